@@ -1,0 +1,135 @@
+"""What plimsoll adds to the user's interpreter: it counts optimizer steps and ends the program after
+the wanted number of them.
+
+Loaded by libplimsoll-device.so while `import torch` is under way, so torch may be half imported here:
+everything is hung on the import of the module that it concerns. Nothing here may raise into the
+user's program, except the SystemExit that ends it.
+"""
+
+import ctypes
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+_device = ctypes.CDLL(None)
+_stop_after = int(os.environ.get("PLIMSOLL_STOP_AFTER", "0") or 0)
+
+
+class _Stop(SystemExit):
+    """Ends the program as sys.exit(0) would."""
+
+
+def _text(value):
+    return str(value).encode("utf-8", "replace")
+
+
+def _config(key, value):
+    _device.plm_hook_config(_text(key), _text(value))
+
+
+class _Steps:
+    """Counts the steps of each optimizer. A step of the job is over when every optimizer that takes
+    part has made it; one that steps rarely is not waited for."""
+
+    def __init__(self):
+        self.counts = {}
+        self.done = 0
+        self.stopping = False
+
+    def after(self, optimizer, *_):
+        if self.stopping:
+            # The SystemExit was swallowed by a bare `except:`.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+        key = id(optimizer)
+        number = self.counts.get(key, 0) + 1
+        self.counts[key] = number
+        behind = min(self.counts.values())
+        done = max(behind, max(self.counts.values()) - 1)
+        if done > self.done:
+            self.done = done
+            _device.plm_hook_step(ctypes.c_uint32(done), ctypes.c_uint32(len(self.counts)))
+        if _stop_after and self.done >= _stop_after:
+            self.stopping = True
+            raise _Stop(0)
+
+
+_steps = _Steps()
+
+
+def _hook_optimizer(module):
+    module.register_optimizer_step_post_hook(_steps.after)
+
+
+# Filling a large tensor on the host costs time and memory that nothing here needs: what is copied to
+# the virtual device is never read from it. Fresh memory reads as zeros and stays unbacked.
+_LARGE = 1 << 20
+
+
+def _skip_large_fills(torch):
+    def wrap(name):
+        original = getattr(torch.Tensor, name)
+
+        def fill(self, *args, **kwargs):
+            if self.device.type == "cpu" and type(self).__name__ in ("Tensor", "Parameter") and self.numel() >= _LARGE:
+                return self
+            return original(self, *args, **kwargs)
+
+        fill.__name__ = name
+        fill.__doc__ = original.__doc__
+        setattr(torch.Tensor, name, fill)
+
+    for name in ("normal_", "uniform_", "trunc_normal_", "exponential_", "log_normal_"):
+        if hasattr(torch.Tensor, name):
+            wrap(name)
+
+
+def _hook_init(module):
+    torch = sys.modules["torch"]
+    _skip_large_fills(torch)
+
+
+def _describe():
+    _config("python", sys.version.split()[0])
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        if name in os.environ:
+            _config(name.lower(), os.environ[name])
+
+
+_WANTED = {"torch.optim.optimizer": _hook_optimizer, "torch.nn.init": _hook_init}
+
+
+class _Watcher(importlib.abc.MetaPathFinder):
+    """Calls a function of ours right after a module of interest was imported."""
+
+    def find_spec(self, name, path=None, target=None):
+        action = _WANTED.pop(name, None)
+        if action is None:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return spec
+        original = spec.loader.exec_module
+
+        def exec_module(module):
+            original(module)
+            try:
+                action(module)
+            except Exception as error:
+                _device.plm_hook_note(b"hook-failed", _text(f"{name}: {error}"))
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def _install():
+    _describe()
+    for name in list(_WANTED):
+        if name in sys.modules:
+            _WANTED.pop(name)(sys.modules[name])
+    sys.meta_path.insert(0, _Watcher())
+
+
+_install()

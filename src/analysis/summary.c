@@ -1,0 +1,282 @@
+#include "analysis/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "record/reader.h"
+
+struct work {
+    struct plm_summary *s;
+    struct plm_record *record;
+    uint64_t last_ns;
+};
+
+static void *grow(void *array, int count, int *room, size_t size)
+{
+    int wanted = *room ? 2 * *room : 8;
+    void *more;
+    if (count < *room)
+        return array;
+    more = realloc(array, (size_t)wanted * size);
+    if (more)
+        *room = wanted;
+    return more;
+}
+
+static int count(struct plm_counts *c, const char *name, const char *detail, uint64_t bytes)
+{
+    struct plm_count *item;
+    for (int i = 0; i < c->count; i++)
+        if (!strcmp(c->item[i].name, name) && !strcmp(c->item[i].detail, detail)) {
+            c->item[i].calls++;
+            c->item[i].bytes += bytes;
+            return 0;
+        }
+    item = grow(c->item, c->count, &c->room, sizeof *item);
+    if (!item)
+        return PLM_ENOMEM;
+    c->item = item;
+    c->item[c->count] = (struct plm_count){strdup(name), strdup(detail), 1, bytes};
+    if (!c->item[c->count].name || !c->item[c->count].detail)
+        return PLM_ENOMEM;
+    c->count++;
+    return 0;
+}
+
+static struct plm_device_summary *device_of(struct plm_summary *s, const struct plm_record_event *e)
+{
+    struct plm_device_summary *d;
+    for (int i = 0; i < s->devices; i++)
+        if (s->device[i].process == e->process && s->device[i].device == e->device)
+            return &s->device[i];
+    d = grow(s->device, s->devices, &s->device_room, sizeof *d);
+    if (!d)
+        return NULL;
+    s->device = d;
+    d = &s->device[s->devices++];
+    memset(d, 0, sizeof *d);
+    d->process = e->process;
+    d->rank = (int)e->process;
+    d->device = e->device;
+    return d;
+}
+
+static void raise_to(uint64_t *peak, uint64_t value)
+{
+    if (*peak < value)
+        *peak = value;
+}
+
+static void allocated(struct plm_device_summary *d)
+{
+    if (d->allocated > d->allocated_peak)
+        d->peak_step = (uint32_t)d->steps;
+    raise_to(&d->allocated_peak, d->allocated);
+    raise_to(&d->current.allocated_peak, d->allocated);
+}
+
+static void reserved(struct plm_device_summary *d)
+{
+    raise_to(&d->reserved_peak, d->reserved);
+    raise_to(&d->current.reserved_peak, d->reserved);
+}
+
+/* A step ends on every device of its process at once. */
+static int end_step(struct plm_summary *s, const struct plm_record_event *e)
+{
+    int number = (int)(uint32_t)e->words[0];
+    if (number > s->steps)
+        s->steps = number;
+    for (int i = 0; i < s->devices; i++) {
+        struct plm_device_summary *d = &s->device[i];
+        struct plm_step *more;
+        if (d->process != e->process || number <= d->steps)
+            continue;
+        more = grow(d->step, d->steps, &d->step_room, sizeof *more);
+        if (!more)
+            return PLM_ENOMEM;
+        d->step = more;
+        d->step[d->steps++] = d->current;
+        d->current = (struct plm_step){d->allocated, d->reserved};
+    }
+    return 0;
+}
+
+static int memory(struct plm_device_summary *d, const struct plm_record_event *e, bool alloc)
+{
+    uint64_t size = e->words[1];
+    bool library = (uint32_t)e->words[2] == PLM_RECORD_LIBRARY;
+    d->used = alloc ? d->used + size : d->used - size;
+    raise_to(&d->used_peak, d->used);
+    if (library)
+        d->libraries = alloc ? d->libraries + size : d->libraries - size;
+    raise_to(&d->libraries_peak, d->libraries);
+    return 0;
+}
+
+static int on_device(struct work *w, const struct plm_record_event *e)
+{
+    struct plm_device_summary *d = device_of(w->s, e);
+    if (!d)
+        return PLM_ENOMEM;
+    switch (e->type) {
+    case PLM_EV_BLOCK_ALLOC:
+        w->s->blocks++;
+        d->caching = true;
+        d->allocated += e->words[1];
+        allocated(d);
+        return 0;
+    case PLM_EV_BLOCK_FREE:
+        w->s->blocks++;
+        d->allocated = d->allocated > e->words[1] ? d->allocated - e->words[1] : 0;
+        return 0;
+    case PLM_EV_RESERVED:
+        d->reserved = e->words[0];
+        reserved(d);
+        return 0;
+    case PLM_EV_MEMORY_ALLOC: return memory(d, e, true);
+    case PLM_EV_MEMORY_FREE: return memory(d, e, false);
+    case PLM_EV_OOM:
+        d->out_of_memory = true;
+        d->oom_asked = e->words[0];
+        return 0;
+    case PLM_EV_READBACK:
+        return count(&d->readbacks, plm_record_string(w->record, e->process, (uint32_t)e->words[1]), "", e->words[0]);
+    default: return 0;
+    }
+}
+
+static int named(struct work *w, const struct plm_record_event *e)
+{
+    const char *first = plm_record_string(w->record, e->process, (uint32_t)e->words[0]);
+    const char *second = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
+    switch (e->type) {
+    case PLM_EV_CONFIG: return count(&w->s->config, first, second, 0);
+    case PLM_EV_NOTE: return count(&w->s->notes, first, second, 0);
+    default: return count(&w->s->unmodelled, second, first, 0);
+    }
+}
+
+static int set_rank(struct plm_summary *s, uint32_t process, const char *value)
+{
+    for (int i = 0; i < s->devices; i++)
+        if (s->device[i].process == process)
+            s->device[i].rank = atoi(value);
+    return 0;
+}
+
+static int visit(const struct plm_record_event *e, void *context)
+{
+    struct work *w = context;
+    w->last_ns = e->time_ns;
+    switch (e->type) {
+    case PLM_EV_STEP: return end_step(w->s, e);
+    case PLM_EV_CONFIG:
+    case PLM_EV_NOTE:
+    case PLM_EV_REFUSED: return named(w, e);
+    case PLM_EV_LAUNCHES: w->s->launches += e->words[0]; return 0;
+    case PLM_EV_PROCESS: w->s->processes++; return 0;
+    case PLM_EV_TEXT:
+    case PLM_EV_END: return 0;
+    default: return on_device(w, e);
+    }
+}
+
+/* Ranks come as a configuration event of each process, which may stand before its first device event. */
+static int visit_rank(const struct plm_record_event *e, void *context)
+{
+    struct work *w = context;
+    if (e->type != PLM_EV_CONFIG || strcmp(plm_record_string(w->record, e->process, (uint32_t)e->words[0]), "rank"))
+        return 0;
+    return set_rank(w->s, e->process, plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32)));
+}
+
+/* A run that never ended a step shows its whole course as peaks without steps. Devices that were only
+   looked at are left out. */
+static void tidy(struct plm_summary *s)
+{
+    int kept = 0;
+    for (int i = 0; i < s->devices; i++) {
+        struct plm_device_summary *d = &s->device[i];
+        if (d->used_peak || d->allocated_peak || d->readbacks.count)
+            s->device[kept++] = *d;
+        else
+            free(d->step);
+    }
+    s->devices = kept;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct plm_device_summary *x = a, *y = b;
+    return x->rank != y->rank ? x->rank - y->rank : x->device - y->device;
+}
+
+int plm_summary_read(const char *path, struct plm_summary *s, struct plm_error *error)
+{
+    struct plm_record_info info;
+    struct work w = {.s = s};
+    int status;
+
+    memset(s, 0, sizeof *s);
+    status = plm_record_open(path, &w.record, error);
+    if (status < 0)
+        return status;
+    info = plm_record_info(w.record);
+    s->created_ns = info.created_ns;
+    s->ended = info.ended;
+    s->full = info.full;
+    status = plm_record_each(w.record, visit, &w, error);
+    if (status == 0)
+        status = plm_record_each(w.record, visit_rank, &w, error);
+    if (status == PLM_ENOMEM)
+        plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    s->seconds = (double)w.last_ns * 1e-9;
+    tidy(s);
+    if (s->devices)
+        qsort(s->device, (size_t)s->devices, sizeof *s->device, by_rank);
+    plm_record_free(w.record);
+    if (status < 0)
+        plm_summary_free(s);
+    return status;
+}
+
+static void free_counts(struct plm_counts *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        free(c->item[i].name);
+        free(c->item[i].detail);
+    }
+    free(c->item);
+}
+
+void plm_summary_free(struct plm_summary *s)
+{
+    for (int i = 0; i < s->devices; i++) {
+        free(s->device[i].step);
+        free_counts(&s->device[i].readbacks);
+    }
+    free(s->device);
+    free_counts(&s->unmodelled);
+    free_counts(&s->notes);
+    free_counts(&s->config);
+    memset(s, 0, sizeof *s);
+}
+
+const char *plm_summary_config(const struct plm_summary *s, const char *key)
+{
+    for (int i = 0; i < s->config.count; i++)
+        if (!strcmp(s->config.item[i].name, key))
+            return s->config.item[i].detail;
+    return NULL;
+}
+
+bool plm_summary_has_note(const struct plm_summary *s, const char *kind)
+{
+    for (int i = 0; i < s->notes.count; i++)
+        if (!strcmp(s->notes.item[i].name, kind))
+            return true;
+    return false;
+}

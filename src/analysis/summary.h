@@ -1,0 +1,62 @@
+/*
+ * What happened in a job, added up from its record: per process and device the peaks, per step the
+ * peaks, what was refused and what was read back. Owned by the caller, freed by plm_summary_free.
+ */
+#ifndef PLM_SUMMARY_H
+#define PLM_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct plm_error;
+
+struct plm_step {
+    uint64_t allocated_peak, reserved_peak;
+};
+
+/* A name and how often it was seen: refused symbols, operators that read values back, notes. */
+struct plm_count {
+    char *name, *detail;
+    uint64_t calls, bytes;
+};
+
+struct plm_counts {
+    struct plm_count *item;
+    int count, room;
+};
+
+struct plm_device_summary {
+    uint32_t process;
+    int rank, device;
+    uint64_t allocated, reserved, used, libraries; /* now, while reading; at the end after */
+    uint64_t allocated_peak, reserved_peak, used_peak, libraries_peak;
+    uint32_t peak_step;                            /* 0-based step during which allocated_peak was reached */
+    struct plm_step *step;
+    int steps, step_room;
+    struct plm_step current;                       /* since the last step ended */
+    struct plm_counts readbacks;
+    bool out_of_memory;
+    uint64_t oom_asked;
+    bool caching;                                  /* PyTorch's allocator was seen at work */
+};
+
+struct plm_summary {
+    uint64_t created_ns;
+    double seconds;
+    int steps;
+    bool ended, full;
+    int processes;
+    uint64_t launches, blocks;
+    struct plm_device_summary *device;
+    int devices, device_room;
+    struct plm_counts unmodelled, notes, config;
+};
+
+int plm_summary_read(const char *path, struct plm_summary *summary, struct plm_error *error);
+void plm_summary_free(struct plm_summary *summary);
+
+/* The value of a configuration key; NULL if the record has none. */
+const char *plm_summary_config(const struct plm_summary *summary, const char *key);
+bool plm_summary_has_note(const struct plm_summary *summary, const char *kind);
+
+#endif

@@ -1,0 +1,108 @@
+#include "base/ini.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { LINE_MAX_BYTES = 4096, FILE_MAX_BYTES = 1 << 20 };
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Cuts blanks off both ends, in place. */
+static char *trim(char *text)
+{
+    size_t n;
+    while (is_blank(*text))
+        text++;
+    n = strlen(text);
+    while (n && is_blank(text[n - 1]))
+        text[--n] = '\0';
+    return text;
+}
+
+static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size_t section_size, plm_ini_visit *visit,
+                      void *context, struct plm_error *error)
+{
+    char *text = trim(line), *equals;
+    size_t n = strlen(text);
+
+    if (!n || *text == '#' || *text == ';')
+        return 0;
+    if (*text == '[') {
+        if (text[n - 1] != ']' || n < 3 || n >= section_size)
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: a section reads [name]", pair->path, pair->line);
+        memcpy(section, text + 1, n - 2);
+        section[n - 2] = '\0';
+        return 0;
+    }
+    equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: expected 'key = value'", pair->path, pair->line);
+    *equals = '\0';
+    pair->section = section;
+    pair->key = trim(text);
+    pair->value = trim(equals + 1);
+    if (!*pair->value)
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' has no value; leave the line out if it is not known", pair->path,
+                        pair->line, pair->key);
+    return visit(pair, context, error);
+}
+
+int plm_ini_parse(const char *path, const char *text, size_t size, plm_ini_visit *visit, void *context,
+                  struct plm_error *error)
+{
+    char line[LINE_MAX_BYTES], section[128] = "";
+    struct plm_ini_pair pair = {.path = path};
+
+    for (size_t at = 0; at < size;) {
+        const char *end = memchr(text + at, '\n', size - at);
+        size_t n = end ? (size_t)(end - (text + at)) : size - at;
+        int status;
+        pair.line++;
+        if (n >= sizeof line)
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: the line is too long", path, pair.line);
+        memcpy(line, text + at, n);
+        line[n] = '\0';
+        if (strlen(line) != n)
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: this is not a text file", path, pair.line);
+        status = parse_line(line, &pair, section, sizeof section, visit, context, error);
+        if (status < 0)
+            return status;
+        at += n + 1;
+    }
+    return 0;
+}
+
+int plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct plm_error *error)
+{
+    FILE *in = fopen(path, "re");
+    char *text = NULL;
+    size_t n;
+    int status;
+
+    if (!in)
+        return plm_fail(error, errno == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "%s: %s", path, strerror(errno));
+    text = malloc(FILE_MAX_BYTES);
+    if (!text) {
+        status = plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+        goto out;
+    }
+    n = fread(text, 1, FILE_MAX_BYTES, in);
+    if (ferror(in))
+        status = plm_fail(error, PLM_EIO, "%s: cannot be read", path);
+    else if (n == FILE_MAX_BYTES)
+        status = plm_fail(error, PLM_EFORMAT, "%s: larger than a file of this kind can be", path);
+    else
+        status = plm_ini_parse(path, text, n, visit, context, error);
+out:
+    free(text);
+    fclose(in);
+    return status;
+}

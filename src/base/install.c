@@ -1,0 +1,59 @@
+#include "base/install.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* Where each kind of installation keeps things, relative to the program's folder. */
+struct layout {
+    const char *shims, *libraries, *hook, *data;
+};
+
+static const struct layout layouts[] = {
+    {"src/shim", "src/device", "../hook", "../data"}, /* a build folder inside the source tree */
+    {"../lib/plimsoll/shim", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll"},
+    {"../lib64/plimsoll/shim", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll"},
+    {"../lib/x86_64-linux-gnu/plimsoll/shim", "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll",
+     "../lib/x86_64-linux-gnu/plimsoll"},
+    {"../share/plimsoll/shim", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll"},
+};
+
+/* Makes FOLDER/PART/FILE an absolute path without dots; false if it does not exist. */
+static bool place(char out[4096], const char *folder, const char *part, const char *file)
+{
+    char joined[PATH_MAX], resolved[PATH_MAX];
+    int n = snprintf(joined, sizeof joined, "%s/%s%s%s", folder, part, *file ? "/" : "", file);
+    if (n < 0 || (size_t)n >= sizeof joined || !realpath(joined, resolved) || strlen(resolved) >= 4096)
+        return false;
+    strcpy(out, resolved);
+    return true;
+}
+
+int plm_install_find(struct plm_install *install, struct plm_error *error)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    if (n <= 0)
+        return plm_fail(error, PLM_EIO, "cannot find the program's own path: /proc is not mounted");
+    self[n] = '\0';
+    slash = strrchr(self, '/');
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        const struct layout *l = &layouts[i];
+        if (place(install->shims, self, l->shims, "") &&
+            place(install->device, self, l->libraries, "libplimsoll-device.so") &&
+            place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
+            place(install->hook, self, l->hook, "plimsoll_hook.py") && place(install->gpus, self, l->data, "gpus") &&
+            place(install->capabilities, self, l->data, "compute-capabilities.ini"))
+            return 0;
+    }
+    return plm_fail(error, PLM_ENOTFOUND, "the installation at %s is incomplete: its libraries are missing; install plimsoll again",
+                    self);
+}

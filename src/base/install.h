@@ -1,0 +1,21 @@
+/*
+ * Where plimsoll's own files are: beside the program in a build tree, in ../lib/plimsoll of an
+ * installation, in ../share/plimsoll of a Python wheel. Found once from the program's own path.
+ */
+#ifndef PLM_INSTALL_H
+#define PLM_INSTALL_H
+
+struct plm_error;
+
+struct plm_install {
+    char shims[4096];         /* folder of the replacement libraries */
+    char device[4096];        /* libplimsoll-device.so */
+    char audit[4096];         /* libplimsoll-audit.so */
+    char hook[4096];          /* plimsoll_hook.py */
+    char gpus[4096];          /* folder of GPU files */
+    char capabilities[4096];
+};
+
+int plm_install_find(struct plm_install *install, struct plm_error *error);
+
+#endif

@@ -1,0 +1,141 @@
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void plm_json_start(struct plm_json *json, FILE *out)
+{
+    *json = (struct plm_json){.out = out, .first = true};
+}
+
+/* Length of the valid UTF-8 sequence at `p`, 0 if there is none. */
+static unsigned utf8_length(const unsigned char *p)
+{
+    unsigned n = p[0] >= 0xf0 && p[0] <= 0xf4 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
+    if (p[0] < 0x80)
+        return 1;
+    if (!n || p[0] > 0xf4)
+        return 0;
+    for (unsigned i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+/* Bytes that are not UTF-8 (file names can hold anything) become the replacement character. */
+static void quote(FILE *out, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    fputc('"', out);
+    while (*p) {
+        unsigned n = utf8_length(p);
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p == '\n')
+            fputs("\\n", out);
+        else if (*p < 0x20 || *p == 0x7f)
+            fprintf(out, "\\u%04x", *p);
+        else if (!n)
+            fputs("\xef\xbf\xbd", out);
+        else
+            fwrite(p, 1, n, out);
+        p += n ? n : 1;
+    }
+    fputc('"', out);
+}
+
+static void open_value(struct plm_json *json, const char *key)
+{
+    if (json->depth) {
+        fputs(json->first ? "\n" : ",\n", json->out);
+        for (int i = 0; i < json->depth; i++)
+            fputs("  ", json->out);
+    }
+    json->first = false;
+    if (key) {
+        quote(json->out, key);
+        fputs(": ", json->out);
+    }
+}
+
+static void open_group(struct plm_json *json, const char *key, char bracket)
+{
+    open_value(json, key);
+    fputc(bracket, json->out);
+    json->depth++;
+    json->first = true;
+}
+
+static void close_group(struct plm_json *json, char bracket)
+{
+    json->depth--;
+    if (!json->first) {
+        fputc('\n', json->out);
+        for (int i = 0; i < json->depth; i++)
+            fputs("  ", json->out);
+    }
+    fputc(bracket, json->out);
+    json->first = false;
+}
+
+void plm_json_object(struct plm_json *json, const char *key)
+{
+    open_group(json, key, '{');
+}
+
+void plm_json_array(struct plm_json *json, const char *key)
+{
+    open_group(json, key, '[');
+}
+
+void plm_json_end_object(struct plm_json *json)
+{
+    close_group(json, '}');
+}
+
+void plm_json_end_array(struct plm_json *json)
+{
+    close_group(json, ']');
+}
+
+void plm_json_string(struct plm_json *json, const char *key, const char *value)
+{
+    open_value(json, key);
+    quote(json->out, value);
+}
+
+void plm_json_integer(struct plm_json *json, const char *key, uint64_t value)
+{
+    open_value(json, key);
+    fprintf(json->out, "%" PRIu64, value);
+}
+
+void plm_json_signed(struct plm_json *json, const char *key, int64_t value)
+{
+    open_value(json, key);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void plm_json_real(struct plm_json *json, const char *key, double value)
+{
+    open_value(json, key);
+    if (isfinite(value))
+        fprintf(json->out, "%.10g", value);
+    else
+        fputs("null", json->out);
+}
+
+void plm_json_bool(struct plm_json *json, const char *key, bool value)
+{
+    open_value(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+int plm_json_finish(struct plm_json *json)
+{
+    fputc('\n', json->out);
+    return fflush(json->out) || ferror(json->out) ? PLM_EIO : 0;
+}

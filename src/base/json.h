@@ -1,0 +1,32 @@
+/*
+ * Writes JSON to a stream: commas, quoting and indentation are kept here, so that a document cannot
+ * come out malformed. Not thread-safe; errors show in the stream.
+ */
+#ifndef PLM_JSON_H
+#define PLM_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct plm_json {
+    FILE *out;
+    int depth;
+    bool first;
+};
+
+void plm_json_start(struct plm_json *json, FILE *out);
+/* `key` is NULL inside arrays and for the document itself. */
+void plm_json_object(struct plm_json *json, const char *key);
+void plm_json_array(struct plm_json *json, const char *key);
+void plm_json_end_object(struct plm_json *json);
+void plm_json_end_array(struct plm_json *json);
+void plm_json_string(struct plm_json *json, const char *key, const char *value);
+void plm_json_integer(struct plm_json *json, const char *key, uint64_t value);
+void plm_json_signed(struct plm_json *json, const char *key, int64_t value);
+void plm_json_real(struct plm_json *json, const char *key, double value);
+void plm_json_bool(struct plm_json *json, const char *key, bool value);
+/* Ends the document with a newline. Returns 0, or PLM_EIO if anything could not be written. */
+int plm_json_finish(struct plm_json *json);
+
+#endif

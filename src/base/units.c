@@ -1,0 +1,58 @@
+#include "base/units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/error.h"
+
+static const struct { const char *name; double factor; } units[] = {
+    {"", 1},          {"b", 1},         {"k", 1024.0},      {"kib", 1024.0},     {"kb", 1e3},
+    {"m", 1048576.0}, {"mib", 1048576.0}, {"mb", 1e6},      {"g", 1073741824.0}, {"gib", 1073741824.0},
+    {"gb", 1e9},      {"t", 1099511627776.0}, {"tib", 1099511627776.0}, {"tb", 1e12},
+};
+
+int plm_size_parse(const char *text, uint64_t *bytes)
+{
+    char *end;
+    double value;
+
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return PLM_EINVAL;
+    errno = 0;
+    value = strtod(text, &end);
+    if (errno || end == text)
+        return PLM_EINVAL;
+    while (*end == ' ')
+        end++;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double total = value * units[i].factor;
+        if (strcasecmp(end, units[i].name))
+            continue;
+        if (!(total >= 0) || total >= 18446744073709549568.0)
+            return PLM_EINVAL;
+        *bytes = (uint64_t)total;
+        return 0;
+    }
+    return PLM_EINVAL;
+}
+
+const char *plm_size_text(char *buffer, size_t size, uint64_t bytes)
+{
+    static const char *const names[] = {"KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes / 1024;
+    int unit = 0;
+    if (bytes < 1024) {
+        snprintf(buffer, size, "%llu B", (unsigned long long)bytes);
+        return buffer;
+    }
+    while (value >= 1024 && unit < 3) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(buffer, size, "%.1f %s", value, names[unit]);
+    return buffer;
+}

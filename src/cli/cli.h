@@ -1,0 +1,59 @@
+/* The sub-commands and what they share. Each returns the program's exit status. */
+#ifndef PLM_CLI_H
+#define PLM_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct plm_catalogue_entry;
+struct plm_error;
+struct plm_install;
+struct plm_record_header;
+
+enum plm_exit {
+    PLM_EXIT_OK = 0,
+    PLM_EXIT_NO_FIT = 1,
+    PLM_EXIT_USAGE = 2,
+    PLM_EXIT_COMMAND = 3,     /* the user's command failed */
+    PLM_EXIT_UNTRUSTED = 4,   /* --strict */
+    PLM_EXIT_CANNOT = 125,    /* plimsoll itself could not do it */
+    PLM_EXIT_NOT_RUNNABLE = 126,
+    PLM_EXIT_NOT_FOUND = 127,
+};
+
+int plm_cmd_doctor(int argc, char **argv);
+int plm_cmd_gpus(int argc, char **argv);
+int plm_cmd_report(int argc, char **argv);
+int plm_cmd_run(int argc, char **argv);
+int plm_cmd_symbols(int argc, char **argv);
+
+/* main.c: "plimsoll: sentence" on stderr; returns `status`. */
+int plm_complain(int status, const char *sentence);
+/* Is colour wanted on this stream? `choice` is --color's value: auto, always or never. */
+bool plm_want_color(const char *choice, int fd);
+int plm_terminal_width(int fd);
+
+/* launch.c: starts a command on the virtual device. */
+struct plm_launch {
+    const struct plm_install *install;
+    const struct plm_catalogue_entry *gpu;
+    int gpus, steps;          /* steps 0: until the command exits */
+    bool bounded;
+    const char *record;       /* absolute path */
+    char **command;
+    int quiet_fd;             /* >= 0: the command's output goes there (doctor) */
+};
+/* Returns the child's pid; or -1 with the errno of exec or fork in *failure. */
+pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
+
+/* progress.c: one line on stderr while the command runs; does nothing without a terminal. */
+struct plm_progress {
+    bool active;
+    unsigned tick;
+};
+void plm_progress_start(struct plm_progress *progress);
+void plm_progress_show(struct plm_progress *progress, struct plm_record_header *header);
+void plm_progress_stop(struct plm_progress *progress);
+
+#endif

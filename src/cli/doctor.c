@@ -1,0 +1,175 @@
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+#include "cli/cli.h"
+
+/* Each line of the answer is a finding: good, a problem, and what to do about it. */
+static int problems;
+
+static void good(const char *what, const char *detail)
+{
+    printf("  ok       %-14s %s\n", what, detail);
+}
+
+static void problem(const char *what, const char *detail, const char *advice)
+{
+    printf("  PROBLEM  %-14s %s\n           %-14s %s\n", what, detail, "", advice);
+    problems++;
+}
+
+static void check_machine(void)
+{
+    struct utsname u;
+    char text[128];
+    int major = 0, minor = 0;
+    uname(&u);
+    snprintf(text, sizeof text, "%.40s %.40s", u.sysname, u.machine);
+    if (strcmp(u.sysname, "Linux") || strcmp(u.machine, "x86_64"))
+        problem("machine", text, "plimsoll runs on Linux on x86_64");
+    else
+        good("machine", text);
+    sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
+    snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
+    if (major == 2 && minor < 28)
+        problem("C library", text, "glibc 2.28 or newer is needed");
+    else
+        good("C library", text);
+}
+
+/* Runs PYTHON with a short program and gives its first line of output. */
+static int ask(const char *python, const char *program, char *answer, size_t size)
+{
+    int channel[2], status = -1;
+    ssize_t n, at = 0;
+    pid_t child;
+    if (pipe(channel))
+        return -1;
+    child = fork();
+    if (child == 0) {
+        dup2(channel[1], STDOUT_FILENO);
+        close(channel[0]);
+        close(channel[1]);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(125);
+        execlp(python, python, "-c", program, (char *)NULL);
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    close(channel[1]);
+    while (child > 0 && (n = read(channel[0], answer + at, size - 1 - (size_t)at)) > 0)
+        at += n;
+    answer[at] = '\0';
+    answer[strcspn(answer, "\n")] = '\0';
+    close(channel[0]);
+    if (child > 0)
+        waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Looks at the files only: importing a CUDA build fails where its libraries are missing. */
+static const char find_torch[] =
+    "import importlib.util as u,re,os,sys\n"
+    "s=u.find_spec('torch')\n"
+    "if s is None or not s.submodule_search_locations: print('none'); sys.exit()\n"
+    "d=list(s.submodule_search_locations)[0]\n"
+    "t=open(os.path.join(d,'version.py')).read()\n"
+    "v=re.search(r\"__version__ = '([^']*)'\",t); c=re.search(r\"^cuda[^=]*= '([^']*)'\",t,re.M)\n"
+    "h=os.path.exists(os.path.join(d,'lib','libtorch_cuda.so'))\n"
+    "print(v.group(1) if v else '?', c.group(1) if c else '-', 'cuda' if h else 'cpu')\n";
+
+static void try_import(const char *python, const struct plm_install *install)
+{
+    static char code[] = "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); print(torch.cuda.get_device_name())";
+    char *command[] = {(char *)python, "-c", code, NULL}, answer[512];
+    const struct plm_catalogue_entry *gpu;
+    struct plm_catalogue catalogue;
+    struct plm_error error;
+    int channel[2], failure, status = -1;
+    ssize_t n, at = 0;
+    pid_t child;
+
+    if (plm_catalogue_load(&catalogue, install, &error) < 0 ||
+        plm_catalogue_find(&catalogue, install, "a100-80gb", &gpu, &error) < 0) {
+        problem("GPU files", error.text, "mend or remove that file");
+        return;
+    }
+    if (pipe(channel))
+        return;
+    child = plm_launch_start(&(struct plm_launch){install, gpu, 1, 0, false, NULL, command, channel[1]}, &failure);
+    close(channel[1]);
+    while (child > 0 && (n = read(channel[0], answer + at, sizeof answer - 1 - (size_t)at)) > 0)
+        at += n;
+    answer[at] = '\0';
+    close(channel[0]);
+    if (child > 0)
+        waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        good("virtual GPU", "PyTorch sees it and allocates on it");
+    else {
+        char *last = strrchr(answer, '\n');
+        if (last && !last[1]) {
+            *last = '\0';
+            last = strrchr(answer, '\n');
+        }
+        problem("virtual GPU", last ? last + 1 : answer, "please report this with the versions above");
+    }
+    plm_catalogue_free(&catalogue);
+}
+
+static void check_python(const char *python, const struct plm_install *install)
+{
+    char answer[512], text[256], version[64] = "", cuda[32] = "", kind[16] = "";
+    int status = ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer);
+
+    if (status == 127) {
+        problem("Python", "cannot be started", "name the interpreter of your job: plimsoll doctor /path/to/python");
+        return;
+    }
+    good("Python", answer);
+    ask(python, find_torch, answer, sizeof answer);
+    if (!strcmp(answer, "none") || sscanf(answer, "%63s %31s %15s", version, cuda, kind) != 3) {
+        problem("PyTorch", "not installed for this interpreter",
+                "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll doctor PYTHON");
+        return;
+    }
+    snprintf(text, sizeof text, "%s, CUDA %s", version, cuda);
+    if (strcmp(kind, "cuda")) {
+        snprintf(text, sizeof text, "%s is a CPU-only build", version);
+        problem("PyTorch", text, "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
+        return;
+    }
+    if (atoi(cuda) != 12 && atoi(cuda) != 13)
+        problem("PyTorch", text, "builds for CUDA 12 and 13 are supported");
+    else
+        good("PyTorch", text);
+    try_import(python, install);
+}
+
+int plm_cmd_doctor(int argc, char **argv)
+{
+    struct plm_install install;
+    struct plm_error error;
+    if (argc > 1 || (argc == 1 && argv[0][0] == '-'))
+        return plm_complain(PLM_EXIT_USAGE, "doctor takes the interpreter to check: plimsoll doctor [PYTHON]");
+    puts("plimsoll " PLM_VERSION);
+    check_machine();
+    if (plm_install_find(&install, &error) < 0)
+        problem("installation", error.text, "");
+    else {
+        good("installation", install.shims);
+        check_python(argc ? argv[0] : "python3", &install);
+    }
+    if (problems)
+        printf("%d problem%s.\n", problems, problems == 1 ? "" : "s");
+    else
+        puts("Everything is in place.");
+    return problems ? PLM_EXIT_NO_FIT : PLM_EXIT_OK;
+}

@@ -1,0 +1,95 @@
+#include <stdio.h>
+
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+static void print_row(const struct plm_card *c)
+{
+    char total[32], usable[32];
+    printf("%-24s %d.%-2d %4d  %10s%s %10s%s  %s\n", c->id, c->major, c->minor, c->sms,
+           plm_size_text(total, sizeof total, c->memory_total), c->memory_total_assumed ? "~" : " ",
+           plm_size_text(usable, sizeof usable, c->memory_usable), c->memory_usable_assumed ? "~" : " ", c->name);
+}
+
+static void json_number(struct plm_json *j, const char *key, double value)
+{
+    if (value > 0)
+        plm_json_real(j, key, value);
+}
+
+static void json_card(struct plm_json *j, const struct plm_card *c)
+{
+    plm_json_object(j, NULL);
+    plm_json_string(j, "id", c->id);
+    plm_json_string(j, "name", c->name);
+    if (c->class[0])
+        plm_json_string(j, "class", c->class);
+    if (c->architecture[0])
+        plm_json_string(j, "architecture", c->architecture);
+    plm_json_bool(j, "mig", c->mig);
+    plm_json_integer(j, "compute_major", (uint64_t)c->major);
+    plm_json_integer(j, "compute_minor", (uint64_t)c->minor);
+    plm_json_integer(j, "memory_total", c->memory_total);
+    plm_json_bool(j, "memory_total_assumed", c->memory_total_assumed);
+    plm_json_integer(j, "memory_usable", c->memory_usable);
+    plm_json_bool(j, "memory_usable_assumed", c->memory_usable_assumed);
+    plm_json_integer(j, "sms", (uint64_t)c->sms);
+    json_number(j, "clock_mhz", c->clock_mhz);
+    json_number(j, "bandwidth_gbs", c->bandwidth_gbs);
+    json_number(j, "l2_bytes", (double)c->l2_bytes);
+    json_number(j, "fp32_tflops", c->fp32_tflops);
+    json_number(j, "tf32_tflops", c->tf32_tflops);
+    json_number(j, "fp16_tflops", c->fp16_tflops);
+    json_number(j, "bf16_tflops", c->bf16_tflops);
+    json_number(j, "fp8_tflops", c->fp8_tflops);
+    json_number(j, "tdp_watts", c->tdp_watts);
+    plm_json_end_object(j);
+}
+
+int plm_cmd_gpus(int argc, char **argv)
+{
+    bool json = false;
+    const struct plm_option table[] = {{"json", 0, PLM_OPTION_FLAG, &json, false}};
+    struct plm_catalogue catalogue;
+    struct plm_install install;
+    struct plm_error error;
+    int rest, status = PLM_EXIT_OK;
+
+    if (plm_options_parse(table, 1, "gpus", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_install_find(&install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (plm_catalogue_load(&catalogue, &install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (rest < argc) { /* only the named ones */
+        const struct plm_catalogue_entry *entry;
+        for (int i = rest; i < argc && status == PLM_EXIT_OK; i++)
+            if (plm_catalogue_find(&catalogue, &install, argv[i], &entry, &error) < 0)
+                status = plm_complain(PLM_EXIT_USAGE, error.text);
+            else
+                print_row(&entry->card);
+    } else if (json) {
+        struct plm_json j;
+        plm_json_start(&j, stdout);
+        plm_json_object(&j, NULL);
+        plm_json_string(&j, "schema", "plimsoll.gpus/1");
+        plm_json_array(&j, "gpus");
+        for (int i = 0; i < catalogue.count; i++)
+            json_card(&j, &catalogue.entry[i].card);
+        plm_json_end_array(&j);
+        plm_json_end_object(&j);
+        status = plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
+    } else {
+        printf("%-24s %-4s %4s  %11s %11s  %s\n", "id", "cc", "SMs", "total", "usable", "name");
+        for (int i = 0; i < catalogue.count; i++)
+            print_row(&catalogue.entry[i].card);
+        puts("~ assumed: no measurement of this card is known");
+    }
+    plm_catalogue_free(&catalogue);
+    return status;
+}

@@ -1,0 +1,108 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/catalogue.h"
+#include "base/install.h"
+#include "cli/cli.h"
+
+/* Puts ours before the user's own value. */
+static void prepend(const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    char *joined;
+    if (!old || !*old) {
+        setenv(name, value, 1);
+        return;
+    }
+    if (asprintf(&joined, "%s:%s", value, old) < 0)
+        return;
+    setenv(name, joined, 1);
+    free(joined);
+}
+
+/* LD_PRELOAD is split at blanks and colons and LD_AUDIT at colons, with no way to quote them. A path
+   that has some is reached through a link in the temporary folder. */
+static const char *preloadable(const char *path, char *buffer, size_t size)
+{
+    char folder[] = "/tmp/plimsoll-XXXXXX";
+    const char *slash = strrchr(path, '/');
+    if (!strpbrk(path, " :\t"))
+        return path;
+    if (!mkdtemp(folder))
+        return path;
+    snprintf(buffer, size, "%s/%s", folder, slash + 1);
+    return symlink(path, buffer) ? path : buffer;
+}
+
+static void set_number(const char *name, unsigned long long value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", value);
+    setenv(name, text, 1);
+}
+
+static void set_environment(const struct plm_launch *l)
+{
+    char card[4300], link[2][4096];
+
+    snprintf(card, sizeof card, "%s#%s", l->gpu->path, l->gpu->card.id);
+    setenv("PLIMSOLL_CARD", card, 1);
+    setenv("PLIMSOLL_CAPABILITIES", l->install->capabilities, 1);
+    setenv("PLIMSOLL_SHIMS", l->install->shims, 1);
+    setenv("PLIMSOLL_HOOK", l->install->hook, 1);
+    if (l->record)
+        setenv("PLIMSOLL_RECORD", l->record, 1);
+    else
+        unsetenv("PLIMSOLL_RECORD");
+    set_number("PLIMSOLL_GPUS", (unsigned long long)l->gpus);
+    set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
+    if (l->bounded)
+        set_number("PLIMSOLL_LIMIT", l->gpu->card.memory_usable);
+    else
+        unsetenv("PLIMSOLL_LIMIT");
+    /* Triton compiles against libcuda.so.1 and looks for it here, not through the loader. */
+    setenv("TRITON_LIBCUDA_PATH", l->install->shims, 0);
+    prepend("LD_PRELOAD", preloadable(l->install->device, link[0], sizeof link[0]));
+    prepend("LD_AUDIT", preloadable(l->install->audit, link[1], sizeof link[1]));
+}
+
+pid_t plm_launch_start(const struct plm_launch *l, int *failure)
+{
+    int channel[2], code = 0;
+    pid_t child;
+
+    *failure = 0;
+    if (pipe2(channel, O_CLOEXEC)) {
+        *failure = errno;
+        return -1;
+    }
+    child = fork();
+    if (child == 0) {
+        set_environment(l);
+        if (l->quiet_fd >= 0) {
+            dup2(l->quiet_fd, STDOUT_FILENO);
+            dup2(l->quiet_fd, STDERR_FILENO);
+        }
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        execvp(l->command[0], l->command);
+        code = errno;
+        if (write(channel[1], &code, sizeof code) < 0)
+            _exit(PLM_EXIT_CANNOT);
+        _exit(PLM_EXIT_NOT_FOUND);
+    }
+    if (child < 0)
+        *failure = errno;
+    close(channel[1]);
+    if (child > 0 && read(channel[0], &code, sizeof code) == sizeof code) {
+        *failure = code;
+        child = -1;
+    }
+    close(channel[0]);
+    return child;
+}

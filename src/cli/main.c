@@ -1,0 +1,114 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+struct command {
+    const char *name;
+    int (*run)(int, char **);
+    const char *summary;
+};
+
+static int help(int argc, char **argv);
+static int version(int argc, char **argv);
+
+static const struct command commands[] = {
+    {"run", plm_cmd_run, "run a command on the virtual GPU and report what it needs"},
+    {"report", plm_cmd_report, "show the report of a job record again"},
+    {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
+    {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
+    {"doctor", plm_cmd_doctor, "check this machine and the PyTorch of an interpreter"},
+    {"help", help, "this page"},
+    {"version", version, "the version"},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int help(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    puts("plimsoll tells how much GPU memory a training job needs, before it gets a GPU.\n"
+         "\n"
+         "  plimsoll [options] -- python train.py     run a few steps on a virtual GPU and report\n"
+         "\n"
+         "Commands:");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    puts("\n"
+         "Options of run:\n"
+         "  --gpu NAME       the card to play (default a100-80gb); `plimsoll gpus` lists them\n"
+         "  --gpus N         how many of them (default 1)\n"
+         "  --steps N        stop after N optimizer steps (default 3); 0 = until the command exits\n"
+         "  --bounded        only the card's usable memory: PyTorch raises its own OutOfMemoryError\n"
+         "  -o, --output F   the job record (default plimsoll-<script>.<pid>.plm); -f replaces a file\n"
+         "  --json F         also write the report as JSON (- for stdout instead of the text)\n"
+         "  --strict         exit 4 unless the confidence is high\n"
+         "  --bytes          bytes instead of GiB        --color auto|always|never\n"
+         "\n"
+         "Examples:\n"
+         "  plimsoll -- python train.py --batch 64\n"
+         "  plimsoll run --gpu rtx3060 --bounded -- python train.py\n"
+         "  plimsoll report plimsoll-train.4711.plm --json | jq .devices[0].peak\n"
+         "\n"
+         "Exit: 0 done, 1 does not fit, 2 usage, 3 the command failed, 4 not trustworthy, 125-127 could not start it.");
+    return PLM_EXIT_OK;
+}
+
+static int version(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    puts("plimsoll " PLM_VERSION);
+    return PLM_EXIT_OK;
+}
+
+int plm_complain(int status, const char *sentence)
+{
+    fprintf(stderr, "plimsoll: %s\n", sentence);
+    return status;
+}
+
+bool plm_want_color(const char *choice, int fd)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (choice && !strcmp(choice, "always"))
+        return true;
+    if ((choice && !strcmp(choice, "never")) || (no_color && *no_color) || (term && !strcmp(term, "dumb")))
+        return false;
+    return isatty(fd);
+}
+
+int plm_terminal_width(int fd)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    if (columns && atoi(columns) > 20)
+        return atoi(columns);
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
+        return size.ws_col;
+    return 80;
+}
+
+int main(int argc, char **argv)
+{
+    char sentence[300];
+    if (argc < 2) {
+        help(0, NULL);
+        return PLM_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return help(0, NULL);
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        return version(0, NULL);
+    if (argv[1][0] == '-')
+        return plm_cmd_run(argc - 1, argv + 1);
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name)) {
+            if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")))
+                return help(0, NULL);
+            return commands[i].run(argc - 2, argv + 2);
+        }
+    snprintf(sentence, sizeof sentence, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1], argv[1]);
+    return plm_complain(PLM_EXIT_USAGE, sentence);
+}

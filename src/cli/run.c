@@ -1,0 +1,280 @@
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/summary.h"
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+#include "base/options.h"
+#include "cli/cli.h"
+#include "record/create.h"
+#include "record/writer.h"
+#include "report/report.h"
+
+struct run_options {
+    const char *gpu, *output, *json, *color;
+    int gpus, steps;
+    bool bounded, force, bytes, strict;
+};
+
+static volatile sig_atomic_t child_pid;
+
+/* The terminal sends its signals to the command too; what another process sends only to us is passed on. */
+static void forward(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (child_pid > 0 && info->si_code <= 0)
+        kill((pid_t)child_pid, number);
+}
+
+static void forward_signals(void)
+{
+    static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+        sigaction(passed[i], &action, NULL);
+}
+
+/* What the job is called: the first word that names a Python file, else the program. */
+static void job_name(char *out, size_t size, char **command)
+{
+    const char *name = command[0], *slash;
+    for (char **word = command; *word; word++) {
+        size_t n = strlen(*word);
+        if (n > 3 && !strcmp(*word + n - 3, ".py")) {
+            name = *word;
+            break;
+        }
+    }
+    slash = strrchr(name, '/');
+    snprintf(out, size, "%.100s", slash ? slash + 1 : name);
+    if (strlen(out) > 3 && !strcmp(out + strlen(out) - 3, ".py"))
+        out[strlen(out) - 3] = '\0';
+}
+
+static int absolute(char *out, size_t size, const char *path)
+{
+    char folder[PATH_MAX];
+    int n;
+    if (path[0] == '/')
+        n = snprintf(out, size, "%s", path);
+    else
+        n = getcwd(folder, sizeof folder) ? snprintf(out, size, "%s/%s", folder, path) : -1;
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
+static int gpus_wanted(void)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    int most = 0;
+    while (list && *list) {
+        char *end;
+        long index = strtol(list, &end, 10);
+        if (end == list || index < 0 || index > 63)
+            break;
+        most = index > most ? (int)index : most;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return most + 1;
+}
+
+static void describe(const struct run_options *o, const struct plm_catalogue_entry *gpu, char **command)
+{
+    char key[32], value[32];
+    const char *allocator = getenv("PYTORCH_ALLOC_CONF");
+    if (!allocator)
+        allocator = getenv("PYTORCH_CUDA_ALLOC_CONF");
+    plm_record_config("gpu", gpu->card.id);
+    snprintf(value, sizeof value, "%d", o->gpus);
+    plm_record_config("gpus", value);
+    plm_record_config("bounded", o->bounded ? "yes" : "no");
+    plm_record_config("allocator", allocator ? allocator : "default");
+    for (int i = 0; command[i]; i++) {
+        snprintf(key, sizeof key, "argv[%d]", i);
+        plm_record_config(key, command[i]);
+    }
+}
+
+static int await(pid_t child, struct plm_record_header *header)
+{
+    const struct timespec pause = {0, 100 * 1000 * 1000};
+    struct plm_progress progress;
+    int status = 0;
+    plm_progress_start(&progress);
+    if (!progress.active)
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+    else
+        while (waitpid(child, &status, WNOHANG) == 0) {
+            plm_progress_show(&progress, header);
+            nanosleep(&pause, NULL);
+        }
+    plm_progress_stop(&progress);
+    return status;
+}
+
+/* Sentence and exit status for a command that did not end well; 0 if it did. */
+static int judge_command(int status, const struct plm_summary *s, bool bounded)
+{
+    char text[400];
+    bool oom = false;
+    for (int i = 0; i < s->devices; i++)
+        oom |= s->device[i].out_of_memory;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return PLM_EXIT_OK;
+    if (bounded && oom)
+        return plm_complain(PLM_EXIT_NO_FIT, "the job does not fit on this card: it ran out of memory");
+    if (WIFSIGNALED(status))
+        snprintf(text, sizeof text, "the command was killed by signal %d (%s); the figures cover what ran until then",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, sizeof text, "the command failed with status %d; the figures cover what ran until then",
+                 WEXITSTATUS(status));
+    return plm_complain(PLM_EXIT_COMMAND, text);
+}
+
+/* A command that never used the virtual GPU has no answer; say why, as far as it can be known. */
+static int judge_silence(const struct plm_summary *s)
+{
+    if (plm_summary_has_note(s, "cpu-only-torch"))
+        return plm_complain(PLM_EXIT_CANNOT,
+                            "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages needed: "
+                            "pip install --no-deps torch) and run again");
+    if (s->processes > 1)
+        return plm_complain(PLM_EXIT_CANNOT, "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
+    return plm_complain(PLM_EXIT_CANNOT, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
+}
+
+static int write_json(const char *path, const struct plm_summary *s)
+{
+    char text[400];
+    FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+    int status;
+    if (!out) {
+        snprintf(text, sizeof text, "cannot write %.200s: %s", path, strerror(errno));
+        return plm_complain(PLM_EXIT_CANNOT, text);
+    }
+    status = plm_report_json(out, s);
+    if (out != stdout && fclose(out))
+        status = PLM_EIO;
+    return status ? plm_complain(PLM_EXIT_CANNOT, "the JSON report could not be written") : PLM_EXIT_OK;
+}
+
+static int report(const struct run_options *o, const char *record, int command_status)
+{
+    struct plm_error error;
+    struct plm_summary s;
+    char reasons[8][256];
+    int n, result, json = PLM_EXIT_OK;
+
+    if (plm_summary_read(record, &s, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    result = judge_command(command_status, &s, o->bounded);
+    if (!s.devices)
+        result = result ? result : judge_silence(&s);
+    else if (!o->json || strcmp(o->json, "-"))
+        plm_report_text(stdout, &s,
+                        &(struct plm_report_options){o->bytes, plm_want_color(o->color, STDOUT_FILENO),
+                                                     plm_terminal_width(STDOUT_FILENO), o->output});
+    if (o->json)
+        json = write_json(o->json, &s);
+    if (result == PLM_EXIT_OK)
+        result = json;
+    if (result == PLM_EXIT_OK && o->strict && strcmp(plm_report_confidence(&s, reasons, 8, &n), "high"))
+        result = plm_complain(PLM_EXIT_UNTRUSTED, "the confidence is not high, and --strict asks for that");
+    plm_summary_free(&s);
+    return result;
+}
+
+static int could_not_start(const char *command, int failure)
+{
+    char text[400];
+    snprintf(text, sizeof text, "cannot start %.200s: %s", command, strerror(failure));
+    return plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
+}
+
+static int run(struct run_options *o, const struct plm_install *install, const struct plm_catalogue_entry *gpu,
+               char **command)
+{
+    char record[PATH_MAX], chosen[256], name[128], value[32];
+    struct plm_record_file file;
+    struct plm_error error;
+    struct plm_launch launch = {install, gpu, o->gpus, o->steps, o->bounded, record, command, -1};
+    struct timespec start, end;
+    int failure, status;
+    pid_t child;
+
+    if (!o->output) {
+        job_name(name, sizeof name, command);
+        snprintf(chosen, sizeof chosen, "plimsoll-%s.%d.plm", name, (int)getpid());
+        o->output = chosen;
+    }
+    if (absolute(record, sizeof record, o->output))
+        return plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
+    if (plm_record_create(record, o->force, &file, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    setenv("PLIMSOLL_RECORD", record, 1);
+    describe(o, gpu, command);
+    forward_signals();
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    child = plm_launch_start(&launch, &failure);
+    if (child < 0) {
+        plm_record_close(&file);
+        unlink(record);
+        return could_not_start(command[0], failure);
+    }
+    child_pid = child;
+    status = await(child, file.header);
+    child_pid = 0;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    snprintf(value, sizeof value, "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    plm_record_config("exit", value);
+    snprintf(value, sizeof value, "%.3f", (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
+    plm_record_config("seconds", value);
+    plm_record_close(&file);
+    return report(o, record, status);
+}
+
+int plm_cmd_run(int argc, char **argv)
+{
+    struct run_options o = {.gpu = "a100-80gb", .color = "auto", .gpus = 0, .steps = 3};
+    const struct plm_option table[] = {
+        {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},         {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
+        {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},   {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
+        {"output", 'o', PLM_OPTION_TEXT, &o.output, false}, {"force", 'f', PLM_OPTION_FLAG, &o.force, false},
+        {"json", 0, PLM_OPTION_TEXT, &o.json, false},      {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
+        {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},     {"color", 0, PLM_OPTION_TEXT, &o.color, true},
+    };
+    const struct plm_catalogue_entry *gpu;
+    struct plm_catalogue catalogue;
+    struct plm_install install;
+    struct plm_error error;
+    int rest, status;
+
+    if (plm_options_parse(table, sizeof table / sizeof table[0], "run", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (rest == argc)
+        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
+    if (!o.gpus)
+        o.gpus = gpus_wanted();
+    if (o.gpus > 64)
+        return plm_complain(PLM_EXIT_USAGE, "--gpus is at most 64");
+    if (plm_install_find(&install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    status = plm_catalogue_load(&catalogue, &install, &error);
+    if (status == 0)
+        status = plm_catalogue_find(&catalogue, &install, o.gpu, &gpu, &error);
+    if (status < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    status = run(&o, &install, gpu, argv + rest);
+    plm_catalogue_free(&catalogue);
+    return status;
+}

@@ -1,0 +1,88 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "base/symbols.h"
+#include "cli/cli.h"
+
+static const char *const classes[] = {"modelled", "accepted", "refused"};
+
+static void print_totals(void)
+{
+    const char *library = NULL;
+    unsigned total[3] = {0};
+    printf("%-12s %9s %9s %9s\n", "library", classes[0], classes[1], classes[2]);
+    for (unsigned i = 0; i < plm_symbol_rows_count;) {
+        unsigned n[3] = {0};
+        library = plm_symbol_rows[i].library;
+        for (; i < plm_symbol_rows_count && !strcmp(plm_symbol_rows[i].library, library); i++)
+            for (int c = 0; c < 3; c++)
+                n[c] += !strcmp(plm_symbol_rows[i].class, classes[c]);
+        printf("%-12s %9u %9u %9u\n", library, n[0], n[1], n[2]);
+        for (int c = 0; c < 3; c++)
+            total[c] += n[c];
+    }
+    printf("%-12s %9u %9u %9u\n", "all", total[0], total[1], total[2]);
+    puts("\nmodelled: does what matters to memory; accepted: succeeds, its results would live on the GPU;\n"
+         "refused: answers \"not supported\" and is named in the report. --library NAME lists the rows.");
+}
+
+static void print_json(const char *library)
+{
+    struct plm_json j;
+    plm_json_start(&j, stdout);
+    plm_json_object(&j, NULL);
+    plm_json_string(&j, "schema", "plimsoll.symbols/1");
+    plm_json_array(&j, "symbols");
+    for (unsigned i = 0; i < plm_symbol_rows_count; i++) {
+        const struct plm_symbol_row *row = &plm_symbol_rows[i];
+        if (library && strcmp(row->library, library))
+            continue;
+        plm_json_object(&j, NULL);
+        plm_json_string(&j, "library", row->library);
+        plm_json_string(&j, "name", row->name);
+        plm_json_string(&j, "class", row->class);
+        if (row->first > 0)
+            plm_json_signed(&j, "cuda_first", row->first);
+        if (row->last < 99)
+            plm_json_signed(&j, "cuda_last", row->last);
+        if (*row->note)
+            plm_json_string(&j, "note", row->note);
+        plm_json_end_object(&j);
+    }
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    plm_json_finish(&j);
+}
+
+int plm_cmd_symbols(int argc, char **argv)
+{
+    const char *library = NULL;
+    bool json = false, known = false;
+    const struct plm_option table[] = {
+        {"library", 0, PLM_OPTION_TEXT, &library, false},
+        {"json", 0, PLM_OPTION_FLAG, &json, false},
+    };
+    struct plm_error error;
+    int rest;
+
+    if (plm_options_parse(table, 2, "symbols", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (rest < argc)
+        return plm_complain(PLM_EXIT_USAGE, "symbols takes options only: --library NAME, --json");
+    for (unsigned i = 0; library && i < plm_symbol_rows_count; i++)
+        known |= !strcmp(plm_symbol_rows[i].library, library);
+    if (library && !known)
+        return plm_complain(PLM_EXIT_USAGE, "no such library; `plimsoll symbols` lists them");
+    if (json)
+        print_json(library);
+    else if (!library)
+        print_totals();
+    else
+        for (unsigned i = 0; i < plm_symbol_rows_count; i++)
+            if (!strcmp(plm_symbol_rows[i].library, library))
+                printf("%-9s %-52s %s\n", plm_symbol_rows[i].class, plm_symbol_rows[i].name, plm_symbol_rows[i].note);
+    return PLM_EXIT_OK;
+}

@@ -1,0 +1,81 @@
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A run-time linker audit module (rtld-audit(7)), loaded by LD_AUDIT.
+ *
+ * Whenever the loader looks for an NVIDIA library, by SONAME, by path or under the hashed name that a
+ * wheel bundles it with, it is given the shim of that library instead. Nothing is loaded before it is
+ * asked for, so processes that never touch CUDA pay nothing, and each CUDA generation gets the shims
+ * of its own version. The module lives in a link namespace of its own: it shares nothing with the
+ * process but the file system and the environment.
+ */
+
+static char shim_folder[3072];
+
+/* Library families: the stem as NVIDIA spells it. The version that follows ".so." is kept. */
+static const char *const stems[] = {
+    "libcuda",     "libcudart",    "libcublas",  "libcublasLt",  "libcudnn",     "libcufft",        "libcufile",
+    "libcupti",    "libcurand",    "libcusolver", "libcusparse", "libcusparseLt", "libnccl",        "libnvidia-ml",
+    "libnvJitLink", "libnvjpeg",   "libnvrtc",   "libnvshmem_host", "libnvToolsExt",
+};
+
+/* Names without a version: what the linker name would point to. */
+static const struct { const char *name, *file; } bare[] = {
+    {"libcuda.so", "libcuda.so.1"},
+    {"libnvidia-ml.so", "libnvidia-ml.so.1"},
+    {"libnccl.so", "libnccl.so.2"},
+    {"libcudnn.so", "libcudnn.so.9"},
+    {"libnvToolsExt.so", "libnvToolsExt.so.1"},
+    {"libcudart.so", "libcudart.so.13"},
+};
+
+__attribute__((visibility("default"))) unsigned la_version(unsigned version);
+__attribute__((visibility("default"))) char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag);
+
+unsigned la_version(unsigned version)
+{
+    const char *folder = getenv("PLIMSOLL_SHIMS");
+    snprintf(shim_folder, sizeof shim_folder, "%s", folder ? folder : "");
+    return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+/* "libcudart.so.12", "libcudart.41118559.so.12" and "libcudart-9335f6a2.so.12" are all libcudart 12;
+   "libcudnn_ops.so.9" belongs to libcudnn. Writes the shim's file name. */
+static bool shim_file(const char *file, char *out, size_t size)
+{
+    for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++)
+        if (!strcmp(file, bare[i].name)) {
+            snprintf(out, size, "%s", bare[i].file);
+            return true;
+        }
+    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++) {
+        size_t n = strlen(stems[i]);
+        const char *version = strstr(file, ".so.");
+        if (strncmp(file, stems[i], n) || !version || version < file + n)
+            continue;
+        if (file[n] != '.' && file[n] != '-' && !(file[n] == '_' && !strcmp(stems[i], "libcudnn")))
+            continue;
+        /* Only the first number: libcudart.so.12.4.127 is version 12. */
+        snprintf(out, size, "%s.so.%.*s", stems[i], (int)strspn(version + 4, "0123456789"), version + 4);
+        return true;
+    }
+    return false;
+}
+
+char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
+{
+    static __thread char path[4096];
+    const char *slash = strrchr(name, '/');
+    char file[256];
+
+    (void)cookie;
+    if (flag != LA_SER_ORIG || !shim_folder[0] || !shim_file(slash ? slash + 1 : name, file, sizeof file))
+        return (char *)name;
+    snprintf(path, sizeof path, "%s/%s", shim_folder, file);
+    return access(path, R_OK) == 0 ? path : (char *)name;
+}

@@ -1,0 +1,300 @@
+#include "device/capture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "device/stream.h"
+
+/*
+ * Captures are rare and short; one lock covers them all. The hot path, work on a stream while nothing
+ * in the process captures, is one relaxed load.
+ */
+
+struct plm_capture_state {
+    uint64_t id;
+    enum plm_capture_mode mode;
+    pthread_t owner;
+    struct plm_stream *origin;
+    struct plm_graph *graph;
+    bool invalidated, ended;
+    int streams;                     /* that still point here */
+    struct plm_capture_state *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int active;
+static struct plm_capture_state *captures; /* never freed before their id can no longer be asked for */
+static uint64_t next_id;
+static __thread enum plm_capture_mode thread_mode;
+
+static bool any(void)
+{
+    return atomic_load_explicit(&active, memory_order_relaxed) > 0;
+}
+
+/* An event may outlive the capture it was recorded in, so the pair is checked before it is used. */
+static struct plm_capture_state *still_active(struct plm_capture_state *capture, uint64_t id)
+{
+    for (struct plm_capture_state *c = captures; c; c = c->next)
+        if (c == capture && c->id == id && !c->ended)
+            return c;
+    return NULL;
+}
+
+static void unlink_capture(struct plm_capture_state *capture)
+{
+    for (struct plm_capture_state **link = &captures; *link; link = &(*link)->next)
+        if (*link == capture) {
+            *link = capture->next;
+            break;
+        }
+}
+
+/* Streams that joined a capture leave it when it has ended. Called with the lock held. */
+static void leave_if_ended(struct plm_stream *s)
+{
+    struct plm_capture_state *c = s->capture;
+    if (!c || !c->ended)
+        return;
+    s->capture = NULL;
+    if (--c->streams == 0) {
+        unlink_capture(c);
+        free(c);
+    }
+}
+
+int plm_capture_unsafe_call(void)
+{
+    int status = 0;
+    if (!any() || thread_mode == PLM_CAPTURE_RELAXED)
+        return 0;
+    pthread_mutex_lock(&lock);
+    for (struct plm_capture_state *c = captures; c; c = c->next) {
+        bool mine = pthread_equal(c->owner, pthread_self());
+        if (c->ended || c->mode == PLM_CAPTURE_RELAXED)
+            continue;
+        if (mine || (c->mode == PLM_CAPTURE_GLOBAL && thread_mode == PLM_CAPTURE_GLOBAL)) {
+            c->invalidated = true;
+            status = PLM_STREAM_UNSUPPORTED;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* The legacy stream synchronizes with every blocking stream, so it may not be used while one captures. */
+static int legacy_used(struct plm_stream *stream)
+{
+    enum { NON_BLOCKING = 1 };
+    if (!plm_stream_is_legacy(stream))
+        return 0;
+    for (struct plm_capture_state *c = captures; c; c = c->next)
+        if (!c->ended && !(c->origin->flags & NON_BLOCKING)) {
+            c->invalidated = true;
+            return PLM_STREAM_IMPLICIT;
+        }
+    return 0;
+}
+
+int plm_capture_node(struct plm_stream *stream, enum plm_node_type type)
+{
+    int status = 0;
+    if (!any())
+        return 0;
+    pthread_mutex_lock(&lock);
+    leave_if_ended(stream);
+    if (stream->capture && stream->capture->invalidated)
+        status = PLM_STREAM_INVALIDATED;
+    else if (stream->capture)
+        plm_graph_count(stream->capture->graph, type);
+    else
+        status = legacy_used(stream);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int plm_capture_refuse_sync(struct plm_stream *stream)
+{
+    int status = 0;
+    if (!any())
+        return 0;
+    pthread_mutex_lock(&lock);
+    leave_if_ended(stream);
+    if (stream->capture) {
+        stream->capture->invalidated = true;
+        status = PLM_STREAM_UNSUPPORTED;
+    } else
+        status = legacy_used(stream);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int plm_capture_mark(struct plm_stream *stream, struct plm_capture_state **capture, uint64_t *id)
+{
+    *capture = NULL;
+    if (!any())
+        return 0;
+    pthread_mutex_lock(&lock);
+    leave_if_ended(stream);
+    *capture = stream->capture;
+    *id = stream->capture ? stream->capture->id : 0;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int plm_capture_fork(struct plm_stream *stream, struct plm_capture_state *capture, uint64_t id)
+{
+    struct plm_capture_state *c;
+    int status = 0;
+    if (!any())
+        return 0;
+    pthread_mutex_lock(&lock);
+    leave_if_ended(stream);
+    c = capture ? still_active(capture, id) : NULL;
+    if (c && c->invalidated)
+        status = PLM_STREAM_INVALIDATED;
+    else if (c && stream->capture && stream->capture != c) {
+        c->invalidated = stream->capture->invalidated = true;
+        status = PLM_STREAM_ISOLATION;
+    } else if (c && plm_stream_is_legacy(stream)) {
+        c->invalidated = true;
+        status = PLM_STREAM_IMPLICIT;
+    } else if (c && !stream->capture) {
+        stream->capture = c;
+        c->streams++;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int plm_capture_refuse_event(struct plm_capture_state *capture, uint64_t id)
+{
+    int status = 0;
+    if (!any() || !capture)
+        return 0;
+    pthread_mutex_lock(&lock);
+    if (still_active(capture, id)) {
+        capture->invalidated = true;
+        status = PLM_STREAM_UNSUPPORTED;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *graph, enum plm_capture_mode mode)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    struct plm_capture_state *c;
+    int status = 0;
+
+    if (plm_stream_is_legacy(s))
+        return PLM_STREAM_UNSUPPORTED;
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return PLM_STREAM_NOMEM;
+    pthread_mutex_lock(&lock);
+    leave_if_ended(s);
+    if (s->capture) {
+        status = PLM_STREAM_NOT_CAPTURING;
+        free(c);
+    } else {
+        *c = (struct plm_capture_state){.id = ++next_id, .mode = mode, .owner = pthread_self(), .origin = s,
+                                        .graph = graph, .streams = 1, .next = captures};
+        captures = c;
+        s->capture = c;
+        atomic_fetch_add(&active, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int plm_capture_begin(struct plm_stream *stream, enum plm_capture_mode mode)
+{
+    struct plm_graph *graph;
+    int status = plm_graph_create(&graph);
+    if (status)
+        return status;
+    status = plm_capture_begin_to_graph(stream, graph, mode);
+    if (status)
+        plm_graph_destroy(graph);
+    return status;
+}
+
+int plm_capture_end(struct plm_stream *stream, struct plm_graph **out)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    struct plm_capture_state *c;
+    int status = 0;
+
+    *out = NULL;
+    pthread_mutex_lock(&lock);
+    c = s->capture;
+    if (!c)
+        status = PLM_STREAM_NOT_CAPTURING;
+    else if (c->origin != s)
+        status = PLM_STREAM_UNSUPPORTED;
+    else if (c->mode != PLM_CAPTURE_RELAXED && !pthread_equal(c->owner, pthread_self()))
+        status = PLM_STREAM_WRONG_THREAD;
+    else {
+        status = c->invalidated ? PLM_STREAM_INVALIDATED : 0;
+        c->ended = true;
+        s->capture = NULL;
+        c->streams--;
+        atomic_fetch_sub(&active, 1);
+        if (status)
+            plm_graph_destroy(c->graph);
+        else
+            *out = c->graph;
+        if (!c->streams) {
+            unlink_capture(c);
+            free(c);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void plm_capture_forget(struct plm_stream *stream)
+{
+    pthread_mutex_lock(&lock);
+    leave_if_ended(stream);
+    if (stream->capture) {
+        stream->capture->invalidated = true;
+        stream->capture->streams--;
+        stream->capture = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64_t *id, struct plm_graph **graph,
+                     struct plm_graph_node *const **last_nodes, size_t *last_count)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    struct plm_capture_state *c;
+    int result = 0;
+
+    pthread_mutex_lock(&lock);
+    leave_if_ended(s);
+    c = s->capture;
+    if (!c && plm_stream_is_legacy(s))
+        result = legacy_used(s);
+    *status = !c ? PLM_CAPTURE_NONE : c->invalidated ? PLM_CAPTURE_INVALIDATED : PLM_CAPTURE_ACTIVE;
+    if (id)
+        *id = c ? c->id : 0;
+    if (graph)
+        *graph = c ? c->graph : NULL;
+    if (last_nodes)
+        *last_nodes = NULL;
+    if (last_count)
+        *last_count = 0;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+enum plm_capture_mode plm_capture_exchange_mode(enum plm_capture_mode mode)
+{
+    enum plm_capture_mode before = thread_mode;
+    thread_mode = mode;
+    return before;
+}

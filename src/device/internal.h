@@ -1,0 +1,32 @@
+/*
+ * What the parts of the device tell each other. Not for the shims.
+ */
+#ifndef PLM_DEVICE_INTERNAL_H
+#define PLM_DEVICE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device/device.h"
+
+/* memory.c */
+bool plm_memory_init(int devices, uint64_t limit);
+int plm_memory_device_of(uint64_t address); /* -1: not a device address */
+uint64_t plm_memory_used(int device);
+int plm_memory_pool_chunk(int device, uint64_t size, uint64_t *address);
+bool plm_memory_backed(uint64_t address, uint64_t bytes);
+/* The host wrote these backed bytes when `when` kernels had been launched. */
+void plm_memory_written(uint64_t address, uint64_t bytes, uint64_t when);
+/* True if the host wrote there and nothing was launched since. */
+bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now);
+/* A block is handed out anew: what was written into it before must not show. */
+void plm_memory_recycle(uint64_t address, uint64_t bytes);
+
+/* host.c */
+struct plm_mem_info plm_host_query(const void *pointer);
+int plm_managed_free(uint64_t address);
+
+/* operator.c: the PyTorch operator that the calling thread is in, found on its stack; "" if none. */
+const char *plm_operator_name(char *buffer, unsigned size);
+
+#endif

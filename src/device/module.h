@@ -1,0 +1,34 @@
+/*
+ * Kernels and the code that holds them, shared by the runtime's registration entry points, the
+ * driver's modules and libraries, and the launch paths.
+ *
+ * A module is a fat binary, a cubin or PTX text; only its header is looked at, to know for which
+ * compute capabilities it has code. Any thread. Returns 0 or a negative enum plm_module_status.
+ */
+#ifndef PLM_MODULE_H
+#define PLM_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct plm_card;
+
+enum plm_module_status { PLM_MODULE_INVALID = -1, PLM_MODULE_NO_IMAGE = -2, PLM_MODULE_NOMEM = -3 };
+
+struct plm_module;
+struct plm_kernel {
+    const char *name;
+    struct plm_module *module;
+    int max_dynamic_shared; /* as set by FuncSetAttribute; 0 = the default 48 KiB limit */
+    int preferred_carveout;
+};
+
+/* `image` is a fat binary wrapper, a fat binary, an ELF cubin or PTX. It is not copied. */
+int plm_module_open(const void *image, struct plm_module **out);
+void plm_module_close(struct plm_module *module);
+/* Code that `card` can run: an ELF of the same major and a minor not above, or PTX not above. */
+bool plm_module_runs_on(const struct plm_module *module, const struct plm_card *card);
+/* The kernel of that name; made on first request: names are not checked against the image. */
+int plm_module_kernel(struct plm_module *module, const char *name, struct plm_kernel **out);
+
+#endif

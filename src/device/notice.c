@@ -1,0 +1,48 @@
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "record/writer.h"
+
+/*
+ * Things the report must say in words: a library that talks past us, a PyTorch without CUDA.
+ */
+
+/* Called by the driver shim when somebody asks for a private table: that is a CUDA runtime linked
+   statically into a library, which cannot be served. */
+void plm_static_runtime_seen(const void *return_address);
+void plm_static_runtime_seen(const void *return_address)
+{
+    Dl_info info;
+    const char *slash;
+    if (!dladdr(return_address, &info) || !info.dli_fname)
+        return;
+    slash = strrchr(info.dli_fname, '/');
+    plm_record_note("static-runtime", slash ? slash + 1 : info.dli_fname);
+}
+
+struct loaded {
+    bool torch_cpu, torch_cuda;
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct loaded *l = data;
+    (void)size;
+    if (info->dlpi_name && strstr(info->dlpi_name, "/libtorch_cpu.so"))
+        l->torch_cpu = true;
+    if (info->dlpi_name && strstr(info->dlpi_name, "/libtorch_cuda.so"))
+        l->torch_cuda = true;
+    return 0;
+}
+
+/* A CPU-only build never calls us, so the only moment to notice it is the end. */
+__attribute__((destructor)) static void look_for_cpu_build(void)
+{
+    struct loaded l = {false, false};
+    dl_iterate_phdr(visit, &l);
+    if (l.torch_cpu && !l.torch_cuda)
+        plm_record_note("cpu-only-torch", "");
+}

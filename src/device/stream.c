@@ -1,0 +1,171 @@
+#include "device/stream.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "device/capture.h"
+#include "device/device.h"
+
+struct plm_event {
+    unsigned flags;
+    int device;
+    bool recorded;
+    uint64_t when;                /* launches at the record */
+    struct plm_capture_state *capture; /* recorded inside this capture, else NULL */
+    uint64_t capture_id;
+};
+
+enum { EVENT_DISABLE_TIMING = 2 };
+
+static _Atomic uint64_t next_stream_id = 8;
+static struct plm_stream legacy_stream = {.id = 1};
+static __thread struct plm_stream per_thread_stream;
+
+struct plm_stream *plm_stream_resolve(struct plm_stream *stream)
+{
+    if (!stream || stream == PLM_STREAM_LEGACY)
+        return &legacy_stream;
+    if (stream == PLM_STREAM_PER_THREAD) {
+        per_thread_stream.id = 2;
+        return &per_thread_stream;
+    }
+    return stream;
+}
+
+bool plm_stream_is_legacy(const struct plm_stream *stream)
+{
+    return stream == &legacy_stream;
+}
+
+int plm_stream_create(unsigned flags, int priority, struct plm_stream **out)
+{
+    struct plm_stream *s;
+    if (!out)
+        return PLM_STREAM_INVALID;
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return PLM_STREAM_NOMEM;
+    s->flags = flags;
+    s->priority = priority;
+    s->device = plm_device_current();
+    s->id = atomic_fetch_add(&next_stream_id, 1);
+    plm_device_activate(s->device);
+    *out = s;
+    return 0;
+}
+
+int plm_stream_destroy(struct plm_stream *stream)
+{
+    if (!stream || stream == PLM_STREAM_LEGACY || stream == PLM_STREAM_PER_THREAD)
+        return PLM_STREAM_INVALID;
+    plm_capture_forget(stream);
+    free(stream);
+    return 0;
+}
+
+int plm_stream_flags(struct plm_stream *stream, unsigned *flags)
+{
+    *flags = plm_stream_resolve(stream)->flags;
+    return 0;
+}
+
+int plm_stream_priority(struct plm_stream *stream, int *priority)
+{
+    *priority = plm_stream_resolve(stream)->priority;
+    return 0;
+}
+
+int plm_stream_device(struct plm_stream *stream, int *device)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    *device = s == stream ? s->device : plm_device_current();
+    return 0;
+}
+
+int plm_stream_id(struct plm_stream *stream, uint64_t *id)
+{
+    *id = plm_stream_resolve(stream)->id;
+    return 0;
+}
+
+int plm_stream_synchronize(struct plm_stream *stream)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    return plm_capture_refuse_sync(s);
+}
+
+int plm_stream_query(struct plm_stream *stream)
+{
+    return plm_stream_synchronize(stream);
+}
+
+int plm_stream_work(struct plm_stream *stream)
+{
+    return plm_capture_node(plm_stream_resolve(stream), PLM_NODE_KERNEL);
+}
+
+int plm_stream_wait(struct plm_stream *stream, struct plm_event *event)
+{
+    if (!event)
+        return PLM_STREAM_INVALID;
+    return plm_capture_fork(plm_stream_resolve(stream), event->capture, event->capture_id);
+}
+
+/* ---- events ---- */
+
+int plm_event_create(unsigned flags, struct plm_event **out)
+{
+    struct plm_event *e;
+    if (!out)
+        return PLM_STREAM_INVALID;
+    e = calloc(1, sizeof *e);
+    if (!e)
+        return PLM_STREAM_NOMEM;
+    e->flags = flags;
+    e->device = plm_device_current();
+    *out = e;
+    return 0;
+}
+
+int plm_event_destroy(struct plm_event *event)
+{
+    if (!event)
+        return PLM_STREAM_INVALID;
+    free(event);
+    return 0;
+}
+
+int plm_event_record(struct plm_event *event, struct plm_stream *stream)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    if (!event)
+        return PLM_STREAM_INVALID;
+    event->recorded = true;
+    event->when = plm_launch_count();
+    return plm_capture_mark(s, &event->capture, &event->capture_id);
+}
+
+int plm_event_query(struct plm_event *event)
+{
+    if (!event)
+        return PLM_STREAM_INVALID;
+    return plm_capture_refuse_event(event->capture, event->capture_id);
+}
+
+int plm_event_synchronize(struct plm_event *event)
+{
+    return plm_event_query(event);
+}
+
+int plm_event_elapsed(struct plm_event *start, struct plm_event *end, float *milliseconds)
+{
+    const float launch_ms = 0.005f, least_ms = 0.001f;
+    float elapsed;
+    if (!start || !end || !milliseconds || !start->recorded || !end->recorded ||
+        (start->flags & EVENT_DISABLE_TIMING) || (end->flags & EVENT_DISABLE_TIMING))
+        return PLM_STREAM_INVALID;
+    elapsed = (float)(end->when - start->when) * launch_ms;
+    *milliseconds = elapsed > least_ms ? elapsed : least_ms;
+    return 0;
+}

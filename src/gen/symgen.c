@@ -1,0 +1,365 @@
+/*
+ * symgen: turns the symbol tables (data/symbols/<library>.tsv) into code. Runs at build time only.
+ *
+ *   symgen code  CUDA FILE      bodies of the entry points that need no code of their own
+ *   symgen map   CUDA FILE      the linker's version script
+ *   symgen procs CUDA FILE      the driver's entry-point table (name, since, address), for cuda.tsv
+ *   symgen table FILE...        all rows, for `plimsoll symbols` and the report
+ *   symgen doc   FILE...        docs/symbols.md
+ *
+ * CUDA is the generation (12 or 13); rows whose `cuda` column does not include it are left out.
+ * A malformed table ends the build with file, line and reason.
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS = 5, ROWS_MAX = 4096, SONAMES_MAX = 4, WRITES_MAX = 8, ARGS_MAX = 32 };
+
+enum class { MODELLED, ACCEPTED, REFUSED };
+static const char *const class_names[] = {"modelled", "accepted", "refused"};
+
+struct row {
+    char *name;
+    enum class class;
+    int first, last; /* CUDA generations, inclusive */
+    char *how;
+    char *note;
+    int line;
+};
+
+struct table {
+    const char *path;
+    char library[32];
+    char node[64];
+    struct { int cuda; char name[64]; } soname[SONAMES_MAX];
+    int sonames;
+    char refused[32], refused_name[64];
+    struct row rows[ROWS_MAX];
+    int count;
+};
+
+__attribute__((noreturn)) static void die(const char *path, int line, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "%s:%d: ", path, line);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static char *copy(const char *text)
+{
+    char *out = strdup(text);
+    if (!out)
+        die("symgen", 0, "out of memory");
+    return out;
+}
+
+/* Splits at tabs in place; returns the number of fields. */
+static int split(char *line, char **field, int most)
+{
+    int n = 0;
+    for (char *p = line; p && n < most; n++) {
+        field[n] = p;
+        p = strchr(p, '\t');
+        if (p)
+            *p++ = '\0';
+    }
+    return n;
+}
+
+static void read_property(struct table *t, char **field, int n, int line)
+{
+    if (n < 2)
+        die(t->path, line, "a property needs a value");
+    if (!strcmp(field[0], "@library"))
+        snprintf(t->library, sizeof t->library, "%s", field[1]);
+    else if (!strcmp(field[0], "@node"))
+        snprintf(t->node, sizeof t->node, "%s", field[1]);
+    else if (!strcmp(field[0], "@refused") && n >= 3) {
+        snprintf(t->refused, sizeof t->refused, "%s", field[1]);
+        snprintf(t->refused_name, sizeof t->refused_name, "%s", field[2]);
+    } else if (!strcmp(field[0], "@soname") && n >= 3 && t->sonames < SONAMES_MAX) {
+        t->soname[t->sonames].cuda = strcmp(field[1], "-") ? atoi(field[1]) : 0;
+        snprintf(t->soname[t->sonames++].name, sizeof t->soname[0].name, "%s", field[2]);
+    } else
+        die(t->path, line, "unknown property %s", field[0]);
+}
+
+/* "-" every generation, "12" only that one, "12-" from it on, "-12" up to it. */
+static void read_generations(struct table *t, struct row *row, const char *text)
+{
+    const char *dash = strchr(text, '-');
+    row->first = 0;
+    row->last = 99;
+    if (text[0] != '-')
+        row->first = atoi(text);
+    if (dash && dash[1])
+        row->last = atoi(dash + 1);
+    if (!dash)
+        row->last = row->first;
+    if (row->first > row->last || (text[0] != '-' && row->first == 0))
+        die(t->path, row->line, "'%s' is not a range of CUDA generations", text);
+}
+
+static void read_row(struct table *t, char **field, int n, int line)
+{
+    struct row *row = &t->rows[t->count];
+    if (n != FIELDS)
+        die(t->path, line, "%d fields, expected %d (name, class, cuda, how, note)", n, FIELDS);
+    if (t->count == ROWS_MAX)
+        die(t->path, line, "too many rows");
+    row->name = copy(field[0]);
+    row->line = line;
+    row->how = copy(field[3]);
+    row->note = copy(field[4]);
+    read_generations(t, row, field[2]);
+    for (int c = 0;; c++) {
+        if (c > REFUSED)
+            die(t->path, line, "unknown class '%s'", field[1]);
+        if (!strcmp(field[1], class_names[c])) {
+            row->class = (enum class)c;
+            break;
+        }
+    }
+    if (row->class == MODELLED && !strcmp(row->how, "-"))
+        die(t->path, line, "%s: a modelled symbol says how: 'code' or what it writes", row->name);
+    if (row->class == REFUSED && strcmp(row->how, "-") && strcmp(row->how, "code"))
+        die(t->path, line, "%s: a refused symbol does nothing", row->name);
+    for (int i = 0; i < t->count; i++)
+        if (!strcmp(t->rows[i].name, row->name) && t->rows[i].last >= row->first && row->last >= t->rows[i].first)
+            die(t->path, line, "%s stands in line %d already", row->name, t->rows[i].line);
+    t->count++;
+}
+
+static struct table *read_table(const char *path)
+{
+    struct table *t = calloc(1, sizeof *t);
+    char line[1024];
+    FILE *in = fopen(path, "r");
+    if (!t || !in)
+        die(path, 0, "cannot be read");
+    t->path = path;
+    for (int number = 1; fgets(line, sizeof line, in); number++) {
+        char *field[FIELDS + 1];
+        line[strcspn(line, "\r\n")] = '\0';
+        if (!line[0] || line[0] == '#')
+            continue;
+        int n = split(line, field, FIELDS + 1);
+        if (line[0] == '@')
+            read_property(t, field, n, number);
+        else
+            read_row(t, field, n, number);
+    }
+    fclose(in);
+    if (!t->library[0] || !t->sonames || !t->refused[0])
+        die(path, 1, "@library, @soname and @refused are needed");
+    return t;
+}
+
+static bool in_generation(const struct row *row, int cuda)
+{
+    return !cuda || (row->first <= cuda && cuda <= row->last);
+}
+
+/* One "N=kind:value" of a `how` column. */
+struct write {
+    int arg;
+    const char *kind;
+    const char *value;
+};
+
+static const struct { const char *name, *ctype; } kinds[] = {
+    {"i32", "int32_t"}, {"u32", "uint32_t"}, {"i64", "int64_t"}, {"u64", "uint64_t"},
+    {"f32", "float"},   {"f64", "double"},   {"u8", "uint8_t"},  {"ptr", "uintptr_t"},
+    {"handle", "void *"},
+};
+
+static const char *ctype_of(const struct table *t, const struct row *row, const char *kind)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (!strcmp(kinds[i].name, kind))
+            return kinds[i].ctype;
+    die(t->path, row->line, "%s writes an unknown kind '%s'", row->name, kind);
+}
+
+static int parse_writes(const struct table *t, const struct row *row, char *how, struct write *out, bool *launch)
+{
+    int n = 0;
+    *launch = false;
+    for (char *word = strtok(how, " "); word; word = strtok(NULL, " ")) {
+        char *equals = strchr(word, '='), *colon;
+        if (!strcmp(word, "launch")) {
+            *launch = true;
+            continue;
+        }
+        if (!equals || n == WRITES_MAX)
+            die(t->path, row->line, "%s: cannot read '%s'", row->name, word);
+        *equals = '\0';
+        colon = strchr(equals + 1, ':');
+        if (colon)
+            *colon = '\0';
+        out[n].arg = atoi(word);
+        out[n].kind = equals + 1;
+        out[n].value = colon ? colon + 1 : "0";
+        if (out[n].arg < 1 || out[n].arg > ARGS_MAX)
+            die(t->path, row->line, "%s: argument %s is out of range", row->name, word);
+        n++;
+    }
+    return n;
+}
+
+static void emit_body(const struct table *t, const struct row *row, int index)
+{
+    struct write writes[WRITES_MAX];
+    char how[256];
+    bool launch;
+    int n, args = 0;
+
+    snprintf(how, sizeof how, "%s", strcmp(row->how, "-") ? row->how : "");
+    n = parse_writes(t, row, how, writes, &launch);
+    for (int i = 0; i < n; i++)
+        args = writes[i].arg > args ? writes[i].arg : args;
+
+    printf("PLM_API int %s(", row->name);
+    for (int i = 1; i <= args; i++) {
+        bool used = false;
+        for (int w = 0; w < n; w++)
+            used |= writes[w].arg == i;
+        printf("%s%splm_word a%d", i > 1 ? ", " : "", used ? "" : "__attribute__((unused)) ", i);
+    }
+    printf("%s)\n{\n", args ? "" : "void");
+    for (int i = 0; i < n; i++) {
+        const char *type = ctype_of(t, row, writes[i].kind);
+        bool handle = !strcmp(writes[i].kind, "handle");
+        printf("    if (a%d)\n        *(%s *)a%d = ", writes[i].arg, type, writes[i].arg);
+        if (handle)
+            puts("plm_handle_new();");
+        else
+            printf("(%s)%s;\n", type, writes[i].value);
+    }
+    if (launch)
+        printf("    plm_call_launch(&symbols[%d]);\n", index);
+    if (row->class == REFUSED)
+        printf("    plm_call_refused(&symbols[%d]);\n", index);
+    printf("    return %s;\n}\n\n", row->class == REFUSED ? t->refused : "0");
+}
+
+static void emit_code(const struct table *t, int cuda)
+{
+    int index = 0;
+    printf("/* Generated by symgen from %s.tsv. */\n#include \"shim/shim.h\"\n\n", t->library);
+    puts("__attribute__((unused)) static const struct plm_symbol symbols[] = {");
+    for (int i = 0; i < t->count; i++)
+        if (in_generation(&t->rows[i], cuda))
+            printf("    {\"%s\", \"%s\"},\n", t->library, t->rows[i].name);
+    puts("};\n");
+    for (int i = 0; i < t->count; i++) {
+        const struct row *row = &t->rows[i];
+        if (!in_generation(row, cuda))
+            continue;
+        if (strcmp(row->how, "code"))
+            emit_body(t, row, index);
+        index++;
+    }
+}
+
+static void emit_map(const struct table *t, int cuda)
+{
+    const char *node = t->node;
+    for (int i = 0; i < t->sonames; i++)
+        if (!strcmp(t->node, "soname") && (t->soname[i].cuda == cuda || !t->soname[i].cuda))
+            node = t->soname[i].name;
+    printf("%s {\n  global:\n", strcmp(node, "none") ? node : "");
+    for (int i = 0; i < t->count; i++)
+        if (in_generation(&t->rows[i], cuda))
+            printf("    %s;\n", t->rows[i].name);
+    puts("  local: *;\n};");
+}
+
+/* The driver's lookup by name: "cuMemAlloc_v2" answers for "cuMemAlloc"; a note "since N" gives the
+   first version that maps to it. */
+static void emit_procs(const struct table *t, int cuda)
+{
+    puts("/* Generated by symgen. */\n#include \"shim/cuda/procs.h\"\n");
+    for (int i = 0; i < t->count; i++)
+        if (in_generation(&t->rows[i], cuda))
+            printf("extern char plm_proc_%s[] __asm__(\"%s\");\n", t->rows[i].name, t->rows[i].name);
+    puts("\nconst struct plm_proc plm_procs[] = {");
+    for (int i = 0; i < t->count; i++) {
+        const struct row *row = &t->rows[i];
+        const char *since = strstr(row->note, "since ");
+        if (in_generation(row, cuda))
+            printf("    {\"%s\", %d, plm_proc_%s},\n", row->name, since ? atoi(since + 6) : 0, row->name);
+    }
+    puts("};\nconst unsigned plm_procs_count = sizeof plm_procs / sizeof plm_procs[0];");
+}
+
+static void emit_table(int files, char **paths)
+{
+    puts("/* Generated by symgen. */\n#include \"base/symbols.h\"\n\nconst struct plm_symbol_row plm_symbol_rows[] = {");
+    for (int f = 0; f < files; f++) {
+        const struct table *t = read_table(paths[f]);
+        for (int i = 0; i < t->count; i++) {
+            const struct row *row = &t->rows[i];
+            printf("    {\"%s\", \"%s\", \"%s\", %d, %d, \"%s\"},\n", t->library, row->name, class_names[row->class],
+                   row->first, row->last, strcmp(row->note, "-") ? row->note : "");
+        }
+    }
+    puts("};\nconst unsigned plm_symbol_rows_count = sizeof plm_symbol_rows / sizeof plm_symbol_rows[0];");
+}
+
+static void emit_doc(int files, char **paths)
+{
+    puts("# Entry points\n\nGenerated from data/symbols. *modelled* does what matters to memory, *accepted* succeeds without effect,\n"
+         "*refused* answers with its library's \"not supported\" and is named in the report.\n");
+    for (int f = 0; f < files; f++) {
+        const struct table *t = read_table(paths[f]);
+        int n[3] = {0};
+        for (int i = 0; i < t->count; i++)
+            n[t->rows[i].class]++;
+        printf("## %s (", t->library);
+        for (int i = 0; i < t->sonames; i++)
+            printf("%s%s", i ? ", " : "", t->soname[i].name);
+        printf(")\n\n%d modelled, %d accepted, %d refused (%s).\n\n| name | class | CUDA | note |\n|---|---|---|---|\n", n[0],
+               n[1], n[2], t->refused_name);
+        for (int i = 0; i < t->count; i++) {
+            const struct row *row = &t->rows[i];
+            char range[32] = "all";
+            if (row->first == row->last)
+                snprintf(range, sizeof range, "%d", row->first);
+            else if (row->first > 0)
+                snprintf(range, sizeof range, "%d-", row->first);
+            else if (row->last < 99)
+                snprintf(range, sizeof range, "-%d", row->last);
+            printf("| %s | %s | %s | %s |\n", row->name, class_names[row->class], range,
+                   strcmp(row->note, "-") ? row->note : "");
+        }
+        puts("");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 2 ? argv[1] : "";
+    if (!strcmp(mode, "table"))
+        emit_table(argc - 2, argv + 2);
+    else if (!strcmp(mode, "doc"))
+        emit_doc(argc - 2, argv + 2);
+    else if (argc == 4 && !strcmp(mode, "code"))
+        emit_code(read_table(argv[3]), atoi(argv[2]));
+    else if (argc == 4 && !strcmp(mode, "map"))
+        emit_map(read_table(argv[3]), atoi(argv[2]));
+    else if (argc == 4 && !strcmp(mode, "procs"))
+        emit_procs(read_table(argv[3]), atoi(argv[2]));
+    else {
+        fputs("usage: symgen code|map|procs CUDA FILE | symgen table|doc FILE...\n", stderr);
+        return 2;
+    }
+    return ferror(stdout) || fflush(stdout) ? 1 : 0;
+}

@@ -1,0 +1,93 @@
+/*
+ * The job record (.plm) on disk, version 1. docs/record.md describes it for other programs.
+ *
+ * A header, then chunks of equal size. Writers are the threads of the job's processes: each claims a
+ * chunk at a time by one atomic addition in the shared header, so they never wait for each other.
+ * An event becomes readable when its chunk's `used` is advanced past it; a process that is killed
+ * leaves every finished event behind. Little-endian, as the machines that CUDA runs on.
+ */
+#ifndef PLM_RECORD_FORMAT_H
+#define PLM_RECORD_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define PLM_RECORD_MAGIC       "PLIMSOLL"
+#define PLM_RECORD_VERSION     1u
+#define PLM_RECORD_CHUNK_MAGIC 0x434d4c50u /* "PLMC" */
+#define PLM_RECORD_HEADER      32768u
+#define PLM_RECORD_CHUNK       262144u
+#define PLM_RECORD_SLOTS       256
+
+/* What a process shows while it runs; read by the progress line. One slot per process that uses CUDA. */
+struct plm_live {
+    _Atomic uint32_t pid;
+    _Atomic uint32_t step;
+    _Atomic uint64_t launches;
+    _Atomic uint64_t allocated, allocated_peak;
+    _Atomic uint64_t reserved, reserved_peak;
+    _Atomic uint64_t unused;
+};
+
+enum plm_record_flag {
+    PLM_RECORD_FULL = 1,   /* a writer could not extend the file: events are missing */
+    PLM_RECORD_ENDED = 2,  /* the run saw the command end and closed the record */
+};
+
+struct plm_record_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t chunk_bytes;
+    _Atomic uint32_t flags;
+    uint64_t created_ns;          /* CLOCK_REALTIME */
+    uint64_t monotonic_ns;        /* CLOCK_MONOTONIC at the same moment */
+    _Atomic uint64_t chunks;      /* claimed so far */
+    _Atomic uint32_t processes;   /* slots taken */
+    uint32_t slots;
+    struct plm_live live[PLM_RECORD_SLOTS];
+};
+
+struct plm_record_chunk {
+    uint32_t magic;
+    uint32_t pid;
+    uint32_t tid;
+    uint32_t process;             /* number of the process in this job, from 0 */
+    uint64_t start_ns;            /* CLOCK_MONOTONIC; event times count from here */
+    _Atomic uint32_t used;        /* bytes of events that are complete */
+    uint32_t reserved;
+};
+
+/* Every event starts with this and is a multiple of 8 bytes long. */
+struct plm_event_head {
+    uint8_t type;
+    uint8_t words;                /* length in 8-byte words, head included; 0 = see PLM_EV_TEXT */
+    uint16_t device;
+    uint32_t dt;                  /* ns since the chunk's time base */
+};
+
+enum plm_event_type {
+    PLM_EV_PROCESS = 1,   /* u64 pid, u64 parent pid */
+    PLM_EV_TEXT,          /* u32 id, u32 length, bytes padded to 8: a string that other events name by id */
+    PLM_EV_CONFIG,        /* u32 key text, u32 value text */
+    PLM_EV_TIME,          /* u64 CLOCK_MONOTONIC ns: new time base */
+    PLM_EV_BLOCK_ALLOC,   /* u64 address, u64 bytes (rounded): the caching allocator hands a block out */
+    PLM_EV_BLOCK_FREE,    /* u64 address, u64 bytes */
+    PLM_EV_RESERVED,      /* u64 bytes: what the caching allocator holds now */
+    PLM_EV_MEMORY_ALLOC,  /* u64 address, u64 bytes, u32 kind, u32 owner text: the card's memory is taken */
+    PLM_EV_MEMORY_FREE,   /* u64 address, u64 bytes, u32 kind, u32 owner text */
+    PLM_EV_STEP,          /* u32 step that ended, u32 optimizer number */
+    PLM_EV_REFUSED,       /* u32 library text, u32 symbol text */
+    PLM_EV_READBACK,      /* u64 bytes, u32 operator text, u32 0: the host read what a kernel may have written */
+    PLM_EV_NOTE,          /* u32 kind text, u32 value text: something the report must say */
+    PLM_EV_OOM,           /* u64 bytes asked, u64 bytes in use */
+    PLM_EV_LAUNCHES,      /* u64 launches so far in this process */
+    PLM_EV_END,           /* the process left normally */
+    PLM_EV_TYPES
+};
+
+enum plm_record_memory { PLM_RECORD_MALLOC = 0, PLM_RECORD_VMM = 1, PLM_RECORD_POOL = 2, PLM_RECORD_LIBRARY = 3 };
+
+#define PLM_EVENT_WORDS_MAX 255
+
+#endif

@@ -1,0 +1,315 @@
+#include "record/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* The chunks that one thread wrote, in file order, which is the order of their times. */
+struct strand {
+    uint32_t pid, tid, process;
+    uint64_t *chunk; /* offsets in the file */
+    size_t chunks, room;
+    /* reading position */
+    size_t at;
+    const char *next, *end;
+    uint64_t base_ns;
+    struct plm_record_event event;
+    bool done;
+};
+
+struct text {
+    uint32_t process, id;
+    char *bytes;
+};
+
+struct plm_record {
+    const char *path;
+    const char *data;
+    uint64_t size;
+    struct plm_record_header header;
+    struct strand *strand;
+    size_t strands, strand_room;
+    struct text *text; /* sorted by process and id */
+    size_t texts, text_room;
+};
+
+/* How many payload words each type has at least. */
+static const uint8_t least_words[PLM_EV_TYPES] = {
+    [PLM_EV_PROCESS] = 2,      [PLM_EV_TEXT] = 1,        [PLM_EV_CONFIG] = 1,  [PLM_EV_TIME] = 1,
+    [PLM_EV_BLOCK_ALLOC] = 2,  [PLM_EV_BLOCK_FREE] = 2,  [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
+    [PLM_EV_MEMORY_FREE] = 3,  [PLM_EV_STEP] = 1,        [PLM_EV_REFUSED] = 1, [PLM_EV_READBACK] = 2,
+    [PLM_EV_NOTE] = 1,         [PLM_EV_OOM] = 2,         [PLM_EV_LAUNCHES] = 1,
+};
+
+static int corrupt(const struct plm_record *r, const char *what, struct plm_error *error)
+{
+    return plm_fail(error, PLM_EFORMAT, "%s is damaged: %s; run the job again", r->path, what);
+}
+
+static struct strand *strand_of(struct plm_record *r, const struct plm_record_chunk *chunk)
+{
+    struct strand *s;
+    for (size_t i = 0; i < r->strands; i++)
+        if (r->strand[i].pid == chunk->pid && r->strand[i].tid == chunk->tid && r->strand[i].process == chunk->process)
+            return &r->strand[i];
+    if (r->strands == r->strand_room) {
+        size_t room = r->strand_room ? 2 * r->strand_room : 16;
+        s = realloc(r->strand, room * sizeof *s);
+        if (!s)
+            return NULL;
+        r->strand = s;
+        r->strand_room = room;
+    }
+    s = &r->strand[r->strands++];
+    memset(s, 0, sizeof *s);
+    s->pid = chunk->pid;
+    s->tid = chunk->tid;
+    s->process = chunk->process;
+    return s;
+}
+
+static int add_chunk(struct plm_record *r, uint64_t offset, struct plm_error *error)
+{
+    const struct plm_record_chunk *chunk = (const void *)(r->data + offset);
+    struct strand *s;
+    if (!chunk->magic)
+        return 0; /* claimed, never begun */
+    if (chunk->magic != PLM_RECORD_CHUNK_MAGIC || chunk->used > PLM_RECORD_CHUNK - sizeof *chunk)
+        return corrupt(r, "a chunk has a wrong head", error);
+    s = strand_of(r, chunk);
+    if (s && s->chunks == s->room) {
+        size_t room = s->room ? 2 * s->room : 8;
+        uint64_t *more = realloc(s->chunk, room * sizeof *more);
+        if (more) {
+            s->chunk = more;
+            s->room = room;
+        } else
+            s = NULL;
+    }
+    if (!s)
+        return plm_fail(error, PLM_ENOMEM, "%s: out of memory", r->path);
+    s->chunk[s->chunks++] = offset;
+    return 0;
+}
+
+static void enter_chunk(const struct plm_record *r, struct strand *s)
+{
+    const struct plm_record_chunk *chunk = (const void *)(r->data + s->chunk[s->at++]);
+    s->next = (const char *)(chunk + 1);
+    s->end = s->next + chunk->used;
+    s->base_ns = chunk->start_ns;
+}
+
+static void rewind_strand(struct strand *s)
+{
+    s->at = 0;
+    s->next = s->end = NULL;
+    s->done = false;
+}
+
+/* Moves to the strand's next event; sets done at its end. */
+static int advance(const struct plm_record *r, struct strand *s, struct plm_error *error)
+{
+    for (;;) {
+        struct plm_event_head head;
+        while (s->next == s->end) {
+            if (s->at == s->chunks) {
+                s->done = true;
+                return 0;
+            }
+            enter_chunk(r, s);
+        }
+        if (s->end - s->next < 8)
+            return corrupt(r, "an event is cut", error);
+        memcpy(&head, s->next, sizeof head);
+        if (!head.words || head.words * 8 > s->end - s->next)
+            return corrupt(r, "an event is longer than its chunk", error);
+        s->event.words = (const uint64_t *)(s->next + 8);
+        s->event.count = head.words - 1u;
+        s->next += head.words * 8;
+        if (!head.type || head.type >= PLM_EV_TYPES)
+            return corrupt(r, "an event of unknown type", error);
+        if (s->event.count < least_words[head.type])
+            return corrupt(r, "an event is too short", error);
+        if (head.type == PLM_EV_TIME) {
+            s->base_ns = s->event.words[0];
+            continue;
+        }
+        s->event.type = (enum plm_event_type)head.type;
+        s->event.device = head.device;
+        s->event.process = s->process;
+        s->event.tid = s->tid;
+        s->event.time_ns = s->base_ns + head.dt - r->header.monotonic_ns;
+        return 0;
+    }
+}
+
+static int add_text(struct plm_record *r, const struct plm_record_event *e, struct plm_error *error)
+{
+    uint32_t id = (uint32_t)e->words[0], length = (uint32_t)(e->words[0] >> 32);
+    struct text *t;
+    if (length > (e->count - 1) * 8)
+        return corrupt(r, "a string is longer than its event", error);
+    if (r->texts == r->text_room) {
+        size_t room = r->text_room ? 2 * r->text_room : 256;
+        t = realloc(r->text, room * sizeof *t);
+        if (!t)
+            return plm_fail(error, PLM_ENOMEM, "%s: out of memory", r->path);
+        r->text = t;
+        r->text_room = room;
+    }
+    t = &r->text[r->texts];
+    t->process = e->process;
+    t->id = id;
+    t->bytes = strndup((const char *)(e->words + 1), length);
+    if (!t->bytes)
+        return plm_fail(error, PLM_ENOMEM, "%s: out of memory", r->path);
+    r->texts++;
+    return 0;
+}
+
+static int compare_text(const void *a, const void *b)
+{
+    const struct text *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Checks every event once and gathers the strings. */
+static int read_texts(struct plm_record *r, struct plm_error *error)
+{
+    for (size_t i = 0; i < r->strands; i++) {
+        struct strand *s = &r->strand[i];
+        for (rewind_strand(s);;) {
+            int status = advance(r, s, error);
+            if (status == 0 && !s->done && s->event.type == PLM_EV_TEXT)
+                status = add_text(r, &s->event, error);
+            if (status < 0)
+                return status;
+            if (s->done)
+                break;
+        }
+    }
+    if (r->texts)
+        qsort(r->text, r->texts, sizeof *r->text, compare_text);
+    return 0;
+}
+
+static int map_file(struct plm_record *r, struct plm_error *error)
+{
+    struct stat st;
+    int fd = open(r->path, O_RDONLY | O_CLOEXEC), status = 0;
+    void *map;
+
+    if (fd < 0)
+        return plm_fail(error, errno == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "cannot read %s: %s", r->path, strerror(errno));
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        status = plm_fail(error, PLM_EFORMAT, "%s is not a job record", r->path);
+    else if (st.st_size == 0)
+        status = plm_fail(error, PLM_EFORMAT, "%s is empty; run the job again", r->path);
+    else {
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map == MAP_FAILED)
+            status = plm_fail(error, PLM_EIO, "cannot map %s: %s", r->path, strerror(errno));
+        else {
+            r->data = map;
+            r->size = (uint64_t)st.st_size;
+        }
+    }
+    close(fd);
+    return status;
+}
+
+static int check_header(struct plm_record *r, struct plm_error *error)
+{
+    if (r->size < 12 || memcmp(r->data, PLM_RECORD_MAGIC, 8))
+        return plm_fail(error, PLM_EFORMAT, "%s is not a job record", r->path);
+    memcpy(&r->header.version, r->data + 8, 4);
+    if (r->header.version > PLM_RECORD_VERSION)
+        return plm_fail(error, PLM_EVERSION, "%s was written by a newer plimsoll (record version %u, this one reads %u): update plimsoll",
+                        r->path, r->header.version, PLM_RECORD_VERSION);
+    if (r->size < sizeof r->header || r->size < PLM_RECORD_HEADER)
+        return plm_fail(error, PLM_EFORMAT, "%s is cut off in its head; run the job again", r->path);
+    memcpy(&r->header, r->data, sizeof r->header);
+    if (r->header.version != PLM_RECORD_VERSION || r->header.header_bytes != PLM_RECORD_HEADER ||
+        r->header.chunk_bytes != PLM_RECORD_CHUNK)
+        return corrupt(r, "its head is not understood", error);
+    return 0;
+}
+
+int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error)
+{
+    struct plm_record *r = calloc(1, sizeof *r);
+    int status;
+    if (!r)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    r->path = path;
+    status = map_file(r, error);
+    if (status == 0)
+        status = check_header(r, error);
+    for (uint64_t at = PLM_RECORD_HEADER; status == 0 && r->size - at >= PLM_RECORD_CHUNK; at += PLM_RECORD_CHUNK)
+        status = add_chunk(r, at, error);
+    if (status == 0)
+        status = read_texts(r, error);
+    if (status < 0) {
+        plm_record_free(r);
+        return status;
+    }
+    *out = r;
+    return 0;
+}
+
+void plm_record_free(struct plm_record *r)
+{
+    for (size_t i = 0; i < r->strands; i++)
+        free(r->strand[i].chunk);
+    for (size_t i = 0; i < r->texts; i++)
+        free(r->text[i].bytes);
+    free(r->strand);
+    free(r->text);
+    if (r->data)
+        munmap((void *)r->data, r->size);
+    free(r);
+}
+
+struct plm_record_info plm_record_info(const struct plm_record *r)
+{
+    uint32_t flags = r->header.flags;
+    return (struct plm_record_info){r->header.version, r->header.created_ns, r->header.processes,
+                                    (flags & PLM_RECORD_ENDED) != 0, (flags & PLM_RECORD_FULL) != 0};
+}
+
+int plm_record_each(struct plm_record *r, plm_record_visit *visit, void *context, struct plm_error *error)
+{
+    int status = 0;
+    for (size_t i = 0; i < r->strands && status == 0; i++) {
+        rewind_strand(&r->strand[i]);
+        status = advance(r, &r->strand[i], error);
+    }
+    while (status == 0) {
+        struct strand *first = NULL;
+        for (size_t i = 0; i < r->strands; i++)
+            if (!r->strand[i].done && (!first || r->strand[i].event.time_ns < first->event.time_ns))
+                first = &r->strand[i];
+        if (!first)
+            break;
+        status = visit(&first->event, context);
+        if (status == 0)
+            status = advance(r, first, error);
+    }
+    return status;
+}
+
+const char *plm_record_string(const struct plm_record *r, uint32_t process, uint32_t id)
+{
+    struct text wanted = {process, id, NULL}, *found;
+    found = r->texts ? bsearch(&wanted, r->text, r->texts, sizeof wanted, compare_text) : NULL;
+    return found ? found->bytes : "";
+}

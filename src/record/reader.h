@@ -1,0 +1,53 @@
+/*
+ * Reads a job record. The file is mapped and checked as it is read: whatever is in it, the reader
+ * answers with events or with an error, and never reads beyond what the file holds.
+ *
+ *   struct plm_record *record;
+ *   if (plm_record_open(path, &record, &error) == 0) {
+ *       plm_record_each(record, visit, context, &error);
+ *       plm_record_free(record);
+ *   }
+ *
+ * One thread per record. Strings and events belong to the record.
+ */
+#ifndef PLM_RECORD_READER_H
+#define PLM_RECORD_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/format.h"
+
+struct plm_error;
+struct plm_record;
+
+struct plm_record_event {
+    enum plm_event_type type;
+    uint32_t process, tid; /* which process of the job, from 0; thread id */
+    uint16_t device;
+    uint64_t time_ns;      /* since the record was made */
+    const uint64_t *words; /* payload */
+    unsigned count;
+};
+
+struct plm_record_info {
+    uint32_t version;
+    uint64_t created_ns;   /* CLOCK_REALTIME */
+    uint32_t processes;
+    bool ended;            /* the run closed it; otherwise it was cut */
+    bool full;             /* events are missing: the disk was full */
+};
+
+/* Returns 0 to go on, anything else to stop; plm_record_each returns it. */
+typedef int plm_record_visit(const struct plm_record_event *event, void *context);
+
+int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error);
+void plm_record_free(struct plm_record *record);
+struct plm_record_info plm_record_info(const struct plm_record *record);
+/* All events in the order of their times. */
+int plm_record_each(struct plm_record *record, plm_record_visit *visit, void *context, struct plm_error *error);
+/* A string that a process of the job interned; "" for an unknown id. */
+const char *plm_record_string(const struct plm_record *record, uint32_t process, uint32_t id);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * Appends events to the job record from inside the user's process.
+ *
+ * The record is the file named by PLIMSOLL_RECORD, made by `plimsoll run`. Without it, or when it
+ * cannot be extended, every function here does nothing: recording never disturbs the job. Any thread;
+ * each has a chunk of its own, so there is no lock and no allocation per event. Forked children start
+ * chunks of their own.
+ */
+#ifndef PLM_RECORD_WRITER_H
+#define PLM_RECORD_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/format.h"
+
+/* One event of up to PLM_EVENT_WORDS_MAX - 1 words after the head. */
+void plm_record(enum plm_event_type type, int device, const uint64_t *words, unsigned count);
+
+/* The id of a string, interned on first use. `text` is copied. Takes a lock: not for hot paths. */
+uint32_t plm_record_text(const char *text);
+void plm_record_config(const char *key, const char *value);
+void plm_record_note(const char *kind, const char *value);
+
+/* This process's live figures; never NULL. */
+struct plm_live *plm_record_live(void);
+
+/* Called at exit: the launches so far and that the process left normally. */
+void plm_record_end(void);
+
+static inline uint64_t plm_record_pair(uint32_t low, uint32_t high)
+{
+    return (uint64_t)low | (uint64_t)high << 32;
+}
+
+#endif

@@ -1,0 +1,16 @@
+#include "shim/cuda/driver.h"
+
+/* Implemented by the device (src/device/notice.c); nobody else calls it, so it is in no header. */
+void plm_static_runtime_seen(const void *return_address);
+
+/* Private tables are never imitated. Who asks for one has a CUDA runtime of its own linked in, which
+   the report names: such a library cannot be served. */
+PLM_API int cuGetExportTable(const void **table, const struct plm_cu_uuid *id)
+{
+    static const struct plm_symbol symbol = {"cuda", "cuGetExportTable"};
+    (void)id;
+    if (table)
+        *table = NULL;
+    plm_static_runtime_seen(__builtin_return_address(0));
+    return plm_cu_refuse(&symbol);
+}

@@ -1,0 +1,283 @@
+#include "shim/cuda/module.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/cuda/driver.h"
+
+/* Modules and libraries share what is in this file; see library.c for the other half's entry points. */
+
+/* A variable's size stands in its image, which is not kept. This is the largest __constant__ one. */
+enum { VARIABLE_BYTES = 64 * 1024 };
+
+struct variable {
+    char *name;
+    uint64_t address;
+    struct variable *next;
+};
+
+struct loaded {
+    struct plm_module *module;
+    struct plm_cu_names names;
+    struct variable *variables;
+    struct loaded *next;
+};
+
+static struct loaded *all;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* With the lock held. */
+static struct loaded **find(const struct plm_module *module)
+{
+    struct loaded **link = &all;
+    while (*link && (*link)->module != module)
+        link = &(*link)->next;
+    return link;
+}
+
+int plm_cu_module_open(const void *image, struct plm_module **out)
+{
+    struct plm_module *module;
+    struct loaded *entry;
+    int device, status;
+
+    if (!image || !out)
+        return PLM_CU_INVALID_VALUE;
+    status = plm_cu_device(&device);
+    if (status == 0)
+        status = plm_cu_from_module(plm_module_open(image, &module));
+    if (status)
+        return status;
+    entry = calloc(1, sizeof *entry);
+    if (!entry || !plm_module_runs_on(module, plm_device_card(device))) {
+        plm_module_close(module);
+        status = entry ? PLM_CU_NO_BINARY : PLM_CU_OUT_OF_MEMORY;
+        free(entry);
+        return status;
+    }
+    entry->module = module;
+    plm_cu_names_read(image, &entry->names);
+    pthread_mutex_lock(&lock);
+    entry->next = all;
+    all = entry;
+    pthread_mutex_unlock(&lock);
+    *out = module;
+    return 0;
+}
+
+char *plm_cu_read_file(const char *path, size_t *length)
+{
+    FILE *in = fopen(path, "rb");
+    char *text = NULL;
+    long size = -1;
+    if (!in)
+        return NULL;
+    if (fseek(in, 0, SEEK_END) == 0)
+        size = ftell(in);
+    if (size >= 0 && fseek(in, 0, SEEK_SET) == 0)
+        text = calloc(1, (size_t)size + 64); /* headers may be looked at beyond a short file's end */
+    if (text && fread(text, 1, (size_t)size, in) != (size_t)size) {
+        free(text);
+        text = NULL;
+    }
+    fclose(in);
+    *length = size > 0 ? (size_t)size : 0;
+    return text;
+}
+
+int plm_cu_module_open_file(const char *path, struct plm_module **out)
+{
+    char *image;
+    size_t size;
+    int status;
+    if (!path || !out)
+        return PLM_CU_INVALID_VALUE;
+    image = plm_cu_read_file(path, &size);
+    if (!image)
+        return PLM_CU_FILE_NOT_FOUND;
+    status = plm_cu_module_open(image, out);
+    free(image);
+    return status;
+}
+
+int plm_cu_module_close(struct plm_module *module)
+{
+    struct loaded **link, *entry;
+    pthread_mutex_lock(&lock);
+    link = find(module);
+    entry = *link;
+    if (entry)
+        *link = entry->next;
+    pthread_mutex_unlock(&lock);
+    if (!entry)
+        return PLM_CU_INVALID_HANDLE;
+    while (entry->variables) {
+        struct variable *v = entry->variables;
+        entry->variables = v->next;
+        plm_mem_free(v->address);
+        free(v->name);
+        free(v);
+    }
+    plm_cu_names_free(&entry->names);
+    free(entry);
+    plm_module_close(module);
+    return 0;
+}
+
+int plm_cu_module_count(struct plm_module *module, unsigned *count, const char *caller)
+{
+    const struct plm_symbol symbol = {"cuda", caller};
+    struct loaded *entry;
+    int status = PLM_CU_INVALID_HANDLE;
+
+    if (!count)
+        return PLM_CU_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    entry = *find(module);
+    if (entry) {
+        *count = entry->names.count;
+        status = entry->names.known ? 0 : PLM_CU_NOT_SUPPORTED;
+    }
+    pthread_mutex_unlock(&lock);
+    return status == PLM_CU_NOT_SUPPORTED ? plm_cu_refuse(&symbol) : status;
+}
+
+int plm_cu_module_list(struct plm_module *module, struct plm_kernel **out, unsigned count, const char *caller)
+{
+    unsigned all_names = 0;
+    int status = out ? plm_cu_module_count(module, &all_names, caller) : PLM_CU_INVALID_VALUE;
+    struct loaded *entry;
+
+    if (status)
+        return status;
+    pthread_mutex_lock(&lock);
+    entry = *find(module);
+    for (unsigned i = 0; entry && status == 0 && i < count && i < entry->names.count; i++)
+        status = plm_cu_from_module(plm_module_kernel(module, entry->names.name[i], &out[i]));
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static int new_variable(struct loaded *entry, const char *name, bool managed, int device, struct variable **out)
+{
+    struct variable *v = calloc(1, sizeof *v);
+    int status;
+    if (!v || !(v->name = strdup(name))) {
+        free(v);
+        return PLM_CU_OUT_OF_MEMORY;
+    }
+    status = managed ? plm_mem_managed(device, VARIABLE_BYTES, &v->address)
+                     : plm_mem_alloc(device, VARIABLE_BYTES, &v->address);
+    if (status) {
+        free(v->name);
+        free(v);
+        return plm_cu_from_device(status);
+    }
+    v->next = entry->variables;
+    entry->variables = *out = v;
+    return 0;
+}
+
+int plm_cu_module_variable(struct plm_module *module, const char *name, bool managed, uint64_t *address, size_t *size)
+{
+    struct loaded *entry;
+    struct variable *v = NULL;
+    int device, status = plm_cu_device(&device);
+
+    if (!name || (!address && !size))
+        return PLM_CU_INVALID_VALUE;
+    if (status)
+        return status;
+    pthread_mutex_lock(&lock);
+    entry = *find(module);
+    if (!entry)
+        status = PLM_CU_INVALID_HANDLE;
+    for (v = entry ? entry->variables : NULL; v && strcmp(v->name, name) != 0;)
+        v = v->next;
+    if (entry && !v)
+        status = new_variable(entry, name, managed, device, &v);
+    pthread_mutex_unlock(&lock);
+    if (status)
+        return status;
+    if (address)
+        *address = v->address;
+    if (size)
+        *size = VARIABLE_BYTES;
+    return 0;
+}
+
+/* ---- entry points ---- */
+
+PLM_API int cuModuleLoad(struct plm_module **out, const char *path)
+{
+    return plm_cu_module_open_file(path, out);
+}
+
+PLM_API int cuModuleLoadData(struct plm_module **out, const void *image)
+{
+    return plm_cu_module_open(image, out);
+}
+PLM_API int cuModuleLoadFatBinary(struct plm_module **out, const void *image)
+    __attribute__((alias("cuModuleLoadData")));
+
+/* Options of the compiler that runs on PTX, by number. */
+enum { JIT_WALL_TIME = 2, JIT_INFO_BUFFER = 3, JIT_INFO_SIZE = 4, JIT_ERROR_BUFFER = 5, JIT_ERROR_SIZE = 6 };
+
+static uintptr_t option_value(unsigned count, const int *options, void *const *values, int wanted)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] == wanted)
+            return (uintptr_t)values[i];
+    return 0;
+}
+
+void plm_cu_empty_messages(unsigned count, const int *options, void **values)
+{
+    if (!options || !values)
+        return;
+    for (int buffer = JIT_INFO_BUFFER; buffer <= JIT_ERROR_BUFFER; buffer += 2) {
+        char *text = (char *)option_value(count, options, values, buffer);
+        if (text && option_value(count, options, values, buffer + 1))
+            *text = '\0';
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] == JIT_INFO_SIZE || options[i] == JIT_ERROR_SIZE || options[i] == JIT_WALL_TIME)
+            values[i] = NULL;
+}
+
+PLM_API int cuModuleLoadDataEx(struct plm_module **out, const void *image, unsigned count, int *options, void **values)
+{
+    plm_cu_empty_messages(count, options, values);
+    return plm_cu_module_open(image, out);
+}
+
+PLM_API int cuModuleUnload(struct plm_module *module)
+{
+    return plm_cu_module_close(module);
+}
+
+PLM_API int cuModuleGetFunction(struct plm_kernel **out, struct plm_module *module, const char *name)
+{
+    if (!out || !name)
+        return PLM_CU_INVALID_VALUE;
+    if (!module)
+        return PLM_CU_INVALID_HANDLE;
+    return plm_cu_from_module(plm_module_kernel(module, name, out));
+}
+
+PLM_API int cuModuleGetFunctionCount(unsigned *count, struct plm_module *module)
+{
+    return plm_cu_module_count(module, count, "cuModuleGetFunctionCount");
+}
+
+PLM_API int cuModuleEnumerateFunctions(struct plm_kernel **out, unsigned count, struct plm_module *module)
+{
+    return plm_cu_module_list(module, out, count, "cuModuleEnumerateFunctions");
+}
+
+PLM_API int cuModuleGetGlobal_v2(uint64_t *address, size_t *size, struct plm_module *module, const char *name)
+{
+    return plm_cu_module_variable(module, name, false, address, size);
+}

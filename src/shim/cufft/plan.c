@@ -1,0 +1,297 @@
+/*
+ * cuFFT plans.
+ *
+ * A plan handle is a small integer: an index into a table that grows and is never freed. One lock
+ * guards it; making plans is rare. Unless the program turned it off, making a plan allocates its work
+ * area on the device, as the real library does, and destroying it gives it back.
+ */
+#include "shim/cufft/plan.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "shim/shim.h"
+
+enum { PROPERTIES = 3 }; /* numbers 1 and 2 are documented */
+
+struct plan {
+    bool used, manual; /* manual: the program provides the work area */
+    size_t work;
+    uint64_t area;     /* device address of the area we allocated, else 0 */
+    int64_t property[PROPERTIES];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plan *plans;
+static int capacity;
+
+/* Handles start at 1, so that a zeroed variable is not a plan. Call with the lock held. */
+static struct plan *plan_of(int handle)
+{
+    return handle >= 1 && handle < capacity && plans[handle].used ? &plans[handle] : NULL;
+}
+
+static void release_area(struct plan *plan)
+{
+    if (plan->area)
+        plm_mem_free(plan->area);
+    plan->area = 0;
+}
+
+PLM_API int cufftCreate(int *handle)
+{
+    int found = 0;
+    if (!handle)
+        return PLM_CUFFT_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    for (int i = 1; i < capacity && !found; i++)
+        found = plans[i].used ? 0 : i;
+    if (!found) {
+        int more = capacity ? capacity * 2 : 64;
+        struct plan *grown = realloc(plans, (size_t)more * sizeof *plans);
+        if (!grown) {
+            pthread_mutex_unlock(&lock);
+            return PLM_CUFFT_ALLOC_FAILED;
+        }
+        memset(grown + capacity, 0, (size_t)(more - capacity) * sizeof *plans);
+        found = capacity ? capacity : 1;
+        plans = grown;
+        capacity = more;
+    }
+    plans[found] = (struct plan){.used = true};
+    *handle = found;
+    pthread_mutex_unlock(&lock);
+    return PLM_CUFFT_SUCCESS;
+}
+
+PLM_API int cufftDestroy(int handle)
+{
+    struct plan *plan;
+    pthread_mutex_lock(&lock);
+    plan = plan_of(handle);
+    if (plan) {
+        release_area(plan);
+        plan->used = false;
+    }
+    pthread_mutex_unlock(&lock);
+    return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
+}
+
+static int make(int handle, const struct plm_transform *transform, size_t *work_size)
+{
+    struct plan *plan;
+    size_t work;
+    int result = plm_transform_work(transform, &work);
+
+    if (result)
+        return result;
+    pthread_mutex_lock(&lock);
+    plan = plan_of(handle);
+    if (!plan)
+        result = PLM_CUFFT_INVALID_PLAN;
+    else {
+        release_area(plan);
+        plan->work = work;
+        if (!plan->manual && work && plm_mem_library(plm_device_current(), "cufft", work, &plan->area)) {
+            plan->area = 0;
+            result = PLM_CUFFT_ALLOC_FAILED;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (!result && work_size)
+        *work_size = work;
+    return result;
+}
+
+/* ---- the shapes a transform comes in ---- */
+static int shape_by_type(struct plm_transform *out, int type, int rank, const int64_t *n, int64_t batch)
+{
+    int result = plm_transform_of_type(out, type);
+    return result ? result : plm_transform_shape(out, rank, n, batch);
+}
+
+static int shape_many(struct plm_transform *out, int type, int rank, const int *n, int64_t batch)
+{
+    int64_t wide[PLM_CUFFT_RANK_MAX];
+    if (rank < 1 || rank > PLM_CUFFT_RANK_MAX || !n)
+        return PLM_CUFFT_INVALID_VALUE;
+    for (int i = 0; i < rank; i++)
+        wide[i] = n[i];
+    return shape_by_type(out, type, rank, wide, batch);
+}
+
+static int shape_data(struct plm_transform *out, int input, int output, int rank, const int64_t *n, int64_t batch)
+{
+    int result = plm_transform_of_data(out, input, output);
+    return result ? result : plm_transform_shape(out, rank, n, batch);
+}
+
+/* Creates a handle, makes the plan and takes the handle back if that fails. */
+static int create_and_make(int *handle, const struct plm_transform *transform)
+{
+    int created, result = cufftCreate(&created);
+    if (result)
+        return result;
+    result = make(created, transform, NULL);
+    if (result)
+        cufftDestroy(created);
+    else if (handle)
+        *handle = created;
+    return result;
+}
+
+static int query(const struct plm_transform *transform, size_t *work_size)
+{
+    size_t work;
+    int result = plm_transform_work(transform, &work);
+    if (!result && work_size)
+        *work_size = work;
+    return result;
+}
+
+#define UNUSED __attribute__((unused))
+
+/* Each shape exists four times: plan and handle at once, make, estimate, size for a handle. `declare`
+   is its argument list, `shape` turns the arguments into `t`. */
+#define FAMILY(plan_name, make_name, estimate_name, size_name, shape, ...)                                \
+    PLM_API int plan_name(int *handle, __VA_ARGS__)                                                       \
+    {                                                                                                     \
+        struct plm_transform t;                                                                           \
+        int result = shape;                                                                               \
+        return result ? result : create_and_make(handle, &t);                                             \
+    }                                                                                                     \
+    PLM_API int make_name(int handle, __VA_ARGS__, size_t *work_size)                                     \
+    {                                                                                                     \
+        struct plm_transform t;                                                                           \
+        int result = shape;                                                                               \
+        return result ? result : make(handle, &t, work_size);                                             \
+    }                                                                                                     \
+    PLM_API int estimate_name(__VA_ARGS__, size_t *work_size)                                             \
+    {                                                                                                     \
+        struct plm_transform t;                                                                           \
+        int result = shape;                                                                               \
+        return result ? result : query(&t, work_size);                                                    \
+    }                                                                                                     \
+    PLM_API int size_name(UNUSED int handle, __VA_ARGS__, size_t *work_size)                              \
+    {                                                                                                     \
+        struct plm_transform t;                                                                           \
+        int result = shape;                                                                               \
+        return result ? result : query(&t, work_size);                                                    \
+    }
+
+FAMILY(cufftPlan1d, cufftMakePlan1d, cufftEstimate1d, cufftGetSize1d,
+       shape_by_type(&t, type, 1, (const int64_t[]){nx}, batch), int nx, int type, int batch)
+FAMILY(cufftPlan2d, cufftMakePlan2d, cufftEstimate2d, cufftGetSize2d,
+       shape_by_type(&t, type, 2, ((const int64_t[]){nx, ny}), 1), int nx, int ny, int type)
+FAMILY(cufftPlan3d, cufftMakePlan3d, cufftEstimate3d, cufftGetSize3d,
+       shape_by_type(&t, type, 3, ((const int64_t[]){nx, ny, nz}), 1), int nx, int ny, int nz, int type)
+FAMILY(cufftPlanMany, cufftMakePlanMany, cufftEstimateMany, cufftGetSizeMany,
+       shape_many(&t, type, rank, n, batch), int rank, int *n, UNUSED int *inembed, UNUSED int istride,
+       UNUSED int idist, UNUSED int *onembed, UNUSED int ostride, UNUSED int odist, int type, int batch)
+
+PLM_API int cufftMakePlanMany64(int handle, int rank, int64_t *n, UNUSED int64_t *inembed, UNUSED int64_t istride,
+                                UNUSED int64_t idist, UNUSED int64_t *onembed, UNUSED int64_t ostride,
+                                UNUSED int64_t odist, int type, int64_t batch, size_t *work_size)
+{
+    struct plm_transform t;
+    int result = shape_by_type(&t, type, rank, n, batch);
+    return result ? result : make(handle, &t, work_size);
+}
+
+PLM_API int cufftGetSizeMany64(UNUSED int handle, int rank, int64_t *n, UNUSED int64_t *inembed,
+                               UNUSED int64_t istride, UNUSED int64_t idist, UNUSED int64_t *onembed,
+                               UNUSED int64_t ostride, UNUSED int64_t odist, int type, int64_t batch,
+                               size_t *work_size)
+{
+    struct plm_transform t;
+    int result = shape_by_type(&t, type, rank, n, batch);
+    return result ? result : query(&t, work_size);
+}
+
+PLM_API int cufftXtMakePlanMany(int handle, int rank, int64_t *n, UNUSED int64_t *inembed, UNUSED int64_t istride,
+                                UNUSED int64_t idist, int input, UNUSED int64_t *onembed, UNUSED int64_t ostride,
+                                UNUSED int64_t odist, int output, int64_t batch, size_t *work_size,
+                                UNUSED int execution)
+{
+    struct plm_transform t;
+    int result = shape_data(&t, input, output, rank, n, batch);
+    return result ? result : make(handle, &t, work_size);
+}
+
+PLM_API int cufftXtGetSizeMany(UNUSED int handle, int rank, int64_t *n, UNUSED int64_t *inembed,
+                               UNUSED int64_t istride, UNUSED int64_t idist, int input, UNUSED int64_t *onembed,
+                               UNUSED int64_t ostride, UNUSED int64_t odist, int output, int64_t batch,
+                               size_t *work_size, UNUSED int execution)
+{
+    struct plm_transform t;
+    int result = shape_data(&t, input, output, rank, n, batch);
+    return result ? result : query(&t, work_size);
+}
+
+/* ---- what is set on a plan ---- */
+PLM_API int cufftGetSize(int handle, size_t *work_size)
+{
+    struct plan *plan;
+    pthread_mutex_lock(&lock);
+    plan = plan_of(handle);
+    if (plan && work_size)
+        *work_size = plan->work;
+    pthread_mutex_unlock(&lock);
+    return !plan ? PLM_CUFFT_INVALID_PLAN : work_size ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_VALUE;
+}
+
+PLM_API int cufftSetAutoAllocation(int handle, int automatic)
+{
+    struct plan *plan;
+    pthread_mutex_lock(&lock);
+    plan = plan_of(handle);
+    if (plan)
+        plan->manual = !automatic;
+    pthread_mutex_unlock(&lock);
+    return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
+}
+
+PLM_API int cufftSetWorkArea(int handle, UNUSED void *area)
+{
+    struct plan *plan;
+    pthread_mutex_lock(&lock);
+    plan = plan_of(handle);
+    if (plan)
+        release_area(plan);
+    pthread_mutex_unlock(&lock);
+    return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
+}
+
+/* Stores *value, or fetches into it; a NULL value resets. */
+static int property(int handle, int id, int64_t *value, bool fetch)
+{
+    struct plan *plan;
+    if (id < 1 || id >= PROPERTIES)
+        return PLM_CUFFT_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    plan = plan_of(handle);
+    if (plan && fetch)
+        *value = plan->property[id];
+    else if (plan)
+        plan->property[id] = value ? *value : 0;
+    pthread_mutex_unlock(&lock);
+    return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
+}
+
+PLM_API int cufftSetPlanPropertyInt64(int handle, int id, int64_t value)
+{
+    return property(handle, id, &value, false);
+}
+
+PLM_API int cufftGetPlanPropertyInt64(int handle, int id, int64_t *value)
+{
+    return value ? property(handle, id, value, true) : PLM_CUFFT_INVALID_VALUE;
+}
+
+PLM_API int cufftResetPlanProperty(int handle, int id)
+{
+    return property(handle, id, NULL, false);
+}

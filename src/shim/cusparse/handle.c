@@ -1,0 +1,110 @@
+/* The library handle with its stream and pointer mode; version, property and error texts. */
+#include <stdlib.h>
+
+#include "shim/cusparse/cusparse.h"
+#include "shim/cusparse/release.h"
+
+PLM_API int cusparseCreate(struct plm_sparse_handle **out)
+{
+    if (!out)
+        return SPARSE_INVALID_VALUE;
+    *out = calloc(1, sizeof **out);
+    return *out ? SPARSE_OK : SPARSE_ALLOC_FAILED;
+}
+
+PLM_API int cusparseDestroy(struct plm_sparse_handle *handle)
+{
+    if (!handle)
+        return SPARSE_NOT_INITIALIZED;
+    free(handle);
+    return SPARSE_OK;
+}
+
+PLM_API int cusparseSetStream(struct plm_sparse_handle *handle, void *stream)
+{
+    if (!handle)
+        return SPARSE_NOT_INITIALIZED;
+    handle->stream = stream;
+    return SPARSE_OK;
+}
+
+PLM_API int cusparseGetStream(const struct plm_sparse_handle *handle, void **stream)
+{
+    if (!handle)
+        return SPARSE_NOT_INITIALIZED;
+    SPARSE_PUT(stream, handle->stream);
+    return SPARSE_OK;
+}
+
+PLM_API int cusparseSetPointerMode(struct plm_sparse_handle *handle, int mode)
+{
+    if (!handle)
+        return SPARSE_NOT_INITIALIZED;
+    handle->pointer_mode = mode;
+    return SPARSE_OK;
+}
+
+PLM_API int cusparseGetPointerMode(const struct plm_sparse_handle *handle, int *mode)
+{
+    if (!handle)
+        return SPARSE_NOT_INITIALIZED;
+    SPARSE_PUT(mode, handle->pointer_mode);
+    return SPARSE_OK;
+}
+
+/* 12.4 and 12.8 as PyTorch's packages require them, 13.2 as public code reports it; the other rows are from
+   memory and matter only to a PyTorch built against those toolkits. */
+static const struct plm_release releases[] = {
+    {12000, {12, 0, 0}}, {12010, {12, 1, 0}}, {12020, {12, 1, 2}}, {12030, {12, 2, 0}}, {12040, {12, 3, 1}},
+    {12050, {12, 5, 1}}, {12060, {12, 5, 4}}, {12080, {12, 5, 8}}, {12090, {12, 5, 10}}, {13000, {12, 6, 3}},
+    {13010, {12, 7, 3}}, {13020, {12, 7, 10}},
+};
+
+static const struct plm_release *release(void)
+{
+    return plm_release_find(releases, sizeof releases / sizeof releases[0], 0);
+}
+
+PLM_API int cusparseGetVersion(const struct plm_sparse_handle *handle, int *version)
+{
+    if (!handle)
+        return SPARSE_NOT_INITIALIZED;
+    if (!version)
+        return SPARSE_INVALID_VALUE;
+    *version = plm_release_number(release());
+    return SPARSE_OK;
+}
+
+PLM_API int cusparseGetProperty(int type, int *value)
+{
+    if (!value || type < 0 || type > 2)
+        return SPARSE_INVALID_VALUE;
+    *value = release()->part[type];
+    return SPARSE_OK;
+}
+
+static const struct { const char *name, *text; } errors[] = {
+    {"CUSPARSE_STATUS_SUCCESS", "success"},
+    {"CUSPARSE_STATUS_NOT_INITIALIZED", "initialization error"},
+    {"CUSPARSE_STATUS_ALLOC_FAILED", "out of memory"},
+    {"CUSPARSE_STATUS_INVALID_VALUE", "invalid value"},
+    {"CUSPARSE_STATUS_ARCH_MISMATCH", "architecture mismatch"},
+    {"CUSPARSE_STATUS_MAPPING_ERROR", "mapping error"},
+    {"CUSPARSE_STATUS_EXECUTION_FAILED", "kernel launch failure"},
+    {"CUSPARSE_STATUS_INTERNAL_ERROR", "internal error"},
+    {"CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "matrix type not supported"},
+    {"CUSPARSE_STATUS_ZERO_PIVOT", "zero pivot"},
+    {"CUSPARSE_STATUS_NOT_SUPPORTED", "operation not supported"},
+    {"CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "insufficient resources"},
+};
+enum { ERRORS = sizeof errors / sizeof errors[0] };
+
+PLM_API const char *cusparseGetErrorName(int status)
+{
+    return status >= 0 && status < ERRORS ? errors[status].name : "unrecognized error code";
+}
+
+PLM_API const char *cusparseGetErrorString(int status)
+{
+    return status >= 0 && status < ERRORS ? errors[status].text : "unrecognized error code";
+}

@@ -1,0 +1,45 @@
+/*
+ * Collective communication without peers.
+ *
+ * A communicator knows its size, its rank and its device, and holds the device memory that NCCL would
+ * take for its buffers. It belongs to the caller, who destroys it. A collective answers at once with
+ * "every peer contributes what I do"; nothing is exchanged between processes. Any thread may call;
+ * one communicator is not used by two threads at once, as with the real library.
+ */
+#ifndef PLM_NCCL_H
+#define PLM_NCCL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum plm_nccl_status {
+    PLM_NCCL_OK = 0,
+    PLM_NCCL_CUDA_ERROR = 1,
+    PLM_NCCL_SYSTEM_ERROR = 2,
+    PLM_NCCL_INVALID_ARGUMENT = 4,
+};
+
+enum { PLM_NCCL_ID_BYTES = 128, PLM_NCCL_NO_COLOR = -1 };
+
+struct plm_nccl_id {
+    char bytes[PLM_NCCL_ID_BYTES];
+};
+
+struct plm_nccl_comm {
+    uint32_t magic;
+    int size, rank, device;
+    bool size_known;       /* false after a split whose group could not be told */
+    int first, stride;     /* which ranks of the job these are: first + i * stride */
+    uint64_t buffers;      /* device memory, 0 if none */
+    uint64_t buffer_bytes; /* what it takes, also while suspended */
+};
+
+/* NULL unless it is a live communicator. */
+struct plm_nccl_comm *plm_nccl_comm_check(struct plm_nccl_comm *comm);
+
+/* The group of a split, told from the colour that PyTorch computes from the group's ranks. Fills
+   size, first and stride of `child` and returns true if a regular group (every k-th rank) fits. */
+bool plm_nccl_split_group(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child);
+
+#endif

@@ -1,0 +1,233 @@
+/* Sensors and settings. A card that computes nothing is an idle card at its full clocks. */
+#include <string.h>
+
+#include "device/device.h"
+#include "shim/nvml/nvml.h"
+#include "shim/shim.h"
+
+enum { IDLE_CELSIUS = 30, IDLE_SHARE_OF_POWER = 10 };
+enum clock { CLOCK_GRAPHICS, CLOCK_SM, CLOCK_MEMORY };
+
+struct temperature {
+    unsigned version, sensor;
+    int celsius;
+};
+
+struct field {
+    unsigned id, scope;
+    int64_t timestamp, latency;
+    unsigned value_type, status;
+    uint64_t value;
+};
+
+/* Fabric of NVLink switches: there is none. The editions differ in what stands before and after. */
+struct fabric {
+    unsigned char cluster[16];
+    unsigned status, clique;
+    unsigned char state;
+};
+
+struct fabric_versioned {
+    unsigned version;
+    unsigned char cluster[16];
+    unsigned status, clique;
+    unsigned char state;
+    unsigned health;
+    unsigned char summary; /* since the third edition */
+};
+
+static const struct plm_card *card_of(const struct plm_nvml_device *device)
+{
+    return plm_device_card(device->ordinal);
+}
+
+/* 0 is a figure that the card's file does not give. */
+static int reading(const struct plm_nvml_device *device, unsigned *out, int value)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!out)
+        return PLM_NVML_INVALID_ARGUMENT;
+    if (value <= 0)
+        return PLM_NVML_NOT_SUPPORTED;
+    *out = (unsigned)value;
+    return PLM_NVML_OK;
+}
+
+static int clock_rate(const struct plm_nvml_device *device, int clock, unsigned *out)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (clock == CLOCK_MEMORY)
+        return reading(device, out, card_of(device)->memory_clock_mhz);
+    return clock == CLOCK_GRAPHICS || clock == CLOCK_SM ? reading(device, out, card_of(device)->clock_mhz)
+                                                        : PLM_NVML_NOT_SUPPORTED;
+}
+
+PLM_API int nvmlDeviceGetClockInfo(struct plm_nvml_device *device, int clock, unsigned *out)
+{
+    return clock_rate(device, clock, out);
+}
+
+PLM_API int nvmlDeviceGetMaxClockInfo(struct plm_nvml_device *device, int clock, unsigned *out)
+{
+    return clock_rate(device, clock, out);
+}
+
+PLM_API int nvmlDeviceGetApplicationsClock(struct plm_nvml_device *device, int clock, unsigned *out)
+{
+    return clock_rate(device, clock, out);
+}
+
+PLM_API int nvmlDeviceGetDefaultApplicationsClock(struct plm_nvml_device *device, int clock, unsigned *out)
+{
+    return clock_rate(device, clock, out);
+}
+
+PLM_API int nvmlDeviceGetMaxCustomerBoostClock(struct plm_nvml_device *device, int clock, unsigned *out)
+{
+    return clock_rate(device, clock, out);
+}
+
+PLM_API int nvmlDeviceGetClock(struct plm_nvml_device *device, int clock, int which, unsigned *out)
+{
+    (void)which;
+    return clock_rate(device, clock, out);
+}
+
+/* Milliwatts. */
+static int power(const struct plm_nvml_device *device, unsigned *out, int share)
+{
+    int status = plm_nvml_check(device);
+    return status ? status : reading(device, out, card_of(device)->tdp_watts * 1000 / share);
+}
+
+PLM_API int nvmlDeviceGetPowerUsage(struct plm_nvml_device *device, unsigned *out)
+{
+    return power(device, out, IDLE_SHARE_OF_POWER);
+}
+
+PLM_API int nvmlDeviceGetPowerManagementLimit(struct plm_nvml_device *device, unsigned *out)
+{
+    return power(device, out, 1);
+}
+
+PLM_API int nvmlDeviceGetPowerManagementDefaultLimit(struct plm_nvml_device *device, unsigned *out)
+{
+    return power(device, out, 1);
+}
+
+PLM_API int nvmlDeviceGetEnforcedPowerLimit(struct plm_nvml_device *device, unsigned *out)
+{
+    return power(device, out, 1);
+}
+
+PLM_API int nvmlDeviceGetPowerManagementLimitConstraints(struct plm_nvml_device *device, unsigned *least,
+                                                         unsigned *most)
+{
+    int status = power(device, least, 1);
+    return status ? status : power(device, most, 1);
+}
+
+PLM_API int nvmlDeviceGetTemperature(struct plm_nvml_device *device, int sensor, unsigned *out)
+{
+    return sensor ? PLM_NVML_INVALID_ARGUMENT : reading(device, out, IDLE_CELSIUS);
+}
+
+PLM_API int nvmlDeviceGetTemperatureV(struct plm_nvml_device *device, struct temperature *out)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!out || out->sensor)
+        return PLM_NVML_INVALID_ARGUMENT;
+    if (out->version != PLM_NVML_VERSION(*out, 1))
+        return PLM_NVML_VERSION_MISMATCH;
+    out->celsius = IDLE_CELSIUS;
+    return PLM_NVML_OK;
+}
+
+/* Cards for data centres have it switched on; for others it is not there or off. */
+static bool has_ecc(const struct plm_nvml_device *device)
+{
+    return !strcmp(card_of(device)->class, "datacenter");
+}
+
+PLM_API int nvmlDeviceGetEccMode(struct plm_nvml_device *device, unsigned *current, unsigned *pending)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!current || !pending)
+        return PLM_NVML_INVALID_ARGUMENT;
+    if (!has_ecc(device))
+        return PLM_NVML_NOT_SUPPORTED;
+    *current = *pending = 1;
+    return PLM_NVML_OK;
+}
+
+PLM_API int nvmlDeviceGetDefaultEccMode(struct plm_nvml_device *device, unsigned *out)
+{
+    int status = plm_nvml_check(device);
+    return status ? status : reading(device, out, has_ecc(device));
+}
+
+PLM_API int nvmlDeviceGetTotalEccErrors(struct plm_nvml_device *device, int kind, int counter, uint64_t *out)
+{
+    int status = plm_nvml_check(device);
+    (void)kind;
+    (void)counter;
+    if (status)
+        return status;
+    if (!out)
+        return PLM_NVML_INVALID_ARGUMENT;
+    if (!has_ecc(device))
+        return PLM_NVML_NOT_SUPPORTED;
+    *out = 0;
+    return PLM_NVML_OK;
+}
+
+/* Each field has a status of its own: none is known. */
+PLM_API int nvmlDeviceGetFieldValues(struct plm_nvml_device *device, int count, struct field *fields)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (count < 0 || !fields)
+        return PLM_NVML_INVALID_ARGUMENT;
+    for (int i = 0; i < count; i++) {
+        fields[i] = (struct field){.id = fields[i].id, .scope = fields[i].scope};
+        fields[i].status = PLM_NVML_NOT_SUPPORTED;
+    }
+    return PLM_NVML_OK;
+}
+
+PLM_API int nvmlDeviceGetGpuFabricInfo(struct plm_nvml_device *device, struct fabric *out)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!out)
+        return PLM_NVML_INVALID_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    return PLM_NVML_OK;
+}
+
+PLM_API int nvmlDeviceGetGpuFabricInfoV(struct plm_nvml_device *device, struct fabric_versioned *out)
+{
+    enum { SIZE_V2 = offsetof(struct fabric_versioned, summary) };
+    unsigned version;
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!out)
+        return PLM_NVML_INVALID_ARGUMENT;
+    version = out->version;
+    if (version != (SIZE_V2 | 2u << 24) && version != PLM_NVML_VERSION(*out, 3))
+        return PLM_NVML_VERSION_MISMATCH;
+    memset(out, 0, version >> 24 == 2 ? SIZE_V2 : sizeof *out);
+    out->version = version;
+    return PLM_NVML_OK;
+}
