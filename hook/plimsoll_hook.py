@@ -28,6 +28,15 @@ def _config(key, value):
     _device.plm_hook_config(_text(key), _text(value))
 
 
+_noted = set()
+
+
+def _note_once(kind):
+    if kind not in _noted:
+        _noted.add(kind)
+        _device.plm_hook_note(_text(kind), b"")
+
+
 class _Steps:
     """Counts the steps of each optimizer. A step of the job is over when every optimizer that takes
     part has made it; one that steps rarely is not waited for."""
@@ -74,6 +83,7 @@ def _skip_large_fills(torch):
 
         def fill(self, *args, **kwargs):
             if self.device.type == "cpu" and type(self).__name__ in ("Tensor", "Parameter") and self.numel() >= _LARGE:
+                _note_once("fills-skipped")
                 return self
             return original(self, *args, **kwargs)
 
@@ -91,14 +101,45 @@ def _hook_init(module):
     _skip_large_fills(torch)
 
 
+def _name_groups(module):
+    """The NCCL shim has no peers to ask who is in a new group, and some versions of PyTorch do not tell
+    it: the ranks are left in the environment while a group is made."""
+
+    def wrap(name, position):
+        original = getattr(module, name, None)
+        if original is None:
+            return
+
+        def make_group(*args, **kwargs):
+            ranks = args[position] if len(args) > position else None
+            try:
+                if ranks:
+                    os.environ["PLIMSOLL_GROUP"] = ",".join(str(int(rank)) for rank in ranks)
+            except (TypeError, ValueError):
+                pass
+            try:
+                return original(*args, **kwargs)
+            finally:
+                os.environ.pop("PLIMSOLL_GROUP", None)
+
+        setattr(module, name, make_group)
+
+    wrap("_new_process_group_helper", 2)
+
+
 def _describe():
+    _device.plm_hook_start()
     _config("python", sys.version.split()[0])
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         if name in os.environ:
             _config(name.lower(), os.environ[name])
 
 
-_WANTED = {"torch.optim.optimizer": _hook_optimizer, "torch.nn.init": _hook_init}
+_WANTED = {
+    "torch.optim.optimizer": _hook_optimizer,
+    "torch.nn.init": _hook_init,
+    "torch.distributed.distributed_c10d": _name_groups,
+}
 
 
 class _Watcher(importlib.abc.MetaPathFinder):

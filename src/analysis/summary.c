@@ -58,7 +58,7 @@ static struct plm_device_summary *device_of(struct plm_summary *s, const struct 
     d = &s->device[s->devices++];
     memset(d, 0, sizeof *d);
     d->process = e->process;
-    d->rank = (int)e->process;
+    d->rank = -1;
     d->device = e->device;
     return d;
 }
@@ -104,14 +104,20 @@ static int end_step(struct plm_summary *s, const struct plm_record_event *e)
     return 0;
 }
 
+/* A damaged record may free more than it took. */
+static uint64_t less(uint64_t value, uint64_t size)
+{
+    return value > size ? value - size : 0;
+}
+
 static int memory(struct plm_device_summary *d, const struct plm_record_event *e, bool alloc)
 {
     uint64_t size = e->words[1];
     bool library = (uint32_t)e->words[2] == PLM_RECORD_LIBRARY;
-    d->used = alloc ? d->used + size : d->used - size;
+    d->used = alloc ? d->used + size : less(d->used, size);
     raise_to(&d->used_peak, d->used);
     if (library)
-        d->libraries = alloc ? d->libraries + size : d->libraries - size;
+        d->libraries = alloc ? d->libraries + size : less(d->libraries, size);
     raise_to(&d->libraries_peak, d->libraries);
     return 0;
 }
@@ -130,7 +136,7 @@ static int on_device(struct work *w, const struct plm_record_event *e)
         return 0;
     case PLM_EV_BLOCK_FREE:
         w->s->blocks++;
-        d->allocated = d->allocated > e->words[1] ? d->allocated - e->words[1] : 0;
+        d->allocated = less(d->allocated, e->words[1]);
         return 0;
     case PLM_EV_RESERVED:
         d->reserved = e->words[0];
@@ -193,17 +199,23 @@ static int visit_rank(const struct plm_record_event *e, void *context)
     return set_rank(w->s, e->process, plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32)));
 }
 
-/* A run that never ended a step shows its whole course as peaks without steps. Devices that were only
-   looked at are left out. */
+/* Devices that were only looked at are left out. Processes that say no rank are numbered as they came. */
 static void tidy(struct plm_summary *s)
 {
-    int kept = 0;
+    int kept = 0, rank = -1;
+    uint32_t last = UINT32_MAX;
     for (int i = 0; i < s->devices; i++) {
         struct plm_device_summary *d = &s->device[i];
         if (d->used_peak || d->allocated_peak || d->readbacks.count)
             s->device[kept++] = *d;
         else
             free(d->step);
+    }
+    for (int i = 0; i < kept; i++) {
+        rank += s->device[i].process != last;
+        last = s->device[i].process;
+        if (s->device[i].rank < 0)
+            s->device[i].rank = rank;
     }
     s->devices = kept;
 }

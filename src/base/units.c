@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/error.h"
@@ -24,7 +25,8 @@ int plm_size_parse(const char *text, uint64_t *bytes)
         return PLM_EINVAL;
     errno = 0;
     value = strtod(text, &end);
-    if (errno || end == text)
+    /* strtod reads "0x10" and "1e3" too; nobody writes sizes like that on purpose. */
+    if (errno || end == text || end != text + strspn(text, "0123456789."))
         return PLM_EINVAL;
     while (*end == ' ')
         end++;
@@ -49,7 +51,7 @@ const char *plm_size_text(char *buffer, size_t size, uint64_t bytes)
         snprintf(buffer, size, "%llu B", (unsigned long long)bytes);
         return buffer;
     }
-    while (value >= 1024 && unit < 3) {
+    while (value >= 1023.95 && unit < 3) { /* what one decimal would show as 1024.0 */
         value /= 1024;
         unit++;
     }

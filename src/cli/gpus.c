@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/catalogue.h"
 #include "base/error.h"
@@ -51,45 +52,70 @@ static void json_card(struct plm_json *j, const struct plm_card *c)
     plm_json_end_object(j);
 }
 
+static int print_json(const struct plm_card *cards, int count)
+{
+    struct plm_json j;
+    plm_json_start(&j, stdout);
+    plm_json_object(&j, NULL);
+    plm_json_string(&j, "schema", "plimsoll.gpus/1");
+    plm_json_array(&j, "gpus");
+    for (int i = 0; i < count; i++)
+        json_card(&j, &cards[i]);
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    return plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
+}
+
+static int print_text(const struct plm_card *cards, int count, bool all)
+{
+    if (all)
+        printf("%-24s %-4s %4s  %11s %11s  %s\n", "id", "cc", "SMs", "total", "usable", "name");
+    for (int i = 0; i < count; i++)
+        print_row(&cards[i]);
+    if (all)
+        puts("~ assumed: no measurement of this card is known");
+    return PLM_EXIT_OK;
+}
+
+/* The named cards, or all. Returns their number, or -1 after complaining. */
+static int choose(struct plm_catalogue *catalogue, const struct plm_install *install, char **names, int count,
+                  struct plm_card *out)
+{
+    struct plm_error error;
+    for (int i = 0; i < count; i++) {
+        const struct plm_catalogue_entry *entry;
+        if (plm_catalogue_find(catalogue, install, names[i], &entry, &error) < 0) {
+            plm_complain(PLM_EXIT_USAGE, error.text);
+            return -1;
+        }
+        out[i] = entry->card;
+    }
+    for (int i = 0; !count && i < catalogue->count; i++)
+        out[i] = catalogue->entry[i].card;
+    return count ? count : catalogue->count;
+}
+
 int plm_cmd_gpus(int argc, char **argv)
 {
     bool json = false;
     const struct plm_option table[] = {{"json", 0, PLM_OPTION_FLAG, &json, false}};
+    struct plm_card *cards = NULL;
     struct plm_catalogue catalogue;
     struct plm_install install;
     struct plm_error error;
-    int rest, status = PLM_EXIT_OK;
+    int rest, count, status;
 
     if (plm_options_parse(table, 1, "gpus", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_install_find(&install, &error) < 0)
+    if (plm_install_find(&install, &error) < 0 || plm_catalogue_load(&catalogue, &install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (plm_catalogue_load(&catalogue, &install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (rest < argc) { /* only the named ones */
-        const struct plm_catalogue_entry *entry;
-        for (int i = rest; i < argc && status == PLM_EXIT_OK; i++)
-            if (plm_catalogue_find(&catalogue, &install, argv[i], &entry, &error) < 0)
-                status = plm_complain(PLM_EXIT_USAGE, error.text);
-            else
-                print_row(&entry->card);
-    } else if (json) {
-        struct plm_json j;
-        plm_json_start(&j, stdout);
-        plm_json_object(&j, NULL);
-        plm_json_string(&j, "schema", "plimsoll.gpus/1");
-        plm_json_array(&j, "gpus");
-        for (int i = 0; i < catalogue.count; i++)
-            json_card(&j, &catalogue.entry[i].card);
-        plm_json_end_array(&j);
-        plm_json_end_object(&j);
-        status = plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
-    } else {
-        printf("%-24s %-4s %4s  %11s %11s  %s\n", "id", "cc", "SMs", "total", "usable", "name");
-        for (int i = 0; i < catalogue.count; i++)
-            print_row(&catalogue.entry[i].card);
-        puts("~ assumed: no measurement of this card is known");
-    }
+    cards = calloc((size_t)(catalogue.count + argc), sizeof *cards);
+    count = cards ? choose(&catalogue, &install, argv + rest, argc - rest, cards) : -1;
+    if (count < 0)
+        status = PLM_EXIT_USAGE;
+    else
+        status = json ? print_json(cards, count) : print_text(cards, count, rest == argc);
+    free(cards);
     plm_catalogue_free(&catalogue);
     return status;
 }

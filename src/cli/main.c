@@ -39,7 +39,7 @@ static int help(int argc, char **argv)
     puts("\n"
          "Options of run:\n"
          "  --gpu NAME       the card to play (default a100-80gb); `plimsoll gpus` lists them\n"
-         "  --gpus N         how many of them (default 1)\n"
+         "  --gpus N         how many of them (default 1, or what CUDA_VISIBLE_DEVICES names)\n"
          "  --steps N        stop after N optimizer steps (default 3); 0 = until the command exits\n"
          "  --bounded        only the card's usable memory: PyTorch raises its own OutOfMemoryError\n"
          "  -o, --output F   the job record (default plimsoll-<script>.<pid>.plm); -f replaces a file\n"

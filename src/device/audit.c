@@ -1,8 +1,10 @@
+#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /*
@@ -16,6 +18,8 @@
  */
 
 static char shim_folder[3072];
+
+enum answer { NOT_OURS, SHIM, COPY };
 
 /* Library families: the stem as NVIDIA spells it. The version that follows ".so." is kept. */
 static const char *const stems[] = {
@@ -46,12 +50,12 @@ unsigned la_version(unsigned version)
 
 /* "libcudart.so.12", "libcudart.41118559.so.12" and "libcudart-9335f6a2.so.12" are all libcudart 12;
    "libcudnn_ops.so.9" belongs to libcudnn. Writes the shim's file name. */
-static bool shim_file(const char *file, char *out, size_t size)
+static enum answer shim_file(const char *file, char *out, size_t size)
 {
     for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++)
         if (!strcmp(file, bare[i].name)) {
             snprintf(out, size, "%s", bare[i].file);
-            return true;
+            return SHIM;
         }
     for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++) {
         size_t n = strlen(stems[i]);
@@ -62,20 +66,51 @@ static bool shim_file(const char *file, char *out, size_t size)
             continue;
         /* Only the first number: libcudart.so.12.4.127 is version 12. */
         snprintf(out, size, "%s.so.%.*s", stems[i], (int)strspn(version + 4, "0123456789"), version + 4);
-        return true;
+        return version == file + n ? SHIM : COPY;
     }
-    return false;
+    return NOT_OURS;
+}
+
+/* The loader remembers under which name it was asked for a library only when it loads a new file, and
+   it needs that name to check symbol versions. So a bundled library, whose name is not the shim's,
+   gets a copy of the shim as a file of its own, in memory. */
+static bool copy_of(char *path, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    char name[128], buffer[65536];
+    int in = open(path, O_RDONLY | O_CLOEXEC), out;
+    ssize_t n = 0;
+
+    snprintf(name, sizeof name, "plimsoll-%.100s", slash ? slash + 1 : path);
+    out = memfd_create(name, MFD_CLOEXEC);
+    while (in >= 0 && out >= 0 && (n = read(in, buffer, sizeof buffer)) > 0)
+        if (write(out, buffer, (size_t)n) != n) {
+            n = -1;
+            break;
+        }
+    if (in >= 0)
+        close(in);
+    if (in < 0 || out < 0 || n < 0)
+        return false;
+    snprintf(path, size, "/proc/self/fd/%d", out);
+    return true;
 }
 
 char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
     static __thread char path[4096];
     const char *slash = strrchr(name, '/');
+    enum answer answer;
     char file[256];
 
     (void)cookie;
-    if (flag != LA_SER_ORIG || !shim_folder[0] || !shim_file(slash ? slash + 1 : name, file, sizeof file))
+    if (flag != LA_SER_ORIG || !shim_folder[0])
+        return (char *)name;
+    answer = shim_file(slash ? slash + 1 : name, file, sizeof file);
+    if (answer == NOT_OURS)
         return (char *)name;
     snprintf(path, sizeof path, "%s/%s", shim_folder, file);
-    return access(path, R_OK) == 0 ? path : (char *)name;
+    if (access(path, R_OK) || (answer == COPY && !copy_of(path, sizeof path)))
+        return (char *)name;
+    return path;
 }

@@ -17,6 +17,7 @@ struct plm_capture_state {
     pthread_t owner;
     struct plm_stream *origin;
     struct plm_graph *graph;
+    bool ours;                       /* the graph is ours to destroy if nothing comes of the capture */
     bool invalidated, ended;
     int streams;                     /* that still point here */
     struct plm_capture_state *next;
@@ -97,13 +98,15 @@ static int legacy_used(struct plm_stream *stream)
     return 0;
 }
 
-int plm_capture_node(struct plm_stream *stream, enum plm_node_type type)
+int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *run)
 {
     int status = 0;
+    *run = true;
     if (!any())
         return 0;
     pthread_mutex_lock(&lock);
     leave_if_ended(stream);
+    *run = !stream->capture;
     if (stream->capture && stream->capture->invalidated)
         status = PLM_STREAM_INVALIDATED;
     else if (stream->capture)
@@ -182,7 +185,7 @@ int plm_capture_refuse_event(struct plm_capture_state *capture, uint64_t id)
     return status;
 }
 
-int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *graph, enum plm_capture_mode mode)
+static int begin(struct plm_stream *stream, struct plm_graph *graph, bool ours, enum plm_capture_mode mode)
 {
     struct plm_stream *s = plm_stream_resolve(stream);
     struct plm_capture_state *c;
@@ -200,7 +203,7 @@ int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *grap
         free(c);
     } else {
         *c = (struct plm_capture_state){.id = ++next_id, .mode = mode, .owner = pthread_self(), .origin = s,
-                                        .graph = graph, .streams = 1, .next = captures};
+                                        .graph = graph, .ours = ours, .streams = 1, .next = captures};
         captures = c;
         s->capture = c;
         atomic_fetch_add(&active, 1);
@@ -209,13 +212,18 @@ int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *grap
     return status;
 }
 
+int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *graph, enum plm_capture_mode mode)
+{
+    return graph ? begin(stream, graph, false, mode) : PLM_STREAM_INVALID;
+}
+
 int plm_capture_begin(struct plm_stream *stream, enum plm_capture_mode mode)
 {
     struct plm_graph *graph;
     int status = plm_graph_create(&graph);
     if (status)
         return status;
-    status = plm_capture_begin_to_graph(stream, graph, mode);
+    status = begin(stream, graph, true, mode);
     if (status)
         plm_graph_destroy(graph);
     return status;
@@ -242,10 +250,10 @@ int plm_capture_end(struct plm_stream *stream, struct plm_graph **out)
         s->capture = NULL;
         c->streams--;
         atomic_fetch_sub(&active, 1);
-        if (status)
-            plm_graph_destroy(c->graph);
-        else
+        if (!status)
             *out = c->graph;
+        else if (c->ours)
+            plm_graph_destroy(c->graph);
         if (!c->streams) {
             unlink_capture(c);
             free(c);
@@ -257,12 +265,24 @@ int plm_capture_end(struct plm_stream *stream, struct plm_graph **out)
 
 void plm_capture_forget(struct plm_stream *stream)
 {
+    struct plm_capture_state *c;
     pthread_mutex_lock(&lock);
     leave_if_ended(stream);
-    if (stream->capture) {
-        stream->capture->invalidated = true;
-        stream->capture->streams--;
+    c = stream->capture;
+    if (c) {
+        c->invalidated = true;
+        /* Nobody can end a capture whose first stream is gone; the others leave it when they are next used. */
+        if (c->origin == stream) {
+            c->ended = true;
+            atomic_fetch_sub(&active, 1);
+            if (c->ours)
+                plm_graph_destroy(c->graph);
+        }
         stream->capture = NULL;
+        if (--c->streams == 0 && c->ended) {
+            unlink_capture(c);
+            free(c);
+        }
     }
     pthread_mutex_unlock(&lock);
 }

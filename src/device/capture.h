@@ -21,7 +21,8 @@ struct plm_stream {
 struct plm_stream *plm_stream_resolve(struct plm_stream *stream);
 bool plm_stream_is_legacy(const struct plm_stream *stream);
 
-int plm_capture_node(struct plm_stream *stream, enum plm_node_type type);
+/* Something is enqueued: a node while the stream captures, else *run is true. */
+int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *run);
 int plm_capture_refuse_sync(struct plm_stream *stream);
 /* An event is recorded on the stream: remembers the capture it belongs to, if any. */
 int plm_capture_mark(struct plm_stream *stream, struct plm_capture_state **capture, uint64_t *id);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/ini.h"
 
-enum field_type { TEXT, INTEGER, BYTES, REAL, CAPABILITY, LIST };
+enum field_type { TEXT, INTEGER, BYTES, MIB, REAL, CAPABILITY, LIST };
 
 struct field {
     const char *key;
@@ -23,6 +23,7 @@ struct field {
     {key, type, offsetof(struct plm_card, member), sizeof(((struct plm_card *)0)->member), least, most}
 
 #define TIB 1.1e12
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct field gpu_fields[] = {
     FIELD("name", TEXT, name, 0, 0),
@@ -32,6 +33,7 @@ static const struct field gpu_fields[] = {
     FIELD("compute_capability", CAPABILITY, major, 0, 0),
     FIELD("memory_nominal", BYTES, memory_nominal, 1, 2048),
     FIELD("memory_total", BYTES, memory_total, 1e8, TIB),
+    FIELD("memory_nominal_mib", MIB, memory_total, 100, 1048576),
     FIELD("memory_usable", BYTES, memory_usable, 1e8, TIB),
     FIELD("memory_nvml", BYTES, memory_nvml, 1e8, TIB),
     FIELD("sms", INTEGER, sms, 1, 1024),
@@ -72,8 +74,7 @@ static const struct field capability_fields[] = {
 };
 
 /* Keys that inform people and are not kept. */
-static const char *const informative[] = {"source", "fp32_cores_per_sm", "tensor_cores_per_sm", "memory_nominal_mib",
-                                          "fp4_tflops", "int8_tops"};
+static const char *const informative[] = {"source", "fp32_cores_per_sm", "tensor_cores_per_sm", "fp4_tflops", "int8_tops"};
 
 static int set_aliases(struct plm_card *card, const struct plm_ini_pair *pair, struct plm_error *error)
 {
@@ -99,13 +100,18 @@ static int set_number(struct plm_card *card, const struct field *field, const st
 
     errno = 0;
     value = strtod(pair->value, &end);
-    if (*end || errno || value < field->least || value > field->most)
+    if (*end || errno || !(value >= field->least && value <= field->most)) /* nor "nan" */
         return plm_fail(error, PLM_EFORMAT, "%s:%d: %s = %s is not a number from %g to %g", pair->path, pair->line,
                         pair->key, pair->value, field->least, field->most);
+    if (field->type != REAL && value != (double)(uint64_t)value)
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: %s = %s is not a whole number", pair->path, pair->line, pair->key,
+                        pair->value);
     if (field->type == REAL)
         *(double *)at = value;
     else if (field->type == INTEGER)
         *(int *)at = (int)value;
+    else if (field->type == MIB) /* the exact figure, where it is known, wins */
+        *(uint64_t *)at = *(uint64_t *)at ? *(uint64_t *)at : (uint64_t)value << 20;
     else
         *(uint64_t *)at = (uint64_t)value;
     return 0;
@@ -138,16 +144,11 @@ static int set_key(struct plm_card *card, const struct field *fields, size_t cou
     for (size_t i = 0; i < count; i++)
         if (!strcmp(fields[i].key, pair->key))
             return set_field(card, &fields[i], pair, error);
-    for (size_t i = 0; i < sizeof informative / sizeof informative[0]; i++)
-        if (!strcmp(informative[i], pair->key)) {
-            if (!strcmp(pair->key, "memory_nominal_mib") && !card->memory_total)
-                card->memory_total = (uint64_t)(strtod(pair->value, NULL) * 1048576);
+    for (size_t i = 0; i < COUNT(informative); i++)
+        if (!strcmp(informative[i], pair->key))
             return 0;
-        }
     return plm_fail(error, PLM_EFORMAT, "%s:%d: unknown key '%s'", pair->path, pair->line, pair->key);
 }
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void append(char *text, size_t size, const char *between, const char *tail)
 {
@@ -159,7 +160,26 @@ struct gpu_visit {
     struct plm_card *cards;
     int most, count;
     char section[128]; /* the one the last card belongs to */
+    char last[128];    /* the one that `seen` is about */
+    uint64_t seen;     /* bit per row of gpu_fields */
 };
+
+_Static_assert(COUNT(gpu_fields) <= 64, "a bit for each");
+
+/* A key that stands twice in a section was meant to be another one. */
+static int check_once(struct gpu_visit *v, const struct plm_ini_pair *pair, struct plm_error *error)
+{
+    if (strcmp(v->last, pair->section))
+        v->seen = 0;
+    snprintf(v->last, sizeof v->last, "%s", pair->section);
+    for (size_t i = 0; i < COUNT(gpu_fields); i++)
+        if (!strcmp(gpu_fields[i].key, pair->key)) {
+            if (v->seen >> i & 1)
+                return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is given twice", pair->path, pair->line, pair->key);
+            v->seen |= 1ull << i;
+        }
+    return 0;
+}
 
 static int visit_gpu(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
@@ -168,6 +188,8 @@ static int visit_gpu(const struct plm_ini_pair *pair, void *context, struct plm_
 
     if (!strcmp(pair->section, "source"))
         return 0;
+    if (check_once(v, pair, error))
+        return PLM_EFORMAT;
     if (!strcmp(pair->section, "gpu"))
         return set_key(&v->cards[0], gpu_fields, COUNT(gpu_fields), pair, error);
     if (strncmp(pair->section, "mig ", 4))
@@ -179,6 +201,7 @@ static int visit_gpu(const struct plm_ini_pair *pair, void *context, struct plm_
         *card = v->cards[0];
         card->mig = true;
         card->alias_count = 0;
+        card->sms = 0;
         card->memory_total = card->memory_usable = card->memory_nvml = 0;
         card->fp64_tflops = card->fp32_tflops = card->tf32_tflops = card->fp16_tflops = card->bf16_tflops = 0;
         card->fp8_tflops = card->bandwidth_gbs = 0;
@@ -229,7 +252,8 @@ static int check(const struct plm_card *card, const char *path, struct plm_error
         {"name", !card->name[0]},
         {"compute_capability", !card->major},
         {"sms", !card->sms},
-        {"memory_nominal (or memory_total)", !card->memory_nominal && !card->memory_total},
+        {"memory_nominal (or memory_total)", !card->mig && !card->memory_nominal && !card->memory_total},
+        {"memory_nominal_mib (or memory_total)", card->mig && !card->memory_total}, /* the parent's is not its own */
     };
     for (size_t i = 0; i < COUNT(needed); i++)
         if (needed[i].missing)

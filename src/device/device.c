@@ -40,7 +40,7 @@ static bool load_card(void)
     char path[4096];
     int n;
 
-    if (!spec || !capabilities)
+    if (!spec || !capabilities || strlen(spec) >= sizeof path)
         return false;
     snprintf(path, sizeof path, "%s", spec);
     id = strrchr(spec, '#');

@@ -9,9 +9,15 @@
  * hook/plimsoll_hook.py.
  */
 
+__attribute__((visibility("default"))) void plm_hook_start(void);
 __attribute__((visibility("default"))) void plm_hook_step(uint32_t step, uint32_t optimizer);
 __attribute__((visibility("default"))) void plm_hook_config(const char *key, const char *value);
 __attribute__((visibility("default"))) void plm_hook_note(const char *kind, const char *value);
+
+void plm_hook_start(void)
+{
+    plm_stack(); /* records the versions */
+}
 
 void plm_hook_step(uint32_t step, uint32_t optimizer)
 {

@@ -607,7 +607,7 @@ int plm_vmm_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t numbe
     int status = PLM_DEV_INVALID;
 
     if (!o || o->kind != OWNER_RANGE || size % PLM_PAGE || !size || offset || address % PLM_PAGE ||
-        address + size > o->base + o->size)
+        size > o->base + o->size - address)
         return PLM_DEV_INVALID;
     for (uint64_t i = 0; i < size / PLM_PAGE; i++)
         if (atomic_load(&page[i].mapping))
@@ -737,10 +737,15 @@ void plm_memory_written(uint64_t address, uint64_t bytes, uint64_t when)
 
 bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now)
 {
-    struct page *first = page_of(address), *last = page_of(address + (bytes ? bytes - 1 : 0));
-    for (struct page *p = first; p <= last; p++)
-        if (p->dirty_low == p->dirty_high || p->written_at != now)
+    while (bytes) {
+        const struct page *p = page_of(address);
+        uint32_t low = (uint32_t)((address - mem.base) % PLM_PAGE);
+        uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
+        if (low < p->dirty_low || low + part > p->dirty_high || p->written_at != now)
             return false;
+        address += part;
+        bytes -= part;
+    }
     return true;
 }
 

@@ -197,6 +197,22 @@ bool plm_module_runs_on(const struct plm_module *module, const struct plm_card *
     return false;
 }
 
+/* Machine code is preferred to intermediate code, the nearest to the card first. */
+void plm_module_version(const struct plm_module *module, const struct plm_card *card, int *code, int *binary)
+{
+    const struct code *best = NULL;
+    int sm = card->major * 10 + card->minor;
+    for (unsigned i = 0; i < module->code_count; i++) {
+        const struct code *c = &module->codes[i];
+        if (!code_runs_on(c, card->major, card->minor))
+            continue;
+        if (!best || (best->portable && !c->portable) || (best->portable == c->portable && c->sm > best->sm))
+            best = c;
+    }
+    *code = best ? best->sm : sm;
+    *binary = best && !best->portable ? best->sm : sm;
+}
+
 /* ---- kernels ---- */
 
 static size_t hash_name(const char *name)

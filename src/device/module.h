@@ -28,6 +28,10 @@ int plm_module_open(const void *image, struct plm_module **out);
 void plm_module_close(struct plm_module *module);
 /* Code that `card` can run: an ELF of the same major and a minor not above, or PTX not above. */
 bool plm_module_runs_on(const struct plm_module *module, const struct plm_card *card);
+/* Which of its code `card` would run, as major * 10 + minor: *code is what it was compiled for, *binary
+   what runs (the card itself where intermediate code is compiled on loading). CUB and others choose
+   their launch parameters by these. */
+void plm_module_version(const struct plm_module *module, const struct plm_card *card, int *code, int *binary);
 /* The kernel of that name; made on first request: names are not checked against the image. */
 int plm_module_kernel(struct plm_module *module, const char *name, struct plm_kernel **out);
 

@@ -100,9 +100,15 @@ int plm_stream_query(struct plm_stream *stream)
     return plm_stream_synchronize(stream);
 }
 
+int plm_stream_enqueue(struct plm_stream *stream, enum plm_node_type type, bool *run)
+{
+    return plm_capture_node(plm_stream_resolve(stream), type, run);
+}
+
 int plm_stream_work(struct plm_stream *stream)
 {
-    return plm_capture_node(plm_stream_resolve(stream), PLM_NODE_KERNEL);
+    bool run;
+    return plm_stream_enqueue(stream, PLM_NODE_KERNEL, &run);
 }
 
 int plm_stream_wait(struct plm_stream *stream, struct plm_event *event)
@@ -165,7 +171,7 @@ int plm_event_elapsed(struct plm_event *start, struct plm_event *end, float *mil
     if (!start || !end || !milliseconds || !start->recorded || !end->recorded ||
         (start->flags & EVENT_DISABLE_TIMING) || (end->flags & EVENT_DISABLE_TIMING))
         return PLM_STREAM_INVALID;
-    elapsed = (float)(end->when - start->when) * launch_ms;
+    elapsed = (float)((int64_t)end->when - (int64_t)start->when) * launch_ms; /* given the wrong way round, too */
     *milliseconds = elapsed > least_ms ? elapsed : least_ms;
     return 0;
 }

@@ -39,6 +39,12 @@ struct plm_graph;
 struct plm_graph_exec;
 struct plm_graph_node;
 
+enum plm_node_type { /* values of cudaGraphNodeType */
+    PLM_NODE_KERNEL = 0, PLM_NODE_MEMCPY = 1, PLM_NODE_MEMSET = 2, PLM_NODE_HOST = 3, PLM_NODE_GRAPH = 4,
+    PLM_NODE_EMPTY = 5, PLM_NODE_WAIT_EVENT = 6, PLM_NODE_EVENT_RECORD = 7, PLM_NODE_MEM_ALLOC = 10,
+    PLM_NODE_MEM_FREE = 11, PLM_NODE_CONDITIONAL = 13,
+};
+
 /* ---- streams; NULL, PLM_STREAM_LEGACY and PLM_STREAM_PER_THREAD are accepted everywhere ---- */
 int plm_stream_create(unsigned flags, int priority, struct plm_stream **out);
 int plm_stream_destroy(struct plm_stream *stream);
@@ -49,7 +55,11 @@ int plm_stream_id(struct plm_stream *stream, uint64_t *id);
 int plm_stream_wait(struct plm_stream *stream, struct plm_event *event); /* may fork a capture */
 int plm_stream_synchronize(struct plm_stream *stream);                   /* fails on a capturing stream */
 int plm_stream_query(struct plm_stream *stream);
-int plm_stream_work(struct plm_stream *stream);  /* something was enqueued; adds a node while capturing */
+/* Something is enqueued. While the stream captures, it becomes a node of that type and must not happen:
+   *run is false then. */
+int plm_stream_enqueue(struct plm_stream *stream, enum plm_node_type type, bool *run);
+/* The same for library routines that would launch a kernel and have nothing to do here. */
+int plm_stream_work(struct plm_stream *stream);
 
 /* For calls that synchronize or allocate (cudaMalloc, cudaDeviceSynchronize, ...): fails with
    PLM_STREAM_UNSUPPORTED, and invalidates, if a capture in a mode that forbids it is under way. */
@@ -73,11 +83,6 @@ int plm_event_synchronize(struct plm_event *event);
 int plm_event_elapsed(struct plm_event *start, struct plm_event *end, float *milliseconds);
 
 /* ---- graphs: nodes are counted and typed, never executed ---- */
-enum plm_node_type { /* values of cudaGraphNodeType */
-    PLM_NODE_KERNEL = 0, PLM_NODE_MEMCPY = 1, PLM_NODE_MEMSET = 2, PLM_NODE_HOST = 3, PLM_NODE_GRAPH = 4,
-    PLM_NODE_EMPTY = 5, PLM_NODE_WAIT_EVENT = 6, PLM_NODE_EVENT_RECORD = 7, PLM_NODE_MEM_ALLOC = 10,
-    PLM_NODE_MEM_FREE = 11, PLM_NODE_CONDITIONAL = 13,
-};
 int plm_graph_create(struct plm_graph **out);
 int plm_graph_clone(struct plm_graph *graph, struct plm_graph **out);
 int plm_graph_destroy(struct plm_graph *graph);

@@ -61,7 +61,7 @@ struct plm_record_chunk {
 /* Every event starts with this and is a multiple of 8 bytes long. */
 struct plm_event_head {
     uint8_t type;
-    uint8_t words;                /* length in 8-byte words, head included; 0 = see PLM_EV_TEXT */
+    uint8_t words;                /* length in 8-byte words, head included */
     uint16_t device;
     uint32_t dt;                  /* ns since the chunk's time base */
 };
@@ -76,7 +76,7 @@ enum plm_event_type {
     PLM_EV_RESERVED,      /* u64 bytes: what the caching allocator holds now */
     PLM_EV_MEMORY_ALLOC,  /* u64 address, u64 bytes, u32 kind, u32 owner text: the card's memory is taken */
     PLM_EV_MEMORY_FREE,   /* u64 address, u64 bytes, u32 kind, u32 owner text */
-    PLM_EV_STEP,          /* u32 step that ended, u32 optimizer number */
+    PLM_EV_STEP,          /* u32 step that ended, from 1; u32 optimizers seen so far */
     PLM_EV_REFUSED,       /* u32 library text, u32 symbol text */
     PLM_EV_READBACK,      /* u64 bytes, u32 operator text, u32 0: the host read what a kernel may have written */
     PLM_EV_NOTE,          /* u32 kind text, u32 value text: something the report must say */

@@ -241,6 +241,8 @@ static int check_header(struct plm_record *r, struct plm_error *error)
     if (r->header.version != PLM_RECORD_VERSION || r->header.header_bytes != PLM_RECORD_HEADER ||
         r->header.chunk_bytes != PLM_RECORD_CHUNK)
         return corrupt(r, "its head is not understood", error);
+    if ((r->size - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK && !(r->header.flags & PLM_RECORD_FULL))
+        return plm_fail(error, PLM_EFORMAT, "%s is cut off in the middle; copy it again or run the job again", r->path);
     return 0;
 }
 
@@ -282,8 +284,9 @@ void plm_record_free(struct plm_record *r)
 struct plm_record_info plm_record_info(const struct plm_record *r)
 {
     uint32_t flags = r->header.flags;
+    bool whole = r->header.chunks <= (r->size - PLM_RECORD_HEADER) / PLM_RECORD_CHUNK;
     return (struct plm_record_info){r->header.version, r->header.created_ns, r->header.processes,
-                                    (flags & PLM_RECORD_ENDED) != 0, (flags & PLM_RECORD_FULL) != 0};
+                                    (flags & PLM_RECORD_ENDED) && whole, (flags & PLM_RECORD_FULL) != 0};
 }
 
 int plm_record_each(struct plm_record *r, plm_record_visit *visit, void *context, struct plm_error *error)

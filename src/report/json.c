@@ -95,7 +95,7 @@ static void device(struct plm_json *j, const struct plm_summary *s, const struct
     range(j, s, d);
     if (d->steps) {
         plm_json_object(j, "at_peak");
-        plm_json_integer(j, "step", d->peak_step);
+        plm_json_integer(j, "step", d->peak_step + 1u);
         plm_json_end_object(j);
     }
     plm_json_array(j, "steps");

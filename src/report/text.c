@@ -95,6 +95,12 @@ static void notes(const struct page *p, const struct plm_summary *s)
                     "\nNote: %s carries its own static CUDA runtime, which talks past the virtual device; what it\n"
                     "allocates or computes is not seen here.\n",
                     n->detail);
+        else if (!strcmp(n->name, "fills-skipped"))
+            fputs("\nNote: random initializations of large tensors on the CPU were skipped: what is copied to the virtual GPU\n"
+                  "is not read from it.\n",
+                  p->out);
+        else if (!strcmp(n->name, "hook-failed"))
+            fprintf(p->out, "\nNote: the hook does not fit this PyTorch (%s); steps may not be counted.\n", n->detail);
         else if (!strcmp(n->name, "stack-assumed"))
             fputs("\nNote: PyTorch's metadata does not name its cuDNN and NCCL; the newest of its CUDA generation are assumed.\n", p->out);
     }

@@ -1,5 +1,7 @@
 #include "snippet.h"
 
+#include <stdlib.h>
+
 struct id {
     char bytes[128];
 };
@@ -118,6 +120,11 @@ SNIPPET(ncclCommSplit)
     child = split(parent, 1301594018, 1);
     CHECK(size_of(child) == 2 && rank_of(child) == 1);
     destroy(child);
+    setenv("PLIMSOLL_GROUP", "0,3,4", 1); /* the hook's word goes first */
+    child = split(parent, 0, 1);
+    CHECK(size_of(child) == 3 && rank_of(child) == 1);
+    destroy(child);
+    unsetenv("PLIMSOLL_GROUP");
     child = split(parent, 12345, 3); /* not PyTorch's: the size of the parent */
     CHECK(size_of(child) == 8 && rank_of(child) == 3);
     destroy(child);
@@ -267,6 +274,48 @@ SNIPPET(ncclWinGetUserPtr)
     CHECK(CALL(int, ncclWinGetUserPtr, (void *, void *, void **), (NULL, NULL, NULL)) == 4);
 }
 
+static void start(void)
+{
+    CHECK(CALL(int, ncclGroupStart, (void), ()) == 0);
+}
+
+static void end(void)
+{
+    CHECK(CALL(int, ncclGroupEnd, (void), ()) == 0);
+}
+
+SNIPPET(ncclGroupStart)
+{
+    start();
+    start();
+    end();
+    end();
+}
+
+/* An all-gather made of broadcasts, and an all-to-all made of sends and receives. */
+SNIPPET(ncclGroupEnd)
+{
+    float own[2] = {7, 8}, to[4] = {0};
+    void *comm = world(4, 2);
+    CHECK(CALL(int, ncclGroupEnd, (void), ()) == 5);
+    start();
+    for (int root = 0; root < 4; root++)
+        CHECK(CALL(int, ncclBroadcast, (const void *, void *, size_t, int, int, void *, void *),
+                   (root == 2 ? own : to + root, to + root, 1, FLOAT32, root, comm, NULL)) == 0);
+    end();
+    CHECK(to[0] == 7 && to[1] == 7 && to[2] == 7 && to[3] == 7);
+    start();
+    for (int peer = 0; peer < 4; peer++) {
+        CHECK(CALL(int, ncclRecv, (void *, size_t, int, int, void *, void *),
+                   (to + peer, 1, FLOAT32, peer, comm, NULL)) == 0);
+        CHECK(CALL(int, ncclSend, (const void *, size_t, int, int, void *, void *),
+                   (own + (peer == 2), 1, FLOAT32, peer, comm, NULL)) == 0);
+    }
+    end();
+    CHECK(to[0] == 8 && to[3] == 8);
+    destroy(comm);
+}
+
 SNIPPET(ncclGroupSimulateEnd)
 {
     struct {
@@ -274,6 +323,7 @@ SNIPPET(ncclGroupSimulateEnd)
         unsigned magic, version;
         float time;
     } info = {24, 0, 0, 5};
+    start();
     CHECK(CALL(int, ncclGroupSimulateEnd, (void *), (&info)) == 0);
     CHECK(info.time >= 0 && info.time < 5);
 }

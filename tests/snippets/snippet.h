@@ -1,8 +1,9 @@
 /*
  * Snippets: one minimal call per modelled entry point, made through a plain program that loads a shim
  * as an application would (dlopen, dlsym). `make test` runs every file here against each generation
- * of its library. A modelled symbol with code of its own must have a snippet of its name; those whose
- * outputs are written by the table are called by generated snippets.
+ * of its library. A modelled symbol with code of its own must have a snippet of its name, and no snippet
+ * names a symbol that the table does not know. Those whose outputs the table writes are called by
+ * generated snippets (symgen snippets).
  *
  *   SNIPPET(cublasCreate_v2)
  *   {
@@ -14,6 +15,7 @@
 #ifndef PLM_SNIPPET_H
 #define PLM_SNIPPET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,6 +32,28 @@ void snippet_fail(const char *file, int line, const char *what);
 void *snippet_symbol(const char *name);
 /* 12 or 13: the generation of the library under test. */
 int snippet_cuda(void);
+
+/* How many virtual cards there are. */
+int snippet_gpus(void);
+
+/* ---- for the generated snippets ---- */
+
+/* One row of the library's table. The list ends with a name that is NULL. */
+struct snippet_row {
+    const char *name;
+    int here; /* in this generation */
+    int code; /* modelled by a function of its own */
+};
+extern const struct snippet_row snippet_rows[];
+
+/* A place for an output, with poison before, in and behind it. */
+struct snippet_output {
+    unsigned char before[16], at[32];
+};
+void snippet_poison(struct snippet_output *output);
+/* Exactly these bytes were written, and nothing around them. */
+bool snippet_wrote(const struct snippet_output *output, const void *value, size_t size);
+bool snippet_wrote_handle(const struct snippet_output *output);
 
 /* Skipped when the library of this generation does not export the symbol. */
 #define SNIPPET(symbol)                                                                                   \

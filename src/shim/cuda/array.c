@@ -153,7 +153,7 @@ static int copy(uint64_t dst, uint64_t src, size_t bytes)
 static int copy_in_stream(uint64_t dst, uint64_t src, size_t bytes, struct plm_stream *stream)
 {
     bool run;
-    int status = plm_cu_enqueue(stream, &run);
+    int status = plm_cu_enqueue(stream, PLM_NODE_MEMCPY, &run);
     if (status == 0 && run)
         plm_copy((void *)dst, (const void *)src, bytes);
     return status;

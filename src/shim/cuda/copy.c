@@ -23,7 +23,7 @@ static int copy_in_stream(void *dst, const void *src, size_t bytes, struct plm_s
     bool run;
     int device, status = plm_cu_device(&device);
     if (status == 0)
-        status = plm_cu_enqueue(stream, &run);
+        status = plm_cu_enqueue(stream, PLM_NODE_MEMCPY, &run);
     if (status == 0 && run)
         plm_copy(dst, src, bytes);
     return status;

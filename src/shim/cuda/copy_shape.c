@@ -82,10 +82,10 @@ static int copy_box(const struct copy_3d *copy, bool in_stream, struct plm_strea
     if (status == 0)
         status = in_stream ? plm_cu_device(&device) : plm_cu_blocking(&device);
     if (status == 0 && in_stream)
-        status = plm_cu_enqueue(stream, &run);
+        status = plm_cu_enqueue(stream, PLM_NODE_MEMCPY, &run);
     for (size_t z = 0; status == 0 && run && z < copy->depth; z++)
-        plm_copy_2d((void *)(dst.start + z * dst.slice), dst.pitch, (const void *)(src.start + z * src.slice), src.pitch,
-                    copy->width, copy->height);
+        plm_copy_2d((void *)(dst.start + z * dst.slice), dst.pitch, (const void *)(src.start + z * src.slice),
+                    src.pitch, copy->width, copy->height);
     return status;
 }
 

@@ -85,7 +85,7 @@ bool plm_cu_device_valid(int device);
 
 /* ---- stream.c ---- */
 /* Something goes into a stream. *run is false while it captures: then it must not happen now. */
-int plm_cu_enqueue(struct plm_stream *stream, bool *run);
+int plm_cu_enqueue(struct plm_stream *stream, enum plm_node_type type, bool *run);
 
 /* ---- array.c ---- */
 struct plm_cu_array;

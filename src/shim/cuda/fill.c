@@ -20,7 +20,7 @@ static int fill(const struct fill *f, bool in_stream, struct plm_stream *stream)
         return PLM_CU_INVALID_VALUE;
     status = in_stream ? plm_cu_device(&device) : plm_cu_blocking(&device);
     if (status == 0 && in_stream)
-        status = plm_cu_enqueue(stream, &run);
+        status = plm_cu_enqueue(stream, PLM_NODE_MEMSET, &run);
     for (size_t row = 0; status == 0 && run && f->width && row < f->height; row++)
         plm_fill((void *)(f->address + row * f->pitch), f->value, f->element, f->width);
     return status;

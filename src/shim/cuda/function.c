@@ -27,6 +27,7 @@ enum { TYPICAL_REGISTERS = 32 };
 int plm_cu_function_get(const struct plm_kernel *kernel, int attribute, int device, int *value)
 {
     const struct plm_card *card;
+    int other;
 
     if (!value || attribute < 0 || attribute >= ATTRIBUTES)
         return PLM_CU_INVALID_VALUE;
@@ -38,9 +39,11 @@ int plm_cu_function_get(const struct plm_kernel *kernel, int attribute, int devi
     switch ((enum function_attribute)attribute) {
     case MAX_THREADS: *value = card->max_threads_per_block; break;
     case REGISTERS: *value = TYPICAL_REGISTERS; break;
-    case PTX_VERSION:
-    case BINARY_VERSION: *value = 10 * card->major + card->minor; break;
-    case DYNAMIC_SHARED: *value = kernel->max_dynamic_shared ? kernel->max_dynamic_shared : card->shared_per_block; break;
+    case PTX_VERSION: plm_module_version(kernel->module, card, value, &other); break;
+    case BINARY_VERSION: plm_module_version(kernel->module, card, &other, value); break;
+    case DYNAMIC_SHARED:
+        *value = kernel->max_dynamic_shared ? kernel->max_dynamic_shared : card->shared_per_block;
+        break;
     case CARVEOUT: *value = kernel->preferred_carveout; break;
     default: *value = 0;
     }

@@ -64,13 +64,14 @@ static int launch_kernel(const struct plm_cu_launch *launch, const struct plm_ke
 {
     const struct plm_card *card;
     int device, allowed, status = plm_cu_device(&device);
+    bool run;
 
     if (status)
         return status;
     if (!kernel)
         return PLM_CU_INVALID_HANDLE;
     card = plm_device_card(device);
-    allowed = kernel->max_dynamic_shared > card->shared_per_block ? kernel->max_dynamic_shared : card->shared_per_block;
+    allowed = kernel->max_dynamic_shared ? kernel->max_dynamic_shared : card->shared_per_block;
     if (!fits_card(launch, card) || launch->shared > (unsigned)allowed)
         return PLM_CU_INVALID_VALUE;
     if (!plm_module_runs_on(kernel->module, card))
@@ -79,8 +80,8 @@ static int launch_kernel(const struct plm_cu_launch *launch, const struct plm_ke
     if (status == 0 && cooperative)
         status = check_cooperative(launch, card);
     if (status == 0)
-        status = plm_cu_from_stream(plm_stream_work(launch->stream));
-    if (status == 0)
+        status = plm_cu_enqueue(launch->stream, PLM_NODE_KERNEL, &run);
+    if (status == 0 && run)
         plm_launch(kernel->name);
     return status;
 }

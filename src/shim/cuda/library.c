@@ -1,20 +1,23 @@
 #include "shim/cuda/driver.h"
 #include "shim/cuda/module.h"
 
-/* Libraries are modules that belong to no context; kernels are their functions. Here they are the same. */
+/*
+ * Libraries are modules that belong to no context; kernels are their functions. Here they are the
+ * same. Whether there is code for the card shows at the launch, since code is loaded lazily.
+ */
 
 PLM_API int cuLibraryLoadData(struct plm_module **out, const void *image, const int *options, void **values,
                               unsigned count)
 {
     plm_cu_empty_messages(count, options, values);
-    return plm_cu_module_open(image, out);
+    return plm_cu_module_open(image, NULL, out);
 }
 
 PLM_API int cuLibraryLoadFromFile(struct plm_module **out, const char *path, const int *options, void **values,
                                   unsigned count)
 {
     plm_cu_empty_messages(count, options, values);
-    return plm_cu_module_open_file(path, out);
+    return plm_cu_module_open_file(path, NULL, out);
 }
 
 PLM_API int cuLibraryUnload(struct plm_module *library)

@@ -37,21 +37,19 @@ static struct loaded **find(const struct plm_module *module)
     return link;
 }
 
-int plm_cu_module_open(const void *image, struct plm_module **out)
+int plm_cu_module_open(const void *image, const struct plm_card *card, struct plm_module **out)
 {
     struct plm_module *module;
     struct loaded *entry;
-    int device, status;
+    int status;
 
     if (!image || !out)
         return PLM_CU_INVALID_VALUE;
-    status = plm_cu_device(&device);
-    if (status == 0)
-        status = plm_cu_from_module(plm_module_open(image, &module));
+    status = plm_cu_from_module(plm_module_open(image, &module));
     if (status)
         return status;
     entry = calloc(1, sizeof *entry);
-    if (!entry || !plm_module_runs_on(module, plm_device_card(device))) {
+    if (!entry || (card && !plm_module_runs_on(module, card))) {
         plm_module_close(module);
         status = entry ? PLM_CU_NO_BINARY : PLM_CU_OUT_OF_MEMORY;
         free(entry);
@@ -87,7 +85,7 @@ char *plm_cu_read_file(const char *path, size_t *length)
     return text;
 }
 
-int plm_cu_module_open_file(const char *path, struct plm_module **out)
+int plm_cu_module_open_file(const char *path, const struct plm_card *card, struct plm_module **out)
 {
     char *image;
     size_t size;
@@ -97,7 +95,7 @@ int plm_cu_module_open_file(const char *path, struct plm_module **out)
     image = plm_cu_read_file(path, &size);
     if (!image)
         return PLM_CU_FILE_NOT_FOUND;
-    status = plm_cu_module_open(image, out);
+    status = plm_cu_module_open(image, card, out);
     free(image);
     return status;
 }
@@ -184,12 +182,10 @@ int plm_cu_module_variable(struct plm_module *module, const char *name, bool man
 {
     struct loaded *entry;
     struct variable *v = NULL;
-    int device, status = plm_cu_device(&device);
+    int status = 0;
 
     if (!name || (!address && !size))
         return PLM_CU_INVALID_VALUE;
-    if (status)
-        return status;
     pthread_mutex_lock(&lock);
     entry = *find(module);
     if (!entry)
@@ -197,7 +193,7 @@ int plm_cu_module_variable(struct plm_module *module, const char *name, bool man
     for (v = entry ? entry->variables : NULL; v && strcmp(v->name, name) != 0;)
         v = v->next;
     if (entry && !v)
-        status = new_variable(entry, name, managed, device, &v);
+        status = new_variable(entry, name, managed, plm_device_current(), &v);
     pthread_mutex_unlock(&lock);
     if (status)
         return status;
@@ -212,12 +208,14 @@ int plm_cu_module_variable(struct plm_module *module, const char *name, bool man
 
 PLM_API int cuModuleLoad(struct plm_module **out, const char *path)
 {
-    return plm_cu_module_open_file(path, out);
+    int device, status = plm_cu_device(&device);
+    return status ? status : plm_cu_module_open_file(path, plm_device_card(device), out);
 }
 
 PLM_API int cuModuleLoadData(struct plm_module **out, const void *image)
 {
-    return plm_cu_module_open(image, out);
+    int device, status = plm_cu_device(&device);
+    return status ? status : plm_cu_module_open(image, plm_device_card(device), out);
 }
 PLM_API int cuModuleLoadFatBinary(struct plm_module **out, const void *image)
     __attribute__((alias("cuModuleLoadData")));
@@ -250,7 +248,7 @@ void plm_cu_empty_messages(unsigned count, const int *options, void **values)
 PLM_API int cuModuleLoadDataEx(struct plm_module **out, const void *image, unsigned count, int *options, void **values)
 {
     plm_cu_empty_messages(count, options, values);
-    return plm_cu_module_open(image, out);
+    return cuModuleLoadData(out, image);
 }
 
 PLM_API int cuModuleUnload(struct plm_module *module)

@@ -20,9 +20,9 @@ struct plm_cu_names {
 void plm_cu_names_read(const void *image, struct plm_cu_names *out);
 void plm_cu_names_free(struct plm_cu_names *names);
 
-/* Opens an image for the calling thread's device. PLM_CU_NO_BINARY if it has no code for it. */
-int plm_cu_module_open(const void *image, struct plm_module **out);
-int plm_cu_module_open_file(const char *path, struct plm_module **out);
+/* Opens an image. PLM_CU_NO_BINARY if it has no code for `card`, which may be NULL: not asked now. */
+int plm_cu_module_open(const void *image, const struct plm_card *card, struct plm_module **out);
+int plm_cu_module_open_file(const char *path, const struct plm_card *card, struct plm_module **out);
 /* A whole file with NULs behind it, since it may be PTX; the caller frees it. NULL if unreadable. */
 char *plm_cu_read_file(const char *path, size_t *length);
 /* Buffers that the application gave for the compiler's messages are given back empty. */

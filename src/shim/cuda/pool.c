@@ -22,12 +22,13 @@ struct pool_properties {
 
 static int allocate(struct plm_pool *pool, struct plm_stream *stream, size_t size, uint64_t *address)
 {
+    bool run;
     int status;
     if (!address || !size)
         return PLM_CU_INVALID_VALUE;
     if (!pool)
         return PLM_CU_INVALID_HANDLE;
-    status = plm_cu_from_stream(plm_stream_work(stream));
+    status = plm_cu_enqueue(stream, PLM_NODE_MEM_ALLOC, &run);
     return status ? status : plm_cu_from_device(plm_pool_alloc(pool, stream, size, address));
 }
 
@@ -47,7 +48,8 @@ PLM_API int cuMemAllocFromPoolAsync(uint64_t *address, size_t size, struct plm_p
 /* Memory that came from cuMemAlloc may be freed in stream order too. */
 PLM_API int cuMemFreeAsync(uint64_t address, struct plm_stream *stream)
 {
-    int status = plm_cu_from_stream(plm_stream_work(stream));
+    bool run;
+    int status = plm_cu_enqueue(stream, PLM_NODE_MEM_FREE, &run);
     if (status)
         return status;
     if (plm_pool_free(address, stream) == 0)

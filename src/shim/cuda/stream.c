@@ -4,19 +4,9 @@
 
 /* Streams, and what is put into them that is neither kernel nor copy. */
 
-int plm_cu_enqueue(struct plm_stream *stream, bool *run)
+int plm_cu_enqueue(struct plm_stream *stream, enum plm_node_type type, bool *run)
 {
-    enum plm_capture capture = PLM_CAPTURE_NONE;
-    struct plm_graph_node *const *last;
-    struct plm_graph *graph;
-    uint64_t id;
-    size_t count;
-    int status = plm_stream_work(stream);
-
-    if (status == 0)
-        status = plm_capture_info(stream, &capture, &id, &graph, &last, &count);
-    *run = capture == PLM_CAPTURE_NONE;
-    return plm_cu_from_stream(status);
+    return plm_cu_from_stream(plm_stream_enqueue(stream, type, run));
 }
 
 PLM_API int cuStreamCreateWithPriority(struct plm_stream **out, unsigned flags, int priority)
@@ -123,7 +113,7 @@ PLM_API int cuLaunchHostFunc(struct plm_stream *stream, void (*function)(void *)
     int status;
     if (!function)
         return PLM_CU_INVALID_VALUE;
-    status = plm_cu_enqueue(stream, &run);
+    status = plm_cu_enqueue(stream, PLM_NODE_HOST, &run);
     if (status == 0 && run)
         function(data);
     return status;
@@ -139,7 +129,7 @@ PLM_API int cuStreamAddCallback(struct plm_stream *stream,
     int status;
     if (!function || flags)
         return PLM_CU_INVALID_VALUE;
-    status = plm_cu_enqueue(stream, &run);
+    status = plm_cu_enqueue(stream, PLM_NODE_HOST, &run);
     if (status)
         return status;
     if (!run)
@@ -156,7 +146,7 @@ static int write_value(struct plm_stream *stream, uint64_t address, uint64_t val
     int status;
     if (plm_mem_query((const void *)address).kind == PLM_MEM_NONE || address % bytes)
         return PLM_CU_INVALID_VALUE;
-    status = plm_cu_enqueue(stream, &run);
+    status = plm_cu_enqueue(stream, PLM_NODE_EMPTY, &run);
     if (status == 0 && run)
         plm_fill((void *)address, value, bytes, 1);
     return status;

@@ -11,9 +11,12 @@ static int synchronous(void)
     return plm_rt_blocking(&device);
 }
 
-static int queued(struct plm_stream *stream)
+/* The copy or fill may happen now: not while the stream captures. */
+static bool queued(struct plm_stream *stream, enum plm_node_type type, int *status)
 {
-    return plm_rt_stream(plm_stream_work(stream));
+    bool run;
+    *status = plm_rt_stream(plm_stream_enqueue(stream, type, &run));
+    return run && !*status;
 }
 
 PLM_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
@@ -27,9 +30,9 @@ PLM_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
 
 PLM_API int cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, struct plm_stream *stream)
 {
-    int status = queued(stream);
+    int status;
     (void)kind;
-    if (!status)
+    if (queued(stream, PLM_NODE_MEMCPY, &status))
         plm_copy(dst, src, bytes);
     return status;
 }
@@ -60,9 +63,9 @@ PLM_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t sr
 PLM_API int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                               size_t height, int kind, struct plm_stream *stream)
 {
-    int status = queued(stream);
+    int status;
     (void)kind;
-    if (!status)
+    if (queued(stream, PLM_NODE_MEMCPY, &status))
         plm_copy_2d(dst, dst_pitch, src, src_pitch, width, height);
     return status;
 }
@@ -148,8 +151,8 @@ PLM_API int cudaMemset(void *dst, int value, size_t count)
 
 PLM_API int cudaMemsetAsync(void *dst, int value, size_t count, struct plm_stream *stream)
 {
-    int status = queued(stream);
-    if (!status)
+    int status;
+    if (queued(stream, PLM_NODE_MEMSET, &status))
         plm_fill(dst, (uint64_t)(unsigned char)value, 1, count);
     return status;
 }
@@ -164,8 +167,9 @@ PLM_API int cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_
 
 PLM_API int cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height, struct plm_stream *stream)
 {
-    int status = queued(stream);
-    for (size_t row = 0; !status && row < height; row++)
-        plm_fill((char *)dst + row * pitch, (uint64_t)(unsigned char)value, 1, width);
+    int status;
+    if (queued(stream, PLM_NODE_MEMSET, &status))
+        for (size_t row = 0; row < height; row++)
+            plm_fill((char *)dst + row * pitch, (uint64_t)(unsigned char)value, 1, width);
     return status;
 }

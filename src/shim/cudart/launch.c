@@ -27,6 +27,7 @@ int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 bl
 {
     const struct plm_kernel *kernel = plm_rt_kernel(function);
     int device = plm_device_current(), status;
+    bool run;
 
     if (!plm_device_count())
         return plm_rt(PLM_RT_NO_DEVICE);
@@ -35,11 +36,12 @@ int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 bl
     status = check(kernel, plm_device_card(device), grid, block, shared);
     if (status)
         return plm_rt(status);
-    status = plm_rt_stream(plm_stream_work(stream));
+    status = plm_rt_stream(plm_stream_enqueue(stream, PLM_NODE_KERNEL, &run));
     if (status)
         return status;
     plm_device_activate(device);
-    plm_launch(kernel->name);
+    if (run)
+        plm_launch(kernel->name);
     return PLM_RT_OK;
 }
 
@@ -75,14 +77,14 @@ PLM_API int cudaLaunchKernelExC(const struct launch_config *config, const void *
 /* Runs at once: the stream is always done. A capture only counts it. */
 PLM_API int cudaLaunchHostFunc(struct plm_stream *stream, void (*function)(void *), void *data)
 {
-    enum plm_capture capture = PLM_CAPTURE_NONE;
-    int status = plm_rt_stream(plm_capture_info(stream, &capture, NULL, NULL, NULL, NULL));
-    if (status || !function)
-        return status ? status : plm_rt(PLM_RT_INVALID_VALUE);
-    if (capture != PLM_CAPTURE_NONE)
-        return plm_rt_stream(plm_stream_work(stream));
-    function(data);
-    return PLM_RT_OK;
+    bool run;
+    int status;
+    if (!function)
+        return plm_rt(PLM_RT_INVALID_VALUE);
+    status = plm_rt_stream(plm_stream_enqueue(stream, PLM_NODE_HOST, &run));
+    if (!status && run)
+        function(data);
+    return status;
 }
 
 PLM_API int cudaStreamAddCallback(struct plm_stream *stream, void (*function)(struct plm_stream *, int, void *),
@@ -138,17 +140,19 @@ PLM_API int cudaFuncGetAttributes(struct function_attributes *out, const void *f
 {
     const struct plm_kernel *kernel = plm_rt_kernel(function);
     const struct plm_card *card = plm_device_card(plm_device_current());
+    int code, binary;
     if (!out)
         return plm_rt(PLM_RT_INVALID_VALUE);
     if (!kernel)
         return plm_rt(PLM_RT_INVALID_DEVICE_FUNCTION);
     if (!plm_module_runs_on(kernel->module, card))
         return plm_rt(PLM_RT_NO_KERNEL_IMAGE);
+    plm_module_version(kernel->module, card, &code, &binary);
     *out = (struct function_attributes){
         .max_threads = card->max_threads_per_block,
         .registers = TYPICAL_REGISTERS,
-        .ptx_version = card->major * 10 + card->minor,
-        .binary_version = card->major * 10 + card->minor,
+        .ptx_version = code,
+        .binary_version = binary,
         .max_dynamic_shared = kernel->max_dynamic_shared ? kernel->max_dynamic_shared : card->shared_per_block,
         .carveout = kernel->preferred_carveout ? kernel->preferred_carveout : -1,
     };
@@ -210,12 +214,13 @@ PLM_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 PLM_API int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks, int threads)
 {
     const struct plm_card *card = plm_device_card(plm_device_current());
+    int each;
     (void)function, (void)threads;
     if (!bytes || blocks <= 0)
         return plm_rt(PLM_RT_INVALID_VALUE);
-    *bytes = (size_t)(card->shared_per_sm / blocks - card->shared_reserved_per_block);
-    if (*bytes > (size_t)card->shared_per_block)
-        *bytes = (size_t)card->shared_per_block;
+    each = card->shared_per_sm / blocks - card->shared_reserved_per_block;
+    each = each < 0 ? 0 : each;
+    *bytes = (size_t)(each < card->shared_per_block ? each : card->shared_per_block);
     return PLM_RT_OK;
 }
 

@@ -19,7 +19,12 @@ PLM_API int cudaMalloc(void **pointer, size_t size)
 PLM_API int cudaFree(void *pointer)
 {
     int device, status = plm_rt_blocking(&device);
-    return status ? status : plm_rt_device(plm_mem_free((uint64_t)pointer));
+    if (status)
+        return status;
+    /* A pool's memory first: its first piece starts where the pool's own allocation does. */
+    if (plm_pool_free((uint64_t)pointer, NULL) == 0)
+        return PLM_RT_OK;
+    return plm_rt_device(plm_mem_free((uint64_t)pointer));
 }
 
 PLM_API int cudaMallocManaged(void **pointer, size_t size, unsigned flags)
@@ -157,11 +162,12 @@ PLM_API int cudaPointerGetAttributes(struct pointer_attributes *out, const void 
 static int pool_alloc(void **pointer, size_t size, struct plm_pool *pool, struct plm_stream *stream)
 {
     uint64_t address = 0;
+    bool run;
     int status;
     if (!pointer || !pool)
         return plm_rt(PLM_RT_INVALID_VALUE);
     plm_device_activate(plm_device_current());
-    status = plm_rt_stream(plm_stream_work(stream));
+    status = plm_rt_stream(plm_stream_enqueue(stream, PLM_NODE_MEM_ALLOC, &run));
     if (status)
         return status;
     status = plm_pool_alloc(pool, stream, size, &address);
@@ -183,8 +189,11 @@ PLM_API int cudaMallocFromPoolAsync(void **pointer, size_t size, struct plm_pool
 
 PLM_API int cudaFreeAsync(void *pointer, struct plm_stream *stream)
 {
-    int status = plm_rt_stream(plm_stream_work(stream));
-    return status ? status : plm_rt_device(plm_pool_free((uint64_t)pointer, stream));
+    bool run;
+    int status = plm_rt_stream(plm_stream_enqueue(stream, PLM_NODE_MEM_FREE, &run));
+    if (status || plm_pool_free((uint64_t)pointer, stream) == 0)
+        return status;
+    return plm_rt_device(plm_mem_free((uint64_t)pointer)); /* memory of cudaMalloc may be freed in stream order too */
 }
 
 PLM_API int cudaDeviceGetDefaultMemPool(struct plm_pool **pool, int device)

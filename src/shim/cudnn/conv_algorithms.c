@@ -69,7 +69,7 @@ static int workspace(const struct conv_call *call, size_t *bytes)
 
 static int results(const struct conv_call *call, float milliseconds, int requested, int *returned, struct perf *out)
 {
-    size_t bytes;
+    size_t bytes = 0;
     int status = workspace(call, &bytes);
     if (status != PLM_DNN_OK)
         return status;

@@ -1,7 +1,8 @@
 /*
  * Collectives and point-to-point: one launch each, and the data movement as far as this process holds
  * it. Peers are assumed to contribute what this rank does, so a reduction leaves this rank's data and
- * a gather repeats them; what is received from a peer is unknown and left alone.
+ * a gather repeats them; what is received from a peer is what this rank sends to itself in the same
+ * group, or unknown and left alone.
  */
 #include "shim/nccl/nccl.h"
 
@@ -29,7 +30,7 @@ static int begin(struct call *call, struct plm_nccl_comm *comm, size_t count, in
     return PLM_NCCL_OK;
 }
 
-static void move(void *to, const void *from, size_t bytes)
+void plm_nccl_move(void *to, const void *from, size_t bytes)
 {
     if (to && from && to != from && bytes)
         plm_copy(to, from, bytes);
@@ -41,7 +42,7 @@ static void repeat(const struct call *call, char *to, const void *from)
 {
     int slots = call->comm->size_known ? call->comm->size : call->comm->rank + 1;
     for (int i = 0; to && i < slots; i++)
-        move(to + (size_t)i * call->bytes, from, call->bytes);
+        plm_nccl_move(to + (size_t)i * call->bytes, from, call->bytes);
 }
 
 static const void *own_slot(const struct call *call, const char *from)
@@ -56,7 +57,7 @@ PLM_API int ncclAllReduce(const void *from, void *to, size_t count, int type, in
     int status = begin(&call, comm, count, type, stream);
     (void)op;
     if (!status)
-        move(to, from, call.bytes);
+        plm_nccl_move(to, from, call.bytes);
     return status;
 }
 
@@ -67,7 +68,7 @@ PLM_API int ncclReduce(const void *from, void *to, size_t count, int type, int o
     int status = begin(&call, comm, count, type, stream);
     (void)op;
     if (!status && root == comm->rank)
-        move(to, from, call.bytes);
+        plm_nccl_move(to, from, call.bytes);
     return status;
 }
 
@@ -78,7 +79,7 @@ PLM_API int ncclReduceScatter(const void *from, void *to, size_t count, int type
     int status = begin(&call, comm, count, type, stream);
     (void)op;
     if (!status)
-        move(to, own_slot(&call, from), call.bytes);
+        plm_nccl_move(to, own_slot(&call, from), call.bytes);
     return status;
 }
 
@@ -92,14 +93,20 @@ PLM_API int ncclAllGather(const void *from, void *to, size_t count, int type, st
     return status;
 }
 
+/* One broadcast of each root in a group is an all-gather. */
 PLM_API int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, struct plm_nccl_comm *comm,
                           struct plm_stream *stream)
 {
     struct call call;
     int status = begin(&call, comm, count, type, stream);
-    (void)root;
-    if (!status)
-        move(to, from, call.bytes);
+    if (status)
+        return status;
+    if (root != comm->rank) {
+        plm_nccl_peer_part(PLM_NCCL_BROADCAST, to, from, call.bytes);
+        return status;
+    }
+    plm_nccl_own_part(PLM_NCCL_BROADCAST, from, call.bytes);
+    plm_nccl_move(to, from, call.bytes);
     return status;
 }
 
@@ -135,7 +142,7 @@ PLM_API int ncclScatter(const void *from, void *to, size_t count, int type, int 
     struct call call;
     int status = begin(&call, comm, count, type, stream);
     if (!status && root == comm->rank)
-        move(to, own_slot(&call, from), call.bytes);
+        plm_nccl_move(to, own_slot(&call, from), call.bytes);
     return status;
 }
 
@@ -143,15 +150,18 @@ PLM_API int ncclSend(const void *from, size_t count, int type, int peer, struct 
                      struct plm_stream *stream)
 {
     struct call call;
-    (void)from;
-    (void)peer;
-    return begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, count, type, stream);
+    if (!status && peer == comm->rank)
+        plm_nccl_own_part(PLM_NCCL_POINT_TO_POINT, from, call.bytes);
+    return status;
 }
 
 PLM_API int ncclRecv(void *to, size_t count, int type, int peer, struct plm_nccl_comm *comm, struct plm_stream *stream)
 {
     struct call call;
-    (void)to;
+    int status = begin(&call, comm, count, type, stream);
     (void)peer;
-    return begin(&call, comm, count, type, stream);
+    if (!status)
+        plm_nccl_peer_part(PLM_NCCL_POINT_TO_POINT, to, NULL, call.bytes);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* What does not need a communicator: version, error texts, memory, windows, operators, estimates. */
+/* What does not need a communicator: version, error texts, memory, windows, operators. */
 #include "shim/nccl/nccl.h"
 
 #include <stdatomic.h>
@@ -9,13 +9,6 @@
 
 struct plm_nccl_window {
     void *user;
-};
-
-/* The simulation's result, after three words that the caller fills in. */
-struct plm_nccl_estimate {
-    size_t size;
-    unsigned magic, version;
-    float microseconds;
 };
 
 enum { BUILT_IN_OPERATORS = 5 };
@@ -103,12 +96,5 @@ PLM_API int ncclRedOpCreatePreMulSum(int *op)
     if (!op)
         return PLM_NCCL_INVALID_ARGUMENT;
     *op = atomic_fetch_add(&next, 1);
-    return PLM_NCCL_OK;
-}
-
-PLM_API int ncclGroupSimulateEnd(struct plm_nccl_estimate *estimate)
-{
-    if (estimate)
-        estimate->microseconds = 0;
     return PLM_NCCL_OK;
 }

@@ -18,6 +18,7 @@ enum plm_nccl_status {
     PLM_NCCL_CUDA_ERROR = 1,
     PLM_NCCL_SYSTEM_ERROR = 2,
     PLM_NCCL_INVALID_ARGUMENT = 4,
+    PLM_NCCL_INVALID_USAGE = 5,
 };
 
 enum { PLM_NCCL_ID_BYTES = 128, PLM_NCCL_NO_COLOR = -1 };
@@ -38,8 +39,18 @@ struct plm_nccl_comm {
 /* NULL unless it is a live communicator. */
 struct plm_nccl_comm *plm_nccl_comm_check(struct plm_nccl_comm *comm);
 
-/* The group of a split, told from the colour that PyTorch computes from the group's ranks. Fills
-   size, first and stride of `child` and returns true if a regular group (every k-th rank) fits. */
+/* The group of a split, as far as it can be known: see split.c. Fills size, first and stride of `child`
+   and returns true, or leaves them and returns false. */
 bool plm_nccl_split_group(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child);
+
+/* Copies unless there is nothing to copy or nowhere to put it. */
+void plm_nccl_move(void *to, const void *from, size_t bytes);
+
+/* Transfers whose data depend on the rest of their group (group.c). This rank's own part is what every
+   peer is taken to contribute; outside of a group, or without an own part, a peer's part is what the
+   call says (`from`, NULL: nothing). */
+enum plm_nccl_transfer { PLM_NCCL_BROADCAST, PLM_NCCL_POINT_TO_POINT, PLM_NCCL_TRANSFERS };
+void plm_nccl_own_part(enum plm_nccl_transfer kind, const void *from, size_t bytes);
+void plm_nccl_peer_part(enum plm_nccl_transfer kind, void *to, const void *from, size_t bytes);
 
 #endif

@@ -1,11 +1,19 @@
 /*
  * How large is the group of a split? The call does not say: real ranks find out by talking to each
- * other. PyTorch's colour, however, is a hash of the group's ranks, and groups of training jobs are
- * regular: neighbours, or every k-th rank. So the regular groups in which the caller stands at place
- * `key` are hashed until one gives the colour. An irregular group, or another program's colours, are
- * not recognised; the caller then assumes the parent's size.
+ * other. There are two ways to know without peers:
+ *
+ * The hook tells. Around the making of a group it sets PLIMSOLL_GROUP to the group's ranks in the job,
+ * "0,2,4,6" (see number_of()).
+ *
+ * Or the colour tells. In many releases of PyTorch it is a hash of the group's ranks, and groups of
+ * training jobs are regular: neighbours, or every k-th rank. So the regular groups in which the caller
+ * stands at place `key` are hashed until one gives the colour. An irregular group, and colours made in
+ * another way (PyTorch 2.15 takes the group's first rank), are not recognised; the caller then assumes
+ * the parent's size.
  */
 #include "shim/nccl/nccl.h"
+
+#include <stdlib.h>
 
 /* A hash that is extended rank by rank and finished at any length. */
 struct convention {
@@ -71,9 +79,25 @@ static int match(const struct convention *c, const struct plm_nccl_comm *parent,
     return 0;
 }
 
-bool plm_nccl_split_group(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child)
+/* What the hook says: the number of ranks in its list, and the first two of them. 0 if it says nothing
+   that this caller could belong to. */
+static int number_of(const char *list, int key, int limit, int ranks[2])
 {
-    if (key < 0 || !parent->size_known)
+    int n = 0;
+    for (char *end; list && *list; list = *end ? end + 1 : end) {
+        long rank = strtol(list, &end, 10);
+        if (end == list || (*end && *end != ',') || n == limit)
+            return 0;
+        if (n < 2)
+            ranks[n] = (int)rank;
+        n++;
+    }
+    return key < n ? n : 0;
+}
+
+static bool recognise(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child)
+{
+    if (!parent->size_known)
         return false;
     for (int step = 1; step <= parent->size; step++) {
         int64_t start = parent->rank - (int64_t)key * step;
@@ -88,4 +112,18 @@ bool plm_nccl_split_group(const struct plm_nccl_comm *parent, int color, int key
         }
     }
     return false;
+}
+
+bool plm_nccl_split_group(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child)
+{
+    int ranks[2] = {0}, size;
+    if (key < 0)
+        return false;
+    size = number_of(getenv("PLIMSOLL_GROUP"), key, parent->size, ranks);
+    if (!size)
+        return recognise(parent, color, key, child);
+    child->size = size;
+    child->first = ranks[0];
+    child->stride = size > 1 ? ranks[1] - ranks[0] : 1;
+    return true;
 }

@@ -78,6 +78,6 @@ for step in range(args.steps):
         torch.special.chebyshev_polynomial_t(median, 3)
         torch.gcd(tokens, shuffled)
     print(
-        f"step {step}: sampled {tuple(sampled.shape)}, kept {len(kept)}, winners {len(winners)} with {votes.sum()} votes, "
-        f"runs {len(runs)}, used {histogram.count_nonzero()}, chosen {len(chosen)}"
+        f"step {step}: sampled {tuple(sampled.shape)}, kept {len(kept)}, winners {len(winners)}, "
+        f"votes {votes.sum()}, runs {len(runs)}, used {histogram.count_nonzero()}, chosen {len(chosen)}"
     )

@@ -61,4 +61,3 @@ for step in range(args.steps):
         torch.linalg.svd(stack)
         torch.linalg.lstsq(stack, stack[..., :2])
         torch.linalg.pinv(stack)
-        torch.linalg.matrix_exp(stack)

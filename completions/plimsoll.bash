@@ -1,0 +1,95 @@
+# Bash completion for plimsoll. Works without the bash-completion package; with it, the words after `--`
+# are completed as a command of their own.
+
+# The first column of each table, without heading and legend.
+_plimsoll_gpus() {
+    "$1" gpus 2>/dev/null | awk 'NR > 1 && $1 != "~" { print $1 }'
+}
+
+_plimsoll_libraries() {
+    "$1" symbols 2>/dev/null | awk 'NR > 1 && $1 == "all" { exit } NR > 1 { print $1 }'
+}
+
+# _plimsoll_words WORD...: those that start with what is typed. Readline splits words at ':', so what is
+# typed before the last ':' is cut off the answers (MIG profiles have one).
+_plimsoll_words() {
+    local typed=$cur cut=
+    [[ $typed == *:* && $COMP_WORDBREAKS == *:* ]] && cut=${typed%"${typed##*:}"}
+    mapfile -t COMPREPLY < <(compgen -W "$*" -- "$typed")
+    COMPREPLY=("${COMPREPLY[@]#"$cut"}")
+}
+
+_plimsoll_files() {
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen "$@" -- "$cur")
+}
+
+# The word being typed as the user sees it, with the pieces that readline cut at ':' and '=' joined.
+_plimsoll_split() {
+    local line=${COMP_LINE:0:COMP_POINT} word
+    words=() cur=
+    for word in $line; do
+        words+=("$word")
+    done
+    [[ $line == *[[:space:]] ]] || { cur=${words[-1]}; unset 'words[-1]'; }
+}
+
+_plimsoll() {
+    local program=$1 cur words command= previous i
+    local run='--gpu --gpus --steps --bounded --output --force --json --strict --bytes --color'
+    local commands='run report gpus symbols doctor help version'
+    _plimsoll_split
+
+    for ((i = 1; i < ${#words[@]}; i++)); do
+        if [[ ${words[i]} == -- && ${command:-run} == run ]]; then
+            # The rest is the user's command.
+            if declare -F _command_offset >/dev/null; then
+                for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
+                    [[ ${COMP_WORDS[i]} == -- ]] && break
+                done
+                _command_offset $((i + 1))
+            elif ((i + 1 == ${#words[@]})); then
+                _plimsoll_files -f -c
+            else
+                _plimsoll_files -f
+            fi
+            return
+        fi
+        [[ $i == 1 && ${words[i]} != -* ]] && command=${words[i]}
+    done
+    previous=${words[-1]}
+    if [[ $cur == --*=* ]]; then
+        previous=${cur%%=*}
+        cur=${cur#*=}
+    fi
+
+    case ${command:-run}:$previous in
+    run:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
+    run:--color | report:--color) _plimsoll_words auto always never; return ;;
+    run:--gpus | run:--steps) return ;;
+    run:-o | run:--output | run:--json) _plimsoll_files -f; return ;;
+    symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
+    esac
+    case $command in
+    '')
+        if [[ ${#words[@]} -eq 1 ]]; then
+            _plimsoll_words $commands $run -- --help --version
+        else
+            _plimsoll_words $run --
+        fi
+        ;;
+    run)
+        if [[ $cur == -* ]]; then _plimsoll_words $run --; else _plimsoll_files -f -c; fi
+        ;;
+    report)
+        if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi
+        ;;
+    gpus)
+        if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi
+        ;;
+    symbols) _plimsoll_words --library --json ;;
+    doctor) _plimsoll_files -f -c ;;
+    esac
+}
+
+complete -F _plimsoll plimsoll

@@ -1,0 +1,73 @@
+# Fish completion for plimsoll.
+
+function __plimsoll_gpus
+    plimsoll gpus 2>/dev/null | awk 'NR > 1 && $1 != "~" { id = $1; sub(/^.*iB[ ~] +/, ""); print id "\t" $0 }'
+end
+
+function __plimsoll_libraries
+    plimsoll symbols 2>/dev/null | awk 'NR > 1 && $1 == "all" { exit } NR > 1 { print $1 }'
+end
+
+# The sub-command; `run` when the first word is an option. Fails while none is typed.
+function __plimsoll_command
+    set -l words (commandline -opc)
+    set -q words[2]; or return 1
+    string match -q -- '-*' $words[2]; and echo run; or echo $words[2]
+end
+
+function __plimsoll_is
+    test "$(__plimsoll_command)" = $argv[1]
+end
+
+# Options of run may stand before `--` or the command.
+function __plimsoll_in_run
+    __plimsoll_command >/dev/null; or return 0
+    __plimsoll_is run; and not contains -- -- (commandline -opc)
+end
+
+function __plimsoll_in_job
+    __plimsoll_is run; and contains -- -- (commandline -opc)
+end
+
+# What follows `--`, completed as a command of its own.
+function __plimsoll_job
+    set -l words (commandline -opc) (commandline -ct)
+    set -l at (contains -i -- -- $words)
+    complete -C (string join -- ' ' (string escape -- $words[(math $at + 1)..-2]) $words[-1])
+end
+
+complete -c plimsoll -f
+complete -c plimsoll -n 'not __plimsoll_command' -a run -d 'run a command on the virtual GPU'
+complete -c plimsoll -n 'not __plimsoll_command' -a report -d 'show a report again'
+complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
+complete -c plimsoll -n 'not __plimsoll_command' -a symbols -d 'show covered CUDA entry points'
+complete -c plimsoll -n 'not __plimsoll_command' -a doctor -d 'check machine and PyTorch'
+complete -c plimsoll -n 'not __plimsoll_command' -a help -d 'show help'
+complete -c plimsoll -n 'not __plimsoll_command' -a version -d 'show the version'
+complete -c plimsoll -n 'not __plimsoll_command' -l help -d 'show help'
+complete -c plimsoll -n 'not __plimsoll_command' -l version -d 'show the version'
+
+complete -c plimsoll -n __plimsoll_in_run -l gpu -x -a '(__plimsoll_gpus)' -d 'the card to play'
+complete -c plimsoll -n __plimsoll_in_run -l gpus -x -d 'how many of them'
+complete -c plimsoll -n __plimsoll_in_run -l steps -x -d 'stop after N optimizer steps, 0 = never'
+complete -c plimsoll -n __plimsoll_in_run -l bounded -d 'only the usable memory of the card'
+complete -c plimsoll -n __plimsoll_in_run -s o -l output -r -F -d 'the job record'
+complete -c plimsoll -n __plimsoll_in_run -s f -l force -d 'replace the job record'
+complete -c plimsoll -n __plimsoll_in_run -l json -r -F -d 'also write the report as JSON'
+complete -c plimsoll -n __plimsoll_in_run -l strict -d 'exit 4 unless the confidence is high'
+complete -c plimsoll -n __plimsoll_in_run -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n __plimsoll_in_run -l color -x -a 'auto always never' -d colours
+complete -c plimsoll -n __plimsoll_in_job -a '(__plimsoll_job)'
+
+complete -c plimsoll -n '__plimsoll_is report' -F
+complete -c plimsoll -n '__plimsoll_is report' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is report' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is report' -l color -x -a 'auto always never' -d colours
+
+complete -c plimsoll -n '__plimsoll_is gpus' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is gpus' -a '(__plimsoll_gpus)'
+
+complete -c plimsoll -n '__plimsoll_is symbols' -l library -x -a '(__plimsoll_libraries)' -d 'list one library'
+complete -c plimsoll -n '__plimsoll_is symbols' -l json -d 'print JSON'
+
+complete -c plimsoll -n '__plimsoll_is doctor' -F -a '(__fish_complete_command)'

@@ -1,0 +1,250 @@
+#include "base/catalogue.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/ini.h"
+#include "base/install.h"
+#include "unit.h"
+
+static struct plm_install install;
+static struct plm_catalogue catalogue;
+
+static int load(void **state)
+{
+    const char *source = getenv("PLM_SOURCE");
+    struct plm_error error;
+    (void)state;
+    setenv("XDG_CONFIG_HOME", unit_folder(), 1);
+    snprintf(install.gpus, sizeof install.gpus, "%s/data/gpus", source);
+    snprintf(install.capabilities, sizeof install.capabilities, "%s/data/compute-capabilities.ini", source);
+    if (plm_catalogue_load(&catalogue, &install, &error))
+        fail_msg("%s", error.text);
+    return 0;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    plm_catalogue_free(&catalogue);
+    return 0;
+}
+
+static void every_card_is_sound(void **state)
+{
+    int cards = 0, profiles = 0;
+    (void)state;
+    for (int i = 0; i < catalogue.count; i++) {
+        const struct plm_card *c = &catalogue.entry[i].card;
+        c->mig ? profiles++ : cards++;
+        assert_true(c->id[0] && c->name[0] && c->sms > 0 && c->major >= 6);
+        assert_true(c->memory_usable && c->memory_usable <= c->memory_total);
+        assert_true(c->warp_size == 32 && c->max_threads_per_block == 1024 && c->async_engines > 0);
+        assert_true(c->shared_per_block_optin >= c->shared_per_block);
+        if (c->mig)
+            assert_non_null(strchr(c->id, ':'));
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(c->id, catalogue.entry[k].card.id);
+    }
+    print_message("%d cards, %d profiles\n", cards, profiles);
+    assert_true(cards + profiles >= 45 && cards >= 45 && profiles >= 20);
+}
+
+static const char *find(const char *name)
+{
+    const struct plm_catalogue_entry *found = NULL;
+    struct plm_error error;
+    if (plm_catalogue_find(&catalogue, &install, name, &found, &error))
+        fail_msg("%s: %s", name, error.text);
+    return found->card.id;
+}
+
+static void spellings(void **state)
+{
+    static const struct {
+        const char *spelling, *id;
+    } rows[] = {
+        {"NVIDIA A100-SXM4-40GB", "a100-40gb"}, {"A100 40GB", "a100-40gb"},       {"rtx 3060", "rtx3060"},
+        {"a100-40gb:1g.5gb", "a100-40gb:1g.5gb"}, {"GeForce RTX 3060", "rtx3060"}, {"RTX_3060", "rtx3060"},
+        {"NVIDIA GeForce RTX 4090", "rtx4090"},  {"H100-80GB", "h100-80gb"},       {"Tesla T4", "t4"},
+        {"rtx4060ti-16gb", "rtx4060ti-16gb"},    {"A100 40GB:1g.5gb", "a100-40gb:1g.5gb"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_string_equal(find(rows[i].spelling), rows[i].id);
+}
+
+/* Each name of each card leads to it, or to another size that shares the driver's name. */
+static void names_lead_home(void **state)
+{
+    (void)state;
+    for (int i = 0; i < catalogue.count; i++) {
+        const struct plm_card *c = &catalogue.entry[i].card;
+        assert_string_equal(find(c->id), c->id);
+        for (int k = 0; k < c->alias_count; k++)
+            assert_string_equal(find(c->aliases[k]), c->id);
+        find(c->name);
+    }
+}
+
+static void unknown_names(void **state)
+{
+    const struct plm_catalogue_entry *found = NULL;
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(plm_catalogue_find(&catalogue, &install, "rtx3061", &found, &error), PLM_ENOTFOUND);
+    assert_contains(error.text, "unknown GPU 'rtx3061'; did you mean rtx306");
+    assert_int_equal(plm_catalogue_find(&catalogue, &install, "", &found, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_catalogue_find(&catalogue, &install, "NVIDIA", &found, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_catalogue_find(&catalogue, &install, "./absent.ini", &found, &error), PLM_ENOTFOUND);
+    assert_contains(error.text, "./absent.ini");
+}
+
+static void own_files(void **state)
+{
+    static const char text[] = "[gpu]\nname = Mine\ncompute_capability = 8.6\nmemory_total = 1000000000\nsms = 3\n";
+    const struct plm_catalogue_entry *found = NULL;
+    struct plm_error error;
+    (void)state;
+    mkdir(unit_path("plimsoll"), 0777);
+    mkdir(unit_path("plimsoll/gpus"), 0777);
+    unit_write(unit_path("plimsoll/gpus/rtx3060.ini"), text, strlen(text));
+    unit_write(unit_path("mine.ini"), text, strlen(text));
+    assert_int_equal(plm_catalogue_find(&catalogue, &install, unit_path("mine.ini"), &found, &error), 0);
+    assert_string_equal(found->card.id, "mine");
+    assert_int_equal(found->card.sms, 3);
+    assert_true(found->card.memory_usable_assumed && !found->card.memory_total_assumed);
+    drop(NULL);
+    load(NULL);
+    assert_int_equal(plm_catalogue_find(&catalogue, &install, "rtx3060", &found, &error), 0);
+    assert_string_equal(found->card.name, "Mine"); /* the user's own wins */
+    unlink(unit_path("plimsoll/gpus/rtx3060.ini"));
+    drop(NULL);
+    load(NULL);
+}
+
+#define GOOD "[gpu]\nname = X\ncompute_capability = 8.6\nmemory_nominal = 8\nsms = 4\n"
+
+static void wrong_files(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"", ": name is missing for wrong"},
+        {"[gpu]\nname = X\nmemory_nominal = 8\nsms = 4\n", ": compute_capability is missing"},
+        {"[gpu]\nname = X\ncompute_capability = 8.6\nmemory_nominal = 8\n", ": sms is missing"},
+        {"[gpu]\nname = X\ncompute_capability = 8.6\nsms = 4\n", ": memory_nominal (or memory_total) is missing"},
+        {"[gpu]\nname = X\ncompute_capability = 3.3\nmemory_nominal = 8\nsms = 4\n", ": compute capability 3.3 is not in "},
+        {GOOD "sms = 4\n", ":6: 'sms' is given twice"},
+        {GOOD "colour = green\n", ":6: unknown key 'colour'"},
+        {GOOD "[gpus]\nx = 1\n", ":7: unknown section [gpus]"},
+        {GOOD "tdp_watts = much\n", ":6: tdp_watts = much is not a number from"},
+        {GOOD "tdp_watts = 12.5\n", ":6: tdp_watts = 12.5 is not a whole number"},
+        {GOOD "bandwidth_gbs = nan\n", ":6: bandwidth_gbs = nan is not a number"},
+        {GOOD "tdp_watts = -5\n", ":6: tdp_watts = -5 is not a number"},
+        {GOOD "memory_total = 999\n", ":6: memory_total = 999 is not a number"},
+        {GOOD "memory_total =\n", ":6: 'memory_total' has no value"},
+        {GOOD "aliases = a,b,c,d,e,f,g,h,i,j,k,l,m\n", ":6: more than 12 aliases"},
+        {GOOD "architecture = abcdefghijklmnopqrstuvwxyz\n", ":6: architecture is too long"},
+        {GOOD "nonsense\n", ":6: expected 'key = value'"},
+        {GOOD "[mig 1g.5gb]\nsms = 2\n", ": memory_nominal_mib (or memory_total) is missing for wrong:1g.5gb"},
+        {GOOD "[mig 1g.5gb]\nmemory_nominal_mib = 4864\n", ": sms is missing for wrong:1g.5gb"},
+        {GOOD "[mig 1g.5gb]\nsms = 2\nmemory_nominal_mib = x\n", ":8: memory_nominal_mib = x is not a number"},
+        {"[gpu]\ncompute_capability = 8\n", ":2: a compute capability reads 8.6"},
+        {"[gpu]\ncompute_capability = 8.6a\n", ":2: a compute capability reads 8.6"},
+    };
+    struct plm_card cards[4];
+    struct plm_error error;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *path = unit_path("wrong.ini");
+        unit_write(path, rows[i].text, strlen(rows[i].text));
+        if (plm_card_file(path, install.capabilities, cards, 4, &error) >= 0)
+            fail_msg("accepted: %s", rows[i].text);
+        assert_contains(error.text, "wrong.ini:");
+        assert_contains(error.text, rows[i].message);
+    }
+}
+
+static void profiles(void **state)
+{
+    static const char text[] = GOOD "[mig 1g.2gb]\nsms = 1\nmemory_nominal_mib = 2048\n[mig 2g.4gb]\nsms = 2\nmemory_total = 4000000000\n";
+    struct plm_card cards[3];
+    struct plm_error error;
+    const char *path = unit_path("parent.ini");
+    (void)state;
+    unit_write(path, text, strlen(text));
+    assert_int_equal(plm_card_file(path, install.capabilities, cards, 3, &error), 3);
+    assert_string_equal(cards[1].id, "parent:1g.2gb");
+    assert_int_equal(cards[1].memory_total, 2 * GIB);
+    assert_true(cards[1].mig && !cards[0].mig && cards[2].sms == 2 && cards[2].memory_total == 4000000000);
+    assert_int_equal(plm_card_file(path, install.capabilities, cards, 2, &error), PLM_EFORMAT);
+    assert_contains(error.text, "more than 1 profiles");
+}
+
+/* ---- every figure says where it comes from ---- */
+
+struct sources {
+    char listed[64][40], figures[64][40];
+    int lists, count;
+    bool standard;
+};
+
+static int visit(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+{
+    static const char *const plain[] = {"name", "aliases", "class", "architecture"};
+    struct sources *s = context;
+    (void)error;
+    if (!strcmp(pair->section, "source")) {
+        s->standard |= !strcmp(pair->key, "default");
+        snprintf(s->listed[s->lists++], 40, "%s", pair->key);
+    }
+    if (strcmp(pair->section, "gpu"))
+        return 0;
+    for (size_t i = 0; i < COUNT(plain); i++)
+        if (!strcmp(pair->key, plain[i]))
+            return 0;
+    snprintf(s->figures[s->count++], 40, "%s", pair->key);
+    return 0;
+}
+
+static bool has(char list[][40], int count, const char *key)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(list[i], key))
+            return true;
+    return false;
+}
+
+static void every_figure_has_a_source(void **state)
+{
+    (void)state;
+    for (int i = 0; i < catalogue.count; i++) {
+        static struct sources s;
+        struct plm_error error;
+        if (catalogue.entry[i].card.mig)
+            continue;
+        memset(&s, 0, sizeof s);
+        assert_int_equal(plm_ini_read(catalogue.entry[i].path, visit, &s, &error), 0);
+        for (int k = 0; k < s.count; k++)
+            if (!s.standard && !has(s.listed, s.lists, s.figures[k]))
+                fail_msg("%s: %s has no source", catalogue.entry[i].path, s.figures[k]);
+        for (int k = 0; k < s.lists; k++)
+            if (strcmp(s.listed[k], "default") && !has(s.figures, s.count, s.listed[k]))
+                fail_msg("%s: a source for %s, which is not given", catalogue.entry[i].path, s.listed[k]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_card_is_sound), cmocka_unit_test(spellings), cmocka_unit_test(names_lead_home),
+        cmocka_unit_test(unknown_names),       cmocka_unit_test(own_files), cmocka_unit_test(wrong_files),
+        cmocka_unit_test(profiles),            cmocka_unit_test(every_figure_has_a_source),
+    };
+    return cmocka_run_group_tests(tests, load, drop);
+}

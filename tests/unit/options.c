@@ -1,0 +1,149 @@
+#include "base/options.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "unit.h"
+
+static struct {
+    bool flag;
+    const char *text;
+    int number;
+    uint64_t size;
+} v;
+
+static const struct plm_option options[] = {
+    {"bounded", 0, PLM_OPTION_FLAG, &v.flag, true},
+    {"gpu", 'g', PLM_OPTION_TEXT, &v.text, true},
+    {"max-steps", 's', PLM_OPTION_NUMBER, &v.number, true},
+    {"limit", 0, PLM_OPTION_SIZE, &v.size, false},
+};
+
+static int parse(int argc, const char **argv, int *rest, struct plm_error *error)
+{
+    int unused;
+    return plm_options_parse(options, COUNT(options), "run", argc, (char **)argv, rest ? rest : &unused, error);
+}
+
+#define PARSE(rest, error, ...) parse((int)COUNT(((const char *[]){__VA_ARGS__})), (const char *[]){__VA_ARGS__}, rest, error)
+
+/* No configuration of the machine's takes part. */
+static int clean(void **state)
+{
+    (void)state;
+    memset(&v, 0, sizeof v);
+    unsetenv("PLIMSOLL_GPU");
+    unsetenv("PLIMSOLL_BOUNDED");
+    unsetenv("PLIMSOLL_MAX_STEPS");
+    setenv("XDG_CONFIG_HOME", unit_folder(), 1);
+    unlink("plimsoll.ini");
+    unlink(unit_path("plimsoll/config.ini"));
+    return 0;
+}
+
+static void flags(void **state)
+{
+    int rest = -1;
+    (void)state;
+    assert_int_equal(PARSE(&rest, NULL, "--gpu", "a100", "-s", "7", "--limit=24g", "--bounded", "cmd", "--gpu"), 0);
+    assert_int_equal(rest, 6);
+    assert_string_equal(v.text, "a100");
+    assert_int_equal(v.number, 7);
+    assert_int_equal(v.size, 24 * GIB);
+    assert_true(v.flag);
+}
+
+static void two_dashes_end(void **state)
+{
+    int rest = -1;
+    (void)state;
+    assert_int_equal(PARSE(&rest, NULL, "--gpu=t4", "--", "--gpu", "x"), 0);
+    assert_int_equal(rest, 2);
+    assert_string_equal(v.text, "t4");
+    assert_int_equal(PARSE(&rest, NULL, "-"), 0); /* a word, not an option */
+    assert_int_equal(rest, 0);
+    assert_int_equal(PARSE(&rest, NULL, "--bounded=no"), 0);
+    assert_false(v.flag);
+}
+
+static void mistakes(void **state)
+{
+    static const struct {
+        const char *word, *message;
+    } rows[] = {
+        {"--nothing", "unknown option '--nothing'"},   {"-x", "unknown option '-x'"},
+        {"--gpux", "unknown option '--gpux'"},         {"--gp", "unknown option '--gp'"},
+        {"--gpu", "--gpu needs a value"},              {"--max-steps=-1", "'-1' is not a whole number"},
+        {"--max-steps=7x", "'7x' is not a whole number"}, {"--max-steps=", "'' is not a whole number"},
+        {"--max-steps=99999999999", "is not a whole number"}, {"--limit=much", "'much' is not a size"},
+        {"--bounded=maybe", "'maybe' is not yes or no"},
+    };
+    struct plm_error error;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(PARSE(NULL, &error, rows[i].word), PLM_EINVAL);
+        assert_contains(error.text, rows[i].message);
+    }
+}
+
+static void write_text(const char *path, const char *text)
+{
+    unit_write(path, text, strlen(text));
+}
+
+static void nearer_wins(void **state)
+{
+    (void)state;
+    mkdir(unit_path("plimsoll"), 0777);
+    write_text(unit_path("plimsoll/config.ini"), "[run]\ngpu = user\nmax-steps = 1\n[other]\nanything = 1\n");
+    assert_int_equal(PARSE(NULL, NULL, "--"), 0);
+    assert_string_equal(v.text, "user");
+    write_text("plimsoll.ini", "[run]\ngpu = here\n");
+    assert_int_equal(PARSE(NULL, NULL, "--"), 0);
+    assert_string_equal(v.text, "here");
+    assert_int_equal(v.number, 1);
+    setenv("PLIMSOLL_GPU", "environment", 1);
+    setenv("PLIMSOLL_MAX_STEPS", "2", 1);
+    assert_int_equal(PARSE(NULL, NULL, "--"), 0);
+    assert_string_equal(v.text, "environment");
+    assert_int_equal(v.number, 2);
+    assert_int_equal(PARSE(NULL, NULL, "--gpu", "flag"), 0);
+    assert_string_equal(v.text, "flag");
+}
+
+static void wrong_config(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"[run]\n\nspeed = 9\n", "plimsoll.ini:3: speed is not a setting of [run]"},
+        {"[run]\nlimit = 1g\n", "plimsoll.ini:2: limit is not a setting of [run]"}, /* flag only */
+        {"[run]\nmax-steps = many\n", "plimsoll.ini:2: max-steps: 'many' is not a whole number"},
+        {"[run]\nwhat\n", "plimsoll.ini:2: expected 'key = value'"},
+    };
+    struct plm_error error;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        write_text("plimsoll.ini", rows[i].text);
+        assert_true(PARSE(NULL, &error, "--") < 0);
+        assert_contains(error.text, rows[i].message);
+    }
+    unlink("plimsoll.ini");
+    setenv("PLIMSOLL_MAX_STEPS", "x", 1);
+    assert_int_equal(PARSE(NULL, &error, "--"), PLM_EINVAL);
+    assert_contains(error.text, "PLIMSOLL_MAX_STEPS: 'x' is not a whole number");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(flags, clean),       cmocka_unit_test_setup(two_dashes_end, clean),
+        cmocka_unit_test_setup(mistakes, clean),    cmocka_unit_test_setup(nearer_wins, clean),
+        cmocka_unit_test_setup(wrong_config, clean),
+    };
+    if (chdir(unit_folder()))
+        return 1;
+    return RUN(tests);
+}

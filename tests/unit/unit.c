@@ -1,0 +1,87 @@
+#include "unit.h"
+
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/create.h"
+
+static char folder[64];
+static pid_t owner;
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+static void remove_folder(void)
+{
+    if (getpid() == owner) /* not a forked child */
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *unit_folder(void)
+{
+    if (!folder[0]) {
+        strcpy(folder, "/tmp/plimsoll-unit-XXXXXX");
+        assert_non_null(mkdtemp(folder));
+        owner = getpid();
+        atexit(remove_folder);
+    }
+    return folder;
+}
+
+const char *unit_path(const char *name)
+{
+    static char paths[4][PATH_MAX];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, PATH_MAX, "%s/%s", unit_folder(), name);
+    return path;
+}
+
+void unit_write(const char *path, const void *bytes, size_t size)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, size, out), size);
+    assert_int_equal(fclose(out), 0);
+}
+
+char *unit_read(const char *path, size_t *size)
+{
+    FILE *in = fopen(path, "r");
+    char *text;
+    long length;
+    assert_non_null(in);
+    assert_int_equal(fseek(in, 0, SEEK_END), 0);
+    length = ftell(in);
+    rewind(in);
+    text = malloc((size_t)length + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)length, in), length);
+    text[length] = '\0';
+    fclose(in);
+    if (size)
+        *size = (size_t)length;
+    return text;
+}
+
+void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' does not contain '%s'", text, part);
+}
+
+void unit_record(const char *path)
+{
+    struct plm_record_file file;
+    struct plm_error error;
+    assert_int_equal(plm_record_create(path, false, &file, &error), 0);
+    plm_record_close(&file);
+    setenv("PLIMSOLL_RECORD", path, 1);
+}
