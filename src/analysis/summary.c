@@ -206,7 +206,7 @@ static void tidy(struct plm_summary *s)
     uint32_t last = UINT32_MAX;
     for (int i = 0; i < s->devices; i++) {
         struct plm_device_summary *d = &s->device[i];
-        if (d->used_peak || d->allocated_peak || d->readbacks.count)
+        if (d->used_peak || d->allocated_peak || d->readbacks.count || d->out_of_memory)
             s->device[kept++] = *d;
         else
             free(d->step);

@@ -51,6 +51,7 @@ pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
 struct plm_progress {
     bool active;
     unsigned tick;
+    int rows;
 };
 void plm_progress_start(struct plm_progress *progress);
 void plm_progress_show(struct plm_progress *progress, struct plm_record_header *header);

@@ -148,6 +148,8 @@ static int judge_silence(const struct plm_summary *s)
         return plm_complain(PLM_EXIT_CANNOT,
                             "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages needed: "
                             "pip install --no-deps torch) and run again");
+    if (s->full)
+        return plm_complain(PLM_EXIT_CANNOT, "the disk is full: nothing could be recorded; -o names another place");
     if (s->processes > 1)
         return plm_complain(PLM_EXIT_CANNOT, "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
     return plm_complain(PLM_EXIT_CANNOT, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");

@@ -24,10 +24,13 @@ static bool still_grows(const struct plm_summary *s)
 {
     for (int i = 0; i < s->devices; i++) {
         const struct plm_device_summary *d = &s->device[i];
-        const struct plm_step *last = d->step + d->steps - 1;
+        const struct plm_step *last;
+        if (d->steps < 2)
+            continue;
+        last = &d->step[d->steps - 1];
         /* Which free block is taken moves the allocated bytes a little from step to step. */
-        if (d->steps >= 2 && (last->reserved_peak > last[-1].reserved_peak ||
-                              last->allocated_peak > last[-1].allocated_peak + last[-1].allocated_peak / 200))
+        if (last->reserved_peak > last[-1].reserved_peak ||
+            last->allocated_peak > last[-1].allocated_peak + last[-1].allocated_peak / 200)
             return true;
     }
     return false;

@@ -31,7 +31,7 @@ static void bar(const struct page *p, const char *label, uint64_t value, uint64_
         width = 40;
     if (width < 8)
         width = 8;
-    filled = whole ? (int)((double)value / (double)whole * width + 0.5) : 0;
+    filled = !value ? 0 : value >= whole ? width : (int)((double)value / (double)whole * width + 0.5);
     fprintf(p->out, "  %-22s %12s  ", label, amount(p, text, sizeof text, value));
     for (int i = 0; i < width; i++)
         fputs(i < filled ? "█" : "·", p->out);
@@ -68,7 +68,7 @@ static void device(const struct page *p, const struct plm_summary *s, const stru
         bar(p, "+ libraries", d->libraries_peak, d->used_peak, "modelled");
     if (outside)
         bar(p, "+ other allocations", outside, d->used_peak, "measured");
-    fprintf(p->out, "  %-22s %12s  not included: depends on driver and stack, about 0.5 GiB\n", "+ context", "");
+    fprintf(p->out, "  %-22s %12s  not included (driver and stack; about 0.5 GiB)\n", "+ context", "");
     steps(p, d);
     if (d->out_of_memory)
         fprintf(p->out, "\n  The card was full when %s more were asked for.\n", amount(p, text, sizeof text, d->oom_asked));
@@ -92,17 +92,19 @@ static void notes(const struct page *p, const struct plm_summary *s)
         const struct plm_count *n = &s->notes.item[i];
         if (!strcmp(n->name, "static-runtime"))
             fprintf(p->out,
-                    "\nNote: %s carries its own static CUDA runtime, which talks past the virtual device; what it\n"
-                    "allocates or computes is not seen here.\n",
+                    "\nNote: %s carries its own static CUDA runtime, which\n"
+                    "talks past the virtual device; what it allocates is not seen here.\n",
                     n->detail);
         else if (!strcmp(n->name, "fills-skipped"))
-            fputs("\nNote: random initializations of large tensors on the CPU were skipped: what is copied to the virtual GPU\n"
-                  "is not read from it.\n",
+            fputs("\nNote: random initializations of large CPU tensors were skipped: the virtual GPU\n"
+                  "does not read them.\n",
                   p->out);
         else if (!strcmp(n->name, "hook-failed"))
             fprintf(p->out, "\nNote: the hook does not fit this PyTorch (%s); steps may not be counted.\n", n->detail);
         else if (!strcmp(n->name, "stack-assumed"))
-            fputs("\nNote: PyTorch's metadata does not name its cuDNN and NCCL; the newest of its CUDA generation are assumed.\n", p->out);
+            fputs("\nNote: PyTorch's metadata does not name its cuDNN and NCCL; the newest of its CUDA\n"
+                  "generation are assumed.\n",
+                  p->out);
     }
 }
 

@@ -176,6 +176,7 @@ def main():
             case, (status, output, document, foreign), seconds = future.result()
             if update and document and document["devices"] and "nopeak" not in case["expect"]:
                 golden[case["name"]] = peaks(document)
+                write_golden(golden)
             wrong = list(judge(case, status, output, document, foreign, golden))
             if wrong:
                 print(f"not ok e2e/{TORCH}/{case['name']} - {'; '.join(wrong)}")
@@ -186,8 +187,6 @@ def main():
             if os.environ.get("PLM_VERBOSE"):
                 print(f"    {seconds:.1f} s {peaks(document) if document else ''}", flush=True)
             sys.stdout.flush()
-    if update:
-        write_golden(golden)
 
 
 main()

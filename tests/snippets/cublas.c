@@ -75,26 +75,26 @@ SNIPPET(cublasGetStatusString)
 }
 
 /* What is set is what is got; `start` is the documented default. */
-#define SETTING(set, get, type, start, other)                                                             \
-    SNIPPET(get)                                                                                          \
-    {                                                                                                     \
-        void *handle = create();                                                                          \
-        type value = (type)other;                                                                         \
-        CHECK(CALL(int, get, (void *, type *), (handle, &value)) == 0);                                   \
-        CHECK(value == (type)start);                                                                      \
-        CHECK(CALL(int, get, (void *, type *), (handle, NULL)) == INVALID_VALUE);                         \
-        CHECK(CALL(int, get, (void *, type *), (NULL, &value)) == NOT_INITIALIZED);                       \
-        destroy(handle);                                                                                  \
-    }                                                                                                     \
-    SNIPPET(set)                                                                                          \
-    {                                                                                                     \
-        void *handle = create();                                                                          \
-        type value = (type)start;                                                                         \
-        CHECK(CALL(int, set, (void *, type), (handle, (type)other)) == 0);                                \
-        CHECK(CALL(int, get, (void *, type *), (handle, &value)) == 0);                                   \
-        CHECK(value == (type)other);                                                                      \
-        CHECK(CALL(int, set, (void *, type), (NULL, (type)other)) == NOT_INITIALIZED);                    \
-        destroy(handle);                                                                                  \
+#define SETTING(set, get, type, start, other)                                          \
+    SNIPPET(get)                                                                       \
+    {                                                                                  \
+        void *handle = create();                                                       \
+        type value = (type)other;                                                      \
+        CHECK(CALL(int, get, (void *, type *), (handle, &value)) == 0);                \
+        CHECK(value == (type)start);                                                   \
+        CHECK(CALL(int, get, (void *, type *), (handle, NULL)) == INVALID_VALUE);      \
+        CHECK(CALL(int, get, (void *, type *), (NULL, &value)) == NOT_INITIALIZED);    \
+        destroy(handle);                                                               \
+    }                                                                                  \
+    SNIPPET(set)                                                                       \
+    {                                                                                  \
+        void *handle = create();                                                       \
+        type value = (type)start;                                                      \
+        CHECK(CALL(int, set, (void *, type), (handle, (type)other)) == 0);             \
+        CHECK(CALL(int, get, (void *, type *), (handle, &value)) == 0);                \
+        CHECK(value == (type)other);                                                   \
+        CHECK(CALL(int, set, (void *, type), (NULL, (type)other)) == NOT_INITIALIZED); \
+        destroy(handle);                                                               \
     }
 
 SETTING(cublasSetStream_v2, cublasGetStream_v2, void *, 0, 2)
@@ -107,8 +107,8 @@ SETTING(cublasSetEmulationSpecialValuesSupport, cublasGetEmulationSpecialValuesS
 SETTING(cublasSetFixedPointEmulationMantissaControl, cublasGetFixedPointEmulationMantissaControl, int, 0, 1)
 SETTING(cublasSetFixedPointEmulationMaxMantissaBitCount, cublasGetFixedPointEmulationMaxMantissaBitCount, int, 0, 55)
 SETTING(cublasSetFixedPointEmulationMantissaBitOffset, cublasGetFixedPointEmulationMantissaBitOffset, int, 0, -8)
-SETTING(cublasSetFixedPointEmulationMantissaBitCountPointer, cublasGetFixedPointEmulationMantissaBitCountPointer,
-        int *, 0, 4096)
+SETTING(cublasSetFixedPointEmulationMantissaBitCountPointer, cublasGetFixedPointEmulationMantissaBitCountPointer, int *,
+        0, 4096)
 
 SNIPPET(cublasSetWorkspace_v2)
 {
@@ -133,41 +133,40 @@ SNIPPET(cublasGetLoggerCallback)
 }
 
 /* Every second of four numbers to every number; host memory stands on both sides. */
-#define VECTOR(symbol, integer)                                                                           \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        const int from[] = {1, 2, 3, 4};                                                                  \
-        int to[2] = {0};                                                                                  \
-        CHECK(CALL(int, symbol, (integer, integer, const void *, integer, void *, integer),               \
-                   (2, sizeof(int), from, 2, to, 1)) == 0);                                               \
-        CHECK(to[0] == 1 && to[1] == 3);                                                                  \
-        CHECK(CALL(int, symbol, (integer, integer, const void *, integer, void *, integer),               \
-                   (2, sizeof(int), from, 0, to, 1)) == INVALID_VALUE);                                   \
+#define VECTOR(symbol, integer)                                                             \
+    SNIPPET(symbol)                                                                         \
+    {                                                                                       \
+        const int from[] = {1, 2, 3, 4};                                                    \
+        int to[2] = {0};                                                                    \
+        CHECK(CALL(int, symbol, (integer, integer, const void *, integer, void *, integer), \
+                   (2, sizeof(int), from, 2, to, 1)) == 0);                                 \
+        CHECK(to[0] == 1 && to[1] == 3);                                                    \
+        CHECK(CALL(int, symbol, (integer, integer, const void *, integer, void *, integer), \
+                   (2, sizeof(int), from, 0, to, 1)) == INVALID_VALUE);                     \
     }
-#define VECTOR_ASYNC(symbol, integer)                                                                     \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        const int from[] = {1, 2, 3, 4};                                                                  \
-        int to[4] = {0};                                                                                  \
-        CHECK(CALL(int, symbol, (integer, integer, const void *, integer, void *, integer, void *),       \
-                   (4, sizeof(int), from, 1, to, 1, NULL)) == 0);                                         \
-        CHECK(!memcmp(from, to, sizeof to));                                                              \
+#define VECTOR_ASYNC(symbol, integer)                                                               \
+    SNIPPET(symbol)                                                                                 \
+    {                                                                                               \
+        const int from[] = {1, 2, 3, 4};                                                            \
+        int to[4] = {0};                                                                            \
+        CHECK(CALL(int, symbol, (integer, integer, const void *, integer, void *, integer, void *), \
+                   (4, sizeof(int), from, 1, to, 1, NULL)) == 0);                                   \
+        CHECK(!memcmp(from, to, sizeof to));                                                        \
     }
 /* The upper two rows of a 3x2 matrix. */
-#define MATRIX_CHECK(symbol, integer, types, arguments)                                                   \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        const int from[] = {1, 2, 3, 4, 5, 6};                                                            \
-        int to[4] = {0};                                                                                  \
-        CHECK(CALL(int, symbol, types, arguments) == 0);                                                  \
-        CHECK(to[0] == 1 && to[1] == 2 && to[2] == 4 && to[3] == 5);                                      \
+#define MATRIX_CHECK(symbol, integer, types, arguments)              \
+    SNIPPET(symbol)                                                  \
+    {                                                                \
+        const int from[] = {1, 2, 3, 4, 5, 6};                       \
+        int to[4] = {0};                                             \
+        CHECK(CALL(int, symbol, types, arguments) == 0);             \
+        CHECK(to[0] == 1 && to[1] == 2 && to[2] == 4 && to[3] == 5); \
     }
-#define MATRIX(symbol, integer)                                                                           \
-    MATRIX_CHECK(symbol, integer, (integer, integer, integer, const void *, integer, void *, integer),    \
+#define MATRIX(symbol, integer)                                                                        \
+    MATRIX_CHECK(symbol, integer, (integer, integer, integer, const void *, integer, void *, integer), \
                  (2, 2, sizeof(int), from, 3, to, 2))
-#define MATRIX_ASYNC(symbol, integer)                                                                     \
-    MATRIX_CHECK(symbol, integer,                                                                         \
-                 (integer, integer, integer, const void *, integer, void *, integer, void *),             \
+#define MATRIX_ASYNC(symbol, integer)                                                                          \
+    MATRIX_CHECK(symbol, integer, (integer, integer, integer, const void *, integer, void *, integer, void *), \
                  (2, 2, sizeof(int), from, 3, to, 2, NULL))
 
 VECTOR(cublasSetVector, int)
@@ -194,35 +193,35 @@ static void check_zero(const unsigned char *result, size_t bytes, size_t all)
         CHECK(result[i] == (i < bytes ? 0 : 0xff));
 }
 
-#define RESULT(symbol, bytes, types, arguments)                                                           \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        unsigned char result[32] __attribute__((aligned(16)));                                            \
-        void *handle = create();                                                                          \
-        memset(result, 0xff, sizeof result);                                                              \
-        CHECK(CALL(int, symbol, types, arguments) == 0);                                                  \
-        check_zero(result, bytes, sizeof result);                                                         \
-        destroy(handle);                                                                                  \
+#define RESULT(symbol, bytes, types, arguments)                \
+    SNIPPET(symbol)                                            \
+    {                                                          \
+        unsigned char result[32] __attribute__((aligned(16))); \
+        void *handle = create();                               \
+        memset(result, 0xff, sizeof result);                   \
+        CHECK(CALL(int, symbol, types, arguments) == 0);       \
+        check_zero(result, bytes, sizeof result);              \
+        destroy(handle);                                       \
     }
-#define DOT(symbol, bytes, integer)                                                                       \
-    RESULT(symbol, bytes, (void *, integer, void *, integer, void *, integer, void *),                    \
+#define DOT(symbol, bytes, integer)                                                    \
+    RESULT(symbol, bytes, (void *, integer, void *, integer, void *, integer, void *), \
            (handle, 8, NULL, 1, NULL, 1, result))
-#define NORM(symbol, bytes, integer)                                                                      \
+#define NORM(symbol, bytes, integer) \
     RESULT(symbol, bytes, (void *, integer, void *, integer, void *), (handle, 8, NULL, 1, result))
-#define INDEX(symbol, integer)                                                                            \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        integer index[2] = {-1, -1};                                                                      \
-        void *handle = create();                                                                          \
+#define INDEX(symbol, integer)                                                                                     \
+    SNIPPET(symbol)                                                                                                \
+    {                                                                                                              \
+        integer index[2] = {-1, -1};                                                                               \
+        void *handle = create();                                                                                   \
         CHECK(CALL(int, symbol, (void *, integer, void *, integer, integer *), (handle, 8, NULL, 1, index)) == 0); \
-        CHECK(index[0] == 1 && index[1] == -1);                                                           \
+        CHECK(index[0] == 1 && index[1] == -1);                                                                    \
         CHECK(CALL(int, symbol, (void *, integer, void *, integer, integer *), (handle, 0, NULL, 1, index)) == 0); \
-        CHECK(index[0] == 0);                                                                             \
-        destroy(handle);                                                                                  \
+        CHECK(index[0] == 0);                                                                                      \
+        destroy(handle);                                                                                           \
     }
-#define BOTH_DOT(stem, bytes) DOT(stem##_v2, bytes, int) DOT(stem##_v2_64, bytes, int64_t)
+#define BOTH_DOT(stem, bytes)  DOT(stem##_v2, bytes, int) DOT(stem##_v2_64, bytes, int64_t)
 #define BOTH_NORM(stem, bytes) NORM(stem##_v2, bytes, int) NORM(stem##_v2_64, bytes, int64_t)
-#define BOTH_INDEX(stem) INDEX(stem##_v2, int) INDEX(stem##_v2_64, int64_t)
+#define BOTH_INDEX(stem)       INDEX(stem##_v2, int) INDEX(stem##_v2_64, int64_t)
 
 BOTH_DOT(cublasSdot, 4)
 BOTH_DOT(cublasDdot, 8)
@@ -248,21 +247,21 @@ BOTH_INDEX(cublasIcamin)
 BOTH_INDEX(cublasIzamin)
 
 enum { R_16F = 2, R_32F = 0, C_64F = 5 };
-#define DOT_EX(symbol, type, bytes, integer)                                                              \
+#define DOT_EX(symbol, type, bytes, integer)                                                               \
     RESULT(symbol, bytes, (void *, integer, void *, int, integer, void *, int, integer, void *, int, int), \
            (handle, 8, NULL, type, 1, NULL, type, 1, result, type, R_32F))
-#define NORM_EX(symbol, type, bytes, integer)                                                             \
-    RESULT(symbol, bytes, (void *, integer, void *, int, integer, void *, int, int),                      \
+#define NORM_EX(symbol, type, bytes, integer)                                        \
+    RESULT(symbol, bytes, (void *, integer, void *, int, integer, void *, int, int), \
            (handle, 8, NULL, type, 1, result, type, R_32F))
-#define INDEX_EX(symbol, integer)                                                                         \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        integer index[2] = {-1, -1};                                                                      \
-        void *handle = create();                                                                          \
-        CHECK(CALL(int, symbol, (void *, integer, void *, int, integer, integer *),                       \
-                   (handle, 8, NULL, R_16F, 1, index)) == 0);                                             \
-        CHECK(index[0] == 1 && index[1] == -1);                                                           \
-        destroy(handle);                                                                                  \
+#define INDEX_EX(symbol, integer)                                                   \
+    SNIPPET(symbol)                                                                 \
+    {                                                                               \
+        integer index[2] = {-1, -1};                                                \
+        void *handle = create();                                                    \
+        CHECK(CALL(int, symbol, (void *, integer, void *, int, integer, integer *), \
+                   (handle, 8, NULL, R_16F, 1, index)) == 0);                       \
+        CHECK(index[0] == 1 && index[1] == -1);                                     \
+        destroy(handle);                                                            \
     }
 DOT_EX(cublasDotEx, R_16F, 2, int)
 DOT_EX(cublasDotEx_64, R_32F, 4, int64_t)
@@ -283,35 +282,35 @@ static int near(double a, double b)
 }
 
 /* (3, 4) turns into (5, 0). */
-#define ROTG(symbol, real)                                                                                \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        real a = 3, b = 4, c = -1, s = -1;                                                                \
-        void *handle = create();                                                                          \
+#define ROTG(symbol, real)                                                                                 \
+    SNIPPET(symbol)                                                                                        \
+    {                                                                                                      \
+        real a = 3, b = 4, c = -1, s = -1;                                                                 \
+        void *handle = create();                                                                           \
         CHECK(CALL(int, symbol, (void *, real *, real *, real *, real *), (handle, &a, &b, &c, &s)) == 0); \
-        CHECK(near(a, 5) && near(c, 0.6) && near(s, 0.8) && near(b, 1 / 0.6));                            \
-        destroy(handle);                                                                                  \
+        CHECK(near(a, 5) && near(c, 0.6) && near(s, 0.8) && near(b, 1 / 0.6));                             \
+        destroy(handle);                                                                                   \
     }
-#define ROTG_COMPLEX(symbol, real)                                                                        \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        real complex a = 3 * (real complex)I, b = 4, s = -1;                                              \
-        real c = -1;                                                                                      \
-        void *handle = create();                                                                          \
-        CHECK(CALL(int, symbol, (void *, real complex *, real complex *, real *, real complex *),         \
-                   (handle, &a, &b, &c, &s)) == 0);                                                       \
-        CHECK(near(cimag(a), 5) && near(creal(a), 0) && near(c, 0.6) && near(cimag(s), 0.8));             \
-        destroy(handle);                                                                                  \
+#define ROTG_COMPLEX(symbol, real)                                                                \
+    SNIPPET(symbol)                                                                               \
+    {                                                                                             \
+        real complex a = 3 * (real complex)I, b = 4, s = -1;                                      \
+        real c = -1;                                                                              \
+        void *handle = create();                                                                  \
+        CHECK(CALL(int, symbol, (void *, real complex *, real complex *, real *, real complex *), \
+                   (handle, &a, &b, &c, &s)) == 0);                                               \
+        CHECK(near(cimag(a), 5) && near(creal(a), 0) && near(c, 0.6) && near(cimag(s), 0.8));     \
+        destroy(handle);                                                                          \
     }
-#define ROTMG(symbol, real)                                                                               \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        real d1 = 1, d2 = 1, x1 = 1, y1 = 0, p[6] = {9, 9, 9, 9, 9, 9};                                   \
-        void *handle = create();                                                                          \
-        CHECK(CALL(int, symbol, (void *, real *, real *, real *, real *, real *),                         \
-                   (handle, &d1, &d2, &x1, &y1, p)) == 0);                                                \
-        CHECK(p[0] == -2 && p[4] == 0 && p[5] == 9);                                                      \
-        destroy(handle);                                                                                  \
+#define ROTMG(symbol, real)                                                                                           \
+    SNIPPET(symbol)                                                                                                   \
+    {                                                                                                                 \
+        real d1 = 1, d2 = 1, x1 = 1, y1 = 0, p[6] = {9, 9, 9, 9, 9, 9};                                               \
+        void *handle = create();                                                                                      \
+        CHECK(CALL(int, symbol, (void *, real *, real *, real *, real *, real *), (handle, &d1, &d2, &x1, &y1, p)) == \
+              0);                                                                                                     \
+        CHECK(p[0] == -2 && p[4] == 0 && p[5] == 9);                                                                  \
+        destroy(handle);                                                                                              \
     }
 ROTG(cublasSrotg_v2, float)
 ROTG(cublasDrotg_v2, double)
@@ -338,8 +337,7 @@ SNIPPET(cublasRotmgEx)
 {
     void *handle = create();
     float d1 = 1, d2 = 1, x1 = 1, y1 = 0, p[6] = {9, 9, 9, 9, 9, 9};
-    CHECK(CALL(int, cublasRotmgEx,
-               (void *, void *, int, void *, int, void *, int, void *, int, void *, int, int),
+    CHECK(CALL(int, cublasRotmgEx, (void *, void *, int, void *, int, void *, int, void *, int, void *, int, int),
                (handle, &d1, R_32F, &d2, R_32F, &x1, R_32F, &y1, R_32F, p, R_32F, R_32F)) == 0);
     CHECK(p[0] == -2 && p[4] == 0 && p[5] == 9);
     destroy(handle);
@@ -360,46 +358,46 @@ SNIPPET(cublasFree)
     CHECK(CALL(int, cublasFree, (void *), (NULL)) == 0);
 }
 
-#define LEGACY_DOT(symbol, type)                                                                          \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        CHECK(CALL(type, symbol, (int, void *, int, void *, int), (8, NULL, 1, NULL, 1)) == 0);           \
+#define LEGACY_DOT(symbol, type)                                                                \
+    SNIPPET(symbol)                                                                             \
+    {                                                                                           \
+        CHECK(CALL(type, symbol, (int, void *, int, void *, int), (8, NULL, 1, NULL, 1)) == 0); \
     }
-#define LEGACY_NORM(symbol, type)                                                                         \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        CHECK(CALL(type, symbol, (int, void *, int), (8, NULL, 1)) == 0);                                 \
+#define LEGACY_NORM(symbol, type)                                         \
+    SNIPPET(symbol)                                                       \
+    {                                                                     \
+        CHECK(CALL(type, symbol, (int, void *, int), (8, NULL, 1)) == 0); \
     }
-#define LEGACY_INDEX(symbol)                                                                              \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        CHECK(CALL(int, symbol, (int, void *, int), (8, NULL, 1)) == 1);                                  \
-        CHECK(CALL(int, symbol, (int, void *, int), (0, NULL, 1)) == 0);                                  \
+#define LEGACY_INDEX(symbol)                                             \
+    SNIPPET(symbol)                                                      \
+    {                                                                    \
+        CHECK(CALL(int, symbol, (int, void *, int), (8, NULL, 1)) == 1); \
+        CHECK(CALL(int, symbol, (int, void *, int), (0, NULL, 1)) == 0); \
     }
-#define LEGACY_ROTG(symbol, real)                                                                         \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        real a = 0, b = -4, c = 9, s = 9;                                                                 \
-        CALL(void, symbol, (real *, real *, real *, real *), (&a, &b, &c, &s));                           \
-        CHECK(near(a, -4) && near(b, 1) && near(c, 0) && near(s, 1));                                     \
-        a = b = 0;                                                                                        \
-        CALL(void, symbol, (real *, real *, real *, real *), (&a, &b, &c, &s));                           \
-        CHECK(a == 0 && b == 0 && c == 1 && s == 0);                                                      \
+#define LEGACY_ROTG(symbol, real)                                               \
+    SNIPPET(symbol)                                                             \
+    {                                                                           \
+        real a = 0, b = -4, c = 9, s = 9;                                       \
+        CALL(void, symbol, (real *, real *, real *, real *), (&a, &b, &c, &s)); \
+        CHECK(near(a, -4) && near(b, 1) && near(c, 0) && near(s, 1));           \
+        a = b = 0;                                                              \
+        CALL(void, symbol, (real *, real *, real *, real *), (&a, &b, &c, &s)); \
+        CHECK(a == 0 && b == 0 && c == 1 && s == 0);                            \
     }
-#define LEGACY_ROTG_COMPLEX(symbol, real)                                                                 \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        real complex a = 0, b = 4, s = 9;                                                                 \
-        real c = 9;                                                                                       \
-        CALL(void, symbol, (real complex *, real complex, real *, real complex *), (&a, b, &c, &s));      \
-        CHECK(near(creal(a), 4) && c == 0 && near(creal(s), 1));                                          \
+#define LEGACY_ROTG_COMPLEX(symbol, real)                                                            \
+    SNIPPET(symbol)                                                                                  \
+    {                                                                                                \
+        real complex a = 0, b = 4, s = 9;                                                            \
+        real c = 9;                                                                                  \
+        CALL(void, symbol, (real complex *, real complex, real *, real complex *), (&a, b, &c, &s)); \
+        CHECK(near(creal(a), 4) && c == 0 && near(creal(s), 1));                                     \
     }
-#define LEGACY_ROTMG(symbol, real)                                                                        \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        real d1 = 1, d2 = 1, x1 = 1, y1 = 0, p[6] = {9, 9, 9, 9, 9, 9};                                   \
-        CALL(void, symbol, (real *, real *, real *, real *, real *), (&d1, &d2, &x1, &y1, p));            \
-        CHECK(p[0] == -2 && p[4] == 0 && p[5] == 9);                                                      \
+#define LEGACY_ROTMG(symbol, real)                                                             \
+    SNIPPET(symbol)                                                                            \
+    {                                                                                          \
+        real d1 = 1, d2 = 1, x1 = 1, y1 = 0, p[6] = {9, 9, 9, 9, 9, 9};                        \
+        CALL(void, symbol, (real *, real *, real *, real *, real *), (&d1, &d2, &x1, &y1, p)); \
+        CHECK(p[0] == -2 && p[4] == 0 && p[5] == 9);                                           \
     }
 LEGACY_DOT(cublasSdot, float)
 LEGACY_DOT(cublasDdot, double)

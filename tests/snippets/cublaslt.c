@@ -93,50 +93,50 @@ static void *emulation(void)
 }
 
 /* Four of the five functions of a kind: `id` is a 32-bit attribute with the default `start`. */
-#define KIND(stem, make, id, start)                                                                       \
-    SNIPPET(stem##Create)                                                                                 \
-    {                                                                                                     \
-        void *d = make;                                                                                   \
-        CHECK(d != NULL);                                                                                 \
-        CHECK(CALL(int, stem##Destroy, (void *), (d)) == 0);                                              \
-    }                                                                                                     \
-    SNIPPET(stem##Destroy)                                                                                \
-    {                                                                                                     \
-        CHECK(CALL(int, stem##Destroy, (void *), (make)) == 0);                                           \
-        CHECK(CALL(int, stem##Destroy, (void *), (NULL)) == 0);                                           \
-    }                                                                                                     \
-    SNIPPET(stem##GetAttribute)                                                                           \
-    {                                                                                                     \
-        void *d = make;                                                                                   \
-        uint32_t value[2] = {99, 99};                                                                     \
-        size_t written = 0;                                                                               \
-        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *),                      \
-                   (d, id, NULL, 0, &written)) == 0);                                                     \
-        CHECK(written == 4);                                                                              \
-        written = 0;                                                                                      \
-        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *),                      \
-                   (d, id, value, 4, &written)) == 0);                                                    \
-        CHECK(written == 4 && value[0] == (uint32_t)(start) && value[1] == 99);                           \
-        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *),                      \
-                   (d, id, value, 8, &written)) == INVALID_VALUE);                                        \
-        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *),                      \
-                   (d, id, NULL, 0, NULL)) == INVALID_VALUE);                                             \
-        CHECK(CALL(int, stem##Destroy, (void *), (d)) == 0);                                              \
-    }                                                                                                     \
-    SNIPPET(stem##SetAttribute)                                                                           \
-    {                                                                                                     \
-        void *d = make;                                                                                   \
-        uint32_t value = 0x01020304;                                                                      \
-        CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, &value, 4)) == 0); \
-        value = 0x00000300;                                                                               \
-        CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, &value, 4)) == 0); \
-        value = 0;                                                                                        \
-        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *),                      \
-                   (d, id, &value, 4, NULL)) == 0);                                                       \
-        CHECK(value == 0x00000300);                                                                       \
+#define KIND(stem, make, id, start)                                                                                   \
+    SNIPPET(stem##Create)                                                                                             \
+    {                                                                                                                 \
+        void *d = make;                                                                                               \
+        CHECK(d != NULL);                                                                                             \
+        CHECK(CALL(int, stem##Destroy, (void *), (d)) == 0);                                                          \
+    }                                                                                                                 \
+    SNIPPET(stem##Destroy)                                                                                            \
+    {                                                                                                                 \
+        CHECK(CALL(int, stem##Destroy, (void *), (make)) == 0);                                                       \
+        CHECK(CALL(int, stem##Destroy, (void *), (NULL)) == 0);                                                       \
+    }                                                                                                                 \
+    SNIPPET(stem##GetAttribute)                                                                                       \
+    {                                                                                                                 \
+        void *d = make;                                                                                               \
+        uint32_t value[2] = {99, 99};                                                                                 \
+        size_t written = 0;                                                                                           \
+        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *), (d, id, NULL, 0, &written)) ==   \
+              0);                                                                                                     \
+        CHECK(written == 4);                                                                                          \
+        written = 0;                                                                                                  \
+        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *), (d, id, value, 4, &written)) ==  \
+              0);                                                                                                     \
+        CHECK(written == 4 && value[0] == (uint32_t)(start) && value[1] == 99);                                       \
+        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *), (d, id, value, 8, &written)) ==  \
+              INVALID_VALUE);                                                                                         \
+        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *), (d, id, NULL, 0, NULL)) ==       \
+              INVALID_VALUE);                                                                                         \
+        CHECK(CALL(int, stem##Destroy, (void *), (d)) == 0);                                                          \
+    }                                                                                                                 \
+    SNIPPET(stem##SetAttribute)                                                                                       \
+    {                                                                                                                 \
+        void *d = make;                                                                                               \
+        uint32_t value = 0x01020304;                                                                                  \
+        CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, &value, 4)) == 0);           \
+        value = 0x00000300;                                                                                           \
+        CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, &value, 4)) == 0);           \
+        value = 0;                                                                                                    \
+        CHECK(CALL(int, stem##GetAttribute, (void *, int, void *, size_t, size_t *), (d, id, &value, 4, NULL)) == 0); \
+        CHECK(value == 0x00000300);                                                                                   \
         CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, NULL, 4)) == INVALID_VALUE); \
-        CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, &value, 2)) == INVALID_VALUE); \
-        CHECK(CALL(int, stem##Destroy, (void *), (d)) == 0);                                              \
+        CHECK(CALL(int, stem##SetAttribute, (void *, int, const void *, size_t), (d, id, &value, 2)) ==               \
+              INVALID_VALUE);                                                                                         \
+        CHECK(CALL(int, stem##Destroy, (void *), (d)) == 0);                                                          \
     }
 KIND(cublasLtMatmulDesc, matmul(), 7, 1)
 KIND(cublasLtMatrixLayout, layout(3, 4), 5, 1)
@@ -174,7 +174,10 @@ SNIPPET(cublasLtMatrixLayoutInit_internal)
 
 SNIPPET(cublasLtMatmulDescInit_internal)
 {
-    struct { uint64_t descriptor[23]; uint64_t guard; } g = {{0}, GUARD};
+    struct {
+        uint64_t descriptor[23];
+        uint64_t guard;
+    } g = {{0}, GUARD};
     uint64_t pointer = 0x7f0012345678u, back = 0;
     int type = 0;
     CHECK(CALL(int, cublasLtMatmulDescInit_internal, (void *, size_t, int, int),

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 const char cu_ptx[] = ".version 8.0\n.target sm_50\n.address_size 64\n"
-                          ".visible .entry first(\n.param .u64 p)\n{ ret; }\n.visible .entry second() { ret; }\n";
+                      ".visible .entry first(\n.param .u64 p)\n{ ret; }\n.visible .entry second() { ret; }\n";
 const char cu_ptx_of_the_future[] = ".version 9.9\n.target sm_999\n.visible .entry first() { ret; }\n";
 
 /* ---- what the snippets need to stand on ---- */
@@ -161,8 +161,8 @@ SNIPPET(cuGetProcAddress_v2)
     CHECK(CU(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *),
              ("cuNoSuchThing", &got, 12000, 0, &result)) == 0);
     CHECK(!got && result == 1);
-    CHECK(CU(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *),
-             ("cuInit", &got, 99000, 0, &result)) == INVALID_VALUE);
+    CHECK(CU(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *), ("cuInit", &got, 99000, 0, &result)) ==
+          INVALID_VALUE);
 }
 
 SNIPPET(cuGetProcAddress)

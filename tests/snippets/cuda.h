@@ -5,7 +5,7 @@
 #include "snippet.h"
 
 #define CU(symbol, types, arguments) CALL(int, symbol, types, arguments)
-#define BY(name, types, arguments)   (((int(*) types)snippet_symbol(name)) arguments)
+#define BY(name, types, arguments)   (((int(*) types)snippet_symbol(name))arguments)
 #define CHECKED(symbol, check) \
     SNIPPET(symbol)            \
     {                          \

@@ -76,7 +76,8 @@ static void check_array_to_host(const char *name)
     void *a = array();
     char back[16] = "";
     CHECK(CU(cuMemcpyHtoA_v2, (void *, size_t, const void *, size_t), (a, 0, cu_text, 16)) == 0);
-    CHECK(BY(name, (void *, void *, size_t, size_t, void *), (back, a, 0, 16, NULL)) == 0 && !memcmp(back, cu_text, 16));
+    CHECK(BY(name, (void *, void *, size_t, size_t, void *), (back, a, 0, 16, NULL)) == 0 &&
+          !memcmp(back, cu_text, 16));
 }
 CHECKED(cuMemcpyAtoH_v2, check_array_to_host)
 CHECKED(cuMemcpyAtoH_v2_ptds, check_array_to_host)

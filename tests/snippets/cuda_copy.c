@@ -64,7 +64,8 @@ CHECKED(cuMemcpyPeerAsync_ptsz, check_peer)
 static void check_with_attributes(const char *name)
 {
     address at = cu_alloc(4096);
-    CHECK(BY(name, (address, address, size_t, void *, void *), (at, (address)cu_text, sizeof cu_text, NULL, NULL)) == 0);
+    CHECK(BY(name, (address, address, size_t, void *, void *), (at, (address)cu_text, sizeof cu_text, NULL, NULL)) ==
+          0);
     cu_expect(at, cu_text, sizeof cu_text);
     cu_release(at);
 }
@@ -112,7 +113,9 @@ static void check_rectangle(const char *name)
 {
     address at = cu_alloc(4096);
     struct rectangle r = {.src = {.x = 1, .y = 1, .type = 1, .host = cu_text, .pitch = 4},
-                          .dst = {.type = 2, .device = at, .pitch = 512}, .width = 2, .height = 2};
+                          .dst = {.type = 2, .device = at, .pitch = 512},
+                          .width = 2,
+                          .height = 2};
     CHECK(BY(name, (const void *, void *), (&r, NULL)) == 0);
     cu_expect(at, cu_text + 5, 2);
     cu_expect(at + 512, cu_text + 9, 2);
@@ -145,7 +148,10 @@ static void check_box(const char *name)
 {
     address at = cu_alloc(4096);
     struct box b = {.src = {.z = 1, .type = 1, .host = cu_text, .pitch = 2, .rows = 2},
-                    .dst = {.type = 4, .device = at, .pitch = 64, .rows = 4}, .width = 2, .height = 2, .depth = 2};
+                    .dst = {.type = 4, .device = at, .pitch = 64, .rows = 4},
+                    .width = 2,
+                    .height = 2,
+                    .depth = 2};
     CHECK(BY(name, (const void *, void *), (&b, NULL)) == 0);
     cu_expect(at, cu_text + 4, 2);
     cu_expect(at + 64, cu_text + 6, 2);

@@ -336,7 +336,8 @@ static void check_occupancy(const char *name)
     int blocks = -1;
     CHECK(BY(name, (int *, void *, int, size_t, unsigned), (&blocks, cu_kernel(), 256, 0, 0)) == 0);
     CHECK(blocks >= 1 && blocks <= cu_attribute(106) && blocks * 256 <= cu_attribute(39));
-    CHECK(BY(name, (int *, void *, int, size_t, unsigned), (&blocks, cu_kernel(), 32, (size_t)cu_attribute(97), 0)) == 0);
+    CHECK(BY(name, (int *, void *, int, size_t, unsigned), (&blocks, cu_kernel(), 32, (size_t)cu_attribute(97), 0)) ==
+          0);
     CHECK(blocks >= 1 && blocks <= 2);
 }
 CHECKED(cuOccupancyMaxActiveBlocksPerMultiprocessor, check_occupancy)
@@ -345,11 +346,11 @@ CHECKED(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, check_occupancy)
 static void check_block_size(const char *name)
 {
     int grid = 0, block = 0;
-    CHECK(BY(name, (int *, int *, void *, void *, size_t, int, unsigned), (&grid, &block, cu_kernel(), NULL, 0, 0, 0)) ==
-          0);
+    CHECK(BY(name, (int *, int *, void *, void *, size_t, int, unsigned),
+             (&grid, &block, cu_kernel(), NULL, 0, 0, 0)) == 0);
     CHECK(block >= 32 && block <= 1024 && grid >= cu_attribute(16));
-    CHECK(BY(name, (int *, int *, void *, void *, size_t, int, unsigned), (&grid, &block, cu_kernel(), NULL, 0, 100, 0)) ==
-          0);
+    CHECK(BY(name, (int *, int *, void *, void *, size_t, int, unsigned),
+             (&grid, &block, cu_kernel(), NULL, 0, 100, 0)) == 0);
     CHECK(block <= 100);
 }
 CHECKED(cuOccupancyMaxPotentialBlockSize, check_block_size)
@@ -358,7 +359,8 @@ CHECKED(cuOccupancyMaxPotentialBlockSizeWithFlags, check_block_size)
 SNIPPET(cuOccupancyAvailableDynamicSMemPerBlock)
 {
     size_t bytes = 0;
-    CHECK(CU(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *, void *, int, int), (&bytes, cu_kernel(), 1, 128)) == 0);
+    CHECK(CU(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *, void *, int, int), (&bytes, cu_kernel(), 1, 128)) ==
+          0);
     CHECK(bytes > 0 && bytes <= (size_t)cu_attribute(97));
 }
 

@@ -98,7 +98,8 @@ static void called_back(void *s, int status, void *data)
 static void check_callback(const char *name)
 {
     int calls = 0;
-    CHECK(BY(name, (void *, void (*)(void *, int, void *), void *, unsigned), (cu_stream(), called_back, &calls, 0)) == 0);
+    CHECK(BY(name, (void *, void (*)(void *, int, void *), void *, unsigned), (cu_stream(), called_back, &calls, 0)) ==
+          0);
     CHECK(calls == 1);
 }
 CHECKED(cuStreamAddCallback, check_callback)

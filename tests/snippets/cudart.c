@@ -101,13 +101,17 @@ static void check_entry_point_by_version(const char *name)
 {
     void *old = NULL, *new = NULL, *none = &none;
     int result = -1;
-    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *), ("cuGraphInstantiate", &old, 11000, 0, &result)) == 0);
+    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *),
+             ("cuGraphInstantiate", &old, 11000, 0, &result)) == 0);
     CHECK(old && result == 0);
-    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *), ("cuGraphInstantiate", &new, 12000, 0, &result)) == 0);
+    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *),
+             ("cuGraphInstantiate", &new, 12000, 0, &result)) == 0);
     CHECK(new && new != old);
-    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *), ("cuNoSuchThing", &none, 12000, 0, &result)) == 0);
+    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *), ("cuNoSuchThing", &none, 12000, 0, &result)) ==
+          0);
     CHECK(!none && result == 1);
-    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *), ("cuInit", NULL, 12000, 0, &result)) == INVALID_VALUE);
+    CHECK(BY(name, (const char *, void **, unsigned, uint64_t, int *), ("cuInit", NULL, 12000, 0, &result)) ==
+          INVALID_VALUE);
 }
 
 SNIPPET(cudaGetDriverEntryPointByVersion)

@@ -6,7 +6,7 @@
 
 #define RT(symbol, types, arguments) CALL(int, symbol, types, arguments)
 /* The same of an entry point whose name is a string: several share one check. */
-#define BY(name, types, arguments)   (((int(*) types)snippet_symbol(name)) arguments)
+#define BY(name, types, arguments) (((int(*) types)snippet_symbol(name))arguments)
 
 enum {
     INVALID_VALUE = 1,

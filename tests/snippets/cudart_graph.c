@@ -109,7 +109,8 @@ static void check_info(const char *name, bool edges)
     int status = -1;
     if (edges)
         CHECK(BY(name, (void *, int *, unsigned long long *, void **, void *const **, const void **, size_t *),
-                 (stream, &status, &id, &g, &nodes, &edge, &count)) == 0 && !edge);
+                 (stream, &status, &id, &g, &nodes, &edge, &count)) == 0 &&
+              !edge);
     else
         CHECK(BY(name, (void *, int *, unsigned long long *, void **, void *const **, size_t *),
                  (stream, &status, &id, &g, &nodes, &count)) == 0);
@@ -259,14 +260,14 @@ SNIPPET(cudaGraphNodeGetType)
     drop(g);
 }
 
-#define ADDS(symbol, type)                                                                                \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        void *g = graph();                                                                                \
-        CHECK(type_of(add(#symbol, g)) == (type));                                                        \
-        CHECK(count_nodes(g) == 1);                                                                       \
-        CHECK(RT(symbol, (void **, void *), (NULL, g)) == INVALID_VALUE);                                 \
-        drop(g);                                                                                          \
+#define ADDS(symbol, type)                                                \
+    SNIPPET(symbol)                                                       \
+    {                                                                     \
+        void *g = graph();                                                \
+        CHECK(type_of(add(#symbol, g)) == (type));                        \
+        CHECK(count_nodes(g) == 1);                                       \
+        CHECK(RT(symbol, (void **, void *), (NULL, g)) == INVALID_VALUE); \
+        drop(g);                                                          \
     }
 
 ADDS(cudaGraphAddKernelNode, KERNEL)
@@ -296,7 +297,8 @@ static void check_add_node(const char *name, bool edges)
     struct parameters p = {.type = CONDITIONAL, .size = 2};
     void *g = graph(), *node = NULL;
     if (edges)
-        CHECK(BY(name, (void **, void *, const void *, const void *, size_t, void *), (&node, g, NULL, NULL, 0, &p)) == 0);
+        CHECK(BY(name, (void **, void *, const void *, const void *, size_t, void *), (&node, g, NULL, NULL, 0, &p)) ==
+              0);
     else
         CHECK(BY(name, (void **, void *, const void *, size_t, void *), (&node, g, NULL, 0, &p)) == 0);
     CHECK(node && type_of(node) == CONDITIONAL && p.bodies && p.bodies[0] && p.bodies[1]);

@@ -76,7 +76,8 @@ const void *rt_kernel(void)
     return &stub_first;
 }
 
-static int launch(const char *name, const void *function, struct dim3 grid, struct dim3 block, size_t shared, void *stream)
+static int launch(const char *name, const void *function, struct dim3 grid, struct dim3 block, size_t shared,
+                  void *stream)
 {
     return BY(name, (const void *, struct dim3, struct dim3, void **, size_t, void *),
               (function, grid, block, NULL, shared, stream));
@@ -195,12 +196,14 @@ static void check_symbol_copy(bool async_to, bool async_from)
         CHECK(RT(cudaMemcpyToSymbolAsync, (const void *, const void *, size_t, size_t, int, void *),
                  (variable(), &in, sizeof in, 8, 1, NULL)) == 0);
     else
-        CHECK(RT(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int), (variable(), &in, sizeof in, 8, 1)) == 0);
+        CHECK(RT(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int),
+                 (variable(), &in, sizeof in, 8, 1)) == 0);
     if (async_from)
         CHECK(RT(cudaMemcpyFromSymbolAsync, (void *, const void *, size_t, size_t, int, void *),
                  (&out, variable(), sizeof out, 8, 2, NULL)) == 0);
     else
-        CHECK(RT(cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int), (&out, variable(), sizeof out, 8, 2)) == 0);
+        CHECK(RT(cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int),
+                 (&out, variable(), sizeof out, 8, 2)) == 0);
     CHECK(out == 77);
 }
 
@@ -208,8 +211,10 @@ SNIPPET(cudaMemcpyToSymbol)
 {
     char much[65] = "";
     check_symbol_copy(false, false);
-    CHECK(RT(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int), (variable(), much, 65, 0, 1)) == INVALID_VALUE);
-    CHECK(RT(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int), (much, much, 1, 0, 1)) == INVALID_SYMBOL);
+    CHECK(RT(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int), (variable(), much, 65, 0, 1)) ==
+          INVALID_VALUE);
+    CHECK(RT(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int), (much, much, 1, 0, 1)) ==
+          INVALID_SYMBOL);
 }
 
 SNIPPET(cudaMemcpyToSymbolAsync)
@@ -221,7 +226,8 @@ SNIPPET(cudaMemcpyFromSymbol)
 {
     char much[65];
     check_symbol_copy(false, false);
-    CHECK(RT(cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int), (much, variable(), 8, 60, 2)) == INVALID_VALUE);
+    CHECK(RT(cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int), (much, variable(), 8, 60, 2)) ==
+          INVALID_VALUE);
 }
 
 SNIPPET(cudaMemcpyFromSymbolAsync)
@@ -291,7 +297,8 @@ SNIPPET(cudaFuncSetAttribute)
     CHECK(RT(cudaFuncSetAttribute, (const void *, int, int), (rt_kernel(), MAX_DYNAMIC_SHARED, 65536)) == 0);
     CHECK(RT(cudaFuncGetAttributes, (void *, const void *), (&a, rt_kernel())) == 0 && a.max_dynamic_shared == 65536);
     CHECK(launch("cudaLaunchKernel", rt_kernel(), one, one, 65536, NULL) == 0);
-    CHECK(RT(cudaFuncSetAttribute, (const void *, int, int), (rt_kernel(), MAX_DYNAMIC_SHARED, 1 << 30)) == INVALID_VALUE);
+    CHECK(RT(cudaFuncSetAttribute, (const void *, int, int), (rt_kernel(), MAX_DYNAMIC_SHARED, 1 << 30)) ==
+          INVALID_VALUE);
     CHECK(RT(cudaFuncSetAttribute, (const void *, int, int), (rt_kernel(), MAX_DYNAMIC_SHARED, 0)) == 0);
 }
 
@@ -342,7 +349,8 @@ SNIPPET(cudaLaunchKernelExC)
     struct config c = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     CHECK(RT(cudaLaunchKernelExC, (const void *, const void *, void **), (&c, rt_kernel(), NULL)) == 0);
     c.block.x = 0;
-    CHECK(RT(cudaLaunchKernelExC, (const void *, const void *, void **), (&c, rt_kernel(), NULL)) == INVALID_CONFIGURATION);
+    CHECK(RT(cudaLaunchKernelExC, (const void *, const void *, void **), (&c, rt_kernel(), NULL)) ==
+          INVALID_CONFIGURATION);
     CHECK(RT(cudaLaunchKernelExC, (const void *, const void *, void **), (NULL, rt_kernel(), NULL)) == INVALID_VALUE);
 }
 
@@ -365,7 +373,8 @@ static int push(struct dim3 grid, struct dim3 block, size_t shared, void *stream
 
 static int pop(struct dim3 *grid, struct dim3 *block, size_t *shared, void **stream)
 {
-    return RT(__cudaPopCallConfiguration, (struct dim3 *, struct dim3 *, size_t *, void *), (grid, block, shared, stream));
+    return RT(__cudaPopCallConfiguration, (struct dim3 *, struct dim3 *, size_t *, void *),
+              (grid, block, shared, stream));
 }
 
 SNIPPET(__cudaPushCallConfiguration)
@@ -397,28 +406,35 @@ SNIPPET(__cudaPopCallConfiguration)
 SNIPPET(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
 {
     int blocks = -1;
-    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t), (&blocks, rt_kernel(), 256, 0)) == 0);
+    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t),
+             (&blocks, rt_kernel(), 256, 0)) == 0);
     CHECK(blocks == 6);
-    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t), (&blocks, rt_kernel(), 32, 48 << 10)) == 0);
+    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t),
+             (&blocks, rt_kernel(), 32, 48 << 10)) == 0);
     CHECK(blocks == 2);
-    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t), (&blocks, rt_kernel(), 0, 0)) == INVALID_VALUE);
+    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t),
+             (&blocks, rt_kernel(), 0, 0)) == INVALID_VALUE);
 }
 
 SNIPPET(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 {
     int blocks = -1;
     CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *, const void *, int, size_t, unsigned),
-             (&blocks, rt_kernel(), 1024, 0, 1)) == 0 && blocks == 1);
+             (&blocks, rt_kernel(), 1024, 0, 1)) == 0 &&
+          blocks == 1);
 }
 
 SNIPPET(cudaOccupancyAvailableDynamicSMemPerBlock)
 {
     size_t bytes = 0;
-    CHECK(RT(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *, const void *, int, int), (&bytes, rt_kernel(), 2, 256)) == 0);
+    CHECK(RT(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *, const void *, int, int),
+             (&bytes, rt_kernel(), 2, 256)) == 0);
     CHECK(bytes > 40 << 10 && bytes <= 48 << 10);
-    CHECK(RT(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *, const void *, int, int), (&bytes, rt_kernel(), 0, 256)) == INVALID_VALUE);
+    CHECK(RT(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *, const void *, int, int),
+             (&bytes, rt_kernel(), 0, 256)) == INVALID_VALUE);
     /* More blocks than the shared memory of an SM can serve. */
-    CHECK(RT(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *, const void *, int, int), (&bytes, rt_kernel(), 1000, 32)) == 0);
+    CHECK(RT(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *, const void *, int, int),
+             (&bytes, rt_kernel(), 1000, 32)) == 0);
     CHECK(bytes == 0);
 }
 
@@ -426,16 +442,21 @@ SNIPPET(cudaOccupancyMaxPotentialClusterSize)
 {
     struct config c = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     int size = -1;
-    CHECK(RT(cudaOccupancyMaxPotentialClusterSize, (int *, const void *, const void *), (&size, rt_kernel(), &c)) == 0 && size == 1);
-    CHECK(RT(cudaOccupancyMaxPotentialClusterSize, (int *, const void *, const void *), (NULL, rt_kernel(), &c)) == INVALID_VALUE);
+    CHECK(RT(cudaOccupancyMaxPotentialClusterSize, (int *, const void *, const void *), (&size, rt_kernel(), &c)) ==
+              0 &&
+          size == 1);
+    CHECK(RT(cudaOccupancyMaxPotentialClusterSize, (int *, const void *, const void *), (NULL, rt_kernel(), &c)) ==
+          INVALID_VALUE);
 }
 
 SNIPPET(cudaOccupancyMaxActiveClusters)
 {
     struct config c = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     int clusters = -1;
-    CHECK(RT(cudaOccupancyMaxActiveClusters, (int *, const void *, const void *), (&clusters, rt_kernel(), &c)) == 0 && clusters > 0);
-    CHECK(RT(cudaOccupancyMaxActiveClusters, (int *, const void *, const void *), (NULL, rt_kernel(), &c)) == INVALID_VALUE);
+    CHECK(RT(cudaOccupancyMaxActiveClusters, (int *, const void *, const void *), (&clusters, rt_kernel(), &c)) == 0 &&
+          clusters > 0);
+    CHECK(RT(cudaOccupancyMaxActiveClusters, (int *, const void *, const void *), (NULL, rt_kernel(), &c)) ==
+          INVALID_VALUE);
 }
 
 /* ---- libraries ---- */
@@ -444,7 +465,8 @@ static void *library(void)
 {
     void *l = NULL;
     CHECK(RT(cudaLibraryLoadData, (void **, const void *, void *, void *, unsigned, void *, void *, unsigned),
-             (&l, ptx, NULL, NULL, 0, NULL, NULL, 0)) == 0 && l);
+             (&l, ptx, NULL, NULL, 0, NULL, NULL, 0)) == 0 &&
+          l);
     return l;
 }
 
@@ -469,7 +491,8 @@ SNIPPET(cudaLibraryLoadFromFile)
     CHECK(fd >= 0 && write(fd, ptx, sizeof ptx - 1) == (ssize_t)sizeof ptx - 1);
     close(fd);
     CHECK(RT(cudaLibraryLoadFromFile, (void **, const char *, void *, void *, unsigned, void *, void *, unsigned),
-             (&l, path, NULL, NULL, 0, NULL, NULL, 0)) == 0 && l);
+             (&l, path, NULL, NULL, 0, NULL, NULL, 0)) == 0 &&
+          l);
     unload(l);
     unlink(path);
     CHECK(RT(cudaLibraryLoadFromFile, (void **, const char *, void *, void *, unsigned, void *, void *, unsigned),

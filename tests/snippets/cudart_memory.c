@@ -352,7 +352,8 @@ SNIPPET(cudaMemcpyPeerAsync)
     int in = 43, out = 0;
     void *one = rt_malloc(sizeof in), *two = rt_malloc(sizeof in);
     CHECK(RT(cudaMemcpy, (void *, const void *, size_t, int), (one, &in, sizeof in, 1)) == 0);
-    CHECK(RT(cudaMemcpyPeerAsync, (void *, int, const void *, int, size_t, void *), (two, 0, one, 0, sizeof in, NULL)) == 0);
+    CHECK(RT(cudaMemcpyPeerAsync, (void *, int, const void *, int, size_t, void *),
+             (two, 0, one, 0, sizeof in, NULL)) == 0);
     CHECK(RT(cudaMemcpy, (void *, const void *, size_t, int), (&out, two, sizeof in, 2)) == 0 && out == 43);
     rt_free(one);
     rt_free(two);
@@ -364,7 +365,8 @@ SNIPPET(cudaMemcpy2D)
 {
     char out[12];
     void *at = rt_malloc(12);
-    CHECK(RT(cudaMemcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int), (at, 4, rows, 8, 4, 3, 1)) == 0);
+    CHECK(RT(cudaMemcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int), (at, 4, rows, 8, 4, 3, 1)) ==
+          0);
     CHECK(RT(cudaMemcpy, (void *, const void *, size_t, int), (out, at, sizeof out, 2)) == 0);
     CHECK(!memcmp(out, "abcdefghijkl", 12));
     rt_free(at);

@@ -108,7 +108,8 @@ static void called(void *stream, int status, void *data)
 SNIPPET(cudaStreamAddCallback)
 {
     int seen = 0;
-    CHECK(RT(cudaStreamAddCallback, (void *, void (*)(void *, int, void *), void *, unsigned), (NULL, called, &seen, 0)) == 0);
+    CHECK(RT(cudaStreamAddCallback, (void *, void (*)(void *, int, void *), void *, unsigned),
+             (NULL, called, &seen, 0)) == 0);
     CHECK(seen == 7);
     CHECK(RT(cudaStreamAddCallback, (void *, void *, void *, unsigned), (NULL, NULL, &seen, 0)) == INVALID_VALUE);
 }

@@ -23,16 +23,16 @@ static void drop(const char *kind, P object)
     CHECK(((int (*)(P))snippet_symbol(name))(object) == 0);
 }
 
-#define PAIR(kind)                                                                                        \
-    SNIPPET(cudnnCreate##kind)                                                                            \
-    {                                                                                                     \
-        drop(#kind, make(#kind));                                                                         \
-        CHECK(CALL(int, cudnnCreate##kind, (P), (NULL)) != 0);                                            \
-    }                                                                                                     \
-    SNIPPET(cudnnDestroy##kind)                                                                           \
-    {                                                                                                     \
-        drop(#kind, make(#kind));                                                                         \
-        drop(#kind, NULL);                                                                                \
+#define PAIR(kind)                                             \
+    SNIPPET(cudnnCreate##kind)                                 \
+    {                                                          \
+        drop(#kind, make(#kind));                              \
+        CHECK(CALL(int, cudnnCreate##kind, (P), (NULL)) != 0); \
+    }                                                          \
+    SNIPPET(cudnnDestroy##kind)                                \
+    {                                                          \
+        drop(#kind, make(#kind));                              \
+        drop(#kind, NULL);                                     \
     }
 
 PAIR(TensorDescriptor)
@@ -170,8 +170,14 @@ static void check_callback(void)
     CALL(int, cudnnSetCallback, (unsigned, P, P), (0, NULL, NULL));
 }
 
-SNIPPET(cudnnSetCallback) { check_callback(); }
-SNIPPET(cudnnGetCallback) { check_callback(); }
+SNIPPET(cudnnSetCallback)
+{
+    check_callback();
+}
+SNIPPET(cudnnGetCallback)
+{
+    check_callback();
+}
 
 /* ---- tensors ---- */
 
@@ -296,8 +302,14 @@ static void check_op_tensor(void)
     drop("OpTensorDescriptor", d);
 }
 
-SNIPPET(cudnnSetOpTensorDescriptor) { check_op_tensor(); }
-SNIPPET(cudnnGetOpTensorDescriptor) { check_op_tensor(); }
+SNIPPET(cudnnSetOpTensorDescriptor)
+{
+    check_op_tensor();
+}
+SNIPPET(cudnnGetOpTensorDescriptor)
+{
+    check_op_tensor();
+}
 
 static P reduction(int indices)
 {
@@ -373,8 +385,14 @@ static void check_filter_nd(void)
     drop("FilterDescriptor", f);
 }
 
-SNIPPET(cudnnSetFilterNdDescriptor) { check_filter_nd(); }
-SNIPPET(cudnnGetFilterNdDescriptor) { check_filter_nd(); }
+SNIPPET(cudnnSetFilterNdDescriptor)
+{
+    check_filter_nd();
+}
+SNIPPET(cudnnGetFilterNdDescriptor)
+{
+    check_filter_nd();
+}
 
 SNIPPET(cudnnGetFilterSizeInBytes)
 {
@@ -420,8 +438,14 @@ static void check_pooling_nd(void)
     drop("PoolingDescriptor", d);
 }
 
-SNIPPET(cudnnSetPoolingNdDescriptor) { check_pooling_nd(); }
-SNIPPET(cudnnGetPoolingNdDescriptor) { check_pooling_nd(); }
+SNIPPET(cudnnSetPoolingNdDescriptor)
+{
+    check_pooling_nd();
+}
+SNIPPET(cudnnGetPoolingNdDescriptor)
+{
+    check_pooling_nd();
+}
 
 SNIPPET(cudnnGetPooling2dForwardOutputDim)
 {
@@ -457,10 +481,22 @@ static void check_activation(void)
     drop("ActivationDescriptor", d);
 }
 
-SNIPPET(cudnnSetActivationDescriptor) { check_activation(); }
-SNIPPET(cudnnGetActivationDescriptor) { check_activation(); }
-SNIPPET(cudnnSetActivationDescriptorSwishBeta) { check_activation(); }
-SNIPPET(cudnnGetActivationDescriptorSwishBeta) { check_activation(); }
+SNIPPET(cudnnSetActivationDescriptor)
+{
+    check_activation();
+}
+SNIPPET(cudnnGetActivationDescriptor)
+{
+    check_activation();
+}
+SNIPPET(cudnnSetActivationDescriptorSwishBeta)
+{
+    check_activation();
+}
+SNIPPET(cudnnGetActivationDescriptorSwishBeta)
+{
+    check_activation();
+}
 
 static void check_lrn(void)
 {
@@ -468,14 +504,20 @@ static void check_lrn(void)
     double v[3] = {0};
     P d = make("LRNDescriptor");
     CHECK(CALL(int, cudnnSetLRNDescriptor, (P, unsigned, double, double, double), (d, 7, 0.1, 0.2, 0.3)) == 0);
-    CHECK(CALL(int, cudnnGetLRNDescriptor, (P, unsigned *, double *, double *, double *),
-               (d, &n, v, v + 1, v + 2)) == 0);
+    CHECK(CALL(int, cudnnGetLRNDescriptor, (P, unsigned *, double *, double *, double *), (d, &n, v, v + 1, v + 2)) ==
+          0);
     CHECK(n == 7 && v[0] == 0.1 && v[1] == 0.2 && v[2] == 0.3);
     drop("LRNDescriptor", d);
 }
 
-SNIPPET(cudnnSetLRNDescriptor) { check_lrn(); }
-SNIPPET(cudnnGetLRNDescriptor) { check_lrn(); }
+SNIPPET(cudnnSetLRNDescriptor)
+{
+    check_lrn();
+}
+SNIPPET(cudnnGetLRNDescriptor)
+{
+    check_lrn();
+}
 
 /* ---- normalization, dropout ---- */
 
@@ -508,9 +550,11 @@ SNIPPET(cudnnGetBatchNormalizationTrainingExReserveSpaceSize)
     size_t bytes = 1;
     P x = tensor(0, 1, 3, 3, 3);
     CHECK(CALL(int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (P, int, int, P, P, size_t *),
-               (NULL, 1, 0, NULL, x, &bytes)) == 0 && bytes == 0);
+               (NULL, 1, 0, NULL, x, &bytes)) == 0 &&
+          bytes == 0);
     CHECK(CALL(int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (P, int, int, P, P, size_t *),
-               (NULL, 1, 1, NULL, x, &bytes)) == 0 && bytes == 4);
+               (NULL, 1, 1, NULL, x, &bytes)) == 0 &&
+          bytes == 4);
     drop("TensorDescriptor", x);
 }
 
@@ -519,7 +563,8 @@ SNIPPET(cudnnGetNormalizationTrainingReserveSpaceSize)
     size_t bytes = 1;
     P x = tensor(0, 1, 3, 3, 3);
     CHECK(CALL(int, cudnnGetNormalizationTrainingReserveSpaceSize, (P, int, int, int, P, P, size_t *, int),
-               (NULL, 1, 2, 0, NULL, x, &bytes, 1)) == 0 && bytes == 4);
+               (NULL, 1, 2, 0, NULL, x, &bytes, 1)) == 0 &&
+          bytes == 4);
     drop("TensorDescriptor", x);
 }
 
@@ -544,16 +589,25 @@ static void check_dropout(const char *setter)
     P states = NULL, d = make("DropoutDescriptor");
     unsigned long long seed = 0;
     CHECK(((int (*)(P, P, float, P, size_t, unsigned long long))snippet_symbol(setter))(d, NULL, 0.5f, (P)64, 4096,
-                                                                                          42) == 0);
+                                                                                        42) == 0);
     CHECK(CALL(int, cudnnGetDropoutDescriptor, (P, P, float *, P *, unsigned long long *),
                (d, NULL, &rate, &states, &seed)) == 0);
     CHECK(rate == 0.5f && states == (P)64 && seed == 42);
     drop("DropoutDescriptor", d);
 }
 
-SNIPPET(cudnnSetDropoutDescriptor) { check_dropout("cudnnSetDropoutDescriptor"); }
-SNIPPET(cudnnRestoreDropoutDescriptor) { check_dropout("cudnnRestoreDropoutDescriptor"); }
-SNIPPET(cudnnGetDropoutDescriptor) { check_dropout("cudnnSetDropoutDescriptor"); }
+SNIPPET(cudnnSetDropoutDescriptor)
+{
+    check_dropout("cudnnSetDropoutDescriptor");
+}
+SNIPPET(cudnnRestoreDropoutDescriptor)
+{
+    check_dropout("cudnnRestoreDropoutDescriptor");
+}
+SNIPPET(cudnnGetDropoutDescriptor)
+{
+    check_dropout("cudnnSetDropoutDescriptor");
+}
 
 /* ---- convolution, older API ---- */
 
@@ -585,8 +639,14 @@ static void check_convolution_nd(void)
     drop("ConvolutionDescriptor", d);
 }
 
-SNIPPET(cudnnSetConvolutionNdDescriptor) { check_convolution_nd(); }
-SNIPPET(cudnnGetConvolutionNdDescriptor) { check_convolution_nd(); }
+SNIPPET(cudnnSetConvolutionNdDescriptor)
+{
+    check_convolution_nd();
+}
+SNIPPET(cudnnGetConvolutionNdDescriptor)
+{
+    check_convolution_nd();
+}
 
 static void check_field(const char *setter, const char *getter, int value)
 {
@@ -597,14 +657,14 @@ static void check_field(const char *setter, const char *getter, int value)
     drop("ConvolutionDescriptor", d);
 }
 
-#define FIELD(what, value)                                                                                \
-    SNIPPET(cudnnSetConvolution##what)                                                                    \
-    {                                                                                                     \
-        check_field("cudnnSetConvolution" #what, "cudnnGetConvolution" #what, value);                     \
-    }                                                                                                     \
-    SNIPPET(cudnnGetConvolution##what)                                                                    \
-    {                                                                                                     \
-        check_field("cudnnSetConvolution" #what, "cudnnGetConvolution" #what, value);                     \
+#define FIELD(what, value)                                                            \
+    SNIPPET(cudnnSetConvolution##what)                                                \
+    {                                                                                 \
+        check_field("cudnnSetConvolution" #what, "cudnnGetConvolution" #what, value); \
+    }                                                                                 \
+    SNIPPET(cudnnGetConvolution##what)                                                \
+    {                                                                                 \
+        check_field("cudnnSetConvolution" #what, "cudnnGetConvolution" #what, value); \
     }
 
 FIELD(MathType, 3)
@@ -684,8 +744,8 @@ static void check_search(const char *symbol, P first, P second, P conv, P third,
     struct perf perf[4];
     int returned = -1;
     memset(perf, 0xff, sizeof perf);
-    CHECK(((int (*)(P, P, P, P, P, int, int *, struct perf *))snippet_symbol(symbol))(
-              NULL, first, second, conv, third, 4, &returned, perf) == 0);
+    CHECK(((int (*)(P, P, P, P, P, int, int *, struct perf *))snippet_symbol(symbol))(NULL, first, second, conv, third,
+                                                                                      4, &returned, perf) == 0);
     CHECK(returned == 1 && perf[0].status == 0 && perf[0].algorithm == 1 && perf[0].time >= least);
     CHECK(perf[0].memory == 0 && perf[0].determinism == 1 && perf[0].math == 0);
 }
@@ -704,36 +764,36 @@ static void check_space(const char *symbol, P first, P second, P conv, P third)
 {
     size_t bytes = (size_t)-1;
     CHECK(((int (*)(P, P, P, P, P, int, size_t *))snippet_symbol(symbol))(NULL, first, second, conv, third, 1,
-                                                                         &bytes) == 0);
+                                                                          &bytes) == 0);
     CHECK(bytes == 0);
-    CHECK(((int (*)(P, P, P, P, P, int, size_t *))snippet_symbol(symbol))(NULL, NULL, second, conv, third, 1,
-                                                                         &bytes) != 0);
+    CHECK(((int (*)(P, P, P, P, P, int, size_t *))snippet_symbol(symbol))(NULL, NULL, second, conv, third, 1, &bytes) !=
+          0);
 }
 
-#define DIRECTION(which, first, second, third)                                                            \
-    SNIPPET(cudnnGetConvolution##which##Algorithm_v7)                                                     \
-    {                                                                                                     \
-        struct stem s = stem();                                                                           \
+#define DIRECTION(which, first, second, third)                                                             \
+    SNIPPET(cudnnGetConvolution##which##Algorithm_v7)                                                      \
+    {                                                                                                      \
+        struct stem s = stem();                                                                            \
         check_search("cudnnGetConvolution" #which "Algorithm_v7", s.first, s.second, s.conv, s.third, -1); \
-        stem_drop(s);                                                                                     \
-    }                                                                                                     \
-    SNIPPET(cudnnFindConvolution##which##Algorithm)                                                       \
-    {                                                                                                     \
-        struct stem s = stem();                                                                           \
-        check_search("cudnnFindConvolution" #which "Algorithm", s.first, s.second, s.conv, s.third, 0);   \
-        stem_drop(s);                                                                                     \
-    }                                                                                                     \
-    SNIPPET(cudnnFindConvolution##which##AlgorithmEx)                                                     \
-    {                                                                                                     \
-        struct stem s = stem();                                                                           \
-        check_search_ex("cudnnFindConvolution" #which "AlgorithmEx", s.first, s.second, s.conv, s.third); \
-        stem_drop(s);                                                                                     \
-    }                                                                                                     \
-    SNIPPET(cudnnGetConvolution##which##WorkspaceSize)                                                    \
-    {                                                                                                     \
-        struct stem s = stem();                                                                           \
-        check_space("cudnnGetConvolution" #which "WorkspaceSize", s.first, s.second, s.conv, s.third);    \
-        stem_drop(s);                                                                                     \
+        stem_drop(s);                                                                                      \
+    }                                                                                                      \
+    SNIPPET(cudnnFindConvolution##which##Algorithm)                                                        \
+    {                                                                                                      \
+        struct stem s = stem();                                                                            \
+        check_search("cudnnFindConvolution" #which "Algorithm", s.first, s.second, s.conv, s.third, 0);    \
+        stem_drop(s);                                                                                      \
+    }                                                                                                      \
+    SNIPPET(cudnnFindConvolution##which##AlgorithmEx)                                                      \
+    {                                                                                                      \
+        struct stem s = stem();                                                                            \
+        check_search_ex("cudnnFindConvolution" #which "AlgorithmEx", s.first, s.second, s.conv, s.third);  \
+        stem_drop(s);                                                                                      \
+    }                                                                                                      \
+    SNIPPET(cudnnGetConvolution##which##WorkspaceSize)                                                     \
+    {                                                                                                      \
+        struct stem s = stem();                                                                            \
+        check_space("cudnnGetConvolution" #which "WorkspaceSize", s.first, s.second, s.conv, s.third);     \
+        stem_drop(s);                                                                                      \
     }
 
 DIRECTION(Forward, x, w, y)
@@ -810,10 +870,22 @@ static void check_clip(void)
     drop("RNNDescriptor", d);
 }
 
-SNIPPET(cudnnRNNSetClip_v8) { check_clip(); }
-SNIPPET(cudnnRNNSetClip_v9) { check_clip(); }
-SNIPPET(cudnnRNNGetClip_v8) { check_clip(); }
-SNIPPET(cudnnRNNGetClip_v9) { check_clip(); }
+SNIPPET(cudnnRNNSetClip_v8)
+{
+    check_clip();
+}
+SNIPPET(cudnnRNNSetClip_v9)
+{
+    check_clip();
+}
+SNIPPET(cudnnRNNGetClip_v8)
+{
+    check_clip();
+}
+SNIPPET(cudnnRNNGetClip_v9)
+{
+    check_clip();
+}
 
 SNIPPET(cudnnSetRNNDataDescriptor)
 {
@@ -833,7 +905,10 @@ SNIPPET(cudnnGetRNNDataDescriptor)
 
 SNIPPET(cudnnGetRNNWeightSpaceSize)
 {
-    static const struct { int cell, bias, directions, projection; size_t elements; } cases[] = {
+    static const struct {
+        int cell, bias, directions, projection;
+        size_t elements;
+    } cases[] = {
         {RELU, 2, 1, 20, 20 * 10 + 20 * 20 + 2 * 20 + 2 * 20 * 20 + 2 * 20},
         {LSTM, 2, 1, 20, 4 * (20 * 10 + 20 * 20 + 40) + 4 * (20 * 20 + 20 * 20 + 40)},
         {GRU, 2, 2, 20, 2 * 3 * (20 * 10 + 20 * 20 + 40) + 2 * 3 * (20 * 40 + 20 * 20 + 40)},
@@ -888,8 +963,10 @@ SNIPPET(cudnnGetRNNWeightParams)
 /* The published sizes for four layers of 320 units, batch 100, 250 steps. */
 SNIPPET(cudnnGetRNNTempSpaceSizes)
 {
-    static const struct { int cell; size_t work, reserve; } known[] = {
-        {LSTM, 17730560, 736000000}, {GRU, 13169920, 864000000}};
+    static const struct {
+        int cell;
+        size_t work, reserve;
+    } known[] = {{LSTM, 17730560, 736000000}, {GRU, 13169920, 864000000}};
     for (int i = 0; i < 2; i++) {
         P d = rnn(known[i].cell, 2, 1, 123, 320, 320, 4), x = rnn_data(250, 100, 123);
         size_t work = 0, reserve = 0;
@@ -897,9 +974,10 @@ SNIPPET(cudnnGetRNNTempSpaceSizes)
                    (NULL, d, 1, x, &work, &reserve)) == 0);
         CHECK(work == known[i].work && reserve == known[i].reserve);
         CHECK(CALL(int, cudnnGetRNNTempSpaceSizes, (P, P, int, P, size_t *, size_t *),
-                   (NULL, d, 0, x, &work, &reserve)) == 0 && reserve == 0);
-        CHECK(CALL(int, cudnnGetRNNTempSpaceSizes, (P, P, int, P, size_t *, size_t *),
-                   (NULL, d, 0, x, &work, NULL)) == 0);
+                   (NULL, d, 0, x, &work, &reserve)) == 0 &&
+              reserve == 0);
+        CHECK(CALL(int, cudnnGetRNNTempSpaceSizes, (P, P, int, P, size_t *, size_t *), (NULL, d, 0, x, &work, NULL)) ==
+              0);
         drop("RNNDescriptor", d);
         drop("RNNDataDescriptor", x);
     }
@@ -921,8 +999,14 @@ static void check_seq_data(void)
     drop("SeqDataDescriptor", d);
 }
 
-SNIPPET(cudnnSetSeqDataDescriptor) { check_seq_data(); }
-SNIPPET(cudnnGetSeqDataDescriptor) { check_seq_data(); }
+SNIPPET(cudnnSetSeqDataDescriptor)
+{
+    check_seq_data();
+}
+SNIPPET(cudnnGetSeqDataDescriptor)
+{
+    check_seq_data();
+}
 
 static P attention(void)
 {
@@ -945,8 +1029,8 @@ SNIPPET(cudnnGetAttnDescriptor)
     double scale = 0;
     P d = attention(), a = (P)1, b = (P)1;
     CHECK(CALL(int, cudnnGetAttnDescriptor,
-               (P, unsigned *, int *, double *, int *, int *, int *, P *, P *, int *, int *, int *, int *, int *,
-                int *, int *, int *, int *, int *, int *),
+               (P, unsigned *, int *, double *, int *, int *, int *, P *, P *, int *, int *, int *, int *, int *, int *,
+                int *, int *, int *, int *, int *),
                (d, &mode, v, &scale, v + 1, v + 2, v + 3, &a, &b, v + 4, v + 5, v + 6, v + 7, v + 8, v + 9, v + 10,
                 v + 11, v + 12, v + 13, v + 14)) == 0);
     CHECK(mode == 2 && v[0] == 4 && scale == 0.125 && !a && !b && v[4] == 64 && v[7] == 16 && v[10] == 64);
@@ -969,8 +1053,8 @@ SNIPPET(cudnnGetMultiHeadAttnWeights)
 {
     int size[8], stride[8];
     P d = attention(), t = make("TensorDescriptor"), at = NULL;
-    CHECK(CALL(int, cudnnGetMultiHeadAttnWeights, (P, P, int, size_t, P, P, P *),
-               (NULL, d, 3, 0, (P)4096, t, &at)) == 0);
+    CHECK(CALL(int, cudnnGetMultiHeadAttnWeights, (P, P, int, size_t, P, P, P *), (NULL, d, 3, 0, (P)4096, t, &at)) ==
+          0);
     CHECK(tensor_nd(t, size, stride) == 3 && size[0] == 4 && size[1] == 64 && size[2] == 16);
     CHECK(at == (P)(uintptr_t)(4096 + 4 * 4 * 3 * 16 * 64));
     drop("TensorDescriptor", t);
@@ -995,14 +1079,38 @@ static void check_ctc(void)
     drop("CTCLossDescriptor", d);
 }
 
-SNIPPET(cudnnSetCTCLossDescriptor) { check_ctc(); }
-SNIPPET(cudnnSetCTCLossDescriptorEx) { check_ctc(); }
-SNIPPET(cudnnSetCTCLossDescriptor_v8) { check_ctc(); }
-SNIPPET(cudnnSetCTCLossDescriptor_v9) { check_ctc(); }
-SNIPPET(cudnnGetCTCLossDescriptor) { check_ctc(); }
-SNIPPET(cudnnGetCTCLossDescriptorEx) { check_ctc(); }
-SNIPPET(cudnnGetCTCLossDescriptor_v8) { check_ctc(); }
-SNIPPET(cudnnGetCTCLossDescriptor_v9) { check_ctc(); }
+SNIPPET(cudnnSetCTCLossDescriptor)
+{
+    check_ctc();
+}
+SNIPPET(cudnnSetCTCLossDescriptorEx)
+{
+    check_ctc();
+}
+SNIPPET(cudnnSetCTCLossDescriptor_v8)
+{
+    check_ctc();
+}
+SNIPPET(cudnnSetCTCLossDescriptor_v9)
+{
+    check_ctc();
+}
+SNIPPET(cudnnGetCTCLossDescriptor)
+{
+    check_ctc();
+}
+SNIPPET(cudnnGetCTCLossDescriptorEx)
+{
+    check_ctc();
+}
+SNIPPET(cudnnGetCTCLossDescriptor_v8)
+{
+    check_ctc();
+}
+SNIPPET(cudnnGetCTCLossDescriptor_v9)
+{
+    check_ctc();
+}
 
 static P probabilities(void)
 {
@@ -1100,8 +1208,8 @@ static P graph(void)
 {
     const int64_t x[] = {8, 64, 56, 56}, xs[] = {64 * 56 * 56, 56 * 56, 56, 1}, w[] = {64, 64, 3, 3},
                   ws[] = {576, 9, 3, 1}, ones[] = {1, 1}, two = 2;
-    P conv = backend(1), tx = graph_tensor(x, xs), tw = graph_tensor(w, ws), ty = graph_tensor(x, xs),
-      op = backend(10), g = backend(15);
+    P conv = backend(1), tx = graph_tensor(x, xs), tw = graph_tensor(w, ws), ty = graph_tensor(x, xs), op = backend(10),
+      g = backend(15);
     for (int name = 102; name <= 105; name++)
         CHECK(put(conv, name, INT64, 2, ones) == 0);
     CHECK(put(conv, 106, INT64, 1, &two) == 0 && finish(conv) == 0);

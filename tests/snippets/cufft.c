@@ -125,7 +125,7 @@ SNIPPET(cufftMakePlanMany64)
     destroy(plan);
 }
 
-#define XT_MANY                                                                                           \
+#define XT_MANY \
     (int, int, int64_t *, int64_t *, int64_t, int64_t, int, int64_t *, int64_t, int64_t, int, int64_t, size_t *, int)
 
 SNIPPET(cufftXtMakePlanMany)
@@ -216,8 +216,8 @@ SNIPPET(cufftXtGetSizeMany)
 {
     int64_t n[1] = {LARGE};
     size_t work = 1;
-    CHECK(CALL(int, cufftXtGetSizeMany, XT_MANY,
-               (1, 1, n, NULL, 1, 1, C_32F, NULL, 1, 1, C_32F, 2, &work, C_32F)) == 0);
+    CHECK(CALL(int, cufftXtGetSizeMany, XT_MANY, (1, 1, n, NULL, 1, 1, C_32F, NULL, 1, 1, C_32F, 2, &work, C_32F)) ==
+          0);
     CHECK(work == 2ull * LARGE * 8);
 }
 

@@ -120,21 +120,21 @@ SNIPPET(cusparseDestroyMatDescr)
     CHECK(CALL(int, cusparseDestroyMatDescr, (P), (descr)) == OK);
 }
 
-#define FIELD(Name, value)                                                       \
-    SNIPPET(cusparseSetMat##Name)                                                \
-    {                                                                            \
-        void *descr = NULL;                                                      \
-        CALL(int, cusparseCreateMatDescr, (P *), (&descr));                      \
-        CHECK(CALL(int, cusparseSetMat##Name, (P, int), (descr, value)) == OK);  \
-        CHECK(CALL(int, cusparseGetMat##Name, (P), (descr)) == value);           \
-        CALL(int, cusparseDestroyMatDescr, (P), (descr));                        \
-    }                                                                            \
-    SNIPPET(cusparseGetMat##Name)                                                \
-    {                                                                            \
-        void *descr = NULL;                                                      \
-        CALL(int, cusparseCreateMatDescr, (P *), (&descr));                      \
-        CHECK(CALL(int, cusparseGetMat##Name, (P), (descr)) == 0);               \
-        CALL(int, cusparseDestroyMatDescr, (P), (descr));                        \
+#define FIELD(Name, value)                                                      \
+    SNIPPET(cusparseSetMat##Name)                                               \
+    {                                                                           \
+        void *descr = NULL;                                                     \
+        CALL(int, cusparseCreateMatDescr, (P *), (&descr));                     \
+        CHECK(CALL(int, cusparseSetMat##Name, (P, int), (descr, value)) == OK); \
+        CHECK(CALL(int, cusparseGetMat##Name, (P), (descr)) == value);          \
+        CALL(int, cusparseDestroyMatDescr, (P), (descr));                       \
+    }                                                                           \
+    SNIPPET(cusparseGetMat##Name)                                               \
+    {                                                                           \
+        void *descr = NULL;                                                     \
+        CALL(int, cusparseCreateMatDescr, (P *), (&descr));                     \
+        CHECK(CALL(int, cusparseGetMat##Name, (P), (descr)) == 0);              \
+        CALL(int, cusparseDestroyMatDescr, (P), (descr));                       \
     }
 FIELD(Type, 3)
 FIELD(FillMode, 1)
@@ -173,75 +173,87 @@ static void *new_csr(int64_t rows, int64_t cols, int64_t nnz)
     return d;
 }
 
-#define DESTROY(Name, make)                                         \
-    SNIPPET(cusparseDestroy##Name)                                  \
-    {                                                               \
-        void *d = make;                                             \
-        CHECK(d != NULL);                                           \
-        CHECK(CALL(int, cusparseDestroy##Name, (P), (d)) == OK);    \
+#define DESTROY(Name, make)                                      \
+    SNIPPET(cusparseDestroy##Name)                               \
+    {                                                            \
+        void *d = make;                                          \
+        CHECK(d != NULL);                                        \
+        CHECK(CALL(int, cusparseDestroy##Name, (P), (d)) == OK); \
     }
 DESTROY(DnVec, new_dnvec())
 DESTROY(DnMat, new_dnmat())
 DESTROY(SpVec, new_spvec())
 DESTROY(SpMat, new_csr(ROWS, COLS, NNZ))
 
-#define VALUES(Name, make, values, Destroy)                                     \
-    SNIPPET(cusparse##Name##GetValues)                                          \
-    {                                                                           \
-        void *d = make, *v = NULL;                                              \
-        CHECK(CALL(int, cusparse##Name##GetValues, (P, P *), (d, &v)) == OK);   \
-        CHECK(v == values);                                                     \
-        CALL(int, Destroy, (P), (d));                                           \
-    }                                                                           \
-    SNIPPET(cusparseConst##Name##GetValues)                                     \
-    {                                                                           \
-        void *d = make, *v = NULL;                                              \
+#define VALUES(Name, make, values, Destroy)                                        \
+    SNIPPET(cusparse##Name##GetValues)                                             \
+    {                                                                              \
+        void *d = make, *v = NULL;                                                 \
+        CHECK(CALL(int, cusparse##Name##GetValues, (P, P *), (d, &v)) == OK);      \
+        CHECK(v == values);                                                        \
+        CALL(int, Destroy, (P), (d));                                              \
+    }                                                                              \
+    SNIPPET(cusparseConst##Name##GetValues)                                        \
+    {                                                                              \
+        void *d = make, *v = NULL;                                                 \
         CHECK(CALL(int, cusparseConst##Name##GetValues, (P, P *), (d, &v)) == OK); \
-        CHECK(v == values);                                                     \
-        CALL(int, Destroy, (P), (d));                                           \
-    }                                                                           \
-    SNIPPET(cusparse##Name##SetValues)                                          \
-    {                                                                           \
-        void *d = make, *v = NULL;                                              \
-        CHECK(CALL(int, cusparse##Name##SetValues, (P, P), (d, &v)) == OK);     \
-        CALL(int, cusparse##Name##GetValues, (P, P *), (d, &v));                \
-        CHECK(v == &v);                                                         \
-        CALL(int, Destroy, (P), (d));                                           \
+        CHECK(v == values);                                                        \
+        CALL(int, Destroy, (P), (d));                                              \
+    }                                                                              \
+    SNIPPET(cusparse##Name##SetValues)                                             \
+    {                                                                              \
+        void *d = make, *v = NULL;                                                 \
+        CHECK(CALL(int, cusparse##Name##SetValues, (P, P), (d, &v)) == OK);        \
+        CALL(int, cusparse##Name##GetValues, (P, P *), (d, &v));                   \
+        CHECK(v == &v);                                                            \
+        CALL(int, Destroy, (P), (d));                                              \
     }
 VALUES(DnVec, new_dnvec(), A, cusparseDestroyDnVec)
 VALUES(DnMat, new_dnmat(), A, cusparseDestroyDnMat)
 VALUES(SpVec, new_spvec(), B, cusparseDestroySpVec)
 VALUES(SpMat, new_csr(ROWS, COLS, NNZ), C, cusparseDestroySpMat)
 
-#define DNVEC(Create, Get)                                                                             \
-    static void check_##Get(void)                                                                      \
-    {                                                                                                  \
-        void *d = NULL, *v = NULL;                                                                     \
-        int64_t size = -1;                                                                             \
-        int type = -1;                                                                                 \
-        CHECK(CALL(int, Create, (P *, I, P, int), (&d, 77, C, C_64F)) == OK);                          \
-        CHECK(CALL(int, Get, (P, I *, P *, int *), (d, &size, &v, &type)) == OK);                      \
-        CHECK(size == 77 && v == C && type == C_64F);                                                  \
-        CALL(int, cusparseDestroyDnVec, (P), (d));                                                     \
-    }                                                                                                  \
-    SNIPPET(Create) { check_##Get(); }                                                                 \
-    SNIPPET(Get) { check_##Get(); }
+#define DNVEC(Create, Get)                                                        \
+    static void check_##Get(void)                                                 \
+    {                                                                             \
+        void *d = NULL, *v = NULL;                                                \
+        int64_t size = -1;                                                        \
+        int type = -1;                                                            \
+        CHECK(CALL(int, Create, (P *, I, P, int), (&d, 77, C, C_64F)) == OK);     \
+        CHECK(CALL(int, Get, (P, I *, P *, int *), (d, &size, &v, &type)) == OK); \
+        CHECK(size == 77 && v == C && type == C_64F);                             \
+        CALL(int, cusparseDestroyDnVec, (P), (d));                                \
+    }                                                                             \
+    SNIPPET(Create)                                                               \
+    {                                                                             \
+        check_##Get();                                                            \
+    }                                                                             \
+    SNIPPET(Get)                                                                  \
+    {                                                                             \
+        check_##Get();                                                            \
+    }
 DNVEC(cusparseCreateDnVec, cusparseDnVecGet)
 DNVEC(cusparseCreateConstDnVec, cusparseConstDnVecGet)
 
-#define DNMAT(Create, Get)                                                                                          \
-    static void check_##Get(void)                                                                                   \
-    {                                                                                                               \
-        void *d = NULL, *v = NULL;                                                                                  \
-        int64_t rows = -1, cols = -1, ld = -1;                                                                      \
-        int type = -1, order = -1;                                                                                  \
-        CHECK(CALL(int, Create, (P *, I, I, I, P, int, int), (&d, 3, 4, 5, B, R_64F, ORDER_ROW)) == OK);            \
+#define DNMAT(Create, Get)                                                                                             \
+    static void check_##Get(void)                                                                                      \
+    {                                                                                                                  \
+        void *d = NULL, *v = NULL;                                                                                     \
+        int64_t rows = -1, cols = -1, ld = -1;                                                                         \
+        int type = -1, order = -1;                                                                                     \
+        CHECK(CALL(int, Create, (P *, I, I, I, P, int, int), (&d, 3, 4, 5, B, R_64F, ORDER_ROW)) == OK);               \
         CHECK(CALL(int, Get, (P, I *, I *, I *, P *, int *, int *), (d, &rows, &cols, &ld, &v, &type, &order)) == OK); \
-        CHECK(rows == 3 && cols == 4 && ld == 5 && v == B && type == R_64F && order == ORDER_ROW);                  \
-        CALL(int, cusparseDestroyDnMat, (P), (d));                                                                  \
-    }                                                                                                               \
-    SNIPPET(Create) { check_##Get(); }                                                                              \
-    SNIPPET(Get) { check_##Get(); }
+        CHECK(rows == 3 && cols == 4 && ld == 5 && v == B && type == R_64F && order == ORDER_ROW);                     \
+        CALL(int, cusparseDestroyDnMat, (P), (d));                                                                     \
+    }                                                                                                                  \
+    SNIPPET(Create)                                                                                                    \
+    {                                                                                                                  \
+        check_##Get();                                                                                                 \
+    }                                                                                                                  \
+    SNIPPET(Get)                                                                                                       \
+    {                                                                                                                  \
+        check_##Get();                                                                                                 \
+    }
 DNMAT(cusparseCreateDnMat, cusparseDnMatGet)
 DNMAT(cusparseCreateConstDnMat, cusparseConstDnMatGet)
 
@@ -272,15 +284,21 @@ SNIPPET(cusparseDnMatGetStridedBatch)
         void *d = NULL, *i = NULL, *v = NULL;                                                                        \
         int64_t size = -1, nnz = -1;                                                                                 \
         int index = -1, base = -1, type = -1;                                                                        \
-        CHECK(CALL(int, Create, (P *, I, I, P, P, int, int, int),                                                    \
-                   (&d, 90, 9, A, B, INDEX_64I, ONE_BASED, R_64F)) == OK);                                           \
+        CHECK(CALL(int, Create, (P *, I, I, P, P, int, int, int), (&d, 90, 9, A, B, INDEX_64I, ONE_BASED, R_64F)) == \
+              OK);                                                                                                   \
         CHECK(CALL(int, Get, (P, I *, I *, P *, P *, int *, int *, int *),                                           \
                    (d, &size, &nnz, &i, &v, &index, &base, &type)) == OK);                                           \
         CHECK(size == 90 && nnz == 9 && i == A && v == B && index == INDEX_64I && base == 1 && type == R_64F);       \
         CALL(int, cusparseDestroySpVec, (P), (d));                                                                   \
     }                                                                                                                \
-    SNIPPET(Create) { check_##Get(); }                                                                               \
-    SNIPPET(Get) { check_##Get(); }
+    SNIPPET(Create)                                                                                                  \
+    {                                                                                                                \
+        check_##Get();                                                                                               \
+    }                                                                                                                \
+    SNIPPET(Get)                                                                                                     \
+    {                                                                                                                \
+        check_##Get();                                                                                               \
+    }
 SPVEC(cusparseCreateSpVec, cusparseSpVecGet)
 SPVEC(cusparseCreateConstSpVec, cusparseConstSpVecGet)
 
@@ -305,88 +323,106 @@ static void check_size(void *d, int format, int64_t rows, int64_t cols, int64_t 
     CHECK(f == format);
 }
 
-#define COMPRESSED(Create, Get, format)                                                                              \
-    static void check_##Get(void)                                                                                    \
-    {                                                                                                                \
-        void *d = NULL, *o = NULL, *i = NULL, *v = NULL;                                                             \
-        int64_t rows = -1, cols = -1, nnz = -1;                                                                      \
-        int offset = -1, index = -1, base = -1, type = -1;                                                           \
-        CHECK(CALL(int, Create, (P *, I, I, I, P, P, P, int, int, int, int),                                         \
-                   (&d, ROWS, COLS, NNZ, A, B, C, INDEX_64I, INDEX_32I, ONE_BASED, R_64F)) == OK);                   \
-        CHECK(CALL(int, Get, (P, I *, I *, I *, P *, P *, P *, int *, int *, int *, int *),                          \
-                   (d, &rows, &cols, &nnz, &o, &i, &v, &offset, &index, &base, &type)) == OK);                       \
-        CHECK(rows == ROWS && cols == COLS && nnz == NNZ && o == A && i == B && v == C);                             \
-        CHECK(offset == INDEX_64I && index == INDEX_32I && base == ONE_BASED && type == R_64F);                      \
-        check_size(d, format, ROWS, COLS, NNZ);                                                                      \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                                                   \
-    }                                                                                                                \
-    SNIPPET(Create) { check_##Get(); }                                                                               \
-    SNIPPET(Get) { check_##Get(); }
+#define COMPRESSED(Create, Get, format)                                                            \
+    static void check_##Get(void)                                                                  \
+    {                                                                                              \
+        void *d = NULL, *o = NULL, *i = NULL, *v = NULL;                                           \
+        int64_t rows = -1, cols = -1, nnz = -1;                                                    \
+        int offset = -1, index = -1, base = -1, type = -1;                                         \
+        CHECK(CALL(int, Create, (P *, I, I, I, P, P, P, int, int, int, int),                       \
+                   (&d, ROWS, COLS, NNZ, A, B, C, INDEX_64I, INDEX_32I, ONE_BASED, R_64F)) == OK); \
+        CHECK(CALL(int, Get, (P, I *, I *, I *, P *, P *, P *, int *, int *, int *, int *),        \
+                   (d, &rows, &cols, &nnz, &o, &i, &v, &offset, &index, &base, &type)) == OK);     \
+        CHECK(rows == ROWS && cols == COLS && nnz == NNZ && o == A && i == B && v == C);           \
+        CHECK(offset == INDEX_64I && index == INDEX_32I && base == ONE_BASED && type == R_64F);    \
+        check_size(d, format, ROWS, COLS, NNZ);                                                    \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                                 \
+    }                                                                                              \
+    SNIPPET(Create)                                                                                \
+    {                                                                                              \
+        check_##Get();                                                                             \
+    }                                                                                              \
+    SNIPPET(Get)                                                                                   \
+    {                                                                                              \
+        check_##Get();                                                                             \
+    }
 COMPRESSED(cusparseCreateCsr, cusparseCsrGet, CSR)
 COMPRESSED(cusparseCreateConstCsr, cusparseConstCsrGet, CSR)
 COMPRESSED(cusparseCreateCsc, cusparseCscGet, CSC)
 COMPRESSED(cusparseCreateConstCsc, cusparseConstCscGet, CSC)
 
-#define COORDINATES(Create, Get)                                                                                     \
-    static void check_##Get(void)                                                                                    \
-    {                                                                                                                \
-        void *d = NULL, *r = NULL, *c = NULL, *v = NULL;                                                             \
-        int64_t rows = -1, cols = -1, nnz = -1;                                                                      \
-        int index = -1, base = -1, type = -1;                                                                        \
-        CHECK(CALL(int, Create, (P *, I, I, I, P, P, P, int, int, int),                                              \
-                   (&d, ROWS, COLS, NNZ, A, B, C, INDEX_64I, ONE_BASED, R_64F)) == OK);                              \
-        CHECK(CALL(int, Get, (P, I *, I *, I *, P *, P *, P *, int *, int *, int *),                                 \
-                   (d, &rows, &cols, &nnz, &r, &c, &v, &index, &base, &type)) == OK);                                \
-        CHECK(rows == ROWS && cols == COLS && nnz == NNZ && r == A && c == B && v == C);                             \
-        CHECK(index == INDEX_64I && base == ONE_BASED && type == R_64F);                                             \
-        check_size(d, COO, ROWS, COLS, NNZ);                                                                         \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                                                   \
-    }                                                                                                                \
-    SNIPPET(Create) { check_##Get(); }                                                                               \
-    SNIPPET(Get) { check_##Get(); }
+#define COORDINATES(Create, Get)                                                         \
+    static void check_##Get(void)                                                        \
+    {                                                                                    \
+        void *d = NULL, *r = NULL, *c = NULL, *v = NULL;                                 \
+        int64_t rows = -1, cols = -1, nnz = -1;                                          \
+        int index = -1, base = -1, type = -1;                                            \
+        CHECK(CALL(int, Create, (P *, I, I, I, P, P, P, int, int, int),                  \
+                   (&d, ROWS, COLS, NNZ, A, B, C, INDEX_64I, ONE_BASED, R_64F)) == OK);  \
+        CHECK(CALL(int, Get, (P, I *, I *, I *, P *, P *, P *, int *, int *, int *),     \
+                   (d, &rows, &cols, &nnz, &r, &c, &v, &index, &base, &type)) == OK);    \
+        CHECK(rows == ROWS && cols == COLS && nnz == NNZ && r == A && c == B && v == C); \
+        CHECK(index == INDEX_64I && base == ONE_BASED && type == R_64F);                 \
+        check_size(d, COO, ROWS, COLS, NNZ);                                             \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                       \
+    }                                                                                    \
+    SNIPPET(Create)                                                                      \
+    {                                                                                    \
+        check_##Get();                                                                   \
+    }                                                                                    \
+    SNIPPET(Get)                                                                         \
+    {                                                                                    \
+        check_##Get();                                                                   \
+    }
 COORDINATES(cusparseCreateCoo, cusparseCooGet)
 COORDINATES(cusparseCreateConstCoo, cusparseConstCooGet)
 
-#define BLOCKED(Create, Get)                                                                                         \
-    static void check_##Get(void)                                                                                    \
-    {                                                                                                                \
-        void *d = NULL, *c = NULL, *v = NULL;                                                                        \
-        int64_t rows = -1, cols = -1, block = -1, ell = -1;                                                          \
-        int index = -1, base = -1, type = -1;                                                                        \
-        CHECK(CALL(int, Create, (P *, I, I, I, I, P, P, int, int, int),                                              \
-                   (&d, ROWS, COLS, 16, 64, A, B, INDEX_32I, ONE_BASED, R_64F)) == OK);                              \
-        CHECK(CALL(int, Get, (P, I *, I *, I *, I *, P *, P *, int *, int *, int *),                                 \
-                   (d, &rows, &cols, &block, &ell, &c, &v, &index, &base, &type)) == OK);                            \
-        CHECK(rows == ROWS && cols == COLS && block == 16 && ell == 64 && c == A && v == B);                         \
-        CHECK(index == INDEX_32I && base == ONE_BASED && type == R_64F);                                             \
-        check_size(d, BLOCKED_ELL, ROWS, COLS, ROWS * 64);                                                           \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                                                   \
-    }                                                                                                                \
-    SNIPPET(Create) { check_##Get(); }                                                                               \
-    SNIPPET(Get) { check_##Get(); }
+#define BLOCKED(Create, Get)                                                                 \
+    static void check_##Get(void)                                                            \
+    {                                                                                        \
+        void *d = NULL, *c = NULL, *v = NULL;                                                \
+        int64_t rows = -1, cols = -1, block = -1, ell = -1;                                  \
+        int index = -1, base = -1, type = -1;                                                \
+        CHECK(CALL(int, Create, (P *, I, I, I, I, P, P, int, int, int),                      \
+                   (&d, ROWS, COLS, 16, 64, A, B, INDEX_32I, ONE_BASED, R_64F)) == OK);      \
+        CHECK(CALL(int, Get, (P, I *, I *, I *, I *, P *, P *, int *, int *, int *),         \
+                   (d, &rows, &cols, &block, &ell, &c, &v, &index, &base, &type)) == OK);    \
+        CHECK(rows == ROWS && cols == COLS && block == 16 && ell == 64 && c == A && v == B); \
+        CHECK(index == INDEX_32I && base == ONE_BASED && type == R_64F);                     \
+        check_size(d, BLOCKED_ELL, ROWS, COLS, ROWS * 64);                                   \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                           \
+    }                                                                                        \
+    SNIPPET(Create)                                                                          \
+    {                                                                                        \
+        check_##Get();                                                                       \
+    }                                                                                        \
+    SNIPPET(Get)                                                                             \
+    {                                                                                        \
+        check_##Get();                                                                       \
+    }
 BLOCKED(cusparseCreateBlockedEll, cusparseBlockedEllGet)
 BLOCKED(cusparseCreateConstBlockedEll, cusparseConstBlockedEllGet)
 
-#define BLOCK_ROWS(Create)                                                                                           \
-    SNIPPET(Create)                                                                                                  \
-    {                                                                                                                \
-        void *d = NULL;                                                                                              \
-        CHECK(CALL(int, Create, (P *, I, I, I, I, I, P, P, P, int, int, int, int, int),                              \
-                   (&d, 10, 20, 30, 4, 8, A, B, C, INDEX_32I, INDEX_32I, 0, R_32F, ORDER_ROW)) == OK);               \
-        check_size(d, BSR, 40, 160, 30 * 32);                                                                        \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                                                   \
+#define BLOCK_ROWS(Create)                                                                             \
+    SNIPPET(Create)                                                                                    \
+    {                                                                                                  \
+        void *d = NULL;                                                                                \
+        CHECK(CALL(int, Create, (P *, I, I, I, I, I, P, P, P, int, int, int, int, int),                \
+                   (&d, 10, 20, 30, 4, 8, A, B, C, INDEX_32I, INDEX_32I, 0, R_32F, ORDER_ROW)) == OK); \
+        check_size(d, BSR, 40, 160, 30 * 32);                                                          \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                                     \
     }
 BLOCK_ROWS(cusparseCreateBsr)
 BLOCK_ROWS(cusparseCreateConstBsr)
 
-#define SLICED(Create)                                                                                               \
-    SNIPPET(Create)                                                                                                  \
-    {                                                                                                                \
-        void *d = NULL;                                                                                              \
-        CHECK(CALL(int, Create, (P *, I, I, I, I, I, P, P, P, int, int, int, int),                                   \
-                   (&d, ROWS, COLS, NNZ, NNZ + 64, 32, A, B, C, INDEX_32I, INDEX_32I, 0, R_32F)) == OK);             \
-        check_size(d, SLICED_ELL, ROWS, COLS, NNZ);                                                                  \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                                                   \
+#define SLICED(Create)                                                                                   \
+    SNIPPET(Create)                                                                                      \
+    {                                                                                                    \
+        void *d = NULL;                                                                                  \
+        CHECK(CALL(int, Create, (P *, I, I, I, I, I, P, P, P, int, int, int, int),                       \
+                   (&d, ROWS, COLS, NNZ, NNZ + 64, 32, A, B, C, INDEX_32I, INDEX_32I, 0, R_32F)) == OK); \
+        check_size(d, SLICED_ELL, ROWS, COLS, NNZ);                                                      \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                                       \
     }
 SLICED(cusparseCreateSlicedEll)
 SLICED(cusparseCreateConstSlicedEll)
@@ -449,15 +485,15 @@ SNIPPET(cusparseBsrSetStridedBatch)
     check_batches(d, 7);
 }
 
-#define SET_POINTERS(Set)                                                                                   \
-    SNIPPET(Set)                                                                                            \
-    {                                                                                                       \
-        void *d = new_csr(ROWS, COLS, NNZ), *o = NULL, *i = NULL, *v = NULL;                                \
-        CHECK(CALL(int, Set, (P, P, P, P), (d, C, A, B)) == OK);                                            \
-        CALL(int, cusparseCsrGet, (P, I *, I *, I *, P *, P *, P *, int *, int *, int *, int *),            \
-             (d, NULL, NULL, NULL, &o, &i, &v, NULL, NULL, NULL, NULL));                                    \
-        CHECK(o == C && i == A && v == B);                                                                  \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                                          \
+#define SET_POINTERS(Set)                                                                        \
+    SNIPPET(Set)                                                                                 \
+    {                                                                                            \
+        void *d = new_csr(ROWS, COLS, NNZ), *o = NULL, *i = NULL, *v = NULL;                     \
+        CHECK(CALL(int, Set, (P, P, P, P), (d, C, A, B)) == OK);                                 \
+        CALL(int, cusparseCsrGet, (P, I *, I *, I *, P *, P *, P *, int *, int *, int *, int *), \
+             (d, NULL, NULL, NULL, &o, &i, &v, NULL, NULL, NULL, NULL));                         \
+        CHECK(o == C && i == A && v == B);                                                       \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                               \
     }
 SET_POINTERS(cusparseCsrSetPointers)
 SET_POINTERS(cusparseCscSetPointers)
@@ -485,19 +521,19 @@ SNIPPET(cusparseSpMatGetAttribute)
 
 /* ---- buffer sizes of the generic operations: written and plausible ---- */
 
-#define SIZED(symbol, least, most, types, args)                                            \
-    SNIPPET(symbol)                                                                        \
-    {                                                                                      \
-        void *h = lib(0), *m = new_csr(ROWS, COLS, NNZ), *d = new_dnmat();                 \
-        void *x = new_dnvec(), *s = new_spvec(), *p = NULL;                                \
-        size_t bytes = SIZE_MAX, *out = &bytes;                                            \
-        (void)p;                                                                           \
-        CHECK(CALL(int, symbol, types, args) == OK);                                       \
-        CHECK(bytes >= (least) && bytes <= (most));                                        \
-        CALL(int, cusparseDestroySpMat, (P), (m));                                         \
-        CALL(int, cusparseDestroyDnMat, (P), (d));                                         \
-        CALL(int, cusparseDestroyDnVec, (P), (x));                                         \
-        CALL(int, cusparseDestroySpVec, (P), (s));                                         \
+#define SIZED(symbol, least, most, types, args)                            \
+    SNIPPET(symbol)                                                        \
+    {                                                                      \
+        void *h = lib(0), *m = new_csr(ROWS, COLS, NNZ), *d = new_dnmat(); \
+        void *x = new_dnvec(), *s = new_spvec(), *p = NULL;                \
+        size_t bytes = SIZE_MAX, *out = &bytes;                            \
+        (void)p;                                                           \
+        CHECK(CALL(int, symbol, types, args) == OK);                       \
+        CHECK(bytes >= (least) && bytes <= (most));                        \
+        CALL(int, cusparseDestroySpMat, (P), (m));                         \
+        CALL(int, cusparseDestroyDnMat, (P), (d));                         \
+        CALL(int, cusparseDestroyDnVec, (P), (x));                         \
+        CALL(int, cusparseDestroySpVec, (P), (s));                         \
     }
 SIZED(cusparseSpMV_bufferSize, 8, 1 << 20, (P, int, P, P, P, P, P, int, int, Z), (h, 0, p, m, x, p, x, R_32F, 0, out))
 SIZED(cusparseSpMM_bufferSize, 8, 1 << 20, (P, int, int, P, P, P, P, P, int, int, Z),
@@ -562,15 +598,15 @@ static void multiply(int alg, size_t *size1, size_t *size2)
     CALL(int, cusparseDestroySpMat, (P), (c));
 }
 
-#define SPGEMM(symbol)                                                            \
-    SNIPPET(symbol)                                                               \
-    {                                                                             \
-        size_t size1, size2, chunked;                                             \
-        multiply(ALG1, &size1, &size2);                                           \
-        CHECK(size1 >= 1000 * 4 && size1 < 1 << 20);                              \
-        CHECK(size2 == 10000 * 8);                                                \
-        multiply(ALG2, &size1, &chunked);                                         \
-        CHECK(chunked > 0 && chunked < size2);                                    \
+#define SPGEMM(symbol)                               \
+    SNIPPET(symbol)                                  \
+    {                                                \
+        size_t size1, size2, chunked;                \
+        multiply(ALG1, &size1, &size2);              \
+        CHECK(size1 >= 1000 * 4 && size1 < 1 << 20); \
+        CHECK(size2 == 10000 * 8);                   \
+        multiply(ALG2, &size1, &chunked);            \
+        CHECK(chunked > 0 && chunked < size2);       \
     }
 SPGEMM(cusparseSpGEMM_createDescr)
 SPGEMM(cusparseSpGEMM_destroyDescr)
@@ -615,9 +651,18 @@ static void multiply_again(void)
     CALL(int, cusparseDestroySpMat, (P), (c));
 }
 
-SNIPPET(cusparseSpGEMMreuse_workEstimation) { multiply_again(); }
-SNIPPET(cusparseSpGEMMreuse_nnz) { multiply_again(); }
-SNIPPET(cusparseSpGEMMreuse_copy) { multiply_again(); }
+SNIPPET(cusparseSpGEMMreuse_workEstimation)
+{
+    multiply_again();
+}
+SNIPPET(cusparseSpGEMMreuse_nnz)
+{
+    multiply_again();
+}
+SNIPPET(cusparseSpGEMMreuse_copy)
+{
+    multiply_again();
+}
 
 SNIPPET(cusparseSpGEAM_nnz)
 {
@@ -644,15 +689,15 @@ SNIPPET(cusparseXcsrgeam2Nnz)
 
 /* ---- older routines ---- */
 
-#define ZERO_PIVOT(symbol)                                                                  \
-    SNIPPET(symbol)                                                                         \
-    {                                                                                       \
-        int position = 7;                                                                   \
-        CHECK(CALL(int, symbol, (P, P, int *), (lib(0), NULL, &position)) == OK);           \
-        CHECK(position == -1);                                                              \
-        position = 7;                                                                       \
-        CHECK(CALL(int, symbol, (P, P, int *), (lib(1), NULL, &position)) == OK);           \
-        CHECK(position == 7);                                                               \
+#define ZERO_PIVOT(symbol)                                                        \
+    SNIPPET(symbol)                                                               \
+    {                                                                             \
+        int position = 7;                                                         \
+        CHECK(CALL(int, symbol, (P, P, int *), (lib(0), NULL, &position)) == OK); \
+        CHECK(position == -1);                                                    \
+        position = 7;                                                             \
+        CHECK(CALL(int, symbol, (P, P, int *), (lib(1), NULL, &position)) == OK); \
+        CHECK(position == 7);                                                     \
     }
 ZERO_PIVOT(cusparseXbsrsv2_zeroPivot)
 ZERO_PIVOT(cusparseXbsrsm2_zeroPivot)
@@ -661,26 +706,26 @@ ZERO_PIVOT(cusparseXbsrilu02_zeroPivot)
 ZERO_PIVOT(cusparseXcsric02_zeroPivot)
 ZERO_PIVOT(cusparseXcsrilu02_zeroPivot)
 
-#define OLD(symbol, kind, types, args)                              \
-    SNIPPET(symbol)                                                 \
-    {                                                               \
-        void *h = lib(0), *p = NULL;                                \
-        kind bytes = -1, *out = &bytes;                             \
-        (void)p;                                                    \
-        CHECK(CALL(int, symbol, types, args) == OK);                \
-        CHECK(bytes >= 100 * 4 && bytes <= 1000 * 1000);            \
+#define OLD(symbol, kind, types, args)                   \
+    SNIPPET(symbol)                                      \
+    {                                                    \
+        void *h = lib(0), *p = NULL;                     \
+        kind bytes = -1, *out = &bytes;                  \
+        (void)p;                                         \
+        CHECK(CALL(int, symbol, types, args) == OK);     \
+        CHECK(bytes >= 100 * 4 && bytes <= 1000 * 1000); \
     }
 #define LIST(...) __VA_ARGS__
-#define OLD_BOTH_TYPED(name, types, args)                                                                        \
-    OLD(cusparseS##name##_bufferSize, int, (LIST types, int *), args)                                            \
-    OLD(cusparseD##name##_bufferSize, int, (LIST types, int *), args)                                            \
-    OLD(cusparseC##name##_bufferSize, int, (LIST types, int *), args)                                            \
-    OLD(cusparseZ##name##_bufferSize, int, (LIST types, int *), args)                                            \
+#define OLD_BOTH_TYPED(name, types, args)                             \
+    OLD(cusparseS##name##_bufferSize, int, (LIST types, int *), args) \
+    OLD(cusparseD##name##_bufferSize, int, (LIST types, int *), args) \
+    OLD(cusparseC##name##_bufferSize, int, (LIST types, int *), args) \
+    OLD(cusparseZ##name##_bufferSize, int, (LIST types, int *), args) \
     OLD_EXT_TYPED(name, types, args)
-#define OLD_EXT_TYPED(name, types, args)                                                                         \
-    OLD(cusparseS##name##_bufferSizeExt, size_t, (LIST types, size_t *), args)                                   \
-    OLD(cusparseD##name##_bufferSizeExt, size_t, (LIST types, size_t *), args)                                   \
-    OLD(cusparseC##name##_bufferSizeExt, size_t, (LIST types, size_t *), args)                                   \
+#define OLD_EXT_TYPED(name, types, args)                                       \
+    OLD(cusparseS##name##_bufferSizeExt, size_t, (LIST types, size_t *), args) \
+    OLD(cusparseD##name##_bufferSizeExt, size_t, (LIST types, size_t *), args) \
+    OLD(cusparseC##name##_bufferSizeExt, size_t, (LIST types, size_t *), args) \
     OLD(cusparseZ##name##_bufferSizeExt, size_t, (LIST types, size_t *), args)
 
 /* 100 rows or block rows, 500 entries or blocks. */

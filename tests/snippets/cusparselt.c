@@ -229,7 +229,10 @@ SNIPPET(cusparseLtMatmulPlanDestroy)
 
 SNIPPET(cusparseLtMatmulGetWorkspace)
 {
-    static const struct { int type; size_t bytes; } known[] = {{R_16F, 2048}, {R_8I, 2048}, {R_32F, 4096}};
+    static const struct {
+        int type;
+        size_t bytes;
+    } known[] = {{R_16F, 2048}, {R_8I, 2048}, {R_32F, 4096}};
     for (size_t i = 0; i < 3; i++) {
         size_t bytes = SIZE_MAX;
         prepare(known[i].type);
@@ -255,8 +258,13 @@ SNIPPET(cusparseLtMatmulSearch)
 }
 
 /* 64 x 128 elements: PyTorch counts on 9/16 of the dense bytes for 16 bits and 10/16 for 8. */
-static const struct { int type; size_t size; } compressed[] = {
-    {R_16F, 64 * 128 * 2 * 9 / 16}, {R_8I, 64 * 128 * 10 / 16}, {R_32F, 64 * 128 * 4 * 9 / 16},
+static const struct {
+    int type;
+    size_t size;
+} compressed[] = {
+    {R_16F, 64 * 128 * 2 * 9 / 16},
+    {R_8I, 64 * 128 * 10 / 16},
+    {R_32F, 64 * 128 * 4 * 9 / 16},
 };
 
 SNIPPET(cusparseLtSpMMACompressedSize)

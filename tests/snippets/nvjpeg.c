@@ -42,15 +42,15 @@ SNIPPET(nvjpegCreate)
     destroy(handle);
 }
 
-#define CREATE_EX(symbol)                                                                                 \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        void *handle = NULL;                                                                              \
-        CHECK(CALL(int, symbol, (int, void *, void *, unsigned, void **),                                 \
-                   (BACKEND_HARDWARE, NULL, NULL, 0, &handle)) == ARCH_MISMATCH);                         \
+#define CREATE_EX(symbol)                                                                                     \
+    SNIPPET(symbol)                                                                                           \
+    {                                                                                                         \
+        void *handle = NULL;                                                                                  \
+        CHECK(CALL(int, symbol, (int, void *, void *, unsigned, void **),                                     \
+                   (BACKEND_HARDWARE, NULL, NULL, 0, &handle)) == ARCH_MISMATCH);                             \
         CHECK(CALL(int, symbol, (int, void *, void *, unsigned, void **), (0, NULL, NULL, 0, &handle)) == 0); \
-        CHECK(handle != NULL);                                                                            \
-        destroy(handle);                                                                                  \
+        CHECK(handle != NULL);                                                                                \
+        destroy(handle);                                                                                      \
     }
 CREATE_EX(nvjpegCreateEx)
 CREATE_EX(nvjpegCreateExV2)
@@ -69,23 +69,23 @@ SNIPPET(nvjpegGetCudartProperty)
     CHECK(major >= 12);
 }
 
-#define PADDING(set, get)                                                                                 \
-    SNIPPET(set)                                                                                          \
-    {                                                                                                     \
-        void *handle = create();                                                                          \
-        CHECK(CALL(int, set, (size_t, void *), (4096, handle)) == 0);                                     \
-        destroy(handle);                                                                                  \
-    }                                                                                                     \
-    SNIPPET(get)                                                                                          \
-    {                                                                                                     \
-        void *handle = create();                                                                          \
-        size_t padding = 1;                                                                               \
-        CHECK(CALL(int, get, (size_t *, void *), (&padding, handle)) == 0);                               \
-        CHECK(padding == 0);                                                                              \
-        CHECK(CALL(int, set, (size_t, void *), (4096, handle)) == 0);                                     \
-        CHECK(CALL(int, get, (size_t *, void *), (&padding, handle)) == 0);                               \
-        CHECK(padding == 4096);                                                                           \
-        destroy(handle);                                                                                  \
+#define PADDING(set, get)                                                   \
+    SNIPPET(set)                                                            \
+    {                                                                       \
+        void *handle = create();                                            \
+        CHECK(CALL(int, set, (size_t, void *), (4096, handle)) == 0);       \
+        destroy(handle);                                                    \
+    }                                                                       \
+    SNIPPET(get)                                                            \
+    {                                                                       \
+        void *handle = create();                                            \
+        size_t padding = 1;                                                 \
+        CHECK(CALL(int, get, (size_t *, void *), (&padding, handle)) == 0); \
+        CHECK(padding == 0);                                                \
+        CHECK(CALL(int, set, (size_t, void *), (4096, handle)) == 0);       \
+        CHECK(CALL(int, get, (size_t *, void *), (&padding, handle)) == 0); \
+        CHECK(padding == 4096);                                             \
+        destroy(handle);                                                    \
     }
 PADDING(nvjpegSetDeviceMemoryPadding, nvjpegGetDeviceMemoryPadding)
 PADDING(nvjpegSetPinnedMemoryPadding, nvjpegGetPinnedMemoryPadding)
@@ -154,16 +154,16 @@ SNIPPET(nvjpegJpegStreamParseHeader)
     end(s);
 }
 
-#define GETTER(symbol, expected)                                                                          \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        void *s = parsed(), *empty = stream();                                                            \
-        int value = -9;                                                                                   \
-        CHECK(CALL(int, symbol, (void *, int *), (s, &value)) == 0);                                      \
-        CHECK(value == expected);                                                                         \
-        CHECK(CALL(int, symbol, (void *, int *), (empty, &value)) == INVALID_PARAMETER);                  \
-        end(s);                                                                                           \
-        end(empty);                                                                                       \
+#define GETTER(symbol, expected)                                                         \
+    SNIPPET(symbol)                                                                      \
+    {                                                                                    \
+        void *s = parsed(), *empty = stream();                                           \
+        int value = -9;                                                                  \
+        CHECK(CALL(int, symbol, (void *, int *), (s, &value)) == 0);                     \
+        CHECK(value == expected);                                                        \
+        CHECK(CALL(int, symbol, (void *, int *), (empty, &value)) == INVALID_PARAMETER); \
+        end(s);                                                                          \
+        end(empty);                                                                      \
     }
 GETTER(nvjpegJpegStreamGetJpegEncoding, BASELINE)
 GETTER(nvjpegJpegStreamGetComponentsNum, 3)
@@ -230,8 +230,8 @@ SNIPPET(nvjpegEncoderStateDestroy)
 SNIPPET(nvjpegEncodeGetBufferSize)
 {
     size_t length = 0;
-    CHECK(CALL(int, nvjpegEncodeGetBufferSize, (void *, void *, int, int, size_t *),
-               (NULL, NULL, 640, 480, &length)) == 0);
+    CHECK(CALL(int, nvjpegEncodeGetBufferSize, (void *, void *, int, int, size_t *), (NULL, NULL, 640, 480, &length)) ==
+          0);
     CHECK(length >= 640 * 480 * 3 && length < 640 * 480 * 4);
 }
 
@@ -243,14 +243,14 @@ static size_t encoded_length(void *s)
     return length;
 }
 
-#define ENCODE(symbol)                                                                                    \
-    SNIPPET(symbol)                                                                                       \
-    {                                                                                                     \
-        void *s = state();                                                                                \
-        CHECK(CALL(int, symbol, (void *, void *, void *, void *, int, int, int, void *),                  \
-                   (NULL, s, NULL, NULL, 5, 640, 480, NULL)) == 0);                                       \
-        CHECK(encoded_length(s) > 0 && encoded_length(s) < 640 * 480);                                    \
-        drop(s);                                                                                          \
+#define ENCODE(symbol)                                                                   \
+    SNIPPET(symbol)                                                                      \
+    {                                                                                    \
+        void *s = state();                                                               \
+        CHECK(CALL(int, symbol, (void *, void *, void *, void *, int, int, int, void *), \
+                   (NULL, s, NULL, NULL, 5, 640, 480, NULL)) == 0);                      \
+        CHECK(encoded_length(s) > 0 && encoded_length(s) < 640 * 480);                   \
+        drop(s);                                                                         \
     }
 ENCODE(nvjpegEncodeImage)
 ENCODE(nvjpegEncodeYUV)

@@ -56,21 +56,21 @@ bool snippet_wrote(const struct snippet_output *output, const void *value, size_
 bool snippet_wrote_handle(const struct snippet_output *output);
 
 /* Skipped when the library of this generation does not export the symbol. */
-#define SNIPPET(symbol)                                                                                   \
-    static void snippet_run_##symbol(void);                                                               \
-    __attribute__((constructor)) static void snippet_add_##symbol(void)                                   \
-    {                                                                                                     \
-        static struct snippet s = {#symbol, snippet_run_##symbol, NULL};                                  \
-        snippet_add(&s);                                                                                  \
-    }                                                                                                     \
+#define SNIPPET(symbol)                                                  \
+    static void snippet_run_##symbol(void);                              \
+    __attribute__((constructor)) static void snippet_add_##symbol(void)  \
+    {                                                                    \
+        static struct snippet s = {#symbol, snippet_run_##symbol, NULL}; \
+        snippet_add(&s);                                                 \
+    }                                                                    \
     static void snippet_run_##symbol(void)
 
-#define CALL(result, symbol, types, arguments) (((result(*) types)snippet_symbol(#symbol)) arguments)
+#define CALL(result, symbol, types, arguments) (((result(*) types)snippet_symbol(#symbol))arguments)
 
-#define CHECK(condition)                                                                                  \
-    do {                                                                                                  \
-        if (!(condition))                                                                                 \
-            snippet_fail(__FILE__, __LINE__, #condition);                                                 \
+#define CHECK(condition)                                  \
+    do {                                                  \
+        if (!(condition))                                 \
+            snippet_fail(__FILE__, __LINE__, #condition); \
     } while (0)
 
 #endif

@@ -68,10 +68,17 @@ static void spellings(void **state)
     static const struct {
         const char *spelling, *id;
     } rows[] = {
-        {"NVIDIA A100-SXM4-40GB", "a100-40gb"}, {"A100 40GB", "a100-40gb"},       {"rtx 3060", "rtx3060"},
-        {"a100-40gb:1g.5gb", "a100-40gb:1g.5gb"}, {"GeForce RTX 3060", "rtx3060"}, {"RTX_3060", "rtx3060"},
-        {"NVIDIA GeForce RTX 4090", "rtx4090"},  {"H100-80GB", "h100-80gb"},       {"Tesla T4", "t4"},
-        {"rtx4060ti-16gb", "rtx4060ti-16gb"},    {"A100 40GB:1g.5gb", "a100-40gb:1g.5gb"},
+        {"NVIDIA A100-SXM4-40GB", "a100-40gb"},
+        {"A100 40GB", "a100-40gb"},
+        {"rtx 3060", "rtx3060"},
+        {"a100-40gb:1g.5gb", "a100-40gb:1g.5gb"},
+        {"GeForce RTX 3060", "rtx3060"},
+        {"RTX_3060", "rtx3060"},
+        {"NVIDIA GeForce RTX 4090", "rtx4090"},
+        {"H100-80GB", "h100-80gb"},
+        {"Tesla T4", "t4"},
+        {"rtx4060ti-16gb", "rtx4060ti-16gb"},
+        {"A100 40GB:1g.5gb", "a100-40gb:1g.5gb"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -138,7 +145,8 @@ static void wrong_files(void **state)
         {"[gpu]\nname = X\nmemory_nominal = 8\nsms = 4\n", ": compute_capability is missing"},
         {"[gpu]\nname = X\ncompute_capability = 8.6\nmemory_nominal = 8\n", ": sms is missing"},
         {"[gpu]\nname = X\ncompute_capability = 8.6\nsms = 4\n", ": memory_nominal (or memory_total) is missing"},
-        {"[gpu]\nname = X\ncompute_capability = 3.3\nmemory_nominal = 8\nsms = 4\n", ": compute capability 3.3 is not in "},
+        {"[gpu]\nname = X\ncompute_capability = 3.3\nmemory_nominal = 8\nsms = 4\n",
+         ": compute capability 3.3 is not in "},
         {GOOD "sms = 4\n", ":6: 'sms' is given twice"},
         {GOOD "colour = green\n", ":6: unknown key 'colour'"},
         {GOOD "[gpus]\nx = 1\n", ":7: unknown section [gpus]"},
@@ -172,7 +180,8 @@ static void wrong_files(void **state)
 
 static void profiles(void **state)
 {
-    static const char text[] = GOOD "[mig 1g.2gb]\nsms = 1\nmemory_nominal_mib = 2048\n[mig 2g.4gb]\nsms = 2\nmemory_total = 4000000000\n";
+    static const char text[] =
+        GOOD "[mig 1g.2gb]\nsms = 1\nmemory_nominal_mib = 2048\n[mig 2g.4gb]\nsms = 2\nmemory_total = 4000000000\n";
     struct plm_card cards[3];
     struct plm_error error;
     const char *path = unit_path("parent.ini");
@@ -242,9 +251,14 @@ static void every_figure_has_a_source(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_card_is_sound), cmocka_unit_test(spellings), cmocka_unit_test(names_lead_home),
-        cmocka_unit_test(unknown_names),       cmocka_unit_test(own_files), cmocka_unit_test(wrong_files),
-        cmocka_unit_test(profiles),            cmocka_unit_test(every_figure_has_a_source),
+        cmocka_unit_test(every_card_is_sound),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(names_lead_home),
+        cmocka_unit_test(unknown_names),
+        cmocka_unit_test(own_files),
+        cmocka_unit_test(wrong_files),
+        cmocka_unit_test(profiles),
+        cmocka_unit_test(every_figure_has_a_source),
     };
     return cmocka_run_group_tests(tests, load, drop);
 }

@@ -71,7 +71,9 @@ static void strings_are_utf8(void **state)
         {"", "\"\"\n"},
         {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x9a\xa2", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x9a\xa2\"\n"},
         {"\x80", "\"" NOT_A_CHARACTER "\"\n"},
-        {"\xff" "a", "\"" NOT_A_CHARACTER "a\"\n"},
+        {"\xff"
+         "a",
+         "\"" NOT_A_CHARACTER "a\"\n"},
         {"\xc3", "\"" NOT_A_CHARACTER "\"\n"},                                              /* cut */
         {"\xc0\xaf", "\"" NOT_A_CHARACTER NOT_A_CHARACTER "\"\n"},                          /* longer than needed */
         {"\xe0\x80\xaf", "\"" NOT_A_CHARACTER NOT_A_CHARACTER NOT_A_CHARACTER "\"\n"},

@@ -27,7 +27,8 @@ static int parse(int argc, const char **argv, int *rest, struct plm_error *error
     return plm_options_parse(options, COUNT(options), "run", argc, (char **)argv, rest ? rest : &unused, error);
 }
 
-#define PARSE(rest, error, ...) parse((int)COUNT(((const char *[]){__VA_ARGS__})), (const char *[]){__VA_ARGS__}, rest, error)
+#define PARSE(rest, error, ...) \
+    parse((int)COUNT(((const char *[]){__VA_ARGS__})), (const char *[]){__VA_ARGS__}, rest, error)
 
 /* No configuration of the machine's takes part. */
 static int clean(void **state)
@@ -73,11 +74,16 @@ static void mistakes(void **state)
     static const struct {
         const char *word, *message;
     } rows[] = {
-        {"--nothing", "unknown option '--nothing'"},   {"-x", "unknown option '-x'"},
-        {"--gpux", "unknown option '--gpux'"},         {"--gp", "unknown option '--gp'"},
-        {"--gpu", "--gpu needs a value"},              {"--max-steps=-1", "'-1' is not a whole number"},
-        {"--max-steps=7x", "'7x' is not a whole number"}, {"--max-steps=", "'' is not a whole number"},
-        {"--max-steps=99999999999", "is not a whole number"}, {"--limit=much", "'much' is not a size"},
+        {"--nothing", "unknown option '--nothing'"},
+        {"-x", "unknown option '-x'"},
+        {"--gpux", "unknown option '--gpux'"},
+        {"--gp", "unknown option '--gp'"},
+        {"--gpu", "--gpu needs a value"},
+        {"--max-steps=-1", "'-1' is not a whole number"},
+        {"--max-steps=7x", "'7x' is not a whole number"},
+        {"--max-steps=", "'' is not a whole number"},
+        {"--max-steps=99999999999", "is not a whole number"},
+        {"--limit=much", "'much' is not a size"},
         {"--bounded=maybe", "'maybe' is not yes or no"},
     };
     struct plm_error error;
@@ -139,8 +145,8 @@ static void wrong_config(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(flags, clean),       cmocka_unit_test_setup(two_dashes_end, clean),
-        cmocka_unit_test_setup(mistakes, clean),    cmocka_unit_test_setup(nearer_wins, clean),
+        cmocka_unit_test_setup(flags, clean),        cmocka_unit_test_setup(two_dashes_end, clean),
+        cmocka_unit_test_setup(mistakes, clean),     cmocka_unit_test_setup(nearer_wins, clean),
         cmocka_unit_test_setup(wrong_config, clean),
     };
     if (chdir(unit_folder()))

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#define COUNT(array)    (sizeof(array) / sizeof((array)[0]))
-#define RUN(tests)      cmocka_run_group_tests(tests, NULL, NULL)
-#define KIB             (1ull << 10)
-#define MIB             (1ull << 20)
-#define GIB             (1ull << 30)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define RUN(tests)   cmocka_run_group_tests(tests, NULL, NULL)
+#define KIB          (1ull << 10)
+#define MIB          (1ull << 20)
+#define GIB          (1ull << 30)
 
 /* A new empty folder, removed with all in it at the end of the program. */
 const char *unit_folder(void);

@@ -9,9 +9,20 @@ static void parses(void **state)
         const char *text;
         uint64_t bytes;
     } rows[] = {
-        {"24GB", 24000000000ull}, {"24GiB", 24 * GIB}, {"24g", 24 * GIB},  {"24G", 24 * GIB},    {"512 MiB", 512 * MIB},
-        {"1.5g", 3 * GIB / 2},    {"1048576", MIB},    {"1048576b", MIB},  {"0", 0},             {".5k", 512},
-        {"1tb", 1000000000000ull}, {"1T", 1ull << 40}, {"7 KB", 7000},     {"16777215 TiB", 16777215ull << 40},
+        {"24GB", 24000000000ull},
+        {"24GiB", 24 * GIB},
+        {"24g", 24 * GIB},
+        {"24G", 24 * GIB},
+        {"512 MiB", 512 * MIB},
+        {"1.5g", 3 * GIB / 2},
+        {"1048576", MIB},
+        {"1048576b", MIB},
+        {"0", 0},
+        {".5k", 512},
+        {"1tb", 1000000000000ull},
+        {"1T", 1ull << 40},
+        {"7 KB", 7000},
+        {"16777215 TiB", 16777215ull << 40},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -23,8 +34,10 @@ static void parses(void **state)
 
 static void refuses(void **state)
 {
-    static const char *const rows[] = {"", " ", "GB", "-1", "+1", "1x", "24 GiBs", "1 G B", "1e400", "0x10", "1e3", ".", "1..2",
-                                       "16777216T", "99999999999999999999", "nan", "inf", "1,5g"};
+    static const char *const rows[] = {"",    " ",       "GB",    "-1",        "+1",
+                                       "1x",  "24 GiBs", "1 G B", "1e400",     "0x10",
+                                       "1e3", ".",       "1..2",  "16777216T", "99999999999999999999",
+                                       "nan", "inf",     "1,5g"};
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint64_t bytes = 99;
@@ -40,9 +53,16 @@ static void shows(void **state)
         uint64_t bytes;
         const char *text;
     } rows[] = {
-        {0, "0 B"},           {96, "96 B"},           {1023, "1023 B"},         {1024, "1.0 KiB"},
-        {18 * KIB, "18.0 KiB"}, {MIB - 1, "1.0 MiB"}, {512 * MIB, "512.0 MiB"}, {3887071232, "3.6 GiB"},
-        {GIB - 1, "1.0 GiB"}, {UINT64_MAX, "16777216.0 TiB"},
+        {0, "0 B"},
+        {96, "96 B"},
+        {1023, "1023 B"},
+        {1024, "1.0 KiB"},
+        {18 * KIB, "18.0 KiB"},
+        {MIB - 1, "1.0 MiB"},
+        {512 * MIB, "512.0 MiB"},
+        {3887071232, "3.6 GiB"},
+        {GIB - 1, "1.0 GiB"},
+        {UINT64_MAX, "16777216.0 TiB"},
     };
     char text[32];
     (void)state;

@@ -29,6 +29,7 @@ class GraphNet(nn.Module):
         return self.head(torch.cat([x[batch], self.embedding(batch)], dim=1))
 
 
+torch.manual_seed(0)
 device = torch.device(args.device)
 edges = torch.randint(0, args.nodes, (2, args.nodes * args.degree))
 weights = torch.full((edges.shape[1],), 1.0 / args.degree)

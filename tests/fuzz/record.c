@@ -1,0 +1,96 @@
+/*
+ * Job records, from the file to both reports. A whole record is too large to be guessed byte by byte, so
+ * an input that starts with 'R' is the file itself, and any other describes one: pieces of a length byte,
+ * a byte that says whose chunk it is, and the chunk's events. The head is a sound one; four bytes at the
+ * front of the input are laid over it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/summary.h"
+#include "base/error.h"
+#include "fuzz.h"
+#include "record/format.h"
+#include "report/report.h"
+
+enum { PIECES_MAX = 6 };
+
+static void put(const void *bytes, size_t size, uint64_t at)
+{
+    if (pwrite(fuzz_fd(), bytes, size, (off_t)at) != (ssize_t)size)
+        abort();
+}
+
+static void put_head(const uint8_t patch[4])
+{
+    struct plm_record_header head = {.version = PLM_RECORD_VERSION,
+                                     .header_bytes = PLM_RECORD_HEADER,
+                                     .chunk_bytes = PLM_RECORD_CHUNK,
+                                     .slots = PLM_RECORD_SLOTS};
+    memcpy(head.magic, PLM_RECORD_MAGIC, sizeof head.magic);
+    head.chunks = patch[0];
+    head.flags = patch[1];
+    head.processes = patch[2];
+    head.monotonic_ns = patch[3];
+    put(&head, sizeof head, 0);
+}
+
+/* Several pieces may go to one thread or to many. */
+static void put_chunk(int index, uint8_t whose, const uint8_t *events, size_t size)
+{
+    struct plm_record_chunk chunk = {.magic = PLM_RECORD_CHUNK_MAGIC,
+                                     .pid = whose & 3u,
+                                     .tid = whose >> 2 & 3u,
+                                     .process = whose >> 4 & 3u,
+                                     .start_ns = whose >> 6,
+                                     .used = (uint32_t)size};
+    uint64_t at = PLM_RECORD_HEADER + (uint64_t)index * PLM_RECORD_CHUNK;
+    put(&chunk, sizeof chunk, at);
+    put(events, size, at + sizeof chunk);
+}
+
+static const char *describe(const uint8_t *data, size_t size)
+{
+    const char *path = fuzz_file(NULL, 0);
+    int pieces = 0;
+    if (size < 4)
+        return NULL;
+    put_head(data);
+    for (size_t at = 4; at + 2 <= size && pieces < PIECES_MAX; pieces++) {
+        size_t length = (size_t)data[at] * 8, left = size - at - 2;
+        length = length < left ? length : left;
+        put_chunk(pieces, data[at + 1], data + at + 2, length);
+        at += 2 + length;
+    }
+    if (ftruncate(fuzz_fd(), PLM_RECORD_HEADER + (off_t)pieces * PLM_RECORD_CHUNK))
+        abort();
+    return path;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct plm_report_options options = {.width = 80, .record = "fuzz.plm"};
+    const char *path = size && data[0] == 'R' ? fuzz_file(data + 1, size - 1) : describe(data, size);
+    struct plm_summary summary;
+    struct plm_error error = {0};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out;
+
+    if (!path)
+        return 0;
+    if (plm_summary_read(path, &summary, &error)) {
+        if (!error.text[0] || strchr(error.text, '\n'))
+            abort(); /* one sentence */
+        return 0;
+    }
+    out = open_memstream(&text, &length);
+    plm_report_text(out, &summary, &options);
+    plm_report_json(out, &summary);
+    fclose(out);
+    free(text);
+    plm_summary_free(&summary);
+    return 0;
+}

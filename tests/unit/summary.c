@@ -1,0 +1,300 @@
+/* A synthetic job of two processes: what is added up from its record, and how it is shown. */
+#include "analysis/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/create.h"
+#include "record/writer.h"
+#include "report/report.h"
+#include "unit.h"
+
+static struct plm_record_file file;
+static struct plm_summary s;
+
+static void block(int device, bool alloc, uint64_t at, uint64_t bytes)
+{
+    uint64_t words[2] = {at, bytes};
+    plm_record(alloc ? PLM_EV_BLOCK_ALLOC : PLM_EV_BLOCK_FREE, device, words, 2);
+}
+
+static void reserved(int device, uint64_t bytes)
+{
+    plm_record(PLM_EV_RESERVED, device, &bytes, 1);
+}
+
+static void memory(int device, bool alloc, uint64_t bytes, enum plm_record_memory kind)
+{
+    uint64_t words[3] = {64, bytes,
+                         plm_record_pair((uint32_t)kind, kind == PLM_RECORD_LIBRARY ? plm_record_text("libnccl") : 0)};
+    plm_record(alloc ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, device, words, 3);
+}
+
+static void step(uint32_t number)
+{
+    uint64_t word = plm_record_pair(number, 0);
+    plm_record(PLM_EV_STEP, 0, &word, 1);
+}
+
+static void readback(const char *name, uint64_t bytes)
+{
+    uint64_t words[2] = {bytes, plm_record_text(name)};
+    plm_record(PLM_EV_READBACK, 0, words, 2);
+}
+
+static void refused(const char *library, const char *symbol)
+{
+    uint64_t word = plm_record_pair(plm_record_text(library), plm_record_text(symbol));
+    plm_record(PLM_EV_REFUSED, 0, &word, 1);
+}
+
+/* Three steps: the second has the peak, with a temporary block of 200 MiB. */
+static void train(uint64_t weights)
+{
+    memory(0, true, 20 * MIB, PLM_RECORD_LIBRARY);
+    memory(0, true, 512 * MIB, PLM_RECORD_MALLOC);
+    reserved(0, 512 * MIB);
+    block(0, true, 4096, weights);
+    step(1);
+    block(0, true, 8192, 200 * MIB);
+    block(0, false, 8192, 200 * MIB);
+    step(2);
+    memory(0, true, 128 * MIB, PLM_RECORD_MALLOC);
+    reserved(0, 640 * MIB);
+    memory(0, false, 128 * MIB, PLM_RECORD_MALLOC);
+    reserved(0, 512 * MIB);
+    step(3);
+    block(0, true, 8192, 10 * MIB);
+}
+
+static int record_job(void **state)
+{
+    static const char *const config[][2] = {
+        {"argv[0]", "python"}, {"argv[1]", "train\xff \"it\".py"},
+        {"torch", "2.15.0"},   {"cuda", "13.2"},
+        {"gpu", "rtx3060"},    {"rank", "1"},
+        {"exit", "0"},         {"seconds", "1.5"},
+    };
+    uint64_t launches = 1000;
+    int status;
+    (void)state;
+    assert_int_equal(plm_record_create(unit_path("job.plm"), false, &file, NULL), 0);
+    setenv("PLIMSOLL_RECORD", unit_path("job.plm"), 1);
+    for (size_t i = 0; i < COUNT(config); i++)
+        plm_record_config(config[i][0], config[i][1]);
+    train(100 * MIB);
+    memory(1, true, 2 * MIB, PLM_RECORD_MALLOC); /* a second device, looked at by the same process */
+    refused("cublas", "cublasXtSgemm");
+    refused("cublas", "cublasXtSgemm");
+    readback("aten::_local_scalar_dense", 4);
+    readback("aten::nonzero", 8);
+    plm_record_note("static-runtime", "libbitsandbytes.so");
+    plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
+    fflush(NULL);
+    if (!fork()) {
+        plm_record_config("rank", "0");
+        train(50 * MIB);
+        plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
+        _exit(0);
+    }
+    wait(&status);
+    plm_record_close(&file);
+    return plm_summary_read(unit_path("job.plm"), &s, NULL);
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    plm_summary_free(&s);
+    return 0;
+}
+
+static void totals(void **state)
+{
+    (void)state;
+    assert_int_equal(s.processes, 2);
+    assert_int_equal(s.steps, 3);
+    assert_int_equal(s.launches, 2000);
+    assert_int_equal(s.blocks, 8);
+    assert_true(s.ended && !s.full && s.seconds >= 0);
+    assert_string_equal(plm_summary_config(&s, "torch"), "2.15.0");
+    assert_null(plm_summary_config(&s, "nothing"));
+    assert_true(plm_summary_has_note(&s, "static-runtime"));
+    assert_false(plm_summary_has_note(&s, "cpu-only-torch"));
+    assert_int_equal(s.unmodelled.count, 1);
+    assert_string_equal(s.unmodelled.item[0].name, "cublasXtSgemm");
+    assert_string_equal(s.unmodelled.item[0].detail, "cublas");
+    assert_int_equal(s.unmodelled.item[0].calls, 2);
+}
+
+static void devices(void **state)
+{
+    const struct plm_device_summary *child = &s.device[0], *first = &s.device[1], *second = &s.device[2];
+    (void)state;
+    assert_int_equal(s.devices, 3);
+    assert_true(child->rank == 0 && first->rank == 1 && second->rank == 1); /* by rank */
+    assert_true(first->device == 0 && second->device == 1);
+    assert_int_equal(first->allocated_peak, 300 * MIB);
+    assert_int_equal(child->allocated_peak, 250 * MIB);
+    assert_int_equal(first->allocated, 110 * MIB);
+    assert_int_equal(first->reserved_peak, 640 * MIB);
+    assert_int_equal(first->libraries_peak, 20 * MIB);
+    assert_int_equal(first->used_peak, 660 * MIB);
+    assert_int_equal(second->used_peak, 2 * MIB);
+    assert_int_equal(first->peak_step, 1);
+    assert_int_equal(first->steps, 3);
+    assert_int_equal(first->step[0].allocated_peak, 100 * MIB);
+    assert_int_equal(first->step[1].allocated_peak, 300 * MIB);
+    assert_int_equal(first->step[2].allocated_peak, 100 * MIB);
+    assert_int_equal(first->step[1].reserved_peak, 512 * MIB);
+    assert_int_equal(first->step[2].reserved_peak, 640 * MIB);
+    assert_int_equal(first->readbacks.count, 2);
+    assert_int_equal(child->readbacks.count, 0);
+    assert_false(first->out_of_memory);
+}
+
+static void confidence(void **state)
+{
+    char reasons[8][256];
+    int n = -1;
+    (void)state;
+    assert_string_equal(plm_report_confidence(&s, reasons, 8, &n), "low"); /* a size was read as empty */
+    assert_int_equal(n, 3);
+    assert_contains(reasons[0], "1 results that decide");
+    assert_contains(reasons[1], "2 calls were refused");
+    assert_contains(reasons[2], "the peak still grew in the last step"); /* what is reserved */
+    assert_string_equal(plm_report_confidence(&s, reasons, 1, &n), "low");
+    assert_int_equal(n, 1);
+}
+
+static char *report_text(struct plm_report_options options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    plm_report_text(out, &s, &options);
+    fclose(out);
+    return text;
+}
+
+static void text_report(void **state)
+{
+    char *text = report_text((struct plm_report_options){.width = 80, .record = "job.plm"});
+    (void)state;
+    assert_contains(text, "3 steps, 2000 launches");
+    assert_contains(text, "PyTorch 2.15.0 (CUDA 13.2)");
+    assert_contains(text, "Peak: 300.0 MiB allocated, 640.0 MiB reserved");
+    assert_contains(text, "(rank 1, device 0, rtx3060)");
+    assert_contains(text, "cublas: cublasXtSgemm  2 times");
+    assert_contains(text, "aten::nonzero  1 times");
+    assert_contains(text, "libbitsandbytes.so carries its own static CUDA runtime");
+    assert_contains(text, "Confidence: low");
+    assert_contains(text, "plimsoll report --json job.plm");
+    assert_null(strchr(text, '\033'));
+    free(text);
+    text = report_text((struct plm_report_options){.width = 20, .bytes = true, .color = true});
+    assert_contains(text, "314572800 allocated");
+    assert_contains(text, "\033[1m");
+    free(text);
+}
+
+static void json_report(void **state)
+{
+    char *text, command[8192];
+    FILE *out = fopen(unit_path("report.json"), "w");
+    (void)state;
+    assert_int_equal(plm_report_json(out, &s), 0);
+    fclose(out);
+    text = unit_read(unit_path("report.json"), NULL);
+    assert_contains(text, "\"schema\": \"plimsoll.report/1\"");
+    assert_contains(text, "\"allocated\": 314572800");
+    assert_contains(text, "\"train\xef\xbf\xbd \\\"it\\\".py\"");
+    assert_contains(text, "\"exit\": 0");
+    assert_contains(text, "\"complete\": true");
+    assert_null(strstr(text, "null"));
+    free(text);
+    snprintf(command, sizeof command, "python3 -m json.tool '%s' >'%s'", unit_path("report.json"),
+             unit_path("tool.json"));
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- other jobs ---- */
+
+/* Runs odd_job() in a program of its own, because a process opens its record once. */
+static int summary_of_odd_job(struct plm_summary *out)
+{
+    struct plm_record_file other;
+    char path[4096];
+    int status;
+    pid_t pid;
+    snprintf(path, sizeof path, "%s", unit_path("odd.plm"));
+    assert_int_equal(plm_record_create(path, false, &other, NULL), 0);
+    fflush(NULL);
+    pid = fork();
+    if (!pid) {
+        setenv("PLIMSOLL_RECORD", path, 1);
+        setenv("SUMMARY_JOB", "odd", 1);
+        execl("/proc/self/exe", "summary", NULL);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    plm_record_close(&other);
+    return plm_summary_read(path, out, NULL);
+}
+
+/* Frees more than it took, ends steps out of order, runs out of memory. */
+static void odd_job(void)
+{
+    uint64_t words[2] = {5 * GIB, GIB};
+    block(0, false, 64, MIB);
+    memory(0, false, MIB, PLM_RECORD_LIBRARY);
+    memory(0, true, 2 * MIB, PLM_RECORD_LIBRARY);
+    step(2);
+    step(1);
+    step(2);
+    step(UINT32_MAX);
+    plm_record(PLM_EV_OOM, 0, words, 2);
+}
+
+static void odd_records(void **state)
+{
+    struct plm_summary odd;
+    (void)state;
+    assert_int_equal(summary_of_odd_job(&odd), 0);
+    assert_int_equal(odd.devices, 1);
+    assert_int_equal(odd.device[0].allocated_peak, 0);
+    assert_int_equal(odd.device[0].used_peak, 2 * MIB);
+    assert_int_equal(odd.device[0].libraries_peak, 2 * MIB);
+    assert_true(odd.device[0].steps >= 1 && odd.device[0].steps <= 2);
+    assert_true(odd.device[0].out_of_memory && odd.device[0].oom_asked == 5 * GIB);
+    plm_summary_free(&odd);
+}
+
+static void unreadable(void **state)
+{
+    struct plm_summary none;
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(plm_summary_read(unit_path("absent.plm"), &none, &error), PLM_ENOTFOUND);
+    assert_contains(error.text, "absent.plm");
+    unit_write(unit_path("junk.plm"), "some text", 9);
+    assert_int_equal(plm_summary_read(unit_path("junk.plm"), &none, &error), PLM_EFORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(totals),      cmocka_unit_test(devices),     cmocka_unit_test(confidence),
+        cmocka_unit_test(text_report), cmocka_unit_test(json_report), cmocka_unit_test(odd_records),
+        cmocka_unit_test(unreadable),
+    };
+    if (getenv("SUMMARY_JOB")) {
+        odd_job();
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, record_job, drop);
+}
