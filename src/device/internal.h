@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 
-/* memory.c */
+/* space.c, memory.c, written.c */
 bool plm_memory_init(int devices, uint64_t limit);
 int plm_memory_device_of(uint64_t address); /* -1: not a device address */
 uint64_t plm_memory_used(int device);

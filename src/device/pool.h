@@ -1,6 +1,6 @@
 /*
  * Stream-ordered memory pools (cudaMallocAsync). A pool takes memory from the card in units of 32 MiB
- * and keeps what is freed up to its release threshold. Modelled: the driver's placement inside a pool
+ * and keeps what is freed until it is trimmed, as with an unlimited release threshold, which PyTorch sets. Modelled: the driver's placement inside a pool
  * is not documented; best fit is used here. Any thread. Returns 0 or enum plm_dev_status.
  */
 #ifndef PLM_POOL_H

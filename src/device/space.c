@@ -1,0 +1,210 @@
+#include "device/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "device/device.h"
+#include "device/internal.h"
+#include "record/writer.h"
+
+static struct {
+    uint64_t base, span;
+    int devices;
+    struct page *pages;
+    struct space space[PLM_DEVICES_MAX];
+    _Atomic uint64_t next_id;
+} mem;
+
+static const uint64_t span_wanted = 8ull << 40, span_least = 64ull << 30, span_all = 64ull << 40;
+
+bool plm_memory_init(int devices, uint64_t limit)
+{
+    uint64_t span = devices * span_wanted > span_all ? span_all / (uint64_t)devices : span_wanted;
+    void *at = MAP_FAILED;
+    size_t entries;
+
+    span = span / PLM_PAGE * PLM_PAGE;
+    for (; span >= span_least; span /= 2) {
+        at = mmap(NULL, span * (uint64_t)devices + PLM_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at != MAP_FAILED)
+            break;
+    }
+    if (at == MAP_FAILED)
+        return false;
+    entries = (size_t)(span / PLM_PAGE) * (size_t)devices;
+    mem.pages = mmap(NULL, entries * sizeof *mem.pages, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mem.pages == MAP_FAILED)
+        return false;
+    madvise(at, span * (uint64_t)devices, MADV_DONTDUMP);
+    mem.base = plm_round_up((uint64_t)at, PLM_PAGE);
+    mem.span = span;
+    mem.devices = devices;
+    for (int i = 0; i < devices; i++) {
+        struct space *s = plm_space_of(i);
+        pthread_mutex_init(&s->lock, NULL);
+        s->limit = limit;
+        s->gap_room = 64;
+        s->gaps = calloc(s->gap_room, sizeof *s->gaps);
+        if (!s->gaps)
+            return false;
+        s->gaps[0] = (struct range){mem.base + span * (uint64_t)i, span};
+        s->gap_count = 1;
+    }
+    return true;
+}
+
+struct space *plm_space_of(int device)
+{
+    return &mem.space[device];
+}
+
+uint64_t plm_space_span(void)
+{
+    return mem.span;
+}
+
+uint64_t plm_space_next_id(void)
+{
+    return atomic_fetch_add(&mem.next_id, 1) + 1;
+}
+
+uint32_t plm_page_offset(uint64_t address)
+{
+    return (uint32_t)((address - mem.base) % PLM_PAGE);
+}
+
+struct page *plm_page_of(uint64_t address)
+{
+    uint64_t offset = address - mem.base;
+    if (address < mem.base || offset >= mem.span * (uint64_t)mem.devices)
+        return NULL;
+    return &mem.pages[offset / PLM_PAGE];
+}
+
+int plm_memory_device_of(uint64_t address)
+{
+    return plm_page_of(address) ? (int)((address - mem.base) / mem.span) : -1;
+}
+
+/* ---- address ranges ---- */
+
+uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint)
+{
+    for (size_t i = 0; i < s->gap_count; i++) {
+        struct range *gap = &s->gaps[i];
+        uint64_t base = gap->base;
+        if (hint && (hint < gap->base || hint - gap->base > gap->size || gap->size - (hint - gap->base) < size))
+            continue;
+        if (gap->size < size)
+            continue;
+        if (hint && hint != gap->base)
+            continue; /* a hint inside a gap is not honoured: the interface allows that */
+        gap->base += size;
+        gap->size -= size;
+        if (!gap->size) {
+            memmove(gap, gap + 1, (s->gap_count - i - 1) * sizeof *gap);
+            s->gap_count--;
+        }
+        return base;
+    }
+    return hint ? plm_range_take(s, size, 0) : 0;
+}
+
+bool plm_range_give(struct space *s, uint64_t base, uint64_t size)
+{
+    size_t i = 0;
+    while (i < s->gap_count && s->gaps[i].base < base)
+        i++;
+    if (i && s->gaps[i - 1].base + s->gaps[i - 1].size == base) {
+        s->gaps[i - 1].size += size;
+        if (i < s->gap_count && s->gaps[i - 1].base + s->gaps[i - 1].size == s->gaps[i].base) {
+            s->gaps[i - 1].size += s->gaps[i].size;
+            memmove(&s->gaps[i], &s->gaps[i + 1], (s->gap_count - i - 1) * sizeof *s->gaps);
+            s->gap_count--;
+        }
+        return true;
+    }
+    if (i < s->gap_count && base + size == s->gaps[i].base) {
+        s->gaps[i].base = base;
+        s->gaps[i].size += size;
+        return true;
+    }
+    if (s->gap_count == s->gap_room) {
+        struct range *more = realloc(s->gaps, 2 * s->gap_room * sizeof *more);
+        if (!more)
+            return false;
+        s->gaps = more;
+        s->gap_room *= 2;
+    }
+    memmove(&s->gaps[i + 1], &s->gaps[i], (s->gap_count - i) * sizeof *s->gaps);
+    s->gaps[i] = (struct range){base, size};
+    s->gap_count++;
+    return true;
+}
+
+void plm_owner_set(uint64_t base, uint64_t size, struct owner *owner)
+{
+    struct page *page = plm_page_of(base);
+    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
+        atomic_store_explicit(&page[i].owner, owner, memory_order_release);
+}
+
+struct owner *plm_owner_new(enum owner_kind kind, int device, uint64_t base, uint64_t size)
+{
+    struct owner *o = calloc(1, sizeof *o);
+    if (!o)
+        return NULL;
+    o->kind = kind;
+    o->device = device;
+    o->base = base;
+    o->size = size;
+    o->id = plm_space_next_id();
+    return o;
+}
+
+/* ---- real bytes behind small memory ---- */
+
+void plm_page_back(uint64_t base, uint64_t size)
+{
+    mprotect((void *)base, size, PROT_READ | PROT_WRITE);
+}
+
+void plm_page_unback(uint64_t base, uint64_t size)
+{
+    struct page *page = plm_page_of(base);
+    madvise((void *)base, size, MADV_DONTNEED);
+    mprotect((void *)base, size, PROT_NONE);
+    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
+        page[i].dirty_low = page[i].dirty_high = 0;
+}
+
+/* ---- the account ---- */
+
+void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind, uint32_t owner)
+{
+    uint64_t words[3] = {base, size, plm_record_pair((uint32_t)kind, owner)};
+    plm_record(alloc ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, device, words, 3);
+}
+
+bool plm_space_charge(struct space *s, int device, uint64_t size)
+{
+    if (size > s->limit || s->used > s->limit - size) {
+        uint64_t words[2] = {size, s->used};
+        plm_record(PLM_EV_OOM, device, words, 2);
+        return false;
+    }
+    s->used += size;
+    return true;
+}
+
+uint64_t plm_memory_used(int device)
+{
+    struct space *s = plm_space_of(device);
+    uint64_t used;
+    pthread_mutex_lock(&s->lock);
+    used = s->used;
+    pthread_mutex_unlock(&s->lock);
+    return used;
+}

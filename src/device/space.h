@@ -1,0 +1,99 @@
+/*
+ * The address space of the virtual cards and the account of their memory, as memory.c, vmm.c and
+ * written.c share them. Not for the shims.
+ *
+ * All cards share one PROT_NONE reservation, an equal span each, so the device of an address is a
+ * division. Every 2 MiB page of it has an entry that says which allocation it belongs to; looking an
+ * address up takes no lock. Changing the space takes the lock of its card; that happens once per
+ * segment, not per tensor.
+ */
+#ifndef PLM_SPACE_H
+#define PLM_SPACE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/format.h"
+
+struct range {
+    uint64_t base, size;
+};
+
+enum owner_kind { OWNER_WHOLE, OWNER_SLAB, OWNER_RANGE };
+
+/* What a page belongs to: an allocation of whole pages, a page of small allocations, or a reserved
+   range whose pages are mapped one by one. */
+struct owner {
+    enum owner_kind kind;
+    int device;
+    uint64_t base, size, id;
+    uint32_t text;         /* library that took it, 0 = the application */
+    bool pool;             /* a chunk of a stream-ordered pool: backed where small copies go */
+    struct small *smalls;  /* OWNER_SLAB, by address */
+};
+
+struct small {
+    uint64_t base, size, id;
+    struct small *next;
+};
+
+struct mapping {
+    struct handle *handle;
+    uint64_t base, size;
+};
+
+struct handle {
+    int device;
+    uint64_t size;
+    int references;        /* handles held + mappings */
+    uint64_t number;
+    struct handle *next;
+};
+
+struct page {
+    _Atomic(struct owner *) owner;
+    _Atomic(struct mapping *) mapping;
+    /* Which bytes the host wrote, and when (in launches): see written.c. */
+    uint32_t dirty_low, dirty_high;
+    uint64_t written_at;
+};
+
+struct space {
+    pthread_mutex_t lock;
+    struct range *gaps;    /* free address ranges, ascending, never adjacent */
+    size_t gap_count, gap_room;
+    uint64_t used, limit;  /* physical bytes */
+    struct owner *slab;    /* the last page of small allocations that had room */
+};
+
+struct space *plm_space_of(int device);
+uint64_t plm_space_span(void);
+uint64_t plm_space_next_id(void);
+/* The entry of the page that holds an address; NULL if it is not a device address. */
+struct page *plm_page_of(uint64_t address);
+/* Where in its page an address lies. */
+uint32_t plm_page_offset(uint64_t address);
+
+/* Address ranges; the caller holds the space's lock. A take returns 0 if there is no room. */
+uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint);
+bool plm_range_give(struct space *s, uint64_t base, uint64_t size);
+struct owner *plm_owner_new(enum owner_kind kind, int device, uint64_t base, uint64_t size);
+void plm_owner_set(uint64_t base, uint64_t size, struct owner *owner);
+
+/* Real bytes behind whole pages, and none again. */
+void plm_page_back(uint64_t base, uint64_t size);
+void plm_page_unback(uint64_t base, uint64_t size);
+
+/* The account; the caller holds the space's lock. */
+bool plm_space_charge(struct space *s, int device, uint64_t size);
+void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind, uint32_t owner);
+
+static inline uint64_t plm_round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+#endif
