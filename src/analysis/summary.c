@@ -99,7 +99,7 @@ static int end_step(struct plm_summary *s, const struct plm_record_event *e)
             return PLM_ENOMEM;
         d->step = more;
         d->step[d->steps++] = d->current;
-        d->current = (struct plm_step){d->allocated, d->reserved};
+        d->current = (struct plm_step){d->allocated, d->reserved, d->used};
     }
     return 0;
 }
@@ -116,6 +116,7 @@ static int memory(struct plm_device_summary *d, const struct plm_record_event *e
     bool library = (uint32_t)e->words[2] == PLM_RECORD_LIBRARY;
     d->used = alloc ? d->used + size : less(d->used, size);
     raise_to(&d->used_peak, d->used);
+    raise_to(&d->current.used_peak, d->used);
     if (library)
         d->libraries = alloc ? d->libraries + size : less(d->libraries, size);
     raise_to(&d->libraries_peak, d->libraries);
@@ -136,6 +137,7 @@ static int on_device(struct work *w, const struct plm_record_event *e)
         return 0;
     case PLM_EV_BLOCK_FREE:
         w->s->blocks++;
+        d->caching = true;
         d->allocated = less(d->allocated, e->words[1]);
         return 0;
     case PLM_EV_RESERVED:
@@ -199,6 +201,17 @@ static int visit_rank(const struct plm_record_event *e, void *context)
     return set_rank(w->s, e->process, plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32)));
 }
 
+/* Without an allocator that reports blocks (PYTORCH_NO_CUDA_MEMORY_CACHING), every tensor is an allocation
+   of the card's. */
+static void without_blocks(struct plm_device_summary *d)
+{
+    if (d->caching)
+        return;
+    d->allocated_peak = d->reserved_peak = d->used_peak;
+    for (int i = 0; i < d->steps; i++)
+        d->step[i].allocated_peak = d->step[i].reserved_peak = d->step[i].used_peak;
+}
+
 /* Devices that were only looked at are left out. Processes that say no rank are numbered as they came. */
 static void tidy(struct plm_summary *s)
 {
@@ -212,6 +225,7 @@ static void tidy(struct plm_summary *s)
             free(d->step);
     }
     for (int i = 0; i < kept; i++) {
+        without_blocks(&s->device[i]);
         rank += s->device[i].process != last;
         last = s->device[i].process;
         if (s->device[i].rank < 0)

@@ -12,6 +12,7 @@ struct plm_error;
 
 struct plm_step {
     uint64_t allocated_peak, reserved_peak;
+    uint64_t used_peak;    /* of the card's memory, whoever took it */
 };
 
 /* A name and how often it was seen: refused symbols, operators that read values back, notes. */
@@ -37,7 +38,7 @@ struct plm_device_summary {
     struct plm_counts readbacks;
     bool out_of_memory;
     uint64_t oom_asked;
-    bool caching;                                  /* PyTorch's allocator was seen at work */
+    bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
 };
 
 struct plm_summary {

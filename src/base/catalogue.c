@@ -12,7 +12,8 @@
 
 enum { CARDS_PER_FILE = 16 };
 
-static int add_file(struct plm_catalogue *c, const struct plm_install *install, const char *path, struct plm_error *error)
+static int add_file(struct plm_catalogue *c, const struct plm_install *install, const char *path,
+                    struct plm_error *error)
 {
     static struct plm_card cards[CARDS_PER_FILE];
     int n = plm_card_file(path, install->capabilities, cards, CARDS_PER_FILE, error);
@@ -43,9 +44,7 @@ static int add_folder(struct plm_catalogue *c, const struct plm_install *install
     struct dirent **names = NULL;
     int n = scandir(folder, &names, is_gpu_file, alphasort), status = 0;
     if (n < 0)
-        return errno == ENOENT || errno == ENOTDIR
-                   ? 0
-                   : plm_fail(error, PLM_EIO, "%s: %s", folder, strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR ? 0 : plm_fail(error, PLM_EIO, "%s: %s", folder, strerror(errno));
     for (int i = 0; i < n; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
@@ -116,8 +115,8 @@ static int unknown(const struct plm_catalogue *c, const char *name, struct plm_e
     }
     if (!score[2])
         return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
-    return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s, %s or %s? `plimsoll gpus` lists all", name, best[0],
-                    best[1], best[2]);
+    return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s, %s or %s? `plimsoll gpus` lists all",
+                    name, best[0], best[1], best[2]);
 }
 
 int plm_catalogue_find(struct plm_catalogue *c, const struct plm_install *install, const char *name,

@@ -50,8 +50,8 @@ static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size
     pair->key = trim(text);
     pair->value = trim(equals + 1);
     if (!*pair->value)
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' has no value; leave the line out if it is not known", pair->path,
-                        pair->line, pair->key);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' has no value; leave the line out if it is not known",
+                        pair->path, pair->line, pair->key);
     return visit(pair, context, error);
 }
 

@@ -54,6 +54,6 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
             place(install->capabilities, self, l->data, "compute-capabilities.ini"))
             return 0;
     }
-    return plm_fail(error, PLM_ENOTFOUND, "the installation at %s is incomplete: its libraries are missing; install plimsoll again",
-                    self);
+    return plm_fail(error, PLM_ENOTFOUND,
+                    "the installation at %s is incomplete: its libraries are missing; install plimsoll again", self);
 }

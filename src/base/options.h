@@ -27,7 +27,7 @@ struct plm_option {
 };
 
 /* On success *rest is the index of the first word that was not consumed ("--" is). */
-int plm_options_parse(const struct plm_option *options, size_t count, const char *section, int argc, char **argv, int *rest,
-                      struct plm_error *error);
+int plm_options_parse(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
+                      int *rest, struct plm_error *error);
 
 #endif

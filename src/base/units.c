@@ -10,10 +10,24 @@
 
 #include "base/error.h"
 
-static const struct { const char *name; double factor; } units[] = {
-    {"", 1},          {"b", 1},         {"k", 1024.0},      {"kib", 1024.0},     {"kb", 1e3},
-    {"m", 1048576.0}, {"mib", 1048576.0}, {"mb", 1e6},      {"g", 1073741824.0}, {"gib", 1073741824.0},
-    {"gb", 1e9},      {"t", 1099511627776.0}, {"tib", 1099511627776.0}, {"tb", 1e12},
+static const struct {
+    const char *name;
+    double factor;
+} units[] = {
+    {"", 1},
+    {"b", 1},
+    {"k", 1024.0},
+    {"kib", 1024.0},
+    {"kb", 1e3},
+    {"m", 1048576.0},
+    {"mib", 1048576.0},
+    {"mb", 1e6},
+    {"g", 1073741824.0},
+    {"gib", 1073741824.0},
+    {"gb", 1e9},
+    {"t", 1099511627776.0},
+    {"tib", 1099511627776.0},
+    {"tb", 1e12},
 };
 
 int plm_size_parse(const char *text, uint64_t *bytes)

@@ -87,7 +87,8 @@ static const char find_torch[] =
 
 static void try_import(const char *python, const struct plm_install *install)
 {
-    static char code[] = "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); print(torch.cuda.get_device_name())";
+    static char code[] = "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); "
+                         "print(torch.cuda.get_device_name())";
     char *command[] = {(char *)python, "-c", code, NULL}, answer[512];
     const struct plm_catalogue_entry *gpu;
     struct plm_catalogue catalogue;
@@ -137,13 +138,15 @@ static void check_python(const char *python, const struct plm_install *install)
     ask(python, find_torch, answer, sizeof answer);
     if (!strcmp(answer, "none") || sscanf(answer, "%63s %31s %15s", version, cuda, kind) != 3) {
         problem("PyTorch", "not installed for this interpreter",
-                "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll doctor PYTHON");
+                "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "
+                "doctor PYTHON");
         return;
     }
     snprintf(text, sizeof text, "%s, CUDA %s", version, cuda);
     if (strcmp(kind, "cuda")) {
         snprintf(text, sizeof text, "%s is a CPU-only build", version);
-        problem("PyTorch", text, "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
+        problem("PyTorch", text,
+                "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
         return;
     }
     if (atoi(cuda) != 12 && atoi(cuda) != 13)

@@ -109,7 +109,7 @@ int plm_cmd_gpus(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&install, &error) < 0 || plm_catalogue_load(&catalogue, &install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    cards = calloc((size_t)(catalogue.count + argc), sizeof *cards);
+    cards = calloc((size_t)catalogue.count + (size_t)argc, sizeof *cards);
     count = cards ? choose(&catalogue, &install, argv + rest, argc - rest, cards) : -1;
     if (count < 0)
         status = PLM_EXIT_USAGE;

@@ -109,6 +109,7 @@ int main(int argc, char **argv)
                 return help(0, NULL);
             return commands[i].run(argc - 2, argv + 2);
         }
-    snprintf(sentence, sizeof sentence, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1], argv[1]);
+    snprintf(sentence, sizeof sentence, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1],
+             argv[1]);
     return plm_complain(PLM_EXIT_USAGE, sentence);
 }

@@ -44,7 +44,8 @@ int plm_cmd_report(int argc, char **argv)
     if (json)
         status = plm_report_json(stdout, &s);
     else if (!s.devices)
-        status = plm_complain(PLM_EXIT_CANNOT, "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+        status = plm_complain(PLM_EXIT_CANNOT,
+                              "this record holds no GPU activity: the job never used CUDA or was cut before it did");
     else
         plm_report_text(stdout, &s,
                         &(struct plm_report_options){bytes, plm_want_color(color, STDOUT_FILENO),

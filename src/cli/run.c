@@ -145,13 +145,15 @@ static int judge_command(int status, const struct plm_summary *s, bool bounded)
 static int judge_silence(const struct plm_summary *s)
 {
     if (plm_summary_has_note(s, "cpu-only-torch"))
-        return plm_complain(PLM_EXIT_CANNOT,
-                            "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages needed: "
-                            "pip install --no-deps torch) and run again");
+        return plm_complain(
+            PLM_EXIT_CANNOT,
+            "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages needed: "
+            "pip install --no-deps torch) and run again");
     if (s->full)
         return plm_complain(PLM_EXIT_CANNOT, "the disk is full: nothing could be recorded; -o names another place");
     if (s->processes > 1)
-        return plm_complain(PLM_EXIT_CANNOT, "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
+        return plm_complain(PLM_EXIT_CANNOT,
+                            "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
     return plm_complain(PLM_EXIT_CANNOT, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
 }
 
@@ -206,7 +208,7 @@ static int could_not_start(const char *command, int failure)
 static int run(struct run_options *o, const struct plm_install *install, const struct plm_catalogue_entry *gpu,
                char **command)
 {
-    char record[PATH_MAX], chosen[256], name[128], value[32];
+    char record[PATH_MAX], value[32];
     struct plm_record_file file;
     struct plm_error error;
     struct plm_launch launch = {install, gpu, o->gpus, o->steps, o->bounded, record, command, -1};
@@ -214,11 +216,6 @@ static int run(struct run_options *o, const struct plm_install *install, const s
     int failure, status;
     pid_t child;
 
-    if (!o->output) {
-        job_name(name, sizeof name, command);
-        snprintf(chosen, sizeof chosen, "plimsoll-%s.%d.plm", name, (int)getpid());
-        o->output = chosen;
-    }
     if (absolute(record, sizeof record, o->output))
         return plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
     if (plm_record_create(record, o->force, &file, &error) < 0)
@@ -239,7 +236,8 @@ static int run(struct run_options *o, const struct plm_install *install, const s
     clock_gettime(CLOCK_MONOTONIC, &end);
     snprintf(value, sizeof value, "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     plm_record_config("exit", value);
-    snprintf(value, sizeof value, "%.3f", (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
+    snprintf(value, sizeof value, "%.3f",
+             (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
     plm_record_config("seconds", value);
     plm_record_close(&file);
     return report(o, record, status);
@@ -249,16 +247,17 @@ int plm_cmd_run(int argc, char **argv)
 {
     struct run_options o = {.gpu = "a100-80gb", .color = "auto", .gpus = 0, .steps = 3};
     const struct plm_option table[] = {
-        {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},         {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
-        {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},   {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
+        {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},          {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
+        {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},    {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
         {"output", 'o', PLM_OPTION_TEXT, &o.output, false}, {"force", 'f', PLM_OPTION_FLAG, &o.force, false},
-        {"json", 0, PLM_OPTION_TEXT, &o.json, false},      {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
-        {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},     {"color", 0, PLM_OPTION_TEXT, &o.color, true},
+        {"json", 0, PLM_OPTION_TEXT, &o.json, false},       {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
+        {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},      {"color", 0, PLM_OPTION_TEXT, &o.color, true},
     };
-    const struct plm_catalogue_entry *gpu;
+    const struct plm_catalogue_entry *gpu = NULL;
     struct plm_catalogue catalogue;
     struct plm_install install;
     struct plm_error error;
+    char name[128], output[256];
     int rest, status;
 
     if (plm_options_parse(table, sizeof table / sizeof table[0], "run", argc, argv, &rest, &error) < 0)
@@ -276,6 +275,11 @@ int plm_cmd_run(int argc, char **argv)
         status = plm_catalogue_find(&catalogue, &install, o.gpu, &gpu, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (!o.output) {
+        job_name(name, sizeof name, argv + rest);
+        snprintf(output, sizeof output, "plimsoll-%s.%d.plm", name, (int)getpid());
+        o.output = output;
+    }
     status = run(&o, &install, gpu, argv + rest);
     plm_catalogue_free(&catalogue);
     return status;

@@ -23,19 +23,17 @@ enum answer { NOT_OURS, SHIM, COPY };
 
 /* Library families: the stem as NVIDIA spells it. The version that follows ".so." is kept. */
 static const char *const stems[] = {
-    "libcuda",     "libcudart",    "libcublas",  "libcublasLt",  "libcudnn",     "libcufft",        "libcufile",
-    "libcupti",    "libcurand",    "libcusolver", "libcusparse", "libcusparseLt", "libnccl",        "libnvidia-ml",
-    "libnvJitLink", "libnvjpeg",   "libnvrtc",   "libnvshmem_host", "libnvToolsExt",
+    "libcuda",      "libcudart", "libcublas",   "libcublasLt",     "libcudnn",      "libcufft", "libcufile",
+    "libcupti",     "libcurand", "libcusolver", "libcusparse",     "libcusparseLt", "libnccl",  "libnvidia-ml",
+    "libnvJitLink", "libnvjpeg", "libnvrtc",    "libnvshmem_host", "libnvToolsExt",
 };
 
 /* Names without a version: what the linker name would point to. */
-static const struct { const char *name, *file; } bare[] = {
-    {"libcuda.so", "libcuda.so.1"},
-    {"libnvidia-ml.so", "libnvidia-ml.so.1"},
-    {"libnccl.so", "libnccl.so.2"},
-    {"libcudnn.so", "libcudnn.so.9"},
-    {"libnvToolsExt.so", "libnvToolsExt.so.1"},
-    {"libcudart.so", "libcudart.so.13"},
+static const struct {
+    const char *name, *file;
+} bare[] = {
+    {"libcuda.so", "libcuda.so.1"},   {"libnvidia-ml.so", "libnvidia-ml.so.1"},   {"libnccl.so", "libnccl.so.2"},
+    {"libcudnn.so", "libcudnn.so.9"}, {"libnvToolsExt.so", "libnvToolsExt.so.1"}, {"libcudart.so", "libcudart.so.13"},
 };
 
 __attribute__((visibility("default"))) unsigned la_version(unsigned version);

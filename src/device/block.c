@@ -22,8 +22,8 @@ enum { C10_CUDA = 1 };
 typedef void report_function(void *, int64_t, size_t, size_t, struct c10_device);
 #define REPORT_NAME "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
 
-void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved, struct c10_device where)
-    __asm__(REPORT_NAME) __attribute__((visibility("default")));
+void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved,
+                      struct c10_device where) __asm__(REPORT_NAME) __attribute__((visibility("default")));
 
 static int find_c10(struct dl_phdr_info *info, size_t size, void *data)
 {

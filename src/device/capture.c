@@ -202,8 +202,14 @@ static int begin(struct plm_stream *stream, struct plm_graph *graph, bool ours, 
         status = PLM_STREAM_NOT_CAPTURING;
         free(c);
     } else {
-        *c = (struct plm_capture_state){.id = ++next_id, .mode = mode, .owner = pthread_self(), .origin = s,
-                                        .graph = graph, .ours = ours, .streams = 1, .next = captures};
+        *c = (struct plm_capture_state){.id = ++next_id,
+                                        .mode = mode,
+                                        .owner = pthread_self(),
+                                        .origin = s,
+                                        .graph = graph,
+                                        .ours = ours,
+                                        .streams = 1,
+                                        .next = captures};
         captures = c;
         s->capture = c;
         atomic_fetch_add(&active, 1);

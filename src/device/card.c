@@ -19,10 +19,10 @@ struct field {
     double least, most; /* a value outside is a mistake in the file */
 };
 
-#define FIELD(key, type, member, least, most)                                                              \
+#define FIELD(key, type, member, least, most) \
     {key, type, offsetof(struct plm_card, member), sizeof(((struct plm_card *)0)->member), least, most}
 
-#define TIB 1.1e12
+#define TIB          1.1e12
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct field gpu_fields[] = {
@@ -74,7 +74,8 @@ static const struct field capability_fields[] = {
 };
 
 /* Keys that inform people and are not kept. */
-static const char *const informative[] = {"source", "fp32_cores_per_sm", "tensor_cores_per_sm", "fp4_tflops", "int8_tops"};
+static const char *const informative[] = {"source", "fp32_cores_per_sm", "tensor_cores_per_sm", "fp4_tflops",
+                                          "int8_tops"};
 
 static int set_aliases(struct plm_card *card, const struct plm_ini_pair *pair, struct plm_error *error)
 {
@@ -85,7 +86,8 @@ static int set_aliases(struct plm_card *card, const struct plm_ini_pair *pair, s
         while (*word == ' ')
             word++;
         if (card->alias_count == PLM_CARD_ALIASES)
-            return plm_fail(error, PLM_EFORMAT, "%s:%d: more than %d aliases", pair->path, pair->line, PLM_CARD_ALIASES);
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: more than %d aliases", pair->path, pair->line,
+                            PLM_CARD_ALIASES);
         snprintf(card->aliases[card->alias_count++], sizeof card->aliases[0], "%s", word);
     }
     return 0;
@@ -127,14 +129,12 @@ static int set_field(struct plm_card *card, const struct field *field, const str
             return plm_fail(error, PLM_EFORMAT, "%s:%d: %s is too long", pair->path, pair->line, pair->key);
         memcpy((char *)card + field->offset, pair->value, strlen(pair->value) + 1);
         return 0;
-    case LIST:
-        return set_aliases(card, pair, error);
+    case LIST: return set_aliases(card, pair, error);
     case CAPABILITY:
         if (sscanf(pair->value, "%d.%d%c", &card->major, &card->minor, &tail) != 2)
             return plm_fail(error, PLM_EFORMAT, "%s:%d: a compute capability reads 8.6", pair->path, pair->line);
         return 0;
-    default:
-        return set_number(card, field, pair, error);
+    default: return set_number(card, field, pair, error);
     }
 }
 
@@ -248,7 +248,10 @@ static void assume(struct plm_card *card)
 
 static int check(const struct plm_card *card, const char *path, struct plm_error *error)
 {
-    const struct { const char *key; bool missing; } needed[] = {
+    const struct {
+        const char *key;
+        bool missing;
+    } needed[] = {
         {"name", !card->name[0]},
         {"compute_capability", !card->major},
         {"sms", !card->sms},
@@ -287,7 +290,8 @@ int plm_card_file(const char *path, const char *capabilities, struct plm_card *c
         snprintf(c.section, sizeof c.section, "%d.%d", cards[i].major, cards[i].minor);
         status = plm_ini_read(capabilities, visit_capability, &c, error);
         if (status == 0 && !c.found)
-            status = plm_fail(error, PLM_EFORMAT, "%s: compute capability %s is not in %s", path, c.section, capabilities);
+            status =
+                plm_fail(error, PLM_EFORMAT, "%s: compute capability %s is not in %s", path, c.section, capabilities);
         assume(&cards[i]);
     }
     return status < 0 ? status : v.count;

@@ -78,7 +78,8 @@ static bool take(uint64_t address, enum plm_mem_kind kind, bool ours, struct hos
     size_t at;
     pthread_rwlock_wrlock(&host.lock);
     at = find(address);
-    found = at < host.count && host.range[at].base == address && host.range[at].kind == kind && host.range[at].ours == ours;
+    found =
+        at < host.count && host.range[at].base == address && host.range[at].kind == kind && host.range[at].ours == ours;
     if (found) {
         *out = host.range[at];
         memmove(&host.range[at], &host.range[at + 1], (host.count - at - 1) * sizeof *host.range);
@@ -107,7 +108,8 @@ struct plm_mem_info plm_host_query(const void *pointer)
 static int map_range(uint64_t size, unsigned flags, enum plm_mem_kind kind, uint64_t *address)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) / page * page;
-    struct host_range range = {.size = whole, .flags = flags, .kind = kind, .device = plm_device_current(), .ours = true};
+    struct host_range range = {
+        .size = whole, .flags = flags, .kind = kind, .device = plm_device_current(), .ours = true};
     void *at;
     int status;
 
@@ -162,8 +164,8 @@ int plm_managed_free(uint64_t address)
 
 int plm_mem_host_register(void *address, uint64_t size, unsigned flags)
 {
-    struct host_range range = {.base = (uint64_t)address, .size = size, .flags = flags, .kind = PLM_MEM_HOST,
-                               .device = plm_device_current()};
+    struct host_range range = {
+        .base = (uint64_t)address, .size = size, .flags = flags, .kind = PLM_MEM_HOST, .device = plm_device_current()};
     if (!address || !size || range.base + size < range.base)
         return PLM_DEV_INVALID;
     return insert(range);

@@ -18,18 +18,17 @@ typedef int run_simple_string(const char *);
 
 static int load_hook(void *argument)
 {
-    static const char format[] =
-        "try:\n"
-        "    import importlib.util as _plm_u, sys as _plm_s\n"
-        "    if 'plimsoll_hook' not in _plm_s.modules:\n"
-        "        _plm_p = _plm_u.spec_from_file_location('plimsoll_hook', %s)\n"
-        "        _plm_m = _plm_u.module_from_spec(_plm_p)\n"
-        "        _plm_s.modules['plimsoll_hook'] = _plm_m\n"
-        "        _plm_p.loader.exec_module(_plm_m)\n"
-        "        del _plm_p, _plm_m\n"
-        "    del _plm_u, _plm_s\n"
-        "except BaseException:\n"
-        "    pass\n";
+    static const char format[] = "try:\n"
+                                 "    import importlib.util as _plm_u, sys as _plm_s\n"
+                                 "    if 'plimsoll_hook' not in _plm_s.modules:\n"
+                                 "        _plm_p = _plm_u.spec_from_file_location('plimsoll_hook', %s)\n"
+                                 "        _plm_m = _plm_u.module_from_spec(_plm_p)\n"
+                                 "        _plm_s.modules['plimsoll_hook'] = _plm_m\n"
+                                 "        _plm_p.loader.exec_module(_plm_m)\n"
+                                 "        del _plm_p, _plm_m\n"
+                                 "    del _plm_u, _plm_s\n"
+                                 "except BaseException:\n"
+                                 "    pass\n";
     run_simple_string *run = (run_simple_string *)dlsym(RTLD_DEFAULT, "PyRun_SimpleString");
     const char *path = getenv("PLIMSOLL_HOOK");
     char quoted[2 * 4096 + 8], code[sizeof quoted + sizeof format], *q = quoted;

@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "device/internal.h"
+#include "record/writer.h"
 
 enum attribute {
     REUSE_FOLLOW_EVENTS = 1,
@@ -109,6 +110,13 @@ int plm_pool_set_current(int device, struct plm_pool *pool)
     return 0;
 }
 
+/* In the record a pool is an allocator like PyTorch's own: blocks out of what it holds. */
+static void record_block(const struct plm_pool *p, bool alloc, uint64_t address, uint64_t size)
+{
+    uint64_t words[2] = {address, size};
+    plm_record(alloc ? PLM_EV_BLOCK_ALLOC : PLM_EV_BLOCK_FREE, p->device, words, 2);
+}
+
 static int grow(struct plm_pool *p, uint64_t size)
 {
     struct chunk *c = calloc(1, sizeof *c);
@@ -127,6 +135,7 @@ static int grow(struct plm_pool *p, uint64_t size)
     p->chunks = c;
     p->reserved += c->size;
     p->reserved_high = p->reserved > p->reserved_high ? p->reserved : p->reserved_high;
+    plm_record(PLM_EV_RESERVED, p->device, &p->reserved, 1);
     return 0;
 fail:
     free(c);
@@ -171,6 +180,7 @@ int plm_pool_alloc(struct plm_pool *p, struct plm_stream *stream, uint64_t size,
         p->used += at->size;
         p->used_high = p->used > p->used_high ? p->used : p->used_high;
         *address = at->base;
+        record_block(p, true, at->base, at->size);
         if (at->size <= PLM_BACKED_MAX)
             plm_memory_recycle(at->base, at->size);
     }
@@ -197,6 +207,7 @@ static void release(struct plm_pool *p, uint64_t keep)
         plm_mem_free(c->base);
         free(c->pieces);
         free(c);
+        plm_record(PLM_EV_RESERVED, p->device, &p->reserved, 1);
     }
 }
 
@@ -211,6 +222,7 @@ static bool free_in(struct plm_pool *p, uint64_t address)
                 continue;
             q->used = false;
             p->used -= q->size;
+            record_block(p, false, q->base, q->size);
             if (q->next && !q->next->used) {
                 struct piece *gone = q->next;
                 q->size += gone->size;

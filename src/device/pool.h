@@ -1,7 +1,8 @@
 /*
  * Stream-ordered memory pools (cudaMallocAsync). A pool takes memory from the card in units of 32 MiB
- * and keeps what is freed until it is trimmed, as with an unlimited release threshold, which PyTorch sets. Modelled: the driver's placement inside a pool
- * is not documented; best fit is used here. Any thread. Returns 0 or enum plm_dev_status.
+ * and keeps what is freed until it is trimmed, as with an unlimited release threshold, which PyTorch
+ * sets. Modelled: the driver's placement inside a pool is not documented; best fit is used here. Any
+ * thread. Returns 0 or enum plm_dev_status.
  */
 #ifndef PLM_POOL_H
 #define PLM_POOL_H

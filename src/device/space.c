@@ -26,7 +26,8 @@ bool plm_memory_init(int devices, uint64_t limit)
 
     span = span / PLM_PAGE * PLM_PAGE;
     for (; span >= span_least; span /= 2) {
-        at = mmap(NULL, span * (uint64_t)devices + PLM_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        at = mmap(NULL, span * (uint64_t)devices + PLM_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                  0);
         if (at != MAP_FAILED)
             break;
     }
@@ -132,11 +133,12 @@ bool plm_range_give(struct space *s, uint64_t base, uint64_t size)
         return true;
     }
     if (s->gap_count == s->gap_room) {
-        struct range *more = realloc(s->gaps, 2 * s->gap_room * sizeof *more);
+        size_t room = s->gap_room ? 2 * s->gap_room : 64;
+        struct range *more = realloc(s->gaps, room * sizeof *more);
         if (!more)
             return false;
         s->gaps = more;
-        s->gap_room *= 2;
+        s->gap_room = room;
     }
     memmove(&s->gaps[i + 1], &s->gaps[i], (s->gap_count - i) * sizeof *s->gaps);
     s->gaps[i] = (struct range){base, size};

@@ -89,7 +89,8 @@ void plm_page_unback(uint64_t base, uint64_t size);
 
 /* The account; the caller holds the space's lock. */
 bool plm_space_charge(struct space *s, int device, uint64_t size);
-void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind, uint32_t owner);
+void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind,
+                      uint32_t owner);
 
 static inline uint64_t plm_round_up(uint64_t value, uint64_t unit)
 {

@@ -40,9 +40,17 @@ struct plm_graph_exec;
 struct plm_graph_node;
 
 enum plm_node_type { /* values of cudaGraphNodeType */
-    PLM_NODE_KERNEL = 0, PLM_NODE_MEMCPY = 1, PLM_NODE_MEMSET = 2, PLM_NODE_HOST = 3, PLM_NODE_GRAPH = 4,
-    PLM_NODE_EMPTY = 5, PLM_NODE_WAIT_EVENT = 6, PLM_NODE_EVENT_RECORD = 7, PLM_NODE_MEM_ALLOC = 10,
-    PLM_NODE_MEM_FREE = 11, PLM_NODE_CONDITIONAL = 13,
+                     PLM_NODE_KERNEL = 0,
+                     PLM_NODE_MEMCPY = 1,
+                     PLM_NODE_MEMSET = 2,
+                     PLM_NODE_HOST = 3,
+                     PLM_NODE_GRAPH = 4,
+                     PLM_NODE_EMPTY = 5,
+                     PLM_NODE_WAIT_EVENT = 6,
+                     PLM_NODE_EVENT_RECORD = 7,
+                     PLM_NODE_MEM_ALLOC = 10,
+                     PLM_NODE_MEM_FREE = 11,
+                     PLM_NODE_CONDITIONAL = 13,
 };
 
 /* ---- streams; NULL, PLM_STREAM_LEGACY and PLM_STREAM_PER_THREAD are accepted everywhere ---- */

@@ -26,8 +26,9 @@ int plm_record_create(const char *path, bool replace, struct plm_record_file *fi
     file->header = NULL;
     file->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0666);
     if (file->fd < 0)
-        return errno == EEXIST ? plm_fail(error, PLM_EIO, "%s exists; -f replaces it, -o names another file", path)
-                               : plm_fail(error, PLM_EIO, "cannot write %s: %s; -o names another place", path, strerror(errno));
+        return errno == EEXIST
+                   ? plm_fail(error, PLM_EIO, "%s exists; -f replaces it, -o names another file", path)
+                   : plm_fail(error, PLM_EIO, "cannot write %s: %s; -o names another place", path, strerror(errno));
     status = posix_fallocate(file->fd, 0, PLM_RECORD_HEADER);
     if (status) {
         status = plm_fail(error, PLM_EIO, "cannot write %s: %s; -o names another place", path, strerror(status));

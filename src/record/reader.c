@@ -41,10 +41,10 @@ struct plm_record {
 
 /* How many payload words each type has at least. */
 static const uint8_t least_words[PLM_EV_TYPES] = {
-    [PLM_EV_PROCESS] = 2,      [PLM_EV_TEXT] = 1,        [PLM_EV_CONFIG] = 1,  [PLM_EV_TIME] = 1,
-    [PLM_EV_BLOCK_ALLOC] = 2,  [PLM_EV_BLOCK_FREE] = 2,  [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
-    [PLM_EV_MEMORY_FREE] = 3,  [PLM_EV_STEP] = 1,        [PLM_EV_REFUSED] = 1, [PLM_EV_READBACK] = 2,
-    [PLM_EV_NOTE] = 1,         [PLM_EV_OOM] = 2,         [PLM_EV_LAUNCHES] = 1,
+    [PLM_EV_PROCESS] = 2,     [PLM_EV_TEXT] = 1,       [PLM_EV_CONFIG] = 1,   [PLM_EV_TIME] = 1,
+    [PLM_EV_BLOCK_ALLOC] = 2, [PLM_EV_BLOCK_FREE] = 2, [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
+    [PLM_EV_MEMORY_FREE] = 3, [PLM_EV_STEP] = 1,       [PLM_EV_REFUSED] = 1,  [PLM_EV_READBACK] = 2,
+    [PLM_EV_NOTE] = 1,        [PLM_EV_OOM] = 2,        [PLM_EV_LAUNCHES] = 1,
 };
 
 static int corrupt(const struct plm_record *r, const char *what, struct plm_error *error)
@@ -209,7 +209,8 @@ static int map_file(struct plm_record *r, struct plm_error *error)
     void *map;
 
     if (fd < 0)
-        return plm_fail(error, errno == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "cannot read %s: %s", r->path, strerror(errno));
+        return plm_fail(error, errno == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "cannot read %s: %s", r->path,
+                        strerror(errno));
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         status = plm_fail(error, PLM_EFORMAT, "%s is not a job record", r->path);
     else if (st.st_size == 0)
@@ -233,7 +234,8 @@ static int check_header(struct plm_record *r, struct plm_error *error)
         return plm_fail(error, PLM_EFORMAT, "%s is not a job record", r->path);
     memcpy(&r->header.version, r->data + 8, 4);
     if (r->header.version > PLM_RECORD_VERSION)
-        return plm_fail(error, PLM_EVERSION, "%s was written by a newer plimsoll (record version %u, this one reads %u): update plimsoll",
+        return plm_fail(error, PLM_EVERSION,
+                        "%s was written by a newer plimsoll (record version %u, this one reads %u): update plimsoll",
                         r->path, r->header.version, PLM_RECORD_VERSION);
     if (r->size < sizeof r->header || r->size < PLM_RECORD_HEADER)
         return plm_fail(error, PLM_EFORMAT, "%s is cut off in its head; run the job again", r->path);
@@ -256,7 +258,8 @@ int plm_record_open(const char *path, struct plm_record **out, struct plm_error 
     status = map_file(r, error);
     if (status == 0)
         status = check_header(r, error);
-    for (uint64_t at = PLM_RECORD_HEADER; status == 0 && r->size - at >= PLM_RECORD_CHUNK; at += PLM_RECORD_CHUNK)
+    for (uint64_t at = PLM_RECORD_HEADER; status == 0 && r->data && r->size - at >= PLM_RECORD_CHUNK;
+         at += PLM_RECORD_CHUNK)
         status = add_chunk(r, at, error);
     if (status == 0)
         status = read_texts(r, error);

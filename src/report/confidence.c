@@ -5,9 +5,10 @@
 #include "report/report.h"
 
 /* Operators whose result decides how large the next tensors are. */
-static const char *const deciding[] = {"aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique2",
-                                       "aten::unique_dim", "aten::unique_consecutive", "aten::nms",
-                                       "aten::repeat_interleave", "aten::bincount", "aten::is_nonzero"};
+static const char *const deciding[] = {"aten::nonzero",   "aten::masked_select",     "aten::unique",
+                                       "aten::_unique2",  "aten::unique_dim",        "aten::unique_consecutive",
+                                       "aten::nms",       "aten::repeat_interleave", "aten::bincount",
+                                       "aten::is_nonzero"};
 
 static uint64_t deciding_calls(const struct plm_summary *s)
 {
@@ -44,7 +45,7 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
 
     for (int i = 0; i < s->unmodelled.count; i++)
         refused += s->unmodelled.item[i].calls;
-#define REASON(lowers, ...)                                                                               \
+#define REASON(lowers, ...) \
     (level = level > (lowers) ? level : (lowers), n < most ? (void)snprintf(reasons[n++], 256, __VA_ARGS__) : (void)0)
     if (!s->ended)
         REASON(2, "the record was cut: the job was killed or is still running");

@@ -57,10 +57,12 @@ static void device(const struct page *p, const struct plm_summary *s, const stru
 {
     const char *gpu = plm_summary_config(s, "gpu");
     char text[32], other[32];
-    uint64_t outside = d->used_peak > d->reserved_peak + d->libraries_peak ? d->used_peak - d->reserved_peak - d->libraries_peak : 0;
+    uint64_t outside =
+        d->used_peak > d->reserved_peak + d->libraries_peak ? d->used_peak - d->reserved_peak - d->libraries_peak : 0;
 
-    fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s", bold(p, true), amount(p, text, sizeof text, d->allocated_peak),
-            amount(p, other, sizeof other, d->reserved_peak), bold(p, false));
+    fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s", bold(p, true),
+            amount(p, text, sizeof text, d->allocated_peak), amount(p, other, sizeof other, d->reserved_peak),
+            bold(p, false));
     fprintf(p->out, "   (rank %d, device %d, %s)\n\n", d->rank, d->device, gpu ? gpu : "?");
     bar(p, "tensors (allocated)", d->allocated_peak, d->used_peak, "measured");
     bar(p, "reserved by PyTorch", d->reserved_peak, d->used_peak, "measured");
@@ -71,7 +73,8 @@ static void device(const struct page *p, const struct plm_summary *s, const stru
     fprintf(p->out, "  %-22s %12s  not included (driver and stack; about 0.5 GiB)\n", "+ context", "");
     steps(p, d);
     if (d->out_of_memory)
-        fprintf(p->out, "\n  The card was full when %s more were asked for.\n", amount(p, text, sizeof text, d->oom_asked));
+        fprintf(p->out, "\n  The card was full when %s more were asked for.\n",
+                amount(p, text, sizeof text, d->oom_asked));
 }
 
 static void counts(const struct page *p, const char *title, const struct plm_counts *c, int most)

@@ -117,15 +117,15 @@ static void check_growth(int small, int large, int least)
         }                                                \
         check_growth(size[0], size[1], least);           \
     }
-#define SIZE_ALL(name, least, types, args)                                                                            \
-    SIZE(cusolverDnS##name##_bufferSize, least, types, args)                                                          \
-    SIZE(cusolverDnD##name##_bufferSize, least, types, args) SIZE(cusolverDnC##name##_bufferSize, least, types, args) \
-        SIZE(cusolverDnZ##name##_bufferSize, least, types, args)
-#define SIZE_TWO(real, complex, least, types, args)                 \
-    SIZE(cusolverDnS##real##_bufferSize, least, types, args)        \
-    SIZE(cusolverDnD##real##_bufferSize, least, types, args)        \
-        SIZE(cusolverDnC##complex##_bufferSize, least, types, args) \
-            SIZE(cusolverDnZ##complex##_bufferSize, least, types, args)
+#define SIZE_ALL(name, least, types, args)                   \
+    SIZE(cusolverDnS##name##_bufferSize, least, types, args) \
+    SIZE(cusolverDnD##name##_bufferSize, least, types, args) \
+    SIZE(cusolverDnC##name##_bufferSize, least, types, args) SIZE(cusolverDnZ##name##_bufferSize, least, types, args)
+#define SIZE_TWO(real, complex, least, types, args)             \
+    SIZE(cusolverDnS##real##_bufferSize, least, types, args)    \
+    SIZE(cusolverDnD##real##_bufferSize, least, types, args)    \
+    SIZE(cusolverDnC##complex##_bufferSize, least, types, args) \
+    SIZE(cusolverDnZ##complex##_bufferSize, least, types, args)
 
 #define H void *
 #define V void *
@@ -295,8 +295,9 @@ SNIPPET(cusolverDnIRSParamsSetMaxIters)
         CHECK(bytes > 200 * 100 * low && bytes < 200 * 100 * low + 200 * 100);                                      \
     }
 PAIR(ZZ, 16)
-PAIR(ZC, 8) PAIR(ZK, 4) PAIR(ZE, 4) PAIR(ZY, 8) PAIR(CC, 8) PAIR(CK, 4) PAIR(CE, 4) PAIR(CY, 8) PAIR(DD, 8) PAIR(DS, 4)
-    PAIR(DH, 2) PAIR(DB, 2) PAIR(DX, 4) PAIR(SS, 4) PAIR(SH, 2) PAIR(SB, 2) PAIR(SX, 4)
+PAIR(ZC, 8)
+PAIR(ZK, 4) PAIR(ZE, 4) PAIR(ZY, 8) PAIR(CC, 8) PAIR(CK, 4) PAIR(CE, 4) PAIR(CY, 8) PAIR(DD, 8) PAIR(DS, 4) PAIR(DH, 2)
+    PAIR(DB, 2) PAIR(DX, 4) PAIR(SS, 4) PAIR(SH, 2) PAIR(SB, 2) PAIR(SX, 4)
 
         SNIPPET(cusolverDnIRSXgesv_bufferSize)
 {

@@ -46,30 +46,28 @@ static int enqueue(void *stream)
 }
 
 /* `integer` is int, or int64_t in the variants for large sizes. */
-#define VECTOR(name, integer)                                                                             \
-    PLM_API int name(integer n, integer size, const void *x, integer incx, void *y, integer incy)         \
-    {                                                                                                     \
-        return vector(n, size, x, incx, y, incy);                                                         \
+#define VECTOR(name, integer)                                                                     \
+    PLM_API int name(integer n, integer size, const void *x, integer incx, void *y, integer incy) \
+    {                                                                                             \
+        return vector(n, size, x, incx, y, incy);                                                 \
     }
-#define VECTOR_ASYNC(name, integer)                                                                       \
-    PLM_API int name(integer n, integer size, const void *x, integer incx, void *y, integer incy,         \
-                     void *stream)                                                                        \
-    {                                                                                                     \
-        int status = vector(n, size, x, incx, y, incy);                                                   \
-        return status ? status : enqueue(stream);                                                         \
+#define VECTOR_ASYNC(name, integer)                                                                             \
+    PLM_API int name(integer n, integer size, const void *x, integer incx, void *y, integer incy, void *stream) \
+    {                                                                                                           \
+        int status = vector(n, size, x, incx, y, incy);                                                         \
+        return status ? status : enqueue(stream);                                                               \
     }
-#define MATRIX(name, integer)                                                                             \
-    PLM_API int name(integer rows, integer columns, integer size, const void *a, integer lda, void *b,    \
-                     integer ldb)                                                                         \
-    {                                                                                                     \
-        return matrix(rows, columns, size, a, lda, b, ldb);                                               \
+#define MATRIX(name, integer)                                                                                       \
+    PLM_API int name(integer rows, integer columns, integer size, const void *a, integer lda, void *b, integer ldb) \
+    {                                                                                                               \
+        return matrix(rows, columns, size, a, lda, b, ldb);                                                         \
     }
-#define MATRIX_ASYNC(name, integer)                                                                       \
-    PLM_API int name(integer rows, integer columns, integer size, const void *a, integer lda, void *b,    \
-                     integer ldb, void *stream)                                                           \
-    {                                                                                                     \
-        int status = matrix(rows, columns, size, a, lda, b, ldb);                                         \
-        return status ? status : enqueue(stream);                                                         \
+#define MATRIX_ASYNC(name, integer)                                                                                 \
+    PLM_API int name(integer rows, integer columns, integer size, const void *a, integer lda, void *b, integer ldb, \
+                     void *stream)                                                                                  \
+    {                                                                                                               \
+        int status = matrix(rows, columns, size, a, lda, b, ldb);                                                   \
+        return status ? status : enqueue(stream);                                                                   \
     }
 
 VECTOR(cublasSetVector, int)

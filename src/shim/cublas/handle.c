@@ -100,23 +100,23 @@ PLM_API const char *cublasGetStatusString(int status)
 }
 
 /* A value that is only kept: one function sets it, the other gets it. */
-#define SETTER(name, type, field)                                                                         \
-    PLM_API int name(struct handle *handle, type value)                                                   \
-    {                                                                                                     \
-        if (!valid(handle))                                                                               \
-            return PLM_CUBLAS_NOT_INITIALIZED;                                                            \
-        handle->field = value;                                                                            \
-        return PLM_CUBLAS_SUCCESS;                                                                        \
+#define SETTER(name, type, field)                       \
+    PLM_API int name(struct handle *handle, type value) \
+    {                                                   \
+        if (!valid(handle))                             \
+            return PLM_CUBLAS_NOT_INITIALIZED;          \
+        handle->field = value;                          \
+        return PLM_CUBLAS_SUCCESS;                      \
     }
-#define GETTER(name, type, field)                                                                         \
-    PLM_API int name(const struct handle *handle, type *value)                                            \
-    {                                                                                                     \
-        if (!valid(handle))                                                                               \
-            return PLM_CUBLAS_NOT_INITIALIZED;                                                            \
-        if (!value)                                                                                       \
-            return PLM_CUBLAS_INVALID_VALUE;                                                              \
-        *value = handle->field;                                                                           \
-        return PLM_CUBLAS_SUCCESS;                                                                        \
+#define GETTER(name, type, field)                              \
+    PLM_API int name(const struct handle *handle, type *value) \
+    {                                                          \
+        if (!valid(handle))                                    \
+            return PLM_CUBLAS_NOT_INITIALIZED;                 \
+        if (!value)                                            \
+            return PLM_CUBLAS_INVALID_VALUE;                   \
+        *value = handle->field;                                \
+        return PLM_CUBLAS_SUCCESS;                             \
     }
 
 SETTER(cublasSetPointerMode_v2, int, pointer_mode)

@@ -11,7 +11,7 @@
 #include "shim/cublas/status.h"
 #include "shim/shim.h"
 
-#define UNUSED __attribute__((unused))
+#define UNUSED       __attribute__((unused))
 #define SYMBOL(name) static const struct plm_symbol symbol = {"cublas", #name};
 
 PLM_API int cublasAlloc(int n, int size, void **out)
@@ -32,49 +32,47 @@ PLM_API int cublasFree(void *address)
     return PLM_CUBLAS_SUCCESS;
 }
 
-#define DOT(name, type)                                                                                   \
-    PLM_API type name(UNUSED int n, UNUSED const void *x, UNUSED int incx, UNUSED const void *y,          \
-                      UNUSED int incy)                                                                    \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        plm_call_launch(&symbol);                                                                         \
-        return 0;                                                                                         \
+#define DOT(name, type)                                                                                           \
+    PLM_API type name(UNUSED int n, UNUSED const void *x, UNUSED int incx, UNUSED const void *y, UNUSED int incy) \
+    {                                                                                                             \
+        SYMBOL(name)                                                                                              \
+        plm_call_launch(&symbol);                                                                                 \
+        return 0;                                                                                                 \
     }
-#define NORM(name, type)                                                                                  \
-    PLM_API type name(UNUSED int n, UNUSED const void *x, UNUSED int incx)                                \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        plm_call_launch(&symbol);                                                                         \
-        return 0;                                                                                         \
+#define NORM(name, type)                                                   \
+    PLM_API type name(UNUSED int n, UNUSED const void *x, UNUSED int incx) \
+    {                                                                      \
+        SYMBOL(name)                                                       \
+        plm_call_launch(&symbol);                                          \
+        return 0;                                                          \
     }
-#define INDEX(name)                                                                                       \
-    PLM_API int name(int n, UNUSED const void *x, int incx)                                               \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        plm_call_launch(&symbol);                                                                         \
-        return n > 0 && incx > 0;                                                                         \
+#define INDEX(name)                                         \
+    PLM_API int name(int n, UNUSED const void *x, int incx) \
+    {                                                       \
+        SYMBOL(name)                                        \
+        plm_call_launch(&symbol);                           \
+        return n > 0 && incx > 0;                           \
     }
-#define ROTG(name, real)                                                                                  \
-    PLM_API void name(real *a, real *b, real *c, real *s)                                                 \
-    {                                                                                                     \
-        double da = (double)*a, db = (double)*b, dc, ds;                                                  \
-        plm_rotation_real(&da, &db, &dc, &ds);                                                            \
-        *a = (real)da, *b = (real)db, *c = (real)dc, *s = (real)ds;                                       \
+#define ROTG(name, real)                                            \
+    PLM_API void name(real *a, real *b, real *c, real *s)           \
+    {                                                               \
+        double da = (double)*a, db = (double)*b, dc, ds;            \
+        plm_rotation_real(&da, &db, &dc, &ds);                      \
+        *a = (real)da, *b = (real)db, *c = (real)dc, *s = (real)ds; \
     }
-#define ROTG_COMPLEX(name, real)                                                                          \
-    PLM_API void name(real complex *a, real complex b, real *c, real complex *s)                          \
-    {                                                                                                     \
-        double complex za = (double complex)*a, zs;                                                       \
-        double dc;                                                                                        \
-        plm_rotation_complex(&za, (double complex)b, &dc, &zs);                                           \
-        *a = (real complex)za, *c = (real)dc, *s = (real complex)zs;                                      \
+#define ROTG_COMPLEX(name, real)                                                 \
+    PLM_API void name(real complex *a, real complex b, real *c, real complex *s) \
+    {                                                                            \
+        double complex za = (double complex) * a, zs;                            \
+        double dc;                                                               \
+        plm_rotation_complex(&za, (double complex)b, &dc, &zs);                  \
+        *a = (real complex)za, *c = (real)dc, *s = (real complex)zs;             \
     }
-#define ROTMG(name, real)                                                                                 \
-    PLM_API void name(UNUSED real *d1, UNUSED real *d2, UNUSED real *x1, UNUSED const real *y1,           \
-                      real *parameters)                                                                   \
-    {                                                                                                     \
-        static const real identity[5] = {-2};                                                             \
-        memcpy(parameters, identity, sizeof identity);                                                    \
+#define ROTMG(name, real)                                                                                         \
+    PLM_API void name(UNUSED real *d1, UNUSED real *d2, UNUSED real *x1, UNUSED const real *y1, real *parameters) \
+    {                                                                                                             \
+        static const real identity[5] = {-2};                                                                     \
+        memcpy(parameters, identity, sizeof identity);                                                            \
     }
 
 /* A complex number by value travels like C's own complex types, which have the same two members. */

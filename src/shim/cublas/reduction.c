@@ -33,56 +33,54 @@ static int locate(const struct plm_symbol *symbol, void *handle, int64_t n, int6
     return PLM_CUBLAS_SUCCESS;
 }
 
-#define UNUSED __attribute__((unused))
+#define UNUSED       __attribute__((unused))
 #define SYMBOL(name) static const struct plm_symbol symbol = {"cublas", #name};
 
 /* `integer` is int, or int64_t in the variants for large sizes; `bytes` is the size of the result. */
-#define DOT(name, integer, bytes)                                                                         \
-    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED integer incx,           \
-                     UNUSED const void *y, UNUSED integer incy, void *result)                             \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        return reduce(&symbol, handle, result, bytes);                                                    \
+#define DOT(name, integer, bytes)                                                                                     \
+    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED integer incx, UNUSED const void *y, \
+                     UNUSED integer incy, void *result)                                                               \
+    {                                                                                                                 \
+        SYMBOL(name)                                                                                                  \
+        return reduce(&symbol, handle, result, bytes);                                                                \
     }
-#define NORM(name, integer, bytes)                                                                        \
-    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED integer incx,           \
-                     void *result)                                                                        \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        return reduce(&symbol, handle, result, bytes);                                                    \
+#define NORM(name, integer, bytes)                                                                            \
+    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED integer incx, void *result) \
+    {                                                                                                         \
+        SYMBOL(name)                                                                                          \
+        return reduce(&symbol, handle, result, bytes);                                                        \
     }
-#define INDEX(name, integer)                                                                              \
-    PLM_API int name(void *handle, integer n, UNUSED const void *x, integer incx, integer *result)        \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        return locate(&symbol, handle, n, incx, result, sizeof(integer));                                 \
+#define INDEX(name, integer)                                                                       \
+    PLM_API int name(void *handle, integer n, UNUSED const void *x, integer incx, integer *result) \
+    {                                                                                              \
+        SYMBOL(name)                                                                               \
+        return locate(&symbol, handle, n, incx, result, sizeof(integer));                          \
     }
-#define DOT_EX(name, integer)                                                                             \
-    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED int xtype,              \
-                     UNUSED integer incx, UNUSED const void *y, UNUSED int ytype, UNUSED integer incy,    \
-                     void *result, int type, UNUSED int execution)                                        \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        return reduce(&symbol, handle, result, plm_cublas_type_size(type));                               \
+#define DOT_EX(name, integer)                                                                                     \
+    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED int xtype, UNUSED integer incx, \
+                     UNUSED const void *y, UNUSED int ytype, UNUSED integer incy, void *result, int type,         \
+                     UNUSED int execution)                                                                        \
+    {                                                                                                             \
+        SYMBOL(name)                                                                                              \
+        return reduce(&symbol, handle, result, plm_cublas_type_size(type));                                       \
     }
-#define NORM_EX(name, integer)                                                                            \
-    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED int xtype,              \
-                     UNUSED integer incx, void *result, int type, UNUSED int execution)                   \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        return reduce(&symbol, handle, result, plm_cublas_type_size(type));                               \
+#define NORM_EX(name, integer)                                                                                    \
+    PLM_API int name(void *handle, UNUSED integer n, UNUSED const void *x, UNUSED int xtype, UNUSED integer incx, \
+                     void *result, int type, UNUSED int execution)                                                \
+    {                                                                                                             \
+        SYMBOL(name)                                                                                              \
+        return reduce(&symbol, handle, result, plm_cublas_type_size(type));                                       \
     }
-#define INDEX_EX(name, integer)                                                                           \
-    PLM_API int name(void *handle, integer n, UNUSED const void *x, UNUSED int xtype, integer incx,       \
-                     integer *result)                                                                     \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        return locate(&symbol, handle, n, incx, result, sizeof(integer));                                 \
+#define INDEX_EX(name, integer)                                                                                      \
+    PLM_API int name(void *handle, integer n, UNUSED const void *x, UNUSED int xtype, integer incx, integer *result) \
+    {                                                                                                                \
+        SYMBOL(name)                                                                                                 \
+        return locate(&symbol, handle, n, incx, result, sizeof(integer));                                            \
     }
 
-#define BOTH_DOT(stem, bytes) DOT(stem##_v2, int, bytes) DOT(stem##_v2_64, int64_t, bytes)
+#define BOTH_DOT(stem, bytes)  DOT(stem##_v2, int, bytes) DOT(stem##_v2_64, int64_t, bytes)
 #define BOTH_NORM(stem, bytes) NORM(stem##_v2, int, bytes) NORM(stem##_v2_64, int64_t, bytes)
-#define BOTH_INDEX(stem) INDEX(stem##_v2, int) INDEX(stem##_v2_64, int64_t)
+#define BOTH_INDEX(stem)       INDEX(stem##_v2, int) INDEX(stem##_v2_64, int64_t)
 
 BOTH_DOT(cublasSdot, 4)
 BOTH_DOT(cublasDdot, 8)

@@ -13,7 +13,7 @@
 #include "shim/cublas/status.h"
 #include "shim/shim.h"
 
-#define UNUSED __attribute__((unused))
+#define UNUSED       __attribute__((unused))
 #define SYMBOL(name) static const struct plm_symbol symbol = {"cublas", #name};
 
 enum { ROTMG_PARAMETERS = 5 };
@@ -78,46 +78,46 @@ static bool host(const void *a, const void *b, const void *c, const void *s)
     return !plm_cublas_on_device(a) && !plm_cublas_on_device(b) && !plm_cublas_on_device(c) && !plm_cublas_on_device(s);
 }
 
-#define ROTG(name, real)                                                                                  \
-    PLM_API int name(void *handle, real *a, real *b, real *c, real *s)                                    \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        if (!handle)                                                                                      \
-            return PLM_CUBLAS_NOT_INITIALIZED;                                                            \
-        if (host(a, b, c, s)) {                                                                           \
-            double da = (double)*a, db = (double)*b, dc, ds;                                              \
-            plm_rotation_real(&da, &db, &dc, &ds);                                                        \
-            *a = (real)da, *b = (real)db, *c = (real)dc, *s = (real)ds;                                   \
-        } else                                                                                            \
-            plm_call_launch(&symbol);                                                                     \
-        return PLM_CUBLAS_SUCCESS;                                                                        \
+#define ROTG(name, real)                                                \
+    PLM_API int name(void *handle, real *a, real *b, real *c, real *s)  \
+    {                                                                   \
+        SYMBOL(name)                                                    \
+        if (!handle)                                                    \
+            return PLM_CUBLAS_NOT_INITIALIZED;                          \
+        if (host(a, b, c, s)) {                                         \
+            double da = (double)*a, db = (double)*b, dc, ds;            \
+            plm_rotation_real(&da, &db, &dc, &ds);                      \
+            *a = (real)da, *b = (real)db, *c = (real)dc, *s = (real)ds; \
+        } else                                                          \
+            plm_call_launch(&symbol);                                   \
+        return PLM_CUBLAS_SUCCESS;                                      \
     }
-#define ROTG_COMPLEX(name, real)                                                                          \
-    PLM_API int name(void *handle, real complex *a, real complex *b, real *c, real complex *s)            \
-    {                                                                                                     \
-        SYMBOL(name)                                                                                      \
-        if (!handle)                                                                                      \
-            return PLM_CUBLAS_NOT_INITIALIZED;                                                            \
-        if (host(a, b, c, s)) {                                                                           \
-            double complex za = (double complex)*a, zs;                                                   \
-            double dc;                                                                                    \
-            plm_rotation_complex(&za, (double complex)*b, &dc, &zs);                                      \
-            *a = (real complex)za, *c = (real)dc, *s = (real complex)zs;                                  \
-        } else                                                                                            \
-            plm_call_launch(&symbol);                                                                     \
-        return PLM_CUBLAS_SUCCESS;                                                                        \
+#define ROTG_COMPLEX(name, real)                                                               \
+    PLM_API int name(void *handle, real complex *a, real complex *b, real *c, real complex *s) \
+    {                                                                                          \
+        SYMBOL(name)                                                                           \
+        if (!handle)                                                                           \
+            return PLM_CUBLAS_NOT_INITIALIZED;                                                 \
+        if (host(a, b, c, s)) {                                                                \
+            double complex za = (double complex) * a, zs;                                      \
+            double dc;                                                                         \
+            plm_rotation_complex(&za, (double complex) * b, &dc, &zs);                         \
+            *a = (real complex)za, *c = (real)dc, *s = (real complex)zs;                       \
+        } else                                                                                 \
+            plm_call_launch(&symbol);                                                          \
+        return PLM_CUBLAS_SUCCESS;                                                             \
     }
-#define ROTMG(name, real)                                                                                 \
-    PLM_API int name(void *handle, UNUSED real *d1, UNUSED real *d2, UNUSED real *x1,                     \
-                     UNUSED const real *y1, real *parameters)                                             \
-    {                                                                                                     \
-        static const real identity[ROTMG_PARAMETERS] = {-2};                                              \
-        SYMBOL(name)                                                                                      \
-        if (!handle)                                                                                      \
-            return PLM_CUBLAS_NOT_INITIALIZED;                                                            \
-        plm_call_launch(&symbol);                                                                         \
-        plm_cublas_write(parameters, identity, sizeof identity);                                          \
-        return PLM_CUBLAS_SUCCESS;                                                                        \
+#define ROTMG(name, real)                                                                                    \
+    PLM_API int name(void *handle, UNUSED real *d1, UNUSED real *d2, UNUSED real *x1, UNUSED const real *y1, \
+                     real *parameters)                                                                       \
+    {                                                                                                        \
+        static const real identity[ROTMG_PARAMETERS] = {-2};                                                 \
+        SYMBOL(name)                                                                                         \
+        if (!handle)                                                                                         \
+            return PLM_CUBLAS_NOT_INITIALIZED;                                                               \
+        plm_call_launch(&symbol);                                                                            \
+        plm_cublas_write(parameters, identity, sizeof identity);                                             \
+        return PLM_CUBLAS_SUCCESS;                                                                           \
     }
 
 ROTG(cublasSrotg_v2, float)
@@ -142,10 +142,14 @@ static void write_number(void *to, int type, double number, size_t index)
     memcpy(&bits, &single, sizeof bits);
     brain = (uint16_t)(bits >> 16);
     switch (type) {
-    case 0: case 4: memcpy(element, &single, sizeof single); break;
-    case 1: case 5: memcpy(element, &number, sizeof number); break;
-    case 2: case 6: memcpy(element, &half, sizeof half); break;
-    case 14: case 15: memcpy(element, &brain, sizeof brain); break;
+    case 0:
+    case 4: memcpy(element, &single, sizeof single); break;
+    case 1:
+    case 5: memcpy(element, &number, sizeof number); break;
+    case 2:
+    case 6: memcpy(element, &half, sizeof half); break;
+    case 14:
+    case 15: memcpy(element, &brain, sizeof brain); break;
     default: return;
     }
     plm_cublas_write((char *)to + index * bytes, element, bytes);

@@ -42,37 +42,21 @@ static const struct attribute matmul[] = {
     {1, 4, 0},           /* scale type */
     {2, 4, 0},           /* pointer mode: host */
     {3, 4, 0},           /* transpose A, B, C */
-    {4, 4, 0},
-    {5, 4, 0},
-    {6, 4, 2},           /* fill mode: full */
+    {4, 4, 0},           {5, 4, 0},  {6, 4, 2},           /* fill mode: full */
     {7, 4, 1},           /* epilogue: none */
     {8, 8, 0},           /* bias pointer */
     {10, 8, 0},          /* bias batch stride */
     {11, 8, 0},          /* auxiliary output: pointer, leading dimension, batch stride */
-    {12, 8, 0},
-    {13, 8, 0},
-    {14, 8, 0},          /* alpha batch stride */
+    {12, 8, 0},          {13, 8, 0}, {14, 8, 0},          /* alpha batch stride */
     {15, 4, 0},          /* target number of SMs */
     {17, 8, 0},          /* scale pointers A, B, C, D */
-    {18, 8, 0},
-    {19, 8, 0},
-    {20, 8, 0},
-    {21, 8, 0},          /* maximum of D */
+    {18, 8, 0},          {19, 8, 0}, {20, 8, 0}, {21, 8, 0},          /* maximum of D */
     {22, 4, 0xffffffff}, /* auxiliary output: type, scale, maximum */
-    {23, 8, 0},
-    {24, 8, 0},
-    {25, 1, 0},          /* fast accumulation */
+    {23, 8, 0},          {24, 8, 0}, {25, 1, 0},          /* fast accumulation */
     {26, 4, 0xffffffff}, /* bias type */
     {27, 4, 0},          /* chunks of D: rows, columns; counters in, out */
-    {28, 4, 0},
-    {29, 8, 0},
-    {30, 8, 0},
-    {31, 4, 0},          /* scale modes A, B, C, D, auxiliary */
-    {32, 4, 0},
-    {33, 4, 0},
-    {34, 4, 0},
-    {35, 4, 0},
-    {36, 8, 0},          /* output scale: pointer, mode */
+    {28, 4, 0},          {29, 8, 0}, {30, 8, 0}, {31, 4, 0},          /* scale modes A, B, C, D, auxiliary */
+    {32, 4, 0},          {33, 4, 0}, {34, 4, 0}, {35, 4, 0}, {36, 8, 0},          /* output scale: pointer, mode */
     {37, 4, 0},
 };
 static const struct attribute layout[] = {
@@ -91,10 +75,7 @@ static const struct attribute preference[] = {
     {1, 8, 0},          /* most bytes of workspace */
     {3, 4, 7},          /* reduction schemes: all */
     {5, 4, 256},        /* alignment of A, B, C, D */
-    {6, 4, 256},
-    {7, 4, 256},
-    {8, 4, 256},
-    {9, 4, 0},          /* most waves: any */
+    {6, 4, 256},         {7, 4, 256}, {8, 4, 256}, {9, 4, 0},          /* most waves: any */
     {12, 8, UINT64_MAX}, /* implementations: all */
 };
 static const struct attribute transform[] = {
@@ -117,7 +98,7 @@ static const struct {
     const struct attribute *attributes;
     size_t count;
 } tables[PLM_BAG_KINDS] = {
-    [PLM_BAG_MATMUL] = TABLE(matmul),       [PLM_BAG_LAYOUT] = TABLE(layout),
+    [PLM_BAG_MATMUL] = TABLE(matmul),         [PLM_BAG_LAYOUT] = TABLE(layout),
     [PLM_BAG_PREFERENCE] = TABLE(preference), [PLM_BAG_TRANSFORM] = TABLE(transform),
     [PLM_BAG_EMULATION] = TABLE(emulation),
 };

@@ -33,19 +33,18 @@ static int fill_layout(struct plm_bag *bag, int type, uint64_t rows, uint64_t co
 }
 
 /* ---- what all kinds share ---- */
-#define COMMON(stem, kind)                                                                                \
-    PLM_API int stem##Destroy(struct plm_bag *bag)                                                        \
-    {                                                                                                     \
-        return plm_bag_destroy(bag, kind);                                                                \
-    }                                                                                                     \
-    PLM_API int stem##SetAttribute(struct plm_bag *bag, int id, const void *value, size_t size)           \
-    {                                                                                                     \
-        return plm_bag_set(bag, kind, id, value, size);                                                   \
-    }                                                                                                     \
-    PLM_API int stem##GetAttribute(const struct plm_bag *bag, int id, void *value, size_t size,           \
-                                   size_t *written)                                                       \
-    {                                                                                                     \
-        return plm_bag_get(bag, kind, id, value, size, written);                                          \
+#define COMMON(stem, kind)                                                                                       \
+    PLM_API int stem##Destroy(struct plm_bag *bag)                                                               \
+    {                                                                                                            \
+        return plm_bag_destroy(bag, kind);                                                                       \
+    }                                                                                                            \
+    PLM_API int stem##SetAttribute(struct plm_bag *bag, int id, const void *value, size_t size)                  \
+    {                                                                                                            \
+        return plm_bag_set(bag, kind, id, value, size);                                                          \
+    }                                                                                                            \
+    PLM_API int stem##GetAttribute(const struct plm_bag *bag, int id, void *value, size_t size, size_t *written) \
+    {                                                                                                            \
+        return plm_bag_get(bag, kind, id, value, size, written);                                                 \
     }
 
 COMMON(cublasLtMatmulDesc, PLM_BAG_MATMUL)

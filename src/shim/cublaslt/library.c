@@ -10,7 +10,7 @@ static unsigned instruction_mask;
 PLM_API size_t cublasLtGetVersion(void)
 {
     const int *part = plm_releases()->cublas.part;
-    return (size_t)(part[0] * 10000 + part[1] * 100 + part[2]);
+    return (size_t)part[0] * 10000 + (size_t)part[1] * 100 + (size_t)part[2];
 }
 
 PLM_API size_t cublasLtGetCudartVersion(void)

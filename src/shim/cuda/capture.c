@@ -70,8 +70,8 @@ PLM_API int cuStreamGetCaptureInfo(struct plm_stream *stream, int *capturing, ui
     return status;
 }
 
-PLM_API int cuStreamGetCaptureInfo_v2(struct plm_stream *stream, int *capturing, uint64_t *id,
-                                      struct plm_graph **graph, struct plm_graph_node *const **last, size_t *count)
+PLM_API int cuStreamGetCaptureInfo_v2(struct plm_stream *stream, int *capturing, uint64_t *id, struct plm_graph **graph,
+                                      struct plm_graph_node *const **last, size_t *count)
 {
     struct info info;
     int status;
@@ -91,9 +91,8 @@ PLM_API int cuStreamGetCaptureInfo_v2(struct plm_stream *stream, int *capturing,
 }
 
 /* Edges carry no data here. */
-PLM_API int cuStreamGetCaptureInfo_v3(struct plm_stream *stream, int *capturing, uint64_t *id,
-                                      struct plm_graph **graph, struct plm_graph_node *const **last, const void **edges,
-                                      size_t *count)
+PLM_API int cuStreamGetCaptureInfo_v3(struct plm_stream *stream, int *capturing, uint64_t *id, struct plm_graph **graph,
+                                      struct plm_graph_node *const **last, const void **edges, size_t *count)
 {
     if (edges)
         *edges = NULL;
@@ -104,6 +103,6 @@ PLM_API int cuThreadExchangeStreamCaptureMode(int *mode)
 {
     if (!mode || *mode < 0 || *mode >= MODES)
         return PLM_CU_INVALID_VALUE;
-    *mode = (int)plm_capture_exchange_mode((enum plm_capture_mode)*mode);
+    *mode = (int)plm_capture_exchange_mode((enum plm_capture_mode) * mode);
     return 0;
 }

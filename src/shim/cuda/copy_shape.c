@@ -91,8 +91,13 @@ static int copy_box(const struct copy_3d *copy, bool in_stream, struct plm_strea
 
 static struct copy_3d_side deepen(const struct copy_2d_side *side)
 {
-    return (struct copy_3d_side){.x = side->x, .y = side->y, .type = side->type, .host = side->host,
-                                 .device = side->device, .array = side->array, .pitch = side->pitch};
+    return (struct copy_3d_side){.x = side->x,
+                                 .y = side->y,
+                                 .type = side->type,
+                                 .host = side->host,
+                                 .device = side->device,
+                                 .array = side->array,
+                                 .pitch = side->pitch};
 }
 
 static int copy_rectangle(const struct copy_2d *copy, bool in_stream, struct plm_stream *stream)

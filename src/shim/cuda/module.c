@@ -195,7 +195,7 @@ int plm_cu_module_variable(struct plm_module *module, const char *name, bool man
     if (entry && !v)
         status = new_variable(entry, name, managed, plm_device_current(), &v);
     pthread_mutex_unlock(&lock);
-    if (status)
+    if (status || !v)
         return status;
     if (address)
         *address = v->address;

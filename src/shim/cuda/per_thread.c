@@ -31,8 +31,7 @@ static w own(w stream)
 #define FIRST2(name) FORWARD(name, _ptsz, (w, w), (w s, w a), (own(s), a))
 #define FIRST3(name) FORWARD(name, _ptsz, (w, w, w), (w s, w a, w b), (own(s), a, b))
 #define FIRST4(name) FORWARD(name, _ptsz, (w, w, w, w), (w s, w a, w b, w c), (own(s), a, b, c))
-#define FIRST6(name) \
-    FORWARD(name, _ptsz, (w, w, w, w, w, w), (w s, w a, w b, w c, w d, w e), (own(s), a, b, c, d, e))
+#define FIRST6(name) FORWARD(name, _ptsz, (w, w, w, w, w, w), (w s, w a, w b, w c, w d, w e), (own(s), a, b, c, d, e))
 #define FIRST7(name) \
     FORWARD(name, _ptsz, (w, w, w, w, w, w, w), (w s, w a, w b, w c, w d, w e, w f), (own(s), a, b, c, d, e, f))
 
@@ -41,10 +40,10 @@ static w own(w stream)
 #define LAST4(name) FORWARD(name, _ptsz, (w, w, w, w), (w a, w b, w c, w s), (a, b, c, own(s)))
 #define LAST5(name) FORWARD(name, _ptsz, (w, w, w, w, w), (w a, w b, w c, w d, w s), (a, b, c, d, own(s)))
 #define LAST6(name) FORWARD(name, _ptsz, (w, w, w, w, w, w), (w a, w b, w c, w d, w e, w s), (a, b, c, d, e, own(s)))
-#define LAST8(name)                                                                                               \
+#define LAST8(name)                                                                          \
     FORWARD(name, _ptsz, (w, w, w, w, w, w, w, w), (w a, w b, w c, w d, w e, w f, w g, w s), \
             (a, b, c, d, e, f, g, own(s)))
-#define LAST9(name)                                                                               \
+#define LAST9(name)                                                                                  \
     FORWARD(name, _ptsz, (w, w, w, w, w, w, w, w, w), (w a, w b, w c, w d, w e, w f, w g, w h, w s), \
             (a, b, c, d, e, f, g, h, own(s)))
 

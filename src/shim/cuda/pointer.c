@@ -33,10 +33,10 @@ enum { TYPE_HOST = 1, TYPE_DEVICE = 2, ACCESS_READ_WRITE = 3 };
 
 /* Bytes of each value; booleans are read into an int by applications. 0 = not answered. */
 static const unsigned char sizes[ATTRIBUTES] = {
-    [CONTEXT] = 8,      [MEMORY_TYPE] = 4,  [DEVICE_POINTER] = 8, [HOST_POINTER] = 8,       [SYNC_MEMOPS] = 4,
-    [BUFFER_ID] = 8,    [IS_MANAGED] = 4,   [DEVICE_ORDINAL] = 4, [LEGACY_IPC] = 4,         [RANGE_START] = 8,
-    [RANGE_SIZE] = 8,   [MAPPED] = 4,       [HANDLE_TYPES] = 8,   [RDMA_CAPABLE] = 4,       [ACCESS_FLAGS] = 4,
-    [POOL_HANDLE] = 8,  [MAPPING_SIZE] = 8, [MAPPING_BASE] = 8,   [BLOCK_ID] = 8,           [DECOMPRESS_CAPABLE] = 4,
+    [CONTEXT] = 8,     [MEMORY_TYPE] = 4,  [DEVICE_POINTER] = 8, [HOST_POINTER] = 8, [SYNC_MEMOPS] = 4,
+    [BUFFER_ID] = 8,   [IS_MANAGED] = 4,   [DEVICE_ORDINAL] = 4, [LEGACY_IPC] = 4,   [RANGE_START] = 8,
+    [RANGE_SIZE] = 8,  [MAPPED] = 4,       [HANDLE_TYPES] = 8,   [RDMA_CAPABLE] = 4, [ACCESS_FLAGS] = 4,
+    [POOL_HANDLE] = 8, [MAPPING_SIZE] = 8, [MAPPING_BASE] = 8,   [BLOCK_ID] = 8,     [DECOMPRESS_CAPABLE] = 4,
 };
 
 static bool known(int attribute)

@@ -110,8 +110,8 @@ PLM_API int cuMemGetAllocationPropertiesFromHandle(struct allocation *out, uint6
         return PLM_CU_INVALID_VALUE;
     status = plm_vmm_handle_info(handle, &device, &size);
     if (status == 0)
-        *out = (struct allocation){.type = TYPE_PINNED, .handle_types = HANDLE_POSIX,
-                                   .location = {LOCATION_DEVICE, device}};
+        *out = (struct allocation){
+            .type = TYPE_PINNED, .handle_types = HANDLE_POSIX, .location = {LOCATION_DEVICE, device}};
     return plm_cu_from_device(status);
 }
 

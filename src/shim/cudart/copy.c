@@ -165,7 +165,8 @@ PLM_API int cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_
     return status;
 }
 
-PLM_API int cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height, struct plm_stream *stream)
+PLM_API int cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
+                              struct plm_stream *stream)
 {
     int status;
     if (queued(stream, PLM_NODE_MEMSET, &status))

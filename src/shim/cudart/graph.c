@@ -69,8 +69,8 @@ PLM_API int cudaStreamGetCaptureInfo(struct plm_stream *stream, int *status, uns
 }
 #else
 PLM_API int cudaStreamGetCaptureInfo(struct plm_stream *stream, int *status, unsigned long long *id,
-                                     struct plm_graph **graph, struct plm_graph_node *const **nodes,
-                                     const void **edges, size_t *count)
+                                     struct plm_graph **graph, struct plm_graph_node *const **nodes, const void **edges,
+                                     size_t *count)
 {
     if (edges)
         *edges = NULL;
@@ -82,7 +82,7 @@ PLM_API int cudaThreadExchangeStreamCaptureMode(int *mode)
 {
     if (!mode)
         return plm_rt(PLM_RT_INVALID_VALUE);
-    *mode = (int)plm_capture_exchange_mode((enum plm_capture_mode)*mode);
+    *mode = (int)plm_capture_exchange_mode((enum plm_capture_mode) * mode);
     return PLM_RT_OK;
 }
 
@@ -141,13 +141,13 @@ PLM_API int cudaGraphNodeGetDependentNodes(struct plm_graph_node *node, void *no
     (void)node, (void)nodes;
     return no_edges(count);
 }
-#define EDGES_NAME cudaGraphGetEdges_v2
+#define EDGES_NAME        cudaGraphGetEdges_v2
 #define DEPENDENCIES_NAME cudaGraphNodeGetDependencies_v2
-#define DEPENDENTS_NAME cudaGraphNodeGetDependentNodes_v2
+#define DEPENDENTS_NAME   cudaGraphNodeGetDependentNodes_v2
 #else
-#define EDGES_NAME cudaGraphGetEdges
+#define EDGES_NAME        cudaGraphGetEdges
 #define DEPENDENCIES_NAME cudaGraphNodeGetDependencies
-#define DEPENDENTS_NAME cudaGraphNodeGetDependentNodes
+#define DEPENDENTS_NAME   cudaGraphNodeGetDependentNodes
 #endif
 
 PLM_API int EDGES_NAME(struct plm_graph *graph, void *from, void *to, void *edges, size_t *count)
@@ -171,18 +171,20 @@ PLM_API int DEPENDENTS_NAME(struct plm_graph_node *node, void *nodes, void *edge
 PLM_API int cudaGraphNodeGetType(struct plm_graph_node *node, int *type)
 {
     enum plm_node_type value = PLM_NODE_EMPTY;
-    int status = type ? plm_rt_stream(plm_graph_node_type(node, &value)) : plm_rt(PLM_RT_INVALID_VALUE);
-    if (!status)
-        *type = (int)value;
+    int status;
+    if (!type)
+        return plm_rt(PLM_RT_INVALID_VALUE);
+    status = plm_rt_stream(plm_graph_node_type(node, &value));
+    *type = (int)value;
     return status;
 }
 
 /* ---- nodes: what they would do is not kept ---- */
 
-#define ADD_NODE(function, type)                                                                          \
-    PLM_API int function(struct plm_graph_node **node, struct plm_graph *graph)                           \
-    {                                                                                                     \
-        return node ? plm_rt_stream(plm_graph_add(graph, type, node)) : plm_rt(PLM_RT_INVALID_VALUE);     \
+#define ADD_NODE(function, type)                                                                      \
+    PLM_API int function(struct plm_graph_node **node, struct plm_graph *graph)                       \
+    {                                                                                                 \
+        return node ? plm_rt_stream(plm_graph_add(graph, type, node)) : plm_rt(PLM_RT_INVALID_VALUE); \
     }
 
 ADD_NODE(cudaGraphAddKernelNode, PLM_NODE_KERNEL)
@@ -257,7 +259,8 @@ PLM_API int cudaGraphInstantiate(struct plm_graph_exec **exec, struct plm_graph 
     return instantiate(exec, graph);
 }
 
-PLM_API int cudaGraphInstantiateWithFlags(struct plm_graph_exec **exec, struct plm_graph *graph, unsigned long long flags)
+PLM_API int cudaGraphInstantiateWithFlags(struct plm_graph_exec **exec, struct plm_graph *graph,
+                                          unsigned long long flags)
 {
     (void)flags;
     return instantiate(exec, graph);

@@ -199,7 +199,8 @@ PLM_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     threads = (threads + card->warp_size - 1) / card->warp_size * card->warp_size;
     by_threads = card->max_threads_per_sm / threads;
     by_registers = card->registers_per_sm / (threads * TYPICAL_REGISTERS);
-    by_shared = shared ? (int)((size_t)card->shared_per_sm / (shared + (size_t)card->shared_reserved_per_block)) : by_threads;
+    by_shared =
+        shared ? (int)((size_t)card->shared_per_sm / (shared + (size_t)card->shared_reserved_per_block)) : by_threads;
     most = by_threads < by_registers ? by_threads : by_registers;
     most = most < by_shared ? most : by_shared;
     *blocks = most < card->max_blocks_per_sm ? most : card->max_blocks_per_sm;
@@ -249,7 +250,8 @@ PLM_API int cudaLaunchCooperativeKernel(const void *function, struct plm_dim3 gr
 {
     int resident = 0, status;
     (void)arguments;
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, (int)(block.x * block.y * block.z), shared);
+    status =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, (int)(block.x * block.y * block.z), shared);
     if (status)
         return status;
     if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)resident * (uint64_t)plm_device_card(0)->sms)

@@ -2,18 +2,20 @@
 
 /* Libraries loaded at run time: the driver's, whose handles are interchangeable with these. */
 
-#define DRIVER(name, types, arguments) plm_rt(((int(*) types)plm_rt_driver(name)) arguments)
+#define DRIVER(name, types, arguments) plm_rt(((int(*) types)plm_rt_driver(name))arguments)
 
 PLM_API int cudaLibraryLoadData(void **library, const void *code, void *o, void *ov, unsigned on, void *l, void *lv,
                                 unsigned ln)
 {
-    return DRIVER("cuLibraryLoadData", (void **, const void *, void *, void *, unsigned, void *, void *, unsigned), (library, code, o, ov, on, l, lv, ln));
+    return DRIVER("cuLibraryLoadData", (void **, const void *, void *, void *, unsigned, void *, void *, unsigned),
+                  (library, code, o, ov, on, l, lv, ln));
 }
 
 PLM_API int cudaLibraryLoadFromFile(void **library, const char *file, void *o, void *ov, unsigned on, void *l, void *lv,
                                     unsigned ln)
 {
-    return DRIVER("cuLibraryLoadFromFile", (void **, const char *, void *, void *, unsigned, void *, void *, unsigned), (library, file, o, ov, on, l, lv, ln));
+    return DRIVER("cuLibraryLoadFromFile", (void **, const char *, void *, void *, unsigned, void *, void *, unsigned),
+                  (library, file, o, ov, on, l, lv, ln));
 }
 
 PLM_API int cudaLibraryUnload(void *library)

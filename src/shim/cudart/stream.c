@@ -39,9 +39,11 @@ PLM_API int cudaStreamGetDevice(struct plm_stream *stream, int *device)
 PLM_API int cudaStreamGetId(struct plm_stream *stream, unsigned long long *id)
 {
     uint64_t value = 0;
-    int status = id ? plm_rt_stream(plm_stream_id(stream, &value)) : plm_rt(PLM_RT_INVALID_VALUE);
-    if (!status)
-        *id = value;
+    int status;
+    if (!id)
+        return plm_rt(PLM_RT_INVALID_VALUE);
+    status = plm_rt_stream(plm_stream_id(stream, &value));
+    *id = value;
     return status;
 }
 

@@ -36,9 +36,10 @@ PLM_API int cudnnSetAttnDescriptor(struct attention *a, unsigned mode, int heads
 {
     if (!a || heads < 1 || q < 1 || k < 1 || v < 1 || query_steps < 1 || key_steps < 1 || batch < 1 || beam < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the sizes of the attention are not valid");
-    *a = (struct attention){mode, heads, scale, type, compute, math, dropout, post_dropout, {q, k, v},
-                            {q_projection, k_projection, v_projection, o_projection}, query_steps, key_steps,
-                            batch, beam};
+    *a = (struct attention){
+        mode,        heads,     scale,        type,      compute,
+        math,        dropout,   post_dropout, {q, k, v}, {q_projection, k_projection, v_projection, o_projection},
+        query_steps, key_steps, batch,        beam};
     return PLM_DNN_OK;
 }
 
@@ -50,11 +51,24 @@ PLM_API int cudnnGetAttnDescriptor(const struct attention *a, unsigned *mode, in
 {
     if (!a)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the attention descriptor is NULL");
-    const struct { int *out, value; } ints[] = {
-        {heads, a->heads}, {type, a->type}, {compute, a->compute}, {math, a->math}, {q, a->size[0]}, {k, a->size[1]},
-        {v, a->size[2]}, {q_projection, a->projection[0]}, {k_projection, a->projection[1]},
-        {v_projection, a->projection[2]}, {o_projection, a->projection[3]}, {query_steps, a->query_steps},
-        {key_steps, a->key_steps}, {batch, a->batch}, {beam, a->beam},
+    const struct {
+        int *out, value;
+    } ints[] = {
+        {heads, a->heads},
+        {type, a->type},
+        {compute, a->compute},
+        {math, a->math},
+        {q, a->size[0]},
+        {k, a->size[1]},
+        {v, a->size[2]},
+        {q_projection, a->projection[0]},
+        {k_projection, a->projection[1]},
+        {v_projection, a->projection[2]},
+        {o_projection, a->projection[3]},
+        {query_steps, a->query_steps},
+        {key_steps, a->key_steps},
+        {batch, a->batch},
+        {beam, a->beam},
     };
     for (size_t i = 0; i < sizeof ints / sizeof ints[0]; i++)
         plm_dnn_put(ints[i].out, ints[i].value);

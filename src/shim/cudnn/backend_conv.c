@@ -46,9 +46,17 @@ static bool read_shape(const struct operands *from, struct plm_conv_shape *s)
         return false;
     memcpy(&element, plm_backend_data(type), sizeof element);
     *s = (struct plm_conv_shape){
-        .n = x[0], .c = x[1], .k = y[1], .in = {1, 1, 1}, .filter = {1, 1, 1}, .out = {1, 1, 1},
-        .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .groups = x[1] / w[1],
-        .element_bytes = (int)plm_dnn_bytes(element, 1), .channels_last = x[1] > 1 && strides[1] == 1,
+        .n = x[0],
+        .c = x[1],
+        .k = y[1],
+        .in = {1, 1, 1},
+        .filter = {1, 1, 1},
+        .out = {1, 1, 1},
+        .stride = {1, 1, 1},
+        .dilation = {1, 1, 1},
+        .groups = x[1] / w[1],
+        .element_bytes = (int)plm_dnn_bytes(element, 1),
+        .channels_last = x[1] > 1 && strides[1] == 1,
         .tf32 = plm_dnn_tf32(),
     };
     memcpy(&s->in[first], &x[2], (size_t)axes * sizeof *x);

@@ -41,9 +41,17 @@ static bool shape_of(const struct conv_call *call, struct plm_conv_shape *s)
         return false;
     first = PLM_CONV_AXES - call->conv->dims;
     *s = (struct plm_conv_shape){
-        .op = call->op, .n = call->x->size[0], .c = call->x->size[1], .k = call->y->size[1],
-        .in = {1, 1, 1}, .filter = {1, 1, 1}, .out = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1},
-        .groups = call->conv->groups, .element_bytes = (int)plm_dnn_bytes(call->x->type, 1),
+        .op = call->op,
+        .n = call->x->size[0],
+        .c = call->x->size[1],
+        .k = call->y->size[1],
+        .in = {1, 1, 1},
+        .filter = {1, 1, 1},
+        .out = {1, 1, 1},
+        .stride = {1, 1, 1},
+        .dilation = {1, 1, 1},
+        .groups = call->conv->groups,
+        .element_bytes = (int)plm_dnn_bytes(call->x->type, 1),
         .channels_last = call->x->size[1] > 1 && call->x->stride[1] == 1,
         .tf32 = call->conv->math != MATH_FMA && plm_dnn_tf32(),
     };
@@ -150,16 +158,15 @@ PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const stru
 PLM_API int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const struct plm_dnn_tensor *x,
                                                           const struct plm_dnn_tensor *dy,
                                                           const struct plm_dnn_convolution *conv,
-                                                          const struct plm_dnn_filter *dw, int requested,
-                                                          int *returned, struct perf *out)
+                                                          const struct plm_dnn_filter *dw, int requested, int *returned,
+                                                          struct perf *out)
 {
     (void)handle;
     return results(&(struct conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionForwardAlgorithm(void *handle, const struct plm_dnn_tensor *x,
-                                                 const struct plm_dnn_filter *w,
-                                                 const struct plm_dnn_convolution *conv,
+                                                 const struct plm_dnn_filter *w, const struct plm_dnn_convolution *conv,
                                                  const struct plm_dnn_tensor *y, int requested, int *returned,
                                                  struct perf *out)
 {
@@ -212,8 +219,8 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const stru
 PLM_API int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const struct plm_dnn_tensor *x,
                                                           const void *x_data, const struct plm_dnn_tensor *dy,
                                                           const void *dy_data, const struct plm_dnn_convolution *conv,
-                                                          const struct plm_dnn_filter *dw, void *dw_data,
-                                                          int requested, int *returned, struct perf *out, void *space,
+                                                          const struct plm_dnn_filter *dw, void *dw_data, int requested,
+                                                          int *returned, struct perf *out, void *space,
                                                           size_t space_bytes)
 {
     (void)handle, (void)x_data, (void)dy_data, (void)dw_data, (void)space, (void)space_bytes;

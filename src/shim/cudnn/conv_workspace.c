@@ -17,14 +17,14 @@ enum { X = 1, Y = 2, W = 4, XE = 8, X4 = 16, W4 = 32 };
 
 static const unsigned char copies[][3] = {
     /*                       forward  backward data  backward filter */
-    [STEM] =               {0,       0,             0},
-    [STEM_7X7] =           {0,       0,             X4 | W4 | Y},
-    [DEPTHWISE_LAST] =     {0,       0,             X},
-    [GROUPED] =            {0,       0,             X | Y | W},
-    [POINTWISE_THIN] =     {0,       0,             0},
-    [POINTWISE_STRIDED] =  {X | W,   X | Y | W,     X | Y},
-    [POINTWISE] =          {X | W,   X | Y | W,     X | Y | W},
-    [DENSE] =              {0,       XE | Y | W,    X | Y | W},
+    [STEM] = {0, 0, 0},
+    [STEM_7X7] = {0, 0, X4 | W4 | Y},
+    [DEPTHWISE_LAST] = {0, 0, X},
+    [GROUPED] = {0, 0, X | Y | W},
+    [POINTWISE_THIN] = {0, 0, 0},
+    [POINTWISE_STRIDED] = {X | W, X | Y | W, X | Y},
+    [POINTWISE] = {X | W, X | Y | W, X | Y | W},
+    [DENSE] = {0, XE | Y | W, X | Y | W},
 };
 
 static bool all_equal(const int64_t *axis, int64_t value)
@@ -69,10 +69,16 @@ uint64_t plm_conv_workspace_model(const struct plm_conv_shape *s)
 {
     const int64_t extent[PLM_CONV_AXES] = {touched(s, 0), touched(s, 1), touched(s, 2)};
     const int64_t group_channels = s->groups > 0 ? s->c / s->groups : s->c;
-    const struct { unsigned what; uint64_t bytes; } operand[] = {
-        {X, bytes_of(s, s->n, s->c, s->in)},     {Y, bytes_of(s, s->n, s->k, s->out)},
-        {W, bytes_of(s, s->k, group_channels, s->filter)}, {XE, bytes_of(s, s->n, s->c, extent)},
-        {X4, bytes_of(s, s->n, 4, s->in)},       {W4, bytes_of(s, s->k, 4, s->filter)},
+    const struct {
+        unsigned what;
+        uint64_t bytes;
+    } operand[] = {
+        {X, bytes_of(s, s->n, s->c, s->in)},
+        {Y, bytes_of(s, s->n, s->k, s->out)},
+        {W, bytes_of(s, s->k, group_channels, s->filter)},
+        {XE, bytes_of(s, s->n, s->c, extent)},
+        {X4, bytes_of(s, s->n, 4, s->in)},
+        {W4, bytes_of(s, s->k, 4, s->filter)},
     };
     uint64_t total = 0;
     unsigned wanted;

@@ -15,7 +15,7 @@ enum { PLM_CONV_AXES = 3 }; /* depth, height, width; an axis that is not there h
 
 struct plm_conv_shape {
     enum plm_conv_op op;
-    int64_t n, c, k;                                               /* batch, input and output channels of all groups */
+    int64_t n, c, k; /* batch, input and output channels of all groups */
     int64_t in[PLM_CONV_AXES], filter[PLM_CONV_AXES], out[PLM_CONV_AXES];
     int64_t stride[PLM_CONV_AXES], dilation[PLM_CONV_AXES], pad[PLM_CONV_AXES]; /* pad: before the first element */
     int64_t groups;

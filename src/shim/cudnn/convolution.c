@@ -142,7 +142,7 @@ PLM_API int cudnnGetConvolutionNdForwardOutputDim(const struct plm_dnn_convoluti
                                                   const struct plm_dnn_tensor *input,
                                                   const struct plm_dnn_filter *filter, int dims, int *out)
 {
-    int size[PLM_DNN_DIMS];
+    int size[PLM_DNN_DIMS] = {0};
     if (!out || !output_size(conv, input, filter, size))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "convolution, input and filter do not fit together");
     plm_dnn_put_array(out, size, dims < input->dims ? dims : input->dims);

@@ -11,7 +11,10 @@
 /* Initial-exec keeps the access free of allocation in a library that is preloaded anyway. */
 static __thread const char *last_error __attribute__((tls_model("initial-exec")));
 
-static const struct { int status; const char *name; } status_names[] = {
+static const struct {
+    int status;
+    const char *name;
+} status_names[] = {
     {0, "CUDNN_STATUS_SUCCESS"},
     {1001, "CUDNN_STATUS_NOT_INITIALIZED"},
     {1002, "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"},

@@ -12,8 +12,8 @@ static bool derive(struct plm_dnn_tensor *out, const struct plm_dnn_tensor *x, i
         return false;
     for (int i = 0; i < x->dims; i++)
         size[i] = i == 0 || (i > 1 && mode != PER_ACTIVATION) ? 1 : x->size[i];
-    return plm_dnn_tensor_packed(out, x->type == PLM_DNN_DOUBLE ? PLM_DNN_DOUBLE : PLM_DNN_FLOAT, PLM_DNN_NCHW,
-                                 x->dims, size);
+    return plm_dnn_tensor_packed(out, x->type == PLM_DNN_DOUBLE ? PLM_DNN_DOUBLE : PLM_DNN_FLOAT, PLM_DNN_NCHW, x->dims,
+                                 size);
 }
 
 PLM_API int cudnnDeriveBNTensorDescriptor(struct plm_dnn_tensor *out, const struct plm_dnn_tensor *x, int mode)
@@ -42,8 +42,8 @@ static int reserve(const struct plm_dnn_tensor *x, int ops, size_t *bytes)
 }
 
 PLM_API int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode, int ops,
-                                                                 const void *activation,
-                                                                 const struct plm_dnn_tensor *x, size_t *bytes)
+                                                                 const void *activation, const struct plm_dnn_tensor *x,
+                                                                 size_t *bytes)
 {
     (void)handle, (void)mode, (void)activation;
     return reserve(x, ops, bytes);

@@ -90,7 +90,7 @@ static bool output_size(const struct pooling *pooling, const struct plm_dnn_tens
 PLM_API int cudnnGetPoolingNdForwardOutputDim(const struct pooling *pooling, const struct plm_dnn_tensor *input,
                                               int dims, int *out)
 {
-    int size[PLM_DNN_DIMS];
+    int size[PLM_DNN_DIMS] = {0};
     if (!out || !output_size(pooling, input, size))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "pooling and input do not fit together");
     plm_dnn_put_array(out, size, dims < input->dims ? dims : input->dims);

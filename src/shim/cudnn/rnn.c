@@ -134,8 +134,8 @@ PLM_API int cudnnSetRNNDataDescriptor(struct plm_dnn_rnn_data *data, int type, i
     if (!copy)
         return plm_dnn_fail(PLM_DNN_NOMEM, "out of host memory");
     memcpy(copy, lengths, (size_t)batch * sizeof *copy);
-    *data = (struct plm_dnn_rnn_data){.type = type, .layout = layout, .steps = steps, .batch = batch,
-                                      .vector = vector, .lengths = copy};
+    *data = (struct plm_dnn_rnn_data){
+        .type = type, .layout = layout, .steps = steps, .batch = batch, .vector = vector, .lengths = copy};
     if (fill)
         memcpy(data->fill, fill, plm_dnn_bytes(type, 1));
     return PLM_DNN_OK;

@@ -11,7 +11,10 @@
 enum { TRAINING = 1 };
 
 /* Vectors of the hidden size that one step of one layer keeps for backward, and the states it carries. */
-static const struct { unsigned saved, states; bool layer_outputs; } cells[] = {
+static const struct {
+    unsigned saved, states;
+    bool layer_outputs;
+} cells[] = {
     [PLM_RNN_RELU] = {1, 1, false}, /* the activation is the output */
     [PLM_RNN_TANH] = {1, 1, false},
     [PLM_RNN_LSTM] = {5, 2, true},  /* four gates and the cell */

@@ -111,16 +111,15 @@ PLM_API int cudnnGetRNNWeightSpaceSize(void *handle, const struct plm_dnn_rnn *r
     if (!rnn || !bytes || rnn->layers < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptor of the recurrent network was not set");
     elements = plm_rnn_matrix_elements(rnn);
-    elements += (uint64_t)rnn->layers * (uint64_t)plm_rnn_directions(rnn) * (uint64_t)bias_vectors(rnn) *
-                (uint64_t)rnn->hidden;
+    elements +=
+        (uint64_t)rnn->layers * (uint64_t)plm_rnn_directions(rnn) * (uint64_t)bias_vectors(rnn) * (uint64_t)rnn->hidden;
     *bytes = plm_dnn_bytes(rnn->type, elements);
     return PLM_DNN_OK;
 }
 
 PLM_API int cudnnGetRNNWeightParams(void *handle, const struct plm_dnn_rnn *rnn, int32_t pseudo_layer,
-                                    size_t weight_bytes, const void *weights, int32_t id,
-                                    struct plm_dnn_tensor *matrix, void **matrix_address, struct plm_dnn_tensor *bias,
-                                    void **bias_address)
+                                    size_t weight_bytes, const void *weights, int32_t id, struct plm_dnn_tensor *matrix,
+                                    void **matrix_address, struct plm_dnn_tensor *bias, void **bias_address)
 {
     struct block m, b;
     (void)handle, (void)weight_bytes;

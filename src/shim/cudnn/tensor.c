@@ -6,9 +6,22 @@
 
 /* Bits of one element by data type. The vectorized 8-bit types count single channels. */
 static const unsigned char type_bits[] = {
-    [PLM_DNN_FLOAT] = 32, [PLM_DNN_DOUBLE] = 64, [PLM_DNN_HALF] = 16, [3] = 8,  [4] = 32,  [5] = 8,
-    [6] = 8,              [7] = 8,               [8] = 8,             [PLM_DNN_BFLOAT16] = 16,
-    [10] = 64,            [11] = 8,              [12] = 8,            [13] = 8, [14] = 32, [15] = 8,
+    [PLM_DNN_FLOAT] = 32,
+    [PLM_DNN_DOUBLE] = 64,
+    [PLM_DNN_HALF] = 16,
+    [3] = 8,
+    [4] = 32,
+    [5] = 8,
+    [6] = 8,
+    [7] = 8,
+    [8] = 8,
+    [PLM_DNN_BFLOAT16] = 16,
+    [10] = 64,
+    [11] = 8,
+    [12] = 8,
+    [13] = 8,
+    [14] = 32,
+    [15] = 8,
     [16] = 4,
 };
 

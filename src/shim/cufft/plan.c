@@ -156,30 +156,30 @@ static int query(const struct plm_transform *transform, size_t *work_size)
 
 /* Each shape exists four times: plan and handle at once, make, estimate, size for a handle. `declare`
    is its argument list, `shape` turns the arguments into `t`. */
-#define FAMILY(plan_name, make_name, estimate_name, size_name, shape, ...)                                \
-    PLM_API int plan_name(int *handle, __VA_ARGS__)                                                       \
-    {                                                                                                     \
-        struct plm_transform t;                                                                           \
-        int result = shape;                                                                               \
-        return result ? result : create_and_make(handle, &t);                                             \
-    }                                                                                                     \
-    PLM_API int make_name(int handle, __VA_ARGS__, size_t *work_size)                                     \
-    {                                                                                                     \
-        struct plm_transform t;                                                                           \
-        int result = shape;                                                                               \
-        return result ? result : make(handle, &t, work_size);                                             \
-    }                                                                                                     \
-    PLM_API int estimate_name(__VA_ARGS__, size_t *work_size)                                             \
-    {                                                                                                     \
-        struct plm_transform t;                                                                           \
-        int result = shape;                                                                               \
-        return result ? result : query(&t, work_size);                                                    \
-    }                                                                                                     \
-    PLM_API int size_name(UNUSED int handle, __VA_ARGS__, size_t *work_size)                              \
-    {                                                                                                     \
-        struct plm_transform t;                                                                           \
-        int result = shape;                                                                               \
-        return result ? result : query(&t, work_size);                                                    \
+#define FAMILY(plan_name, make_name, estimate_name, size_name, shape, ...)   \
+    PLM_API int plan_name(int *handle, __VA_ARGS__)                          \
+    {                                                                        \
+        struct plm_transform t;                                              \
+        int result = shape;                                                  \
+        return result ? result : create_and_make(handle, &t);                \
+    }                                                                        \
+    PLM_API int make_name(int handle, __VA_ARGS__, size_t *work_size)        \
+    {                                                                        \
+        struct plm_transform t;                                              \
+        int result = shape;                                                  \
+        return result ? result : make(handle, &t, work_size);                \
+    }                                                                        \
+    PLM_API int estimate_name(__VA_ARGS__, size_t *work_size)                \
+    {                                                                        \
+        struct plm_transform t;                                              \
+        int result = shape;                                                  \
+        return result ? result : query(&t, work_size);                       \
+    }                                                                        \
+    PLM_API int size_name(UNUSED int handle, __VA_ARGS__, size_t *work_size) \
+    {                                                                        \
+        struct plm_transform t;                                              \
+        int result = shape;                                                  \
+        return result ? result : query(&t, work_size);                       \
     }
 
 FAMILY(cufftPlan1d, cufftMakePlan1d, cufftEstimate1d, cufftGetSize1d,
@@ -188,9 +188,9 @@ FAMILY(cufftPlan2d, cufftMakePlan2d, cufftEstimate2d, cufftGetSize2d,
        shape_by_type(&t, type, 2, ((const int64_t[]){nx, ny}), 1), int nx, int ny, int type)
 FAMILY(cufftPlan3d, cufftMakePlan3d, cufftEstimate3d, cufftGetSize3d,
        shape_by_type(&t, type, 3, ((const int64_t[]){nx, ny, nz}), 1), int nx, int ny, int nz, int type)
-FAMILY(cufftPlanMany, cufftMakePlanMany, cufftEstimateMany, cufftGetSizeMany,
-       shape_many(&t, type, rank, n, batch), int rank, int *n, UNUSED int *inembed, UNUSED int istride,
-       UNUSED int idist, UNUSED int *onembed, UNUSED int ostride, UNUSED int odist, int type, int batch)
+FAMILY(cufftPlanMany, cufftMakePlanMany, cufftEstimateMany, cufftGetSizeMany, shape_many(&t, type, rank, n, batch),
+       int rank, int *n, UNUSED int *inembed, UNUSED int istride, UNUSED int idist, UNUSED int *onembed,
+       UNUSED int ostride, UNUSED int odist, int type, int batch)
 
 PLM_API int cufftMakePlanMany64(int handle, int rank, int64_t *n, UNUSED int64_t *inembed, UNUSED int64_t istride,
                                 UNUSED int64_t idist, UNUSED int64_t *onembed, UNUSED int64_t ostride,
@@ -201,10 +201,9 @@ PLM_API int cufftMakePlanMany64(int handle, int rank, int64_t *n, UNUSED int64_t
     return result ? result : make(handle, &t, work_size);
 }
 
-PLM_API int cufftGetSizeMany64(UNUSED int handle, int rank, int64_t *n, UNUSED int64_t *inembed,
-                               UNUSED int64_t istride, UNUSED int64_t idist, UNUSED int64_t *onembed,
-                               UNUSED int64_t ostride, UNUSED int64_t odist, int type, int64_t batch,
-                               size_t *work_size)
+PLM_API int cufftGetSizeMany64(UNUSED int handle, int rank, int64_t *n, UNUSED int64_t *inembed, UNUSED int64_t istride,
+                               UNUSED int64_t idist, UNUSED int64_t *onembed, UNUSED int64_t ostride,
+                               UNUSED int64_t odist, int type, int64_t batch, size_t *work_size)
 {
     struct plm_transform t;
     int result = shape_by_type(&t, type, rank, n, batch);
@@ -221,10 +220,9 @@ PLM_API int cufftXtMakePlanMany(int handle, int rank, int64_t *n, UNUSED int64_t
     return result ? result : make(handle, &t, work_size);
 }
 
-PLM_API int cufftXtGetSizeMany(UNUSED int handle, int rank, int64_t *n, UNUSED int64_t *inembed,
-                               UNUSED int64_t istride, UNUSED int64_t idist, int input, UNUSED int64_t *onembed,
-                               UNUSED int64_t ostride, UNUSED int64_t odist, int output, int64_t batch,
-                               size_t *work_size, UNUSED int execution)
+PLM_API int cufftXtGetSizeMany(UNUSED int handle, int rank, int64_t *n, UNUSED int64_t *inembed, UNUSED int64_t istride,
+                               UNUSED int64_t idist, int input, UNUSED int64_t *onembed, UNUSED int64_t ostride,
+                               UNUSED int64_t odist, int output, int64_t batch, size_t *work_size, UNUSED int execution)
 {
     struct plm_transform t;
     int result = shape_data(&t, input, output, rank, n, batch);

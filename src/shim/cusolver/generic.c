@@ -29,8 +29,8 @@ static int answer(void *handle, size_t *device, size_t *host, int64_t elements, 
     }
 
 ROW(Xpotrf,
-    (void *handle, void *params, int uplo, int64_t n, int type, const void *a, int64_t lda, int compute,
-     size_t *device, size_t *host),
+    (void *handle, void *params, int uplo, int64_t n, int type, const void *a, int64_t lda, int compute, size_t *device,
+     size_t *host),
     plm_work_panel(n), 0)
 ROW(Xgetrf,
     (void *handle, void *params, int64_t m, int64_t n, int type, const void *a, int64_t lda, int compute,
@@ -40,8 +40,7 @@ ROW(Xgeqrf,
     (void *handle, void *params, int64_t m, int64_t n, int type, const void *a, int64_t lda, int tau_type,
      const void *tau, int compute, size_t *device, size_t *host),
     plm_work_reflect(n), 0)
-ROW(Xtrtri,
-    (void *handle, int uplo, int diag, int64_t n, int type, void *a, int64_t lda, size_t *device, size_t *host),
+ROW(Xtrtri, (void *handle, int uplo, int diag, int64_t n, int type, void *a, int64_t lda, size_t *device, size_t *host),
     plm_work_panel(n), 0)
 ROW(Xlarft,
     (void *handle, void *params, int direct, int storev, int64_t n, int64_t k, int type, const void *v, int64_t ldv,
@@ -107,10 +106,10 @@ static void select_range(int64_t *count, int range, int64_t n, int64_t il, int64
         *count = range == SOLVER_RANGE_INDEX && iu >= il ? iu - il + 1 : n;
 }
 
-PLM_API int cusolverDnXsyevdx_bufferSize(void *handle, void *params, int jobz, int range, int uplo, int64_t n,
-                                         int type, const void *a, int64_t lda, void *vl, void *vu, int64_t il,
-                                         int64_t iu, int64_t *count, int w_type, const void *w, int compute,
-                                         size_t *device, size_t *host)
+PLM_API int cusolverDnXsyevdx_bufferSize(void *handle, void *params, int jobz, int range, int uplo, int64_t n, int type,
+                                         const void *a, int64_t lda, void *vl, void *vu, int64_t il, int64_t iu,
+                                         int64_t *count, int w_type, const void *w, int compute, size_t *device,
+                                         size_t *host)
 {
     select_range(count, range, n, il, iu);
     return answer(handle, device, host, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), 0, type);
@@ -128,10 +127,10 @@ PLM_API int cusolverDnXsyevdx(void *handle, void *params, int jobz, int range, i
 
 /* ---- the first 64-bit interface, without the X: one size, gone with CUDA 13 ---- */
 
-#define FIRST(name, args, elements)                                 \
-    PLM_API int cusolverDn##name##_bufferSize args                  \
-    {                                                               \
-        return answer(handle, device, NULL, (elements), 0, type);   \
+#define FIRST(name, args, elements)                               \
+    PLM_API int cusolverDn##name##_bufferSize args                \
+    {                                                             \
+        return answer(handle, device, NULL, (elements), 0, type); \
     }
 
 FIRST(Potrf,

@@ -71,11 +71,23 @@ static int stream_get(const struct solver_handle *handle, void **stream)
     return SOLVER_OK;
 }
 
-#define HANDLE(Part)                                                                                          \
-    PLM_API int cusolver##Part##Create(void **handle) { return handle_create(handle); }                       \
-    PLM_API int cusolver##Part##Destroy(void *handle) { return handle_destroy(handle); }                      \
-    PLM_API int cusolver##Part##SetStream(void *handle, void *stream) { return stream_set(handle, stream); }  \
-    PLM_API int cusolver##Part##GetStream(void *handle, void **stream) { return stream_get(handle, stream); }
+#define HANDLE(Part)                                                   \
+    PLM_API int cusolver##Part##Create(void **handle)                  \
+    {                                                                  \
+        return handle_create(handle);                                  \
+    }                                                                  \
+    PLM_API int cusolver##Part##Destroy(void *handle)                  \
+    {                                                                  \
+        return handle_destroy(handle);                                 \
+    }                                                                  \
+    PLM_API int cusolver##Part##SetStream(void *handle, void *stream)  \
+    {                                                                  \
+        return stream_set(handle, stream);                             \
+    }                                                                  \
+    PLM_API int cusolver##Part##GetStream(void *handle, void **stream) \
+    {                                                                  \
+        return stream_get(handle, stream);                             \
+    }
 
 HANDLE(Dn)
 HANDLE(Sp)
@@ -98,9 +110,15 @@ static int setting_get(const struct solver_handle *handle, enum setting which, i
     return SOLVER_OK;
 }
 
-#define SETTING(Name, which)                                                                                  \
-    PLM_API int cusolverDnSet##Name(void *handle, int value) { return setting_set(handle, which, value); }    \
-    PLM_API int cusolverDnGet##Name(void *handle, int *value) { return setting_get(handle, which, value); }
+#define SETTING(Name, which)                                  \
+    PLM_API int cusolverDnSet##Name(void *handle, int value)  \
+    {                                                         \
+        return setting_set(handle, which, value);             \
+    }                                                         \
+    PLM_API int cusolverDnGet##Name(void *handle, int *value) \
+    {                                                         \
+        return setting_get(handle, which, value);             \
+    }
 
 SETTING(DeterministicMode, DETERMINISTIC_MODE)
 SETTING(MathMode, MATH_MODE)
@@ -113,9 +131,9 @@ SETTING(FixedPointEmulationMantissaBitOffset, MANTISSA_OFFSET)
 /* 12.4 and 12.8 as PyTorch's packages require them, 13.2 as public code reports it; the other rows are from
    memory and matter only to a PyTorch built against those toolkits. */
 static const struct plm_release releases[] = {
-    {12000, {11, 4, 2}}, {12010, {11, 4, 5}}, {12020, {11, 5, 2}}, {12030, {11, 5, 4}}, {12040, {11, 6, 1}},
-    {12050, {11, 6, 3}}, {12060, {11, 7, 1}}, {12080, {11, 7, 3}}, {12090, {11, 7, 5}}, {13000, {12, 0, 4}},
-    {13010, {12, 0, 7}}, {13020, {12, 2, 0}},
+    {12000, {11, 4, 2}}, {12010, {11, 4, 5}}, {12020, {11, 5, 2}}, {12030, {11, 5, 4}},
+    {12040, {11, 6, 1}}, {12050, {11, 6, 3}}, {12060, {11, 7, 1}}, {12080, {11, 7, 3}},
+    {12090, {11, 7, 5}}, {13000, {12, 0, 4}}, {13010, {12, 0, 7}}, {13020, {12, 2, 0}},
 };
 
 static const struct plm_release *release(void)

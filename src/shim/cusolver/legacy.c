@@ -33,17 +33,17 @@ static int answer_range(void *handle, int *lwork, int64_t elements, int *count, 
     return answer(handle, lwork, elements);
 }
 
-#define ROW(name, args, elements)                     \
-    PLM_API int cusolverDn##name##_bufferSize args    \
-    {                                                 \
-        return answer(handle, lwork, (elements));     \
+#define ROW(name, args, elements)                  \
+    PLM_API int cusolverDn##name##_bufferSize args \
+    {                                              \
+        return answer(handle, lwork, (elements));  \
     }
 /* One row for the four types; the second form when real and complex routines differ in name. */
 #define ALL(name, args, elements) \
     ROW(S##name, args, elements) ROW(D##name, args, elements) ROW(C##name, args, elements) ROW(Z##name, args, elements)
-#define TWO(real, complex, args, elements)                                                      \
-    ROW(S##real, args, elements) ROW(D##real, args, elements) ROW(C##complex, args, elements)   \
-    ROW(Z##complex, args, elements)
+#define TWO(real, complex, args, elements) \
+    ROW(S##real, args, elements)           \
+    ROW(D##real, args, elements) ROW(C##complex, args, elements) ROW(Z##complex, args, elements)
 
 #define UPLO_N (void *handle, int uplo, int n, void *a, int lda, int *lwork)
 #define M_N_A  (void *handle, int m, int n, void *a, int lda, int *lwork)
@@ -78,15 +78,14 @@ TWO(ormtr, unmtr,
 #define EIGEN (void *handle, int jobz, int uplo, int n, const void *a, int lda, const void *w, int *lwork)
 #define EIGEN_JACOBI \
     (void *handle, int jobz, int uplo, int n, const void *a, int lda, const void *w, int *lwork, void *info)
-#define EIGEN_BATCHED                                                                                       \
-    (void *handle, int jobz, int uplo, int n, const void *a, int lda, const void *w, int *lwork, void *info, \
-     int batch)
-#define PENCIL                                                                                              \
-    (void *handle, int type, int jobz, int uplo, int n, const void *a, int lda, const void *b, int ldb,     \
-     const void *w, int *lwork)
-#define PENCIL_JACOBI                                                                                       \
-    (void *handle, int type, int jobz, int uplo, int n, const void *a, int lda, const void *b, int ldb,     \
-     const void *w, int *lwork, void *info)
+#define EIGEN_BATCHED \
+    (void *handle, int jobz, int uplo, int n, const void *a, int lda, const void *w, int *lwork, void *info, int batch)
+#define PENCIL                                                                                                         \
+    (void *handle, int type, int jobz, int uplo, int n, const void *a, int lda, const void *b, int ldb, const void *w, \
+     int *lwork)
+#define PENCIL_JACOBI                                                                                                  \
+    (void *handle, int type, int jobz, int uplo, int n, const void *a, int lda, const void *b, int ldb, const void *w, \
+     int *lwork, void *info)
 TWO(syevd, heevd, EIGEN, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS))
 TWO(syevj, heevj, EIGEN_JACOBI, plm_work_eigen_jacobi(n, jobz != SOLVER_NO_VECTORS))
 TWO(syevjBatched, heevjBatched, EIGEN_BATCHED, plm_work_eigen_jacobi_batched(n, batch))
@@ -98,8 +97,8 @@ ALL(gesvdj,
      const void *v, int ldv, int *lwork, void *info),
     plm_work_svd_jacobi(m, n, jobz != SOLVER_NO_VECTORS))
 ALL(gesvdjBatched,
-    (void *handle, int jobz, int m, int n, const void *a, int lda, const void *s, const void *u, int ldu,
-     const void *v, int ldv, int *lwork, void *info, int batch),
+    (void *handle, int jobz, int m, int n, const void *a, int lda, const void *s, const void *u, int ldu, const void *v,
+     int ldv, int *lwork, void *info, int batch),
     plm_work_batch(plm_work_svd_jacobi(m, n, jobz != SOLVER_NO_VECTORS), batch))
 ALL(gesvdaStridedBatched,
     (void *handle, int jobz, int rank, int m, int n, const void *a, int lda, long long stride_a, const void *s,
@@ -108,43 +107,43 @@ ALL(gesvdaStridedBatched,
     plm_work_batch(plm_work_svd_gram(m, n), batch))
 
 /* Part of the spectrum: both the query and the routine tell the host how many eigenvalues there are. */
-#define RANGE(name, real)                                                                                         \
-    PLM_API int cusolverDn##name##_bufferSize(void *handle, int jobz, int range, int uplo, int n, const void *a,  \
-                                              int lda, real vl, real vu, int il, int iu, int *count,              \
-                                              const void *w, int *lwork)                                          \
-    {                                                                                                             \
-        return answer_range(handle, lwork, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), count,                   \
-                            selected(range, n, il, iu));                                                          \
-    }                                                                                                             \
-    PLM_API int cusolverDn##name(void *handle, int jobz, int range, int uplo, int n, void *a, int lda, real vl,   \
-                                 real vu, int il, int iu, int *count, void *w, void *work, int lwork, int *info)  \
-    {                                                                                                             \
-        if (count)                                                                                                \
-            *count = selected(range, n, il, iu);                                                                  \
-        SOLVER_LAUNCH("cusolverDn" #name);                                                                        \
-        return SOLVER_OK;                                                                                         \
+#define RANGE(name, real)                                                                                           \
+    PLM_API int cusolverDn##name##_bufferSize(void *handle, int jobz, int range, int uplo, int n, const void *a,    \
+                                              int lda, real vl, real vu, int il, int iu, int *count, const void *w, \
+                                              int *lwork)                                                           \
+    {                                                                                                               \
+        return answer_range(handle, lwork, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), count,                     \
+                            selected(range, n, il, iu));                                                            \
+    }                                                                                                               \
+    PLM_API int cusolverDn##name(void *handle, int jobz, int range, int uplo, int n, void *a, int lda, real vl,     \
+                                 real vu, int il, int iu, int *count, void *w, void *work, int lwork, int *info)    \
+    {                                                                                                               \
+        if (count)                                                                                                  \
+            *count = selected(range, n, il, iu);                                                                    \
+        SOLVER_LAUNCH("cusolverDn" #name);                                                                          \
+        return SOLVER_OK;                                                                                           \
     }
 RANGE(Ssyevdx, float)
 RANGE(Dsyevdx, double)
 RANGE(Cheevdx, float)
 RANGE(Zheevdx, double)
 
-#define PENCIL_RANGE(name, real)                                                                                  \
-    PLM_API int cusolverDn##name##_bufferSize(void *handle, int type, int jobz, int range, int uplo, int n,       \
-                                              const void *a, int lda, const void *b, int ldb, real vl, real vu,   \
-                                              int il, int iu, int *count, const void *w, int *lwork)              \
-    {                                                                                                             \
-        return answer_range(handle, lwork, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), count,                   \
-                            selected(range, n, il, iu));                                                          \
-    }                                                                                                             \
-    PLM_API int cusolverDn##name(void *handle, int type, int jobz, int range, int uplo, int n, void *a, int lda,  \
-                                 void *b, int ldb, real vl, real vu, int il, int iu, int *count, void *w,         \
-                                 void *work, int lwork, int *info)                                                \
-    {                                                                                                             \
-        if (count)                                                                                                \
-            *count = selected(range, n, il, iu);                                                                  \
-        SOLVER_LAUNCH("cusolverDn" #name);                                                                        \
-        return SOLVER_OK;                                                                                         \
+#define PENCIL_RANGE(name, real)                                                                                      \
+    PLM_API int cusolverDn##name##_bufferSize(void *handle, int type, int jobz, int range, int uplo, int n,           \
+                                              const void *a, int lda, const void *b, int ldb, real vl, real vu,       \
+                                              int il, int iu, int *count, const void *w, int *lwork)                  \
+    {                                                                                                                 \
+        return answer_range(handle, lwork, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), count,                       \
+                            selected(range, n, il, iu));                                                              \
+    }                                                                                                                 \
+    PLM_API int cusolverDn##name(void *handle, int type, int jobz, int range, int uplo, int n, void *a, int lda,      \
+                                 void *b, int ldb, real vl, real vu, int il, int iu, int *count, void *w, void *work, \
+                                 int lwork, int *info)                                                                \
+    {                                                                                                                 \
+        if (count)                                                                                                    \
+            *count = selected(range, n, il, iu);                                                                      \
+        SOLVER_LAUNCH("cusolverDn" #name);                                                                            \
+        return SOLVER_OK;                                                                                             \
     }
 PENCIL_RANGE(Ssygvdx, float)
 PENCIL_RANGE(Dsygvdx, double)

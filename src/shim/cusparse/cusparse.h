@@ -81,10 +81,10 @@ static inline size_t plm_sparse_index_bytes(int type)
     } while (0)
 
 /* Writes an output that the application may leave out. */
-#define SPARSE_PUT(out, value)  \
-    do {                        \
-        if (out)                \
-            *(out) = (value);   \
+#define SPARSE_PUT(out, value) \
+    do {                       \
+        if (out)               \
+            *(out) = (value);  \
     } while (0)
 
 #endif

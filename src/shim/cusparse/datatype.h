@@ -15,8 +15,8 @@ enum { PLM_R_32F = 0, PLM_R_64F = 1, PLM_R_16F = 2, PLM_R_8I = 3, PLM_C_32F = 4,
 static inline unsigned plm_type_bits(int type)
 {
     static const unsigned char bits[] = {
-        32, 64, 16, 8, 64, 128, 32, 16, 8, 16, 32, 64, 32, 64, 16, 32, 4, /* R_32F ... C_16BF, R_4I */
-        8, 4, 8, 16, 32, 16, 32, 64, 128, 64, 128, 8, 8, 8, 6, 6, 4,      /* C_4I ... R_4F_E2M1 */
+        32, 64, 16, 8,  64, 128, 32, 16, 8,   16, 32,  64, 32, 64, 16, 32, 4, /* R_32F ... C_16BF, R_4I */
+        8,  4,  8,  16, 32, 16,  32, 64, 128, 64, 128, 8,  8,  8,  6,  6,  4,      /* C_4I ... R_4F_E2M1 */
     };
     return type >= 0 && (size_t)type < sizeof bits ? bits[type] : 64;
 }

@@ -4,34 +4,34 @@
 #include "shim/cusparse/cusparse.h"
 
 /* Each descriptor exists for writable and for constant data, under two names; inside they are one. */
-#define DESTROY(Name, type)                                     \
-    PLM_API int cusparseDestroy##Name(struct type *descr)       \
-    {                                                           \
-        free(descr);                                            \
-        return SPARSE_OK;                                       \
+#define DESTROY(Name, type)                               \
+    PLM_API int cusparseDestroy##Name(struct type *descr) \
+    {                                                     \
+        free(descr);                                      \
+        return SPARSE_OK;                                 \
     }
-#define VALUES(Name, type)                                                                  \
-    static int type##_values(const struct type *descr, void **values)                       \
-    {                                                                                       \
-        if (!descr || !values)                                                              \
-            return SPARSE_INVALID_VALUE;                                                    \
-        *values = descr->values;                                                            \
-        return SPARSE_OK;                                                                   \
-    }                                                                                       \
-    PLM_API int cusparse##Name##GetValues(const struct type *descr, void **values)          \
-    {                                                                                       \
-        return type##_values(descr, values);                                                \
-    }                                                                                       \
-    PLM_API int cusparseConst##Name##GetValues(const struct type *descr, void **values)     \
-    {                                                                                       \
-        return type##_values(descr, values);                                                \
-    }                                                                                       \
-    PLM_API int cusparse##Name##SetValues(struct type *descr, void *values)                 \
-    {                                                                                       \
-        if (!descr)                                                                         \
-            return SPARSE_INVALID_VALUE;                                                    \
-        descr->values = values;                                                             \
-        return SPARSE_OK;                                                                   \
+#define VALUES(Name, type)                                                              \
+    static int type##_values(const struct type *descr, void **values)                   \
+    {                                                                                   \
+        if (!descr || !values)                                                          \
+            return SPARSE_INVALID_VALUE;                                                \
+        *values = descr->values;                                                        \
+        return SPARSE_OK;                                                               \
+    }                                                                                   \
+    PLM_API int cusparse##Name##GetValues(const struct type *descr, void **values)      \
+    {                                                                                   \
+        return type##_values(descr, values);                                            \
+    }                                                                                   \
+    PLM_API int cusparseConst##Name##GetValues(const struct type *descr, void **values) \
+    {                                                                                   \
+        return type##_values(descr, values);                                            \
+    }                                                                                   \
+    PLM_API int cusparse##Name##SetValues(struct type *descr, void *values)             \
+    {                                                                                   \
+        if (!descr)                                                                     \
+            return SPARSE_INVALID_VALUE;                                                \
+        descr->values = values;                                                         \
+        return SPARSE_OK;                                                               \
     }
 
 DESTROY(DnMat, plm_dnmat)
@@ -52,8 +52,8 @@ static int dnmat_create(struct plm_dnmat **out, int64_t rows, int64_t cols, int6
     descr = calloc(1, sizeof *descr);
     if (!descr)
         return SPARSE_ALLOC_FAILED;
-    *descr = (struct plm_dnmat){.rows = rows, .cols = cols, .ld = ld, .values = values, .value_type = value_type,
-                                .order = order, .batches = 1};
+    *descr = (struct plm_dnmat){
+        .rows = rows, .cols = cols, .ld = ld, .values = values, .value_type = value_type, .order = order, .batches = 1};
     *out = descr;
     return SPARSE_OK;
 }
@@ -72,7 +72,7 @@ static int dnmat_get(const struct plm_dnmat *descr, int64_t *rows, int64_t *cols
     return SPARSE_OK;
 }
 
-#define DNMAT(Create, Get)                                                                                          \
+#define DNMAT(Create, Get)                                                                                           \
     PLM_API int Create(struct plm_dnmat **out, int64_t rows, int64_t cols, int64_t ld, void *values, int value_type, \
                        int order)                                                                                    \
     {                                                                                                                \
@@ -129,14 +129,14 @@ static int dnvec_get(const struct plm_dnvec *descr, int64_t *size, void **values
     return SPARSE_OK;
 }
 
-#define DNVEC(Create, Get)                                                                                    \
-    PLM_API int Create(struct plm_dnvec **out, int64_t size, void *values, int value_type)                    \
-    {                                                                                                         \
-        return dnvec_create(out, size, values, value_type);                                                   \
-    }                                                                                                         \
-    PLM_API int Get(const struct plm_dnvec *descr, int64_t *size, void **values, int *value_type)             \
-    {                                                                                                         \
-        return dnvec_get(descr, size, values, value_type);                                                    \
+#define DNVEC(Create, Get)                                                                        \
+    PLM_API int Create(struct plm_dnvec **out, int64_t size, void *values, int value_type)        \
+    {                                                                                             \
+        return dnvec_create(out, size, values, value_type);                                       \
+    }                                                                                             \
+    PLM_API int Get(const struct plm_dnvec *descr, int64_t *size, void **values, int *value_type) \
+    {                                                                                             \
+        return dnvec_get(descr, size, values, value_type);                                        \
     }
 DNVEC(cusparseCreateDnVec, cusparseDnVecGet)
 DNVEC(cusparseCreateConstDnVec, cusparseConstDnVecGet)
@@ -172,16 +172,16 @@ static int spvec_get(const struct plm_spvec *descr, int64_t *size, int64_t *nnz,
     return SPARSE_OK;
 }
 
-#define SPVEC(Create, Get)                                                                                           \
-    PLM_API int Create(struct plm_spvec **out, int64_t size, int64_t nnz, void *indices, void *values,               \
-                       int index_type, int base, int value_type)                                                     \
-    {                                                                                                                \
-        return spvec_create(out, size, nnz, indices, values, index_type, base, value_type);                          \
-    }                                                                                                                \
-    PLM_API int Get(const struct plm_spvec *descr, int64_t *size, int64_t *nnz, void **indices, void **values,       \
-                    int *index_type, int *base, int *value_type)                                                     \
-    {                                                                                                                \
-        return spvec_get(descr, size, nnz, indices, values, index_type, base, value_type);                           \
+#define SPVEC(Create, Get)                                                                                             \
+    PLM_API int Create(struct plm_spvec **out, int64_t size, int64_t nnz, void *indices, void *values, int index_type, \
+                       int base, int value_type)                                                                       \
+    {                                                                                                                  \
+        return spvec_create(out, size, nnz, indices, values, index_type, base, value_type);                            \
+    }                                                                                                                  \
+    PLM_API int Get(const struct plm_spvec *descr, int64_t *size, int64_t *nnz, void **indices, void **values,         \
+                    int *index_type, int *base, int *value_type)                                                       \
+    {                                                                                                                  \
+        return spvec_get(descr, size, nnz, indices, values, index_type, base, value_type);                             \
     }
 SPVEC(cusparseCreateSpVec, cusparseSpVecGet)
 SPVEC(cusparseCreateConstSpVec, cusparseConstSpVecGet)

@@ -65,8 +65,8 @@ PLM_API int cusparseSpSM_bufferSize(void *handle, int op_a, int op_b, const void
 {
     if (!a || !b || !c)
         return SPARSE_INVALID_VALUE;
-    return put_size(bytes, plm_size_add(solve_bytes(a),
-                                        plm_size_mul(c->rows, plm_size_mul(c->cols, plm_type_bytes(compute)))));
+    return put_size(
+        bytes, plm_size_add(solve_bytes(a), plm_size_mul(c->rows, plm_size_mul(c->cols, plm_type_bytes(compute)))));
 }
 
 PLM_API int cusparseSpVV_bufferSize(void *handle, int op, const struct plm_spvec *x, const struct plm_dnvec *y,

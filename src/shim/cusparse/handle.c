@@ -55,9 +55,9 @@ PLM_API int cusparseGetPointerMode(const struct plm_sparse_handle *handle, int *
 /* 12.4 and 12.8 as PyTorch's packages require them, 13.2 as public code reports it; the other rows are from
    memory and matter only to a PyTorch built against those toolkits. */
 static const struct plm_release releases[] = {
-    {12000, {12, 0, 0}}, {12010, {12, 1, 0}}, {12020, {12, 1, 2}}, {12030, {12, 2, 0}}, {12040, {12, 3, 1}},
-    {12050, {12, 5, 1}}, {12060, {12, 5, 4}}, {12080, {12, 5, 8}}, {12090, {12, 5, 10}}, {13000, {12, 6, 3}},
-    {13010, {12, 7, 3}}, {13020, {12, 7, 10}},
+    {12000, {12, 0, 0}},  {12010, {12, 1, 0}}, {12020, {12, 1, 2}}, {12030, {12, 2, 0}},
+    {12040, {12, 3, 1}},  {12050, {12, 5, 1}}, {12060, {12, 5, 4}}, {12080, {12, 5, 8}},
+    {12090, {12, 5, 10}}, {13000, {12, 6, 3}}, {13010, {12, 7, 3}}, {13020, {12, 7, 10}},
 };
 
 static const struct plm_release *release(void)
@@ -83,7 +83,9 @@ PLM_API int cusparseGetProperty(int type, int *value)
     return SPARSE_OK;
 }
 
-static const struct { const char *name, *text; } errors[] = {
+static const struct {
+    const char *name, *text;
+} errors[] = {
     {"CUSPARSE_STATUS_SUCCESS", "success"},
     {"CUSPARSE_STATUS_NOT_INITIALIZED", "initialization error"},
     {"CUSPARSE_STATUS_ALLOC_FAILED", "out of memory"},

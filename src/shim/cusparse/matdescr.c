@@ -22,17 +22,17 @@ PLM_API int cusparseDestroyMatDescr(struct matdescr *descr)
 }
 
 /* The getters return the value itself, not a status. */
-#define FIELD(Name, field)                                                  \
-    PLM_API int cusparseSetMat##Name(struct matdescr *descr, int value)     \
-    {                                                                       \
-        if (!descr)                                                         \
-            return SPARSE_INVALID_VALUE;                                    \
-        descr->field = value;                                               \
-        return SPARSE_OK;                                                   \
-    }                                                                       \
-    PLM_API int cusparseGetMat##Name(const struct matdescr *descr)          \
-    {                                                                       \
-        return descr ? descr->field : 0;                                    \
+#define FIELD(Name, field)                                              \
+    PLM_API int cusparseSetMat##Name(struct matdescr *descr, int value) \
+    {                                                                   \
+        if (!descr)                                                     \
+            return SPARSE_INVALID_VALUE;                                \
+        descr->field = value;                                           \
+        return SPARSE_OK;                                               \
+    }                                                                   \
+    PLM_API int cusparseGetMat##Name(const struct matdescr *descr)      \
+    {                                                                   \
+        return descr ? descr->field : 0;                                \
     }
 
 FIELD(Type, type)

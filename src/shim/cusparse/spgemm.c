@@ -68,8 +68,8 @@ static int step(size_t *size, const void *buffer, size_t bytes)
 
 PLM_API int cusparseSpGEMM_workEstimation(void *handle, int op_a, int op_b, const void *alpha,
                                           const struct plm_spmat *a, const struct plm_spmat *b, const void *beta,
-                                          struct plm_spmat *c, int compute, int alg, struct spgemm *descr,
-                                          size_t *size, void *buffer)
+                                          struct plm_spmat *c, int compute, int alg, struct spgemm *descr, size_t *size,
+                                          void *buffer)
 {
     if (!a || !b || !c || !descr)
         return SPARSE_INVALID_VALUE;
@@ -88,8 +88,7 @@ PLM_API int cusparseSpGEMM_getNumProducts(const struct spgemm *descr, int64_t *p
     return SPARSE_OK;
 }
 
-static size_t compute_bytes(const struct spgemm *descr, const struct plm_spmat *c, int compute, int alg,
-                            float fraction)
+static size_t compute_bytes(const struct spgemm *descr, const struct plm_spmat *c, int compute, int alg, float fraction)
 {
     size_t all = plm_size_mul(descr->products, product_bytes(c, compute));
     if (alg != ALG2 && alg != ALG3)

@@ -91,7 +91,8 @@ PLM_API int cusparseLtDestroy(struct lt_handle *handle)
 }
 
 /* 12.4, 12.8 and 13.2 as PyTorch's packages require them; 13.0 is from memory. */
-static const struct plm_release releases[] = {{12000, {0, 6, 2}}, {12080, {0, 7, 1}}, {13000, {0, 8, 0}}, {13020, {0, 8, 1}}};
+static const struct plm_release releases[] = {
+    {12000, {0, 6, 2}}, {12080, {0, 7, 1}}, {13000, {0, 8, 0}}, {13020, {0, 8, 1}}};
 
 static const struct plm_release *release(void)
 {
@@ -116,7 +117,9 @@ PLM_API int cusparseLtGetProperty(int type, int *value)
     return OK;
 }
 
-static const struct { const char *name, *text; } errors[] = {
+static const struct {
+    const char *name, *text;
+} errors[] = {
     {"CUSPARSE_STATUS_SUCCESS", "success"},
     {"CUSPARSE_STATUS_NOT_INITIALIZED", "initialization error"},
     {"CUSPARSE_STATUS_ALLOC_FAILED", "out of memory"},
@@ -151,8 +154,14 @@ static int matrix_init(const struct lt_handle *handle, struct lt_matrix *out, in
         return NOT_INITIALIZED;
     if (!out || rows <= 0 || cols <= 0)
         return INVALID_VALUE;
-    *out = (struct lt_matrix){.magic = MATRIX, .type = type, .order = order, .structured = structured, .rows = rows,
-                              .cols = cols, .ld = ld, .batches = 1};
+    *out = (struct lt_matrix){.magic = MATRIX,
+                              .type = type,
+                              .order = order,
+                              .structured = structured,
+                              .rows = rows,
+                              .cols = cols,
+                              .ld = ld,
+                              .batches = 1};
     return OK;
 }
 
@@ -191,8 +200,8 @@ PLM_API int cusparseLtMatDescSetAttribute(const struct lt_handle *handle, struct
     return OK;
 }
 
-PLM_API int cusparseLtMatDescGetAttribute(const struct lt_handle *handle, const struct lt_matrix *matrix,
-                                          int attribute, void *data, size_t size)
+PLM_API int cusparseLtMatDescGetAttribute(const struct lt_handle *handle, const struct lt_matrix *matrix, int attribute,
+                                          void *data, size_t size)
 {
     if (!VALID(matrix, MATRIX) || !data)
         return INVALID_VALUE;
@@ -215,8 +224,8 @@ PLM_API int cusparseLtMatmulDescriptorInit(const struct lt_handle *handle, struc
         return NOT_INITIALIZED;
     if (!out || !VALID(a, MATRIX) || !VALID(b, MATRIX) || !VALID(d, MATRIX))
         return INVALID_VALUE;
-    *out = (struct lt_matmul){.magic = MATMUL, .compute = compute, .sparse = b->structured ? *b : *a, .rows = d->rows,
-                              .cols = d->cols};
+    *out = (struct lt_matmul){
+        .magic = MATMUL, .compute = compute, .sparse = b->structured ? *b : *a, .rows = d->rows, .cols = d->cols};
     return OK;
 }
 
@@ -245,9 +254,9 @@ PLM_API int cusparseLtMatmulAlgSelectionInit(const struct lt_handle *handle, str
 {
     if (!out || !VALID(matmul, MATMUL))
         return INVALID_VALUE;
-    *out = (struct lt_algorithm){.magic = ALGORITHM,
-                                 .attributes = {[CONFIG_MAX_ID] = 1, [SEARCH_ITERATIONS] = 5, [SPLIT_K] = 1,
-                                                [SPLIT_K_MODE] = 1}};
+    *out = (struct lt_algorithm){
+        .magic = ALGORITHM,
+        .attributes = {[CONFIG_MAX_ID] = 1, [SEARCH_ITERATIONS] = 5, [SPLIT_K] = 1, [SPLIT_K_MODE] = 1}};
     return OK;
 }
 
@@ -285,7 +294,10 @@ PLM_API int cusparseLtMatmulPlanInit(const struct lt_handle *handle, struct lt_p
 {
     if (!out || !VALID(matmul, MATMUL) || !VALID(algorithm, ALGORITHM))
         return INVALID_VALUE;
-    *out = (struct lt_plan){.magic = PLAN, .sparse = matmul->sparse, .rows = matmul->rows, .cols = matmul->cols,
+    *out = (struct lt_plan){.magic = PLAN,
+                            .sparse = matmul->sparse,
+                            .rows = matmul->rows,
+                            .cols = matmul->cols,
                             .split_k = algorithm->attributes[SPLIT_K]};
     return OK;
 }
@@ -369,8 +381,8 @@ PLM_API int cusparseLtSpMMACompressedSize(const struct lt_handle *handle, const 
     return OK;
 }
 
-PLM_API int cusparseLtSpMMACompressedSize2(const struct lt_handle *handle, const struct lt_matrix *matrix,
-                                           size_t *size, size_t *buffer)
+PLM_API int cusparseLtSpMMACompressedSize2(const struct lt_handle *handle, const struct lt_matrix *matrix, size_t *size,
+                                           size_t *buffer)
 {
     if (!VALID(matrix, MATRIX) || !size || !buffer)
         return INVALID_VALUE;

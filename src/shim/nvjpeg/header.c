@@ -5,10 +5,13 @@
 #include <string.h>
 
 enum {
-    MARKER_SOI = 0xd8, MARKER_EOI = 0xd9, MARKER_SOS = 0xda,
+    MARKER_SOI = 0xd8,
+    MARKER_EOI = 0xd9,
+    MARKER_SOS = 0xda,
     FRAME_FIXED = 6,     /* precision, height, width, number of components */
     FRAME_COMPONENT = 3, /* identifier, sampling factors, table */
-    SUBSAMPLING_GRAY = 6, SUBSAMPLING_UNKNOWN = -1,
+    SUBSAMPLING_GRAY = 6,
+    SUBSAMPLING_UNKNOWN = -1,
 };
 
 static int word(const unsigned char *p)
@@ -30,7 +33,9 @@ static bool stands_alone(int marker)
 /* From how much finer the first component is sampled than the second. */
 static int subsampling(int across, int down)
 {
-    static const struct { int across, down, value; } table[] = {
+    static const struct {
+        int across, down, value;
+    } table[] = {
         {1, 1, 0}, {2, 1, 1}, {2, 2, 2}, {1, 2, 3}, {4, 1, 4}, {4, 2, 5}, {2, 4, 7},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)

@@ -56,20 +56,20 @@ PLM_API int nvjpegDestroy(struct handle *handle)
     return handle ? PLM_NVJPEG_SUCCESS : PLM_NVJPEG_INVALID_PARAMETER;
 }
 
-#define PADDING(set, get, field)                                                                          \
-    PLM_API int set(size_t padding, struct handle *handle)                                                \
-    {                                                                                                     \
-        if (!handle)                                                                                      \
-            return PLM_NVJPEG_INVALID_PARAMETER;                                                          \
-        handle->field = padding;                                                                          \
-        return PLM_NVJPEG_SUCCESS;                                                                        \
-    }                                                                                                     \
-    PLM_API int get(size_t *padding, const struct handle *handle)                                         \
-    {                                                                                                     \
-        if (!padding || !handle)                                                                          \
-            return PLM_NVJPEG_INVALID_PARAMETER;                                                          \
-        *padding = handle->field;                                                                         \
-        return PLM_NVJPEG_SUCCESS;                                                                        \
+#define PADDING(set, get, field)                                  \
+    PLM_API int set(size_t padding, struct handle *handle)        \
+    {                                                             \
+        if (!handle)                                              \
+            return PLM_NVJPEG_INVALID_PARAMETER;                  \
+        handle->field = padding;                                  \
+        return PLM_NVJPEG_SUCCESS;                                \
+    }                                                             \
+    PLM_API int get(size_t *padding, const struct handle *handle) \
+    {                                                             \
+        if (!padding || !handle)                                  \
+            return PLM_NVJPEG_INVALID_PARAMETER;                  \
+        *padding = handle->field;                                 \
+        return PLM_NVJPEG_SUCCESS;                                \
     }
 PADDING(nvjpegSetDeviceMemoryPadding, nvjpegGetDeviceMemoryPadding, device_padding)
 PADDING(nvjpegSetPinnedMemoryPadding, nvjpegGetPinnedMemoryPadding, pinned_padding)

@@ -71,13 +71,13 @@ static bool readable(const struct stream *stream, const void *out)
     return stream && stream->parsed && out;
 }
 
-#define GETTER(name, type, field)                                                                         \
-    PLM_API int name(const struct stream *stream, type *out)                                              \
-    {                                                                                                     \
-        if (!readable(stream, out))                                                                       \
-            return PLM_NVJPEG_INVALID_PARAMETER;                                                          \
-        *out = (type)stream->jpeg.field;                                                                  \
-        return PLM_NVJPEG_SUCCESS;                                                                        \
+#define GETTER(name, type, field)                            \
+    PLM_API int name(const struct stream *stream, type *out) \
+    {                                                        \
+        if (!readable(stream, out))                          \
+            return PLM_NVJPEG_INVALID_PARAMETER;             \
+        *out = (type)stream->jpeg.field;                     \
+        return PLM_NVJPEG_SUCCESS;                           \
     }
 GETTER(nvjpegJpegStreamGetJpegEncoding, int, encoding)
 GETTER(nvjpegJpegStreamGetComponentsNum, unsigned, components)

@@ -27,21 +27,69 @@ static uint64_t range(void)
     return __atomic_add_fetch(&last_range, 1, __ATOMIC_RELAXED);
 }
 
-PLM_API int nvtxRangePushA(UNUSED const char *message) { return push(&depth); }
-PLM_API int nvtxRangePushW(UNUSED const void *message) { return push(&depth); }
-PLM_API int nvtxRangePushEx(UNUSED const void *attributes) { return push(&depth); }
-PLM_API int nvtxRangePop(void) { return pop(&depth); }
-PLM_API int nvtxDomainRangePushEx(UNUSED void *domain, UNUSED const void *attributes) { return push(&domain_depth); }
-PLM_API int nvtxDomainRangePop(UNUSED void *domain) { return pop(&domain_depth); }
+PLM_API int nvtxRangePushA(UNUSED const char *message)
+{
+    return push(&depth);
+}
+PLM_API int nvtxRangePushW(UNUSED const void *message)
+{
+    return push(&depth);
+}
+PLM_API int nvtxRangePushEx(UNUSED const void *attributes)
+{
+    return push(&depth);
+}
+PLM_API int nvtxRangePop(void)
+{
+    return pop(&depth);
+}
+PLM_API int nvtxDomainRangePushEx(UNUSED void *domain, UNUSED const void *attributes)
+{
+    return push(&domain_depth);
+}
+PLM_API int nvtxDomainRangePop(UNUSED void *domain)
+{
+    return pop(&domain_depth);
+}
 
-PLM_API uint64_t nvtxRangeStartA(UNUSED const char *message) { return range(); }
-PLM_API uint64_t nvtxRangeStartW(UNUSED const void *message) { return range(); }
-PLM_API uint64_t nvtxRangeStartEx(UNUSED const void *attributes) { return range(); }
-PLM_API uint64_t nvtxDomainRangeStartEx(UNUSED void *domain, UNUSED const void *attributes) { return range(); }
+PLM_API uint64_t nvtxRangeStartA(UNUSED const char *message)
+{
+    return range();
+}
+PLM_API uint64_t nvtxRangeStartW(UNUSED const void *message)
+{
+    return range();
+}
+PLM_API uint64_t nvtxRangeStartEx(UNUSED const void *attributes)
+{
+    return range();
+}
+PLM_API uint64_t nvtxDomainRangeStartEx(UNUSED void *domain, UNUSED const void *attributes)
+{
+    return range();
+}
 
-PLM_API void *nvtxDomainCreateA(UNUSED const char *name) { return plm_handle_new(); }
-PLM_API void *nvtxDomainCreateW(UNUSED const void *name) { return plm_handle_new(); }
-PLM_API void *nvtxDomainRegisterStringA(UNUSED void *domain, UNUSED const char *text) { return plm_handle_new(); }
-PLM_API void *nvtxDomainRegisterStringW(UNUSED void *domain, UNUSED const void *text) { return plm_handle_new(); }
-PLM_API void *nvtxDomainResourceCreate(UNUSED void *domain, UNUSED void *attributes) { return plm_handle_new(); }
-PLM_API void *nvtxDomainSyncUserCreate(UNUSED void *domain, UNUSED const void *attributes) { return plm_handle_new(); }
+PLM_API void *nvtxDomainCreateA(UNUSED const char *name)
+{
+    return plm_handle_new();
+}
+PLM_API void *nvtxDomainCreateW(UNUSED const void *name)
+{
+    return plm_handle_new();
+}
+PLM_API void *nvtxDomainRegisterStringA(UNUSED void *domain, UNUSED const char *text)
+{
+    return plm_handle_new();
+}
+PLM_API void *nvtxDomainRegisterStringW(UNUSED void *domain, UNUSED const void *text)
+{
+    return plm_handle_new();
+}
+PLM_API void *nvtxDomainResourceCreate(UNUSED void *domain, UNUSED void *attributes)
+{
+    return plm_handle_new();
+}
+PLM_API void *nvtxDomainSyncUserCreate(UNUSED void *domain, UNUSED const void *attributes)
+{
+    return plm_handle_new();
+}
