@@ -51,7 +51,7 @@ class _Steps:
             # The SystemExit was swallowed by a bare `except:`.
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(0)
+            _device.plm_hook_leave()
         key = id(optimizer)
         number = self.counts.get(key, 0) + 1
         self.counts[key] = number
@@ -62,6 +62,9 @@ class _Steps:
             _device.plm_hook_step(ctypes.c_uint32(done), ctypes.c_uint32(len(self.counts)))
         if _stop_after and self.done >= _stop_after:
             self.stopping = True
+            # Once the interpreter is done, the process leaves: the destructors of libraries were not written
+            # for a program that ends in the middle of a step.
+            ctypes.pythonapi.Py_AtExit(ctypes.cast(_device.plm_hook_leave, ctypes.c_void_p))
             raise _Stop(0)
 
 

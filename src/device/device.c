@@ -173,10 +173,16 @@ void *plm_handle_new(void)
     return (void *)(uintptr_t)(0x10000 + 16 * atomic_fetch_add_explicit(&device.next_handle, 1, memory_order_relaxed));
 }
 
-__attribute__((destructor)) static void leave(void)
+void plm_device_leave(void)
 {
-    if (device.count) {
+    static atomic_flag left = ATOMIC_FLAG_INIT;
+    if (device.count && !atomic_flag_test_and_set(&left)) {
         atomic_store(&plm_record_live()->launches, plm_launch_count());
         plm_record_end();
     }
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+    plm_device_leave();
 }

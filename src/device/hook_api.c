@@ -1,7 +1,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "device/device.h"
+#include "device/internal.h"
 #include "record/writer.h"
 
 /*
@@ -10,6 +13,7 @@
  */
 
 __attribute__((visibility("default"))) void plm_hook_start(void);
+__attribute__((visibility("default"), noreturn)) void plm_hook_leave(void);
 __attribute__((visibility("default"))) void plm_hook_step(uint32_t step, uint32_t optimizer);
 __attribute__((visibility("default"))) void plm_hook_config(const char *key, const char *value);
 __attribute__((visibility("default"))) void plm_hook_note(const char *kind, const char *value);
@@ -17,6 +21,13 @@ __attribute__((visibility("default"))) void plm_hook_note(const char *kind, cons
 void plm_hook_start(void)
 {
     plm_stack(); /* records the versions */
+}
+
+void plm_hook_leave(void)
+{
+    plm_device_leave();
+    fflush(NULL);
+    _exit(0);
 }
 
 void plm_hook_step(uint32_t step, uint32_t optimizer)

@@ -22,6 +22,9 @@ bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now);
 /* A block is handed out anew: what was written into it before must not show. */
 void plm_memory_recycle(uint64_t address, uint64_t bytes);
 
+/* device.c: the process leaves normally; closes its part of the record. Once. */
+void plm_device_leave(void);
+
 /* host.c */
 struct plm_mem_info plm_host_query(const void *pointer);
 int plm_managed_free(uint64_t address);
