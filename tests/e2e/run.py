@@ -7,7 +7,9 @@ NVIDIA's and no refused call unless expected, none of NVIDIA's libraries is mapp
 writes that file from what it measures.
 
 The `expect` column holds words: exit=N (status of plimsoll, default 0), steps=N, has=TEXT (in the output; _ is a blank),
-loose (peaks may differ by 1 %: the job's threads race), refused (calls may be refused), nopeak (peaks are not compared).
+allocated=MIB and reserved=MIB (peaks of the first device, within half a MiB), host=MIB (most memory that a process of the job
+may take on the host), loose (peaks may differ by 1 %: the job's threads race), refused (calls may be refused), nopeak (peaks
+are not compared).
 """
 import concurrent.futures
 import json
@@ -58,6 +60,7 @@ class Watch(threading.Thread):
         super().__init__(daemon=True)
         self.mark = f"PLIMSOLL_RECORD={record}".encode()
         self.foreign = set()
+        self.host = 0  # MiB, the largest process
         self.over = threading.Event()
 
     def run(self):
@@ -66,6 +69,8 @@ class Watch(threading.Thread):
                 try:
                     if self.mark in Path(f"/proc/{pid}/environ").read_bytes():
                         self.look(Path(f"/proc/{pid}/maps").read_text())
+                        most = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+                        self.host = max(self.host, int(most[1]) // 1024 if most else 0)
                 except OSError:
                     pass
 
@@ -95,18 +100,20 @@ def run_case(case, folder):
     watch.over.set()
     watch.join()
     document = json.loads(report.read_text()) if report.exists() and report.stat().st_size else None
-    return status, output, document, watch.foreign
+    return status, output, document, watch
 
 
-def judge(case, status, output, document, foreign, golden):
+def judge(case, status, output, document, watch, golden):
     """Yields what is wrong."""
     expect = dict(word.partition("=")[::2] for word in words(case["expect"]))
     if str(status) != expect.get("exit", "0"):
         yield f"exit status {status}, expected {expect.get('exit', '0')}"
     if "has" in expect and expect["has"].replace("_", " ") not in output:
         yield f"the output lacks '{expect['has'].replace('_', ' ')}'"
-    if foreign:
-        yield f"libraries of NVIDIA's are mapped: {', '.join(sorted(foreign))}"
+    if watch.foreign:
+        yield f"libraries of NVIDIA's are mapped: {', '.join(sorted(watch.foreign))}"
+    if "host" in expect and not 0 < watch.host <= int(expect["host"]):
+        yield f"{watch.host} MiB of host memory, expected at most {expect['host']}"
     if document is None:
         yield "no report"
         return
@@ -118,6 +125,10 @@ def judge(case, status, output, document, foreign, golden):
     refused = {item["symbol"] for item in document["devices"][0]["unmodelled"]}
     if refused and "refused" not in expect:
         yield f"refused: {', '.join(sorted(refused))}"
+    for name in ("allocated", "reserved"):
+        mib = document["devices"][0]["peak"][name] / 2**20
+        if name in expect and abs(mib - float(expect[name])) > 0.5:
+            yield f"{mib:.1f} MiB {name}, expected {expect[name]}"
     if "nopeak" in expect:
         return
     have = peaks(document)
@@ -173,17 +184,18 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("PLM_JOBS", "2"))) as pool:
         for future in concurrent.futures.as_completed([pool.submit(one, case) for case in cases]):
-            case, (status, output, document, foreign), seconds = future.result()
+            case, (status, output, document, watch), seconds = future.result()
             if update and document and document["devices"] and "nopeak" not in case["expect"]:
                 golden[case["name"]] = peaks(document)
-                write_golden(golden)
-            wrong = list(judge(case, status, output, document, foreign, golden))
+            wrong = list(judge(case, status, output, document, watch, golden))
             if wrong:
                 print(f"not ok e2e/{TORCH}/{case['name']} - {'; '.join(wrong)}")
                 for line in output.splitlines()[-25:]:
                     print("   ", line)
             else:
                 print(f"ok e2e/{TORCH}/{case['name']}", flush=True)
+                if update:
+                    write_golden(golden)
             if os.environ.get("PLM_VERBOSE"):
                 print(f"    {seconds:.1f} s {peaks(document) if document else ''}", flush=True)
             sys.stdout.flush()

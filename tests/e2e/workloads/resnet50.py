@@ -11,6 +11,7 @@ parser.add_argument("--batch", type=int, default=64)
 parser.add_argument("--steps", type=int, default=4)
 parser.add_argument("--size", type=int, default=86)
 parser.add_argument("--optimizer", default="Adam", help="a class of torch.optim")
+parser.add_argument("--zero-grad", choices=["first", "before-backward"], default="before-backward")
 parser.add_argument("--device", default="cuda")
 args = parser.parse_args()
 
@@ -28,11 +29,14 @@ scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.1)
 model.train()
 correct = 0
 for inputs, targets in loader:
+    if args.zero_grad == "first":
+        optimizer.zero_grad()
     inputs = inputs.to(device)
     targets = targets.to(device)
     outputs = model(inputs)
     loss = criterion(outputs, targets)
-    optimizer.zero_grad()
+    if args.zero_grad == "before-backward":
+        optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     _, predicted = torch.max(outputs, 1)
