@@ -294,12 +294,13 @@ SNIPPET(cusolverDnIRSParamsSetMaxIters)
                    (dn(), 200, 100, 1, NULL, 200, NULL, 200, NULL, 200, NULL, &bytes)) == OK);                      \
         CHECK(bytes > 200 * 100 * low && bytes < 200 * 100 * low + 200 * 100);                                      \
     }
-PAIR(ZZ, 16)
-PAIR(ZC, 8)
-PAIR(ZK, 4) PAIR(ZE, 4) PAIR(ZY, 8) PAIR(CC, 8) PAIR(CK, 4) PAIR(CE, 4) PAIR(CY, 8) PAIR(DD, 8) PAIR(DS, 4) PAIR(DH, 2)
-    PAIR(DB, 2) PAIR(DX, 4) PAIR(SS, 4) PAIR(SH, 2) PAIR(SB, 2) PAIR(SX, 4)
+/* clang-format off */
+PAIR(ZZ, 16) PAIR(ZC, 8) PAIR(ZK, 4) PAIR(ZE, 4) PAIR(ZY, 8) PAIR(CC, 8)
+PAIR(CK, 4) PAIR(CE, 4) PAIR(CY, 8) PAIR(DD, 8) PAIR(DS, 4) PAIR(DH, 2)
+PAIR(DB, 2) PAIR(DX, 4) PAIR(SS, 4) PAIR(SH, 2) PAIR(SB, 2) PAIR(SX, 4)
+/* clang-format on */
 
-        SNIPPET(cusolverDnIRSXgesv_bufferSize)
+    SNIPPET(cusolverDnIRSXgesv_bufferSize)
 {
     size_t bytes = 0;
     CHECK(CALL(int, cusolverDnIRSXgesv_bufferSize, (H, V, int, int, size_t *), (dn(), NULL, 100, 1, &bytes)) == OK);

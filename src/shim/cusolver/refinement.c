@@ -62,10 +62,12 @@ static int answer(size_t *bytes, int64_t m, int64_t n, int64_t nrhs, size_t high
 
 /* The letters are the type of the solution and the precision of the factorization, with their bytes:
    K, E, Y are half, bfloat16 and TF32 complex, H, B, X the same for real numbers. */
-#define PAIRS(X)                                                                                                    \
-    X(ZZ, 16, 16)                                                                                                   \
-    X(ZC, 16, 8) X(ZK, 16, 4) X(ZE, 16, 4) X(ZY, 16, 8) X(CC, 8, 8) X(CK, 8, 4) X(CE, 8, 4) X(CY, 8, 8) X(DD, 8, 8) \
-        X(DS, 8, 4) X(DH, 8, 2) X(DB, 8, 2) X(DX, 8, 4) X(SS, 4, 4) X(SH, 4, 2) X(SB, 4, 2) X(SX, 4, 4)
+/* clang-format off */
+#define PAIRS(X) \
+    X(ZZ, 16, 16) X(ZC, 16, 8) X(ZK, 16, 4) X(ZE, 16, 4) X(ZY, 16, 8) X(CC, 8, 8) \
+    X(CK, 8, 4) X(CE, 8, 4) X(CY, 8, 8) X(DD, 8, 8) X(DS, 8, 4) X(DH, 8, 2) \
+    X(DB, 8, 2) X(DX, 8, 4) X(SS, 4, 4) X(SH, 4, 2) X(SB, 4, 2) X(SX, 4, 4)
+/* clang-format on */
 
 #define GESV(pair, high, low)                                                                                    \
     PLM_API int cusolverDn##pair##gesv_bufferSize(void *handle, int n, int nrhs, void *a, int lda, void *pivots, \
