@@ -11,6 +11,7 @@ import importlib.abc
 import importlib.machinery
 import os
 import sys
+import threading
 
 _device = ctypes.CDLL(None)
 _stop_after = int(os.environ.get("PLIMSOLL_STOP_AFTER", "0") or 0)
@@ -47,11 +48,8 @@ class _Steps:
         self.stopping = False
 
     def after(self, optimizer, *_):
-        if self.stopping:
-            # The SystemExit was swallowed by a bare `except:`.
-            sys.stdout.flush()
-            sys.stderr.flush()
-            _device.plm_hook_leave()
+        if self.stopping:  # the SystemExit was swallowed by a bare `except:`
+            self.leave()
         key = id(optimizer)
         number = self.counts.get(key, 0) + 1
         self.counts[key] = number
@@ -62,10 +60,18 @@ class _Steps:
             _device.plm_hook_step(ctypes.c_uint32(done), ctypes.c_uint32(len(self.counts)))
         if _stop_after and self.done >= _stop_after:
             self.stopping = True
+            if threading.current_thread() is not threading.main_thread():
+                self.leave()  # a SystemExit would end this thread alone
             # Once the interpreter is done, the process leaves: the destructors of libraries were not written
             # for a program that ends in the middle of a step.
             ctypes.pythonapi.Py_AtExit(ctypes.cast(_device.plm_hook_leave, ctypes.c_void_p))
             raise _Stop(0)
+
+    @staticmethod
+    def leave():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        _device.plm_hook_leave()
 
 
 _steps = _Steps()
@@ -99,35 +105,24 @@ def _skip_large_fills(torch):
             wrap(name)
 
 
-def _hook_init(module):
-    torch = sys.modules["torch"]
-    _skip_large_fills(torch)
-
-
 def _name_groups(module):
     """The NCCL shim has no peers to ask who is in a new group, and some versions of PyTorch do not tell
     it: the ranks are left in the environment while a group is made."""
+    original = getattr(module, "_new_process_group_helper", None)
+    if original is None:
+        return
 
-    def wrap(name, position):
-        original = getattr(module, name, None)
-        if original is None:
-            return
+    def make_group(size, rank, ranks, *args, **kwargs):
+        try:
+            os.environ["PLIMSOLL_GROUP"] = ",".join(str(int(member)) for member in ranks or ())
+        except (TypeError, ValueError):
+            pass
+        try:
+            return original(size, rank, ranks, *args, **kwargs)
+        finally:
+            os.environ.pop("PLIMSOLL_GROUP", None)
 
-        def make_group(*args, **kwargs):
-            ranks = args[position] if len(args) > position else None
-            try:
-                if ranks:
-                    os.environ["PLIMSOLL_GROUP"] = ",".join(str(int(rank)) for rank in ranks)
-            except (TypeError, ValueError):
-                pass
-            try:
-                return original(*args, **kwargs)
-            finally:
-                os.environ.pop("PLIMSOLL_GROUP", None)
-
-        setattr(module, name, make_group)
-
-    wrap("_new_process_group_helper", 2)
+    module._new_process_group_helper = make_group
 
 
 def _describe():
@@ -140,7 +135,7 @@ def _describe():
 
 _WANTED = {
     "torch.optim.optimizer": _hook_optimizer,
-    "torch.nn.init": _hook_init,
+    "torch.nn.init": lambda module: _skip_large_fills(sys.modules["torch"]),
     "torch.distributed.distributed_c10d": _name_groups,
 }
 
