@@ -26,17 +26,17 @@ static void prepend(const char *name, const char *value)
 }
 
 /* LD_PRELOAD is split at blanks and colons and LD_AUDIT at colons, with no way to quote them. A path
-   that has some is reached through a link in the temporary folder. */
+   that has some is reached through a descriptor that this process holds open until it ends. */
 static const char *preloadable(const char *path, char *buffer, size_t size)
 {
-    char folder[] = "/tmp/plimsoll-XXXXXX";
-    const char *slash = strrchr(path, '/');
+    int fd;
     if (!strpbrk(path, " :\t"))
         return path;
-    if (!mkdtemp(folder))
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return path;
-    snprintf(buffer, size, "%s/%s", folder, slash + 1);
-    return symlink(path, buffer) ? path : buffer;
+    snprintf(buffer, size, "/proc/%d/fd/%d", (int)getpid(), fd);
+    return buffer;
 }
 
 static void set_number(const char *name, unsigned long long value)
@@ -46,9 +46,9 @@ static void set_number(const char *name, unsigned long long value)
     setenv(name, text, 1);
 }
 
-static void set_environment(const struct plm_launch *l)
+static void set_environment(const struct plm_launch *l, const char *device, const char *audit)
 {
-    char card[4300], link[2][4096];
+    char card[4300];
 
     snprintf(card, sizeof card, "%s#%s", l->gpu->path, l->gpu->card.id);
     setenv("PLIMSOLL_CARD", card, 1);
@@ -67,12 +67,15 @@ static void set_environment(const struct plm_launch *l)
         unsetenv("PLIMSOLL_LIMIT");
     /* Triton compiles against libcuda.so.1 and looks for it here, not through the loader. */
     setenv("TRITON_LIBCUDA_PATH", l->install->shims, 0);
-    prepend("LD_PRELOAD", preloadable(l->install->device, link[0], sizeof link[0]));
-    prepend("LD_AUDIT", preloadable(l->install->audit, link[1], sizeof link[1]));
+    prepend("LD_PRELOAD", device);
+    prepend("LD_AUDIT", audit);
 }
 
 pid_t plm_launch_start(const struct plm_launch *l, int *failure)
 {
+    char held[2][64];
+    const char *device = preloadable(l->install->device, held[0], sizeof held[0]);
+    const char *audit = preloadable(l->install->audit, held[1], sizeof held[1]);
     int channel[2], code = 0;
     pid_t child;
 
@@ -83,7 +86,7 @@ pid_t plm_launch_start(const struct plm_launch *l, int *failure)
     }
     child = fork();
     if (child == 0) {
-        set_environment(l);
+        set_environment(l, device, audit);
         if (l->quiet_fd >= 0) {
             dup2(l->quiet_fd, STDOUT_FILENO);
             dup2(l->quiet_fd, STDERR_FILENO);

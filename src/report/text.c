@@ -121,6 +121,22 @@ static void confidence(const struct page *p, const struct plm_summary *s)
         fprintf(p->out, "  - %s\n", reasons[i]);
 }
 
+/* To be pasted into a shell, so an unusual name is quoted. */
+static void next_command(FILE *out, const char *record)
+{
+    bool plain =
+        strspn(record, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") == strlen(record);
+    fprintf(out, "\nRecord: %s\nNext:   plimsoll report --json ", record);
+    if (plain) {
+        fprintf(out, "%s\n", record);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *p = record; *p; p++)
+        fputs(*p == '\'' ? "'\\''" : (char[]){*p, '\0'}, out);
+    fputs("'\n", out);
+}
+
 void plm_report_text(FILE *out, const struct plm_summary *s, const struct plm_report_options *options)
 {
     struct page p = {out, options};
@@ -139,5 +155,5 @@ void plm_report_text(FILE *out, const struct plm_summary *s, const struct plm_re
     notes(&p, s);
     confidence(&p, s);
     if (options->record)
-        fprintf(out, "\nRecord: %s\nNext:   plimsoll report --json %s\n", options->record, options->record);
+        next_command(out, options->record);
 }
