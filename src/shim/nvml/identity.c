@@ -176,30 +176,29 @@ PLM_API int nvmlDeviceGetPciInfo_v3(struct plm_nvml_device *device, struct pci_i
     return status;
 }
 
-PLM_API int nvmlDeviceGetPciInfo_v2(struct plm_nvml_device *device, struct pci_info_v2 *out)
+/* The first two forms of the answer are heads of one structure. */
+static int short_pci(const struct plm_nvml_device *device, void *out, size_t size)
 {
     struct pci_info info;
+    struct pci_info_v2 answer = {0};
     int status = pci(device, out, &info);
     if (status)
         return status;
-    memset(out, 0, sizeof *out);
-    memcpy(out->bus_id, info.legacy_bus_id, sizeof out->bus_id);
-    out->bus = info.bus;
-    out->device_id = info.device_id;
+    memcpy(answer.bus_id, info.legacy_bus_id, sizeof answer.bus_id);
+    answer.bus = info.bus;
+    answer.device_id = info.device_id;
+    memcpy(out, &answer, size);
     return PLM_NVML_OK;
+}
+
+PLM_API int nvmlDeviceGetPciInfo_v2(struct plm_nvml_device *device, struct pci_info_v2 *out)
+{
+    return short_pci(device, out, sizeof *out);
 }
 
 PLM_API int nvmlDeviceGetPciInfo(struct plm_nvml_device *device, struct pci_info_v1 *out)
 {
-    struct pci_info info;
-    int status = pci(device, out, &info);
-    if (status)
-        return status;
-    memset(out, 0, sizeof *out);
-    memcpy(out->bus_id, info.legacy_bus_id, sizeof out->bus_id);
-    out->bus = info.bus;
-    out->device_id = info.device_id;
-    return PLM_NVML_OK;
+    return short_pci(device, out, sizeof *out);
 }
 
 PLM_API int nvmlDeviceGetPciInfoExt(struct plm_nvml_device *device, struct pci_info_extended *out)
