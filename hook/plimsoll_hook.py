@@ -6,6 +6,7 @@ everything is hung on the import of the module that it concerns. Nothing here ma
 user's program, except the SystemExit that ends it.
 """
 
+import atexit
 import ctypes
 import importlib.abc
 import importlib.machinery
@@ -62,15 +63,31 @@ class _Steps:
             self.stopping = True
             if threading.current_thread() is not threading.main_thread():
                 self.leave()  # a SystemExit would end this thread alone
-            # Once the interpreter is done, the process leaves: the destructors of libraries were not written
-            # for a program that ends in the middle of a step.
-            ctypes.pythonapi.Py_AtExit(ctypes.cast(_device.plm_hook_leave, ctypes.c_void_p))
+            self.leave_after_exit_functions()
             raise _Stop(0)
+
+    def leave_after_exit_functions(self):
+        """The interpreter shuts down by calling threading._shutdown, then the exit functions, and then ends every
+        thread that still wants to run Python. PyTorch's autograd threads, stopped in the middle of a step, abort the
+        process at that point. So it leaves just before."""
+        shutdown = threading._shutdown
+
+        def last():
+            try:
+                shutdown()
+                atexit._run_exitfuncs()
+            finally:
+                self.leave()
+
+        threading._shutdown = last
 
     @staticmethod
     def leave():
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (AttributeError, OSError, ValueError):
+                pass  # closed or replaced by the program
         _device.plm_hook_leave()
 
 
