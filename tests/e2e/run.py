@@ -8,7 +8,8 @@ writes that file from what it measures.
 
 The `expect` column holds words: exit=N (status of plimsoll, default 0), steps=N, has=TEXT (in the output; _ is a blank),
 allocated=MIB and reserved=MIB (peaks of the first device, within half a MiB), host=MIB (most memory that a process of the job
-may take on the host), loose (peaks may differ by 1 %: the job's threads race), refused (calls may be refused), nopeak (peaks
+may take on the host), loose (peaks may differ by 1 %: the job's threads race), reserved-races (only
+the reserved peak may differ, by 20 %: when the autograd thread frees during a capture decides how far a private pool grows), refused (calls may be refused), nopeak (peaks
 are not compared).
 """
 import concurrent.futures
@@ -138,9 +139,10 @@ def judge(case, status, output, document, watch, golden):
     elif len(have) != len(want):
         yield f"{len(have)} devices, golden has {len(want)}"
     else:
-        slack = 0.01 if "loose" in expect else 0
+        loose = 0.01 if "loose" in expect else 0
+        slack = (loose, 0.2 if "reserved-races" in expect else loose)
         for mine, theirs in zip(have, want):
-            if any(abs(a - b) > slack * b for a, b in zip(mine, theirs)):
+            if any(abs(a - b) > s * b for a, b, s in zip(mine, theirs, slack)):
                 yield f"allocated, reserved = {mine}, golden {theirs}"
 
 
