@@ -1,5 +1,5 @@
 /*
- * The job record (.plm) on disk, version 1. docs/record.md describes it for other programs.
+ * The job record (.plm) on disk, version 2 (version 1 has the types up to END). docs/record.md describes it for other programs.
  *
  * A header, then chunks of equal size. Writers are the threads of the job's processes: each claims a
  * chunk at a time by one atomic addition in the shared header, so they never wait for each other.
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define PLM_RECORD_MAGIC       "PLIMSOLL"
-#define PLM_RECORD_VERSION     1u
+#define PLM_RECORD_VERSION     2u
 #define PLM_RECORD_CHUNK_MAGIC 0x434d4c50u /* "PLMC" */
 #define PLM_RECORD_HEADER      32768u
 #define PLM_RECORD_CHUNK       262144u
@@ -71,7 +71,8 @@ enum plm_event_type {
     PLM_EV_TEXT,          /* u32 id, u32 length, bytes padded to 8: a string that other events name by id */
     PLM_EV_CONFIG,        /* u32 key text, u32 value text */
     PLM_EV_TIME,          /* u64 CLOCK_MONOTONIC ns: new time base */
-    PLM_EV_BLOCK_ALLOC,   /* u64 address, u64 bytes (rounded): the caching allocator hands a block out */
+    PLM_EV_BLOCK_ALLOC,   /* u64 address, u64 bytes (rounded), u32 context, u32 stream: the caching allocator hands a
+                             block out. Version 1 has the first two words only */
     PLM_EV_BLOCK_FREE,    /* u64 address, u64 bytes */
     PLM_EV_RESERVED,      /* u64 bytes: what the caching allocator holds now */
     PLM_EV_MEMORY_ALLOC,  /* u64 address, u64 bytes, u32 kind, u32 owner text: the card's memory is taken */
@@ -83,10 +84,56 @@ enum plm_event_type {
     PLM_EV_OOM,           /* u64 bytes asked, u64 bytes in use */
     PLM_EV_LAUNCHES,      /* u64 launches so far in this process */
     PLM_EV_END,           /* the process left normally */
+    /* since version 2 */
+    PLM_EV_CONTEXT,       /* u32 id, u32 module text; u32 outermost operator text, u32 innermost; u32 phase, u32 0:
+                             where in the program something happened; other events of the process name it by id */
+    PLM_EV_PHASE,         /* u32 phase, u32 1 begins / 0 ends */
+    PLM_EV_MODULE,        /* u32 module text (0: leaves the innermost), u32 phase */
+    PLM_EV_TAG,           /* u64 address, u32 category, u32 owner text (a parameter's full name), u64 bytes that
+                             were asked for (0: not known): what the block that holds the address is for */
+    PLM_EV_LAUNCH,        /* see docs/record.md for this and the following */
+    PLM_EV_GEMM,
+    PLM_EV_CONVOLUTION,
+    PLM_EV_RNN,
+    PLM_EV_ATTENTION,
+    PLM_EV_COLLECTIVE,
+    PLM_EV_COPY,
+    PLM_EV_SYNC,
     PLM_EV_TYPES
 };
 
 enum plm_record_memory { PLM_RECORD_MALLOC = 0, PLM_RECORD_VMM = 1, PLM_RECORD_POOL = 2, PLM_RECORD_LIBRARY = 3 };
+
+/* What the program was doing. Order and names are part of the format and of the JSON report. */
+enum plm_phase {
+    PLM_PHASE_OTHER,
+    PLM_PHASE_DATA,
+    PLM_PHASE_FORWARD,
+    PLM_PHASE_RECOMPUTE,
+    PLM_PHASE_LOSS,
+    PLM_PHASE_BACKWARD,
+    PLM_PHASE_OPTIMIZER,
+    PLM_PHASE_ZERO_GRAD,
+    PLM_PHASES
+};
+
+/* What a block is for. A block that is tagged more than once belongs to the first of these. */
+enum plm_category {
+    PLM_CATEGORY_PARAMETERS,
+    PLM_CATEGORY_GRADIENTS,
+    PLM_CATEGORY_OPTIMIZER,
+    PLM_CATEGORY_BUFFERS,
+    PLM_CATEGORY_COMMUNICATION,
+    PLM_CATEGORY_WORKSPACE,
+    PLM_CATEGORY_INPUTS,
+    PLM_CATEGORY_ACTIVATIONS,  /* from here on by lifetime, never tagged */
+    PLM_CATEGORY_TEMPORARIES,
+    PLM_CATEGORY_OTHER,
+    PLM_CATEGORIES
+};
+
+#define PLM_STREAM_UNKNOWN  0x7fffffffu
+#define PLM_STREAM_CAPTURED 0x80000000u /* set: the block belongs to the private pool of a CUDA graph */
 
 #define PLM_EVENT_WORDS_MAX 255
 

@@ -44,7 +44,8 @@ static const uint8_t least_words[PLM_EV_TYPES] = {
     [PLM_EV_PROCESS] = 2,     [PLM_EV_TEXT] = 1,       [PLM_EV_CONFIG] = 1,   [PLM_EV_TIME] = 1,
     [PLM_EV_BLOCK_ALLOC] = 2, [PLM_EV_BLOCK_FREE] = 2, [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
     [PLM_EV_MEMORY_FREE] = 3, [PLM_EV_STEP] = 1,       [PLM_EV_REFUSED] = 1,  [PLM_EV_READBACK] = 2,
-    [PLM_EV_NOTE] = 1,        [PLM_EV_OOM] = 2,        [PLM_EV_LAUNCHES] = 1,
+    [PLM_EV_NOTE] = 1,        [PLM_EV_OOM] = 2,        [PLM_EV_LAUNCHES] = 1, [PLM_EV_CONTEXT] = 3,
+    [PLM_EV_PHASE] = 1,       [PLM_EV_MODULE] = 1,     [PLM_EV_TAG] = 3,
 };
 
 static int corrupt(const struct plm_record *r, const char *what, struct plm_error *error)
@@ -240,7 +241,7 @@ static int check_header(struct plm_record *r, struct plm_error *error)
     if (r->size < sizeof r->header || r->size < PLM_RECORD_HEADER)
         return plm_fail(error, PLM_EFORMAT, "%s is cut off in its head; run the job again", r->path);
     memcpy(&r->header, r->data, sizeof r->header);
-    if (r->header.version != PLM_RECORD_VERSION || r->header.header_bytes != PLM_RECORD_HEADER ||
+    if (!r->header.version || r->header.header_bytes != PLM_RECORD_HEADER ||
         r->header.chunk_bytes != PLM_RECORD_CHUNK)
         return corrupt(r, "its head is not understood", error);
     if ((r->size - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK && !(r->header.flags & PLM_RECORD_FULL))

@@ -1,0 +1,113 @@
+/*
+ * A job with every block of memory it used: lifetimes, owners, categories, and what lived at any moment.
+ *
+ * plm_job_read() reads a record once and keeps it all; about 60 bytes a block. Whoever reads it frees it
+ * with plm_job_free(). Strings belong to the job. Read-only after plm_job_read, so any thread may look.
+ *
+ * Time in a lane is counted in moments: moment m is the state after the m-th allocator event of the
+ * lane (lane->order[m]). A block lives at m if alloc_at <= m < free_at.
+ */
+#ifndef PLM_JOB_H
+#define PLM_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/summary.h"
+#include "record/format.h"
+
+struct plm_error;
+
+/* Where in the program something happened. Unknown strings are "". */
+struct plm_context {
+    const char *module;        /* "layer1.0.conv2"; "(CrossEntropyLoss)" for one outside the model */
+    const char *outer, *inner; /* operators: "aten::linear", "aten::_to_copy"; in backward outer is the node */
+    enum plm_phase phase;
+};
+
+#define PLM_MOMENT_NEVER UINT32_MAX
+
+struct plm_block {
+    uint64_t address, bytes;
+    uint64_t alloc_ns, free_ns;  /* since the record was made; free_ns UINT64_MAX: never freed */
+    uint32_t alloc_at, free_at;  /* moments; free_at PLM_MOMENT_NEVER: never freed */
+    uint32_t context;            /* index into job->context; 0 is "nothing known" */
+    uint32_t owner;              /* index into job->owner: the tag's name ("fc.weight"); 0 is none */
+    uint32_t stream;             /* PLM_STREAM_UNKNOWN */
+    uint8_t category;            /* enum plm_category, one for the whole life */
+    bool captured;               /* in the private pool of a CUDA graph */
+};
+
+/* Memory of the card that the caching allocator took (or a library, see kind). Whole life, as blocks. */
+struct plm_segment {
+    uint64_t address, bytes;
+    uint64_t alloc_ns, free_ns;
+    uint32_t alloc_at, free_at;  /* moments of the lane at which it appeared and went */
+    uint32_t kind;               /* enum plm_record_memory */
+    uint32_t owner;              /* index into job->owner */
+};
+
+struct plm_mark {                /* a phase that began, or a step that ended */
+    uint64_t ns;
+    uint32_t at;                 /* moment */
+    uint32_t value;              /* phase; or the number of the step, from 1 */
+};
+
+/* One device of one process. */
+struct plm_lane {
+    const struct plm_device_summary *summary; /* peaks, steps, read-backs */
+    uint32_t process;
+    struct plm_block *block;     /* in the order of their allocation */
+    size_t blocks;
+    uint32_t *order;             /* per moment: block index << 1 | 1 if it is freed */
+    size_t moments;
+    struct plm_segment *segment;
+    size_t segments;
+    struct plm_mark *phase, *step;
+    size_t phases, steps;
+    uint32_t peak_at;            /* first moment at which allocated is largest */
+};
+
+struct plm_job {
+    struct plm_summary summary;
+    struct plm_lane *lane;       /* as summary.device: by rank, then device */
+    size_t lanes;
+    struct plm_context *context;
+    size_t contexts;
+    const char **owner;
+    size_t owners;
+};
+
+int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
+void plm_job_free(struct plm_job *job);
+
+const char *plm_phase_name(enum plm_phase phase);           /* "zero_grad" */
+const char *plm_category_name(enum plm_category category);  /* "parameters" */
+
+/* The module that a block belongs to: its parameter's owner if it is tagged with a name, else where it
+   was allocated. Written to `buffer`; "" if nothing is known. */
+const char *plm_block_module(const struct plm_job *job, const struct plm_block *block, char *buffer, size_t size);
+
+/* Goes through the moments of a lane in order. `allocated` has the bytes of each category after the
+   event; their sum is what PyTorch calls allocated. Returns what `visit` returned last (non-zero stops). */
+typedef int plm_moment_visit(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context);
+int plm_lane_sweep(const struct plm_lane *lane, plm_moment_visit *visit, void *context);
+
+/* Bytes that live at a moment, added up by a key. */
+enum plm_key { PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK };
+struct plm_holder {
+    char *name;                                /* BY_STACK: "phase;module;outer;inner" */
+    uint64_t bytes;
+    uint64_t category[PLM_CATEGORIES];
+    uint32_t blocks;
+};
+struct plm_holders {
+    struct plm_holder *item;                   /* largest first */
+    size_t count;
+};
+int plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, enum plm_key key,
+                   struct plm_holders *holders, struct plm_error *error);
+void plm_holders_free(struct plm_holders *holders);
+
+#endif
