@@ -50,7 +50,8 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
         if (place(install->shims, self, l->shims, "") &&
             place(install->device, self, l->libraries, "libplimsoll-device.so") &&
             place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
-            place(install->hook, self, l->hook, "plimsoll_hook.py") && place(install->gpus, self, l->data, "gpus") &&
+            place(install->hook, self, l->hook, "plimsoll_hook/__init__.py") &&
+            place(install->gpus, self, l->data, "gpus") &&
             place(install->capabilities, self, l->data, "compute-capabilities.ini"))
             return 0;
     }

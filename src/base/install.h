@@ -11,7 +11,7 @@ struct plm_install {
     char shims[4096];         /* folder of the replacement libraries */
     char device[4096];        /* libplimsoll-device.so */
     char audit[4096];         /* libplimsoll-audit.so */
-    char hook[4096];          /* plimsoll_hook.py */
+    char hook[4096];          /* plimsoll_hook/__init__.py */
     char gpus[4096];          /* folder of GPU files */
     char capabilities[4096];
 };

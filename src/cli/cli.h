@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/assume.h"
+
 struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
@@ -34,18 +36,30 @@ int plm_complain(int status, const char *sentence);
 bool plm_want_color(const char *choice, int fd);
 int plm_terminal_width(int fd);
 
+#define PLM_STEPS_STEADY (-1)
+
 /* launch.c: starts a command on the virtual device. */
 struct plm_launch {
     const struct plm_install *install;
     const struct plm_catalogue_entry *gpu;
-    int gpus, steps;          /* steps 0: until the command exits */
+    int gpus;
+    int steps;                /* 0: until the command exits; PLM_STEPS_STEADY: until its memory no longer changes */
     bool bounded;
+    const char *detail;       /* "full", "low", "off" */
+    struct plm_assume assume;
     const char *record;       /* absolute path */
     char **command;
     int quiet_fd;             /* >= 0: the command's output goes there (doctor) */
 };
 /* Returns the child's pid; or -1 with the errno of exec or fork in *failure. */
 pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
+
+/* run.c: waits for the command, showing progress; its wait status. */
+int plm_await(pid_t child, struct plm_record_header *header);
+
+/* other_end.c: runs the command again with the other extreme of what can be assumed; notes in the record that this
+   process writes what it needed. False: it ended differently from the first run. */
+bool plm_other_end(const struct plm_launch *first, int command_status);
 
 /* progress.c: one line on stderr while the command runs; does nothing without a terminal. */
 struct plm_progress {

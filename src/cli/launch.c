@@ -60,7 +60,12 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
     else
         unsetenv("PLIMSOLL_RECORD");
     set_number("PLIMSOLL_GPUS", (unsigned long long)l->gpus);
-    set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
+    if (l->steps == PLM_STEPS_STEADY)
+        setenv("PLIMSOLL_STOP_AFTER", "steady", 1);
+    else
+        set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
+    setenv("PLIMSOLL_DETAIL", l->detail, 1);
+    plm_assume_environment(&l->assume);
     if (l->bounded)
         set_number("PLIMSOLL_LIMIT", l->gpu->card.memory_usable);
     else

@@ -19,9 +19,9 @@
 #include "report/report.h"
 
 struct run_options {
-    const char *gpu, *output, *json, *color;
+    const char *gpu, *output, *json, *color, *detail, *assume;
     int gpus, steps;
-    bool bounded, force, bytes, strict;
+    bool bounded, force, bytes, strict, until_exit;
 };
 
 static volatile sig_atomic_t child_pid;
@@ -96,6 +96,9 @@ static void describe(const struct run_options *o, const struct plm_catalogue_ent
     snprintf(value, sizeof value, "%d", o->gpus);
     plm_record_config("gpus", value);
     plm_record_config("bounded", o->bounded ? "yes" : "no");
+    plm_record_config("detail", o->detail);
+    if (o->assume)
+        plm_record_config("assume", o->assume);
     plm_record_config("allocator", allocator ? allocator : "default");
     for (int i = 0; command[i]; i++) {
         snprintf(key, sizeof key, "argv[%d]", i);
@@ -103,11 +106,12 @@ static void describe(const struct run_options *o, const struct plm_catalogue_ent
     }
 }
 
-static int await(pid_t child, struct plm_record_header *header)
+int plm_await(pid_t child, struct plm_record_header *header)
 {
     const struct timespec pause = {0, 100 * 1000 * 1000};
     struct plm_progress progress;
     int status = 0;
+    child_pid = child;
     plm_progress_start(&progress);
     if (!progress.active)
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -118,6 +122,7 @@ static int await(pid_t child, struct plm_record_header *header)
             nanosleep(&pause, NULL);
         }
     plm_progress_stop(&progress);
+    child_pid = 0;
     return status;
 }
 
@@ -205,14 +210,43 @@ static int could_not_start(const char *command, int failure)
     return plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
 }
 
-static int run(struct run_options *o, const struct plm_install *install, const struct plm_catalogue_entry *gpu,
-               char **command)
+static void note_end(int status, const struct timespec *start)
 {
-    char record[PATH_MAX], value[32];
+    struct timespec end;
+    char value[32];
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    snprintf(value, sizeof value, "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    plm_record_config("exit", value);
+    snprintf(value, sizeof value, "%.3f",
+             (double)(end.tv_sec - start->tv_sec) + 1e-9 * (double)(end.tv_nsec - start->tv_nsec));
+    plm_record_config("seconds", value);
+}
+
+/* Where values that nobody computed decided the size of tensors, both ends are run, unless the user chose. */
+static void look_at_other_end(const struct run_options *o, const struct plm_launch *launch, int status)
+{
+    struct plm_summary s;
+    uint64_t calls;
+    if (o->assume || plm_summary_read(launch->record, &s, NULL) < 0)
+        return;
+    calls = plm_report_deciding(&s);
+    plm_summary_free(&s);
+    if (!calls)
+        return;
+    fprintf(stderr,
+            "plimsoll: %llu results that decide the size of tensors were read as empty; running once more with all of "
+            "them full, for the range (--assume chooses one)\n",
+            (unsigned long long)calls);
+    if (!plm_other_end(launch, status))
+        fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
+}
+
+static int run(struct run_options *o, struct plm_launch *launch)
+{
+    char record[PATH_MAX];
     struct plm_record_file file;
     struct plm_error error;
-    struct plm_launch launch = {install, gpu, o->gpus, o->steps, o->bounded, record, command, -1};
-    struct timespec start, end;
+    struct timespec start;
     int failure, status;
     pid_t child;
 
@@ -220,42 +254,60 @@ static int run(struct run_options *o, const struct plm_install *install, const s
         return plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
     if (plm_record_create(record, o->force, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    launch->record = record;
     setenv("PLIMSOLL_RECORD", record, 1);
-    describe(o, gpu, command);
+    describe(o, launch->gpu, launch->command);
     forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
-    child = plm_launch_start(&launch, &failure);
+    child = plm_launch_start(launch, &failure);
     if (child < 0) {
         plm_record_close(&file);
         unlink(record);
-        return could_not_start(command[0], failure);
+        return could_not_start(launch->command[0], failure);
     }
-    child_pid = child;
-    status = await(child, file.header);
-    child_pid = 0;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    snprintf(value, sizeof value, "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-    plm_record_config("exit", value);
-    snprintf(value, sizeof value, "%.3f",
-             (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
-    plm_record_config("seconds", value);
+    status = plm_await(child, file.header);
+    note_end(status, &start);
+    look_at_other_end(o, launch, status);
     plm_record_close(&file);
     return report(o, record, status);
 }
 
+static int check(struct run_options *o, struct plm_assume *assume)
+{
+    static const char *const details[] = {"full", "low", "off"};
+    struct plm_error error;
+    bool known = false;
+    for (size_t i = 0; i < sizeof details / sizeof details[0]; i++)
+        known |= !strcmp(o->detail, details[i]);
+    if (!known)
+        return plm_complain(PLM_EXIT_USAGE, "--detail is full, low or off");
+    if (o->assume && plm_assume_parse(o->assume, assume, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (!o->gpus)
+        o->gpus = gpus_wanted();
+    if (o->gpus > 64)
+        return plm_complain(PLM_EXIT_USAGE, "--gpus is at most 64");
+    if (o->until_exit)
+        o->steps = 0;
+    return PLM_EXIT_OK;
+}
+
 int plm_cmd_run(int argc, char **argv)
 {
-    struct run_options o = {.gpu = "a100-80gb", .color = "auto", .gpus = 0, .steps = 3};
+    struct run_options o = {.gpu = "a100-80gb", .color = "auto", .detail = "full", .steps = PLM_STEPS_STEADY};
     const struct plm_option table[] = {
         {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},          {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
         {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},    {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
         {"output", 'o', PLM_OPTION_TEXT, &o.output, false}, {"force", 'f', PLM_OPTION_FLAG, &o.force, false},
         {"json", 0, PLM_OPTION_TEXT, &o.json, false},       {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
         {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},      {"color", 0, PLM_OPTION_TEXT, &o.color, true},
+        {"detail", 0, PLM_OPTION_TEXT, &o.detail, true},    {"assume", 0, PLM_OPTION_TEXT, &o.assume, true},
+        {"until-exit", 0, PLM_OPTION_FLAG, &o.until_exit, false},
     };
     const struct plm_catalogue_entry *gpu = NULL;
     struct plm_catalogue catalogue;
     struct plm_install install;
+    struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
     struct plm_error error;
     char name[128], output[256];
     int rest, status;
@@ -264,10 +316,9 @@ int plm_cmd_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
-    if (!o.gpus)
-        o.gpus = gpus_wanted();
-    if (o.gpus > 64)
-        return plm_complain(PLM_EXIT_USAGE, "--gpus is at most 64");
+    status = check(&o, &launch.assume);
+    if (status)
+        return status;
     if (plm_install_find(&install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = plm_catalogue_load(&catalogue, &install, &error);
@@ -280,7 +331,13 @@ int plm_cmd_run(int argc, char **argv)
         snprintf(output, sizeof output, "plimsoll-%s.%d.plm", name, (int)getpid());
         o.output = output;
     }
-    status = run(&o, &install, gpu, argv + rest);
+    launch.gpu = gpu;
+    launch.gpus = o.gpus;
+    launch.steps = o.steps;
+    launch.bounded = o.bounded;
+    launch.detail = o.detail;
+    launch.command = argv + rest;
+    status = run(&o, &launch);
     plm_catalogue_free(&catalogue);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/context.h"
 #include "device/internal.h"
 #include "record/writer.h"
 
@@ -25,32 +26,62 @@ typedef void report_function(void *, int64_t, size_t, size_t, struct c10_device)
 void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved,
                       struct c10_device where) __asm__(REPORT_NAME) __attribute__((visibility("default")));
 
-static int find_c10(struct dl_phdr_info *info, size_t size, void *data)
+struct c10_stream { /* c10::cuda::CUDAStream: two registers */
+    int64_t device;
+    int64_t id;
+};
+typedef struct c10_stream current_stream_function(int8_t device);
+
+struct search {
+    const char *file;
+    char path[4096];
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
 {
-    size_t n = info->dlpi_name ? strlen(info->dlpi_name) : 0;
+    struct search *s = data;
+    const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
     (void)size;
-    if (n < 11 || strcmp(info->dlpi_name + n - 10, "/libc10.so"))
+    if (!slash || strcmp(slash + 1, s->file))
         return 0;
-    snprintf(data, 4096, "%s", info->dlpi_name);
+    snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
     return 1;
 }
 
 /* RTLD_NEXT does not see libraries that were opened RTLD_LOCAL, and torch's are. */
+static void *function_of(const char *file, const char *symbol)
+{
+    struct search s = {.file = file};
+    void *library;
+    dl_iterate_phdr(visit, &s);
+    library = s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    return library ? dlsym(library, symbol) : NULL;
+}
+
 static report_function *original(void)
 {
     static _Atomic(report_function *) found;
     report_function *f = atomic_load_explicit(&found, memory_order_relaxed);
     if (!f) {
-        char path[4096] = "";
-        void *library = NULL;
-        dl_iterate_phdr(find_c10, path);
-        if (path[0])
-            library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-        if (library)
-            f = (report_function *)dlsym(library, REPORT_NAME);
+        f = (report_function *)function_of("libc10.so", REPORT_NAME);
         atomic_store(&found, f);
     }
     return f;
+}
+
+/* The allocator takes a block for the current stream of the calling thread. The numbers of PyTorch's
+   streams are small; an external stream's is a pointer, of which the lower part is kept. */
+static uint32_t current_stream(int device)
+{
+    static _Atomic(current_stream_function *) found;
+    static _Atomic bool absent;
+    current_stream_function *f = atomic_load_explicit(&found, memory_order_relaxed);
+    if (!f && !atomic_load_explicit(&absent, memory_order_relaxed)) {
+        f = (current_stream_function *)function_of("libc10_cuda.so", "_ZN3c104cuda20getCurrentCUDAStreamEa");
+        atomic_store(&found, f);
+        atomic_store(&absent, !f);
+    }
+    return f ? (uint32_t)f((int8_t)device).id & PLM_STREAM_UNKNOWN : PLM_STREAM_UNKNOWN;
 }
 
 static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
@@ -59,11 +90,30 @@ static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
         atomic_store_explicit(peak, value, memory_order_relaxed);
 }
 
-static void show(int device, uint64_t allocated, uint64_t reserved)
+/* Peaks since the last step, for the decision whether the job has become steady. */
+static struct {
+    _Atomic uint64_t allocated, reserved;           /* now */
+    _Atomic uint64_t allocated_peak, reserved_peak; /* of this step */
+} account[PLM_DEVICES_MAX];
+
+void plm_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX])
 {
-    struct plm_live *live = plm_record_live();
+    for (int i = 0; i < PLM_DEVICES_MAX; i++) {
+        peaks[2 * i] = atomic_exchange_explicit(&account[i].allocated_peak, account[i].allocated, memory_order_relaxed);
+        peaks[2 * i + 1] = atomic_exchange_explicit(&account[i].reserved_peak, account[i].reserved, memory_order_relaxed);
+    }
+}
+
+static void keep_account(int device, uint64_t allocated, uint64_t reserved)
+{
+    struct plm_live *live;
+    atomic_store_explicit(&account[device].allocated, allocated, memory_order_relaxed);
+    atomic_store_explicit(&account[device].reserved, reserved, memory_order_relaxed);
+    raise_peak(&account[device].allocated_peak, allocated);
+    raise_peak(&account[device].reserved_peak, reserved);
     if (device != 0)
         return; /* the progress line follows the first device of each process */
+    live = plm_record_live();
     atomic_store_explicit(&live->allocated, allocated, memory_order_relaxed);
     atomic_store_explicit(&live->reserved, reserved, memory_order_relaxed);
     raise_peak(&live->allocated_peak, allocated);
@@ -73,7 +123,7 @@ static void show(int device, uint64_t allocated, uint64_t reserved)
 static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t reserved, int device)
 {
     static _Atomic uint64_t last_reserved[PLM_DEVICES_MAX];
-    uint64_t words[2] = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes};
+    uint64_t words[3] = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes};
 
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
@@ -81,10 +131,16 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
         uint64_t now = reserved;
         plm_record(PLM_EV_RESERVED, device, &now, 1);
     }
-    plm_record(bytes < 0 ? PLM_EV_BLOCK_FREE : PLM_EV_BLOCK_ALLOC, device, words, 2);
-    show(device, allocated, reserved);
-    if (bytes > 0)
-        plm_memory_recycle(words[0], words[1]);
+    keep_account(device, allocated, reserved);
+    if (bytes < 0) {
+        plm_record(PLM_EV_BLOCK_FREE, device, words, 2);
+        return;
+    }
+    words[2] = plm_record_pair(plm_context_now(),
+                               current_stream(device) | (plm_capture_active() ? PLM_STREAM_CAPTURED : 0));
+    plm_record(PLM_EV_BLOCK_ALLOC, device, words, 3);
+    plm_memory_recycle(words[0], words[1]);
+    plm_assume_block(words[0], words[1]);
 }
 
 void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved, struct c10_device where)

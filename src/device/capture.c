@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "device/internal.h"
 #include "device/stream.h"
 
 /*
@@ -29,7 +30,7 @@ static struct plm_capture_state *captures; /* never freed before their id can no
 static uint64_t next_id;
 static __thread enum plm_capture_mode thread_mode;
 
-static bool any(void)
+bool plm_capture_active(void)
 {
     return atomic_load_explicit(&active, memory_order_relaxed) > 0;
 }
@@ -68,7 +69,7 @@ static void leave_if_ended(struct plm_stream *s)
 int plm_capture_unsafe_call(void)
 {
     int status = 0;
-    if (!any() || thread_mode == PLM_CAPTURE_RELAXED)
+    if (!plm_capture_active() || thread_mode == PLM_CAPTURE_RELAXED)
         return 0;
     pthread_mutex_lock(&lock);
     for (struct plm_capture_state *c = captures; c; c = c->next) {
@@ -102,7 +103,7 @@ int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *r
 {
     int status = 0;
     *run = true;
-    if (!any())
+    if (!plm_capture_active())
         return 0;
     pthread_mutex_lock(&lock);
     leave_if_ended(stream);
@@ -120,7 +121,7 @@ int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *r
 int plm_capture_refuse_sync(struct plm_stream *stream)
 {
     int status = 0;
-    if (!any())
+    if (!plm_capture_active())
         return 0;
     pthread_mutex_lock(&lock);
     leave_if_ended(stream);
@@ -136,7 +137,7 @@ int plm_capture_refuse_sync(struct plm_stream *stream)
 int plm_capture_mark(struct plm_stream *stream, struct plm_capture_state **capture, uint64_t *id)
 {
     *capture = NULL;
-    if (!any())
+    if (!plm_capture_active())
         return 0;
     pthread_mutex_lock(&lock);
     leave_if_ended(stream);
@@ -150,7 +151,7 @@ int plm_capture_fork(struct plm_stream *stream, struct plm_capture_state *captur
 {
     struct plm_capture_state *c;
     int status = 0;
-    if (!any())
+    if (!plm_capture_active())
         return 0;
     pthread_mutex_lock(&lock);
     leave_if_ended(stream);
@@ -174,7 +175,7 @@ int plm_capture_fork(struct plm_stream *stream, struct plm_capture_state *captur
 int plm_capture_refuse_event(struct plm_capture_state *capture, uint64_t id)
 {
     int status = 0;
-    if (!any() || !capture)
+    if (!plm_capture_active() || !capture)
         return 0;
     pthread_mutex_lock(&lock);
     if (still_active(capture, id)) {

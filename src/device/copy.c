@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "device/context.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "record/writer.h"
@@ -36,9 +37,11 @@ static void zero_host(char *at, size_t bytes)
 static void note_readback(const void *src, size_t bytes)
 {
     char name[128];
-    uint64_t words[2];
-    words[0] = bytes;
-    words[1] = plm_record_text(plm_operator_name(name, sizeof name));
+    uint64_t words[2] = {bytes, plm_context_operator()};
+    if (plm_assume_is_all((uint64_t)src))
+        words[1] = plm_record_text("aten::all");
+    if (!words[1]) /* operators are not observed */
+        words[1] = plm_record_text(plm_operator_name(name, sizeof name));
     plm_record(PLM_EV_READBACK, plm_memory_device_of((uint64_t)src), words, 2);
 }
 

@@ -1,22 +1,29 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "device/context.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "record/writer.h"
 
 /*
- * What the Python hook calls (through ctypes). Its signatures are part of the contract with
- * hook/plimsoll_hook.py.
+ * What the Python hook calls through ctypes, now and then. What it calls often is in python.c. The
+ * signatures are part of the contract with hook/plimsoll_hook.
  */
 
-__attribute__((visibility("default"))) void plm_hook_start(void);
-__attribute__((visibility("default"), noreturn)) void plm_hook_leave(void);
-__attribute__((visibility("default"))) void plm_hook_step(uint32_t step, uint32_t optimizer);
-__attribute__((visibility("default"))) void plm_hook_config(const char *key, const char *value);
-__attribute__((visibility("default"))) void plm_hook_note(const char *kind, const char *value);
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT void plm_hook_start(void);
+EXPORT __attribute__((noreturn)) void plm_hook_leave(void);
+EXPORT int plm_hook_step(uint32_t step, uint32_t optimizers);
+EXPORT void plm_hook_config(const char *key, const char *value);
+EXPORT void plm_hook_note(const char *kind, const char *value);
+EXPORT uint32_t plm_hook_text(const char *text);
+EXPORT int plm_hook_observe(int operators);
 
 void plm_hook_start(void)
 {
@@ -30,11 +37,40 @@ void plm_hook_leave(void)
     _exit(0);
 }
 
-void plm_hook_step(uint32_t step, uint32_t optimizer)
+/* A job is steady when a step's peaks are those of the step before. */
+enum { STEADY_LEAST = 3, STEADY_MOST = 10 };
+
+static bool steady(void)
 {
-    uint64_t word = plm_record_pair(step, optimizer);
+    static uint64_t last[2 * PLM_DEVICES_MAX];
+    uint64_t now[2 * PLM_DEVICES_MAX];
+    bool same;
+    plm_block_step_peaks(now);
+    same = !memcmp(now, last, sizeof now);
+    memcpy(last, now, sizeof now);
+    return same;
+}
+
+/* PLIMSOLL_STOP_AFTER is a number of steps, 0 for none, or "steady". */
+static bool enough(uint32_t step, bool same)
+{
+    const char *wanted = getenv("PLIMSOLL_STOP_AFTER");
+    unsigned long steps;
+    if (!wanted)
+        return false;
+    if (!strcmp(wanted, "steady"))
+        return step >= STEADY_MOST || (step >= STEADY_LEAST && same);
+    steps = strtoul(wanted, NULL, 10);
+    return steps && step >= steps;
+}
+
+/* Returns whether the program has run long enough. */
+int plm_hook_step(uint32_t step, uint32_t optimizers)
+{
+    uint64_t word = plm_record_pair(step, optimizers);
     plm_record(PLM_EV_STEP, 0, &word, 1);
     atomic_store_explicit(&plm_record_live()->step, step, memory_order_relaxed);
+    return enough(step, steady());
 }
 
 void plm_hook_config(const char *key, const char *value)
@@ -45,4 +81,14 @@ void plm_hook_config(const char *key, const char *value)
 void plm_hook_note(const char *kind, const char *value)
 {
     plm_record_note(kind, value);
+}
+
+uint32_t plm_hook_text(const char *text)
+{
+    return plm_record_text(text);
+}
+
+int plm_hook_observe(int operators)
+{
+    return plm_observe(operators != 0);
 }

@@ -22,6 +22,16 @@ bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now);
 /* A block is handed out anew: what was written into it before must not show. */
 void plm_memory_recycle(uint64_t address, uint64_t bytes);
 
+/* block.c: allocated and reserved peak of each device since the last call. */
+void plm_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX]);
+
+/* capture.c: some stream of the process captures. */
+bool plm_capture_active(void);
+
+/* assume.c: what the user wants to be assumed of values that were not computed. */
+void plm_assume_block(uint64_t address, uint64_t bytes); /* a block was handed out to the running operator */
+bool plm_assume_is_all(uint64_t address);                /* it holds a result of aten::all */
+
 /* device.c: the process leaves normally; closes its part of the record. Once. */
 void plm_device_leave(void);
 

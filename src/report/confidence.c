@@ -7,10 +7,10 @@
 /* Operators whose result decides how large the next tensors are. */
 static const char *const deciding[] = {"aten::nonzero",   "aten::masked_select",     "aten::unique",
                                        "aten::_unique2",  "aten::unique_dim",        "aten::unique_consecutive",
-                                       "aten::nms",       "aten::repeat_interleave", "aten::bincount",
-                                       "aten::is_nonzero"};
+                                       "torchvision::nms", "aten::repeat_interleave", "aten::bincount",
+                                       "aten::all"};
 
-static uint64_t deciding_calls(const struct plm_summary *s)
+uint64_t plm_report_deciding(const struct plm_summary *s)
 {
     uint64_t calls = 0;
     for (int d = 0; d < s->devices; d++)
@@ -39,7 +39,7 @@ static bool still_grows(const struct plm_summary *s)
 
 const char *plm_report_confidence(const struct plm_summary *s, char reasons[][256], int most, int *count)
 {
-    uint64_t calls = deciding_calls(s), refused = 0;
+    uint64_t calls = plm_report_deciding(s), refused = 0;
     int n = 0, level = 0; /* 0 high, 1 medium, 2 low */
     static const char *const names[] = {"high", "medium", "low"};
 

@@ -6,6 +6,7 @@
 #define PLM_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct plm_summary;
@@ -24,5 +25,8 @@ int plm_report_json(FILE *out, const struct plm_summary *summary);
 /* How far the answer can be trusted, and why not further. Fills up to `most` reasons; returns
    "high", "medium" or "low". */
 const char *plm_report_confidence(const struct plm_summary *summary, char reasons[][256], int most, int *count);
+
+/* How many results were read back that decide the size of tensors. */
+uint64_t plm_report_deciding(const struct plm_summary *summary);
 
 #endif

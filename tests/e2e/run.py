@@ -85,7 +85,11 @@ class Watch(threading.Thread):
 def run_case(case, folder):
     record, report = folder / "job.plm", folder / "report.json"
     # A script may be "-m torch.distributed.run ... script.py": words as they stand.
-    command = [str(BUILD / "plimsoll"), "run", *words(case["options"]), "-o", str(record), "--json", str(report), "--",
+    # Three steps and one assumption unless the case says otherwise: what is compared is that run, not the rule when to stop.
+    options = words(case["options"])
+    for option, value in (("--steps", "3"), ("--assume", "all=false")):
+        options += [option, value] if option not in options else []
+    command = [str(BUILD / "plimsoll"), "run", *options, "-o", str(record), "--json", str(report), "--",
                PYTHON, *case["script"].split(), *words(case["arguments"])]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1", "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
                    "TRITON_CACHE_DIR": str(folder / "triton"), "TOKENIZERS_PARALLELISM": "false",

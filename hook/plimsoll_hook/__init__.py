@@ -1,0 +1,70 @@
+"""What plimsoll adds to the user's interpreter: it counts optimizer steps, ends the program after enough of them, and
+says which module, phase and tensor memory belongs to.
+
+Loaded by libplimsoll-device.so while `import torch` is under way, so torch may be half imported here:
+everything is hung on the import of the module that it concerns. Nothing here may raise into the
+user's program, except the SystemExit that ends it.
+"""
+
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+from . import attribution, device, groups, steps, values
+
+_ATTRIBUTION = device.DETAIL != "off"
+
+# What is done after the import of a module, in this order.
+_WANTED = {
+    "torch.autograd.graph": [attribution.hook_backward] if _ATTRIBUTION else [],
+    "torch.compiler": [attribution.hook_compiler] if _ATTRIBUTION else [],
+    "torch.nn.modules.module": [attribution.hook_modules] if _ATTRIBUTION else [],
+    "torch.optim.optimizer": ([attribution.hook_optimizer] if _ATTRIBUTION else []) + [steps.hook_optimizer],
+    "torch.nn.init": [values.skip_large_fills],
+    "torch.cuda": [values.assume_selections],
+    "torchvision.ops.boxes": [values.assume_boxes],
+    "torch.distributed.distributed_c10d": [groups.name_groups],
+}
+
+
+def _act(name, module):
+    for action in _WANTED.pop(name, ()):
+        try:
+            action(module)
+        except Exception as error:
+            device.note("hook-failed", f"{name}: {error}")
+
+
+class _Watcher(importlib.abc.MetaPathFinder):
+    """Calls functions of ours right after a module of interest was imported."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in _WANTED:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return spec
+        original = spec.loader.exec_module
+
+        def exec_module(module):
+            original(module)
+            _act(name, module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def _install():
+    device.start()
+    device.config("python", sys.version.split()[0])
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        if name in os.environ:
+            device.config(name.lower(), os.environ[name])
+    sys.meta_path.insert(0, _Watcher())
+    for name in list(_WANTED):
+        if name in sys.modules:
+            _act(name, sys.modules[name])
+
+
+_install()

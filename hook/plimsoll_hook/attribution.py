@@ -1,0 +1,242 @@
+"""Tells the device where the program is (module, phase) and what memory is for (parameters, gradients, optimizer
+state, buffers, inputs). The operators come from PyTorch itself, see src/device/observe.c.
+
+Nothing is left behind in the user's objects, and no tensor is kept alive."""
+
+import functools
+import gc
+import sys
+
+from . import device, names
+from .device import depth, enter, leave_frame, phase, tag
+
+_torch = None
+
+
+# ---- tags ----
+
+
+def _local(tensor):
+    """The memory behind a tensor: what this rank holds of a DTensor."""
+    return getattr(tensor, "_local_tensor", tensor)
+
+
+def _tag(tensor, category, owner):
+    try:
+        tensor = _local(tensor)
+        if tensor.is_cuda:
+            storage = tensor.untyped_storage()
+            tag(storage.data_ptr(), category, owner, storage.nbytes(), tensor.get_device())
+    except (RuntimeError, AttributeError, NotImplementedError):
+        pass  # a tensor without storage: fake, sparse, quantized in some way of its own
+
+
+_tagged = {}  # address of a parameter's or buffer's memory, by the id of the object
+
+
+def _tag_model(top):
+    """Parameters and buffers. Again whenever one has moved."""
+    for module in top.modules():
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                _tag_once(parameter, device.PARAMETERS, names.parameters.get(id(parameter), 0))
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                _tag_once(buffer, device.BUFFERS, names.buffers.get((id(module), name), 0))
+
+
+def _tag_once(tensor, category, owner):
+    try:
+        address = _local(tensor).untyped_storage().data_ptr()
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return
+    if address and _tagged.get(id(tensor)) != address:
+        _tagged[id(tensor)] = address
+        _tag(tensor, category, owner)
+
+
+def _tag_gradients():
+    dead = 0
+    for reference, text in names.tensors:
+        parameter = reference()
+        if parameter is None:
+            dead += 1
+            continue
+        gradient = parameter.grad
+        if gradient is not None:
+            _tag(gradient, device.GRADIENTS, text)
+    if dead > len(names.tensors) // 2:
+        names.tensors[:] = [entry for entry in names.tensors if entry[0]() is not None]
+
+
+def _tag_inputs(values, left=32):
+    for value in values:
+        if isinstance(value, _torch.Tensor):
+            if value.is_cuda and not value.requires_grad:
+                _tag(value, device.INPUTS, 0)
+        elif isinstance(value, dict):
+            _tag_inputs(list(value.values())[:left], left)
+        elif isinstance(value, (list, tuple)) and left > 1:
+            _tag_inputs(value[:left], left // 2)
+
+
+class _Optimizers:
+    """Parameters before a step; what the optimizer keeps, after its first steps and whenever it grows."""
+
+    def __init__(self):
+        self.seen = {}  # id → (steps, size of the state)
+
+    def before(self, optimizer, *_):
+        try:
+            for group in optimizer.param_groups:
+                for number, parameter in enumerate(group["params"]):
+                    text = names.parameters.get(id(parameter))
+                    if text is None:
+                        text = device.text(f"{type(optimizer).__name__}.param_{number}")
+                        names.parameters[id(parameter)] = text
+                        if parameter.grad is not None:
+                            _tag(parameter.grad, device.GRADIENTS, text)
+                    _tag_once(parameter, device.PARAMETERS, text)
+        finally:
+            phase(device.OPTIMIZER)
+
+    def after(self, optimizer, *_):
+        leave_frame()
+        steps, size = self.seen.get(id(optimizer), (0, 0))
+        now = len(optimizer.state)
+        self.seen[id(optimizer)] = (steps + 1, now)
+        if steps < 3 or size != now:
+            for parameter, state in optimizer.state.items():
+                text = names.parameters.get(id(parameter), 0)
+                for value in state.values() if isinstance(state, dict) else ():
+                    if isinstance(value, _torch.Tensor):
+                        _tag(value, device.OPTIMIZER_STATE, text)
+        if steps == 1:
+            _find_copies()
+
+
+def _find_copies():
+    """Models that are never called, such as an average of the weights, hold memory too. Once, after the second step."""
+    module_class = _torch.nn.Module
+    for thing in gc.get_objects():
+        if issubclass(type(thing), module_class) and id(thing) not in names.modules:
+            try:
+                top = names.add(thing)
+            except Exception:
+                continue  # a module that is being made or taken apart
+            _tag_model(top)
+
+
+# ---- modules ----
+
+
+def _compiling():
+    return False
+
+
+def hook_compiler(module):
+    """Called when torch.compiler has been imported: what is compiled is a graph, without modules."""
+    global _compiling
+    _compiling = module.is_compiling
+
+
+def _named(module):
+    top = names.add(module)
+    number = names.modules[id(module)]
+    if depth() == 0 or module is top:
+        _tag_model(top)
+    return number
+
+
+def _hook_modules(module):
+    """Called when torch.nn.modules.module has been imported. Replaces Module.__call__, which costs less than the hooks
+    that torch.nn has for this: these make every call take a slower way."""
+    cls = module.Module
+    original = cls.__call__
+    known = names.modules
+    roots = {}
+
+    def call(self, *args, **kwargs):
+        if _compiling():
+            return original(self, *args, **kwargs)
+        number = known.get(id(self))
+        if number is None:
+            number = _safely(_named, self) or 0
+        flags = 0
+        if depth() == 0:
+            flags = _safely(outermost, self, args, kwargs) or 0
+        enter(number, flags)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            leave_frame()
+
+    def outermost(self, args, kwargs):
+        flags = roots.get(id(self))
+        if flags is None:
+            flags = 0 if next(self.parameters(), None) is not None else device.NO_PARAMETERS
+            names._remember(roots, self, flags)
+        _tag_inputs(args)
+        if kwargs:
+            _tag_inputs(kwargs.values())
+        return flags
+
+    cls.__call__ = functools.wraps(original)(call)
+    cls.zero_grad = _in_phase(cls.zero_grad, device.ZERO_GRAD)
+    module.register_module_module_registration_hook(names.registered)
+
+
+_failed = False
+
+
+def _safely(function, *args):
+    """Nothing here may raise into the user's program."""
+    global _failed
+    if _failed:
+        return None
+    try:
+        return function(*args)
+    except Exception as error:
+        _failed = True
+        device.note("attribution-failed", f"{type(error).__name__}: {error}")
+        return None
+
+
+# ---- phases ----
+
+
+def _in_phase(function, number, afterwards=None):
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        phase(number)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            leave_frame()
+            if afterwards is not None:
+                _safely(afterwards)
+
+    return wrapped
+
+
+_optimizers = _Optimizers()
+
+
+def hook_modules(module):
+    global _torch
+    _torch = sys.modules["torch"]
+    if not device.observe(device.DETAIL == "full"):
+        device.note("operators-unknown")
+    _hook_modules(module)
+
+
+def hook_optimizer(module):
+    """Called when torch.optim.optimizer has been imported; before steps.py's hook, so that a stop comes last."""
+    module.register_optimizer_step_pre_hook(lambda *args: _safely(_optimizers.before, *args))
+    module.register_optimizer_step_post_hook(lambda *args: _safely(_optimizers.after, *args))
+    module.Optimizer.zero_grad = _in_phase(module.Optimizer.zero_grad, device.ZERO_GRAD)
+
+
+def hook_backward(module):
+    """Called when torch.autograd.graph has been imported. torch.autograd takes the function from there."""
+    module._engine_run_backward = _in_phase(module._engine_run_backward, device.BACKWARD, _tag_gradients)

@@ -1,0 +1,61 @@
+"""The device library, as the hook calls it: src/device/hook_api.c and src/device/python.c."""
+
+import ctypes
+import os
+
+_library = ctypes.CDLL(None)
+
+DETAIL = os.environ.get("PLIMSOLL_DETAIL", "full")
+
+# enum plm_phase and enum plm_category of src/record/format.h
+OTHER, DATA, FORWARD, RECOMPUTE, LOSS, BACKWARD, OPTIMIZER, ZERO_GRAD = range(8)
+PARAMETERS, GRADIENTS, OPTIMIZER_STATE, BUFFERS, COMMUNICATION, WORKSPACE, INPUTS = range(7)
+NO_PARAMETERS = 1  # a flag of enter()
+
+
+def encode(value):
+    return str(value).encode("utf-8", "replace")
+
+
+def config(key, value):
+    _library.plm_hook_config(encode(key), encode(value))
+
+
+_noted = set()
+
+
+def note(kind, value=""):
+    """Once for every kind and value."""
+    if (kind, value) not in _noted:
+        _noted.add((kind, value))
+        _library.plm_hook_note(encode(kind), encode(value))
+
+
+def text(value):
+    return _library.plm_hook_text(encode(value))
+
+
+def start():
+    _library.plm_hook_start()
+
+
+def step(number, optimizers):
+    """Tells that a step ended. True: the program has run long enough."""
+    return bool(_library.plm_hook_step(ctypes.c_uint32(number), ctypes.c_uint32(optimizers)))
+
+
+def leave():
+    _library.plm_hook_leave()
+
+
+def observe(operators):
+    return bool(_library.plm_hook_observe(int(operators)))
+
+
+def _functions():
+    get = ctypes.PyDLL(None).plm_hook_functions
+    get.restype = ctypes.py_object
+    return get()
+
+
+enter, phase, leave_frame, depth, tag = _functions()

@@ -1,0 +1,83 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/summary.h"
+#include "base/error.h"
+#include "cli/cli.h"
+#include "record/create.h"
+#include "record/writer.h"
+#include "report/report.h"
+
+/*
+ * Some results decide how large the next tensors are, and no kernel computed them. The first run read them
+ * as empty; a second one assumes the other extreme. What it needed goes into the first run's record, as
+ * settings "other-end" and "other-end[RANK,DEVICE]".
+ */
+
+static void write_figures(const struct plm_summary *s)
+{
+    char key[64], value[64];
+    plm_record_config("other-end", "all=true,keep=1");
+    for (int i = 0; i < s->devices; i++) {
+        const struct plm_device_summary *d = &s->device[i];
+        snprintf(key, sizeof key, "other-end[%d,%d]", d->rank, d->device);
+        snprintf(value, sizeof value, "%llu %llu", (unsigned long long)d->allocated_peak,
+                 (unsigned long long)d->reserved_peak);
+        plm_record_config(key, value);
+    }
+}
+
+/* Its output was seen once already and its input is used up. */
+static pid_t start(struct plm_launch *launch)
+{
+    int failure, nothing = open("/dev/null", O_RDWR | O_CLOEXEC), input = dup(STDIN_FILENO);
+    pid_t child;
+    launch->quiet_fd = nothing;
+    if (nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    child = plm_launch_start(launch, &failure);
+    if (input >= 0) {
+        dup2(input, STDIN_FILENO);
+        close(input);
+    }
+    if (nothing >= 0)
+        close(nothing);
+    return child;
+}
+
+bool plm_other_end(const struct plm_launch *first, int command_status)
+{
+    struct plm_launch launch = *first;
+    char path[PATH_MAX];
+    struct plm_record_file file;
+    struct plm_summary s;
+    int status = -1;
+    pid_t child;
+    bool done;
+
+    if (snprintf(path, sizeof path, "%s.other-end", first->record) >= (int)sizeof path)
+        return false;
+    if (plm_record_create(path, true, &file, NULL) < 0)
+        return false;
+    launch.record = path;
+    launch.assume = (struct plm_assume){true, 1};
+    child = start(&launch);
+    if (child > 0)
+        status = plm_await(child, file.header);
+    plm_record_close(&file);
+    done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
+           WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(path, &s, NULL) == 0;
+    if (done) {
+        write_figures(&s);
+        plm_summary_free(&s);
+    } else
+        plm_record_config("other-end", "failed");
+    unlink(path);
+    return done;
+}

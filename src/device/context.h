@@ -1,0 +1,46 @@
+/*
+ * Where in the user's program the calling thread is: module, phase, operators.
+ *
+ * Every thread has a stack of frames. The Python hook pushes modules and phases, PyTorch's own operator
+ * callbacks (observe.c) push operators and the nodes of the backward pass. An event that wants to say
+ * where it happened asks for plm_context_now(): the number of a context that the record describes.
+ * No locks unless a context is new; no allocation. Unbalanced calls are survived.
+ */
+#ifndef PLM_DEVICE_CONTEXT_H
+#define PLM_DEVICE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/format.h"
+
+uint32_t plm_context_now(void);           /* 0: nothing is known */
+enum plm_phase plm_context_phase(void);   /* of the calling thread */
+uint32_t plm_context_operator(void);      /* text of the innermost operator; 0: none */
+bool plm_context_in_all(void);            /* inside aten::all or aten::any's counterpart for "every" */
+
+/* ---- the hook's side ---- */
+enum { PLM_MODULE_NO_PARAMETERS = 1 };    /* a loss or a transform, called outside a model */
+void plm_context_enter_module(uint32_t text, unsigned flags);
+void plm_context_enter_phase(enum plm_phase phase);
+void plm_context_leave(void);             /* the innermost module or phase */
+unsigned plm_context_depth(void);         /* modules and phases that this thread is in */
+
+/* ---- observe.c's side ---- */
+/* `key` identifies the call and is given again when it ends. */
+void plm_context_enter_operator(const void *key, const char *name);
+void plm_context_enter_node(const void *key, const char *name, int64_t sequence);
+void plm_context_leave_operator(const void *key);
+
+/* journal.c: which module made the autograd nodes of a thread, by their sequence numbers. */
+struct plm_journal;
+struct plm_journal *plm_journal_of_thread(void);
+void plm_journal_note(struct plm_journal *journal, int64_t sequence, uint32_t module);
+bool plm_journal_find(const struct plm_journal *journal, int64_t sequence, uint32_t *module);
+
+/* observe.c: asks PyTorch to call back. `operators` false: nodes of the backward pass only. Returns false if
+   this PyTorch does not have the functions that are needed. */
+bool plm_observe(bool operators);
+int64_t plm_observe_sequence(void);       /* next sequence number of the calling thread; -1: not known */
+
+#endif
