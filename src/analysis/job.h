@@ -4,8 +4,8 @@
  * plm_job_read() reads a record once and keeps it all; about 60 bytes a block. Whoever reads it frees it
  * with plm_job_free(). Strings belong to the job. Read-only after plm_job_read, so any thread may look.
  *
- * Time in a lane is counted in moments: moment m is the state after the m-th allocator event of the
- * lane (lane->order[m]). A block lives at m if alloc_at <= m < free_at.
+ * Time in a lane is counted in moments: moment m, from 0, is the state after the m-th event of the lane's
+ * caching allocator (lane->order[m]). A block lives at m if alloc_at <= m < free_at.
  */
 #ifndef PLM_JOB_H
 #define PLM_JOB_H
@@ -50,8 +50,13 @@ struct plm_segment {
 
 struct plm_mark {                /* a phase that began, or a step that ended */
     uint64_t ns;
-    uint32_t at;                 /* moment */
+    uint32_t at;                 /* the first moment after it; lane->moments if nothing followed */
     uint32_t value;              /* phase; or the number of the step, from 1 */
+};
+
+struct plm_level {               /* what the caching allocator holds, from this moment on */
+    uint64_t ns, bytes;
+    uint32_t at;
 };
 
 /* One device of one process. */
@@ -64,9 +69,12 @@ struct plm_lane {
     size_t moments;
     struct plm_segment *segment;
     size_t segments;
-    struct plm_mark *phase, *step;
+    struct plm_mark *phase, *step; /* when an inner phase ends, the outer one begins again */
     size_t phases, steps;
-    uint32_t peak_at;            /* first moment at which allocated is largest */
+    struct plm_level *reserved;
+    size_t reserveds;
+    uint64_t peak;               /* the most that was allocated */
+    uint32_t peak_at;            /* the first moment of that; no meaning without moments */
 };
 
 struct plm_job {
@@ -75,8 +83,9 @@ struct plm_job {
     size_t lanes;
     struct plm_context *context;
     size_t contexts;
-    const char **owner;
+    const char **owner;          /* all names of the record, [0] is "" */
     size_t owners;
+    bool attributed;             /* the record says where blocks come from; older ones do not */
 };
 
 int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
@@ -86,7 +95,8 @@ const char *plm_phase_name(enum plm_phase phase);           /* "zero_grad" */
 const char *plm_category_name(enum plm_category category);  /* "parameters" */
 
 /* The module that a block belongs to: its parameter's owner if it is tagged with a name, else where it
-   was allocated. Written to `buffer`; "" if nothing is known. */
+   was allocated. A block that parameters of several modules share belongs to what these have in common,
+   "(several modules)" if nothing. Written to `buffer`; "" if nothing is known. */
 const char *plm_block_module(const struct plm_job *job, const struct plm_block *block, char *buffer, size_t size);
 
 /* Goes through the moments of a lane in order. `allocated` has the bytes of each category after the
@@ -94,10 +104,18 @@ const char *plm_block_module(const struct plm_job *job, const struct plm_block *
 typedef int plm_moment_visit(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context);
 int plm_lane_sweep(const struct plm_lane *lane, plm_moment_visit *visit, void *context);
 
+/* The first moment of [from, to) at which allocated is largest; `from` if there is none. */
+uint32_t plm_lane_peak(const struct plm_lane *lane, uint32_t from, uint32_t to);
+uint64_t plm_lane_reserved(const struct plm_lane *lane, uint32_t moment);
+/* The moments of a step, counted from 1; one more than there are is what came after the last. */
+void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uint32_t *to);
+/* Bytes of each category at a moment. */
+void plm_lane_categories(const struct plm_lane *lane, uint32_t moment, uint64_t bytes[PLM_CATEGORIES]);
+
 /* Bytes that live at a moment, added up by a key. */
 enum plm_key { PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK };
 struct plm_holder {
-    char *name;                                /* BY_STACK: "phase;module;outer;inner" */
+    char *name;                                /* BY_STACK: "phase;module;outer;inner", without unknown parts */
     uint64_t bytes;
     uint64_t category[PLM_CATEGORIES];
     uint32_t blocks;

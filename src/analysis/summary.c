@@ -7,12 +7,6 @@
 #include "base/error.h"
 #include "record/reader.h"
 
-struct work {
-    struct plm_summary *s;
-    struct plm_record *record;
-    uint64_t last_ns;
-};
-
 static void *grow(void *array, int count, int *room, size_t size)
 {
     int wanted = *room ? 2 * *room : 8;
@@ -45,12 +39,20 @@ static int count(struct plm_counts *c, const char *name, const char *detail, uin
     return 0;
 }
 
-static struct plm_device_summary *device_of(struct plm_summary *s, const struct plm_record_event *e)
+static struct plm_device_summary *device_of(struct plm_summary_work *w, const struct plm_record_event *e)
 {
+    struct plm_summary *s = w->summary;
     struct plm_device_summary *d;
+    if (w->last_device < s->devices) {
+        d = &s->device[w->last_device];
+        if (d->process == e->process && d->device == e->device)
+            return d;
+    }
     for (int i = 0; i < s->devices; i++)
-        if (s->device[i].process == e->process && s->device[i].device == e->device)
+        if (s->device[i].process == e->process && s->device[i].device == e->device) {
+            w->last_device = i;
             return &s->device[i];
+        }
     d = grow(s->device, s->devices, &s->device_room, sizeof *d);
     if (!d)
         return NULL;
@@ -123,20 +125,20 @@ static int memory(struct plm_device_summary *d, const struct plm_record_event *e
     return 0;
 }
 
-static int on_device(struct work *w, const struct plm_record_event *e)
+static int on_device(struct plm_summary_work *w, const struct plm_record_event *e)
 {
-    struct plm_device_summary *d = device_of(w->s, e);
+    struct plm_device_summary *d = device_of(w, e);
     if (!d)
         return PLM_ENOMEM;
     switch (e->type) {
     case PLM_EV_BLOCK_ALLOC:
-        w->s->blocks++;
+        w->summary->blocks++;
         d->caching = true;
         d->allocated += e->words[1];
         allocated(d);
         return 0;
     case PLM_EV_BLOCK_FREE:
-        w->s->blocks++;
+        w->summary->blocks++;
         d->caching = true;
         d->allocated = less(d->allocated, e->words[1]);
         return 0;
@@ -156,49 +158,64 @@ static int on_device(struct work *w, const struct plm_record_event *e)
     }
 }
 
-static int named(struct work *w, const struct plm_record_event *e)
+static int named(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const char *first = plm_record_string(w->record, e->process, (uint32_t)e->words[0]);
     const char *second = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
     switch (e->type) {
-    case PLM_EV_CONFIG: return count(&w->s->config, first, second, 0);
-    case PLM_EV_NOTE: return count(&w->s->notes, first, second, 0);
-    default: return count(&w->s->unmodelled, second, first, 0);
-    }
-}
-
-static int set_rank(struct plm_summary *s, uint32_t process, const char *value)
-{
-    for (int i = 0; i < s->devices; i++)
-        if (s->device[i].process == process)
-            s->device[i].rank = atoi(value);
-    return 0;
-}
-
-static int visit(const struct plm_record_event *e, void *context)
-{
-    struct work *w = context;
-    w->last_ns = e->time_ns;
-    switch (e->type) {
-    case PLM_EV_STEP: return end_step(w->s, e);
-    case PLM_EV_CONFIG:
-    case PLM_EV_NOTE:
-    case PLM_EV_REFUSED: return named(w, e);
-    case PLM_EV_LAUNCHES: w->s->launches += e->words[0]; return 0;
-    case PLM_EV_PROCESS: w->s->processes++; return 0;
-    case PLM_EV_TEXT:
-    case PLM_EV_END: return 0;
-    default: return on_device(w, e);
+    case PLM_EV_CONFIG: return count(&w->summary->config, first, second, 0);
+    case PLM_EV_NOTE: return count(&w->summary->notes, first, second, 0);
+    default: return count(&w->summary->unmodelled, second, first, 0);
     }
 }
 
 /* Ranks come as a configuration event of each process, which may stand before its first device event. */
-static int visit_rank(const struct plm_record_event *e, void *context)
+static int keep_rank(struct plm_summary_work *w, uint32_t process, const char *value)
 {
-    struct work *w = context;
-    if (e->type != PLM_EV_CONFIG || strcmp(plm_record_string(w->record, e->process, (uint32_t)e->words[0]), "rank"))
-        return 0;
-    return set_rank(w->s, e->process, plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32)));
+    struct plm_summary_rank *more = grow(w->rank, w->ranks, &w->rank_room, sizeof *more);
+    if (!more)
+        return PLM_ENOMEM;
+    w->rank = more;
+    w->rank[w->ranks++] = (struct plm_summary_rank){process, atoi(value)};
+    return 0;
+}
+
+static int config(struct plm_summary_work *w, const struct plm_record_event *e)
+{
+    const char *key = plm_record_string(w->record, e->process, (uint32_t)e->words[0]);
+    const char *value = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
+    if (!strcmp(key, "rank") && keep_rank(w, e->process, value))
+        return PLM_ENOMEM;
+    return named(w, e);
+}
+
+int plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
+{
+    w->last_ns = e->time_ns;
+    switch (e->type) {
+    case PLM_EV_STEP: return end_step(w->summary, e);
+    case PLM_EV_CONFIG: return config(w, e);
+    case PLM_EV_NOTE:
+    case PLM_EV_REFUSED: return named(w, e);
+    case PLM_EV_LAUNCHES: w->summary->launches += e->words[0]; return 0;
+    case PLM_EV_PROCESS: w->summary->processes++; return 0;
+    case PLM_EV_BLOCK_ALLOC:
+    case PLM_EV_BLOCK_FREE:
+    case PLM_EV_RESERVED:
+    case PLM_EV_MEMORY_ALLOC:
+    case PLM_EV_MEMORY_FREE:
+    case PLM_EV_OOM:
+    case PLM_EV_READBACK: return on_device(w, e);
+    default: return 0;
+    }
+}
+
+static void set_ranks(const struct plm_summary_work *w)
+{
+    for (int i = 0; i < w->summary->devices; i++)
+        for (int k = 0; k < w->ranks; k++)
+            if (w->rank[k].process == w->summary->device[i].process)
+                w->summary->device[i].rank = w->rank[k].rank;
 }
 
 /* Without an allocator that reports blocks (PYTORCH_NO_CUDA_MEMORY_CACHING), every tensor is an allocation
@@ -237,33 +254,49 @@ static void tidy(struct plm_summary *s)
 static int by_rank(const void *a, const void *b)
 {
     const struct plm_device_summary *x = a, *y = b;
-    return x->rank != y->rank ? x->rank - y->rank : x->device - y->device;
+    return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->device - y->device;
+}
+
+void plm_summary_begin(struct plm_summary_work *w, struct plm_summary *s, struct plm_record *record)
+{
+    struct plm_record_info info = plm_record_info(record);
+    memset(s, 0, sizeof *s);
+    *w = (struct plm_summary_work){.summary = s, .record = record};
+    s->created_ns = info.created_ns;
+    s->ended = info.ended;
+    s->full = info.full;
+}
+
+void plm_summary_finish(struct plm_summary_work *w)
+{
+    struct plm_summary *s = w->summary;
+    s->seconds = (double)w->last_ns * 1e-9;
+    set_ranks(w);
+    tidy(s);
+    if (s->devices)
+        qsort(s->device, (size_t)s->devices, sizeof *s->device, by_rank);
+    free(w->rank);
+    w->rank = NULL;
+}
+
+static int visit(const struct plm_record_event *e, void *context)
+{
+    return plm_summary_visit(context, e);
 }
 
 int plm_summary_read(const char *path, struct plm_summary *s, struct plm_error *error)
 {
-    struct plm_record_info info;
-    struct work w = {.s = s};
-    int status;
-
-    memset(s, 0, sizeof *s);
-    status = plm_record_open(path, &w.record, error);
+    struct plm_summary_work w;
+    struct plm_record *record;
+    int status = plm_record_open(path, &record, error);
     if (status < 0)
         return status;
-    info = plm_record_info(w.record);
-    s->created_ns = info.created_ns;
-    s->ended = info.ended;
-    s->full = info.full;
-    status = plm_record_each(w.record, visit, &w, error);
-    if (status == 0)
-        status = plm_record_each(w.record, visit_rank, &w, error);
+    plm_summary_begin(&w, s, record);
+    status = plm_record_each(record, visit, &w, error);
     if (status == PLM_ENOMEM)
         plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
-    s->seconds = (double)w.last_ns * 1e-9;
-    tidy(s);
-    if (s->devices)
-        qsort(s->device, (size_t)s->devices, sizeof *s->device, by_rank);
-    plm_record_free(w.record);
+    plm_summary_finish(&w);
+    plm_record_free(record);
     if (status < 0)
         plm_summary_free(s);
     return status;

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/reader.h"
+
 struct plm_error;
 
 struct plm_step {
@@ -53,6 +55,24 @@ struct plm_summary {
     struct plm_counts unmodelled, notes, config;
 };
 
+/* The events of a record one by one, for whoever goes through them anyway: begin, visit each, finish.
+   visit returns 0 or PLM_ENOMEM; finish must be called in any case. */
+struct plm_summary_work {
+    struct plm_summary *summary;
+    struct plm_record *record;
+    uint64_t last_ns;
+    int last_device;               /* events come in runs of one device */
+    struct plm_summary_rank {
+        uint32_t process;
+        int rank;
+    } *rank;
+    int ranks, rank_room;
+};
+void plm_summary_begin(struct plm_summary_work *work, struct plm_summary *summary, struct plm_record *record);
+int plm_summary_visit(struct plm_summary_work *work, const struct plm_record_event *event);
+void plm_summary_finish(struct plm_summary_work *work);
+
+/* All of it at once. */
 int plm_summary_read(const char *path, struct plm_summary *summary, struct plm_error *error);
 void plm_summary_free(struct plm_summary *summary);
 

@@ -35,6 +35,8 @@ struct plm_record {
     struct plm_record_header header;
     struct strand *strand;
     size_t strands, strand_room;
+    struct strand **queue; /* while reading: those with an event left, a heap with the earliest on top */
+    size_t queued;
     struct text *text; /* sorted by process and id */
     size_t texts, text_room;
 };
@@ -72,6 +74,9 @@ static struct strand *strand_of(struct plm_record *r, const struct plm_record_ch
     s->pid = chunk->pid;
     s->tid = chunk->tid;
     s->process = chunk->process;
+    s->event.process = chunk->process;
+    s->event.tid = chunk->tid;
+    s->event.thread = (uint32_t)(r->strands - 1);
     return s;
 }
 
@@ -99,12 +104,15 @@ static int add_chunk(struct plm_record *r, uint64_t offset, struct plm_error *er
     return 0;
 }
 
+/* What was read leaves memory, so that a record much larger than memory can be gone through. */
 static void enter_chunk(const struct plm_record *r, struct strand *s)
 {
     const struct plm_record_chunk *chunk = (const void *)(r->data + s->chunk[s->at++]);
     s->next = (const char *)(chunk + 1);
     s->end = s->next + chunk->used;
     s->base_ns = chunk->start_ns;
+    if (s->at > 1)
+        madvise((void *)(r->data + s->chunk[s->at - 2]), PLM_RECORD_CHUNK, MADV_DONTNEED);
 }
 
 static void rewind_strand(struct strand *s)
@@ -144,8 +152,6 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
         }
         s->event.type = (enum plm_event_type)head.type;
         s->event.device = head.device;
-        s->event.process = s->process;
-        s->event.tid = s->tid;
         s->event.time_ns = s->base_ns + head.dt - r->header.monotonic_ns;
         return 0;
     }
@@ -241,8 +247,7 @@ static int check_header(struct plm_record *r, struct plm_error *error)
     if (r->size < sizeof r->header || r->size < PLM_RECORD_HEADER)
         return plm_fail(error, PLM_EFORMAT, "%s is cut off in its head; run the job again", r->path);
     memcpy(&r->header, r->data, sizeof r->header);
-    if (!r->header.version || r->header.header_bytes != PLM_RECORD_HEADER ||
-        r->header.chunk_bytes != PLM_RECORD_CHUNK)
+    if (!r->header.version || r->header.header_bytes != PLM_RECORD_HEADER || r->header.chunk_bytes != PLM_RECORD_CHUNK)
         return corrupt(r, "its head is not understood", error);
     if ((r->size - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK && !(r->header.flags & PLM_RECORD_FULL))
         return plm_fail(error, PLM_EFORMAT, "%s is cut off in the middle; copy it again or run the job again", r->path);
@@ -264,6 +269,11 @@ int plm_record_open(const char *path, struct plm_record **out, struct plm_error 
         status = add_chunk(r, at, error);
     if (status == 0)
         status = read_texts(r, error);
+    if (status == 0 && r->strands) {
+        r->queue = calloc(r->strands, sizeof(struct strand *));
+        if (!r->queue)
+            status = plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    }
     if (status < 0) {
         plm_record_free(r);
         return status;
@@ -279,6 +289,7 @@ void plm_record_free(struct plm_record *r)
     for (size_t i = 0; i < r->texts; i++)
         free(r->text[i].bytes);
     free(r->strand);
+    free(r->queue);
     free(r->text);
     if (r->data)
         munmap((void *)r->data, r->size);
@@ -293,25 +304,63 @@ struct plm_record_info plm_record_info(const struct plm_record *r)
                                     (flags & PLM_RECORD_ENDED) && whole, (flags & PLM_RECORD_FULL) != 0};
 }
 
+/* Of equal times, the thread that entered the record first goes first. */
+static bool earlier(const struct strand *a, const struct strand *b)
+{
+    return a->event.time_ns != b->event.time_ns ? a->event.time_ns < b->event.time_ns
+                                                : a->event.thread < b->event.thread;
+}
+
+static void sift(struct plm_record *r, size_t at)
+{
+    struct strand *moving = r->queue[at];
+    for (size_t child; (child = 2 * at + 1) < r->queued; at = child) {
+        if (child + 1 < r->queued && earlier(r->queue[child + 1], r->queue[child]))
+            child++;
+        if (!earlier(r->queue[child], moving))
+            break;
+        r->queue[at] = r->queue[child];
+    }
+    r->queue[at] = moving;
+}
+
+static int fill_queue(struct plm_record *r, struct plm_error *error)
+{
+    r->queued = 0;
+    for (size_t i = 0; i < r->strands; i++) {
+        struct strand *s = &r->strand[i];
+        int status;
+        rewind_strand(s);
+        status = advance(r, s, error);
+        if (status < 0)
+            return status;
+        if (!s->done)
+            r->queue[r->queued++] = s;
+    }
+    for (size_t i = r->queued / 2; i-- > 0;)
+        sift(r, i);
+    return 0;
+}
+
 int plm_record_each(struct plm_record *r, plm_record_visit *visit, void *context, struct plm_error *error)
 {
-    int status = 0;
-    for (size_t i = 0; i < r->strands && status == 0; i++) {
-        rewind_strand(&r->strand[i]);
-        status = advance(r, &r->strand[i], error);
-    }
-    while (status == 0) {
-        struct strand *first = NULL;
-        for (size_t i = 0; i < r->strands; i++)
-            if (!r->strand[i].done && (!first || r->strand[i].event.time_ns < first->event.time_ns))
-                first = &r->strand[i];
-        if (!first)
-            break;
+    int status = fill_queue(r, error);
+    while (status == 0 && r->queued) {
+        struct strand *first = r->queue[0];
         status = visit(&first->event, context);
         if (status == 0)
             status = advance(r, first, error);
+        if (first->done)
+            r->queue[0] = r->queue[--r->queued];
+        if (r->queued)
+            sift(r, 0);
     }
     return status;
+}
+
+size_t plm_record_threads(const struct plm_record *r)
+{
+    return r->strands;
 }
 
 const char *plm_record_string(const struct plm_record *r, uint32_t process, uint32_t id)

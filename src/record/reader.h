@@ -25,6 +25,7 @@ struct plm_record;
 struct plm_record_event {
     enum plm_event_type type;
     uint32_t process, tid; /* which process of the job, from 0; thread id */
+    uint32_t thread;       /* the same thread as a number in this record, from 0 */
     uint16_t device;
     uint64_t time_ns;      /* since the record was made */
     const uint64_t *words; /* payload */
@@ -47,6 +48,8 @@ void plm_record_free(struct plm_record *record);
 struct plm_record_info plm_record_info(const struct plm_record *record);
 /* All events in the order of their times. */
 int plm_record_each(struct plm_record *record, plm_record_visit *visit, void *context, struct plm_error *error);
+/* Threads that wrote to the record. */
+size_t plm_record_threads(const struct plm_record *record);
 /* A string that a process of the job interned; "" for an unknown id. */
 const char *plm_record_string(const struct plm_record *record, uint32_t process, uint32_t id);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
+#include "analysis/job.h"
 #include "base/error.h"
 #include "fuzz.h"
 #include "record/format.h"
@@ -69,11 +69,45 @@ static const char *describe(const uint8_t *data, size_t size)
     return path;
 }
 
+static int check_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context)
+{
+    const struct plm_lane *lane = context;
+    uint64_t sum = 0;
+    (void)moment, (void)ns;
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        sum += allocated[i];
+    if (sum > lane->peak)
+        abort();
+    return 0;
+}
+
+/* Whatever the record says, a job holds together: peaks, categories and holders agree. */
+static void check_lane(const struct plm_job *job, struct plm_lane *lane)
+{
+    struct plm_holders holders;
+    uint64_t sum;
+    plm_lane_sweep(lane, check_sum, lane);
+    if (!lane->moments)
+        return;
+    if (plm_lane_peak(lane, 0, (uint32_t)lane->moments) != lane->peak_at)
+        abort();
+    for (int key = PLM_BY_MODULE; key <= PLM_BY_STACK; key++) {
+        if (plm_holders_at(job, lane, lane->peak_at, (enum plm_key)key, &holders, NULL))
+            abort();
+        sum = 0;
+        for (size_t i = 0; i < holders.count; i++)
+            sum += holders.item[i].bytes;
+        if (sum != lane->peak)
+            abort();
+        plm_holders_free(&holders);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct plm_report_options options = {.width = 80, .record = "fuzz.plm"};
     const char *path = size && data[0] == 'R' ? fuzz_file(data + 1, size - 1) : describe(data, size);
-    struct plm_summary summary;
+    struct plm_job *job;
     struct plm_error error = {0};
     char *text = NULL;
     size_t length = 0;
@@ -81,16 +115,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!path)
         return 0;
-    if (plm_summary_read(path, &summary, &error)) {
+    if (plm_job_read(path, &job, &error)) {
         if (!error.text[0] || strchr(error.text, '\n'))
             abort(); /* one sentence */
         return 0;
     }
+    for (size_t i = 0; i < job->lanes; i++)
+        check_lane(job, &job->lane[i]);
     out = open_memstream(&text, &length);
-    plm_report_text(out, &summary, &options);
-    plm_report_json(out, &summary);
+    plm_report_text(out, &job->summary, &options);
+    plm_report_json(out, &job->summary);
     fclose(out);
     free(text);
-    plm_summary_free(&summary);
+    plm_job_free(job);
     return 0;
 }

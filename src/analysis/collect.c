@@ -1,0 +1,367 @@
+#include "analysis/collect.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { NO_LIFE = UINT32_MAX };
+
+int plm_collect_begin(struct plm_collect *c, struct plm_record *record)
+{
+    uint32_t none;
+    *c = (struct plm_collect){.record = record, .threads = plm_record_threads(record)};
+    c->thread = calloc(c->threads ? c->threads : 1, sizeof *c->thread);
+    c->context = plm_grow(NULL, 0, &c->context_room, sizeof *c->context);
+    c->rule = plm_grow(NULL, 0, &c->rule_room, sizeof *c->rule);
+    if (!c->thread || !c->context || !c->rule || plm_names_add(&c->names, "", &none))
+        return PLM_ENOMEM;
+    for (size_t i = 0; i < c->threads; i++)
+        c->thread[i] = (struct plm_thread){.process = UINT32_MAX, .lane = UINT32_MAX};
+    c->context[0] = (struct plm_context){"", "", "", PLM_PHASE_OTHER};
+    c->rule[0] = PLM_RULE_OTHER;
+    c->contexts = 1;
+    return 0;
+}
+
+/* The thread of an event, with its process known; NULL without memory. */
+static struct plm_thread *thread_of(struct plm_collect *c, const struct plm_record_event *e)
+{
+    struct plm_thread *t = &c->thread[e->thread];
+    struct plm_process *more;
+    if (t->process != UINT32_MAX)
+        return t;
+    for (size_t i = 0; i < c->processes; i++)
+        if (c->process[i].number == e->process) {
+            t->process = (uint32_t)i;
+            return t;
+        }
+    more = plm_grow(c->process, c->processes, &c->process_room, sizeof *more);
+    if (!more)
+        return NULL;
+    c->process = more;
+    c->process[c->processes] = (struct plm_process){.number = e->process};
+    t->process = (uint32_t)c->processes++;
+    return t;
+}
+
+static struct plm_lane_work *lane_of(struct plm_collect *c, struct plm_thread *t, const struct plm_record_event *e)
+{
+    struct plm_lane_work *more;
+    if (t->lane != UINT32_MAX && t->device == e->device)
+        return &c->lane[t->lane];
+    t->device = e->device;
+    for (size_t i = 0; i < c->lanes; i++)
+        if (c->lane[i].lane.process == e->process && c->lane[i].device == e->device) {
+            t->lane = (uint32_t)i;
+            return &c->lane[i];
+        }
+    more = plm_grow(c->lane, c->lanes, &c->lane_room, sizeof *more);
+    if (!more) {
+        t->lane = UINT32_MAX;
+        return NULL;
+    }
+    c->lane = more;
+    c->lane[c->lanes] = (struct plm_lane_work){
+        .lane = {.process = e->process}, .device = e->device, .process = t->process, .free_life = NO_LIFE};
+    t->lane = (uint32_t)c->lanes++;
+    return &c->lane[t->lane];
+}
+
+static uint32_t take_life(struct plm_lane_work *w)
+{
+    uint32_t life = w->free_life;
+    struct plm_life *more;
+    if (life != NO_LIFE) {
+        w->free_life = w->life[life].block;
+        return life;
+    }
+    more = plm_grow(w->life, w->lives, &w->life_room, sizeof *more);
+    if (!more)
+        return NO_LIFE;
+    w->life = more;
+    return (uint32_t)w->lives++;
+}
+
+static int add_moment(struct plm_lane_work *w, uint32_t entry)
+{
+    uint32_t *more = plm_grow(w->lane.order, w->lane.moments, &w->order_room, sizeof *more);
+    if (!more)
+        return PLM_ENOMEM;
+    w->lane.order = more;
+    w->lane.order[w->lane.moments++] = entry;
+    return 0;
+}
+
+static void decide(struct plm_collect *c, struct plm_lane_work *w, const struct plm_life *life, bool freed)
+{
+    struct plm_block *b = &w->lane.block[life->block];
+    if (b->category != PLM_CATEGORY_OPEN)
+        return;
+    b->category = plm_category_decide((enum plm_rule)c->rule[b->context], life, &c->process[w->process],
+                                      &c->thread[life->thread], freed);
+    w->undecided |= b->category == PLM_CATEGORY_UNLESS_BACKWARD;
+}
+
+/* What is freed twice or was never allocated is passed over. */
+static int block_free(struct plm_collect *c, struct plm_lane_work *w, uint64_t address, uint64_t ns)
+{
+    uint64_t life = plm_map_remove(&w->live, address);
+    struct plm_block *b;
+    if (life == PLM_MAP_NONE)
+        return 0;
+    b = &w->lane.block[w->life[life].block];
+    b->free_ns = ns;
+    b->free_at = (uint32_t)w->lane.moments;
+    decide(c, w, &w->life[life], true);
+    w->allocated -= b->bytes;
+    if (add_moment(w, w->life[life].block << 1 | 1))
+        return PLM_ENOMEM;
+    w->life[life].block = w->free_life;
+    w->free_life = (uint32_t)life;
+    return 0;
+}
+
+static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_lane_work *w,
+                       const struct plm_record_event *e)
+{
+    struct plm_process *p = &c->process[t->process];
+    struct plm_block *b = plm_grow(w->lane.block, w->lane.blocks, &w->block_room, sizeof *b);
+    uint64_t where = e->count > 2 ? e->words[2] : (uint64_t)PLM_STREAM_UNKNOWN << 32;
+    uint32_t life, context, stream = (uint32_t)(where >> 32), index = (uint32_t)w->lane.blocks;
+
+    if (!b)
+        return PLM_ENOMEM;
+    w->lane.block = b;
+    if (w->lane.blocks >= UINT32_MAX / 4)
+        return PLM_EFORMAT;
+    /* A damaged record hands out what is still in use; the sum of all blocks must not run away. */
+    if (plm_map_get(&w->live, e->words[0]) != PLM_MAP_NONE && block_free(c, w, e->words[0], e->time_ns))
+        return PLM_ENOMEM;
+    if (e->words[1] > UINT64_MAX - w->allocated)
+        return 0;
+    if (plm_collect_context_of(c, p, (uint32_t)where, &context))
+        return PLM_ENOMEM;
+    life = take_life(w);
+    if (life == NO_LIFE || plm_map_put(&w->live, e->words[0], life))
+        return PLM_ENOMEM;
+    w->life[life] = (struct plm_life){index, e->thread, t->scope, p->forwards, p->backwards, p->steps};
+    w->lane.block[w->lane.blocks++] = (struct plm_block){.address = e->words[0],
+                                                         .bytes = e->words[1],
+                                                         .alloc_ns = e->time_ns,
+                                                         .free_ns = UINT64_MAX,
+                                                         .alloc_at = (uint32_t)w->lane.moments,
+                                                         .free_at = PLM_MOMENT_NEVER,
+                                                         .context = context,
+                                                         .stream = stream & ~PLM_STREAM_CAPTURED,
+                                                         .category = PLM_CATEGORY_OPEN,
+                                                         .captured = (stream & PLM_STREAM_CAPTURED) != 0};
+    w->allocated += e->words[1];
+    if (w->allocated > w->lane.peak) {
+        w->lane.peak = w->allocated;
+        w->lane.peak_at = (uint32_t)w->lane.moments;
+    }
+    return add_moment(w, index << 1);
+}
+
+static int segment(struct plm_collect *c, struct plm_lane_work *w, const struct plm_record_event *e)
+{
+    uint32_t kind = (uint32_t)e->words[2];
+    uint64_t key = e->words[0] << 2 | (kind & 3), at;
+    struct plm_segment *s;
+    if (e->type == PLM_EV_MEMORY_FREE) {
+        at = plm_map_remove(&w->segments, key);
+        if (at != PLM_MAP_NONE) {
+            w->lane.segment[at].free_ns = e->time_ns;
+            w->lane.segment[at].free_at = (uint32_t)w->lane.moments;
+        }
+        return 0;
+    }
+    s = plm_grow(w->lane.segment, w->lane.segments, &w->segment_room, sizeof *s);
+    if (!s)
+        return PLM_ENOMEM;
+    w->lane.segment = s;
+    s = &w->lane.segment[w->lane.segments];
+    *s = (struct plm_segment){.address = e->words[0],
+                              .bytes = e->words[1],
+                              .alloc_ns = e->time_ns,
+                              .free_ns = UINT64_MAX,
+                              .alloc_at = (uint32_t)w->lane.moments,
+                              .free_at = PLM_MOMENT_NEVER,
+                              .kind = kind};
+    if (plm_collect_name(c, e->process, (uint32_t)(e->words[2] >> 32), &s->owner))
+        return PLM_ENOMEM;
+    return plm_map_put(&w->segments, key, w->lane.segments++);
+}
+
+static int reserved(struct plm_lane_work *w, const struct plm_record_event *e)
+{
+    struct plm_level *more = plm_grow(w->lane.reserved, w->lane.reserveds, &w->reserved_room, sizeof *more);
+    if (!more)
+        return PLM_ENOMEM;
+    w->lane.reserved = more;
+    w->lane.reserved[w->lane.reserveds++] = (struct plm_level){e->time_ns, e->words[0], (uint32_t)w->lane.moments};
+    return 0;
+}
+
+static int on_device(struct plm_collect *c, const struct plm_record_event *e)
+{
+    struct plm_thread *t = thread_of(c, e);
+    struct plm_lane_work *w = t ? lane_of(c, t, e) : NULL;
+    if (!w)
+        return PLM_ENOMEM;
+    switch (e->type) {
+    case PLM_EV_BLOCK_ALLOC: return block_alloc(c, t, w, e);
+    case PLM_EV_BLOCK_FREE: return block_free(c, w, e->words[0], e->time_ns);
+    case PLM_EV_RESERVED: return reserved(w, e);
+    default: return segment(c, w, e);
+    }
+}
+
+/* A phase or step concerns all devices of its process. */
+static int mark(struct plm_collect *c, const struct plm_record_event *e, uint32_t value)
+{
+    for (size_t i = 0; i < c->lanes; i++) {
+        struct plm_lane_work *w = &c->lane[i];
+        bool step = e->type == PLM_EV_STEP;
+        struct plm_mark **list = step ? &w->lane.step : &w->lane.phase, *more;
+        size_t *count = step ? &w->lane.steps : &w->lane.phases;
+        if (w->lane.process != e->process || (step && value <= *count))
+            continue;
+        more = plm_grow(*list, *count, step ? &w->step_room : &w->phase_room, sizeof *more);
+        if (!more)
+            return PLM_ENOMEM;
+        *list = more;
+        more[(*count)++] = (struct plm_mark){e->time_ns, (uint32_t)w->lane.moments, value};
+    }
+    return 0;
+}
+
+static void begin_phase(struct plm_process *p, struct plm_thread *t, uint32_t phase)
+{
+    if (p->depth < PLM_PHASE_DEPTH)
+        p->phase[p->depth++] = (uint8_t)phase;
+    p->forwards += phase == PLM_PHASE_FORWARD;
+    p->backwards += phase == PLM_PHASE_BACKWARD;
+    t->recomputes += phase == PLM_PHASE_RECOMPUTE;
+}
+
+/* Ends the innermost phase of that kind; threads may end theirs in another order than they began. */
+static void end_phase(struct plm_process *p, struct plm_thread *t, uint32_t phase)
+{
+    int at = p->depth - 1;
+    while (at >= 0 && p->phase[at] != phase)
+        at--;
+    if (at >= 0) {
+        memmove(p->phase + at, p->phase + at + 1, (size_t)(p->depth - at - 1));
+        p->depth--;
+    }
+    if (phase == PLM_PHASE_RECOMPUTE && t->recomputes && --t->recomputes == 0)
+        t->scope++;
+}
+
+static int phase(struct plm_collect *c, const struct plm_record_event *e)
+{
+    struct plm_thread *t = thread_of(c, e);
+    uint32_t which = (uint32_t)e->words[0];
+    struct plm_process *p;
+    if (!t)
+        return PLM_ENOMEM;
+    if (which >= PLM_PHASES)
+        return 0;
+    p = &c->process[t->process];
+    if (e->words[0] >> 32)
+        begin_phase(p, t, which);
+    else
+        end_phase(p, t, which);
+    c->attributed = true;
+    return mark(c, e, p->depth ? p->phase[p->depth - 1] : PLM_PHASE_OTHER);
+}
+
+/* Within a recomputation it is its end that counts: what one module of it leaves to the next is no activation. */
+static int module(struct plm_collect *c, const struct plm_record_event *e)
+{
+    struct plm_thread *t = thread_of(c, e);
+    if (!t)
+        return PLM_ENOMEM;
+    if ((uint32_t)e->words[0])
+        t->modules++;
+    else if (t->modules && --t->modules == 0 && !t->recomputes)
+        t->scope++;
+    return 0;
+}
+
+/* No module lasts longer than a step: one that an exception left open does not count any more. */
+static int step(struct plm_collect *c, const struct plm_record_event *e)
+{
+    struct plm_thread *t = thread_of(c, e);
+    if (!t)
+        return PLM_ENOMEM;
+    c->process[t->process].steps++;
+    for (size_t i = 0; i < c->threads; i++)
+        if (c->thread[i].process == t->process)
+            c->thread[i].modules = c->thread[i].recomputes = 0;
+    return mark(c, e, (uint32_t)e->words[0]);
+}
+
+int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)
+{
+    switch (e->type) {
+    case PLM_EV_BLOCK_ALLOC:
+    case PLM_EV_BLOCK_FREE:
+    case PLM_EV_RESERVED:
+    case PLM_EV_MEMORY_ALLOC:
+    case PLM_EV_MEMORY_FREE: return on_device(c, e);
+    case PLM_EV_STEP: return step(c, e);
+    case PLM_EV_CONTEXT: return plm_collect_context(c, e);
+    case PLM_EV_PHASE: return phase(c, e);
+    case PLM_EV_MODULE: return module(c, e);
+    case PLM_EV_TAG: return plm_collect_tag(c, e);
+    default: return 0;
+    }
+}
+
+void plm_collect_end(struct plm_collect *c)
+{
+    for (size_t i = 0; i < c->lanes; i++) {
+        struct plm_lane_work *w = &c->lane[i];
+        bool backward = c->process[w->process].backwards > 0;
+        for (size_t k = 0; k < w->live.slots; k++)
+            if (w->live.slot[k].value != PLM_MAP_NONE)
+                decide(c, w, &w->life[w->live.slot[k].value], false);
+        for (size_t k = 0; w->undecided && k < w->lane.blocks; k++)
+            if (w->lane.block[k].category == PLM_CATEGORY_UNLESS_BACKWARD)
+                w->lane.block[k].category = backward ? PLM_CATEGORY_TEMPORARIES : PLM_CATEGORY_ACTIVATIONS;
+    }
+}
+
+static void free_lane(struct plm_lane_work *w)
+{
+    plm_map_free(&w->live);
+    plm_map_free(&w->segments);
+    plm_map_free(&w->tagged);
+    free(w->life);
+    free(w->lane.block);
+    free(w->lane.order);
+    free(w->lane.segment);
+    free(w->lane.phase);
+    free(w->lane.step);
+    free(w->lane.reserved);
+}
+
+void plm_collect_free(struct plm_collect *c)
+{
+    for (size_t i = 0; i < c->lanes; i++)
+        free_lane(&c->lane[i]);
+    plm_names_free(&c->names);
+    plm_map_free(&c->name_of);
+    plm_map_free(&c->context_of);
+    plm_map_free(&c->context_key);
+    plm_map_free(&c->joined);
+    free(c->context);
+    free(c->rule);
+    free(c->process);
+    free(c->thread);
+    free(c->lane);
+    *c = (struct plm_collect){0};
+}

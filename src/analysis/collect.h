@@ -1,0 +1,108 @@
+/*
+ * Inside the analysis: what is kept while the events of a record are gone through, and the rules that turn
+ * it into categories. job.c owns it; one thread.
+ */
+#ifndef PLM_COLLECT_H
+#define PLM_COLLECT_H
+
+#include "analysis/job.h"
+#include "analysis/names.h"
+#include "base/map.h"
+#include "record/reader.h"
+
+enum { PLM_PHASE_DEPTH = 16 };
+
+/* Which rule decides about an untagged block; follows from its context. */
+enum plm_rule {
+    PLM_RULE_OTHER,
+    PLM_RULE_COMMUNICATION,
+    PLM_RULE_FORWARD,
+    PLM_RULE_RECOMPUTE,
+    PLM_RULE_STEP,
+    PLM_RULE_INPUT
+};
+
+/* Between events: not decided yet, and decided only when it is known whether a backward ever ran. */
+enum { PLM_CATEGORY_OPEN = PLM_CATEGORIES, PLM_CATEGORY_UNLESS_BACKWARD };
+
+/* One process: how often what decides about blocks has happened. */
+struct plm_process {
+    uint32_t number;
+    uint32_t forwards, backwards, steps;
+    uint8_t phase[PLM_PHASE_DEPTH]; /* those that have begun, innermost last */
+    int depth;
+    uint32_t phase_context[PLM_PHASES]; /* for blocks without one; 0: not made yet */
+};
+
+/* One thread. Its scope is counted up whenever it leaves the outermost module, or a recomputation. */
+struct plm_thread {
+    uint32_t process; /* index; UINT32_MAX: not seen yet */
+    uint32_t modules, recomputes; /* that it is in */
+    uint32_t scope;
+    uint32_t device, lane; /* of its last allocator event */
+};
+
+/* A live block, with the counts at its allocation. */
+struct plm_life {
+    uint32_t block; /* in the lane; in a free entry, the next free one */
+    uint32_t thread, scope;
+    uint32_t forwards, backwards, steps;
+};
+
+struct plm_lane_work {
+    struct plm_lane lane; /* becomes the job's */
+    int device;
+    uint32_t process; /* index */
+    uint64_t allocated;
+    size_t block_room, order_room, segment_room, phase_room, step_room, reserved_room;
+    struct plm_map live;     /* address to entry of life */
+    struct plm_map segments; /* address and kind to segment */
+    struct plm_map tagged;   /* address to the block that it was last found in (upper half) and its name */
+    struct plm_life *life;
+    size_t lives, life_room;
+    uint32_t free_life;
+    bool undecided; /* has blocks that are PLM_CATEGORY_UNLESS_BACKWARD */
+};
+
+struct plm_collect {
+    struct plm_record *record;
+    struct plm_names names;
+    struct plm_map name_of;     /* process and text to name */
+    struct plm_map context_of;  /* process and id to context */
+    struct plm_map context_key; /* what a context says to context */
+    struct plm_map joined;      /* two owners to what they have in common */
+    struct plm_context *context;
+    uint8_t *rule; /* enum plm_rule of each context */
+    size_t contexts, context_room, rule_room;
+    struct plm_process *process;
+    size_t processes, process_room;
+    struct plm_thread *thread;
+    size_t threads;
+    struct plm_lane_work *lane;
+    size_t lanes, lane_room;
+    bool attributed;
+};
+
+int plm_collect_begin(struct plm_collect *collect, struct plm_record *record);
+/* 0, PLM_ENOMEM, or PLM_EFORMAT if there are more blocks than can be counted. */
+int plm_collect_visit(struct plm_collect *collect, const struct plm_record_event *event);
+/* The record ended: decides about what still lives. */
+void plm_collect_end(struct plm_collect *collect);
+void plm_collect_free(struct plm_collect *collect);
+
+/* context.c: names and contexts of a process as numbers of the job. */
+int plm_collect_name(struct plm_collect *collect, uint32_t process, uint32_t text, uint32_t *name);
+int plm_collect_context(struct plm_collect *collect, const struct plm_record_event *event);
+/* The context that a block names, or one that has the current phase only. */
+int plm_collect_context_of(struct plm_collect *collect, struct plm_process *process, uint32_t id, uint32_t *context);
+
+/* tag.c */
+int plm_collect_tag(struct plm_collect *collect, const struct plm_record_event *event);
+
+/* category.c */
+enum plm_rule plm_category_rule(const struct plm_context *context);
+/* The category of an untagged block that is freed now, or that is left at the end. */
+uint8_t plm_category_decide(enum plm_rule rule, const struct plm_life *life, const struct plm_process *process,
+                            const struct plm_thread *thread, bool freed);
+
+#endif

@@ -1,0 +1,162 @@
+/* Who holds the memory at a moment: live blocks added up by module, operator, phase, category or stack. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "analysis/names.h"
+#include "base/array.h"
+#include "base/error.h"
+
+/* Long enough for the four longest strings that a record can hold. */
+enum { NAME_MAX_BYTES = 4 * 1600 + 64 };
+
+struct sums {
+    struct plm_names names; /* number 0 is nobody's; holder i has name i */
+    struct plm_holder *holder;
+    size_t room;
+};
+
+static bool named_by_parameter(const struct plm_block *b)
+{
+    return b->owner && b->category <= PLM_CATEGORY_BUFFERS;
+}
+
+const char *plm_block_module(const struct plm_job *job, const struct plm_block *b, char *buffer, size_t size)
+{
+    const char *owner = job->owner[b->owner], *dot = strrchr(owner, '.');
+    if (!named_by_parameter(b))
+        snprintf(buffer, size, "%s", job->context[b->context].module);
+    else if (dot)
+        snprintf(buffer, size, "%.*s", (int)(dot - owner), owner);
+    else
+        snprintf(buffer, size, "%s", strcmp(owner, "*") ? "(model)" : "(several modules)");
+    return buffer;
+}
+
+static void stack(const struct plm_context *c, char *buffer, size_t size)
+{
+    const char *const part[] = {plm_phase_name(c->phase), c->module, c->outer,
+                                strcmp(c->inner, c->outer) ? c->inner : ""};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (*part[i] && used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? ";" : "", part[i]);
+}
+
+static void name_of(const struct plm_job *job, const struct plm_block *b, enum plm_key key, char *buffer, size_t size)
+{
+    const struct plm_context *c = &job->context[b->context];
+    switch (key) {
+    case PLM_BY_MODULE: plm_block_module(job, b, buffer, size); break;
+    case PLM_BY_OP: snprintf(buffer, size, "%s", *c->outer ? c->outer : c->inner); break;
+    case PLM_BY_PHASE: snprintf(buffer, size, "%s", plm_phase_name(c->phase)); break;
+    case PLM_BY_CATEGORY: snprintf(buffer, size, "%s", plm_category_name((enum plm_category)b->category)); break;
+    case PLM_BY_STACK: stack(c, buffer, size); break;
+    }
+}
+
+/* What decides about the name, as a number: blocks that agree in it are looked up once. */
+static uint64_t group_of(const struct plm_block *b, enum plm_key key)
+{
+    if (key == PLM_BY_CATEGORY)
+        return b->category;
+    return (uint64_t)(key == PLM_BY_MODULE && named_by_parameter(b) ? b->owner : 0) << 32 | b->context;
+}
+
+static int holder_of(struct sums *s, const struct plm_job *job, const struct plm_block *b, enum plm_key key,
+                     uint32_t *out)
+{
+    char name[NAME_MAX_BYTES + 1] = " "; /* one more in front: number 0 of names is the empty string */
+    size_t before = s->names.count;
+    struct plm_holder *more;
+    name_of(job, b, key, name + 1, NAME_MAX_BYTES);
+    if (plm_names_add(&s->names, name, out))
+        return PLM_ENOMEM;
+    if (s->names.count == before)
+        return 0;
+    while (s->room < s->names.count) {
+        more = plm_grow(s->holder, s->room, &s->room, sizeof *more);
+        if (!more)
+            return PLM_ENOMEM;
+        s->holder = more;
+    }
+    s->holder[*out] = (struct plm_holder){0};
+    return 0;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct plm_holder *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static int add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                  enum plm_key key)
+{
+    struct plm_map groups = {0};
+    int status = 0;
+    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment && status == 0; i++) {
+        const struct plm_block *b = &lane->block[i];
+        uint64_t group = group_of(b, key), known;
+        uint32_t at;
+        if (moment >= b->free_at)
+            continue;
+        known = plm_map_get(&groups, group);
+        at = (uint32_t)known;
+        if (known == PLM_MAP_NONE) {
+            status = holder_of(s, job, b, key, &at);
+            if (status == 0)
+                status = plm_map_put(&groups, group, at);
+            if (status)
+                break;
+        }
+        s->holder[at].bytes += b->bytes;
+        s->holder[at].category[b->category] += b->bytes;
+        s->holder[at].blocks++;
+    }
+    plm_map_free(&groups);
+    return status;
+}
+
+int plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, enum plm_key key,
+                   struct plm_holders *holders, struct plm_error *error)
+{
+    struct sums s = {0};
+    int status = add_up(&s, job, lane, moment, key);
+    size_t count = s.names.count ? s.names.count - 1 : 0;
+
+    *holders = (struct plm_holders){0};
+    if (status == 0 && count) {
+        holders->item = calloc(count, sizeof *holders->item);
+        if (!holders->item)
+            status = PLM_ENOMEM;
+        for (size_t i = 0; i < count && status == 0; i++) {
+            holders->item[i] = s.holder[i + 1];
+            holders->item[i].name = strdup(s.names.text[i + 1] + 1);
+            if (!holders->item[i].name)
+                status = PLM_ENOMEM;
+            else
+                holders->count++;
+        }
+        if (status == 0)
+            qsort(holders->item, count, sizeof *holders->item, by_bytes);
+    }
+    free(s.holder);
+    plm_names_free(&s.names);
+    if (status) {
+        plm_holders_free(holders);
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+void plm_holders_free(struct plm_holders *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        free(h->item[i].name);
+    free(h->item);
+    *h = (struct plm_holders){0};
+}

@@ -1,0 +1,166 @@
+#include "analysis/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/collect.h"
+#include "base/error.h"
+
+struct work {
+    struct plm_summary_work summary;
+    struct plm_collect collect;
+};
+
+static int visit(const struct plm_record_event *e, void *context)
+{
+    struct work *w = context;
+    int status = plm_summary_visit(&w->summary, e);
+    return status ? status : plm_collect_visit(&w->collect, e);
+}
+
+/* Gives the job what was collected, lanes in the order of the summary's devices. */
+static int hand_over(struct plm_job *job, struct plm_collect *c)
+{
+    job->lane = calloc(job->summary.devices ? (size_t)job->summary.devices : 1, sizeof *job->lane);
+    if (!job->lane)
+        return PLM_ENOMEM;
+    for (int i = 0; i < job->summary.devices; i++) {
+        const struct plm_device_summary *d = &job->summary.device[i];
+        struct plm_lane *lane = &job->lane[job->lanes++];
+        for (size_t k = 0; k < c->lanes; k++)
+            if (c->lane[k].lane.process == d->process && c->lane[k].device == d->device) {
+                *lane = c->lane[k].lane;
+                memset(&c->lane[k].lane, 0, sizeof c->lane[k].lane); /* its arrays have a new owner */
+                c->lane[k].device = -1;
+                break;
+            }
+        lane->summary = d;
+        lane->process = d->process;
+    }
+    job->context = c->context;
+    job->contexts = c->contexts;
+    job->owner = c->names.text;
+    job->owners = c->names.count;
+    job->attributed = c->attributed;
+    c->context = NULL;
+    c->names.text = NULL;
+    c->names.count = 0;
+    return 0;
+}
+
+static int read_all(struct plm_job *job, struct plm_record *record, const char *path, struct plm_error *error)
+{
+    struct work w;
+    int status = plm_collect_begin(&w.collect, record);
+    plm_summary_begin(&w.summary, &job->summary, record);
+    if (status == 0)
+        status = plm_record_each(record, visit, &w, error);
+    plm_summary_finish(&w.summary);
+    if (status == 0) {
+        plm_collect_end(&w.collect);
+        status = hand_over(job, &w.collect);
+    } else if (status == PLM_EFORMAT && w.collect.lanes && !error->text[0])
+        plm_fail(error, status, "%s holds too many blocks", path);
+    if (status == PLM_ENOMEM)
+        plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    plm_collect_free(&w.collect);
+    return status;
+}
+
+int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error)
+{
+    struct plm_error unused;
+    struct plm_record *record;
+    struct plm_job *job;
+    int status;
+
+    error = error ? error : &unused;
+    *error = (struct plm_error){0};
+    status = plm_record_open(path, &record, error);
+    if (status < 0)
+        return status;
+    job = calloc(1, sizeof *job);
+    status = job ? read_all(job, record, path, error) : plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    plm_record_free(record);
+    if (status == 0)
+        *out = job;
+    else if (job)
+        plm_job_free(job);
+    return status;
+}
+
+void plm_job_free(struct plm_job *job)
+{
+    for (size_t i = 0; i < job->lanes; i++) {
+        free(job->lane[i].block);
+        free(job->lane[i].order);
+        free(job->lane[i].segment);
+        free(job->lane[i].phase);
+        free(job->lane[i].step);
+        free(job->lane[i].reserved);
+    }
+    for (size_t i = 0; i < job->owners; i++)
+        free((char *)job->owner[i]);
+    free(job->owner);
+    free(job->context);
+    free(job->lane);
+    plm_summary_free(&job->summary);
+    free(job);
+}
+
+int plm_lane_sweep(const struct plm_lane *lane, plm_moment_visit *see, void *context)
+{
+    uint64_t allocated[PLM_CATEGORIES] = {0};
+    for (size_t m = 0; m < lane->moments; m++) {
+        const struct plm_block *b = &lane->block[lane->order[m] >> 1];
+        bool freed = lane->order[m] & 1;
+        int status;
+        allocated[b->category] += freed ? -b->bytes : b->bytes;
+        status = see((uint32_t)m, freed ? b->free_ns : b->alloc_ns, allocated, context);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+uint32_t plm_lane_peak(const struct plm_lane *lane, uint32_t from, uint32_t to)
+{
+    uint64_t now = 0, most = 0;
+    uint32_t at = from;
+    for (uint32_t m = 0; m < to && m < lane->moments; m++) {
+        const struct plm_block *b = &lane->block[lane->order[m] >> 1];
+        now += lane->order[m] & 1 ? -b->bytes : b->bytes;
+        if (m >= from && now > most) {
+            most = now;
+            at = m;
+        }
+    }
+    return at;
+}
+
+uint64_t plm_lane_reserved(const struct plm_lane *lane, uint32_t moment)
+{
+    size_t low = 0, high = lane->reserveds; /* the last one whose moment is not later */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lane->reserved[middle].at <= moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? lane->reserved[low - 1].bytes : 0;
+}
+
+void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uint32_t *to)
+{
+    *from = step > 1 && step - 2 < lane->steps ? lane->step[step - 2].at : 0;
+    *to = step && step - 1 < lane->steps ? lane->step[step - 1].at : (uint32_t)lane->moments;
+}
+
+void plm_lane_categories(const struct plm_lane *lane, uint32_t moment, uint64_t bytes[PLM_CATEGORIES])
+{
+    memset(bytes, 0, PLM_CATEGORIES * sizeof *bytes);
+    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++)
+        if (moment < lane->block[i].free_at)
+            bytes[lane->block[i].category] += lane->block[i].bytes;
+}

@@ -1,0 +1,584 @@
+/* Blocks of hand-written records: their categories, owners, lives, and who holds what at a moment. */
+#include "analysis/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/create.h"
+#include "record/reader.h"
+#include "record/writer.h"
+#include "unit.h"
+
+/* ---- writing ---- */
+
+enum { A = 0x10000, B = 0x20000, C = 0x30000, D = 0x40000, E = 0x50000, F = 0x60000, G = 0x70000, H = 0x80000 };
+
+static uint32_t context(uint32_t id, const char *module, const char *outer, const char *inner, enum plm_phase phase)
+{
+    uint64_t words[3] = {plm_record_pair(id, plm_record_text(module)),
+                         plm_record_pair(plm_record_text(outer), plm_record_text(inner)), phase};
+    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    return id;
+}
+
+static void alloc_on(int device, uint64_t at, uint64_t bytes, uint32_t where)
+{
+    uint64_t words[3] = {at, bytes, plm_record_pair(where, PLM_STREAM_UNKNOWN)};
+    plm_record(PLM_EV_BLOCK_ALLOC, device, words, 3);
+}
+
+static void alloc(uint64_t at, uint64_t bytes, uint32_t where)
+{
+    alloc_on(0, at, bytes, where);
+}
+
+static void release(uint64_t at, uint64_t bytes)
+{
+    uint64_t words[2] = {at, bytes};
+    plm_record(PLM_EV_BLOCK_FREE, 0, words, 2);
+}
+
+static void tag(uint64_t at, uint32_t category, const char *owner)
+{
+    uint64_t words[3] = {at, plm_record_pair(category, plm_record_text(owner)), 0};
+    plm_record(PLM_EV_TAG, 0, words, 3);
+}
+
+static void phase(uint32_t which, bool begins)
+{
+    uint64_t word = plm_record_pair(which, begins);
+    plm_record(PLM_EV_PHASE, 0, &word, 1);
+}
+
+static void module(const char *name, enum plm_phase which)
+{
+    uint64_t word = plm_record_pair(name ? plm_record_text(name) : 0, which);
+    plm_record(PLM_EV_MODULE, 0, &word, 1);
+}
+
+static void reserved(uint64_t bytes)
+{
+    plm_record(PLM_EV_RESERVED, 0, &bytes, 1);
+}
+
+static void step(uint32_t number)
+{
+    uint64_t word = plm_record_pair(number, 1);
+    plm_record(PLM_EV_STEP, 0, &word, 1);
+}
+
+/* ---- reading ---- */
+
+static char path[4096];
+
+/* A process opens its record once, so each job is written by a child. */
+static struct plm_job *job_of(void (*body)(void))
+{
+    struct plm_record_file file;
+    struct plm_error error;
+    struct plm_job *job;
+    int status;
+
+    snprintf(path, sizeof path, "%s", unit_path("job.plm"));
+    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
+    setenv("PLIMSOLL_RECORD", path, 1);
+    fflush(NULL);
+    if (!fork()) {
+        body();
+        _exit(0);
+    }
+    wait(&status);
+    assert_int_equal(status, 0);
+    plm_record_close(&file);
+    if (plm_job_read(path, &job, &error))
+        fail_msg("%s", error.text);
+    return job;
+}
+
+/* What the record says, added up by other means. */
+struct recount {
+    const struct plm_lane *lane;
+    uint64_t allocated[4096];
+    uint32_t moments;
+};
+
+static int recount_one(const struct plm_record_event *e, void *context)
+{
+    struct recount *r = context;
+    uint64_t before = r->moments ? r->allocated[r->moments - 1] : 0;
+    if (e->process == r->lane->process && e->device == r->lane->summary->device && r->moments < 4096) {
+        if (e->type == PLM_EV_BLOCK_ALLOC)
+            r->allocated[r->moments++] = before + e->words[1];
+        if (e->type == PLM_EV_BLOCK_FREE)
+            r->allocated[r->moments++] = before - e->words[1];
+    }
+    return 0;
+}
+
+static int same_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context)
+{
+    struct recount *r = context;
+    uint64_t sum = 0, apart[PLM_CATEGORIES];
+    (void)ns;
+    assert_true(moment < r->moments);
+    plm_lane_categories(r->lane, moment, apart);
+    for (int i = 0; i < PLM_CATEGORIES; i++) {
+        sum += allocated[i];
+        assert_int_equal(allocated[i], apart[i]);
+    }
+    assert_int_equal(sum, r->allocated[moment]);
+    return 0;
+}
+
+/* At every event the categories add up to what the record says is allocated. */
+static void assert_sums(const struct plm_job *job)
+{
+    struct plm_record *record;
+    assert_int_equal(plm_record_open(path, &record, NULL), 0);
+    for (size_t i = 0; i < job->lanes; i++) {
+        struct recount r = {.lane = &job->lane[i]};
+        assert_int_equal(plm_record_each(record, recount_one, &r, NULL), 0);
+        assert_int_equal(r.moments, job->lane[i].moments);
+        assert_int_equal(plm_lane_sweep(&job->lane[i], same_sum, &r), 0);
+        assert_int_equal(job->lane[i].peak, job->lane[i].summary->allocated_peak);
+    }
+    plm_record_free(record);
+}
+
+static void assert_category(const struct plm_job *job, size_t block, enum plm_category expected)
+{
+    assert_true(block < job->lane[0].blocks);
+    if (job->lane[0].block[block].category != expected)
+        fail_msg("block %zu is of %s instead of %s", block,
+                 plm_category_name((enum plm_category)job->lane[0].block[block].category), plm_category_name(expected));
+}
+
+static void assert_module(const struct plm_job *job, size_t block, const char *expected)
+{
+    char buffer[256];
+    assert_string_equal(plm_block_module(job, &job->lane[0].block[block], buffer, sizeof buffer), expected);
+}
+
+/* ---- a training step ---- */
+
+enum { LOAD = 1, BATCH, LINEAR, CAST, LOSS, GRAD, ADAM, REDUCE, ZERO };
+
+static void train(void)
+{
+    context(LOAD, "", "aten::to", "aten::_to_copy", PLM_PHASE_OTHER);
+    context(BATCH, "", "aten::to", "aten::_to_copy", PLM_PHASE_DATA);
+    context(LINEAR, "net.fc", "aten::linear", "aten::addmm", PLM_PHASE_FORWARD);
+    context(CAST, "net.fc", "aten::linear", "aten::_to_copy", PLM_PHASE_FORWARD);
+    context(LOSS, "(MSELoss)", "aten::mse_loss", "aten::mse_loss", PLM_PHASE_LOSS);
+    context(GRAD, "net.fc", "AddmmBackward0", "aten::mm", PLM_PHASE_BACKWARD);
+    context(ADAM, "", "aten::zeros_like", "aten::empty_like", PLM_PHASE_OPTIMIZER);
+    context(REDUCE, "", "c10d::allreduce_", "aten::empty", PLM_PHASE_BACKWARD);
+    context(ZERO, "", "aten::zeros", "aten::empty", PLM_PHASE_ZERO_GRAD);
+    reserved(2 * MIB);
+    alloc(A, 4096, LOAD); /* block 0: the weight */
+    tag(A, PLM_CATEGORY_GRADIENTS, "wrong");
+    tag(A, PLM_CATEGORY_PARAMETERS, "net.fc.weight");
+    tag(A, PLM_CATEGORY_INPUTS, "wrong too");
+    alloc(B, 512, BATCH);  /* 1: the batch */
+    alloc(0x28000, 512, BATCH); /* 2: gone before the forward */
+    release(0x28000, 512);
+    alloc(0x29000, 512, LOAD); /* 3: brought by the script itself */
+    phase(PLM_PHASE_FORWARD, true);
+    module("net", PLM_PHASE_FORWARD);
+    alloc(C, 1024, LINEAR); /* 4: kept */
+    alloc(D, 2048, CAST);   /* 5: freed in the forward */
+    release(D, 2048);
+    module(NULL, PLM_PHASE_FORWARD);
+    phase(PLM_PHASE_FORWARD, false);
+    alloc(D, 512, LOSS); /* 6: kept */
+    phase(PLM_PHASE_BACKWARD, true);
+    alloc(E, 4096, GRAD); /* 7: the gradient */
+    tag(E, PLM_CATEGORY_GRADIENTS, "net.fc.weight");
+    reserved(4 * MIB);
+    alloc(F, 16384, GRAD); /* 8: freed; here is the peak */
+    release(F, 16384);
+    alloc(F, 512, REDUCE); /* 9 */
+    release(C, 1024);
+    phase(PLM_PHASE_BACKWARD, false);
+    release(D, 512);
+    phase(PLM_PHASE_OPTIMIZER, true);
+    alloc(G, 8192, ADAM); /* 10: state */
+    tag(G, PLM_CATEGORY_OPTIMIZER, "net.fc.weight");
+    alloc(H, 512, ADAM); /* 11: stays without a tag */
+    phase(PLM_PHASE_OPTIMIZER, false);
+    step(1);
+    alloc(C, 512, ZERO);  /* 12: the record ends before its step does */
+    alloc(D, 1024, LINEAR); /* 13: the next forward, no backward any more */
+    release(B, 512);
+    alloc(B, 512, 0);      /* 14: nothing known */
+}
+
+static void training(void **state)
+{
+    static const enum plm_category expected[] = {
+        PLM_CATEGORY_PARAMETERS,  PLM_CATEGORY_INPUTS,        PLM_CATEGORY_OTHER,       PLM_CATEGORY_INPUTS,
+        PLM_CATEGORY_ACTIVATIONS, PLM_CATEGORY_TEMPORARIES,   PLM_CATEGORY_ACTIVATIONS, PLM_CATEGORY_GRADIENTS,
+        PLM_CATEGORY_TEMPORARIES, PLM_CATEGORY_COMMUNICATION, PLM_CATEGORY_OPTIMIZER,   PLM_CATEGORY_OTHER,
+        PLM_CATEGORY_TEMPORARIES, PLM_CATEGORY_ACTIVATIONS,   PLM_CATEGORY_OTHER,
+    };
+    struct plm_job *job = job_of(train);
+    const struct plm_lane *lane = &job->lane[0];
+    uint32_t from, to;
+    (void)state;
+    assert_true(job->attributed);
+    assert_int_equal(job->lanes, 1);
+    assert_int_equal(lane->blocks, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++)
+        assert_category(job, i, expected[i]);
+    assert_sums(job);
+    assert_module(job, 0, "net.fc");
+    assert_module(job, 4, "net.fc");
+    assert_module(job, 6, "(MSELoss)");
+    assert_module(job, 7, "net.fc");
+    assert_module(job, 10, "net.fc");
+    assert_module(job, 14, "");
+    /* 4096 + 512 + 512 + 1024 + 512 + 4096 + 16384 */
+    assert_int_equal(lane->peak, 27136);
+    assert_int_equal(lane->order[lane->peak_at], 8 << 1);
+    assert_int_equal(plm_lane_peak(lane, 0, (uint32_t)lane->moments), lane->peak_at);
+    assert_int_equal(plm_lane_reserved(lane, 0), 2 * MIB);
+    assert_int_equal(plm_lane_reserved(lane, lane->peak_at - 1), 2 * MIB);
+    assert_int_equal(plm_lane_reserved(lane, lane->peak_at), 4 * MIB);
+    assert_int_equal(lane->steps, 1);
+    plm_lane_step(lane, 1, &from, &to);
+    assert_true(from == 0 && to == lane->moments - 4);
+    plm_lane_step(lane, 2, &from, &to);
+    assert_true(from == lane->moments - 4 && to == lane->moments);
+    assert_int_equal(plm_lane_peak(lane, from, to), lane->moments - 3); /* then the batch goes */
+    assert_int_equal(lane->phases, 6);
+    assert_int_equal(lane->phase[0].value, PLM_PHASE_FORWARD);
+    assert_int_equal(lane->phase[1].value, PLM_PHASE_OTHER);
+    assert_int_equal(lane->block[lane->order[lane->phase[2].at] >> 1].address, E); /* first of the backward */
+    plm_job_free(job);
+}
+
+static void assert_holder(const struct plm_holders *h, size_t i, const char *name, uint64_t bytes, uint32_t blocks)
+{
+    assert_true(i < h->count);
+    assert_string_equal(h->item[i].name, name);
+    assert_int_equal(h->item[i].bytes, bytes);
+    assert_int_equal(h->item[i].blocks, blocks);
+}
+
+static void holders(void **state)
+{
+    struct plm_job *job = job_of(train);
+    const struct plm_lane *lane = &job->lane[0];
+    struct plm_holders h;
+    (void)state;
+    assert_int_equal(plm_holders_at(job, lane, lane->peak_at, PLM_BY_MODULE, &h, NULL), 0);
+    assert_int_equal(h.count, 3);
+    assert_holder(&h, 0, "net.fc", 4096 + 1024 + 4096 + 16384, 4);
+    assert_int_equal(h.item[0].category[PLM_CATEGORY_GRADIENTS], 4096);
+    assert_int_equal(h.item[0].category[PLM_CATEGORY_TEMPORARIES], 16384);
+    assert_holder(&h, 1, "", 1024, 2);
+    assert_holder(&h, 2, "(MSELoss)", 512, 1);
+    plm_holders_free(&h);
+    assert_int_equal(plm_holders_at(job, lane, lane->peak_at, PLM_BY_PHASE, &h, NULL), 0);
+    assert_int_equal(h.count, 5);
+    assert_holder(&h, 0, "backward", 4096 + 16384, 2);
+    assert_holder(&h, 1, "other", 4096 + 512, 2);
+    plm_holders_free(&h);
+    assert_int_equal(plm_holders_at(job, lane, lane->peak_at, PLM_BY_OP, &h, NULL), 0);
+    assert_holder(&h, 0, "AddmmBackward0", 4096 + 16384, 2);
+    assert_holder(&h, 1, "aten::to", 4096 + 512 + 512, 3);
+    plm_holders_free(&h);
+    assert_int_equal(plm_holders_at(job, lane, lane->peak_at, PLM_BY_CATEGORY, &h, NULL), 0);
+    assert_int_equal(h.count, 5);
+    assert_holder(&h, 0, "temporaries", 16384, 1);
+    assert_holder(&h, 3, "activations", 1024 + 512, 2);
+    plm_holders_free(&h);
+    assert_int_equal(plm_holders_at(job, lane, lane->peak_at, PLM_BY_STACK, &h, NULL), 0);
+    assert_holder(&h, 0, "backward;net.fc;AddmmBackward0;aten::mm", 4096 + 16384, 2);
+    assert_holder(&h, 4, "loss;(MSELoss);aten::mse_loss", 512, 1);
+    plm_holders_free(&h);
+    plm_job_free(job);
+}
+
+/* ---- recomputation, by phase and by module; nothing is said of the operator ---- */
+
+static void checkpointed(void)
+{
+    context(1, "h.0", "", "", PLM_PHASE_RECOMPUTE);
+    phase(PLM_PHASE_BACKWARD, true);
+    module("h.0", PLM_PHASE_RECOMPUTE);
+    module("h.0.fc", PLM_PHASE_RECOMPUTE);
+    alloc(A, 512, 1); /* 0: leaves the inner module, not the outer */
+    module(NULL, PLM_PHASE_RECOMPUTE);
+    release(A, 512);
+    alloc(A, 512, 1); /* 1: outlives it */
+    module(NULL, PLM_PHASE_RECOMPUTE);
+    release(A, 512);
+    phase(PLM_PHASE_RECOMPUTE, true);
+    module("h.1", PLM_PHASE_RECOMPUTE);
+    alloc(A, 512, 1); /* 2: handed on to the next module */
+    alloc(B, 512, 0); /* 3: has the phase alone, outlives it */
+    module(NULL, PLM_PHASE_RECOMPUTE);
+    release(A, 512);
+    phase(PLM_PHASE_RECOMPUTE, false);
+    release(B, 512);
+    alloc(A, 512, 0); /* 4: back in the backward */
+    release(A, 512);
+    phase(PLM_PHASE_BACKWARD, false);
+}
+
+static void recomputation(void **state)
+{
+    struct plm_job *job = job_of(checkpointed);
+    (void)state;
+    assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
+    assert_category(job, 1, PLM_CATEGORY_ACTIVATIONS);
+    assert_category(job, 2, PLM_CATEGORY_TEMPORARIES);
+    assert_category(job, 3, PLM_CATEGORY_ACTIVATIONS);
+    assert_category(job, 4, PLM_CATEGORY_TEMPORARIES);
+    assert_int_equal(job->context[job->lane[0].block[3].context].phase, PLM_PHASE_RECOMPUTE);
+    assert_sums(job);
+    plm_job_free(job);
+}
+
+/* ---- a job without a backward ---- */
+
+static void infer(void)
+{
+    context(1, "fc", "aten::linear", "aten::addmm", PLM_PHASE_FORWARD);
+    phase(PLM_PHASE_FORWARD, true);
+    module("", PLM_PHASE_FORWARD);
+    module("fc", PLM_PHASE_FORWARD);
+    alloc(A, 512, 1); /* 0: freed within */
+    module(NULL, PLM_PHASE_FORWARD);
+    alloc(B, 512, 1); /* 1: the answer */
+    release(A, 512);
+    module(NULL, PLM_PHASE_FORWARD);
+    phase(PLM_PHASE_FORWARD, false);
+    release(B, 512);
+    alloc(A, 512, 1); /* 2: left */
+}
+
+static void infer_then_train(void)
+{
+    infer();
+    phase(PLM_PHASE_BACKWARD, true);
+}
+
+static void inference(void **state)
+{
+    struct plm_job *job = job_of(infer);
+    (void)state;
+    assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
+    assert_category(job, 1, PLM_CATEGORY_ACTIVATIONS);
+    assert_category(job, 2, PLM_CATEGORY_ACTIVATIONS);
+    assert_sums(job);
+    plm_job_free(job);
+    job = job_of(infer_then_train);
+    assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
+    assert_category(job, 1, PLM_CATEGORY_TEMPORARIES);
+    assert_category(job, 2, PLM_CATEGORY_ACTIVATIONS);
+    plm_job_free(job);
+}
+
+/* ---- tags of addresses within a block ---- */
+
+static void bucket(void)
+{
+    alloc(A, 4096, 0); /* 0: a bucket, filled from behind */
+    tag(A + 1024, PLM_CATEGORY_GRADIENTS, "net.layer.1.fc.weight");
+    tag(A + 512, PLM_CATEGORY_GRADIENTS, "net.layer.1.fc.bias");
+    tag(A, PLM_CATEGORY_GRADIENTS, "net.layer.0.fc.weight");
+    tag(A + 4096, PLM_CATEGORY_PARAMETERS, "beyond");
+    alloc(B, 512, 0); /* 1: tied weights */
+    tag(B, PLM_CATEGORY_PARAMETERS, "wte.weight");
+    tag(B, PLM_CATEGORY_PARAMETERS, "lm_head.weight");
+    release(A, 4096);
+    alloc(A, 2048, 0); /* 2: comes back smaller */
+    tag(A + 1024, PLM_CATEGORY_GRADIENTS, "net.layer.1.fc.weight");
+    tag(A + 3000, PLM_CATEGORY_PARAMETERS, "beyond");
+    alloc(C, 512, 0); /* 3: nothing in common */
+    tag(C, PLM_CATEGORY_OPTIMIZER, "a.weight");
+    tag(C + 256, PLM_CATEGORY_OPTIMIZER, "b.weight");
+    alloc_on(1, D, 512, 0); /* on another device than the tag says */
+    tag(D, PLM_CATEGORY_BUFFERS, "mask");
+    tag(E, PLM_CATEGORY_PARAMETERS, "nowhere");
+    tag(B, 99, "no category");
+    tag(B, PLM_CATEGORY_OTHER, "not for tags");
+}
+
+static void tags(void **state)
+{
+    struct plm_job *job = job_of(bucket);
+    char buffer[64];
+    (void)state;
+    assert_category(job, 0, PLM_CATEGORY_GRADIENTS);
+    assert_module(job, 0, "net.layer");
+    assert_string_equal(job->owner[job->lane[0].block[0].owner], "net.layer.*");
+    assert_category(job, 1, PLM_CATEGORY_PARAMETERS);
+    assert_string_equal(job->owner[job->lane[0].block[1].owner], "wte.weight");
+    assert_category(job, 2, PLM_CATEGORY_GRADIENTS);
+    assert_module(job, 2, "net.layer.1.fc");
+    assert_module(job, 3, "(several modules)");
+    assert_int_equal(job->lanes, 2);
+    assert_int_equal(job->lane[1].block[0].category, PLM_CATEGORY_BUFFERS);
+    assert_string_equal(plm_block_module(job, &job->lane[1].block[0], buffer, sizeof buffer), "(model)");
+    assert_sums(job);
+    plm_job_free(job);
+}
+
+/* ---- what only a damaged record says ---- */
+
+static void nonsense(void)
+{
+    uint64_t words[3] = {A, 512, plm_record_pair(4711, PLM_STREAM_CAPTURED | 7)};
+    release(A, 512);
+    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 3); /* 0: in a graph's pool, of an unknown context */
+    alloc(A, 1024, 0);                           /* 1: on top of it */
+    release(A, 1024);
+    release(A, 1024);
+    alloc(B, UINT64_MAX - 10, 0); /* 2 */
+    alloc(C, UINT64_MAX - 10, 0); /* more than can be counted: left out */
+    release(C, 5);
+    release(B, 1); /* the size of the allocation counts */
+    phase(99, true);
+    phase(PLM_PHASE_LOSS, false);
+    module(NULL, PLM_PHASE_FORWARD);
+    context(1, "x", "y", "z", (enum plm_phase)77);
+    alloc(D, 512, 1); /* 3 */
+    for (int i = 0; i < 100; i++)
+        phase(PLM_PHASE_FORWARD, true);
+    for (int i = 0; i < 200; i++)
+        phase(PLM_PHASE_FORWARD, false);
+}
+
+static int last_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context)
+{
+    uint64_t *sum = context;
+    (void)moment, (void)ns;
+    *sum = 0;
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        *sum += allocated[i];
+    return *sum == UINT64_MAX - 10 ? 77 : 0;
+}
+
+static void damaged(void **state)
+{
+    struct plm_job *job = job_of(nonsense);
+    const struct plm_lane *lane = &job->lane[0];
+    uint64_t sum;
+    (void)state;
+    assert_int_equal(lane->blocks, 4);
+    assert_true(lane->block[0].captured && lane->block[0].stream == 7 && lane->block[0].context == 0);
+    assert_false(lane->block[1].captured);
+    assert_int_equal(lane->block[0].free_at, 1); /* before the second is handed out */
+    assert_int_equal(lane->block[1].alloc_at, 2);
+    assert_int_equal(lane->moments, 7);
+    assert_int_equal(plm_lane_sweep(lane, last_sum, &sum), 77); /* the visitor may stop it */
+    assert_int_equal(lane->peak, UINT64_MAX - 10);
+    assert_int_equal(job->context[lane->block[3].context].phase, PLM_PHASE_OTHER);
+    plm_job_free(job);
+}
+
+static void unreadable(void **state)
+{
+    struct plm_error error;
+    struct plm_job *job;
+    (void)state;
+    assert_int_equal(plm_job_read(unit_path("absent.plm"), &job, &error), PLM_ENOTFOUND);
+    unit_write(unit_path("junk.plm"), "junk", 4);
+    assert_int_equal(plm_job_read(unit_path("junk.plm"), &job, NULL), PLM_EFORMAT);
+}
+
+/* ---- segments ---- */
+
+static void take_memory(void)
+{
+    uint64_t words[3] = {A, 2 * MIB, plm_record_pair(PLM_RECORD_MALLOC, 0)};
+    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3);
+    alloc(A, 512, 0);
+    words[2] = plm_record_pair(PLM_RECORD_LIBRARY, plm_record_text("libnccl"));
+    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3); /* the same number, another kind */
+    release(A, 512);
+    words[2] = plm_record_pair(PLM_RECORD_MALLOC, 0);
+    plm_record(PLM_EV_MEMORY_FREE, 0, words, 3);
+    plm_record(PLM_EV_MEMORY_FREE, 0, words, 3);
+}
+
+static void segments(void **state)
+{
+    struct plm_job *job = job_of(take_memory);
+    const struct plm_lane *lane = &job->lane[0];
+    (void)state;
+    assert_int_equal(lane->segments, 2);
+    assert_true(lane->segment[0].alloc_at == 0 && lane->segment[0].free_at == 2);
+    assert_true(lane->segment[1].alloc_at == 1 && lane->segment[1].free_at == PLM_MOMENT_NEVER);
+    assert_string_equal(job->owner[lane->segment[1].owner], "libnccl");
+    assert_false(job->attributed);
+    plm_job_free(job);
+}
+
+/* ---- several processes ---- */
+
+static void two_processes(void)
+{
+    int status;
+    plm_record_config("rank", "1");
+    context(1, "one", "", "", PLM_PHASE_FORWARD);
+    context(2, "both", "", "", PLM_PHASE_FORWARD);
+    alloc(A, 512, 2);
+    if (!fork()) {
+        plm_record_config("rank", "0");
+        context(1, "both", "", "", PLM_PHASE_FORWARD);
+        alloc(A, 1024, 1);
+        tag(A, PLM_CATEGORY_PARAMETERS, "of.zero");
+        phase(PLM_PHASE_BACKWARD, true);
+        _exit(0);
+    }
+    wait(&status);
+    alloc(B, 512, 1);
+    release(B, 512); /* the other process has a backward, this one has none */
+}
+
+static void processes(void **state)
+{
+    struct plm_job *job = job_of(two_processes);
+    const struct plm_lane *zero = &job->lane[0], *one = &job->lane[1];
+    (void)state;
+    assert_int_equal(job->lanes, 2);
+    assert_true(zero->summary->rank == 0 && one->summary->rank == 1);
+    assert_true(zero->blocks == 1 && one->blocks == 2);
+    assert_int_equal(zero->block[0].context, one->block[0].context); /* said by both, kept once */
+    assert_string_equal(job->context[one->block[1].context].module, "one");
+    assert_int_equal(zero->block[0].category, PLM_CATEGORY_PARAMETERS);
+    assert_int_equal(one->block[0].category, PLM_CATEGORY_ACTIVATIONS);
+    assert_int_equal(one->block[1].category, PLM_CATEGORY_TEMPORARIES);
+    assert_sums(job);
+    plm_job_free(job);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PLM_PHASES; i++)
+        assert_true(*plm_phase_name((enum plm_phase)i));
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        assert_true(*plm_category_name((enum plm_category)i));
+    assert_string_equal(plm_phase_name(PLM_PHASE_ZERO_GRAD), "zero_grad");
+    assert_string_equal(plm_phase_name((enum plm_phase)99), "other");
+    assert_string_equal(plm_category_name((enum plm_category)99), "other");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(training),   cmocka_unit_test(holders),  cmocka_unit_test(recomputation),
+        cmocka_unit_test(inference),  cmocka_unit_test(tags),     cmocka_unit_test(damaged),
+        cmocka_unit_test(unreadable), cmocka_unit_test(segments), cmocka_unit_test(processes),
+        cmocka_unit_test(names),
+    };
+    return RUN(tests);
+}
