@@ -339,6 +339,7 @@ void plm_context_enter_phase(enum plm_phase phase)
     if (!f)
         return;
     f->phase = (uint8_t)phase;
+    f->module = 0;
     f->in_module = false;
     /* Which journal the nodes are looked up in: that of the thread that started the pass, which ran the
        forward pass too; under reentrant checkpointing, this thread's own. */
