@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/calls.h"
 #include "device/context.h"
 #include "device/internal.h"
 #include "record/writer.h"
@@ -141,6 +142,7 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
     plm_record(PLM_EV_BLOCK_ALLOC, device, words, 3);
     plm_memory_recycle(words[0], words[1]);
     plm_assume_block(words[0], words[1]);
+    plm_call_new_block(words[0]);
 }
 
 void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved, struct c10_device where)

@@ -319,6 +319,16 @@ int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64
     return result;
 }
 
+uint32_t plm_capture_graph(struct plm_stream *stream)
+{
+    struct plm_stream *s = plm_stream_resolve(stream);
+    uint32_t number;
+    pthread_mutex_lock(&lock);
+    number = s->capture && !s->capture->ended ? plm_graph_number(s->capture->graph) : 0;
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
 enum plm_capture_mode plm_capture_exchange_mode(enum plm_capture_mode mode)
 {
     enum plm_capture_mode before = thread_mode;

@@ -157,11 +157,6 @@ uint64_t plm_launch_count(void)
     return atomic_load_explicit(&device.launches, memory_order_relaxed);
 }
 
-void plm_call_launch(const struct plm_symbol *symbol)
-{
-    plm_launch(symbol->name);
-}
-
 void plm_call_refused(const struct plm_symbol *symbol)
 {
     uint64_t word = plm_record_pair(plm_record_text(symbol->library), plm_record_text(symbol->name));

@@ -1,5 +1,7 @@
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "device/calls.h"
 #include "device/capture.h"
 #include "device/device.h"
 #include "device/stream.h"
@@ -11,16 +13,27 @@ struct plm_graph_node {
 struct plm_graph {
     struct plm_graph_node **node;
     size_t count, room, kernels;
+    uint32_t number;
 };
 
 struct plm_graph_exec {
     size_t kernels;
+    uint32_t number; /* of the graph it was made from */
 };
 
 int plm_graph_create(struct plm_graph **out)
 {
+    static _Atomic uint32_t last_number;
     *out = calloc(1, sizeof **out);
-    return *out ? 0 : PLM_STREAM_NOMEM;
+    if (!*out)
+        return PLM_STREAM_NOMEM;
+    (*out)->number = atomic_fetch_add(&last_number, 1) + 1;
+    return 0;
+}
+
+uint32_t plm_graph_number(const struct plm_graph *graph)
+{
+    return graph->number;
 }
 
 int plm_graph_destroy(struct plm_graph *graph)
@@ -100,6 +113,7 @@ int plm_graph_instantiate(struct plm_graph *graph, struct plm_graph_exec **out)
     if (!*out)
         return PLM_STREAM_NOMEM;
     (*out)->kernels = graph->kernels;
+    (*out)->number = graph->number;
     return 0;
 }
 
@@ -113,11 +127,15 @@ int plm_graph_exec_destroy(struct plm_graph_exec *exec)
 
 int plm_graph_launch(struct plm_graph_exec *exec, struct plm_stream *stream)
 {
+    bool run;
     int status;
     if (!exec)
         return PLM_STREAM_INVALID;
-    status = plm_stream_work(stream);
-    for (size_t i = 0; status == 0 && i < exec->kernels; i++)
+    status = plm_stream_enqueue(stream, PLM_NODE_GRAPH, &run);
+    if (status)
+        return status;
+    for (size_t i = 0; run && i < exec->kernels; i++)
         plm_launch(NULL);
-    return status;
+    plm_call_graph(exec->number, exec->kernels, stream, run);
+    return 0;
 }

@@ -259,6 +259,7 @@ static int new_kernel(struct plm_module *m, const char *name, struct plm_kernel 
     kernel->name = copy;
     kernel->module = m;
     kernel->preferred_carveout = -1;
+    kernel->form = plm_arguments_form(copy);
     *out = kernel;
     return 0;
 }

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device/arguments.h"
+#include "record/writer.h"
+
 struct plm_card;
 
 enum plm_module_status { PLM_MODULE_INVALID = -1, PLM_MODULE_NO_IMAGE = -2, PLM_MODULE_NOMEM = -3 };
@@ -21,6 +24,8 @@ struct plm_kernel {
     struct plm_module *module;
     int max_dynamic_shared; /* as set by FuncSetAttribute; 0 = the default 48 KiB limit */
     int preferred_carveout;
+    struct plm_record_name text;     /* its name in the record */
+    struct plm_arguments_form form;  /* what its arguments tell about the size of its work */
 };
 
 /* `image` is a fat binary wrapper, a fat binary, an ELF cubin or PTX. It is not copied. */

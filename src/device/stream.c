@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "device/calls.h"
 #include "device/capture.h"
 #include "device/device.h"
 
@@ -11,6 +12,7 @@ struct plm_event {
     unsigned flags;
     int device;
     bool recorded;
+    uint32_t stream;              /* number of the stream it was recorded in */
     uint64_t when;                /* launches at the record */
     struct plm_capture_state *capture; /* recorded inside this capture, else NULL */
     uint64_t capture_id;
@@ -18,7 +20,8 @@ struct plm_event {
 
 enum { EVENT_DISABLE_TIMING = 2 };
 
-static _Atomic uint64_t next_stream_id = 8;
+enum { FIRST_STREAM_ID = 8 };
+static _Atomic uint64_t next_stream_id = FIRST_STREAM_ID;
 static struct plm_stream legacy_stream = {.id = 1};
 static __thread struct plm_stream per_thread_stream;
 
@@ -89,15 +92,26 @@ int plm_stream_id(struct plm_stream *stream, uint64_t *id)
     return 0;
 }
 
+uint32_t plm_stream_number(struct plm_stream *stream)
+{
+    if (!stream || stream == PLM_STREAM_LEGACY)
+        return 0;
+    if (stream == PLM_STREAM_PER_THREAD)
+        return 1;
+    return (uint32_t)(stream->id - FIRST_STREAM_ID) + 2;
+}
+
 int plm_stream_synchronize(struct plm_stream *stream)
 {
-    struct plm_stream *s = plm_stream_resolve(stream);
-    return plm_capture_refuse_sync(s);
+    int status = plm_stream_query(stream);
+    if (!status)
+        plm_call_sync(PLM_SYNC_STREAM, stream, PLM_STREAM_UNKNOWN);
+    return status;
 }
 
 int plm_stream_query(struct plm_stream *stream)
 {
-    return plm_stream_synchronize(stream);
+    return plm_capture_refuse_sync(plm_stream_resolve(stream));
 }
 
 int plm_stream_enqueue(struct plm_stream *stream, enum plm_node_type type, bool *run)
@@ -113,9 +127,13 @@ int plm_stream_work(struct plm_stream *stream)
 
 int plm_stream_wait(struct plm_stream *stream, struct plm_event *event)
 {
+    int status;
     if (!event)
         return PLM_STREAM_INVALID;
-    return plm_capture_fork(plm_stream_resolve(stream), event->capture, event->capture_id);
+    status = plm_capture_fork(plm_stream_resolve(stream), event->capture, event->capture_id);
+    if (!status && event->recorded)
+        plm_call_sync(PLM_SYNC_STREAM_WAITS, stream, event->stream);
+    return status;
 }
 
 /* ---- events ---- */
@@ -149,6 +167,7 @@ int plm_event_record(struct plm_event *event, struct plm_stream *stream)
         return PLM_STREAM_INVALID;
     event->recorded = true;
     event->when = plm_launch_count();
+    event->stream = plm_stream_number(stream);
     return plm_capture_mark(s, &event->capture, &event->capture_id);
 }
 
@@ -161,7 +180,10 @@ int plm_event_query(struct plm_event *event)
 
 int plm_event_synchronize(struct plm_event *event)
 {
-    return plm_event_query(event);
+    int status = plm_event_query(event);
+    if (!status)
+        plm_call_sync(PLM_SYNC_EVENT, NULL, event->recorded ? event->stream : PLM_STREAM_UNKNOWN);
+    return status;
 }
 
 int plm_event_elapsed(struct plm_event *start, struct plm_event *end, float *milliseconds)

@@ -60,6 +60,9 @@ int plm_stream_flags(struct plm_stream *stream, unsigned *flags);
 int plm_stream_priority(struct plm_stream *stream, int *priority);
 int plm_stream_device(struct plm_stream *stream, int *device);
 int plm_stream_id(struct plm_stream *stream, uint64_t *id);
+/* A small number for the record: 0 the legacy default stream, 1 a thread's own default stream, then those that were
+   made, in order. */
+uint32_t plm_stream_number(struct plm_stream *stream);
 int plm_stream_wait(struct plm_stream *stream, struct plm_event *event); /* may fork a capture */
 int plm_stream_synchronize(struct plm_stream *stream);                   /* fails on a capturing stream */
 int plm_stream_query(struct plm_stream *stream);
@@ -79,6 +82,8 @@ int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *grap
 int plm_capture_end(struct plm_stream *stream, struct plm_graph **out);
 int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64_t *id, struct plm_graph **graph,
                      struct plm_graph_node *const **last_nodes, size_t *last_count);
+/* The number of the graph that the stream captures into; 0 if it does not capture. */
+uint32_t plm_capture_graph(struct plm_stream *stream);
 enum plm_capture_mode plm_capture_exchange_mode(enum plm_capture_mode mode); /* of the calling thread */
 
 /* ---- events ---- */
@@ -94,6 +99,7 @@ int plm_event_elapsed(struct plm_event *start, struct plm_event *end, float *mil
 int plm_graph_create(struct plm_graph **out);
 int plm_graph_clone(struct plm_graph *graph, struct plm_graph **out);
 int plm_graph_destroy(struct plm_graph *graph);
+uint32_t plm_graph_number(const struct plm_graph *graph); /* unique in the process, from 1 */
 int plm_graph_add(struct plm_graph *graph, enum plm_node_type type, struct plm_graph_node **out);
 /* nodes == NULL asks for the count; otherwise *count is capacity in, number written out. */
 int plm_graph_nodes(struct plm_graph *graph, struct plm_graph_node **nodes, size_t *count);

@@ -132,6 +132,50 @@ enum plm_category {
     PLM_CATEGORIES
 };
 
+/* ---- what the calls of version 2 hold; docs/record.md has the payloads ---- */
+
+/* The element counts of a LAUNCH: what its two last words are. */
+enum plm_launch_count {
+    PLM_COUNT_NONE,       /* there are none */
+    PLM_COUNT_ELEMENTS,   /* elements; 0 */
+    PLM_COUNT_TENSORS,    /* elements of all tensors; tensors | lists << 32 */
+    PLM_COUNT_REDUCTION,  /* elements that are reduced; results */
+    PLM_COUNT_GRAPH,      /* kernels of the graph; its number */
+};
+#define PLM_LAUNCH_LIBRARY \
+    0x100u /* flag: the name is a library's routine; its kernels, grid and stream are not known */
+
+enum plm_gemm_batch { PLM_GEMM_ONE, PLM_GEMM_STRIDED, PLM_GEMM_POINTERS };
+
+enum plm_rnn_call { PLM_RNN_INFERENCE, PLM_RNN_TRAINING, PLM_RNN_BACKWARD_DATA, PLM_RNN_BACKWARD_WEIGHTS };
+
+enum plm_attention_call { PLM_ATTENTION_FORWARD, PLM_ATTENTION_BACKWARD };
+
+enum plm_collective {
+    PLM_COLLECTIVE_ALL_REDUCE,
+    PLM_COLLECTIVE_REDUCE,
+    PLM_COLLECTIVE_REDUCE_SCATTER,
+    PLM_COLLECTIVE_ALL_GATHER,
+    PLM_COLLECTIVE_BROADCAST,
+    PLM_COLLECTIVE_ALL_TO_ALL,
+    PLM_COLLECTIVE_GATHER,
+    PLM_COLLECTIVE_SCATTER,
+    PLM_COLLECTIVE_SEND,
+    PLM_COLLECTIVE_RECEIVE,
+};
+
+enum plm_copy_direction {
+    PLM_COPY_HOST_TO_HOST,
+    PLM_COPY_HOST_TO_DEVICE,
+    PLM_COPY_DEVICE_TO_HOST,
+    PLM_COPY_DEVICE_TO_DEVICE,
+    PLM_COPY_PEER, /* between two devices */
+    PLM_COPY_FILL, /* a memset: there is no source */
+};
+enum plm_copy_host { PLM_COPY_NO_HOST, PLM_COPY_PAGEABLE, PLM_COPY_PINNED };
+
+enum plm_sync { PLM_SYNC_DEVICE, PLM_SYNC_STREAM, PLM_SYNC_EVENT, PLM_SYNC_STREAM_WAITS };
+
 #define PLM_STREAM_UNKNOWN  0x7fffffffu
 #define PLM_STREAM_CAPTURED 0x80000000u /* set: the block belongs to the private pool of a CUDA graph */
 

@@ -43,11 +43,13 @@ struct plm_record {
 
 /* How many payload words each type has at least. */
 static const uint8_t least_words[PLM_EV_TYPES] = {
-    [PLM_EV_PROCESS] = 2,     [PLM_EV_TEXT] = 1,       [PLM_EV_CONFIG] = 1,   [PLM_EV_TIME] = 1,
-    [PLM_EV_BLOCK_ALLOC] = 2, [PLM_EV_BLOCK_FREE] = 2, [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
-    [PLM_EV_MEMORY_FREE] = 3, [PLM_EV_STEP] = 1,       [PLM_EV_REFUSED] = 1,  [PLM_EV_READBACK] = 2,
-    [PLM_EV_NOTE] = 1,        [PLM_EV_OOM] = 2,        [PLM_EV_LAUNCHES] = 1, [PLM_EV_CONTEXT] = 3,
-    [PLM_EV_PHASE] = 1,       [PLM_EV_MODULE] = 1,     [PLM_EV_TAG] = 3,
+    [PLM_EV_PROCESS] = 2,     [PLM_EV_TEXT] = 1,        [PLM_EV_CONFIG] = 1,   [PLM_EV_TIME] = 1,
+    [PLM_EV_BLOCK_ALLOC] = 2, [PLM_EV_BLOCK_FREE] = 2,  [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
+    [PLM_EV_MEMORY_FREE] = 3, [PLM_EV_STEP] = 1,        [PLM_EV_REFUSED] = 1,  [PLM_EV_READBACK] = 2,
+    [PLM_EV_NOTE] = 1,        [PLM_EV_OOM] = 2,         [PLM_EV_LAUNCHES] = 1, [PLM_EV_CONTEXT] = 3,
+    [PLM_EV_PHASE] = 1,       [PLM_EV_MODULE] = 1,      [PLM_EV_TAG] = 3,      [PLM_EV_LAUNCH] = 5,
+    [PLM_EV_GEMM] = 5,        [PLM_EV_CONVOLUTION] = 8, [PLM_EV_RNN] = 8,      [PLM_EV_ATTENTION] = 7,
+    [PLM_EV_COLLECTIVE] = 5,  [PLM_EV_COPY] = 5,        [PLM_EV_SYNC] = 3,
 };
 
 static int corrupt(const struct plm_record *r, const char *what, struct plm_error *error)

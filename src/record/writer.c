@@ -256,6 +256,19 @@ out:
     return id;
 }
 
+uint32_t plm_record_name(struct plm_record_name *name, const char *text)
+{
+    uint64_t have = atomic_load_explicit(&name->slot, memory_order_relaxed);
+    uint32_t id;
+    if (!recording())
+        return 0;
+    if (have >> 32 == writer.generation)
+        return (uint32_t)have;
+    id = plm_record_text(text);
+    atomic_store_explicit(&name->slot, plm_record_pair(id, writer.generation), memory_order_relaxed);
+    return id;
+}
+
 static void record_pair(enum plm_event_type type, const char *first, const char *second)
 {
     uint32_t a = plm_record_text(first), b = plm_record_text(second);

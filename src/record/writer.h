@@ -19,6 +19,12 @@ void plm_record(enum plm_event_type type, int device, const uint64_t *words, uns
 
 /* The id of a string, interned on first use. `text` is copied. Takes a lock: not for hot paths. */
 uint32_t plm_record_text(const char *text);
+/* The same for hot paths: the number is kept in a slot that starts as zeros and belongs to the text. A forked
+   child, whose numbers are its own, interns it again. No lock once it is known. */
+struct plm_record_name {
+    _Atomic uint64_t slot; /* generation of the process << 32 | number */
+};
+uint32_t plm_record_name(struct plm_record_name *name, const char *text);
 void plm_record_config(const char *key, const char *value);
 void plm_record_note(const char *kind, const char *value);
 

@@ -5,8 +5,11 @@
  * one it is not meant for several threads at a time, so nothing is locked. The default workspace that
  * the real library keeps on the device for each handle is not modelled.
  */
+#include "shim/cublas/handle.h"
+
 #include <stdlib.h>
 
+#include "device/calls.h"
 #include "device/device.h"
 #include "shim/cublas/releases.h"
 #include "shim/cublas/status.h"
@@ -14,25 +17,16 @@
 
 #define HANDLE_MAGIC 0x63756273u /* tells a live handle from a destroyed or foreign one */
 
-struct handle {
-    uint32_t magic;
-    int pointer_mode, atomics_mode, math_mode, sm_count_target;
-    int emulation_strategy, special_values, mantissa_control, mantissa_bits_max, mantissa_bit_offset;
-    int *mantissa_bit_count;
-    void *stream, *workspace;
-    size_t workspace_size;
-};
-
 static void *logger_callback;
 
-static bool valid(const struct handle *handle)
+bool plm_cublas_handle_valid(const struct plm_cublas_handle *handle)
 {
     return handle && handle->magic == HANDLE_MAGIC;
 }
 
-PLM_API int cublasCreate_v2(struct handle **out)
+PLM_API int cublasCreate_v2(struct plm_cublas_handle **out)
 {
-    struct handle *handle;
+    struct plm_cublas_handle *handle;
     if (!out)
         return PLM_CUBLAS_INVALID_VALUE;
     handle = calloc(1, sizeof *handle);
@@ -45,9 +39,9 @@ PLM_API int cublasCreate_v2(struct handle **out)
     return PLM_CUBLAS_SUCCESS;
 }
 
-PLM_API int cublasDestroy_v2(struct handle *handle)
+PLM_API int cublasDestroy_v2(struct plm_cublas_handle *handle)
 {
-    if (!valid(handle))
+    if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     handle->magic = 0;
     free(handle);
@@ -60,9 +54,9 @@ static int version(void)
     return part[0] * 10000 + part[1] * 100 + part[2];
 }
 
-PLM_API int cublasGetVersion_v2(const struct handle *handle, int *out)
+PLM_API int cublasGetVersion_v2(const struct plm_cublas_handle *handle, int *out)
 {
-    if (!valid(handle))
+    if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     if (!out)
         return PLM_CUBLAS_INVALID_VALUE;
@@ -100,23 +94,23 @@ PLM_API const char *cublasGetStatusString(int status)
 }
 
 /* A value that is only kept: one function sets it, the other gets it. */
-#define SETTER(name, type, field)                       \
-    PLM_API int name(struct handle *handle, type value) \
-    {                                                   \
-        if (!valid(handle))                             \
-            return PLM_CUBLAS_NOT_INITIALIZED;          \
-        handle->field = value;                          \
-        return PLM_CUBLAS_SUCCESS;                      \
+#define SETTER(name, type, field)                                  \
+    PLM_API int name(struct plm_cublas_handle *handle, type value) \
+    {                                                              \
+        if (!plm_cublas_handle_valid(handle))                      \
+            return PLM_CUBLAS_NOT_INITIALIZED;                     \
+        handle->field = value;                                     \
+        return PLM_CUBLAS_SUCCESS;                                 \
     }
-#define GETTER(name, type, field)                              \
-    PLM_API int name(const struct handle *handle, type *value) \
-    {                                                          \
-        if (!valid(handle))                                    \
-            return PLM_CUBLAS_NOT_INITIALIZED;                 \
-        if (!value)                                            \
-            return PLM_CUBLAS_INVALID_VALUE;                   \
-        *value = handle->field;                                \
-        return PLM_CUBLAS_SUCCESS;                             \
+#define GETTER(name, type, field)                                         \
+    PLM_API int name(const struct plm_cublas_handle *handle, type *value) \
+    {                                                                     \
+        if (!plm_cublas_handle_valid(handle))                             \
+            return PLM_CUBLAS_NOT_INITIALIZED;                            \
+        if (!value)                                                       \
+            return PLM_CUBLAS_INVALID_VALUE;                              \
+        *value = handle->field;                                           \
+        return PLM_CUBLAS_SUCCESS;                                        \
     }
 
 SETTER(cublasSetPointerMode_v2, int, pointer_mode)
@@ -143,9 +137,9 @@ SETTER(cublasSetFixedPointEmulationMantissaBitCountPointer, int *, mantissa_bit_
 GETTER(cublasGetFixedPointEmulationMantissaBitCountPointer, int *, mantissa_bit_count)
 #endif
 
-PLM_API int cublasSetStream_v2(struct handle *handle, void *stream)
+PLM_API int cublasSetStream_v2(struct plm_cublas_handle *handle, void *stream)
 {
-    if (!valid(handle))
+    if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     handle->stream = stream;
     handle->workspace = NULL;
@@ -153,14 +147,15 @@ PLM_API int cublasSetStream_v2(struct handle *handle, void *stream)
     return PLM_CUBLAS_SUCCESS;
 }
 
-PLM_API int cublasSetWorkspace_v2(struct handle *handle, void *workspace, size_t size)
+PLM_API int cublasSetWorkspace_v2(struct plm_cublas_handle *handle, void *workspace, size_t size)
 {
-    if (!valid(handle))
+    if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     if ((uintptr_t)workspace % 256)
         return PLM_CUBLAS_INVALID_VALUE;
     handle->workspace = workspace;
     handle->workspace_size = size;
+    plm_call_workspace(workspace);
     return PLM_CUBLAS_SUCCESS;
 }
 

@@ -31,7 +31,13 @@ enum plm_layout_attribute {
     PLM_LAYOUT_LEAD = 4,
     PLM_LAYOUT_BATCH_COUNT = 5,
 };
-enum plm_matmul_attribute { PLM_MATMUL_COMPUTE_TYPE = 0, PLM_MATMUL_SCALE_TYPE = 1 };
+enum plm_matmul_attribute {
+    PLM_MATMUL_COMPUTE_TYPE = 0,
+    PLM_MATMUL_SCALE_TYPE = 1,
+    PLM_MATMUL_TRANSPOSE_A = 3,
+    PLM_MATMUL_TRANSPOSE_B = 4,
+    PLM_MATMUL_EPILOGUE = 7,
+};
 enum plm_transform_attribute { PLM_TRANSFORM_SCALE_TYPE = 0 };
 
 int plm_bag_create(struct plm_bag **out, enum plm_bag_kind kind);

@@ -1,3 +1,4 @@
+#include "device/calls.h"
 #include "shim/cuda/driver.h"
 
 /*
@@ -13,9 +14,11 @@ static bool is_device(uint64_t address)
 static int copy_now(void *dst, const void *src, size_t bytes)
 {
     int device, status = plm_cu_blocking(&device);
-    if (status == 0)
-        plm_copy(dst, src, bytes);
-    return status;
+    if (status)
+        return status;
+    plm_call_copy(dst, src, bytes, false, NULL, true);
+    plm_copy(dst, src, bytes);
+    return 0;
 }
 
 static int copy_in_stream(void *dst, const void *src, size_t bytes, struct plm_stream *stream)
@@ -24,9 +27,12 @@ static int copy_in_stream(void *dst, const void *src, size_t bytes, struct plm_s
     int device, status = plm_cu_device(&device);
     if (status == 0)
         status = plm_cu_enqueue(stream, PLM_NODE_MEMCPY, &run);
-    if (status == 0 && run)
+    if (status)
+        return status;
+    plm_call_copy(dst, src, bytes, true, stream, run);
+    if (run)
         plm_copy(dst, src, bytes);
-    return status;
+    return 0;
 }
 
 PLM_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes)

@@ -1,3 +1,4 @@
+#include "device/calls.h"
 #include "shim/cuda/driver.h"
 
 /* Copies of rectangles and boxes, between host, device and arrays. */
@@ -83,10 +84,14 @@ static int copy_box(const struct copy_3d *copy, bool in_stream, struct plm_strea
         status = in_stream ? plm_cu_device(&device) : plm_cu_blocking(&device);
     if (status == 0 && in_stream)
         status = plm_cu_enqueue(stream, PLM_NODE_MEMCPY, &run);
-    for (size_t z = 0; status == 0 && run && z < copy->depth; z++)
+    if (status)
+        return status;
+    plm_call_copy((void *)dst.start, (const void *)src.start, copy->width * copy->height * copy->depth, in_stream,
+                  stream, run);
+    for (size_t z = 0; run && z < copy->depth; z++)
         plm_copy_2d((void *)(dst.start + z * dst.slice), dst.pitch, (const void *)(src.start + z * src.slice),
                     src.pitch, copy->width, copy->height);
-    return status;
+    return 0;
 }
 
 static struct copy_3d_side deepen(const struct copy_2d_side *side)

@@ -1,3 +1,4 @@
+#include "device/calls.h"
 #include "shim/cuda/driver.h"
 
 /* Setting memory: one function per element size, for ranges and for rectangles, with a stream and without. */
@@ -21,9 +22,12 @@ static int fill(const struct fill *f, bool in_stream, struct plm_stream *stream)
     status = in_stream ? plm_cu_device(&device) : plm_cu_blocking(&device);
     if (status == 0 && in_stream)
         status = plm_cu_enqueue(stream, PLM_NODE_MEMSET, &run);
-    for (size_t row = 0; status == 0 && run && f->width && row < f->height; row++)
+    if (status)
+        return status;
+    plm_call_fill((void *)f->address, f->width * f->height * f->element, in_stream, stream, run);
+    for (size_t row = 0; run && f->width && row < f->height; row++)
         plm_fill((void *)(f->address + row * f->pitch), f->value, f->element, f->width);
-    return status;
+    return 0;
 }
 
 static int fill_range(uint64_t address, unsigned value, unsigned element, size_t count, bool in_stream,

@@ -1,3 +1,6 @@
+#include <string.h>
+
+#include "device/calls.h"
 #include "shim/cuda/driver.h"
 #include "shim/cuda/module.h"
 
@@ -60,7 +63,16 @@ static int check_cooperative(const struct plm_cu_launch *launch, const struct pl
     return blocks > (uint64_t)room ? PLM_CU_COOPERATIVE_TOO_LARGE : 0;
 }
 
-static int launch_kernel(const struct plm_cu_launch *launch, const struct plm_kernel *kernel, bool cooperative)
+static void record(const struct plm_cu_launch *launch, struct plm_kernel *kernel, void **arguments, bool run)
+{
+    struct plm_call_shape shape = {.shared = launch->shared};
+    memcpy(shape.grid, launch->grid, sizeof shape.grid);
+    memcpy(shape.block, launch->block, sizeof shape.block);
+    plm_call_kernel(kernel, &shape, arguments, launch->stream, run);
+}
+
+static int launch_kernel(const struct plm_cu_launch *launch, struct plm_kernel *kernel, void **arguments,
+                         bool cooperative)
 {
     const struct plm_card *card;
     int device, allowed, status = plm_cu_device(&device);
@@ -81,36 +93,39 @@ static int launch_kernel(const struct plm_cu_launch *launch, const struct plm_ke
         status = check_cooperative(launch, card);
     if (status == 0)
         status = plm_cu_enqueue(launch->stream, PLM_NODE_KERNEL, &run);
-    if (status == 0 && run)
+    if (status)
+        return status;
+    if (run)
         plm_launch(kernel->name);
-    return status;
+    record(launch, kernel, arguments, run);
+    return 0;
 }
 
-PLM_API int cuLaunchKernel(const struct plm_kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+PLM_API int cuLaunchKernel(struct plm_kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                           struct plm_stream *stream)
+                           struct plm_stream *stream, void **arguments)
 {
     const struct plm_cu_launch launch = {
         {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream, NULL, 0};
-    return launch_kernel(&launch, kernel, false);
+    return launch_kernel(&launch, kernel, arguments, false);
 }
 
-PLM_API int cuLaunchCooperativeKernel(const struct plm_kernel *kernel, unsigned grid_x, unsigned grid_y,
-                                      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                                      unsigned shared, struct plm_stream *stream)
+PLM_API int cuLaunchCooperativeKernel(struct plm_kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                                      struct plm_stream *stream, void **arguments)
 {
     const struct plm_cu_launch launch = {
         {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream, NULL, 0};
-    return launch_kernel(&launch, kernel, true);
+    return launch_kernel(&launch, kernel, arguments, true);
 }
 
-PLM_API int cuLaunchKernelEx(const struct plm_cu_launch *launch, const struct plm_kernel *kernel)
+PLM_API int cuLaunchKernelEx(const struct plm_cu_launch *launch, struct plm_kernel *kernel, void **arguments)
 {
-    return launch ? launch_kernel(launch, kernel, is_cooperative(launch)) : PLM_CU_INVALID_VALUE;
+    return launch ? launch_kernel(launch, kernel, arguments, is_cooperative(launch)) : PLM_CU_INVALID_VALUE;
 }
 
 /* The default stream of a program compiled for one default stream per thread. */
-PLM_API int cuLaunchKernelEx_ptsz(const struct plm_cu_launch *launch, const struct plm_kernel *kernel)
+PLM_API int cuLaunchKernelEx_ptsz(const struct plm_cu_launch *launch, struct plm_kernel *kernel, void **arguments)
 {
     struct plm_cu_launch copy;
     if (!launch)
@@ -118,5 +133,5 @@ PLM_API int cuLaunchKernelEx_ptsz(const struct plm_cu_launch *launch, const stru
     copy = *launch;
     if (!copy.stream)
         copy.stream = PLM_STREAM_PER_THREAD;
-    return cuLaunchKernelEx(&copy, kernel);
+    return cuLaunchKernelEx(&copy, kernel, arguments);
 }

@@ -1,18 +1,27 @@
+#include "device/calls.h"
 #include "shim/cuda/driver.h"
 
 /* What can be asked of a context, or set in it. */
 
 PLM_API int cuCtxSynchronize(void)
 {
-    int device;
-    return plm_cu_blocking(&device);
+    int device, status = plm_cu_blocking(&device);
+    if (status == 0)
+        plm_call_sync(PLM_SYNC_DEVICE, NULL, PLM_STREAM_UNKNOWN);
+    return status;
 }
 
 PLM_API int cuCtxSynchronize_v2(struct plm_context *context)
 {
+    int status;
     if (context && !plm_cu_context_valid(context))
         return PLM_CU_INVALID_CONTEXT;
-    return context ? plm_cu_from_stream(plm_capture_unsafe_call()) : cuCtxSynchronize();
+    if (!context)
+        return cuCtxSynchronize();
+    status = plm_cu_from_stream(plm_capture_unsafe_call());
+    if (status == 0)
+        plm_call_sync(PLM_SYNC_DEVICE, NULL, PLM_STREAM_UNKNOWN);
+    return status;
 }
 
 PLM_API int cuCtxGetFlags(unsigned *flags)

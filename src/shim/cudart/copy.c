@@ -1,3 +1,4 @@
+#include "device/calls.h"
 #include "shim/cudart/runtime.h"
 
 /*
@@ -11,30 +12,34 @@ static int synchronous(void)
     return plm_rt_blocking(&device);
 }
 
-/* The copy or fill may happen now: not while the stream captures. */
-static bool queued(struct plm_stream *stream, enum plm_node_type type, int *status)
+/* *run: the copy or fill may happen now, which it does not while the stream captures. */
+static int queue(struct plm_stream *stream, enum plm_node_type type, bool *run)
 {
-    bool run;
-    *status = plm_rt_stream(plm_stream_enqueue(stream, type, &run));
-    return run && !*status;
+    return plm_rt_stream(plm_stream_enqueue(stream, type, run));
 }
 
 PLM_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
 {
     int status = synchronous();
     (void)kind;
-    if (!status)
-        plm_copy(dst, src, bytes);
-    return status;
+    if (status)
+        return status;
+    plm_call_copy(dst, src, bytes, false, NULL, true);
+    plm_copy(dst, src, bytes);
+    return PLM_RT_OK;
 }
 
 PLM_API int cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, struct plm_stream *stream)
 {
-    int status;
+    bool run;
+    int status = queue(stream, PLM_NODE_MEMCPY, &run);
     (void)kind;
-    if (queued(stream, PLM_NODE_MEMCPY, &status))
+    if (status)
+        return status;
+    plm_call_copy(dst, src, bytes, true, stream, run);
+    if (run)
         plm_copy(dst, src, bytes);
-    return status;
+    return PLM_RT_OK;
 }
 
 PLM_API int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes)
@@ -55,27 +60,35 @@ PLM_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t sr
 {
     int status = synchronous();
     (void)kind;
-    if (!status)
-        plm_copy_2d(dst, dst_pitch, src, src_pitch, width, height);
-    return status;
+    if (status)
+        return status;
+    plm_call_copy(dst, src, width * height, false, NULL, true);
+    plm_copy_2d(dst, dst_pitch, src, src_pitch, width, height);
+    return PLM_RT_OK;
 }
 
 PLM_API int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                               size_t height, int kind, struct plm_stream *stream)
 {
-    int status;
+    bool run;
+    int status = queue(stream, PLM_NODE_MEMCPY, &run);
     (void)kind;
-    if (queued(stream, PLM_NODE_MEMCPY, &status))
+    if (status)
+        return status;
+    plm_call_copy(dst, src, width * height, true, stream, run);
+    if (run)
         plm_copy_2d(dst, dst_pitch, src, src_pitch, width, height);
-    return status;
+    return PLM_RT_OK;
 }
 
 /* A list of copies: arrays of destinations, sources and sizes. The arguments behind the size differ
    between releases and only describe hints. */
 PLM_API int cudaMemcpyBatchAsync(void *const *dsts, void *const *srcs, const size_t *sizes, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        plm_call_copy(dsts[i], srcs[i], sizes[i], true, NULL, true);
         plm_copy(dsts[i], srcs[i], sizes[i]);
+    }
     return PLM_RT_OK;
 }
 
@@ -141,36 +154,41 @@ PLM_API int cudaGetSymbolSize(size_t *size, const void *symbol)
 
 /* ---- fills ---- */
 
-PLM_API int cudaMemset(void *dst, int value, size_t count)
+static void fill_rows(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
-    int status = synchronous();
-    if (!status)
-        plm_fill(dst, (uint64_t)(unsigned char)value, 1, count);
-    return status;
-}
-
-PLM_API int cudaMemsetAsync(void *dst, int value, size_t count, struct plm_stream *stream)
-{
-    int status;
-    if (queued(stream, PLM_NODE_MEMSET, &status))
-        plm_fill(dst, (uint64_t)(unsigned char)value, 1, count);
-    return status;
+    for (size_t row = 0; row < height; row++)
+        plm_fill((char *)dst + row * pitch, (uint64_t)(unsigned char)value, 1, width);
 }
 
 PLM_API int cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
     int status = synchronous();
-    for (size_t row = 0; !status && row < height; row++)
-        plm_fill((char *)dst + row * pitch, (uint64_t)(unsigned char)value, 1, width);
-    return status;
+    if (status)
+        return status;
+    plm_call_fill(dst, width * height, false, NULL, true);
+    fill_rows(dst, pitch, value, width, height);
+    return PLM_RT_OK;
 }
 
 PLM_API int cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
                               struct plm_stream *stream)
 {
-    int status;
-    if (queued(stream, PLM_NODE_MEMSET, &status))
-        for (size_t row = 0; row < height; row++)
-            plm_fill((char *)dst + row * pitch, (uint64_t)(unsigned char)value, 1, width);
-    return status;
+    bool run;
+    int status = queue(stream, PLM_NODE_MEMSET, &run);
+    if (status)
+        return status;
+    plm_call_fill(dst, width * height, true, stream, run);
+    if (run)
+        fill_rows(dst, pitch, value, width, height);
+    return PLM_RT_OK;
+}
+
+PLM_API int cudaMemset(void *dst, int value, size_t count)
+{
+    return cudaMemset2D(dst, 0, value, count, 1);
+}
+
+PLM_API int cudaMemsetAsync(void *dst, int value, size_t count, struct plm_stream *stream)
+{
+    return cudaMemset2DAsync(dst, 0, value, count, 1, stream);
 }

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/calls.h"
 #include "shim/cudart/runtime.h"
 
 static _Atomic unsigned device_flags[PLM_DEVICES_MAX];
@@ -75,8 +76,10 @@ PLM_API int cudaSetDeviceFlags(unsigned flags)
 
 PLM_API int cudaDeviceSynchronize(void)
 {
-    int device;
-    return plm_rt_blocking(&device);
+    int device, status = plm_rt_blocking(&device);
+    if (!status)
+        plm_call_sync(PLM_SYNC_DEVICE, NULL, PLM_STREAM_UNKNOWN);
+    return status;
 }
 
 /* Memory of a reset device is not freed here: programs reset at their end. */

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "device/calls.h"
 #include "shim/cudart/runtime.h"
 
 /* ---- launches ---- */
@@ -22,10 +23,10 @@ static int check(const struct plm_kernel *kernel, const struct plm_card *card, s
     return shared > most ? PLM_RT_INVALID_VALUE : PLM_RT_OK;
 }
 
-int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 block, size_t shared,
+int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 block, void **arguments, size_t shared,
                   struct plm_stream *stream)
 {
-    const struct plm_kernel *kernel = plm_rt_kernel(function);
+    struct plm_kernel *kernel = plm_rt_kernel(function);
     int device = plm_device_current(), status;
     bool run;
 
@@ -42,21 +43,22 @@ int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 bl
     plm_device_activate(device);
     if (run)
         plm_launch(kernel->name);
+    plm_call_kernel(kernel,
+                    &(struct plm_call_shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)shared},
+                    arguments, stream, run);
     return PLM_RT_OK;
 }
 
 PLM_API int cudaLaunchKernel(const void *function, struct plm_dim3 grid, struct plm_dim3 block, void **arguments,
                              size_t shared, struct plm_stream *stream)
 {
-    (void)arguments;
-    return plm_rt_launch(function, grid, block, shared, stream);
+    return plm_rt_launch(function, grid, block, arguments, shared, stream);
 }
 
 PLM_API int __cudaLaunchKernel(struct plm_kernel *kernel, struct plm_dim3 grid, struct plm_dim3 block, void **arguments,
                                size_t shared, struct plm_stream *stream)
 {
-    (void)arguments;
-    return plm_rt_launch(kernel, grid, block, shared, stream);
+    return plm_rt_launch(kernel, grid, block, arguments, shared, stream);
 }
 
 /* The head of the documented launch configuration. */
@@ -68,10 +70,9 @@ struct launch_config {
 
 PLM_API int cudaLaunchKernelExC(const struct launch_config *config, const void *function, void **arguments)
 {
-    (void)arguments;
     if (!config)
         return plm_rt(PLM_RT_INVALID_VALUE);
-    return plm_rt_launch(function, config->grid, config->block, config->shared, config->stream);
+    return plm_rt_launch(function, config->grid, config->block, arguments, config->shared, config->stream);
 }
 
 /* Runs at once: the stream is always done. A capture only counts it. */
@@ -249,12 +250,11 @@ PLM_API int cudaLaunchCooperativeKernel(const void *function, struct plm_dim3 gr
                                         void **arguments, size_t shared, struct plm_stream *stream)
 {
     int resident = 0, status;
-    (void)arguments;
     status =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, (int)(block.x * block.y * block.z), shared);
     if (status)
         return status;
     if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)resident * (uint64_t)plm_device_card(0)->sms)
         return plm_rt(PLM_RT_COOPERATIVE_TOO_LARGE);
-    return plm_rt_launch(function, grid, block, shared, stream);
+    return plm_rt_launch(function, grid, block, arguments, shared, stream);
 }

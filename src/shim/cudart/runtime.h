@@ -64,7 +64,7 @@ struct plm_kernel *plm_rt_kernel(const void *function);
 int plm_rt_symbol(const void *symbol, uint64_t *address, size_t *size);
 
 /* ---- launch.c ---- */
-int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 block, size_t shared,
+int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 block, void **arguments, size_t shared,
                   struct plm_stream *stream);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "device/device.h"
 #include "device/stream.h"
 
 PLM_API int cudnnBackendCreateDescriptor(int kind, struct plm_backend **out)
@@ -96,12 +97,14 @@ static bool ready(const struct plm_dnn_handle *handle, const struct plm_backend 
 
 PLM_API int cudnnBackendExecute(struct plm_dnn_handle *handle, struct plm_backend *plan, struct plm_backend *pack)
 {
-    static const struct plm_symbol symbol = {"cudnn", "cudnnBackendExecute"};
+    bool run;
     if (!ready(handle, plan, pack))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the plan is not finished or an argument is NULL");
-    if (plm_stream_work(handle->stream) != 0)
+    if (plm_stream_enqueue(handle->stream, PLM_NODE_KERNEL, &run) != 0)
         return plm_dnn_fail(PLM_DNN_EXECUTION, "the stream does not take work");
-    plm_call_launch(&symbol);
+    if (run)
+        plm_launch("cudnnBackendExecute");
+    plm_backend_call(plan, pack, handle->stream, run);
     return PLM_DNN_OK;
 }
 

@@ -13,6 +13,8 @@
 
 #include "shim/cudnn/dnn.h"
 
+struct plm_stream;
+
 enum plm_backend_kind {
     PLM_BACKEND_ENGINE = 2,
     PLM_BACKEND_ENGINE_CONFIG = 3,
@@ -23,6 +25,7 @@ enum plm_backend_kind {
     PLM_BACKEND_CONV_BACKWARD_DATA = 12,
     PLM_BACKEND_GRAPH = 15,
     PLM_BACKEND_TENSOR = 17,
+    PLM_BACKEND_OPERATION_MATMUL = 19,
     PLM_BACKEND_KERNEL_CACHE = 34,
     PLM_BACKEND_DEVICE = 38,
     PLM_BACKEND_KINDS = 256, /* newer versions add kinds; a bag holds them all */
@@ -78,6 +81,10 @@ enum plm_backend_name {
     PLM_ATTR_ENGINE_NUMERICAL_NOTES = 1303,
     PLM_ATTR_ENGINE_LAYOUTS = 1304,
     PLM_ATTR_ENGINE_BEHAVIOR_NOTES = 1305,
+    PLM_ATTR_PACK_WORKSPACE = 1003,
+    PLM_ATTR_MATMUL_A = 1520,
+    PLM_ATTR_MATMUL_B = 1521,
+    PLM_ATTR_MATMUL_C = 1522,
     PLM_ATTR_CACHE_HOLDS_KERNEL = 2401,
     PLM_ATTR_CACHE_JSON = 2402,
     PLM_ATTR_DEVICE_ID = 2700,
@@ -123,7 +130,19 @@ int plm_backend_copy(struct plm_backend *target, const struct plm_backend *sourc
 /* What cuDNN derives when a descriptor is finished becomes ordinary attributes (backend_derive.c). */
 int plm_backend_derive(struct plm_backend *descriptor);
 
-/* Workspace of the graph's convolution; 0 if it has none (backend_conv.c). */
+/* Integers of an attribute; returns their number, 0 if there are none or more than `most`. */
+int plm_backend_integers(const struct plm_backend *descriptor, int name, int64_t *out, int most);
+/* An operation of a graph; NULL behind the last. */
+const struct plm_backend *plm_backend_operation(const struct plm_backend *graph, int64_t index);
+
+/* The graph's convolution, whatever is fused to it; false if it has none (backend_conv.c). */
+struct plm_conv_shape;
+bool plm_backend_graph_convolution(const struct plm_backend *graph, struct plm_conv_shape *shape);
+/* Its workspace; 0 if it has none. */
 uint64_t plm_backend_graph_workspace(const struct plm_backend *graph);
+
+/* Records what a plan does (backend_call.c). */
+void plm_backend_call(const struct plm_backend *plan, const struct plm_backend *pack, struct plm_stream *stream,
+                      bool run);
 
 #endif

@@ -18,8 +18,7 @@ static const struct {
 
 enum { TENSOR_DIMS = PLM_CONV_AXES + 2 };
 
-/* Integers of an attribute; 0 if there are none or too many. */
-static int read_list(const struct plm_backend *d, int name, int64_t *out, int most)
+int plm_backend_integers(const struct plm_backend *d, int name, int64_t *out, int most)
 {
     const struct plm_backend_attribute *a = plm_backend_find(d, name);
     if (!a || a->type != PLM_TYPE_INT64 || a->count < 1 || a->count > most)
@@ -36,13 +35,13 @@ static bool read_shape(const struct operands *from, struct plm_conv_shape *s)
 {
     const struct plm_backend_attribute *type = plm_backend_find(from->x, PLM_ATTR_TENSOR_TYPE);
     int64_t x[TENSOR_DIMS], y[TENSOR_DIMS], w[TENSOR_DIMS], strides[TENSOR_DIMS];
-    const int dims = read_list(from->x, PLM_ATTR_TENSOR_SIZES, x, TENSOR_DIMS), axes = dims - 2;
+    const int dims = plm_backend_integers(from->x, PLM_ATTR_TENSOR_SIZES, x, TENSOR_DIMS), axes = dims - 2;
     const int first = PLM_CONV_AXES - axes;
     int element = 0;
 
-    if (axes < 1 || !type || read_list(from->y, PLM_ATTR_TENSOR_SIZES, y, TENSOR_DIMS) != dims ||
-        read_list(from->w, PLM_ATTR_TENSOR_SIZES, w, TENSOR_DIMS) != dims ||
-        read_list(from->x, PLM_ATTR_TENSOR_STRIDES, strides, TENSOR_DIMS) != dims || w[1] < 1)
+    if (axes < 1 || !type || plm_backend_integers(from->y, PLM_ATTR_TENSOR_SIZES, y, TENSOR_DIMS) != dims ||
+        plm_backend_integers(from->w, PLM_ATTR_TENSOR_SIZES, w, TENSOR_DIMS) != dims ||
+        plm_backend_integers(from->x, PLM_ATTR_TENSOR_STRIDES, strides, TENSOR_DIMS) != dims || w[1] < 1)
         return false;
     memcpy(&element, plm_backend_data(type), sizeof element);
     *s = (struct plm_conv_shape){
@@ -55,6 +54,8 @@ static bool read_shape(const struct operands *from, struct plm_conv_shape *s)
         .stride = {1, 1, 1},
         .dilation = {1, 1, 1},
         .groups = x[1] / w[1],
+        .axes = axes,
+        .type = element,
         .element_bytes = (int)plm_dnn_bytes(element, 1),
         .channels_last = x[1] > 1 && strides[1] == 1,
         .tf32 = plm_dnn_tf32(),
@@ -62,37 +63,46 @@ static bool read_shape(const struct operands *from, struct plm_conv_shape *s)
     memcpy(&s->in[first], &x[2], (size_t)axes * sizeof *x);
     memcpy(&s->out[first], &y[2], (size_t)axes * sizeof *y);
     memcpy(&s->filter[first], &w[2], (size_t)axes * sizeof *w);
-    return read_list(from->conv, PLM_ATTR_CONV_STRIDES, &s->stride[first], axes) == axes &&
-           read_list(from->conv, PLM_ATTR_CONV_DILATIONS, &s->dilation[first], axes) == axes &&
-           read_list(from->conv, PLM_ATTR_CONV_PADDINGS, &s->pad[first], axes) == axes;
+    return plm_backend_integers(from->conv, PLM_ATTR_CONV_STRIDES, &s->stride[first], axes) == axes &&
+           plm_backend_integers(from->conv, PLM_ATTR_CONV_DILATIONS, &s->dilation[first], axes) == axes &&
+           plm_backend_integers(from->conv, PLM_ATTR_CONV_PADDINGS, &s->pad[first], axes) == axes;
 }
 
-static uint64_t operation_workspace(const struct plm_backend *operation)
+static bool read_operation(const struct plm_backend *operation, struct plm_conv_shape *shape)
 {
-    struct plm_conv_shape shape;
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
         const struct operands from = {
             plm_backend_child(operation, operations[i].conv), plm_backend_child(operation, operations[i].x),
             plm_backend_child(operation, operations[i].y), plm_backend_child(operation, operations[i].w)};
-        if (operation->kind != operations[i].kind || !read_shape(&from, &shape))
+        if (operation->kind != operations[i].kind || !read_shape(&from, shape))
             continue;
-        shape.op = operations[i].op;
-        return plm_conv_workspace(&shape);
+        shape->op = operations[i].op;
+        return true;
     }
-    return 0;
+    return false;
+}
+
+const struct plm_backend *plm_backend_operation(const struct plm_backend *graph, int64_t index)
+{
+    const struct plm_backend_attribute *list = plm_backend_find(graph, PLM_ATTR_GRAPH_OPERATIONS);
+    const struct plm_backend *operation;
+    if (!list || list->type != PLM_TYPE_DESCRIPTOR || index >= list->count)
+        return NULL;
+    memcpy(&operation, (const char *)plm_backend_data(list) + (size_t)index * sizeof operation, sizeof operation);
+    return operation;
+}
+
+bool plm_backend_graph_convolution(const struct plm_backend *graph, struct plm_conv_shape *shape)
+{
+    const struct plm_backend *operation;
+    for (int64_t i = 0; (operation = plm_backend_operation(graph, i)); i++)
+        if (read_operation(operation, shape))
+            return true;
+    return false;
 }
 
 uint64_t plm_backend_graph_workspace(const struct plm_backend *graph)
 {
-    const struct plm_backend_attribute *list = plm_backend_find(graph, PLM_ATTR_GRAPH_OPERATIONS);
-    uint64_t most = 0;
-    for (int64_t i = 0; list && list->type == PLM_TYPE_DESCRIPTOR && i < list->count; i++) {
-        const struct plm_backend *operation;
-        uint64_t bytes;
-        memcpy(&operation, (const char *)plm_backend_data(list) + (size_t)i * sizeof operation, sizeof operation);
-        bytes = operation ? operation_workspace(operation) : 0;
-        if (bytes > most)
-            most = bytes;
-    }
-    return most;
+    struct plm_conv_shape shape;
+    return plm_backend_graph_convolution(graph, &shape) ? plm_conv_workspace(&shape) : 0;
 }

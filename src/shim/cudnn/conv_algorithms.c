@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "shim/cudnn/conv_workspace.h"
+#include "shim/cudnn/conv_call.h"
 
-enum { MATH_FMA = 3, DETERMINISTIC = 1 };
+enum { DETERMINISTIC = 1 };
 
 /* Forward: implicit precomputed GEMM; the gradients: algorithm 1. */
 enum { ALGORITHM = 1 };
@@ -25,57 +25,16 @@ struct perf {
 };
 _Static_assert(sizeof(struct perf) == 48, "layout of the results array");
 
-/* What a convolution call names, whatever the order of its arguments. */
-struct conv_call {
-    enum plm_conv_op op;
-    const struct plm_dnn_tensor *x, *y;
-    const struct plm_dnn_filter *w;
-    const struct plm_dnn_convolution *conv;
-};
-
-static bool shape_of(const struct conv_call *call, struct plm_conv_shape *s)
-{
-    int first;
-    if (!call->x || !call->y || !call->w || !call->conv || call->conv->dims > PLM_CONV_AXES ||
-        call->x->dims != call->conv->dims + 2 || call->y->dims != call->x->dims || call->w->dims != call->x->dims)
-        return false;
-    first = PLM_CONV_AXES - call->conv->dims;
-    *s = (struct plm_conv_shape){
-        .op = call->op,
-        .n = call->x->size[0],
-        .c = call->x->size[1],
-        .k = call->y->size[1],
-        .in = {1, 1, 1},
-        .filter = {1, 1, 1},
-        .out = {1, 1, 1},
-        .stride = {1, 1, 1},
-        .dilation = {1, 1, 1},
-        .groups = call->conv->groups,
-        .element_bytes = (int)plm_dnn_bytes(call->x->type, 1),
-        .channels_last = call->x->size[1] > 1 && call->x->stride[1] == 1,
-        .tf32 = call->conv->math != MATH_FMA && plm_dnn_tf32(),
-    };
-    for (int i = 0; i < call->conv->dims; i++) {
-        s->in[first + i] = call->x->size[i + 2];
-        s->out[first + i] = call->y->size[i + 2];
-        s->filter[first + i] = call->w->size[i + 2];
-        s->stride[first + i] = call->conv->stride[i];
-        s->dilation[first + i] = call->conv->dilation[i];
-        s->pad[first + i] = call->conv->pad[i];
-    }
-    return true;
-}
-
-static int workspace(const struct conv_call *call, size_t *bytes)
+static int workspace(const struct plm_conv_call *call, size_t *bytes)
 {
     struct plm_conv_shape shape;
-    if (!bytes || !shape_of(call, &shape))
+    if (!bytes || !plm_conv_shape(call, &shape))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptors of the convolution do not fit together");
     *bytes = plm_conv_workspace(&shape);
     return PLM_DNN_OK;
 }
 
-static int results(const struct conv_call *call, float milliseconds, int requested, int *returned, struct perf *out)
+static int results(const struct plm_conv_call *call, float milliseconds, int requested, int *returned, struct perf *out)
 {
     size_t bytes = 0;
     int status = workspace(call, &bytes);
@@ -94,7 +53,7 @@ static int results(const struct conv_call *call, float milliseconds, int request
 }
 
 /* Trying an algorithm runs it once; the time is the one that the virtual clock gives a launch. */
-static int tried(const struct conv_call *call, int requested, int *returned, struct perf *out)
+static int tried(const struct plm_conv_call *call, int requested, int *returned, struct perf *out)
 {
     static const struct plm_symbol searches[] = {
         [PLM_CONV_FORWARD] = {"cudnn", "cudnnFindConvolutionForwardAlgorithm"},
@@ -113,7 +72,7 @@ PLM_API int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const struct p
                                                     const struct plm_dnn_tensor *y, int algorithm, size_t *bytes)
 {
     (void)handle, (void)algorithm;
-    return workspace(&(struct conv_call){PLM_CONV_FORWARD, x, y, w, conv}, bytes);
+    return workspace(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, bytes);
 }
 
 PLM_API int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const struct plm_dnn_filter *w,
@@ -122,7 +81,7 @@ PLM_API int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const str
                                                          const struct plm_dnn_tensor *dx, int algorithm, size_t *bytes)
 {
     (void)handle, (void)algorithm;
-    return workspace(&(struct conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, bytes);
+    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, bytes);
 }
 
 PLM_API int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const struct plm_dnn_tensor *x,
@@ -132,7 +91,7 @@ PLM_API int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const s
                                                            size_t *bytes)
 {
     (void)handle, (void)algorithm;
-    return workspace(&(struct conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, bytes);
+    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, bytes);
 }
 
 PLM_API int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const struct plm_dnn_tensor *x,
@@ -142,7 +101,7 @@ PLM_API int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const struct pl
                                                    struct perf *out)
 {
     (void)handle;
-    return results(&(struct conv_call){PLM_CONV_FORWARD, x, y, w, conv}, -1, requested, returned, out);
+    return results(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, -1, requested, returned, out);
 }
 
 PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const struct plm_dnn_filter *w,
@@ -152,7 +111,7 @@ PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const stru
                                                         struct perf *out)
 {
     (void)handle;
-    return results(&(struct conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, -1, requested, returned, out);
+    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, -1, requested, returned, out);
 }
 
 PLM_API int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const struct plm_dnn_tensor *x,
@@ -162,7 +121,7 @@ PLM_API int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const st
                                                           struct perf *out)
 {
     (void)handle;
-    return results(&(struct conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, requested, returned, out);
+    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionForwardAlgorithm(void *handle, const struct plm_dnn_tensor *x,
@@ -171,7 +130,7 @@ PLM_API int cudnnFindConvolutionForwardAlgorithm(void *handle, const struct plm_
                                                  struct perf *out)
 {
     (void)handle;
-    return tried(&(struct conv_call){PLM_CONV_FORWARD, x, y, w, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardDataAlgorithm(void *handle, const struct plm_dnn_filter *w,
@@ -181,7 +140,7 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithm(void *handle, const struct
                                                       struct perf *out)
 {
     (void)handle;
-    return tried(&(struct conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardFilterAlgorithm(void *handle, const struct plm_dnn_tensor *x,
@@ -191,7 +150,7 @@ PLM_API int cudnnFindConvolutionBackwardFilterAlgorithm(void *handle, const stru
                                                         struct perf *out)
 {
     (void)handle;
-    return tried(&(struct conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, requested, returned, out);
 }
 
 /* The Ex variants bring operands and a workspace, whose size only matters to a real search. */
@@ -202,7 +161,7 @@ PLM_API int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const struct pl
                                                    int *returned, struct perf *out, void *space, size_t space_bytes)
 {
     (void)handle, (void)x_data, (void)w_data, (void)y_data, (void)space, (void)space_bytes;
-    return tried(&(struct conv_call){PLM_CONV_FORWARD, x, y, w, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const struct plm_dnn_filter *w,
@@ -213,7 +172,7 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const stru
                                                         size_t space_bytes)
 {
     (void)handle, (void)w_data, (void)dy_data, (void)dx_data, (void)space, (void)space_bytes;
-    return tried(&(struct conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const struct plm_dnn_tensor *x,
@@ -224,5 +183,5 @@ PLM_API int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const st
                                                           size_t space_bytes)
 {
     (void)handle, (void)x_data, (void)dy_data, (void)dw_data, (void)space, (void)space_bytes;
-    return tried(&(struct conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, requested, returned, out);
 }

@@ -19,6 +19,8 @@ struct plm_conv_shape {
     int64_t in[PLM_CONV_AXES], filter[PLM_CONV_AXES], out[PLM_CONV_AXES];
     int64_t stride[PLM_CONV_AXES], dilation[PLM_CONV_AXES], pad[PLM_CONV_AXES]; /* pad: before the first element */
     int64_t groups;
+    int axes; /* those that are there, the last ones */
+    int type; /* enum plm_dnn_type of x */
     int element_bytes;
     bool channels_last;
     bool tf32; /* fp32 may run on tensor cores */

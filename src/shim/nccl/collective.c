@@ -6,6 +6,7 @@
  */
 #include "shim/nccl/nccl.h"
 
+#include "device/calls.h"
 #include "device/device.h"
 #include "device/stream.h"
 #include "shim/shim.h"
@@ -18,15 +19,40 @@ struct call {
     size_t bytes; /* of one rank's contribution */
 };
 
-static int begin(struct call *call, struct plm_nccl_comm *comm, size_t count, int type, struct plm_stream *stream)
+enum { NONE = -1 }; /* no reduction, no root */
+
+/* What is asked for, as far as it is recorded. */
+struct asked {
+    enum plm_collective kind;
+    const void *from, *to; /* NULL: none */
+    size_t count;
+    int type, op, root;
+};
+
+/* Buffers are often the same for send and receive, and often parts of one bucket. */
+static void tag(const struct asked *a)
 {
-    if (!plm_nccl_comm_check(comm) || type < 0 || (size_t)type >= sizeof type_bytes)
+    if (a->from)
+        plm_call_tag(a->from, PLM_CATEGORY_COMMUNICATION);
+    if (a->to && a->to != a->from)
+        plm_call_tag(a->to, PLM_CATEGORY_COMMUNICATION);
+}
+
+static int begin(struct call *call, struct plm_nccl_comm *comm, const struct asked *a, struct plm_stream *stream)
+{
+    bool run = true;
+    if (!plm_nccl_comm_check(comm) || a->type < 0 || (size_t)a->type >= sizeof type_bytes)
         return PLM_NCCL_INVALID_ARGUMENT;
     call->comm = comm;
-    if (__builtin_mul_overflow(count, (size_t)type_bytes[type], &call->bytes))
+    if (__builtin_mul_overflow(a->count, (size_t)type_bytes[a->type], &call->bytes))
         return PLM_NCCL_INVALID_ARGUMENT;
-    plm_launch(NULL);
-    plm_stream_work(stream);
+    if (plm_stream_enqueue(stream, PLM_NODE_KERNEL, &run))
+        return PLM_NCCL_CUDA_ERROR;
+    if (run)
+        plm_launch(NULL);
+    plm_call_collective(
+        &(struct plm_call_collective){a->kind, a->type, a->op, comm->size, comm->rank, a->root, a->count}, stream, run);
+    tag(a);
     return PLM_NCCL_OK;
 }
 
@@ -53,9 +79,9 @@ static const void *own_slot(const struct call *call, const char *from)
 PLM_API int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, struct plm_nccl_comm *comm,
                           struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_ALL_REDUCE, from, to, count, type, op, NONE};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
-    (void)op;
+    int status = begin(&call, comm, &asked, stream);
     if (!status)
         plm_nccl_move(to, from, call.bytes);
     return status;
@@ -64,9 +90,9 @@ PLM_API int ncclAllReduce(const void *from, void *to, size_t count, int type, in
 PLM_API int ncclReduce(const void *from, void *to, size_t count, int type, int op, int root, struct plm_nccl_comm *comm,
                        struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_REDUCE, from, to, count, type, op, root};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
-    (void)op;
+    int status = begin(&call, comm, &asked, stream);
     if (!status && root == comm->rank)
         plm_nccl_move(to, from, call.bytes);
     return status;
@@ -75,9 +101,9 @@ PLM_API int ncclReduce(const void *from, void *to, size_t count, int type, int o
 PLM_API int ncclReduceScatter(const void *from, void *to, size_t count, int type, int op, struct plm_nccl_comm *comm,
                               struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_REDUCE_SCATTER, from, to, count, type, op, NONE};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
-    (void)op;
+    int status = begin(&call, comm, &asked, stream);
     if (!status)
         plm_nccl_move(to, own_slot(&call, from), call.bytes);
     return status;
@@ -86,8 +112,9 @@ PLM_API int ncclReduceScatter(const void *from, void *to, size_t count, int type
 PLM_API int ncclAllGather(const void *from, void *to, size_t count, int type, struct plm_nccl_comm *comm,
                           struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_ALL_GATHER, from, to, count, type, NONE, NONE};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, &asked, stream);
     if (!status)
         repeat(&call, to, from);
     return status;
@@ -97,8 +124,9 @@ PLM_API int ncclAllGather(const void *from, void *to, size_t count, int type, st
 PLM_API int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, struct plm_nccl_comm *comm,
                           struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_BROADCAST, from, to, count, type, NONE, root};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, &asked, stream);
     if (status)
         return status;
     if (root != comm->rank) {
@@ -119,8 +147,9 @@ PLM_API int ncclBcast(void *buffer, size_t count, int type, int root, struct plm
 PLM_API int ncclAlltoAll(const void *from, void *to, size_t count, int type, struct plm_nccl_comm *comm,
                          struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_ALL_TO_ALL, from, to, count, type, NONE, NONE};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, &asked, stream);
     if (!status)
         repeat(&call, to, own_slot(&call, from));
     return status;
@@ -129,8 +158,9 @@ PLM_API int ncclAlltoAll(const void *from, void *to, size_t count, int type, str
 PLM_API int ncclGather(const void *from, void *to, size_t count, int type, int root, struct plm_nccl_comm *comm,
                        struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_GATHER, from, to, count, type, NONE, root};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, &asked, stream);
     if (!status && root == comm->rank)
         repeat(&call, to, from);
     return status;
@@ -139,8 +169,9 @@ PLM_API int ncclGather(const void *from, void *to, size_t count, int type, int r
 PLM_API int ncclScatter(const void *from, void *to, size_t count, int type, int root, struct plm_nccl_comm *comm,
                         struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_SCATTER, from, to, count, type, NONE, root};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, &asked, stream);
     if (!status && root == comm->rank)
         plm_nccl_move(to, own_slot(&call, from), call.bytes);
     return status;
@@ -149,8 +180,9 @@ PLM_API int ncclScatter(const void *from, void *to, size_t count, int type, int 
 PLM_API int ncclSend(const void *from, size_t count, int type, int peer, struct plm_nccl_comm *comm,
                      struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_SEND, from, NULL, count, type, NONE, peer};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
+    int status = begin(&call, comm, &asked, stream);
     if (!status && peer == comm->rank)
         plm_nccl_own_part(PLM_NCCL_POINT_TO_POINT, from, call.bytes);
     return status;
@@ -158,9 +190,9 @@ PLM_API int ncclSend(const void *from, size_t count, int type, int peer, struct 
 
 PLM_API int ncclRecv(void *to, size_t count, int type, int peer, struct plm_nccl_comm *comm, struct plm_stream *stream)
 {
+    const struct asked asked = {PLM_COLLECTIVE_RECEIVE, NULL, to, count, type, NONE, peer};
     struct call call;
-    int status = begin(&call, comm, count, type, stream);
-    (void)peer;
+    int status = begin(&call, comm, &asked, stream);
     if (!status)
         plm_nccl_peer_part(PLM_NCCL_POINT_TO_POINT, to, NULL, call.bytes);
     return status;
