@@ -28,6 +28,7 @@ enum plm_backend_kind {
     PLM_BACKEND_OPERATION_MATMUL = 19,
     PLM_BACKEND_KERNEL_CACHE = 34,
     PLM_BACKEND_DEVICE = 38,
+    PLM_BACKEND_ATTENTION_FORWARD = 41,
     PLM_BACKEND_KINDS = 256, /* newer versions add kinds; a bag holds them all */
 };
 
@@ -89,6 +90,9 @@ enum plm_backend_name {
     PLM_ATTR_CACHE_JSON = 2402,
     PLM_ATTR_DEVICE_ID = 2700,
     PLM_ATTR_DEVICE_JSON = 2702,
+    PLM_ATTR_ATTENTION_Q = 2800,
+    PLM_ATTR_ATTENTION_K = 2801,
+    PLM_ATTR_ATTENTION_V = 2802,
 };
 
 /* Small values live in the attribute itself: a variant pack is made for every execution. */

@@ -7,18 +7,15 @@
 #include "shim/cudnn/conv_call.h"
 
 /*
- * Attention is a graph of matrix products with a softmax between them: two in the forward pass (queries by keys,
- * weights by values), five in the backward pass, which begins with the first of those again. Their tensors are
- * [batch, heads, rows, columns].
+ * Attention is one operation, or a graph of matrix products with a softmax between them: two in the forward pass
+ * (queries by keys, weights by values), five in the backward pass, of which the first two have the same sizes as
+ * those but for a transposition. Tensors are [batch, heads, rows, columns].
  */
 enum { FORWARD_PRODUCTS = 2, BACKWARD_PRODUCTS = 5, DIMS = 4 };
 
-static bool product(const struct plm_backend *operation, int64_t a[DIMS], int64_t b[DIMS])
+static bool sizes(const struct plm_backend *operation, int name, int64_t out[DIMS])
 {
-    return plm_backend_integers(plm_backend_child(operation, PLM_ATTR_MATMUL_A), PLM_ATTR_TENSOR_SIZES, a, DIMS) ==
-               DIMS &&
-           plm_backend_integers(plm_backend_child(operation, PLM_ATTR_MATMUL_B), PLM_ATTR_TENSOR_SIZES, b, DIMS) ==
-               DIMS;
+    return plm_backend_integers(plm_backend_child(operation, name), PLM_ATTR_TENSOR_SIZES, out, DIMS) == DIMS;
 }
 
 static int type_of(const struct plm_backend *tensor)
@@ -30,34 +27,54 @@ static int type_of(const struct plm_backend *tensor)
     return value;
 }
 
+static bool read_whole(const struct plm_backend *operation, struct plm_call_attention *out)
+{
+    int64_t q[DIMS], k[DIMS], v[DIMS];
+    if (!sizes(operation, PLM_ATTR_ATTENTION_Q, q) || !sizes(operation, PLM_ATTR_ATTENTION_K, k) ||
+        !sizes(operation, PLM_ATTR_ATTENTION_V, v))
+        return false;
+    *out = (struct plm_call_attention){PLM_ATTENTION_FORWARD,
+                                       type_of(plm_backend_child(operation, PLM_ATTR_ATTENTION_Q)),
+                                       q[0],
+                                       q[1],
+                                       k[1],
+                                       q[2],
+                                       k[2],
+                                       q[3],
+                                       v[3],
+                                       0};
+    return true;
+}
+
 static bool read_attention(const struct plm_backend *graph, struct plm_call_attention *out)
 {
-    const struct plm_backend *operation, *first = NULL;
-    int64_t q[DIMS] = {0}, k[DIMS] = {0}, weights[DIMS], v[DIMS] = {0};
-    int products = 0;
+    const struct plm_backend *operation;
+    int64_t q[DIMS] = {0}, k[DIMS] = {0}, second[DIMS] = {0};
+    int products = 0, type = PLM_DNN_FLOAT;
     for (int64_t i = 0; (operation = plm_backend_operation(graph, i)); i++) {
+        if (operation->kind == PLM_BACKEND_ATTENTION_FORWARD)
+            return read_whole(operation, out);
         if (operation->kind != PLM_BACKEND_OPERATION_MATMUL)
             continue;
-        if (!products)
-            first = operation;
-        if (products == 0 ? !product(operation, q, k) : products == 1 && !product(operation, weights, v))
+        if (products == 0) {
+            if (!sizes(operation, PLM_ATTR_MATMUL_A, q) || !sizes(operation, PLM_ATTR_MATMUL_B, k))
+                return false;
+            type = type_of(plm_backend_child(operation, PLM_ATTR_MATMUL_A));
+        } else if (products == 1 && !sizes(operation, PLM_ATTR_MATMUL_B, second))
             return false;
         products++;
     }
-    if (products != FORWARD_PRODUCTS && products != BACKWARD_PRODUCTS)
-        return false;
-    *out = (struct plm_call_attention){
-        .op = products == FORWARD_PRODUCTS ? PLM_ATTENTION_FORWARD : PLM_ATTENTION_BACKWARD,
-        .type = type_of(plm_backend_child(first, PLM_ATTR_MATMUL_A)),
-        .batch = q[0],
-        .heads = q[1],
-        .heads_kv = k[1],
-        .query_steps = q[2],
-        .key_steps = k[3],
-        .head_size = q[3],
-        .value_size = products == FORWARD_PRODUCTS ? v[3] : q[3],
-    };
-    return true;
+    *out = (struct plm_call_attention){products == FORWARD_PRODUCTS ? PLM_ATTENTION_FORWARD : PLM_ATTENTION_BACKWARD,
+                                       type,
+                                       q[0],
+                                       q[1],
+                                       k[1],
+                                       q[2],
+                                       k[3],
+                                       q[3],
+                                       second[3],
+                                       0};
+    return products == FORWARD_PRODUCTS || products == BACKWARD_PRODUCTS;
 }
 
 static void *workspace_of(const struct plm_backend *pack)
