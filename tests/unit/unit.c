@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "record/create.h"
+#include "record/reader.h"
 
 static char folder[64];
 static pid_t owner;
@@ -91,4 +92,38 @@ void unit_record(const char *path)
     assert_int_equal(plm_record_create(path, false, &file, &error), 0);
     plm_record_close(&file);
     setenv("PLIMSOLL_RECORD", path, 1);
+}
+
+struct calls {
+    struct plm_record *record;
+    struct unit_event *out;
+    int count, most;
+};
+
+static int take_call(const struct plm_record_event *e, void *context)
+{
+    struct calls *c = context;
+    struct unit_event *out = &c->out[c->count];
+    if (e->type < PLM_EV_TAG)
+        return 0;
+    assert_true(c->count < c->most);
+    assert_true(e->count <= COUNT(out->word));
+    *out = (struct unit_event){.type = (int)e->type, .device = e->device, .process = e->process, .count = e->count};
+    memcpy(out->word, e->words, e->count * sizeof *e->words);
+    if (e->type == PLM_EV_LAUNCH)
+        snprintf(out->name, sizeof out->name, "%.255s",
+                 plm_record_string(c->record, e->process, (uint32_t)out->word[2]));
+    c->count++;
+    return 0;
+}
+
+int unit_calls(const char *path, struct unit_event *out, int most)
+{
+    struct calls c = {NULL, out, 0, most};
+    struct plm_error error;
+    if (plm_record_open(path, &c.record, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(plm_record_each(c.record, take_call, &c, &error), 0);
+    plm_record_free(c.record);
+    return c.count;
 }

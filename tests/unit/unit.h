@@ -29,4 +29,14 @@ void assert_contains(const char *text, const char *part);
 /* Makes a new record at that path and has this process write to it; before the first event. */
 void unit_record(const char *path);
 
+/* Tags and calls (from PLM_EV_TAG on) that a record holds, in order; returns their number. */
+struct unit_event {
+    int type, device;
+    uint32_t process;
+    unsigned count;
+    uint64_t word[16];
+    char name[256]; /* of a launch */
+};
+int unit_calls(const char *path, struct unit_event *out, int most);
+
 #endif
