@@ -11,7 +11,7 @@ import importlib.machinery
 import os
 import sys
 
-from . import attribution, device, groups, steps, values
+from . import attribution, device, fsdp, groups, steps, values
 
 _ATTRIBUTION = device.DETAIL != "off"
 
@@ -25,6 +25,7 @@ _WANTED = {
     "torch.cuda": [values.assume_selections],
     "torchvision.ops.boxes": [values.assume_boxes],
     "torch.distributed.distributed_c10d": [groups.name_groups],
+    "torch.distributed.fsdp._fully_shard._fsdp_param_group": [fsdp.hook_groups] if _ATTRIBUTION else [],
 }
 
 

@@ -21,7 +21,7 @@ def _local(tensor):
     return getattr(tensor, "_local_tensor", tensor)
 
 
-def _tag(tensor, category, owner):
+def tag_tensor(tensor, category, owner):
     try:
         tensor = _local(tensor)
         if tensor.is_cuda:
@@ -52,7 +52,7 @@ def _tag_once(tensor, category, owner):
         return
     if address and _tagged.get(id(tensor)) != address:
         _tagged[id(tensor)] = address
-        _tag(tensor, category, owner)
+        tag_tensor(tensor, category, owner)
 
 
 def _tag_gradients():
@@ -64,7 +64,7 @@ def _tag_gradients():
             continue
         gradient = parameter.grad
         if gradient is not None:
-            _tag(gradient, device.GRADIENTS, text)
+            tag_tensor(gradient, device.GRADIENTS, text)
     if dead > len(names.tensors) // 2:
         names.tensors[:] = [entry for entry in names.tensors if entry[0]() is not None]
 
@@ -73,7 +73,7 @@ def _tag_inputs(values, left=32):
     for value in values:
         if isinstance(value, _torch.Tensor):
             if value.is_cuda and not value.requires_grad:
-                _tag(value, device.INPUTS, 0)
+                tag_tensor(value, device.INPUTS, 0)
         elif isinstance(value, dict):
             _tag_inputs(list(value.values())[:left], left)
         elif isinstance(value, (list, tuple)) and left > 1:
@@ -95,7 +95,7 @@ class _Optimizers:
                         text = device.text(f"{type(optimizer).__name__}.param_{number}")
                         names.parameters[id(parameter)] = text
                         if parameter.grad is not None:
-                            _tag(parameter.grad, device.GRADIENTS, text)
+                            tag_tensor(parameter.grad, device.GRADIENTS, text)
                     _tag_once(parameter, device.PARAMETERS, text)
         finally:
             phase(device.OPTIMIZER)
@@ -110,7 +110,7 @@ class _Optimizers:
                 text = names.parameters.get(id(parameter), 0)
                 for value in state.values() if isinstance(state, dict) else ():
                     if isinstance(value, _torch.Tensor):
-                        _tag(value, device.OPTIMIZER_STATE, text)
+                        tag_tensor(value, device.OPTIMIZER_STATE, text)
         if steps == 1:
             _find_copies()
 
@@ -161,10 +161,10 @@ def _hook_modules(module):
             return original(self, *args, **kwargs)
         number = known.get(id(self))
         if number is None:
-            number = _safely(_named, self) or 0
+            number = safely(_named, self) or 0
         flags = 0
         if depth() == 0:
-            flags = _safely(outermost, self, args, kwargs) or 0
+            flags = safely(outermost, self, args, kwargs) or 0
         enter(number, flags)
         try:
             return original(self, *args, **kwargs)
@@ -189,7 +189,7 @@ def _hook_modules(module):
 _failed = False
 
 
-def _safely(function, *args):
+def safely(function, *args):
     """Nothing here may raise into the user's program."""
     global _failed
     if _failed:
@@ -214,7 +214,7 @@ def _in_phase(function, number, afterwards=None):
         finally:
             leave_frame()
             if afterwards is not None:
-                _safely(afterwards)
+                safely(afterwards)
 
     return wrapped
 
@@ -232,8 +232,8 @@ def hook_modules(module):
 
 def hook_optimizer(module):
     """Called when torch.optim.optimizer has been imported; before steps.py's hook, so that a stop comes last."""
-    module.register_optimizer_step_pre_hook(lambda *args: _safely(_optimizers.before, *args))
-    module.register_optimizer_step_post_hook(lambda *args: _safely(_optimizers.after, *args))
+    module.register_optimizer_step_pre_hook(lambda *args: safely(_optimizers.before, *args))
+    module.register_optimizer_step_post_hook(lambda *args: safely(_optimizers.after, *args))
     module.Optimizer.zero_grad = _in_phase(module.Optimizer.zero_grad, device.ZERO_GRAD)
 
 

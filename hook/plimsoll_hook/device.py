@@ -10,7 +10,7 @@ DETAIL = os.environ.get("PLIMSOLL_DETAIL", "full")
 # enum plm_phase and enum plm_category of src/record/format.h
 OTHER, DATA, FORWARD, RECOMPUTE, LOSS, BACKWARD, OPTIMIZER, ZERO_GRAD = range(8)
 PARAMETERS, GRADIENTS, OPTIMIZER_STATE, BUFFERS, COMMUNICATION, WORKSPACE, INPUTS = range(7)
-NO_PARAMETERS = 1  # a flag of enter()
+NO_PARAMETERS, KEEP_PHASE = 1, 2  # flags of enter()
 
 
 def encode(value):

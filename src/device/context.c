@@ -309,6 +309,8 @@ static void record_module(uint32_t text, unsigned phase)
    outside any model, is a loss or a transform of the data: it belongs to the phase around it. */
 static enum plm_phase phase_of_module(enum plm_phase before, unsigned flags, bool outermost)
 {
+    if (flags & PLM_MODULE_KEEP_PHASE)
+        return before;
     if (in_backward(before))
         return PLM_PHASE_RECOMPUTE;
     if (outermost ? flags & PLM_MODULE_NO_PARAMETERS : before == PLM_PHASE_LOSS)

@@ -20,7 +20,10 @@ uint32_t plm_context_operator(void);      /* text of the innermost operator; 0: 
 bool plm_context_in_all(void);            /* inside aten::all or aten::any's counterpart for "every" */
 
 /* ---- the hook's side ---- */
-enum { PLM_MODULE_NO_PARAMETERS = 1 };    /* a loss or a transform, called outside a model */
+enum {
+    PLM_MODULE_NO_PARAMETERS = 1,         /* a loss or a transform, called outside a model */
+    PLM_MODULE_KEEP_PHASE = 2,            /* something is done for it, it is not called */
+};
 void plm_context_enter_module(uint32_t text, unsigned flags);
 void plm_context_enter_phase(enum plm_phase phase);
 void plm_context_leave(void);             /* the innermost module or phase */
