@@ -83,7 +83,8 @@ void plm_overview_steps(const struct plm_page *p, const struct plm_lane *lane)
     if (!d->steps)
         return;
     plm_page_title(p, "Peak of each step");
-    curve(p, d);
+    if (count_rows(p, d) > ROWS)
+        curve(p, d);
     fprintf(p->out, "  %s%-11s %14s %14s%s\n", plm_ink(p, PLM_INK_DIM), "step", "allocated", "reserved",
             plm_ink(p, PLM_INK_PLAIN));
     if (count_rows(p, d) <= ROWS) {
