@@ -90,7 +90,7 @@ static int by_bytes(const void *a, const void *b)
     const struct plm_holder *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return strcmp(x->name, y->name);
+    return strverscmp(x->name, y->name); /* layer 2 before layer 10 */
 }
 
 static int add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,

@@ -22,8 +22,8 @@ static int parse_one(char *word, struct plm_assume *assume, struct plm_error *er
             return 0;
         }
     }
-    return plm_fail(error, PLM_EINVAL, "--assume takes all=true, all=false and keep=0 to keep=1, not '%.60s%s%.60s'", word,
-                    value ? "=" : "", value ? value : "");
+    return plm_fail(error, PLM_EINVAL, "--assume takes all=true, all=false and keep=0 to keep=1, not '%.60s%s%.60s'",
+                    word, value ? "=" : "", value ? value : "");
 }
 
 int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error)

@@ -8,6 +8,8 @@
 
 #include "cli/assume.h"
 
+struct plm_card;
+struct plm_catalogue;
 struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
@@ -35,6 +37,13 @@ int plm_complain(int status, const char *sentence);
 /* Is colour wanted on this stream? `choice` is --color's value: auto, always or never. */
 bool plm_want_color(const char *choice, int fd);
 int plm_terminal_width(int fd);
+/* Does the locale write UTF-8? */
+bool plm_want_utf8(void);
+
+/* cards.c: fills `cards` (PLM_REPORT_CARDS) with those of a list "rtx3060,l4"; without a list, with the
+   job's own and some common ones, by memory. Returns their number, or a negative PLM_E code. */
+int plm_cards_choose(struct plm_catalogue *catalogue, const struct plm_install *install, const char *list,
+                     const char *own, struct plm_card *cards, struct plm_error *error);
 
 #define PLM_STEPS_STEADY (-1)
 

@@ -104,10 +104,14 @@ static void try_import(const char *python, const struct plm_install *install)
     }
     if (pipe(channel))
         return;
-    child = plm_launch_start(
-        &(struct plm_launch){.install = install, .gpu = gpu, .gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING,
-                              .command = command, .quiet_fd = channel[1]},
-        &failure);
+    child = plm_launch_start(&(struct plm_launch){.install = install,
+                                                  .gpu = gpu,
+                                                  .gpus = 1,
+                                                  .detail = "off",
+                                                  .assume = PLM_ASSUME_NOTHING,
+                                                  .command = command,
+                                                  .quiet_fd = channel[1]},
+                             &failure);
     close(channel[1]);
     while (child > 0 && (n = read(channel[0], answer + at, sizeof answer - 1 - (size_t)at)) > 0)
         at += n;

@@ -1,3 +1,5 @@
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +92,15 @@ int plm_terminal_width(int fd)
     return 80;
 }
 
+bool plm_want_utf8(void)
+{
+    return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
 int main(int argc, char **argv)
 {
     char sentence[300];
+    setlocale(LC_CTYPE, "");
     if (argc < 2) {
         help(0, NULL);
         return PLM_EXIT_USAGE;

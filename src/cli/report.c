@@ -1,55 +1,109 @@
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
+#include "analysis/job.h"
+#include "base/catalogue.h"
 #include "base/error.h"
+#include "base/install.h"
 #include "base/options.h"
 #include "cli/cli.h"
 #include "report/report.h"
 
-int plm_cmd_report(int argc, char **argv)
-{
-    bool bytes = false, json = false;
-    const char *color = "auto";
-    const struct plm_option table[] = {
-        {"bytes", 0, PLM_OPTION_FLAG, &bytes, true},
-        {"json", 0, PLM_OPTION_FLAG, &json, false},
-        {"color", 0, PLM_OPTION_TEXT, &color, true},
-    };
-    const size_t count = sizeof table / sizeof table[0];
-    struct plm_summary s;
-    struct plm_error error;
-    const char *path = NULL;
-    int status = 0;
+struct report_options {
+    bool bytes, json;
+    const char *color, *by, *at, *gpu;
+    const char *path; /* the record */
+};
 
-    /* Options may stand before and after the file. */
+/* Options may stand before and after the file. */
+static int parse(struct report_options *o, int argc, char **argv, struct plm_error *error)
+{
+    const struct plm_option table[] = {
+        {"bytes", 0, PLM_OPTION_FLAG, &o->bytes, true}, {"json", 0, PLM_OPTION_FLAG, &o->json, false},
+        {"color", 0, PLM_OPTION_TEXT, &o->color, true}, {"by", 0, PLM_OPTION_TEXT, &o->by, false},
+        {"at", 0, PLM_OPTION_TEXT, &o->at, false},      {"gpu", 0, PLM_OPTION_TEXT, &o->gpu, true},
+    };
     while (argc > 0) {
-        int rest;
-        if (plm_options_parse(table, count, "report", argc, argv, &rest, &error) < 0)
-            return plm_complain(PLM_EXIT_USAGE, error.text);
+        int rest, status = plm_options_parse(table, sizeof table / sizeof table[0], "report", argc, argv, &rest, error);
+        if (status < 0)
+            return status;
         argc -= rest;
         argv += rest;
         if (argc == 0)
             break;
-        if (path)
-            return plm_complain(PLM_EXIT_USAGE, "one record at a time: `plimsoll report FILE`");
-        path = argv[0];
+        if (o->path)
+            return plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll report FILE`");
+        o->path = argv[0];
         argc--;
         argv++;
     }
-    if (!path)
-        return plm_complain(PLM_EXIT_USAGE, "no record given; write `plimsoll report FILE.plm`");
-    if (plm_summary_read(path, &s, &error) < 0)
+    if (!o->path)
+        return plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll report FILE.plm`");
+    return 0;
+}
+
+static int understand(const struct report_options *o, struct plm_report_options *out, struct plm_error *error)
+{
+    *out = (struct plm_report_options){.bytes = o->bytes,
+                                       .color = plm_want_color(o->color, STDOUT_FILENO),
+                                       .utf8 = plm_want_utf8(),
+                                       .width = plm_terminal_width(STDOUT_FILENO),
+                                       .record = o->path,
+                                       .listed = o->by != NULL};
+    if (o->by && plm_report_by_parse(o->by, &out->by))
+        return plm_fail(error, PLM_EINVAL, "--by %.60s: it takes module, op, phase, category or stack", o->by);
+    if (o->at && plm_report_at_parse(o->at, &out->at))
+        return plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", o->at);
+    return 0;
+}
+
+static int choose_cards(const struct report_options *o, const struct plm_job *job, struct plm_report_options *options,
+                        struct plm_card *cards, struct plm_error *error)
+{
+    struct plm_catalogue catalogue;
+    struct plm_install install;
+    int status = plm_install_find(&install, error);
+    if (status == 0)
+        status = plm_catalogue_load(&catalogue, &install, error);
+    if (status < 0)
+        return status;
+    status = plm_cards_choose(&catalogue, &install, o->gpu, plm_summary_config(&job->summary, "gpu"), cards, error);
+    plm_catalogue_free(&catalogue);
+    options->card = cards;
+    options->cards = status > 0 ? status : 0;
+    return status < 0 ? status : 0;
+}
+
+static int show(const struct report_options *o, const struct plm_job *job, struct plm_report_options *options)
+{
+    struct plm_card cards[PLM_REPORT_CARDS];
+    struct plm_error error;
+    if (plm_report_at_check(job, options->at, &error) < 0 || choose_cards(o, job, options, cards, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (!o->json && !job->lanes)
+        return plm_complain(PLM_EXIT_CANNOT,
+                            "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+    if ((o->json ? plm_report_json : plm_report_text)(stdout, job, options, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (json)
-        status = plm_report_json(stdout, &s);
-    else if (!s.devices)
-        status = plm_complain(PLM_EXIT_CANNOT,
-                              "this record holds no GPU activity: the job never used CUDA or was cut before it did");
-    else
-        plm_report_text(stdout, &s,
-                        &(struct plm_report_options){bytes, plm_want_color(color, STDOUT_FILENO),
-                                                     plm_terminal_width(STDOUT_FILENO), NULL});
-    plm_summary_free(&s);
-    return status < 0 ? plm_complain(PLM_EXIT_CANNOT, "the report could not be written") : status;
+    return PLM_EXIT_OK;
+}
+
+int plm_cmd_report(int argc, char **argv)
+{
+    struct report_options o = {.color = "auto"};
+    struct plm_report_options options;
+    struct plm_error error;
+    struct plm_job *job;
+    int status;
+
+    if (parse(&o, argc, argv, &error) < 0 || understand(&o, &options, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_job_read(o.path, &job, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    status = show(&o, job, &options);
+    plm_job_free(job);
+    return status;
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
+#include "analysis/job.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
@@ -162,7 +162,7 @@ static int judge_silence(const struct plm_summary *s)
     return plm_complain(PLM_EXIT_CANNOT, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
 }
 
-static int write_json(const char *path, const struct plm_summary *s)
+static int write_json(const char *path, const struct plm_job *job, const struct plm_report_options *options)
 {
     char text[400];
     FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
@@ -171,35 +171,44 @@ static int write_json(const char *path, const struct plm_summary *s)
         snprintf(text, sizeof text, "cannot write %.200s: %s", path, strerror(errno));
         return plm_complain(PLM_EXIT_CANNOT, text);
     }
-    status = plm_report_json(out, s);
+    status = plm_report_json(out, job, options, NULL);
     if (out != stdout && fclose(out))
         status = PLM_EIO;
     return status ? plm_complain(PLM_EXIT_CANNOT, "the JSON report could not be written") : PLM_EXIT_OK;
 }
 
-static int report(const struct run_options *o, const char *record, int command_status)
+static int report(const struct run_options *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
+                  int command_status)
 {
+    struct plm_card cards[PLM_REPORT_CARDS];
+    struct plm_report_options options = {.bytes = o->bytes,
+                                         .color = plm_want_color(o->color, STDOUT_FILENO),
+                                         .utf8 = plm_want_utf8(),
+                                         .width = plm_terminal_width(STDOUT_FILENO),
+                                         .record = o->output,
+                                         .card = cards};
     struct plm_error error;
-    struct plm_summary s;
+    struct plm_job *job;
+    const char *own = launch->gpu->card.id;
     char reasons[8][256];
     int n, result, json = PLM_EXIT_OK;
 
-    if (plm_summary_read(record, &s, &error) < 0)
+    if (plm_job_read(launch->record, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    result = judge_command(command_status, &s, o->bounded);
-    if (!s.devices)
-        result = result ? result : judge_silence(&s);
-    else if (!o->json || strcmp(o->json, "-"))
-        plm_report_text(stdout, &s,
-                        &(struct plm_report_options){o->bytes, plm_want_color(o->color, STDOUT_FILENO),
-                                                     plm_terminal_width(STDOUT_FILENO), o->output});
+    n = plm_cards_choose(catalogue, launch->install, NULL, own, cards, &error);
+    options.cards = n > 0 ? n : 0;
+    result = judge_command(command_status, &job->summary, o->bounded);
+    if (!job->lanes)
+        result = result ? result : judge_silence(&job->summary);
+    else if ((!o->json || strcmp(o->json, "-")) && plm_report_text(stdout, job, &options, &error))
+        result = plm_complain(PLM_EXIT_CANNOT, error.text);
     if (o->json)
-        json = write_json(o->json, &s);
+        json = write_json(o->json, job, &options);
     if (result == PLM_EXIT_OK)
         result = json;
-    if (result == PLM_EXIT_OK && o->strict && strcmp(plm_report_confidence(&s, reasons, 8, &n), "high"))
+    if (result == PLM_EXIT_OK && o->strict && strcmp(plm_report_confidence(&job->summary, reasons, 8, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, "the confidence is not high, and --strict asks for that");
-    plm_summary_free(&s);
+    plm_job_free(job);
     return result;
 }
 
@@ -241,7 +250,7 @@ static void look_at_other_end(const struct run_options *o, const struct plm_laun
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
 
-static int run(struct run_options *o, struct plm_launch *launch)
+static int run(struct run_options *o, struct plm_launch *launch, struct plm_catalogue *catalogue)
 {
     char record[PATH_MAX];
     struct plm_record_file file;
@@ -269,7 +278,7 @@ static int run(struct run_options *o, struct plm_launch *launch)
     note_end(status, &start);
     look_at_other_end(o, launch, status);
     plm_record_close(&file);
-    return report(o, record, status);
+    return report(o, launch, catalogue, status);
 }
 
 static int check(struct run_options *o, struct plm_assume *assume)
@@ -296,12 +305,18 @@ int plm_cmd_run(int argc, char **argv)
 {
     struct run_options o = {.gpu = "a100-80gb", .color = "auto", .detail = "full", .steps = PLM_STEPS_STEADY};
     const struct plm_option table[] = {
-        {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},          {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
-        {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},    {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
-        {"output", 'o', PLM_OPTION_TEXT, &o.output, false}, {"force", 'f', PLM_OPTION_FLAG, &o.force, false},
-        {"json", 0, PLM_OPTION_TEXT, &o.json, false},       {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
-        {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},      {"color", 0, PLM_OPTION_TEXT, &o.color, true},
-        {"detail", 0, PLM_OPTION_TEXT, &o.detail, true},    {"assume", 0, PLM_OPTION_TEXT, &o.assume, true},
+        {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},
+        {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
+        {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},
+        {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
+        {"output", 'o', PLM_OPTION_TEXT, &o.output, false},
+        {"force", 'f', PLM_OPTION_FLAG, &o.force, false},
+        {"json", 0, PLM_OPTION_TEXT, &o.json, false},
+        {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
+        {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},
+        {"color", 0, PLM_OPTION_TEXT, &o.color, true},
+        {"detail", 0, PLM_OPTION_TEXT, &o.detail, true},
+        {"assume", 0, PLM_OPTION_TEXT, &o.assume, true},
         {"until-exit", 0, PLM_OPTION_FLAG, &o.until_exit, false},
     };
     const struct plm_catalogue_entry *gpu = NULL;
@@ -337,7 +352,7 @@ int plm_cmd_run(int argc, char **argv)
     launch.bounded = o.bounded;
     launch.detail = o.detail;
     launch.command = argv + rest;
-    status = run(&o, &launch);
+    status = run(&o, &launch, &catalogue);
     plm_catalogue_free(&catalogue);
     return status;
 }

@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "analysis/summary.h"
+#include "base/units.h"
 #include "report/report.h"
 
 /* Operators whose result decides how large the next tensors are. */
-static const char *const deciding[] = {"aten::nonzero",   "aten::masked_select",     "aten::unique",
-                                       "aten::_unique2",  "aten::unique_dim",        "aten::unique_consecutive",
+static const char *const deciding[] = {"aten::nonzero",    "aten::masked_select",     "aten::unique",
+                                       "aten::_unique2",   "aten::unique_dim",        "aten::unique_consecutive",
                                        "torchvision::nms", "aten::repeat_interleave", "aten::bincount",
                                        "aten::all"};
 
@@ -21,26 +22,59 @@ uint64_t plm_report_deciding(const struct plm_summary *s)
     return calls;
 }
 
-static bool still_grows(const struct plm_summary *s)
+/* How many of the last steps raised their peak, each by more than `slack` of it. */
+static int rising(const struct plm_device_summary *d, bool reserved, double slack)
 {
-    for (int i = 0; i < s->devices; i++) {
-        const struct plm_device_summary *d = &s->device[i];
-        const struct plm_step *last;
-        if (d->steps < 2)
-            continue;
-        last = &d->step[d->steps - 1];
-        /* Which free block is taken moves the allocated bytes a little from step to step. */
-        if (last->reserved_peak > last[-1].reserved_peak ||
-            last->allocated_peak > last[-1].allocated_peak + last[-1].allocated_peak / 200)
-            return true;
+    int n = 0;
+    for (int i = d->steps - 1; i > 0; i--, n++) {
+        uint64_t now = reserved ? d->step[i].reserved_peak : d->step[i].allocated_peak;
+        uint64_t before = reserved ? d->step[i - 1].reserved_peak : d->step[i - 1].allocated_peak;
+        if (now <= before || (double)(now - before) <= slack * (double)before)
+            break;
     }
-    return false;
+    return n;
+}
+
+/* How many of the last steps raised the peak, and by how much on average, where it is most. Which free block
+   is taken moves the allocated bytes a little from step to step; that does not count. */
+static int growth(const struct plm_summary *s, uint64_t *each)
+{
+    int steps = 0;
+    *each = 0;
+    for (int i = 0; i < s->devices; i++)
+        for (int reserved = 0; reserved < 2; reserved++) {
+            const struct plm_device_summary *d = &s->device[i];
+            int n = rising(d, reserved, reserved ? 0 : 0.005);
+            const struct plm_step *last = n ? &d->step[d->steps - 1] : NULL, *first = n ? last - n : NULL;
+            uint64_t rise;
+            if (!n)
+                continue;
+            rise = reserved ? last->reserved_peak - first->reserved_peak : last->allocated_peak - first->allocated_peak;
+            rise /= (uint64_t)n;
+            if (!steps || rise > *each) {
+                steps = n;
+                *each = rise;
+            }
+        }
+    return steps;
+}
+
+static void describe_growth(char out[256], int steps, uint64_t each)
+{
+    char size[32];
+    plm_size_text(size, sizeof size, each);
+    if (steps == 1)
+        snprintf(out, 256, "the peak still grew in the last step, by %s: run more steps with --steps", size);
+    else
+        snprintf(out, 256, "the peak still grew in the last %d steps, by %s a step: run more steps with --steps", steps,
+                 size);
 }
 
 const char *plm_report_confidence(const struct plm_summary *s, char reasons[][256], int most, int *count)
 {
-    uint64_t calls = plm_report_deciding(s), refused = 0;
-    int n = 0, level = 0; /* 0 high, 1 medium, 2 low */
+    uint64_t calls = plm_report_deciding(s), refused = 0, each;
+    int n = 0, level = 0, grown = growth(s, &each); /* level: 0 high, 1 medium, 2 low */
+    char text[256];
     static const char *const names[] = {"high", "medium", "low"};
 
     for (int i = 0; i < s->unmodelled.count; i++)
@@ -59,8 +93,10 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
         REASON(1, "no optimizer step was seen: the figures cover the whole command");
     else if (s->steps < 2)
         REASON(1, "only one step was seen: optimizer state and caches settle in the second");
-    else if (still_grows(s))
-        REASON(1, "the peak still grew in the last step: run more steps with --steps");
+    else if (grown) {
+        describe_growth(text, grown, each);
+        REASON(1, "%s", text);
+    }
 #undef REASON
     *count = n;
     return names[level];

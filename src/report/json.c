@@ -4,8 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/summary.h"
+#include "analysis/ladder.h"
 #include "base/error.h"
+#include "device/card.h"
 #include "report/report.h"
 
 /* Fields that are not known are absent, never null. */
@@ -15,7 +16,7 @@ static void text(struct plm_json *j, const char *key, const char *value)
         plm_json_string(j, key, value);
 }
 
-static void job(struct plm_json *j, const struct plm_summary *s)
+static void command(struct plm_json *j, const struct plm_summary *s)
 {
     const char *exit_code = plm_summary_config(s, "exit"), *seconds = plm_summary_config(s, "seconds");
     time_t seconds_utc = (time_t)(s->created_ns / 1000000000u);
@@ -50,13 +51,14 @@ static void job(struct plm_json *j, const struct plm_summary *s)
     plm_json_end_object(j);
 }
 
-static void range(struct plm_json *j, const struct plm_summary *s, const struct plm_device_summary *d)
+static void range(struct plm_json *j, const struct plm_summary *s, const struct plm_ladder *l)
 {
     char reasons[8][256];
     int n;
     const char *level = plm_report_confidence(s, reasons, 8, &n);
-    (void)d;
     plm_json_object(j, "range");
+    plm_json_integer(j, "low", l->low);
+    plm_json_integer(j, "high", l->high);
     plm_json_string(j, "confidence", level);
     plm_json_array(j, "reasons");
     for (int i = 0; i < n; i++)
@@ -80,24 +82,96 @@ static void counts(struct plm_json *j, const char *key, const char *name_key, co
     plm_json_end_array(j);
 }
 
-static void device(struct plm_json *j, const struct plm_summary *s, const struct plm_device_summary *d)
+/* Categories without bytes are left out where they are many. */
+static void categories(struct plm_json *j, const uint64_t bytes[PLM_CATEGORIES], bool all)
+{
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        if (all || bytes[i])
+            plm_json_integer(j, plm_category_name((enum plm_category)i), bytes[i]);
+}
+
+static void place(struct plm_json *j, const struct plm_job *job, const struct plm_place *p)
+{
+    if (p->step)
+        plm_json_integer(j, "step", p->step);
+    if (p->context) {
+        plm_json_string(j, "phase", plm_phase_name(p->context->phase));
+        text(j, "module", p->context->module);
+        text(j, "op", *p->context->inner ? p->context->inner : p->context->outer);
+        if (strcmp(p->context->outer, p->context->inner))
+            text(j, "outer_op", p->context->outer);
+    }
+    if (!p->known)
+        return;
+    plm_json_integer(j, "allocated", p->allocated);
+    plm_json_integer(j, "reserved", p->reserved);
+    if (!job->attributed)
+        return;
+    plm_json_object(j, "categories");
+    categories(j, p->category, true);
+    plm_json_integer(j, "free_in_segments", plm_place_free(p));
+    plm_json_end_object(j);
+    plm_json_integer(j, "cast_copies", p->casts);
+    plm_json_integer(j, "graph_pools", p->captured);
+}
+
+static void holder(struct plm_json *j, const struct plm_holder *h)
 {
     plm_json_object(j, NULL);
-    plm_json_integer(j, "rank", (uint64_t)d->rank);
-    plm_json_integer(j, "device", (uint64_t)d->device);
-    text(j, "gpu", plm_summary_config(s, "gpu"));
-    plm_json_object(j, "peak");
-    plm_json_integer(j, "allocated", d->allocated_peak);
-    plm_json_integer(j, "reserved", d->reserved_peak);
-    plm_json_integer(j, "libraries", d->libraries_peak);
-    plm_json_integer(j, "device_used", d->used_peak);
+    plm_json_string(j, "name", h->name);
+    plm_json_integer(j, "bytes", h->bytes);
+    plm_json_integer(j, "blocks", h->blocks);
+    categories(j, h->category, false);
     plm_json_end_object(j);
-    range(j, s, d);
-    if (d->steps) {
-        plm_json_object(j, "at_peak");
-        plm_json_integer(j, "step", d->peak_step + 1u);
-        plm_json_end_object(j);
-    }
+}
+
+static int holders(struct plm_json *j, const char *key, const struct plm_job *job, const struct plm_lane *lane,
+                   uint32_t moment, enum plm_key by, struct plm_error *error)
+{
+    struct plm_holders h;
+    int status = plm_holders_at(job, lane, moment, by, &h, error);
+    if (status)
+        return status;
+    plm_json_array(j, key);
+    for (size_t i = 0; i < h.count; i++)
+        holder(j, &h.item[i]);
+    plm_json_end_array(j);
+    plm_holders_free(&h);
+    return 0;
+}
+
+/* What --by and --at ask for. */
+static int chosen(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
+                  const struct plm_report_options *o, struct plm_error *error)
+{
+    static const char *const kinds[] = {[PLM_AT_PEAK] = "peak", [PLM_AT_STEP] = "step", [PLM_AT_END] = "end"};
+    struct plm_place p = plm_report_place(job, lane, o->at);
+    int status;
+    if (!p.known || (!o->listed && o->at.kind == PLM_AT_PEAK))
+        return 0;
+    plm_json_object(j, "chosen");
+    plm_json_string(j, "by", plm_report_by_name(o->by));
+    plm_json_string(j, "at", kinds[o->at.kind]);
+    place(j, job, &p);
+    status = holders(j, "holders", job, lane, p.moment, o->by, error);
+    plm_json_end_object(j);
+    return status;
+}
+
+static void peak(struct plm_json *j, const struct plm_ladder *l)
+{
+    plm_json_object(j, "peak");
+    plm_json_integer(j, "allocated", l->allocated);
+    plm_json_integer(j, "reserved", l->reserved);
+    plm_json_integer(j, "libraries", l->libraries);
+    plm_json_integer(j, "other", l->other);
+    plm_json_integer(j, "context", l->context);
+    plm_json_integer(j, "device_used", l->device_used);
+    plm_json_end_object(j);
+}
+
+static void steps(struct plm_json *j, const struct plm_device_summary *d)
+{
     plm_json_array(j, "steps");
     for (int i = 0; i < d->steps; i++) {
         plm_json_object(j, NULL);
@@ -106,31 +180,91 @@ static void device(struct plm_json *j, const struct plm_summary *s, const struct
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
-    plm_json_bool(j, "out_of_memory", d->out_of_memory);
-    counts(j, "unmodelled", "symbol", &s->unmodelled);
-    counts(j, "readbacks", "op", &d->readbacks);
-    plm_json_end_object(j);
 }
 
-int plm_report_json(FILE *out, const struct plm_summary *s)
+static int device(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
+                  const struct plm_report_options *o, struct plm_error *error)
+{
+    const struct plm_device_summary *d = lane->summary;
+    struct plm_place at_peak = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    struct plm_ladder l = plm_ladder(d);
+    int status = 0;
+
+    plm_json_object(j, NULL);
+    plm_json_integer(j, "rank", (uint64_t)d->rank);
+    plm_json_integer(j, "device", (uint64_t)d->device);
+    text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
+    peak(j, &l);
+    range(j, &job->summary, &l);
+    if (at_peak.known || at_peak.step) {
+        plm_json_object(j, "at_peak");
+        place(j, job, &at_peak);
+        plm_json_end_object(j);
+    }
+    steps(j, d);
+    if (at_peak.known && job->attributed)
+        status = holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE, error);
+    if (status == 0)
+        status = chosen(j, job, lane, o, error);
+    plm_json_bool(j, "out_of_memory", d->out_of_memory);
+    counts(j, "unmodelled", "symbol", &job->summary.unmodelled);
+    counts(j, "readbacks", "op", &d->readbacks);
+    plm_json_end_object(j);
+    return status;
+}
+
+static void notes(struct plm_json *j, const struct plm_summary *s)
+{
+    plm_json_array(j, "notes");
+    for (int i = 0; i < s->notes.count; i++) {
+        plm_json_object(j, NULL);
+        plm_json_string(j, "kind", s->notes.item[i].name);
+        text(j, "value", s->notes.item[i].detail);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+/* The device that needs most decides. */
+static void fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
+{
+    const char *allocator = plm_summary_config(&job->summary, "allocator");
+    struct plm_ladder most = {0};
+    for (size_t i = 0; i < job->lanes; i++) {
+        struct plm_ladder l = plm_ladder(job->lane[i].summary);
+        if (l.device_used > most.device_used)
+            most = l;
+    }
+    plm_json_array(j, "fits");
+    for (int i = 0; i < o->cards && job->lanes; i++) {
+        plm_json_object(j, NULL);
+        plm_json_string(j, "gpu", o->card[i].id);
+        plm_json_integer(j, "usable", o->card[i].memory_usable);
+        plm_json_integer(j, "need", most.device_used);
+        plm_json_string(j, "verdict", plm_verdict_name(plm_ladder_fit(&most, o->card[i].memory_usable)));
+        text(j, "allocator", allocator);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
+                    struct plm_error *error)
 {
     struct plm_json j;
+    int status = 0;
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.report/1");
-    job(&j, s);
+    command(&j, &job->summary);
     plm_json_array(&j, "devices");
-    for (int i = 0; i < s->devices; i++)
-        device(&j, s, &s->device[i]);
+    for (size_t i = 0; i < job->lanes && status == 0; i++)
+        status = device(&j, job, &job->lane[i], options, error);
     plm_json_end_array(&j);
-    plm_json_array(&j, "notes");
-    for (int i = 0; i < s->notes.count; i++) {
-        plm_json_object(&j, NULL);
-        plm_json_string(&j, "kind", s->notes.item[i].name);
-        text(&j, "value", s->notes.item[i].detail);
-        plm_json_end_object(&j);
-    }
-    plm_json_end_array(&j);
+    fits(&j, job, options);
+    notes(&j, &job->summary);
     plm_json_end_object(&j);
-    return plm_json_finish(&j);
+    if (plm_json_finish(&j) && status == 0)
+        status = plm_fail(error, PLM_EIO, "the report could not be written");
+    return status;
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "device/card.h"
 #include "fuzz.h"
 #include "record/format.h"
 #include "report/report.h"
@@ -105,7 +106,11 @@ static void check_lane(const struct plm_job *job, struct plm_lane *lane)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct plm_report_options options = {.width = 80, .record = "fuzz.plm"};
+    const struct plm_card card = {.id = "card", .memory_usable = 1u << 20};
+    const struct plm_report_options options = {
+        .width = 80, .record = "fuzz.plm", .utf8 = true, .card = &card, .cards = 1};
+    const struct plm_report_options listing = {
+        .width = 20, .color = true, .listed = true, .by = PLM_BY_STACK, .at = {PLM_AT_STEP, 1}};
     const char *path = size && data[0] == 'R' ? fuzz_file(data + 1, size - 1) : describe(data, size);
     struct plm_job *job;
     struct plm_error error = {0};
@@ -123,8 +128,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < job->lanes; i++)
         check_lane(job, &job->lane[i]);
     out = open_memstream(&text, &length);
-    plm_report_text(out, &job->summary, &options);
-    plm_report_json(out, &job->summary);
+    plm_report_text(out, job, &options, &error);
+    plm_report_text(out, job, &listing, &error);
+    plm_report_json(out, job, &listing, &error);
     fclose(out);
     free(text);
     plm_job_free(job);

@@ -1,0 +1,268 @@
+#include "report/overview.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ladder.h"
+#include "base/units.h"
+#include "device/card.h"
+
+enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };
+
+const struct plm_lane *plm_overview_largest(const struct plm_job *job)
+{
+    const struct plm_lane *largest = &job->lane[0];
+    for (size_t i = 1; i < job->lanes; i++)
+        if (job->lane[i].summary->used_peak > largest->summary->used_peak)
+            largest = &job->lane[i];
+    return largest;
+}
+
+const char *plm_overview_when(const struct plm_page *p, char *buffer, size_t size)
+{
+    const struct plm_report_at at = p->options->at;
+    if (at.kind == PLM_AT_STEP)
+        snprintf(buffer, size, "the peak of step %u", at.step);
+    else
+        snprintf(buffer, size, "%s", at.kind == PLM_AT_END ? "the end" : "the peak");
+    return buffer;
+}
+
+/* The operator goes to a line of its own when all of it is too long for one. */
+static const char *before_operator(const struct plm_page *p, const struct plm_context *c)
+{
+    int columns = 48 + plm_page_columns(p, c->module) + plm_page_columns(p, c->outer) + plm_page_columns(p, c->inner);
+    return columns <= p->options->width ? ", operator " : ",\n  operator ";
+}
+
+static void operators(const struct plm_page *p, const struct plm_context *c)
+{
+    int half = p->options->width / 2 - 8;
+    if (!*c->outer && !*c->inner)
+        return;
+    fputs(before_operator(p, c), p->out);
+    plm_page_name(p, *c->outer ? c->outer : c->inner, half, 0);
+    if (!*c->outer || !*c->inner || !strcmp(c->outer, c->inner))
+        return;
+    fputs(" > ", p->out);
+    plm_page_name(p, c->inner, half, 0);
+}
+
+void plm_overview_where(const struct plm_page *p, const struct plm_place *place)
+{
+    const struct plm_context *c = place->context;
+    if (!place->step && !c)
+        return;
+    fputs("  in ", p->out);
+    if (place->step)
+        fprintf(p->out, "step %u%s", place->step, c ? ", " : "");
+    if (c) {
+        fprintf(p->out, "phase %s", plm_phase_name(c->phase));
+        if (*c->module) {
+            fputs(", module ", p->out);
+            plm_page_name(p, c->module, p->options->width - 40, 0);
+        }
+        operators(p, c);
+    }
+    fputc('\n', p->out);
+}
+
+void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
+{
+    const char *gpu = plm_summary_config(&job->summary, "gpu");
+    const struct plm_device_summary *d = lane->summary;
+    struct plm_place peak = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    char a[32], r[32];
+    fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s   (rank %d, device %d, ", plm_ink(p, PLM_INK_BOLD),
+            plm_page_amount(p, a, sizeof a, d->allocated_peak), plm_page_amount(p, r, sizeof r, d->reserved_peak),
+            plm_ink(p, PLM_INK_PLAIN), d->rank, d->device);
+    plm_page_name(p, gpu ? gpu : "?", 0, 0);
+    fputs(")\n", p->out);
+    plm_overview_where(p, &peak);
+}
+
+/* A label, an amount and a bar; 10 columns are left for a remark. */
+static void line(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole)
+{
+    int amount = plm_page_amount_columns(p);
+    char text[32];
+    fputs("  ", p->out);
+    plm_page_name(p, label, LABEL, 1);
+    fprintf(p->out, " %*s  ", amount, plm_page_amount(p, text, sizeof text, bytes));
+    plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), from, from + bytes, whole);
+}
+
+static void rung(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole,
+                 const char *how)
+{
+    line(p, label, from, bytes, whole);
+    fprintf(p->out, "  %s%s%s\n", plm_ink(p, PLM_INK_DIM), how, plm_ink(p, PLM_INK_PLAIN));
+}
+
+void plm_overview_ladder(const struct plm_page *p, const struct plm_lane *lane)
+{
+    struct plm_ladder l = plm_ladder(lane->summary);
+    uint64_t at = l.device_used - l.context;
+    char low[32], high[32], context_low[32], context_high[32];
+    fputc('\n', p->out);
+    rung(p, "tensors (allocated)", 0, l.allocated, l.device_used, "measured");
+    rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
+    if (l.libraries)
+        rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
+    if (l.other)
+        rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
+    rung(p, "+ context", at, l.context, l.device_used, "assumed");
+    rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
+    fprintf(p->out, "    between %s and %s, as the context takes %s to %s\n",
+            plm_page_amount(p, low, sizeof low, l.low), plm_page_amount(p, high, sizeof high, l.high),
+            plm_page_amount(p, context_low, sizeof context_low, plm_context_memory()->low),
+            plm_page_amount(p, context_high, sizeof context_high, plm_context_memory()->high));
+}
+
+static void share(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
+{
+    double percent = whole ? 100 * (double)bytes / (double)whole : 0;
+    if (!bytes)
+        return;
+    line(p, label, 0, bytes, whole);
+    if (percent < 0.5)
+        fputs("   <1 %\n", p->out);
+    else
+        fprintf(p->out, "  %3.0f %%\n", percent);
+}
+
+void plm_overview_categories(const struct plm_page *p, const struct plm_place *place)
+{
+    uint64_t whole = place->allocated + plm_place_free(place);
+    bool shown[PLM_CATEGORIES] = {false};
+    char title[96], when[48];
+    snprintf(title, sizeof title, "What it is for, at %s", plm_overview_when(p, when, sizeof when));
+    plm_page_title(p, title);
+    for (int n = 0; n < PLM_CATEGORIES; n++) {
+        int largest = -1;
+        for (int i = 0; i < PLM_CATEGORIES; i++)
+            if (!shown[i] && (largest < 0 || place->category[i] > place->category[largest]))
+                largest = i;
+        shown[largest] = true;
+        share(p, plm_category_name((enum plm_category)largest), place->category[largest], whole);
+    }
+    share(p, "  of it cast copies", place->casts, whole);
+    share(p, "  of it CUDA graphs", place->captured, whole);
+    share(p, "free in segments", plm_place_free(place), whole);
+}
+
+void plm_overview_shares(const struct plm_page *p, const struct plm_holder *h, int columns)
+{
+    bool shown[PLM_CATEGORIES] = {false};
+    int used = 0;
+    for (int n = 0; n < PLM_CATEGORIES; n++) {
+        int largest = -1, length;
+        char text[48];
+        for (int i = 0; i < PLM_CATEGORIES; i++)
+            if (!shown[i] && h->category[i] && (largest < 0 || h->category[i] > h->category[largest]))
+                largest = i;
+        if (largest < 0)
+            return;
+        shown[largest] = true;
+        length =
+            snprintf(text, sizeof text, "%s%s %.0f %%", n ? ", " : "", plm_category_name((enum plm_category)largest),
+                     100 * (double)h->category[largest] / (double)h->bytes);
+        if (used + length > columns)
+            return;
+        used += length;
+        fputs(text, p->out);
+    }
+}
+
+const char *plm_overview_holder_name(const struct plm_holder *h, enum plm_key by)
+{
+    return *h->name ? h->name : by == PLM_BY_OP ? "(outside any operator)" : "(outside any module)";
+}
+
+int plm_overview_name_columns(const struct plm_page *p, const struct plm_holders *h, size_t rows, enum plm_key by,
+                              int most)
+{
+    int columns = LABEL;
+    for (size_t i = 0; i < rows; i++) {
+        int wanted = plm_page_columns(p, plm_overview_holder_name(&h->item[i], by));
+        columns = wanted > columns ? wanted : columns;
+    }
+    return columns < most ? columns : most;
+}
+
+static void remaining(const struct plm_page *p, const struct plm_holders *h, int name)
+{
+    char text[32], label[32];
+    uint64_t rest = 0;
+    for (size_t i = HOLDERS; i < h->count; i++)
+        rest += h->item[i].bytes;
+    snprintf(label, sizeof label, "%zu more", h->count - HOLDERS);
+    fprintf(p->out, "  %s%-*s %*s%s\n", plm_ink(p, PLM_INK_DIM), name, label, plm_page_amount_columns(p),
+            plm_page_amount(p, text, sizeof text, rest), plm_ink(p, PLM_INK_PLAIN));
+}
+
+int plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                         const struct plm_place *place, struct plm_error *error)
+{
+    struct plm_holders h;
+    int status = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE, &h, error);
+    int width = p->options->width, amount = plm_page_amount_columns(p), name;
+    size_t rows = h.count < HOLDERS ? h.count : HOLDERS;
+    char text[32], title[96], when[48];
+    if (status)
+        return status;
+    snprintf(title, sizeof title, "Who holds it, at %s", plm_overview_when(p, when, sizeof when));
+    plm_page_title(p, title);
+    name = plm_overview_name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
+    for (size_t i = 0; i < rows; i++) {
+        fputs("  ", p->out);
+        plm_page_name(p, plm_overview_holder_name(&h.item[i], PLM_BY_MODULE), name, 1);
+        fprintf(p->out, " %*s  ", amount, plm_page_amount(p, text, sizeof text, h.item[i].bytes));
+        plm_overview_shares(p, &h.item[i], width - name - amount - 5);
+        fputc('\n', p->out);
+    }
+    if (h.count > rows)
+        remaining(p, &h, name);
+    plm_holders_free(&h);
+    return 0;
+}
+
+void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
+{
+    char a[32], r[32], u[32];
+    if (job->lanes < 2)
+        return;
+    plm_page_title(p, "All devices");
+    fprintf(p->out, "  %s%5s %7s %13s %13s %13s%s\n", plm_ink(p, PLM_INK_DIM), "rank", "device", "allocated",
+            "reserved", "device used", plm_ink(p, PLM_INK_PLAIN));
+    for (size_t i = 0; i < job->lanes && i < DEVICES; i++) {
+        const struct plm_device_summary *d = job->lane[i].summary;
+        struct plm_ladder l = plm_ladder(d);
+        fprintf(p->out, "  %5d %7d %13s %13s %13s\n", d->rank, d->device, plm_page_amount(p, a, sizeof a, l.allocated),
+                plm_page_amount(p, r, sizeof r, l.reserved), plm_page_amount(p, u, sizeof u, l.device_used));
+    }
+    if (job->lanes > DEVICES)
+        fprintf(p->out, "  ... %zu more\n", job->lanes - DEVICES);
+}
+
+void plm_overview_fits(const struct plm_page *p, const struct plm_lane *lane)
+{
+    static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
+    struct plm_ladder l = plm_ladder(lane->summary);
+    int amount = plm_page_amount_columns(p);
+    char need[32], usable[32], title[96];
+    if (!p->options->cards)
+        return;
+    snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
+             plm_page_amount(p, need, sizeof need, l.device_used));
+    plm_page_title(p, title);
+    for (int i = 0; i < p->options->cards; i++) {
+        const struct plm_card *c = &p->options->card[i];
+        enum plm_verdict verdict = plm_ladder_fit(&l, c->memory_usable);
+        fputs("  ", p->out);
+        plm_page_name(p, c->id, LABEL, 1);
+        fprintf(p->out, " %*s  ", amount, plm_page_amount(p, usable, sizeof usable, c->memory_usable));
+        plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, l.device_used, c->memory_usable);
+        fprintf(p->out, "  %s%s%s\n", plm_ink(p, inks[verdict]), plm_verdict_name(verdict), plm_ink(p, PLM_INK_PLAIN));
+    }
+}

@@ -1,0 +1,472 @@
+/* Reports of a hand-written job, as text on several widths and as JSON. */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/ladder.h"
+#include "base/error.h"
+#include "device/card.h"
+#include "record/create.h"
+#include "record/writer.h"
+#include "unit.h"
+
+static struct plm_job *job;
+static const struct plm_card cards[] = {
+    {.id = "small", .memory_usable = 500 * MIB},
+    {.id = "just", .memory_usable = 1640 * MIB},
+    {.id = "large", .memory_usable = 8 * GIB},
+};
+
+/* ---- the job ---- */
+
+static uint32_t context(uint32_t id, const char *module, const char *outer, const char *inner, enum plm_phase phase)
+{
+    uint64_t words[3] = {plm_record_pair(id, plm_record_text(module)),
+                         plm_record_pair(plm_record_text(outer), plm_record_text(inner)), phase};
+    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    return id;
+}
+
+static void alloc(uint64_t at, uint64_t bytes, uint32_t where, uint32_t stream)
+{
+    uint64_t words[3] = {at, bytes, plm_record_pair(where, stream)};
+    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 3);
+}
+
+static void release(uint64_t at, uint64_t bytes)
+{
+    uint64_t words[2] = {at, bytes};
+    plm_record(PLM_EV_BLOCK_FREE, 0, words, 2);
+}
+
+static void word(enum plm_event_type type, uint32_t low, uint32_t high)
+{
+    uint64_t value = plm_record_pair(low, high);
+    plm_record(type, 0, &value, 1);
+}
+
+static void tag(uint64_t at, enum plm_category category, const char *owner)
+{
+    uint64_t words[3] = {at, plm_record_pair(category, plm_record_text(owner)), 0};
+    plm_record(PLM_EV_TAG, 0, words, 3);
+}
+
+static void memory(uint64_t at, uint64_t bytes, enum plm_record_memory kind)
+{
+    uint64_t words[3] = {at, bytes, plm_record_pair(kind, 0)};
+    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3);
+}
+
+static void describe(void)
+{
+    static const char *const config[][2] = {
+        {"argv[0]", "python"}, {"argv[1]", "train\xff \"it\".py"},
+        {"torch", "2.15.0"},   {"cuda", "13.2"},
+        {"gpu", "rtx3060"},    {"rank", "0"},
+        {"exit", "0"},         {"seconds", "1.5"},
+    };
+    for (size_t i = 0; i < COUNT(config); i++)
+        plm_record_config(config[i][0], config[i][1]);
+    plm_record_note("static-runtime", "lib\033bits.so");
+}
+
+/* Three steps that need 8 MiB more each. The peak is in the third: 100 parameters, 300 + 16 activations, 50 of
+   them casts, 64 temporaries. */
+static void train(void)
+{
+    uint64_t launches = 1000;
+    enum { LOAD = 1, LAYER, CAST, GRAD };
+    describe();
+    context(LOAD, "", "aten::to", "aten::_to_copy", PLM_PHASE_OTHER);
+    context(LAYER, "net.\033[31mevil\n", "aten::linear", "aten::addmm", PLM_PHASE_FORWARD);
+    context(CAST, "net.fc", "aten::linear", "aten::_to_copy", PLM_PHASE_FORWARD);
+    context(GRAD, "net.fc", "AddmmBackward0", "aten::mm", PLM_PHASE_BACKWARD);
+    memory(0, 900 * MIB, PLM_RECORD_MALLOC);
+    memory(1 * GIB, 20 * MIB, PLM_RECORD_LIBRARY);
+    memory(2 * GIB, 30 * MIB, PLM_RECORD_MALLOC);
+    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){900 * MIB}, 1);
+    alloc(4096, 100 * MIB, LOAD, PLM_STREAM_UNKNOWN);
+    tag(4096, PLM_CATEGORY_PARAMETERS, "net.fc.weight");
+    for (uint32_t i = 0; i < 3; i++) {
+        word(PLM_EV_PHASE, PLM_PHASE_FORWARD, 1);
+        alloc(8192, (250 + 8 * i) * MIB, LAYER, PLM_STREAM_CAPTURED | 1);
+        alloc(12288, 50 * MIB, CAST, 0);
+        word(PLM_EV_PHASE, PLM_PHASE_BACKWARD, 1);
+        alloc(16384, 64 * MIB, GRAD, 0);
+        release(16384, 64 * MIB);
+        release(8192, (250 + 8 * i) * MIB);
+        release(12288, 50 * MIB);
+        word(PLM_EV_PHASE, PLM_PHASE_BACKWARD, 0);
+        word(PLM_EV_PHASE, PLM_PHASE_FORWARD, 0);
+        word(PLM_EV_STEP, i + 1, 1);
+    }
+    alloc(8192, 512, LOAD, 0);
+    word(PLM_EV_REFUSED, plm_record_text("cublas"), plm_record_text("cublasXtSgemm"));
+    plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
+}
+
+/* Runs `body` in a child: a process opens its record once. */
+static struct plm_job *job_of(void (*body)(void))
+{
+    struct plm_record_file file;
+    struct plm_error error;
+    struct plm_job *out;
+    char path[4096];
+    int status;
+    snprintf(path, sizeof path, "%s", unit_path("job.plm"));
+    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
+    setenv("PLIMSOLL_RECORD", path, 1);
+    fflush(NULL);
+    if (!fork()) {
+        body();
+        _exit(0);
+    }
+    wait(&status);
+    assert_int_equal(status, 0);
+    plm_record_close(&file);
+    if (plm_job_read(path, &out, &error))
+        fail_msg("%s", error.text);
+    return out;
+}
+
+static int make_job(void **state)
+{
+    (void)state;
+    job = job_of(train);
+    return 0;
+}
+
+static int drop_job(void **state)
+{
+    (void)state;
+    plm_job_free(job);
+    return 0;
+}
+
+static char *written(plm_report_write *write, const struct plm_job *of, struct plm_report_options options)
+{
+    struct plm_error error;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    options.card = cards;
+    options.cards = COUNT(cards);
+    assert_int_equal(write(out, of, &options, &error), 0);
+    fclose(out);
+    return text;
+}
+
+/* ---- text ---- */
+
+static void text(void **state)
+{
+    char *t = written(plm_report_text, job, (struct plm_report_options){.width = 80, .record = "it's.plm"});
+    (void)state;
+    assert_contains(t, "plimsoll: 3 steps, 1000 launches");
+    assert_contains(t, "PyTorch 2.15.0 (CUDA 13.2)");
+    assert_contains(t, "Peak: 480.0 MiB allocated, 900.0 MiB reserved   (rank 0, device 0, rtx3060)\n");
+    assert_contains(t, "  in step 3, phase backward, module net.fc, operator AddmmBackward0 > aten::mm\n");
+    assert_contains(t, "+ libraries            20.0 MiB");
+    assert_contains(t, "+ other allocations    30.0 MiB");
+    assert_contains(t, "+ context             550.0 MiB");
+    assert_contains(t, "= device used           1.5 GiB");
+    assert_contains(t, "What it is for, at the peak\n  activations           316.0 MiB  ####");
+    assert_contains(t, "  parameters            100.0 MiB");
+    assert_contains(t, "    of it cast copies    50.0 MiB");
+    assert_contains(t, "    of it CUDA graphs   266.0 MiB");
+    assert_contains(t, "  free in segments      420.0 MiB");
+    assert_contains(t, "  net.\\x1b[31mevil\\x0a  266.0 MiB  activations 100 %\n");
+    assert_contains(t, "  net.fc                214.0 MiB  parameters 47 %, temporaries 30 %");
+    assert_contains(t, "  1                464.0 MiB      900.0 MiB\n");
+    assert_contains(t, "  3                480.0 MiB      900.0 MiB\n");
+    assert_contains(t, "Does it fit? It needs 1.5 GiB of what is usable\n");
+    assert_contains(t, "  cublas: cublasXtSgemm  1 times\n");
+    assert_contains(t, "Note: lib\\x1bbits.so carries its own static CUDA runtime, which talks past the\n"
+                       "      virtual device;");
+    assert_contains(t, "the peak still grew in the last 2 steps, by 8.0 MiB a step: run more steps\n    with --steps");
+    assert_contains(t, "Confidence: medium");
+    assert_contains(t, "plimsoll report --by module 'it'\\''s.plm'\n");
+    assert_null(strchr(t, '\033'));
+    for (const char *c = t; *c; c++)
+        assert_true((unsigned char)*c < 0x80);
+    free(t);
+}
+
+/* The verdict stands at the end of the card's line. */
+static void verdict(const char *t, const char *card, const char *expected)
+{
+    const char *at = strstr(t, card), *end = at ? strchr(at + 1, '\n') : NULL;
+    assert_non_null(end);
+    assert_memory_equal(end - strlen(expected), expected, strlen(expected));
+}
+
+static void fits(void **state)
+{
+    char *t = written(plm_report_text, job, (struct plm_report_options){.width = 80});
+    struct plm_ladder l = plm_ladder(job->lane[0].summary);
+    (void)state;
+    verdict(t, "\n  small ", "  no");
+    verdict(t, "\n  just ", "  tight");
+    verdict(t, "\n  large ", "  fits");
+    free(t);
+    assert_int_equal(l.device_used, 1500 * MIB);
+    assert_int_equal(plm_ladder_fit(&l, l.high), PLM_FITS);
+    assert_int_equal(plm_ladder_fit(&l, l.high - 1), PLM_TIGHT);
+    assert_int_equal(plm_ladder_fit(&l, l.low), PLM_TIGHT);
+    assert_int_equal(plm_ladder_fit(&l, l.low - 1), PLM_NO_FIT);
+    assert_true(plm_context_memory()->low < plm_context_memory()->bytes);
+    assert_true(plm_context_memory()->bytes < plm_context_memory()->high);
+}
+
+static int columns(const char *line)
+{
+    int n = 0;
+    for (; *line && *line != '\n'; line++)
+        n += (*line & 0xc0) != 0x80;
+    return n;
+}
+
+static void widths(void **state)
+{
+    static const int wide[] = {80, 100, 120, 200};
+    static const enum plm_key keys[] = {PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK};
+    (void)state;
+    for (size_t i = 0; i < COUNT(wide); i++)
+        for (size_t k = 0; k <= COUNT(keys); k++) {
+            char *t = written(plm_report_text, job,
+                              (struct plm_report_options){
+                                  .width = wide[i], .utf8 = true, .listed = k > 0, .by = keys[k ? k - 1 : 0]});
+            for (const char *line = t; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+                if (columns(line) > wide[i])
+                    fail_msg("%d columns instead of %d: %.*s", columns(line), wide[i], (int)strcspn(line, "\n"), line);
+            free(t);
+        }
+}
+
+static void narrow_and_colored(void **state)
+{
+    char *t = written(plm_report_text, job,
+                      (struct plm_report_options){.width = 20, .bytes = true, .color = true, .utf8 = true});
+    (void)state;
+    assert_contains(t, "503316480 allocated");
+    assert_contains(t, "\033[1m");
+    assert_contains(t, "\033[31mno\033[0m");
+    assert_contains(t, "█");
+    assert_null(strstr(t, "\033[31mevil"));
+    free(t);
+}
+
+/* ---- one moment, one key ---- */
+
+static void listings(void **state)
+{
+    char *t = written(plm_report_text, job,
+                      (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_OP, .record = "x"});
+    (void)state;
+    assert_contains(t, "480.0 MiB allocated at the peak, by op   (rank 0, device 0)");
+    assert_contains(t, "  aten::linear          316.0 MiB   66 %        2  activations 100 %\n");
+    assert_contains(t, "  AddmmBackward0         64.0 MiB   13 %        1  temporaries 100 %\n");
+    assert_null(strstr(t, "Confidence"));
+    free(t);
+    t = written(
+        plm_report_text, job,
+        (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_CATEGORY, .at = {PLM_AT_STEP, 1}});
+    assert_contains(t, "464.0 MiB allocated at the peak of step 1, by category");
+    assert_contains(t, "  activations           300.0 MiB   65 %        2  ###");
+    free(t);
+    t = written(plm_report_text, job,
+                (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_STACK, .at = {PLM_AT_END, 0}});
+    assert_contains(t, "100.0 MiB allocated at the end, by stack");
+    assert_contains(t, "other;aten::to;aten::_to_copy  100.0 MiB  100 %        2");
+    free(t);
+}
+
+static void places(void **state)
+{
+    const struct plm_lane *lane = &job->lane[0];
+    struct plm_place p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    (void)state;
+    assert_true(p.known && p.step == 3);
+    assert_int_equal(p.allocated, 480 * MIB);
+    assert_int_equal(p.reserved, 900 * MIB);
+    assert_int_equal(plm_place_free(&p), 420 * MIB);
+    assert_int_equal(p.casts, 50 * MIB);
+    assert_int_equal(p.captured, 266 * MIB);
+    assert_string_equal(p.context->module, "net.fc");
+    p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_STEP, 2});
+    assert_true(p.step == 2 && p.allocated == 472 * MIB);
+    p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_STEP, 4});
+    assert_true(p.step == 4 && p.allocated == 100 * MIB + 512);
+    p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_END, 0});
+    assert_true(p.step == 4 && p.allocated == 100 * MIB + 512);
+}
+
+static void words(void **state)
+{
+    static const struct {
+        const char *text;
+        int status, kind;
+        uint32_t step;
+    } ats[] = {
+        {"peak", 0, PLM_AT_PEAK, 0},   {"end", 0, PLM_AT_END, 0},       {"3", 0, PLM_AT_STEP, 3},
+        {"step:3", 0, PLM_AT_STEP, 3}, {"step 12", 0, PLM_AT_STEP, 12}, {"0", PLM_EINVAL, 0, 0},
+        {"", PLM_EINVAL, 0, 0},        {"step:", PLM_EINVAL, 0, 0},     {"-1", PLM_EINVAL, 0, 0},
+        {"3x", PLM_EINVAL, 0, 0},      {"steps 3", PLM_EINVAL, 0, 0},   {"99999999999999999999", PLM_EINVAL, 0, 0},
+    };
+    struct plm_report_at at;
+    struct plm_error error;
+    enum plm_key by;
+    (void)state;
+    for (size_t i = 0; i < COUNT(ats); i++) {
+        assert_int_equal(plm_report_at_parse(ats[i].text, &at), ats[i].status);
+        if (!ats[i].status)
+            assert_true((int)at.kind == ats[i].kind && at.step == ats[i].step);
+    }
+    assert_int_equal(plm_report_by_parse("stack", &by), 0);
+    assert_int_equal(by, PLM_BY_STACK);
+    assert_string_equal(plm_report_by_name(by), "stack");
+    assert_int_equal(plm_report_by_parse("stacks", &by), PLM_EINVAL);
+    assert_int_equal(plm_report_at_check(job, (struct plm_report_at){PLM_AT_STEP, 4}, &error), 0);
+    assert_int_equal(plm_report_at_check(job, (struct plm_report_at){PLM_AT_STEP, 5}, &error), PLM_EINVAL);
+    assert_contains(error.text, "no step 5: this record has 4");
+}
+
+/* ---- JSON ---- */
+
+static void assert_json(const char *t)
+{
+    char command[9000];
+    unit_write(unit_path("report.json"), t, strlen(t));
+    snprintf(command, sizeof command, "python3 -m json.tool '%s' >'%s'", unit_path("report.json"),
+             unit_path("tool.json"));
+    assert_int_equal(system(command), 0);
+    assert_null(strstr(t, "null"));
+}
+
+static void json(void **state)
+{
+    char *t = written(plm_report_json, job, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_json(t);
+    assert_contains(t, "\"schema\": \"plimsoll.report/1\"");
+    assert_contains(t, "\"allocated\": 503316480");
+    assert_contains(t, "\"context\": 576716800");
+    assert_contains(t, "\"device_used\": 1572864000");
+    assert_contains(t, "\"low\": 1468006400");
+    assert_contains(t, "\"high\": 1730150400");
+    assert_contains(t, "\"step\": 3");
+    assert_contains(t, "\"phase\": \"backward\"");
+    assert_contains(t, "\"op\": \"aten::mm\"");
+    assert_contains(t, "\"outer_op\": \"AddmmBackward0\"");
+    assert_contains(t, "\"free_in_segments\": 440401920");
+    assert_contains(t, "\"cast_copies\": 52428800");
+    assert_contains(t, "\"graph_pools\": 278921216");
+    assert_contains(t, "\"name\": \"net.\\u001b[31mevil\\n\"");
+    assert_contains(t, "\"train\xef\xbf\xbd \\\"it\\\".py\"");
+    assert_contains(t, "\"verdict\": \"tight\"");
+    assert_contains(t, "\"exit\": 0");
+    assert_contains(t, "\"complete\": true");
+    assert_null(strstr(t, "chosen"));
+    free(t);
+    t = written(plm_report_json, job,
+                (struct plm_report_options){.listed = true, .by = PLM_BY_PHASE, .at = {PLM_AT_STEP, 2}});
+    assert_json(t);
+    assert_contains(t, "\"chosen\": {\n        \"by\": \"phase\",\n        \"at\": \"step\",\n        \"step\": 2");
+    free(t);
+}
+
+/* ---- other jobs ---- */
+
+static void two_devices(void)
+{
+    plm_record_config("rank", "0");
+    for (int i = 0; i < 20; i++) {
+        uint64_t block[3] = {0x1000, (uint64_t)(i + 1) * MIB, plm_record_pair(0, PLM_STREAM_UNKNOWN)};
+        uint64_t segment[3] = {0x1000, (uint64_t)(i + 1) * 2 * MIB, PLM_RECORD_MALLOC};
+        plm_record(PLM_EV_MEMORY_ALLOC, i, segment, 3);
+        plm_record(PLM_EV_BLOCK_ALLOC, i, block, 3);
+    }
+    plm_record(PLM_EV_OOM, 3, (uint64_t[2]){5 * GIB, GIB}, 2);
+}
+
+static void many_devices(void **state)
+{
+    struct plm_job *other = job_of(two_devices);
+    char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_contains(t, "Peak: 20.0 MiB allocated"); /* the one that takes most */
+    assert_contains(t, "(rank 0, device 19, ?)");
+    assert_contains(t, "does not tell what the memory is for");
+    assert_contains(t, "All devices\n");
+    assert_contains(t, "\n  ... 4 more\n");
+    assert_contains(t, "was full when 5.0 GiB more were asked for");
+    free(t);
+    t = written(plm_report_json, other, (struct plm_report_options){.width = 80});
+    assert_json(t);
+    assert_null(strstr(t, "\"step\""));
+    assert_null(strstr(t, "\"categories\""));
+    free(t);
+    plm_job_free(other);
+}
+
+static void no_blocks(void)
+{
+    memory(0, 64 * MIB, PLM_RECORD_MALLOC);
+    word(PLM_EV_STEP, 1, 1);
+}
+
+static void without_blocks(void **state)
+{
+    struct plm_job *other = job_of(no_blocks);
+    char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_contains(t, "Peak: 64.0 MiB allocated, 64.0 MiB reserved");
+    assert_null(strstr(t, "What it is for"));
+    free(t);
+    t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_OP});
+    assert_contains(t, "0 B allocated at the peak");
+    free(t);
+    t = written(plm_report_json, other, (struct plm_report_options){.listed = true});
+    assert_json(t);
+    free(t);
+    plm_job_free(other);
+}
+
+/* Steps that go up and down: the first, the largest and the last are shown, and a curve of all. */
+static void vary(void)
+{
+    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){GIB}, 1);
+    for (uint32_t i = 0; i < 40; i++) {
+        uint64_t bytes = (i == 20 ? 900 : 100 + i % 7) * MIB;
+        alloc(4096, bytes, 0, 0);
+        release(4096, bytes);
+        word(PLM_EV_STEP, i + 1, 1);
+    }
+}
+
+static void many_steps(void **state)
+{
+    struct plm_job *other = job_of(vary);
+    char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .utf8 = true});
+    (void)state;
+    assert_contains(t, "\n  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁\n");
+    assert_contains(
+        t, "\n  3                102.0 MiB        1.0 GiB\n  ...\n  21               900.0 MiB        1.0 GiB\n"
+           "  ...\n  38 ");
+    free(t);
+    plm_job_free(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text),           cmocka_unit_test(fits),       cmocka_unit_test(widths),
+        cmocka_unit_test(listings),       cmocka_unit_test(places),     cmocka_unit_test(narrow_and_colored),
+        cmocka_unit_test(words),          cmocka_unit_test(json),       cmocka_unit_test(many_devices),
+        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),
+    };
+    return cmocka_run_group_tests(tests, make_job, drop_job);
+}
