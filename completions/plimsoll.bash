@@ -36,7 +36,7 @@ _plimsoll_split() {
 
 _plimsoll() {
     local program=$1 cur words command= previous i
-    local run='--gpu --gpus --steps --bounded --output --force --json --strict --bytes --color'
+    local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
     local commands='run report gpus symbols doctor help version'
     _plimsoll_split
 
@@ -67,6 +67,8 @@ _plimsoll() {
     run:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
     run:--color | report:--color) _plimsoll_words auto always never; return ;;
     run:--gpus | run:--steps) return ;;
+    run:--detail) _plimsoll_words full low off; return ;;
+    run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     run:-o | run:--output | run:--json) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
