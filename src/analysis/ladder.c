@@ -1,5 +1,8 @@
 #include "analysis/ladder.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "analysis/summary.h"
 
 #define MIB (1024ull * 1024)
@@ -12,17 +15,35 @@ const struct plm_context_memory *plm_context_memory(void)
     return &assumed;
 }
 
-struct plm_ladder plm_ladder(const struct plm_device_summary *d)
+/* `plimsoll run` writes "allocated reserved". */
+uint64_t plm_ladder_other_end(const struct plm_summary *s, const struct plm_device_summary *d)
 {
-    uint64_t inside = d->reserved_peak + d->libraries_peak;
+    const char *value;
+    char key[64], *end;
+    snprintf(key, sizeof key, "other-end[%d,%d]", d->rank, d->device);
+    value = plm_summary_config(s, key);
+    if (!value)
+        return 0;
+    strtoull(value, &end, 10);
+    return strtoull(end, NULL, 10);
+}
+
+struct plm_ladder plm_ladder(const struct plm_summary *s, const struct plm_device_summary *d)
+{
+    uint64_t inside = d->reserved_peak + d->libraries_peak, other_end = plm_ladder_other_end(s, d);
+    uint64_t low = d->used_peak, high = d->used_peak;
     struct plm_ladder l = {.allocated = d->allocated_peak,
                            .reserved = d->reserved_peak,
                            .libraries = d->libraries_peak,
                            .other = d->used_peak > inside ? d->used_peak - inside : 0,
                            .context = assumed.bytes};
+    if (other_end > d->reserved_peak)
+        high += other_end - d->reserved_peak;
+    else if (other_end)
+        low -= d->reserved_peak - other_end < low ? d->reserved_peak - other_end : low;
     l.device_used = d->used_peak + assumed.bytes;
-    l.low = d->used_peak + assumed.low;
-    l.high = d->used_peak + assumed.high;
+    l.low = low + assumed.low;
+    l.high = high + assumed.high;
     return l;
 }
 

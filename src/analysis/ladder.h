@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct plm_device_summary;
+struct plm_summary;
 
 /* What driver, runtime and loaded code take. A property of the software, not of the card. */
 struct plm_context_memory {
@@ -25,7 +26,10 @@ struct plm_ladder {
     uint64_t device_used; /* all but allocated, which is within reserved */
     uint64_t low, high;   /* of device_used */
 };
-struct plm_ladder plm_ladder(const struct plm_device_summary *device);
+struct plm_ladder plm_ladder(const struct plm_summary *summary, const struct plm_device_summary *device);
+
+/* What a second run reserved, with every result full that decides the size of tensors; 0: there was none. */
+uint64_t plm_ladder_other_end(const struct plm_summary *summary, const struct plm_device_summary *device);
 
 enum plm_verdict { PLM_FITS, PLM_TIGHT, PLM_NO_FIT };
 /* Tight: the card's usable memory lies within the range. */

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/ladder.h"
 #include "analysis/summary.h"
 #include "base/units.h"
 #include "report/report.h"
@@ -70,6 +71,29 @@ static void describe_growth(char out[256], int steps, uint64_t each)
                  size);
 }
 
+/* Returns by how much it lowers the confidence: less if both ends were run, since the range has them. */
+static int describe_assumed(char out[256], const struct plm_summary *s, uint64_t calls)
+{
+    const char *chosen = plm_summary_config(s, "assume");
+    uint64_t most = 0, other;
+    char size[32];
+    for (int i = 0; i < s->devices; i++) {
+        other = plm_ladder_other_end(s, &s->device[i]);
+        most = other > most ? other : most;
+    }
+    if (chosen)
+        snprintf(out, 256, "%llu results that decide the size of tensors were assumed (--assume %.100s)",
+                 (unsigned long long)calls, chosen);
+    else if (most)
+        snprintf(out, 256,
+                 "%llu results that decide the size of tensors were read as empty; full, %s would be reserved",
+                 (unsigned long long)calls, plm_size_text(size, sizeof size, most));
+    else
+        snprintf(out, 256, "%llu results that decide the size of tensors were read as empty",
+                 (unsigned long long)calls);
+    return most && !chosen ? 1 : 2;
+}
+
 const char *plm_report_confidence(const struct plm_summary *s, char reasons[][256], int most, int *count)
 {
     uint64_t calls = plm_report_deciding(s), refused = 0, each;
@@ -85,8 +109,10 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
         REASON(2, "the record was cut: the job was killed or is still running");
     if (s->full)
         REASON(2, "the disk was full: events are missing");
-    if (calls)
-        REASON(2, "%llu results that decide the size of tensors were read as empty", (unsigned long long)calls);
+    if (calls) {
+        int lowers = describe_assumed(text, s, calls);
+        REASON(lowers, "%s", text);
+    }
     if (refused)
         REASON(1, "%llu calls were refused", (unsigned long long)refused);
     if (!s->steps)

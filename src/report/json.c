@@ -187,7 +187,7 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
 {
     const struct plm_device_summary *d = lane->summary;
     struct plm_place at_peak = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
-    struct plm_ladder l = plm_ladder(d);
+    struct plm_ladder l = plm_ladder(&job->summary, d);
     int status = 0;
 
     plm_json_object(j, NULL);
@@ -231,7 +231,7 @@ static void fits(struct plm_json *j, const struct plm_job *job, const struct plm
     const char *allocator = plm_summary_config(&job->summary, "allocator");
     struct plm_ladder most = {0};
     for (size_t i = 0; i < job->lanes; i++) {
-        struct plm_ladder l = plm_ladder(job->lane[i].summary);
+        struct plm_ladder l = plm_ladder(&job->summary, job->lane[i].summary);
         if (l.device_used > most.device_used)
             most = l;
     }

@@ -99,11 +99,11 @@ static void rung(const struct plm_page *p, const char *label, uint64_t from, uin
     fprintf(p->out, "  %s%s%s\n", plm_ink(p, PLM_INK_DIM), how, plm_ink(p, PLM_INK_PLAIN));
 }
 
-void plm_overview_ladder(const struct plm_page *p, const struct plm_lane *lane)
+void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
 {
-    struct plm_ladder l = plm_ladder(lane->summary);
+    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
     uint64_t at = l.device_used - l.context;
-    char low[32], high[32], context_low[32], context_high[32];
+    char low[32], high[32], context_low[32], context_high[32], text[256];
     fputc('\n', p->out);
     rung(p, "tensors (allocated)", 0, l.allocated, l.device_used, "measured");
     rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
@@ -113,10 +113,12 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_lane *lane)
         rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
     rung(p, "+ context", at, l.context, l.device_used, "assumed");
     rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
-    fprintf(p->out, "    between %s and %s, as the context takes %s to %s\n",
-            plm_page_amount(p, low, sizeof low, l.low), plm_page_amount(p, high, sizeof high, l.high),
-            plm_page_amount(p, context_low, sizeof context_low, plm_context_memory()->low),
-            plm_page_amount(p, context_high, sizeof context_high, plm_context_memory()->high));
+    snprintf(text, sizeof text, "between %s and %s, as the context takes %s to %s%s",
+             plm_page_amount(p, low, sizeof low, l.low), plm_page_amount(p, high, sizeof high, l.high),
+             plm_page_amount(p, context_low, sizeof context_low, plm_context_memory()->low),
+             plm_page_amount(p, context_high, sizeof context_high, plm_context_memory()->high),
+             plm_ladder_other_end(&job->summary, lane->summary) ? " and values that were read decide sizes" : "");
+    plm_page_sentences(p, "    ", text);
 }
 
 static void share(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
@@ -237,7 +239,7 @@ void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
             "reserved", "device used", plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = 0; i < job->lanes && i < DEVICES; i++) {
         const struct plm_device_summary *d = job->lane[i].summary;
-        struct plm_ladder l = plm_ladder(d);
+        struct plm_ladder l = plm_ladder(&job->summary, d);
         fprintf(p->out, "  %5d %7d %13s %13s %13s\n", d->rank, d->device, plm_page_amount(p, a, sizeof a, l.allocated),
                 plm_page_amount(p, r, sizeof r, l.reserved), plm_page_amount(p, u, sizeof u, l.device_used));
     }
@@ -245,10 +247,10 @@ void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
         fprintf(p->out, "  ... %zu more\n", job->lanes - DEVICES);
 }
 
-void plm_overview_fits(const struct plm_page *p, const struct plm_lane *lane)
+void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
 {
     static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
-    struct plm_ladder l = plm_ladder(lane->summary);
+    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
     int amount = plm_page_amount_columns(p);
     char need[32], usable[32], title[96];
     if (!p->options->cards)

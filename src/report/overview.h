@@ -9,13 +9,13 @@
 const struct plm_lane *plm_overview_largest(const struct plm_job *job);
 
 void plm_overview_peak(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
-void plm_overview_ladder(const struct plm_page *page, const struct plm_lane *lane);
+void plm_overview_ladder(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
 void plm_overview_categories(const struct plm_page *page, const struct plm_place *place);
 int plm_overview_holders(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,
                          const struct plm_place *place, struct plm_error *error);
 void plm_overview_devices(const struct plm_page *page, const struct plm_job *job);
 void plm_overview_steps(const struct plm_page *page, const struct plm_lane *lane);
-void plm_overview_fits(const struct plm_page *page, const struct plm_lane *lane);
+void plm_overview_fits(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
 
 /* --by: every holder. */
 int plm_listing(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,

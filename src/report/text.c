@@ -101,7 +101,7 @@ static int overview(const struct plm_page *p, const struct plm_job *job, const s
     struct plm_place place = plm_report_place(job, lane, p->options->at);
     char text[32];
     plm_overview_peak(p, job, lane);
-    plm_overview_ladder(p, lane);
+    plm_overview_ladder(p, job, lane);
     if (place.known && job->attributed) {
         int status;
         plm_overview_categories(p, &place);
@@ -112,7 +112,7 @@ static int overview(const struct plm_page *p, const struct plm_job *job, const s
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
     plm_overview_steps(p, lane);
     plm_overview_devices(p, job);
-    plm_overview_fits(p, lane);
+    plm_overview_fits(p, job, lane);
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
             fprintf(p->out, "\nThe card of rank %d was full when %s more were asked for.\n", job->lane[i].summary->rank,

@@ -223,7 +223,7 @@ static void write_long_texts(void)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     plm_record_config("long", text);
-    for (int i = 0; i < 20000; i++) { /* more than are kept */
+    for (int i = 0; i < 80000; i++) { /* more than are kept */
         snprintf(text, sizeof text, "text %d", i);
         plm_record_text(text);
     }

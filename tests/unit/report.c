@@ -206,7 +206,7 @@ static void verdict(const char *t, const char *card, const char *expected)
 static void fits(void **state)
 {
     char *t = written(plm_report_text, job, (struct plm_report_options){.width = 80});
-    struct plm_ladder l = plm_ladder(job->lane[0].summary);
+    struct plm_ladder l = plm_ladder(&job->summary, job->lane[0].summary);
     (void)state;
     verdict(t, "\n  small ", "  no");
     verdict(t, "\n  just ", "  tight");
@@ -380,6 +380,32 @@ static void json(void **state)
 
 /* ---- other jobs ---- */
 
+/* A second run told what other values would lead to. */
+static void both_ends(void)
+{
+    uint64_t words[2] = {8, plm_record_text("aten::nonzero")};
+    plm_record_config("rank", "0");
+    memory(0, 100 * MIB, PLM_RECORD_MALLOC);
+    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){100 * MIB}, 1);
+    alloc(4096, 50 * MIB, 0, 0);
+    plm_record(PLM_EV_READBACK, 0, words, 2);
+    plm_record_config("other-end[0,0]", "209715200 314572800");
+}
+
+static void ends(void **state)
+{
+    struct plm_job *other = job_of(both_ends);
+    struct plm_ladder l = plm_ladder(&other->summary, other->lane[0].summary);
+    char reasons[8][256];
+    int n;
+    (void)state;
+    assert_int_equal(l.low, (100 + 450) * MIB);
+    assert_int_equal(l.high, (300 + 700) * MIB);
+    assert_string_equal(plm_report_confidence(&other->summary, reasons, 8, &n), "medium");
+    assert_contains(reasons[0], "1 results that decide the size of tensors were read as empty; full, 300.0 MiB");
+    plm_job_free(other);
+}
+
 static void two_devices(void)
 {
     plm_record_config("rank", "0");
@@ -466,7 +492,7 @@ int main(void)
         cmocka_unit_test(text),           cmocka_unit_test(fits),       cmocka_unit_test(widths),
         cmocka_unit_test(listings),       cmocka_unit_test(places),     cmocka_unit_test(narrow_and_colored),
         cmocka_unit_test(words),          cmocka_unit_test(json),       cmocka_unit_test(many_devices),
-        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),
+        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps), cmocka_unit_test(ends),
     };
     return cmocka_run_group_tests(tests, make_job, drop_job);
 }
