@@ -27,7 +27,8 @@ struct work {
     uint32_t *stream;                 /* per segment of the lane */
     /* With mapped memory: the live blocks, linked. [blocks] is the head. */
     uint32_t *next, *previous;
-    uint64_t to_map, last_ns;
+    uint64_t to_map, page;            /* bytes mapped since the last event of the lane, in pieces of `page` */
+    uint64_t last_ns;
     bool unmapped;                    /* since the last event of the lane */
     bool no_memory;
 };
@@ -126,133 +127,166 @@ static void apply(struct work *w, const struct operation *o, uint32_t at)
     w->last_ns = o->ns;
     if (s->kind == PLM_RECORD_VMM && o->free)
         w->unmapped = true;
-    else if (s->kind == PLM_RECORD_VMM)
+    else if (s->kind == PLM_RECORD_VMM && s->bytes) {
         w->to_map += s->bytes;
-    else if (s->kind != PLM_RECORD_LIBRARY && o->free)
+        w->page = s->bytes;
+    } else if (s->kind == PLM_RECORD_VMM || s->kind == PLM_RECORD_LIBRARY)
+        return;
+    else if (o->free)
         give_back(w, at, o->segment);
-    else if (s->kind != PLM_RECORD_LIBRARY)
+    else
         take(w, at, o->segment);
 }
 
 /* ---- mapped memory ---- */
 
-/* How far a range that starts below may reach without running into the segment of that rank. */
-static uint64_t room_until(const struct plm_layout *l, size_t rank)
+static uint64_t end_of(const struct plm_layout_segment *s)
 {
-    return rank < l->segments ? l->segment[rank].address : UINT64_MAX - PAGE;
+    return s->address + s->bytes;
 }
 
-/* Maps what the block needs: the range that it begins in (or at the end of) grows. */
+/* Two ranges that touch are one segment, unless they are of different reservations. */
+static bool belong_together(const struct plm_layout_segment *s, const struct plm_layout_segment *next)
+{
+    return s->segment == PLM_LAYOUT_MAPPED && next->segment == PLM_LAYOUT_MAPPED && end_of(s) == next->address &&
+           s->page == next->page && s->stream == next->stream && (next->origin - s->origin) % s->page == 0;
+}
+
+/* Maps behind the range of that rank, over what is mapped there, until all new memory is used and the block
+   covered. PyTorch maps one hole after the other, too. */
+static void extend(struct work *w, uint32_t at, size_t rank, uint64_t block_end)
+{
+    struct plm_layout *l = w->layout;
+    while (!w->no_memory) {
+        struct plm_layout_segment *s = &l->segment[rank], *next = rank + 1 < l->segments ? s + 1 : NULL;
+        const uint64_t end = end_of(s), room = (next ? next->address : UINT64_MAX - PAGE) - end;
+        uint64_t more = w->to_map;
+        if (next && belong_together(s, next)) {
+            s->bytes += next->bytes;
+            erase(l, rank + 1);
+            continue;
+        }
+        if (!more && end < block_end)
+            more = ((block_end - end - 1) / s->page + 1) * s->page;
+        more = more < room ? more : room;
+        if (!more)
+            break;
+        note(w, PLM_SEGMENT_MAP, at, s, end, more);
+        s->bytes += more;
+        w->to_map -= more < w->to_map ? more : w->to_map;
+    }
+    w->to_map = 0;
+}
+
+/* Maps what the block needs: the range that it begins in, or at the end of, grows. */
 static struct plm_layout_segment *map_for(struct work *w, uint32_t at, const struct plm_block *b)
 {
     struct plm_layout *l = w->layout;
     size_t rank = rank_of(l, b->address);
-    struct plm_layout_segment *s = rank ? &l->segment[rank - 1] : NULL;
-    uint64_t start, end, room = room_until(l, rank), least;
-    const uint64_t block_end = b->bytes > UINT64_MAX - PAGE - b->address ? b->address : b->address + b->bytes;
-
-    if (s && (s->segment != PLM_LAYOUT_MAPPED || b->address - s->address > s->bytes))
-        s = NULL;
-    start = s ? s->address + s->bytes : b->address & ~(PAGE - 1);
-    if (!s && rank && start < l->segment[rank - 1].address + l->segment[rank - 1].bytes)
-        start = b->address;
-    least = (block_end + PAGE - 1) & ~(PAGE - 1);
-    end = w->to_map < room - start ? start + w->to_map : room;
-    if (end < least)
-        end = least < room ? least : room;
-    w->to_map = 0;
-    if (end <= start)
-        return s;
-    if (s)
-        s->bytes += end - start;
-    else
-        s = insert(w, rank,
-                   (struct plm_layout_segment){
-                       .address = start, .bytes = end - start, .segment = PLM_LAYOUT_MAPPED, .stream = stream_of(b)});
-    if (s)
-        note(w, PLM_SEGMENT_MAP, at, s, start, end - start);
-    return s;
+    const struct plm_layout_segment *s = rank ? &l->segment[rank - 1] : NULL;
+    if (b->bytes > UINT64_MAX - 2 * PAGE - b->address)
+        return NULL; /* a damaged record */
+    if (!s || s->segment != PLM_LAYOUT_MAPPED || b->address - s->address > s->bytes) {
+        uint64_t start = b->address & ~(PAGE - 1);
+        if (s && start < end_of(s))
+            start = end_of(s);
+        if (!insert(w, rank,
+                    (struct plm_layout_segment){.address = start,
+                                                .segment = PLM_LAYOUT_MAPPED,
+                                                .stream = stream_of(b),
+                                                .origin = start,
+                                                .page = w->page}))
+            return NULL;
+        rank++;
+    }
+    extend(w, at, rank - 1, b->address + b->bytes);
+    return segment_of(l, b->address);
 }
 
-struct range {
-    uint64_t start, end;
-};
-
-static int by_start(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
-    const struct range *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
+    const struct plm_block *x = *(const struct plm_block *const *)a, *y = *(const struct plm_block *const *)b;
+    return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The pages of live blocks, sorted and joined. */
-static struct range *live_pages(struct work *w, size_t *count)
+static const struct plm_block **live_blocks(struct work *w, size_t *count)
 {
-    const struct plm_lane *lane = w->lane;
-    const uint32_t head = (uint32_t)lane->blocks;
-    size_t n = 0, kept = 0;
-    struct range *r;
+    const uint32_t head = (uint32_t)w->lane->blocks;
+    const struct plm_block **block;
+    size_t n = 0;
     for (uint32_t i = w->next[head]; i != head; i = w->next[i])
         n++;
-    r = calloc(n + 1, sizeof *r);
-    if (!r) {
+    block = calloc(n + 1, sizeof *block);
+    *count = 0;
+    for (uint32_t i = w->next[head]; block && i != head; i = w->next[i])
+        block[(*count)++] = &w->lane->block[i];
+    if (block)
+        qsort(block, n, sizeof *block, by_address);
+    else
         w->no_memory = true;
-        return NULL;
-    }
-    n = 0;
-    for (uint32_t i = w->next[head]; i != head; i = w->next[i]) {
-        const struct plm_block *b = &lane->block[i];
-        r[n++] = (struct range){b->address & ~(PAGE - 1), (b->address + b->bytes + PAGE - 1) & ~(PAGE - 1)};
-    }
-    qsort(r, n, sizeof *r, by_start);
-    for (size_t i = 0; i < n; i++)
-        if (kept && r[i].start <= r[kept - 1].end) {
-            if (r[i].end > r[kept - 1].end)
-                r[kept - 1].end = r[i].end;
-        } else
-            r[kept++] = r[i];
-    *count = kept;
-    return r;
+    return block;
 }
 
-/* PyTorch unmaps all pages that no block is in, so what is left are the pages of live blocks. */
+/* What a range keeps: the pages that a block is in. Adds them as segments; the rest is noted as unmapped. */
+static void keep_pages(struct work *w, uint32_t at, const struct plm_layout_segment *s,
+                       const struct plm_block *const *block, size_t count)
+{
+    uint64_t from = s->address; /* decided up to here */
+    const uint64_t end = end_of(s);
+    struct plm_layout_segment piece = *s;
+    piece.bytes = 0;
+    for (size_t i = 0; i < count && from < end; i++) {
+        uint64_t start, stop;
+        if (block[i]->address + block[i]->bytes <= from || block[i]->address >= end)
+            continue;
+        start = block[i]->address <= from ? from : block[i]->address - (block[i]->address - s->origin) % s->page;
+        start = start < from ? from : start;
+        stop = block[i]->address + block[i]->bytes;
+        stop += (s->page - (stop - s->origin) % s->page) % s->page;
+        stop = stop < end ? stop : end;
+        if (start > from) {
+            if (piece.bytes)
+                insert(w, w->layout->segments, piece);
+            note(w, PLM_SEGMENT_UNMAP, at, s, from, start - from);
+            piece.bytes = 0;
+        }
+        if (!piece.bytes)
+            piece.address = start;
+        piece.bytes += stop - start;
+        from = stop;
+    }
+    if (piece.bytes)
+        insert(w, w->layout->segments, piece);
+    if (from < end)
+        note(w, PLM_SEGMENT_UNMAP, at, s, from, end - from);
+}
+
+/* PyTorch unmaps every page that no block is in. */
 static void unmap(struct work *w, uint32_t at)
 {
-    struct plm_layout old = *w->layout;
-    size_t count = 0;
-    struct range *live = live_pages(w, &count), *r = live;
+    struct plm_layout_segment *old = w->layout->segment;
+    const size_t segments = w->layout->segments;
+    size_t count, first = 0;
+    const struct plm_block **block = live_blocks(w, &count);
     w->unmapped = false;
-    if (!live)
+    if (!block)
         return;
     w->layout->segment = NULL;
     w->layout->segments = w->layout->segment_room = 0;
-    for (size_t i = 0; i < old.segments; i++) {
-        const struct plm_layout_segment *s = &old.segment[i];
-        const uint64_t end = s->address + s->bytes;
-        uint64_t from = s->address;
-        if (s->segment != PLM_LAYOUT_MAPPED) {
-            insert(w, w->layout->segments, *s);
-            continue;
-        }
-        while (r < live + count && r->end <= from)
-            r++;
-        for (struct range *q = r; from < end; q++) {
-            uint64_t start = q < live + count && q->start < end ? q->start : end, stop;
-            if (start > from)
-                note(w, PLM_SEGMENT_UNMAP, at, s, from, start - from);
-            if (start < from)
-                start = from;
-            stop = q < live + count && q->end < end ? q->end : end;
-            if (start < end) {
-                struct plm_layout_segment piece = *s;
-                piece.address = start;
-                piece.bytes = stop - start;
-                insert(w, w->layout->segments, piece);
-            }
-            from = start < end ? stop : end;
-        }
+    for (size_t i = 0; i < segments; i++) {
+        size_t last;
+        while (first < count && block[first]->address < old[i].address)
+            first++;
+        for (last = first; last < count && block[last]->address < end_of(&old[i]);)
+            last++;
+        if (old[i].segment == PLM_LAYOUT_MAPPED)
+            keep_pages(w, at, &old[i], block + first, last - first);
+        else
+            insert(w, w->layout->segments, old[i]);
+        first = last;
     }
-    free(old.segment);
-    free(live);
+    free(old);
+    free(block);
 }
 
 /* ---- the lane's events ---- */
@@ -383,7 +417,7 @@ static void sift(struct work *w)
 
 int plm_layout_make(const struct plm_lane *lane, uint32_t moment, struct plm_layout *layout)
 {
-    struct work w = {.lane = lane, .layout = layout};
+    struct work w = {.lane = lane, .layout = layout, .page = PAGE};
     int status;
     memset(layout, 0, sizeof *layout);
     status = prepare(&w);

@@ -34,6 +34,7 @@ struct plm_layout_segment {
     uint64_t address, bytes;
     uint32_t segment;  /* as above */
     uint32_t stream;   /* of its first block */
+    uint64_t origin, page; /* of mapped memory: where its pages count from, their size */
     bool small;        /* of the pool for blocks of up to 1 MiB */
     bool captured;     /* private to a CUDA graph */
     bool used;         /* a block was placed here */

@@ -173,6 +173,8 @@ static void put_module(struct trace *t, const struct plm_record_event *e, const 
     struct thread *thread = &t->thread[e->thread];
     struct plm_text name = plm_values_text(&t->values, e->process, (uint32_t)e->words[0]);
     if ((uint32_t)e->words[0]) {
+        if (!name.length)
+            name = (struct plm_text){"(model)", 7, true}; /* the outermost module has no name */
         begin_slice(t, p->pid, e->tid, e->time_ns, &name);
         thread->modules++;
     } else if (thread->modules) {

@@ -86,6 +86,7 @@ static void put_modules(struct snapshot *s, char *module)
 static void put_new_frames(struct snapshot *s, const struct plm_block *b)
 {
     const struct plm_context *c = &s->job->context[b->context];
+    const char *where = *c->module ? c->module : "operator";
     char module[NAME_MAX_BYTES];
     plm_block_module(s->job, b, module, sizeof module);
     plm_pickle_list(&s->pickle);
@@ -94,9 +95,9 @@ static void put_new_frames(struct snapshot *s, const struct plm_block *b)
     else if (s->categories)
         put_frame(s, "category", plm_category_name((enum plm_category)b->category));
     if (*c->inner && strcmp(c->inner, c->outer))
-        put_frame(s, c->module, c->inner);
+        put_frame(s, where, c->inner);
     if (*c->outer)
-        put_frame(s, c->module, c->outer);
+        put_frame(s, where, c->outer);
     put_modules(s, module);
     if (b->context)
         put_frame(s, "phase", plm_phase_name(c->phase));
