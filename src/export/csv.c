@@ -64,7 +64,6 @@ static void put_value(struct plm_out *out, const struct plm_value *value)
     case PLM_VALUE_ABSENT: break;
     case PLM_VALUE_NUMBER:
     case PLM_VALUE_FLAG: plm_out_u64(out, value->number); break;
-    case PLM_VALUE_SIGNED: plm_out_i64(out, (int64_t)value->number); break;
     case PLM_VALUE_ADDRESS: plm_out_hex(out, value->number); break;
     case PLM_VALUE_TEXT:
         if (value->text.plain)

@@ -16,7 +16,7 @@
 enum plm_field_kind {
     PLM_FIELD_NONE,    /* ends the fields of a type */
     PLM_FIELD_NUMBER,
-    PLM_FIELD_SIGNED,
+    PLM_FIELD_OPTIONAL, /* a number; all bits set: none */
     PLM_FIELD_ADDRESS, /* hexadecimal */
     PLM_FIELD_FLAG,
     PLM_FIELD_TEXT,    /* the number of a string */
@@ -37,9 +37,10 @@ struct plm_field {
     uint16_t offset;                      /* in the payload, bytes */
     uint8_t bytes;                        /* 1, 2, 4 or 8 */
     const char *(*value_name)(uint32_t);  /* of PLM_FIELD_NAME; returns NULL for a value that has none */
+    uint8_t shift, bits;                  /* only these bits of it; bits 0: all */
 };
 
-#define PLM_FIELDS_MAX 20
+#define PLM_FIELDS_MAX 40
 
 struct plm_event_shape {
     const char *name; /* NULL: no such type */

@@ -22,7 +22,6 @@ static void put_field(struct plm_out *out, const char *name, const struct plm_va
     switch (value->type) {
     case PLM_VALUE_ABSENT: break;
     case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
-    case PLM_VALUE_SIGNED: plm_out_i64(out, (int64_t)value->number); break;
     case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
     case PLM_VALUE_ADDRESS: /* a string: JavaScript's numbers end at 2^53 */
         plm_out_byte(out, '"');

@@ -74,13 +74,6 @@ void plm_out_u64(struct plm_out *out, uint64_t value)
     plm_out_bytes(out, text + at, sizeof text - at);
 }
 
-void plm_out_i64(struct plm_out *out, int64_t value)
-{
-    if (value < 0)
-        plm_out_byte(out, '-');
-    plm_out_u64(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
 void plm_out_hex(struct plm_out *out, uint64_t value)
 {
     char text[18];

@@ -28,7 +28,6 @@ void plm_out_flush(struct plm_out *out);
 
 void plm_out_large(struct plm_out *out, const void *bytes, size_t count);
 void plm_out_u64(struct plm_out *out, uint64_t value);
-void plm_out_i64(struct plm_out *out, int64_t value);
 void plm_out_hex(struct plm_out *out, uint64_t value); /* "0x7f00" */
 /* Microseconds with three decimals. */
 void plm_out_us(struct plm_out *out, uint64_t ns);

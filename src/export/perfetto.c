@@ -233,7 +233,6 @@ static void put_argument(struct plm_out *out, const struct plm_value *value)
     switch (value->type) {
     case PLM_VALUE_ABSENT: break;
     case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
-    case PLM_VALUE_SIGNED: plm_out_i64(out, (int64_t)value->number); break;
     case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
     case PLM_VALUE_ADDRESS:
         plm_out_byte(out, '"');
@@ -261,20 +260,24 @@ static void put_arguments(struct trace *t, const struct plm_record_event *e)
     plm_out_byte(t->out, '}');
 }
 
-/* An event that has no length, on the track of its thread. Called by what it names, or by what it is. */
+/* An event that has no length, on the track of its thread. It is called by the text it begins with, or by what it
+   is: "copy host_to_device". */
 static void put_instant(struct trace *t, const struct plm_record_event *e, const struct process *p)
 {
     const struct plm_event_shape *shape = plm_event_shape(e->type);
     struct plm_value value = {0};
-    if (shape->field[0].kind == PLM_FIELD_TEXT)
+    char name[64];
+    if (shape->field[0].kind == PLM_FIELD_TEXT || shape->field[0].kind == PLM_FIELD_NAME)
         value = plm_values_get(&t->values, &shape->field[0], e);
+    snprintf(name, sizeof name, "%s%s%s", shape->name, value.type == PLM_VALUE_TEXT ? " " : "",
+             value.type == PLM_VALUE_TEXT ? value.text.bytes : "");
     begin_event(t, 'i', p->pid, e->tid, e->time_ns);
     plm_out_text(t->out, ",\"s\":\"t\",\"cat\":");
     plm_out_json(t->out, shape->name);
-    if (value.type == PLM_VALUE_TEXT)
+    if (value.type == PLM_VALUE_TEXT && shape->field[0].kind == PLM_FIELD_TEXT)
         put_name(t, &value.text);
     else
-        put_label(t, shape->name);
+        put_label(t, name);
     put_arguments(t, e);
     end_event(t);
 }

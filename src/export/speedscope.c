@@ -86,13 +86,14 @@ int plm_export_speedscope(const struct plm_export *export, struct plm_error *err
     const struct plm_job *job = export->job;
     struct plm_names names = {0};
     struct plm_out *out = export->out;
+    const char *slash = strrchr(export->path, '/');
     uint32_t none;
     int status = plm_names_add(&names, "", &none); /* number 0, so that frames count from there */
 
     plm_out_text(
         out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"plimsoll " PLM_VERSION
              "\",\"name\":");
-    plm_out_json(out, export->path);
+    plm_out_json(out, slash ? slash + 1 : export->path);
     plm_out_text(out, ",\"activeProfileIndex\":0,\n\"profiles\":[");
     for (size_t i = 0; i < job->lanes && status == 0; i++) {
         if (i)

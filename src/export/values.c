@@ -107,12 +107,6 @@ static struct plm_value of_context(const struct plm_values *v, const struct plm_
     }
 }
 
-static uint64_t sign_extend(uint64_t raw, unsigned bytes)
-{
-    unsigned shift = 64 - 8 * bytes;
-    return (uint64_t)((int64_t)(raw << shift) >> shift);
-}
-
 struct plm_value plm_values_get(struct plm_values *v, const struct plm_field *field, const struct plm_record_event *e)
 {
     uint64_t raw;
@@ -121,7 +115,8 @@ struct plm_value plm_values_get(struct plm_values *v, const struct plm_field *fi
         return as_number(PLM_VALUE_ABSENT, 0);
     switch (field->kind) {
     case PLM_FIELD_NUMBER: return as_number(PLM_VALUE_NUMBER, raw);
-    case PLM_FIELD_SIGNED: return as_number(PLM_VALUE_SIGNED, sign_extend(raw, field->bytes));
+    case PLM_FIELD_OPTIONAL:
+        return as_number(raw == UINT64_MAX >> (64 - 8 * field->bytes) ? PLM_VALUE_ABSENT : PLM_VALUE_NUMBER, raw);
     case PLM_FIELD_ADDRESS: return as_number(PLM_VALUE_ADDRESS, raw);
     case PLM_FIELD_FLAG: return as_number(PLM_VALUE_FLAG, raw != 0);
     case PLM_FIELD_TEXT: return as_text(plm_values_text(v, e->process, (uint32_t)raw));

@@ -35,14 +35,7 @@ struct plm_values {
     bool no_memory;          /* something is missing for that reason */
 };
 
-enum plm_value_type {
-    PLM_VALUE_ABSENT,
-    PLM_VALUE_NUMBER,
-    PLM_VALUE_SIGNED,
-    PLM_VALUE_ADDRESS,
-    PLM_VALUE_FLAG,
-    PLM_VALUE_TEXT
-};
+enum plm_value_type { PLM_VALUE_ABSENT, PLM_VALUE_NUMBER, PLM_VALUE_ADDRESS, PLM_VALUE_FLAG, PLM_VALUE_TEXT };
 
 struct plm_value {
     enum plm_value_type type;
