@@ -5,28 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 void plm_json_start(struct plm_json *json, FILE *out)
 {
     *json = (struct plm_json){.out = out, .first = true};
-}
-
-/* Length of the valid UTF-8 sequence at `p`, 0 if there is none. */
-static unsigned utf8_length(const unsigned char *p)
-{
-    unsigned n = p[0] >= 0xf0 && p[0] <= 0xf4 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
-    if (p[0] < 0x80)
-        return 1;
-    if (!n || p[0] > 0xf4)
-        return 0;
-    for (unsigned i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    /* Longer than needed, a surrogate, beyond U+10FFFF: readers refuse these. */
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-        (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
 }
 
 /* Bytes that are not UTF-8 (file names can hold anything) become the replacement character. */
@@ -35,7 +18,7 @@ static void quote(FILE *out, const char *text)
     const unsigned char *p = (const unsigned char *)text;
     fputc('"', out);
     while (*p) {
-        unsigned n = utf8_length(p);
+        unsigned n = plm_utf8_length((const char *)p);
         if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
         else if (*p == '\n')
@@ -43,7 +26,7 @@ static void quote(FILE *out, const char *text)
         else if (*p < 0x20 || *p == 0x7f)
             fprintf(out, "\\u%04x", *p);
         else if (!n)
-            fputs("\xef\xbf\xbd", out);
+            fputs(PLM_UTF8_REPLACEMENT, out);
         else
             fwrite(p, 1, n, out);
         p += n ? n : 1;

@@ -27,6 +27,7 @@ enum plm_exit {
 };
 
 int plm_cmd_doctor(int argc, char **argv);
+int plm_cmd_export(int argc, char **argv);
 int plm_cmd_gpus(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);

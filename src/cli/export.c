@@ -1,0 +1,203 @@
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/job.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "cli/cli.h"
+#include "export/events.h"
+#include "export/export.h"
+#include "export/out.h"
+#include "record/reader.h"
+
+enum { FORMATS_MAX = 16 };
+
+struct request {
+    bool chosen[FORMATS_MAX];     /* as plm_export_formats */
+    const char *path, *output, *at;
+    bool force, fields;
+};
+
+/* The options: those below, and one flag per format. */
+static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+{
+    struct plm_option table[FORMATS_MAX + 4] = {
+        {"output", 'o', PLM_OPTION_TEXT, &r->output, false},
+        {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
+        {"at", 0, PLM_OPTION_TEXT, &r->at, false},
+        {"fields", 0, PLM_OPTION_FLAG, &r->fields, false},
+    };
+    size_t count = 4;
+    for (size_t i = 0; i < plm_export_format_count && i < FORMATS_MAX; i++)
+        table[count++] = (struct plm_option){plm_export_formats[i].name, 0, PLM_OPTION_FLAG, &r->chosen[i], false};
+    /* Options may stand before and after the file. */
+    while (argc > 0) {
+        int rest, status = plm_options_parse(table, count, "export", argc, argv, &rest, error);
+        if (status < 0)
+            return status;
+        argc -= rest;
+        argv += rest;
+        if (argc == 0)
+            break;
+        if (r->path)
+            return plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll export FILE --csv`");
+        r->path = argv[0];
+        argc--;
+        argv++;
+    }
+    return 0;
+}
+
+static int choose(const struct request *r, const struct plm_export_format **format, struct plm_error *error)
+{
+    *format = NULL;
+    if (!r->path)
+        return plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll export FILE.plm --csv`");
+    for (size_t i = 0; i < plm_export_format_count && i < FORMATS_MAX; i++) {
+        if (!r->chosen[i])
+            continue;
+        if (*format)
+            return plm_fail(error, PLM_EINVAL, "one format at a time: --%s or --%s", (*format)->name,
+                            plm_export_formats[i].name);
+        *format = &plm_export_formats[i];
+    }
+    if (!*format)
+        return plm_fail(error, PLM_EINVAL,
+                        "no format given: add --csv, --jsonl, --snapshot, --perfetto, --speedscope or --folded");
+    if (r->at && !(*format)->has_moment)
+        return plm_fail(error, PLM_EINVAL, "--at has no meaning with --%s, which shows all of the job",
+                        (*format)->name);
+    return 0;
+}
+
+/* "peak", "end", "step 3" (also step3, step:3, step=3). */
+static int parse_moment(const char *text, struct plm_export *export, struct plm_error *error)
+{
+    char *end;
+    unsigned long step;
+    if (!strcmp(text, "peak") || !strcmp(text, "end")) {
+        export->at = *text == 'p' ? PLM_AT_PEAK : PLM_AT_END;
+        return 0;
+    }
+    if (!strncmp(text, "step", 4)) {
+        const char *number = text + 4 + strspn(text + 4, " =:");
+        errno = 0;
+        step = strtoul(number, &end, 10);
+        if (isdigit((unsigned char)*number) && !*end && !errno && step && step <= UINT32_MAX) {
+            export->at = PLM_AT_STEP;
+            export->step = (uint32_t)step;
+            return 0;
+        }
+    }
+    return plm_fail(error, PLM_EINVAL, "--at: '%s' is not peak, end or step:N", text);
+}
+
+/* Opens the output; nothing is made or replaced before the record was read. */
+static int open_output(const struct request *r, struct plm_error *error)
+{
+    struct stat in, out;
+    int fd, flags = O_WRONLY | O_CREAT | O_CLOEXEC | (r->force ? O_TRUNC : O_EXCL);
+    if (!r->output || !strcmp(r->output, "-"))
+        return STDOUT_FILENO;
+    if (stat(r->output, &out) == 0) {
+        if (stat(r->path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return plm_fail(error, PLM_EINVAL, "%s is the record itself; name another file", r->output);
+        if (!S_ISREG(out.st_mode))
+            flags = O_WRONLY | O_CLOEXEC; /* a device or a pipe is not replaced */
+    }
+    fd = open(r->output, flags, 0666);
+    if (fd < 0 && errno == EEXIST)
+        return plm_fail(error, PLM_EIO, "%s exists; choose another name with -o, or replace it with -f", r->output);
+    if (fd < 0)
+        return plm_fail(error, PLM_EIO, "cannot write %s: %s", r->output, strerror(errno));
+    return fd;
+}
+
+static int write_format(const struct request *r, const struct plm_export_format *format, struct plm_export *export,
+                        struct plm_error *error)
+{
+    struct plm_out out;
+    const bool named = r->output && strcmp(r->output, "-");
+    struct stat st;
+    bool ours;
+    int status, fd = open_output(r, error);
+    if (fd < 0)
+        return fd;
+    status = plm_out_open(&out, fd);
+    if (status < 0) {
+        plm_fail(error, status, "out of memory");
+    } else {
+        export->out = &out;
+        status = format->write(export, error);
+        if (plm_out_close(&out) < 0)
+            status = plm_fail(error, PLM_EIO, "cannot write %s: %s", named ? r->output : "the output", strerror(errno));
+    }
+    ours = named && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (named && close(fd) && status == 0)
+        status = plm_fail(error, PLM_EIO, "cannot write %s: %s", r->output, strerror(errno));
+    if (ours && status < 0)
+        unlink(r->output); /* half a file would be taken for a whole one */
+    return status;
+}
+
+static int export_record(const struct request *r, const struct plm_export_format *format, struct plm_error *error)
+{
+    struct plm_export export = {.path = r->path, .at = format->at};
+    struct plm_job *job = NULL;
+    int status = r->at ? parse_moment(r->at, &export, error) : 0;
+    if (status == 0)
+        status = plm_record_open(r->path, &export.record, error);
+    if (status < 0)
+        return status;
+    if (format->needs_job)
+        status = plm_job_read(r->path, &job, error);
+    export.job = job;
+    if (status == 0 && export.at == PLM_AT_STEP && export.step > (uint32_t)job->summary.steps)
+        status = plm_fail(error, PLM_EINVAL, "--at: %s has %d steps", r->path, job->summary.steps);
+    if (status == 0)
+        status = write_format(r, format, &export, error);
+    if (job)
+        plm_job_free(job);
+    plm_record_free(export.record);
+    return status;
+}
+
+static int show_fields(void)
+{
+    for (int type = 1; type < PLM_EV_TYPES; type++) {
+        const struct plm_event_shape *shape = plm_event_shape((enum plm_event_type)type);
+        printf("%s\n", shape->name);
+        for (const struct plm_field *f = shape->field; f->kind; f++)
+            printf("  %-16s %s\n", f->name, plm_field_kind_name(f->kind));
+    }
+    return PLM_EXIT_OK;
+}
+
+int plm_cmd_export(int argc, char **argv)
+{
+    struct request r = {0};
+    const struct plm_export_format *format;
+    struct plm_error error;
+    int status;
+    if (parse(&r, argc, argv, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (r.fields)
+        return show_fields();
+    if (choose(&r, &format, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (format->binary && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO)) {
+        plm_fail(&error, PLM_EINVAL, "a %s is not for a terminal; write it to a file with -o FILE.%s", format->name,
+                 format->extension);
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    }
+    status = export_record(&r, format, &error);
+    if (status == 0)
+        return PLM_EXIT_OK;
+    return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+}

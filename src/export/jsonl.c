@@ -1,0 +1,90 @@
+/* JSON Lines: one object per event, with the fields of the event table that it has. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "export/events.h"
+#include "export/export.h"
+#include "export/out.h"
+#include "export/values.h"
+
+struct lines {
+    struct plm_out *out;
+    struct plm_values values;
+};
+
+static void put_field(struct plm_out *out, const char *name, const struct plm_value *value)
+{
+    if (value->type == PLM_VALUE_ABSENT)
+        return;
+    plm_out_bytes(out, ",\"", 2);
+    plm_out_text(out, name);
+    plm_out_bytes(out, "\":", 2);
+    switch (value->type) {
+    case PLM_VALUE_ABSENT: break;
+    case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
+    case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
+    case PLM_VALUE_ADDRESS: /* a string: JavaScript's numbers end at 2^53 */
+        plm_out_byte(out, '"');
+        plm_out_hex(out, value->number);
+        plm_out_byte(out, '"');
+        break;
+    case PLM_VALUE_TEXT:
+        if (value->text.plain) {
+            plm_out_byte(out, '"');
+            plm_out_bytes(out, value->text.bytes, value->text.length);
+            plm_out_byte(out, '"');
+        } else
+            plm_out_json(out, value->text.bytes);
+    }
+}
+
+static void put_words(struct plm_out *out, const struct plm_record_event *e)
+{
+    plm_out_text(out, ",\"words\":[");
+    for (unsigned i = 0; i < e->count; i++) {
+        plm_out_text(out, i ? ",\"" : "\"");
+        plm_out_hex(out, e->words[i]);
+        plm_out_byte(out, '"');
+    }
+    plm_out_byte(out, ']');
+}
+
+static int put_line(const struct plm_record_event *e, void *context)
+{
+    struct lines *l = context;
+    struct plm_out *out = l->out;
+    const struct plm_event_shape *shape = plm_event_shape(e->type);
+
+    plm_values_see(&l->values, e);
+    plm_out_text(out, "{\"time_ns\":");
+    plm_out_u64(out, e->time_ns);
+    plm_out_text(out, ",\"process\":");
+    plm_out_u64(out, e->process);
+    plm_out_text(out, ",\"thread\":");
+    plm_out_u64(out, e->tid);
+    plm_out_text(out, ",\"device\":");
+    plm_out_u64(out, e->device);
+    plm_out_text(out, ",\"event\":\"");
+    plm_out_text(out, shape->name);
+    plm_out_byte(out, '"');
+    for (const struct plm_field *f = shape->field; f->kind; f++) {
+        struct plm_value value = plm_values_get(&l->values, f, e);
+        put_field(out, f->name, &value);
+    }
+    if (!shape->field[0].kind && e->count)
+        put_words(out, e);
+    plm_out_bytes(out, "}\n", 2);
+    return out->failure ? PLM_EIO : 0;
+}
+
+int plm_export_jsonl(const struct plm_export *export, struct plm_error *error)
+{
+    struct lines l = {.out = export->out};
+    int status;
+    plm_values_begin(&l.values, export->record);
+    status = plm_record_each(export->record, put_line, &l, error);
+    if (status == 0 && l.values.no_memory)
+        status = plm_fail(error, PLM_ENOMEM, "out of memory");
+    plm_values_free(&l.values);
+    return status;
+}

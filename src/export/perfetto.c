@@ -1,0 +1,396 @@
+/*
+ * Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing load: for each process a
+ * track of its steps, for each thread its modules with the calls it made and a track of its phases, and for
+ * each device counters of what is allocated, by category, and of what is reserved.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "export/events.h"
+#include "export/export.h"
+#include "export/out.h"
+#include "export/values.h"
+#include "record/reader.h"
+
+/* Beyond any pid and tid of Linux: names for what has none. */
+#define NO_PID     0x00400001u
+#define STEPS_TID  0x20000000u
+#define PHASES_TID 0x40000000u
+
+struct process {
+    uint32_t number, pid;
+    uint64_t step_ns;    /* where the current step began */
+};
+
+struct thread {
+    bool seen, seen_phases;
+    uint32_t tid;
+    uint32_t process;    /* index of `process` */
+    unsigned modules, phases; /* open slices */
+};
+
+struct trace {
+    const struct plm_export *export;
+    struct plm_out *out;
+    struct plm_values values;
+    struct process *process;
+    size_t processes, process_room;
+    struct thread *thread;
+    size_t threads;
+    bool begun;          /* something was written: a comma comes first */
+    uint64_t last_ns;
+};
+
+/* ---- pieces of an event ---- */
+
+static void begin_event(struct trace *t, char kind, uint32_t pid, uint32_t tid, uint64_t ns)
+{
+    const char head[] = {'"', kind, '"'};
+    plm_out_text(t->out, t->begun ? ",\n{\"ph\":" : "{\"ph\":");
+    plm_out_bytes(t->out, head, sizeof head);
+    plm_out_text(t->out, ",\"pid\":");
+    plm_out_u64(t->out, pid);
+    plm_out_text(t->out, ",\"tid\":");
+    plm_out_u64(t->out, tid);
+    plm_out_text(t->out, ",\"ts\":");
+    plm_out_us(t->out, ns);
+    t->begun = true;
+}
+
+static void put_name(struct trace *t, const struct plm_text *text)
+{
+    plm_out_text(t->out, ",\"name\":");
+    if (text->plain) {
+        plm_out_byte(t->out, '"');
+        plm_out_bytes(t->out, text->bytes, text->length);
+        plm_out_byte(t->out, '"');
+    } else
+        plm_out_json(t->out, text->bytes);
+}
+
+static void put_label(struct trace *t, const char *name)
+{
+    plm_out_text(t->out, ",\"name\":");
+    plm_out_json(t->out, name);
+}
+
+static void end_event(struct trace *t)
+{
+    plm_out_byte(t->out, '}');
+}
+
+/* "process_name", "thread_name". */
+static void put_metadata(struct trace *t, const char *what, uint32_t pid, uint32_t tid, const char *name)
+{
+    begin_event(t, 'M', pid, tid, 0);
+    put_label(t, what);
+    plm_out_text(t->out, ",\"args\":{\"name\":");
+    plm_out_json(t->out, name);
+    plm_out_byte(t->out, '}');
+    end_event(t);
+}
+
+/* ---- processes and threads ---- */
+
+static void name_process(struct trace *t, const struct process *p)
+{
+    const struct plm_job *job = t->export->job;
+    char name[64];
+    snprintf(name, sizeof name, p->number ? "process %u" : "plimsoll run", p->number);
+    for (size_t i = 0; i < job->lanes; i++)
+        if (job->lane[i].process == p->number)
+            snprintf(name, sizeof name, "rank %d", job->lane[i].summary->rank);
+    put_metadata(t, "process_name", p->pid, p->pid, name);
+    put_metadata(t, "thread_name", p->pid, STEPS_TID, "steps");
+}
+
+static struct process *add_process(struct trace *t, uint32_t number, uint32_t pid, uint64_t ns)
+{
+    struct process *more = plm_grow(t->process, t->processes, &t->process_room, sizeof *more);
+    if (!more)
+        return NULL;
+    t->process = more;
+    for (size_t i = 0; i < t->processes; i++)
+        if (more[i].pid == pid)
+            pid = NO_PID + number; /* the system used it twice */
+    more[t->processes] = (struct process){number, pid, ns};
+    name_process(t, &more[t->processes]);
+    return &more[t->processes++];
+}
+
+static struct process *find_process(struct trace *t, uint32_t number)
+{
+    for (size_t i = 0; i < t->processes; i++)
+        if (t->process[i].number == number)
+            return &t->process[i];
+    return NULL;
+}
+
+/* The process of an event, known and named from its first one on. */
+static struct process *process_of(struct trace *t, const struct plm_record_event *e)
+{
+    struct thread *thread = &t->thread[e->thread];
+    struct process *p;
+    char name[32];
+    if (thread->seen)
+        return &t->process[thread->process];
+    p = find_process(t, e->process);
+    if (!p) {
+        bool known = e->type == PLM_EV_PROCESS && e->words[0] && e->words[0] < NO_PID;
+        p = add_process(t, e->process, known ? (uint32_t)e->words[0] : NO_PID + e->process, e->time_ns);
+    }
+    if (!p)
+        return NULL;
+    thread->seen = true;
+    thread->tid = e->tid;
+    thread->process = (uint32_t)(p - t->process);
+    snprintf(name, sizeof name, "thread %u", e->tid);
+    put_metadata(t, "thread_name", p->pid, e->tid, name);
+    return p;
+}
+
+/* ---- slices ---- */
+
+static void begin_slice(struct trace *t, uint32_t pid, uint32_t tid, uint64_t ns, const struct plm_text *name)
+{
+    begin_event(t, 'B', pid, tid, ns);
+    put_name(t, name);
+    end_event(t);
+}
+
+static void end_slice(struct trace *t, uint32_t pid, uint32_t tid, uint64_t ns)
+{
+    begin_event(t, 'E', pid, tid, ns);
+    end_event(t);
+}
+
+static void put_module(struct trace *t, const struct plm_record_event *e, const struct process *p)
+{
+    struct thread *thread = &t->thread[e->thread];
+    struct plm_text name = plm_values_text(&t->values, e->process, (uint32_t)e->words[0]);
+    if ((uint32_t)e->words[0]) {
+        if (!name.length)
+            name = (struct plm_text){"(model)", 7, true}; /* the outermost module has no name */
+        begin_slice(t, p->pid, e->tid, e->time_ns, &name);
+        thread->modules++;
+    } else if (thread->modules) {
+        end_slice(t, p->pid, e->tid, e->time_ns);
+        thread->modules--;
+    }
+}
+
+static void put_phase(struct trace *t, const struct plm_record_event *e, const struct process *p)
+{
+    struct thread *thread = &t->thread[e->thread];
+    const uint32_t tid = PHASES_TID + e->thread;
+    struct plm_value value = plm_values_get(&t->values, &plm_event_shape(PLM_EV_PHASE)->field[0], e);
+    char name[48];
+    if (!thread->seen_phases) {
+        snprintf(name, sizeof name, "phases of thread %u", e->tid);
+        put_metadata(t, "thread_name", p->pid, tid, name);
+        thread->seen_phases = true;
+    }
+    if (e->words[0] >> 32 && value.type == PLM_VALUE_TEXT) {
+        begin_slice(t, p->pid, tid, e->time_ns, &value.text);
+        thread->phases++;
+    } else if (!(e->words[0] >> 32) && thread->phases) {
+        end_slice(t, p->pid, tid, e->time_ns);
+        thread->phases--;
+    }
+}
+
+/* Nothing of a module lasts longer than a step: what is open then was left by an exception. */
+static void close_modules(struct trace *t, const struct process *p, uint64_t ns)
+{
+    for (size_t i = 0; i < t->threads; i++) {
+        struct thread *thread = &t->thread[i];
+        for (; thread->modules && &t->process[thread->process] == p; thread->modules--)
+            end_slice(t, p->pid, thread->tid, ns);
+    }
+}
+
+static void put_step(struct trace *t, const struct plm_record_event *e, struct process *p)
+{
+    char name[32];
+    snprintf(name, sizeof name, "step %u", (uint32_t)e->words[0]);
+    close_modules(t, p, e->time_ns);
+    begin_event(t, 'X', p->pid, STEPS_TID, p->step_ns);
+    plm_out_text(t->out, ",\"dur\":");
+    plm_out_us(t->out, e->time_ns > p->step_ns ? e->time_ns - p->step_ns : 0);
+    put_label(t, name);
+    end_event(t);
+    p->step_ns = e->time_ns;
+}
+
+/* ---- calls ---- */
+
+static void put_argument(struct plm_out *out, const struct plm_value *value)
+{
+    switch (value->type) {
+    case PLM_VALUE_ABSENT: break;
+    case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
+    case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
+    case PLM_VALUE_ADDRESS:
+        plm_out_byte(out, '"');
+        plm_out_hex(out, value->number);
+        plm_out_byte(out, '"');
+        break;
+    case PLM_VALUE_TEXT: plm_out_json(out, value->text.bytes);
+    }
+}
+
+static void put_arguments(struct trace *t, const struct plm_record_event *e)
+{
+    const char *comma = "";
+    plm_out_text(t->out, ",\"args\":{");
+    for (const struct plm_field *f = plm_event_shape(e->type)->field; f->kind; f++) {
+        struct plm_value value = plm_values_get(&t->values, f, e);
+        if (value.type == PLM_VALUE_ABSENT)
+            continue;
+        plm_out_text(t->out, comma);
+        plm_out_json(t->out, f->name);
+        plm_out_byte(t->out, ':');
+        put_argument(t->out, &value);
+        comma = ",";
+    }
+    plm_out_byte(t->out, '}');
+}
+
+/* An event that has no length, on the track of its thread. It is called by the text it begins with, or by what it
+   is: "copy host_to_device". */
+static void put_instant(struct trace *t, const struct plm_record_event *e, const struct process *p)
+{
+    const struct plm_event_shape *shape = plm_event_shape(e->type);
+    struct plm_value value = {0};
+    char name[64];
+    if (shape->field[0].kind == PLM_FIELD_TEXT || shape->field[0].kind == PLM_FIELD_NAME)
+        value = plm_values_get(&t->values, &shape->field[0], e);
+    snprintf(name, sizeof name, "%s%s%s", shape->name, value.type == PLM_VALUE_TEXT ? " " : "",
+             value.type == PLM_VALUE_TEXT ? value.text.bytes : "");
+    begin_event(t, 'i', p->pid, e->tid, e->time_ns);
+    plm_out_text(t->out, ",\"s\":\"t\",\"cat\":");
+    plm_out_json(t->out, shape->name);
+    if (value.type == PLM_VALUE_TEXT && shape->field[0].kind == PLM_FIELD_TEXT)
+        put_name(t, &value.text);
+    else
+        put_label(t, name);
+    put_arguments(t, e);
+    end_event(t);
+}
+
+static int put_event(const struct plm_record_event *e, void *context)
+{
+    struct trace *t = context;
+    struct process *p;
+    plm_values_see(&t->values, e);
+    p = process_of(t, e);
+    if (!p)
+        return PLM_ENOMEM;
+    if (e->time_ns > t->last_ns)
+        t->last_ns = e->time_ns;
+    switch (e->type) {
+    case PLM_EV_MODULE: put_module(t, e, p); break;
+    case PLM_EV_PHASE: put_phase(t, e, p); break;
+    case PLM_EV_STEP: put_step(t, e, p); break;
+    case PLM_EV_REFUSED:
+    case PLM_EV_READBACK:
+    case PLM_EV_OOM:
+    case PLM_EV_LAUNCH:
+    case PLM_EV_GEMM:
+    case PLM_EV_CONVOLUTION:
+    case PLM_EV_RNN:
+    case PLM_EV_ATTENTION:
+    case PLM_EV_COLLECTIVE:
+    case PLM_EV_COPY:
+    case PLM_EV_SYNC: put_instant(t, e, p); break;
+    default: break;
+    }
+    return t->out->failure ? PLM_EIO : 0;
+}
+
+/* ---- counters ---- */
+
+struct counters {
+    struct trace *trace;
+    uint32_t pid;
+    int device;
+    uint64_t last[PLM_CATEGORIES];
+};
+
+static void put_counter(struct counters *c, const char *name, uint64_t ns, uint64_t bytes)
+{
+    struct plm_out *out = c->trace->out;
+    begin_event(c->trace, 'C', c->pid, c->pid, ns);
+    plm_out_text(out, ",\"name\":\"device ");
+    plm_out_u64(out, (uint64_t)c->device);
+    plm_out_byte(out, ' ');
+    plm_out_text(out, name);
+    plm_out_text(out, "\",\"args\":{\"bytes\":");
+    plm_out_u64(out, bytes);
+    plm_out_byte(out, '}');
+    end_event(c->trace);
+}
+
+static int put_moment(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context)
+{
+    struct counters *c = context;
+    uint64_t total = 0;
+    (void)moment;
+    for (int i = 0; i < PLM_CATEGORIES; i++) {
+        total += allocated[i];
+        if (allocated[i] == c->last[i])
+            continue;
+        c->last[i] = allocated[i];
+        put_counter(c, plm_category_name((enum plm_category)i), ns, allocated[i]);
+    }
+    put_counter(c, "allocated", ns, total);
+    return c->trace->out->failure ? PLM_EIO : 0;
+}
+
+static int put_counters(struct trace *t, const struct plm_lane *lane)
+{
+    const struct process *p = find_process(t, lane->process);
+    struct counters c = {.trace = t, .pid = p ? p->pid : NO_PID + lane->process, .device = lane->summary->device};
+    for (size_t i = 0; i < lane->reserveds; i++)
+        put_counter(&c, "reserved", lane->reserved[i].ns, lane->reserved[i].bytes);
+    return plm_lane_sweep(lane, put_moment, &c);
+}
+
+/* ---- the document ---- */
+
+/* What a cut record leaves open ends with it. */
+static void close_all(struct trace *t)
+{
+    for (size_t i = 0; i < t->processes; i++)
+        close_modules(t, &t->process[i], t->last_ns);
+    for (size_t i = 0; i < t->threads; i++)
+        for (; t->thread[i].phases; t->thread[i].phases--)
+            end_slice(t, t->process[t->thread[i].process].pid, PHASES_TID + (uint32_t)i, t->last_ns);
+}
+
+int plm_export_perfetto(const struct plm_export *export, struct plm_error *error)
+{
+    struct trace t = {.export = export, .out = export->out, .threads = plm_record_threads(export->record)};
+    int status;
+    t.thread = calloc(t.threads + 1, sizeof *t.thread);
+    if (!t.thread)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    plm_values_begin(&t.values, export->record);
+    plm_out_text(t.out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"plimsoll " PLM_VERSION
+                        "\"},\n\"traceEvents\":[\n");
+    status = plm_record_each(export->record, put_event, &t, error);
+    close_all(&t);
+    for (size_t i = 0; i < export->job->lanes && status == 0; i++)
+        status = put_counters(&t, &export->job->lane[i]);
+    plm_out_text(t.out, "\n]}\n");
+    if (status == PLM_ENOMEM || (status == 0 && t.values.no_memory))
+        status = plm_fail(error, PLM_ENOMEM, "out of memory");
+    plm_values_free(&t.values);
+    free(t.process);
+    free(t.thread);
+    return status;
+}

@@ -1,0 +1,217 @@
+#include "export/pickle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/utf8.h"
+#include "export/out.h"
+
+/* Opcodes, named as in Python's pickletools. */
+enum opcode {
+    PROTO = 0x80,
+    STOP = '.',
+    MARK = '(',
+    EMPTY_DICT = '}',
+    SETITEMS = 'u',
+    EMPTY_LIST = ']',
+    APPENDS = 'e',
+    TUPLE2 = 0x86,
+    NEWTRUE = 0x88,
+    NEWFALSE = 0x89,
+    BININT = 'J',
+    BININT1 = 'K',
+    BININT2 = 'M',
+    LONG1 = 0x8a,
+    BINFLOAT = 'G',
+    SHORT_BINUNICODE = 0x8c,
+    BINUNICODE = 'X',
+    MEMOIZE = 0x94,
+    BINGET = 'h',
+    LONG_BINGET = 'j',
+};
+
+/* Readers hold a batch on their stack; the viewer page spreads it into the arguments of a call. Python's own. */
+enum { BATCH = 1000 };
+
+static void put(struct plm_pickle *p, enum opcode code)
+{
+    plm_out_byte(p->out, (char)code);
+}
+
+static void put_number(struct plm_pickle *p, enum opcode code, uint64_t value, unsigned bytes)
+{
+    char text[9];
+    text[0] = (char)code;
+    memcpy(text + 1, &value, bytes); /* little-endian, as pickles are */
+    plm_out_bytes(p->out, text, 1 + bytes);
+}
+
+void plm_pickle_start(struct plm_pickle *p, struct plm_out *out)
+{
+    *p = (struct plm_pickle){.out = out};
+    put(p, PROTO);
+    plm_out_byte(out, 4);
+}
+
+void plm_pickle_finish(struct plm_pickle *p)
+{
+    put(p, STOP);
+    for (size_t i = 0; i < p->texts; i++)
+        free(p->text[i].bytes);
+    free(p->text);
+    plm_map_free(&p->by_hash);
+}
+
+void plm_pickle_dict(struct plm_pickle *p)
+{
+    put(p, EMPTY_DICT);
+    put(p, MARK);
+}
+
+void plm_pickle_end_dict(struct plm_pickle *p)
+{
+    put(p, SETITEMS);
+}
+
+void plm_pickle_list(struct plm_pickle *p)
+{
+    if (p->depth < PLM_PICKLE_DEPTH)
+        p->items[p->depth] = 0;
+    p->depth++;
+    put(p, EMPTY_LIST);
+    put(p, MARK);
+}
+
+void plm_pickle_item(struct plm_pickle *p)
+{
+    if (p->depth < 1 || p->depth > PLM_PICKLE_DEPTH || p->items[p->depth - 1]++ < BATCH)
+        return;
+    p->items[p->depth - 1] = 1;
+    put(p, APPENDS);
+    put(p, MARK);
+}
+
+void plm_pickle_end_list(struct plm_pickle *p)
+{
+    p->depth--;
+    put(p, APPENDS);
+}
+
+void plm_pickle_pair(struct plm_pickle *p)
+{
+    put(p, TUPLE2);
+}
+
+void plm_pickle_bool(struct plm_pickle *p, bool value)
+{
+    put(p, value ? NEWTRUE : NEWFALSE);
+}
+
+/* Two's complement in as few bytes as keep the sign. */
+static void put_long(struct plm_pickle *p, uint64_t value, bool negative)
+{
+    char text[11] = {(char)LONG1};
+    unsigned bytes = 8;
+    while (bytes > 1 && value >> (8 * bytes - 9) == (negative ? (uint64_t)-1 >> (8 * bytes - 9) : 0))
+        bytes--;
+    memcpy(text + 2, &value, bytes);
+    if (!negative && value >> 63)
+        text[2 + bytes++] = 0;
+    text[1] = (char)bytes;
+    plm_out_bytes(p->out, text, 2 + bytes);
+}
+
+void plm_pickle_unsigned(struct plm_pickle *p, uint64_t value)
+{
+    if (value <= UINT8_MAX)
+        put_number(p, BININT1, value, 1);
+    else if (value <= UINT16_MAX)
+        put_number(p, BININT2, value, 2);
+    else if (value <= INT32_MAX)
+        put_number(p, BININT, value, 4);
+    else
+        put_long(p, value, false);
+}
+
+void plm_pickle_signed(struct plm_pickle *p, int64_t value)
+{
+    if (value >= 0)
+        plm_pickle_unsigned(p, (uint64_t)value);
+    else if (value >= INT32_MIN)
+        put_number(p, BININT, (uint64_t)value, 4);
+    else
+        put_long(p, (uint64_t)value, true);
+}
+
+void plm_pickle_real(struct plm_pickle *p, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_number(p, BINFLOAT, __builtin_bswap64(bits), 8); /* the one big-endian value of a pickle */
+}
+
+uint32_t plm_pickle_keep(struct plm_pickle *p)
+{
+    put(p, MEMOIZE);
+    return p->kept++;
+}
+
+void plm_pickle_again(struct plm_pickle *p, uint32_t number)
+{
+    if (number <= UINT8_MAX)
+        put_number(p, BINGET, number, 1);
+    else
+        put_number(p, LONG_BINGET, number, 4);
+}
+
+static void put_string(struct plm_pickle *p, const char *text)
+{
+    size_t length = 0, n;
+    for (const char *c = text; *c; c += n ? n : 1) {
+        n = plm_utf8_length(c);
+        length += n ? n : strlen(PLM_UTF8_REPLACEMENT);
+    }
+    if (length <= UINT8_MAX)
+        put_number(p, SHORT_BINUNICODE, length, 1);
+    else
+        put_number(p, BINUNICODE, length, 4);
+    for (; *text; text += n ? n : 1) {
+        n = plm_utf8_length(text);
+        if (n)
+            plm_out_bytes(p->out, text, n);
+        else
+            plm_out_text(p->out, PLM_UTF8_REPLACEMENT);
+    }
+}
+
+static uint64_t hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* Two strings of the same hash: the later one is written out each time. */
+void plm_pickle_text(struct plm_pickle *p, const char *text)
+{
+    const uint64_t h = hash(text), found = plm_map_get(&p->by_hash, h);
+    struct plm_pickle_text *more;
+    char *copy;
+    if (found != PLM_MAP_NONE && !strcmp(p->text[found].bytes, text)) {
+        plm_pickle_again(p, p->text[found].number);
+        return;
+    }
+    put_string(p, text);
+    more = found == PLM_MAP_NONE ? plm_grow(p->text, p->texts, &p->text_room, sizeof *more) : NULL;
+    if (!more)
+        return;
+    p->text = more;
+    copy = strdup(text);
+    if (!copy || plm_map_put(&p->by_hash, h, p->texts) < 0) {
+        free(copy);
+        return;
+    }
+    p->text[p->texts++] = (struct plm_pickle_text){copy, plm_pickle_keep(p)};
+}

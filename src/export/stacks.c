@@ -1,0 +1,160 @@
+#include "export/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/utf8.h"
+
+enum { STACK_BYTES = 8192, MODULE_BYTES = 2048 };
+
+/* Blocks of the same context and owner. */
+struct group {
+    const struct plm_block *block; /* one of them */
+    uint64_t bytes;
+};
+
+struct line {
+    char text[STACK_BYTES];
+    size_t length;
+};
+
+/* Adds a frame; `length` bytes of it. What separates frames and lines becomes something else. */
+static void add_frame(struct line *l, const char *text, size_t length)
+{
+    const size_t room = sizeof l->text - 4; /* a character and the end */
+    if (!length || l->length >= room)
+        return;
+    if (l->length)
+        l->text[l->length++] = ';';
+    while (length && l->length < room) {
+        unsigned n = plm_utf8_length(text);
+        const char *from = n && n <= length ? text : PLM_UTF8_REPLACEMENT;
+        size_t bytes = from == text ? n : strlen(PLM_UTF8_REPLACEMENT), used = from == text ? n : 1;
+        memcpy(l->text + l->length, from, bytes);
+        if (bytes == 1 && (unsigned char)*text < 0x20)
+            l->text[l->length] = ' ';
+        else if (*text == ';')
+            l->text[l->length] = ':';
+        l->length += bytes;
+        text += used;
+        length -= used;
+    }
+    l->text[l->length] = '\0';
+}
+
+static void add_modules(struct line *l, const char *module)
+{
+    if (*module == '(') { /* one that stands for itself */
+        add_frame(l, module, strlen(module));
+        return;
+    }
+    while (*module) {
+        size_t n = strcspn(module, ".");
+        add_frame(l, module, n);
+        module += n + (module[n] == '.');
+    }
+}
+
+static void render(struct line *l, const struct plm_job *job, const struct plm_block *b)
+{
+    const struct plm_context *c = &job->context[b->context];
+    char module[MODULE_BYTES];
+    l->length = 0;
+    l->text[0] = '\0';
+    if (b->context)
+        add_frame(l, plm_phase_name(c->phase), strlen(plm_phase_name(c->phase)));
+    add_modules(l, plm_block_module(job, b, module, sizeof module));
+    add_frame(l, c->outer, strlen(c->outer));
+    if (strcmp(c->inner, c->outer))
+        add_frame(l, c->inner, strlen(c->inner));
+    if (!l->length)
+        add_frame(l, "(not attributed)", strlen("(not attributed)"));
+}
+
+static int gather(const struct plm_lane *lane, uint32_t moment, struct group **groups, size_t *count)
+{
+    struct plm_map seen = {0};
+    struct group *more;
+    size_t room = 0;
+    int status = 0;
+    for (size_t i = 0; i < lane->blocks && status == 0; i++) {
+        const struct plm_block *b = &lane->block[i];
+        const uint64_t key = (uint64_t)b->context << 32 | b->owner;
+        uint64_t at;
+        if (b->alloc_at > moment || moment >= b->free_at)
+            continue;
+        at = plm_map_get(&seen, key);
+        if (at == PLM_MAP_NONE) {
+            more = plm_grow(*groups, *count, &room, sizeof *more);
+            if (!more || plm_map_put(&seen, key, *count)) {
+                *groups = more ? more : *groups;
+                status = PLM_ENOMEM;
+                continue;
+            }
+            *groups = more;
+            at = (*count)++;
+            more[at] = (struct group){b, 0};
+        }
+        (*groups)[at].bytes += b->bytes;
+    }
+    plm_map_free(&seen);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct plm_stack *)a)->frames, ((const struct plm_stack *)b)->frames);
+}
+
+static void join_equal(struct plm_stacks *s)
+{
+    size_t kept = 0;
+    if (s->count)
+        qsort(s->stack, s->count, sizeof *s->stack, by_name);
+    for (size_t i = 0; i < s->count; i++)
+        if (kept && !strcmp(s->stack[kept - 1].frames, s->stack[i].frames)) {
+            s->stack[kept - 1].bytes += s->stack[i].bytes;
+            free(s->stack[i].frames);
+        } else
+            s->stack[kept++] = s->stack[i];
+    s->count = kept;
+}
+
+int plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks)
+{
+    struct group *group = NULL;
+    struct line *line = malloc(sizeof *line);
+    size_t groups = 0;
+    int status = gather(lane, moment, &group, &groups);
+
+    *stacks = (struct plm_stacks){calloc(groups + 1, sizeof *stacks->stack), 0};
+    if (!line || !stacks->stack)
+        status = PLM_ENOMEM;
+    for (size_t i = 0; i < groups && status == 0; i++) {
+        render(line, job, group[i].block);
+        stacks->stack[stacks->count] = (struct plm_stack){strdup(line->text), group[i].bytes};
+        if (!stacks->stack[stacks->count].frames)
+            status = PLM_ENOMEM;
+        else
+            stacks->count++;
+    }
+    free(group);
+    free(line);
+    if (status < 0)
+        plm_stacks_free(stacks);
+    else
+        join_equal(stacks);
+    return status;
+}
+
+void plm_stacks_free(struct plm_stacks *stacks)
+{
+    for (size_t i = 0; i < stacks->count; i++)
+        free(stacks->stack[i].frames);
+    free(stacks->stack);
+    *stacks = (struct plm_stacks){0};
+}

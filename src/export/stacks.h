@@ -1,0 +1,28 @@
+/*
+ * What lives at a moment of a lane, as stacks: "phase;module;submodule;operator;inner operator" and the
+ * bytes of each. Their sum is what PyTorch calls allocated. Owned by the caller, freed by plm_stacks_free().
+ */
+#ifndef PLM_EXPORT_STACKS_H
+#define PLM_EXPORT_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct plm_job;
+struct plm_lane;
+
+struct plm_stack {
+    char *frames; /* valid UTF-8, joined by ';', which stands in none of them; no control characters */
+    uint64_t bytes;
+};
+
+struct plm_stacks {
+    struct plm_stack *stack; /* by name, each one once */
+    size_t count;
+};
+
+/* Returns 0 or PLM_ENOMEM. */
+int plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks);
+void plm_stacks_free(struct plm_stacks *stacks);
+
+#endif
