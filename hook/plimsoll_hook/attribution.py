@@ -89,14 +89,10 @@ class _Optimizers:
     def before(self, optimizer, *_):
         try:
             for group in optimizer.param_groups:
-                for number, parameter in enumerate(group["params"]):
-                    text = names.parameters.get(id(parameter))
-                    if text is None:
-                        text = device.text(f"{type(optimizer).__name__}.param_{number}")
-                        names.parameters[id(parameter)] = text
-                        if parameter.grad is not None:
-                            tag_tensor(parameter.grad, device.GRADIENTS, text)
-                    _tag_once(parameter, device.PARAMETERS, text)
+                for parameter in group["params"]:
+                    # A model may be called for the first time inside the step: then it has no name yet.
+                    if id(parameter) in names.parameters:
+                        _tag_once(parameter, device.PARAMETERS, names.parameters[id(parameter)])
         finally:
             phase(device.OPTIMIZER)
 
@@ -105,6 +101,7 @@ class _Optimizers:
         steps, size = self.seen.get(id(optimizer), (0, 0))
         now = len(optimizer.state)
         self.seen[id(optimizer)] = (steps + 1, now)
+        self.name_rest(optimizer)
         if steps < 3 or size != now:
             for parameter, state in optimizer.state.items():
                 text = names.parameters.get(id(parameter), 0)
@@ -113,6 +110,17 @@ class _Optimizers:
                         tag_tensor(value, device.OPTIMIZER_STATE, text)
         if steps == 1:
             _find_copies()
+
+    @staticmethod
+    def name_rest(optimizer):
+        """Parameters that belong to no module."""
+        for group in optimizer.param_groups:
+            for number, parameter in enumerate(group["params"]):
+                if id(parameter) not in names.parameters:
+                    names.add_parameter(parameter, f"{type(optimizer).__name__}.param_{number}")
+                    _tag_once(parameter, device.PARAMETERS, names.parameters[id(parameter)])
+                    if parameter.grad is not None:
+                        tag_tensor(parameter.grad, device.GRADIENTS, names.parameters[id(parameter)])
 
 
 def _find_copies():

@@ -77,6 +77,12 @@ def _walk(module, path, seen):
             yield from _walk(child, path if name == skip else f"{path}.{name}" if path else name, seen)
 
 
+def add_parameter(parameter, name):
+    text = device.text(name)
+    _remember(parameters, parameter, text)
+    tensors.append((weakref.ref(parameter), text))
+
+
 def _kind(top):
     """What a model is called: the class inside its wrappers."""
     inside = _WRAPPERS.get(type(top).__name__)
@@ -98,9 +104,7 @@ def _name_all(top):
             _remember(modules, module, number)
         for name, parameter in module._parameters.items():
             if parameter is not None and id(parameter) not in parameters:
-                full = device.text(f"{path}.{name}" if path else name)
-                _remember(parameters, parameter, full)
-                tensors.append((weakref.ref(parameter), full))
+                add_parameter(parameter, f"{path}.{name}" if path else name)
     return has_parameters
 
 
