@@ -62,14 +62,14 @@ static void confidence(const struct plm_page *p, const struct plm_summary *s)
 }
 
 /* To be pasted into a shell, so an unusual name is quoted. */
-static void next_command(const struct plm_page *page, const char *record)
+static void next_command(const struct plm_page *page, const char *option, const char *record)
 {
     FILE *out = page->out;
     bool plain =
         strspn(record, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") == strlen(record);
     fputs("\nRecord: ", out);
     plm_page_name(page, record, 0, 0);
-    fputs("\nNext:   plimsoll report --by module ", out);
+    fprintf(out, "\nNext:   plimsoll report %s ", option);
     if (plain) {
         fprintf(out, "%s\n", record);
         return;
@@ -145,7 +145,7 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
             status = overview(&p, job, plm_overview_largest(job), error);
         remarks(&p, job);
         if (options->record)
-            next_command(&p, options->record);
+            next_command(&p, job->attributed ? "--by module" : "--json", options->record);
     }
     if (status == 0 && (fflush(out) || ferror(out)))
         status = plm_fail(error, PLM_EIO, "the report could not be written");
