@@ -415,6 +415,7 @@ static void two_devices(void)
         uint64_t segment[3] = {0x1000, (uint64_t)(i + 1) * 2 * MIB, PLM_RECORD_MALLOC};
         plm_record(PLM_EV_MEMORY_ALLOC, i, segment, 3);
         plm_record(PLM_EV_BLOCK_ALLOC, i, block, 3);
+        plm_record(PLM_EV_READBACK, i, (uint64_t[2]){4, plm_record_text("aten::item")}, 2);
     }
     plm_record(PLM_EV_OOM, 3, (uint64_t[2]){5 * GIB, GIB}, 2);
 }
@@ -428,6 +429,7 @@ static void many_devices(void **state)
     assert_contains(t, "(rank 0, device 19, ?)");
     assert_contains(t, "does not tell what the memory is for");
     assert_contains(t, "All devices\n");
+    assert_contains(t, "(they read as zeros):\n  aten::item  20 times\n"); /* of all at once */
     assert_contains(t, "\n  ... 4 more\n");
     assert_contains(t, "was full when 5.0 GiB more were asked for");
     free(t);
