@@ -64,8 +64,10 @@ _plimsoll() {
     fi
 
     case ${command:-run}:$previous in
-    run:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
+    run:--gpu | report:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
     run:--color | report:--color) _plimsoll_words auto always never; return ;;
+    report:--by) _plimsoll_words module op phase category stack; return ;;
+    report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
@@ -84,7 +86,7 @@ _plimsoll() {
         if [[ $cur == -* ]]; then _plimsoll_words $run --; else _plimsoll_files -f -c; fi
         ;;
     report)
-        if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi
+        if [[ $cur == -* ]]; then _plimsoll_words --by --at --gpu --json --bytes --color; else _plimsoll_files -f; fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

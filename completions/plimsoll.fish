@@ -63,6 +63,9 @@ complete -c plimsoll -n __plimsoll_in_run -l color -x -a 'auto always never' -d 
 complete -c plimsoll -n __plimsoll_in_job -a '(__plimsoll_job)'
 
 complete -c plimsoll -n '__plimsoll_is report' -F
+complete -c plimsoll -n '__plimsoll_is report' -l by -x -a 'module op phase category stack' -d 'who holds the memory'
+complete -c plimsoll -n '__plimsoll_is report' -l at -x -a 'peak end' -d 'the moment, or a step'
+complete -c plimsoll -n '__plimsoll_is report' -l gpu -x -a '(__plimsoll_gpus)' -d 'does it fit on these'
 complete -c plimsoll -n '__plimsoll_is report' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is report' -l bytes -d 'bytes instead of GiB'
 complete -c plimsoll -n '__plimsoll_is report' -l color -x -a 'auto always never' -d colours

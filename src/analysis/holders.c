@@ -85,6 +85,13 @@ static int holder_of(struct sums *s, const struct plm_job *job, const struct plm
     return 0;
 }
 
+static void add(struct plm_holder *h, const struct plm_block *b)
+{
+    h->bytes += b->bytes;
+    h->category[b->category] += b->bytes;
+    h->blocks++;
+}
+
 static int by_bytes(const void *a, const void *b)
 {
     const struct plm_holder *x = a, *y = b;
@@ -113,9 +120,7 @@ static int add_up(struct sums *s, const struct plm_job *job, const struct plm_la
             if (status)
                 break;
         }
-        s->holder[at].bytes += b->bytes;
-        s->holder[at].category[b->category] += b->bytes;
-        s->holder[at].blocks++;
+        add(&s->holder[at], b);
     }
     plm_map_free(&groups);
     return status;
@@ -125,10 +130,13 @@ int plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint3
                    struct plm_holders *holders, struct plm_error *error)
 {
     struct sums s = {0};
-    int status = add_up(&s, job, lane, moment, key);
-    size_t count = s.names.count ? s.names.count - 1 : 0;
+    size_t count;
+    int status;
 
     *holders = (struct plm_holders){0};
+    s.holder = plm_grow(NULL, 0, &s.room, sizeof *s.holder);
+    status = s.holder ? add_up(&s, job, lane, moment, key) : PLM_ENOMEM;
+    count = s.names.count ? s.names.count - 1 : 0;
     if (status == 0 && count) {
         holders->item = calloc(count, sizeof *holders->item);
         if (!holders->item)

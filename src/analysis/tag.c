@@ -26,7 +26,8 @@ static struct plm_block *block_around(struct plm_lane_work *w, uint64_t address)
     if (block)
         return block;
     last = plm_map_get(&w->tagged, address);
-    block = last == PLM_MAP_NONE ? NULL : block_at(w, w->lane.block[last >> 32].address);
+    if (last != PLM_MAP_NONE)
+        block = block_at(w, w->lane.block[last >> 32].address);
     if (holds(block, address))
         return block;
     for (size_t i = 0; i < w->live.slots; i++) {
@@ -46,7 +47,7 @@ static struct plm_block *find(struct plm_collect *c, const struct plm_record_eve
     for (int own = 1; own >= 0; own--)
         for (size_t i = 0; i < c->lanes; i++) {
             struct plm_lane_work *w = &c->lane[i];
-            if (w->lane.process != e->process || (w->device == e->device) != own)
+            if (!w->lane.block || w->lane.process != e->process || (w->device == e->device) != own)
                 continue;
             block = block_around(w, e->words[0]);
             if (block) {

@@ -52,10 +52,15 @@ static int help(int argc, char **argv)
          "  --strict         exit 4 unless the confidence is high\n"
          "  --bytes          bytes instead of GiB        --color auto|always|never\n"
          "\n"
+         "Options of report:\n"
+         "  --by WHAT        who holds the memory, by module, op, phase, category or stack\n"
+         "  --at WHEN        peak (default), end, or the number of a step: its own peak\n"
+         "  --gpu A,B        does it fit on these?       --json, --bytes, --color as above\n"
+         "\n"
          "Examples:\n"
          "  plimsoll -- python train.py --batch 64\n"
          "  plimsoll run --gpu rtx3060 --bounded -- python train.py\n"
-         "  plimsoll report plimsoll-train.4711.plm --json | jq .devices[0].peak\n"
+         "  plimsoll report plimsoll-train.4711.plm --by module --at 3\n"
          "\n"
          "Exit: 0 done, 1 does not fit, 2 usage, 3 the command failed, 4 not trustworthy, 125-127 could not start it.");
     return PLM_EXIT_OK;

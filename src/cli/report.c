@@ -60,16 +60,21 @@ static int understand(const struct report_options *o, struct plm_report_options 
     return 0;
 }
 
+/* Only --gpu needs the catalogue: what else the report has to say is in the record. */
 static int choose_cards(const struct report_options *o, const struct plm_job *job, struct plm_report_options *options,
                         struct plm_card *cards, struct plm_error *error)
 {
     struct plm_catalogue catalogue;
     struct plm_install install;
     int status = plm_install_find(&install, error);
-    if (status == 0)
-        status = plm_catalogue_load(&catalogue, &install, error);
     if (status < 0)
-        return status;
+        return o->gpu ? status : 0;
+    status = plm_catalogue_load(&catalogue, &install, error);
+    if (status < 0) {
+        if (!o->gpu)
+            plm_complain(0, error->text);
+        return o->gpu ? status : 0;
+    }
     status = plm_cards_choose(&catalogue, &install, o->gpu, plm_summary_config(&job->summary, "gpu"), cards, error);
     plm_catalogue_free(&catalogue);
     options->card = cards;
@@ -77,16 +82,25 @@ static int choose_cards(const struct report_options *o, const struct plm_job *jo
     return status < 0 ? status : 0;
 }
 
-static int show(const struct report_options *o, const struct plm_job *job, struct plm_report_options *options)
+/* The first format that is wanted is written. */
+static int show(const struct report_options *o, const struct plm_job *job, const struct plm_report_options *options)
 {
-    struct plm_card cards[PLM_REPORT_CARDS];
+    const struct {
+        bool wanted;
+        plm_report_write *write;
+    } formats[] = {
+        {o->json, plm_report_json},
+        {true, plm_report_text},
+    };
+    const size_t count = sizeof formats / sizeof formats[0];
     struct plm_error error;
-    if (plm_report_at_check(job, options->at, &error) < 0 || choose_cards(o, job, options, cards, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (!o->json && !job->lanes)
+    size_t at = 0;
+    while (at + 1 < count && !formats[at].wanted)
+        at++;
+    if (!job->lanes && formats[at].write == plm_report_text)
         return plm_complain(PLM_EXIT_CANNOT,
                             "this record holds no GPU activity: the job never used CUDA or was cut before it did");
-    if ((o->json ? plm_report_json : plm_report_text)(stdout, job, options, &error) < 0)
+    if (formats[at].write(stdout, job, options, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return PLM_EXIT_OK;
 }
@@ -94,6 +108,7 @@ static int show(const struct report_options *o, const struct plm_job *job, struc
 int plm_cmd_report(int argc, char **argv)
 {
     struct report_options o = {.color = "auto"};
+    struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options;
     struct plm_error error;
     struct plm_job *job;
@@ -103,7 +118,10 @@ int plm_cmd_report(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_job_read(o.path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    status = show(&o, job, &options);
+    if (plm_report_at_check(job, options.at, &error) < 0 || choose_cards(&o, job, &options, cards, &error) < 0)
+        status = plm_complain(PLM_EXIT_USAGE, error.text);
+    else
+        status = show(&o, job, &options);
     plm_job_free(job);
     return status;
 }

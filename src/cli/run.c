@@ -252,18 +252,15 @@ static void look_at_other_end(const struct run_options *o, const struct plm_laun
 
 static int run(struct run_options *o, struct plm_launch *launch, struct plm_catalogue *catalogue)
 {
-    char record[PATH_MAX];
+    const char *record = launch->record;
     struct plm_record_file file;
     struct plm_error error;
     struct timespec start;
     int failure, status;
     pid_t child;
 
-    if (absolute(record, sizeof record, o->output))
-        return plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
     if (plm_record_create(record, o->force, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    launch->record = record;
     setenv("PLIMSOLL_RECORD", record, 1);
     describe(o, launch->gpu, launch->command);
     forward_signals();
@@ -324,7 +321,7 @@ int plm_cmd_run(int argc, char **argv)
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
     struct plm_error error;
-    char name[128], output[256];
+    char name[128], output[256], record[PATH_MAX];
     int rest, status;
 
     if (plm_options_parse(table, sizeof table / sizeof table[0], "run", argc, argv, &rest, &error) < 0)
@@ -352,7 +349,11 @@ int plm_cmd_run(int argc, char **argv)
     launch.bounded = o.bounded;
     launch.detail = o.detail;
     launch.command = argv + rest;
-    status = run(&o, &launch, &catalogue);
+    launch.record = record;
+    if (absolute(record, sizeof record, o.output))
+        status = plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
+    else
+        status = run(&o, &launch, &catalogue);
     plm_catalogue_free(&catalogue);
     return status;
 }

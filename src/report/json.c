@@ -152,7 +152,9 @@ static int chosen(struct plm_json *j, const struct plm_job *job, const struct pl
     plm_json_object(j, "chosen");
     plm_json_string(j, "by", plm_report_by_name(o->by));
     plm_json_string(j, "at", kinds[o->at.kind]);
+    plm_json_object(j, "place");
     place(j, job, &p);
+    plm_json_end_object(j);
     status = holders(j, "holders", job, lane, p.moment, o->by, error);
     plm_json_end_object(j);
     return status;

@@ -40,10 +40,14 @@ int plm_listing(const struct plm_page *p, const struct plm_job *job, const struc
         name;
     struct plm_holders h = {0};
     size_t rows;
-    int status = place.known ? plm_holders_at(job, lane, place.moment, by, &h, error) : 0;
+    int status = place.known && job->attributed ? plm_holders_at(job, lane, place.moment, by, &h, error) : 0;
     if (status)
         return status;
     heading(p, lane, &place);
+    if (!job->attributed) {
+        fputs("\nThis record does not tell what the memory is for.\n", p->out);
+        return 0;
+    }
     rows = h.count > ROWS ? ROWS : h.count;
     name = plm_overview_name_columns(p, &h, rows, by, most < 12 ? 12 : most);
     fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_report_by_name(by),

@@ -31,7 +31,10 @@ const char *plm_overview_when(const struct plm_page *p, char *buffer, size_t siz
 /* The operator goes to a line of its own when all of it is too long for one. */
 static const char *before_operator(const struct plm_page *p, const struct plm_context *c)
 {
-    int columns = 48 + plm_page_columns(p, c->module) + plm_page_columns(p, c->outer) + plm_page_columns(p, c->inner);
+    bool both = *c->outer && *c->inner && strcmp(c->outer, c->inner);
+    int columns = 20 + plm_page_columns(p, plm_phase_name(c->phase)) + 11; /* "  in step 123, phase ", ", operator " */
+    columns += *c->module ? 9 + plm_page_columns(p, c->module) : 0;
+    columns += plm_page_columns(p, *c->outer ? c->outer : c->inner) + (both ? 3 + plm_page_columns(p, c->inner) : 0);
     return columns <= p->options->width ? ", operator " : ",\n  operator ";
 }
 
@@ -148,7 +151,8 @@ void plm_overview_categories(const struct plm_page *p, const struct plm_place *p
         shown[largest] = true;
         share(p, plm_category_name((enum plm_category)largest), place->category[largest], whole);
     }
-    share(p, "  of it cast copies", place->casts, whole);
+    if (200 * place->casts >= whole) /* every program converts a few values */
+        share(p, "  of it cast copies", place->casts, whole);
     share(p, "  of it CUDA graphs", place->captured, whole);
     share(p, "free in segments", plm_place_free(place), whole);
 }
@@ -163,7 +167,7 @@ void plm_overview_shares(const struct plm_page *p, const struct plm_holder *h, i
         for (int i = 0; i < PLM_CATEGORIES; i++)
             if (!shown[i] && h->category[i] && (largest < 0 || h->category[i] > h->category[largest]))
                 largest = i;
-        if (largest < 0)
+        if (largest < 0 || 200 * h->category[largest] < h->bytes)
             return;
         shown[largest] = true;
         length =

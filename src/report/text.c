@@ -3,20 +3,58 @@
 #include "base/error.h"
 #include "report/overview.h"
 
-static void counts(const struct plm_page *p, const char *title, const struct plm_counts *c, int most)
+enum { READBACKS = 5, REFUSED = 10 };
+
+static void count_line(const struct plm_page *p, const char *library, const char *name, uint64_t calls)
+{
+    fputs("  ", p->out);
+    plm_page_name(p, library, 0, 0);
+    fputs(*library ? ": " : "", p->out);
+    plm_page_name(p, *name ? name : "(outside any operator)", 0, 0);
+    fprintf(p->out, "  %llu times\n", (unsigned long long)calls);
+}
+
+static void refused(const struct plm_page *p, const struct plm_counts *c)
 {
     if (!c->count)
         return;
-    plm_page_title(p, title);
-    for (int i = 0; i < c->count && i < most; i++) {
-        fputs("  ", p->out);
-        plm_page_name(p, c->item[i].detail, 0, 0);
-        fputs(*c->item[i].detail ? ": " : "", p->out);
-        plm_page_name(p, *c->item[i].name ? c->item[i].name : "(outside any operator)", 0, 0);
-        fprintf(p->out, "  %llu times\n", (unsigned long long)c->item[i].calls);
+    plm_page_title(p, "Not modelled (answered \"not supported\"):");
+    for (int i = 0; i < c->count && i < REFUSED; i++)
+        count_line(p, c->item[i].detail, c->item[i].name, c->item[i].calls);
+    if (c->count > REFUSED)
+        fprintf(p->out, "  ... and %d more\n", c->count - REFUSED);
+}
+
+/* Calls of one operator on some of the devices. */
+static uint64_t calls_of(const struct plm_job *job, const char *name, size_t from, size_t to)
+{
+    uint64_t calls = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct plm_counts *c = &job->lane[i].summary->readbacks;
+        for (int k = 0; k < c->count; k++)
+            calls += strcmp(c->item[k].name, name) ? 0 : c->item[k].calls;
     }
-    if (c->count > most)
-        fprintf(p->out, "  ... and %d more\n", c->count - most);
+    return calls;
+}
+
+/* The processes of a job mostly do the same, so what they read back is told once for all. */
+static void readbacks(const struct plm_page *p, const struct plm_job *job)
+{
+    int shown = 0;
+    for (size_t i = 0; i < job->lanes; i++) {
+        const struct plm_counts *c = &job->lane[i].summary->readbacks;
+        for (int k = 0; k < c->count; k++) {
+            const char *name = c->item[k].name;
+            if (calls_of(job, name, 0, i))
+                continue;
+            if (!shown)
+                plm_page_title(p, "Values read back after kernels (they read as zeros):");
+            if (shown++ < READBACKS)
+                count_line(p, "", name, calls_of(job, name, i, job->lanes));
+        }
+    }
+    if (shown > READBACKS)
+        fprintf(p->out, "  ... and %d more\n", shown - READBACKS);
 }
 
 /* What a note of the record means. */
@@ -62,14 +100,14 @@ static void confidence(const struct plm_page *p, const struct plm_summary *s)
 }
 
 /* To be pasted into a shell, so an unusual name is quoted. */
-static void next_command(const struct plm_page *page, const char *record)
+static void next_command(const struct plm_page *page, const char *option, const char *record)
 {
     FILE *out = page->out;
     bool plain =
         strspn(record, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") == strlen(record);
     fputs("\nRecord: ", out);
     plm_page_name(page, record, 0, 0);
-    fputs("\nNext:   plimsoll report --by module ", out);
+    fprintf(out, "\nNext:   plimsoll report %s ", option);
     if (plain) {
         fprintf(out, "%s\n", record);
         return;
@@ -124,9 +162,8 @@ static int overview(const struct plm_page *p, const struct plm_job *job, const s
 
 static void remarks(const struct plm_page *p, const struct plm_job *job)
 {
-    for (size_t i = 0; i < job->lanes; i++)
-        counts(p, "Values read back after kernels (they read as zeros):", &job->lane[i].summary->readbacks, 5);
-    counts(p, "Not modelled (answered \"not supported\"):", &job->summary.unmodelled, 10);
+    readbacks(p, job);
+    refused(p, &job->summary.unmodelled);
     notes(p, &job->summary);
     confidence(p, &job->summary);
 }
@@ -145,7 +182,7 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
             status = overview(&p, job, plm_overview_largest(job), error);
         remarks(&p, job);
         if (options->record)
-            next_command(&p, options->record);
+            next_command(&p, job->attributed ? "--by module" : "--json", options->record);
     }
     if (status == 0 && (fflush(out) || ferror(out)))
         status = plm_fail(error, PLM_EIO, "the report could not be written");

@@ -374,7 +374,8 @@ static void json(void **state)
     t = written(plm_report_json, job,
                 (struct plm_report_options){.listed = true, .by = PLM_BY_PHASE, .at = {PLM_AT_STEP, 2}});
     assert_json(t);
-    assert_contains(t, "\"chosen\": {\n        \"by\": \"phase\",\n        \"at\": \"step\",\n        \"step\": 2");
+    assert_contains(t, "\"chosen\": {\n        \"by\": \"phase\",\n        \"at\": \"step\",\n        \"place\": {\n   "
+                       "       \"step\": 2");
     free(t);
 }
 
@@ -414,6 +415,7 @@ static void two_devices(void)
         uint64_t segment[3] = {0x1000, (uint64_t)(i + 1) * 2 * MIB, PLM_RECORD_MALLOC};
         plm_record(PLM_EV_MEMORY_ALLOC, i, segment, 3);
         plm_record(PLM_EV_BLOCK_ALLOC, i, block, 3);
+        plm_record(PLM_EV_READBACK, i, (uint64_t[2]){4, plm_record_text("aten::item")}, 2);
     }
     plm_record(PLM_EV_OOM, 3, (uint64_t[2]){5 * GIB, GIB}, 2);
 }
@@ -427,6 +429,7 @@ static void many_devices(void **state)
     assert_contains(t, "(rank 0, device 19, ?)");
     assert_contains(t, "does not tell what the memory is for");
     assert_contains(t, "All devices\n");
+    assert_contains(t, "(they read as zeros):\n  aten::item  20 times\n"); /* of all at once */
     assert_contains(t, "\n  ... 4 more\n");
     assert_contains(t, "was full when 5.0 GiB more were asked for");
     free(t);
@@ -434,6 +437,28 @@ static void many_devices(void **state)
     assert_json(t);
     assert_null(strstr(t, "\"step\""));
     assert_null(strstr(t, "\"categories\""));
+    free(t);
+    plm_job_free(other);
+}
+
+/* What the first version wrote is read and shown without owners. */
+static void version_one(void **state)
+{
+    struct plm_job *other;
+    char command[9000], *t;
+    (void)state;
+    snprintf(command, sizeof command, "gzip -dc '%s/tests/golden/records/version-1.plm.gz' >'%s'", getenv("PLM_SOURCE"),
+             unit_path("one.plm"));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(plm_job_read(unit_path("one.plm"), &other, NULL), 0);
+    assert_int_equal(other->lanes, 1);
+    assert_false(other->attributed);
+    assert_int_equal(other->lane[0].peak, other->lane[0].summary->allocated_peak);
+    assert_int_equal(other->lane[0].steps, 3);
+    t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .record = "one.plm"});
+    assert_contains(t, "Peak: 8.2 MiB allocated, 22.0 MiB reserved   (rank 0, device 0, rtx3060)\n  in step 2\n");
+    assert_contains(t, "does not tell what the memory is for");
+    assert_contains(t, "Next:   plimsoll report --json one.plm\n");
     free(t);
     plm_job_free(other);
 }
@@ -454,6 +479,7 @@ static void without_blocks(void **state)
     free(t);
     t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_OP});
     assert_contains(t, "0 B allocated at the peak");
+    assert_contains(t, "does not tell what the memory is for");
     free(t);
     t = written(plm_report_json, other, (struct plm_report_options){.listed = true});
     assert_json(t);
@@ -493,6 +519,7 @@ int main(void)
         cmocka_unit_test(listings),       cmocka_unit_test(places),     cmocka_unit_test(narrow_and_colored),
         cmocka_unit_test(words),          cmocka_unit_test(json),       cmocka_unit_test(many_devices),
         cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps), cmocka_unit_test(ends),
+        cmocka_unit_test(version_one),
     };
     return cmocka_run_group_tests(tests, make_job, drop_job);
 }
