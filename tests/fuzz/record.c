@@ -118,10 +118,11 @@ static void check_exports(const char *path, const struct plm_job *job)
     if (plm_record_open(path, &export.record, NULL))
         abort();
     for (size_t i = 0; i < plm_export_format_count; i++)
-        for (int at = PLM_AT_PEAK; at <= (plm_export_formats[i].has_moment ? PLM_AT_STEP : PLM_AT_PEAK); at++) {
+        for (int at = PLM_AT_PEAK; at <= ((plm_export_formats[i].flags & PLM_EXPORT_MOMENT) ? PLM_AT_END : PLM_AT_PEAK);
+             at++) {
             struct plm_out out;
-            export.at = (enum plm_export_moment)at;
-            export.step = 1;
+            export.at.kind = at;
+            export.at.step = 1;
             export.out = &out;
             if (plm_out_open(&out, nowhere) || plm_export_formats[i].write(&export, NULL) || plm_out_close(&out))
                 abort();
