@@ -37,7 +37,7 @@ _plimsoll_split() {
 _plimsoll() {
     local program=$1 cur words command= previous i
     local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
-    local commands='run report gpus symbols doctor help version'
+    local commands='run report export gpus symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -71,7 +71,8 @@ _plimsoll() {
     run:--gpus | run:--steps) return ;;
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
-    run:-o | run:--output | run:--json) _plimsoll_files -f; return ;;
+    export:--at) _plimsoll_words peak end; return ;;
+    run:-o | run:--output | run:--json | export:-o | export:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -87,6 +88,13 @@ _plimsoll() {
         ;;
     report)
         if [[ $cur == -* ]]; then _plimsoll_words --by --at --gpu --json --bytes --color; else _plimsoll_files -f; fi
+        ;;
+    export)
+        if [[ $cur == -* ]]; then
+            _plimsoll_words --csv --jsonl --snapshot --perfetto --speedscope --folded --at --output --force --fields --formats
+        else
+            _plimsoll_files -f
+        fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

@@ -39,6 +39,7 @@ end
 complete -c plimsoll -f
 complete -c plimsoll -n 'not __plimsoll_command' -a run -d 'run a command on the virtual GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a report -d 'show a report again'
+complete -c plimsoll -n 'not __plimsoll_command' -a export -d 'export a job record'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a symbols -d 'show covered CUDA entry points'
 complete -c plimsoll -n 'not __plimsoll_command' -a doctor -d 'check machine and PyTorch'
@@ -69,6 +70,19 @@ complete -c plimsoll -n '__plimsoll_is report' -l gpu -x -a '(__plimsoll_gpus)' 
 complete -c plimsoll -n '__plimsoll_is report' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is report' -l bytes -d 'bytes instead of GiB'
 complete -c plimsoll -n '__plimsoll_is report' -l color -x -a 'auto always never' -d colours
+
+complete -c plimsoll -n '__plimsoll_is export' -F
+complete -c plimsoll -n '__plimsoll_is export' -l csv -d 'all events as a table'
+complete -c plimsoll -n '__plimsoll_is export' -l jsonl -d 'all events as JSON lines'
+complete -c plimsoll -n '__plimsoll_is export' -l snapshot -d 'for the memory viewer of PyTorch'
+complete -c plimsoll -n '__plimsoll_is export' -l perfetto -d 'for Perfetto and chrome://tracing'
+complete -c plimsoll -n '__plimsoll_is export' -l speedscope -d 'for speedscope'
+complete -c plimsoll -n '__plimsoll_is export' -l folded -d 'for flamegraph.pl'
+complete -c plimsoll -n '__plimsoll_is export' -l at -x -a 'peak end' -d 'which moment'
+complete -c plimsoll -n '__plimsoll_is export' -s o -l output -r -F -d 'write to a file'
+complete -c plimsoll -n '__plimsoll_is export' -s f -l force -d 'replace the file'
+complete -c plimsoll -n '__plimsoll_is export' -l fields -d 'list the fields of events'
+complete -c plimsoll -n '__plimsoll_is export' -l formats -d 'list the formats'
 
 complete -c plimsoll -n '__plimsoll_is gpus' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is gpus' -a '(__plimsoll_gpus)'

@@ -1,8 +1,6 @@
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,19 +19,18 @@ enum { FORMATS_MAX = 16 };
 struct request {
     bool chosen[FORMATS_MAX];     /* as plm_export_formats */
     const char *path, *output, *at;
-    bool force, fields;
+    bool force, fields, formats;
 };
 
 /* The options: those below, and one flag per format. */
 static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
-    struct plm_option table[FORMATS_MAX + 4] = {
-        {"output", 'o', PLM_OPTION_TEXT, &r->output, false},
-        {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
-        {"at", 0, PLM_OPTION_TEXT, &r->at, false},
-        {"fields", 0, PLM_OPTION_FLAG, &r->fields, false},
+    struct plm_option table[FORMATS_MAX + 5] = {
+        {"output", 'o', PLM_OPTION_TEXT, &r->output, false}, {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
+        {"at", 0, PLM_OPTION_TEXT, &r->at, false},           {"fields", 0, PLM_OPTION_FLAG, &r->fields, false},
+        {"formats", 0, PLM_OPTION_FLAG, &r->formats, false},
     };
-    size_t count = 4;
+    size_t count = 5;
     for (size_t i = 0; i < plm_export_format_count && i < FORMATS_MAX; i++)
         table[count++] = (struct plm_option){plm_export_formats[i].name, 0, PLM_OPTION_FLAG, &r->chosen[i], false};
     /* Options may stand before and after the file. */
@@ -68,34 +65,11 @@ static int choose(const struct request *r, const struct plm_export_format **form
         *format = &plm_export_formats[i];
     }
     if (!*format)
-        return plm_fail(error, PLM_EINVAL,
-                        "no format given: add --csv, --jsonl, --snapshot, --perfetto, --speedscope or --folded");
-    if (r->at && !(*format)->has_moment)
+        return plm_fail(error, PLM_EINVAL, "no format given: add --csv or another one of `plimsoll export --formats`");
+    if (r->at && !((*format)->flags & PLM_EXPORT_MOMENT))
         return plm_fail(error, PLM_EINVAL, "--at has no meaning with --%s, which shows all of the job",
                         (*format)->name);
     return 0;
-}
-
-/* "peak", "end", "step 3" (also step3, step:3, step=3). */
-static int parse_moment(const char *text, struct plm_export *export, struct plm_error *error)
-{
-    char *end;
-    unsigned long step;
-    if (!strcmp(text, "peak") || !strcmp(text, "end")) {
-        export->at = *text == 'p' ? PLM_AT_PEAK : PLM_AT_END;
-        return 0;
-    }
-    if (!strncmp(text, "step", 4)) {
-        const char *number = text + 4 + strspn(text + 4, " =:");
-        errno = 0;
-        step = strtoul(number, &end, 10);
-        if (isdigit((unsigned char)*number) && !*end && !errno && step && step <= UINT32_MAX) {
-            export->at = PLM_AT_STEP;
-            export->step = (uint32_t)step;
-            return 0;
-        }
-    }
-    return plm_fail(error, PLM_EINVAL, "--at: '%s' is not peak, end or step:N", text);
 }
 
 /* Opens the output; nothing is made or replaced before the record was read. */
@@ -148,18 +122,20 @@ static int write_format(const struct request *r, const struct plm_export_format 
 
 static int export_record(const struct request *r, const struct plm_export_format *format, struct plm_error *error)
 {
-    struct plm_export export = {.path = r->path, .at = format->at};
+    struct plm_export export = {.path = r->path, .at = {.kind = format->at}};
     struct plm_job *job = NULL;
-    int status = r->at ? parse_moment(r->at, &export, error) : 0;
+    int status = 0;
+    if (r->at && plm_report_at_parse(r->at, &export.at))
+        status = plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", r->at);
     if (status == 0)
         status = plm_record_open(r->path, &export.record, error);
     if (status < 0)
         return status;
-    if (format->needs_job)
+    if (format->flags & PLM_EXPORT_JOB)
         status = plm_job_read(r->path, &job, error);
     export.job = job;
-    if (status == 0 && export.at == PLM_AT_STEP && export.step > (uint32_t)job->summary.steps)
-        status = plm_fail(error, PLM_EINVAL, "--at: %s has %d steps", r->path, job->summary.steps);
+    if (status == 0 && job)
+        status = plm_report_at_check(job, export.at, error);
     if (status == 0)
         status = write_format(r, format, &export, error);
     if (job)
@@ -179,6 +155,14 @@ static int show_fields(void)
     return PLM_EXIT_OK;
 }
 
+static int show_formats(void)
+{
+    for (size_t i = 0; i < plm_export_format_count; i++)
+        printf("--%-11s .%-16s %s\n", plm_export_formats[i].name, plm_export_formats[i].extension,
+               plm_export_formats[i].summary);
+    return PLM_EXIT_OK;
+}
+
 int plm_cmd_export(int argc, char **argv)
 {
     struct request r = {0};
@@ -189,9 +173,11 @@ int plm_cmd_export(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (r.fields)
         return show_fields();
+    if (r.formats)
+        return show_formats();
     if (choose(&r, &format, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (format->binary && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO)) {
+    if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO)) {
         plm_fail(&error, PLM_EINVAL, "a %s is not for a terminal; write it to a file with -o FILE.%s", format->name,
                  format->extension);
         return plm_complain(PLM_EXIT_USAGE, error.text);

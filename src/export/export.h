@@ -13,35 +13,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct plm_error;
-struct plm_job;
-struct plm_lane;
+#include "report/report.h"
+
 struct plm_out;
 struct plm_record;
-
-/* The moment that is shown, where a format shows one. */
-enum plm_export_moment { PLM_AT_PEAK, PLM_AT_END, PLM_AT_STEP };
 
 struct plm_export {
     const char *path;              /* of the record */
     struct plm_record *record;
     const struct plm_job *job;     /* NULL unless the format needs it */
-    enum plm_export_moment at;
-    uint32_t step;                 /* from 1, with PLM_AT_STEP: the peak of that step */
+    struct plm_report_at at;       /* the moment that is shown, where a format shows one */
     struct plm_out *out;
 };
 
 typedef int plm_export_write(const struct plm_export *export, struct plm_error *error);
 
+enum plm_export_flag {
+    PLM_EXPORT_JOB = 1,    /* needs the job */
+    PLM_EXPORT_MOMENT = 2, /* shows one moment: --at has a meaning */
+    PLM_EXPORT_BINARY = 4, /* not for a terminal */
+};
+
 struct plm_export_format {
-    const char *name;              /* "csv" for --csv */
+    const char *name;      /* "csv" for --csv */
     plm_export_write *write;
     const char *extension;
+    unsigned flags;
+    int at;                /* the kind of moment without --at */
     const char *summary;
-    bool binary;                   /* not for a terminal */
-    bool needs_job;
-    bool has_moment;               /* --at has a meaning */
-    enum plm_export_moment at;     /* without --at */
 };
 
 extern const struct plm_export_format plm_export_formats[];

@@ -5,16 +5,16 @@
 #include "analysis/job.h"
 
 const struct plm_export_format plm_export_formats[] = {
-    {"csv", plm_export_csv, "csv", "all events as a table", false, false, false, 0},
-    {"jsonl", plm_export_jsonl, "jsonl", "all events as JSON, one object per line", false, false, false, 0},
-    {"snapshot", plm_export_snapshot, "pickle", "a memory snapshot for PyTorch's viewer (docs.pytorch.org/memory_viz)",
-     true, true, true, PLM_AT_END},
-    {"perfetto", plm_export_perfetto, "json", "a trace for ui.perfetto.dev and chrome://tracing", false, true, false,
-     0},
-    {"speedscope", plm_export_speedscope, "speedscope.json", "what lives at the peak, for www.speedscope.app", false,
-     true, true, PLM_AT_PEAK},
-    {"folded", plm_export_folded, "folded", "the same as folded stacks, for flamegraph.pl", false, true, true,
-     PLM_AT_PEAK},
+    {"csv", plm_export_csv, "csv", 0, PLM_AT_PEAK, "all events as a table"},
+    {"jsonl", plm_export_jsonl, "jsonl", 0, PLM_AT_PEAK, "all events as JSON, one object per line"},
+    {"snapshot", plm_export_snapshot, "pickle", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT | PLM_EXPORT_BINARY, PLM_AT_END,
+     "a memory snapshot for PyTorch's viewer (docs.pytorch.org/memory_viz)"},
+    {"perfetto", plm_export_perfetto, "json", PLM_EXPORT_JOB, PLM_AT_PEAK,
+     "a trace for ui.perfetto.dev and chrome://tracing"},
+    {"speedscope", plm_export_speedscope, "speedscope.json", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
+     "what lives at the peak, for www.speedscope.app"},
+    {"folded", plm_export_folded, "folded", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
+     "the same as folded stacks, for flamegraph.pl"},
 };
 const size_t plm_export_format_count = sizeof plm_export_formats / sizeof plm_export_formats[0];
 
@@ -23,13 +23,13 @@ bool plm_export_at(const struct plm_export *export, const struct plm_lane *lane,
     uint32_t from, to;
     if (!lane->moments)
         return false;
-    switch (export->at) {
+    switch (export->at.kind) {
     case PLM_AT_END: *moment = (uint32_t)(lane->moments - 1); return true;
     case PLM_AT_PEAK: *moment = lane->peak_at; return true;
     case PLM_AT_STEP:
-        if (export->step > lane->steps)
+        plm_lane_step(lane, export->at.step, &from, &to);
+        if (export->at.step > lane->steps && from >= to)
             return false;
-        plm_lane_step(lane, export->step, &from, &to);
         /* A step without an event of the allocator shows what was there before. */
         *moment = from < to ? plm_lane_peak(lane, from, to) : from ? from - 1 : 0;
         return true;

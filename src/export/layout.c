@@ -10,6 +10,7 @@
 #define PAGE        (2ull << 20)
 #define SMALL_BLOCK (1ull << 20)
 #define NOBODY      UINT32_MAX
+#define FAR         (1ull << 62) /* no address of a device is so large, nor is a size; sums of two do not overflow */
 
 /* An operation on the card's memory. */
 struct operation {
@@ -103,7 +104,7 @@ static void take(struct work *w, uint32_t at, uint32_t number)
     const struct plm_segment *s = &w->lane->segment[number];
     struct plm_layout_segment *added;
     size_t rank = rank_of(w->layout, s->address);
-    if (!s->bytes || s->address + s->bytes < s->address || (rank && segment_of(w->layout, s->address)) ||
+    if (!s->bytes || s->bytes > FAR || s->address > FAR || (rank && segment_of(w->layout, s->address)) ||
         (rank < w->layout->segments && w->layout->segment[rank].address < s->address + s->bytes))
         return; /* a damaged record: in what is there already */
     added = insert(w, rank, (struct plm_layout_segment){.address = s->address, .bytes = s->bytes, .segment = number});
@@ -127,7 +128,7 @@ static void apply(struct work *w, const struct operation *o, uint32_t at)
     w->last_ns = o->ns;
     if (s->kind == PLM_RECORD_VMM && o->free)
         w->unmapped = true;
-    else if (s->kind == PLM_RECORD_VMM && s->bytes) {
+    else if (s->kind == PLM_RECORD_VMM && s->bytes && s->bytes <= FAR && w->to_map <= FAR) {
         w->to_map += s->bytes;
         w->page = s->bytes;
     } else if (s->kind == PLM_RECORD_VMM || s->kind == PLM_RECORD_LIBRARY)
@@ -159,7 +160,7 @@ static void extend(struct work *w, uint32_t at, size_t rank, uint64_t block_end)
     struct plm_layout *l = w->layout;
     while (!w->no_memory) {
         struct plm_layout_segment *s = &l->segment[rank], *next = rank + 1 < l->segments ? s + 1 : NULL;
-        const uint64_t end = end_of(s), room = (next ? next->address : UINT64_MAX - PAGE) - end;
+        const uint64_t end = end_of(s), room = (next ? next->address : 2 * FAR) - end;
         uint64_t more = w->to_map;
         if (next && belong_together(s, next)) {
             s->bytes += next->bytes;
@@ -184,8 +185,8 @@ static struct plm_layout_segment *map_for(struct work *w, uint32_t at, const str
     struct plm_layout *l = w->layout;
     size_t rank = rank_of(l, b->address);
     const struct plm_layout_segment *s = rank ? &l->segment[rank - 1] : NULL;
-    if (b->bytes > UINT64_MAX - 2 * PAGE - b->address)
-        return NULL; /* a damaged record */
+    if (!b->bytes || b->bytes > FAR || b->address > FAR)
+        return segment_of(l, b->address); /* a damaged record */
     if (!s || s->segment != PLM_LAYOUT_MAPPED || b->address - s->address > s->bytes) {
         uint64_t start = b->address & ~(PAGE - 1);
         if (s && start < end_of(s))
@@ -200,6 +201,8 @@ static struct plm_layout_segment *map_for(struct work *w, uint32_t at, const str
         rank++;
     }
     extend(w, at, rank - 1, b->address + b->bytes);
+    if (!l->segment[rank - 1].bytes)
+        erase(l, rank - 1); /* there was no room */
     return segment_of(l, b->address);
 }
 
@@ -237,7 +240,7 @@ static void keep_pages(struct work *w, uint32_t at, const struct plm_layout_segm
     piece.bytes = 0;
     for (size_t i = 0; i < count && from < end; i++) {
         uint64_t start, stop;
-        if (block[i]->address + block[i]->bytes <= from || block[i]->address >= end)
+        if (block[i]->bytes > FAR || block[i]->address + block[i]->bytes <= from || block[i]->address >= end)
             continue;
         start = block[i]->address <= from ? from : block[i]->address - (block[i]->address - s->origin) % s->page;
         start = start < from ? from : start;

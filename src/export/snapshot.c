@@ -317,7 +317,7 @@ static void put_trace(struct snapshot *s, const struct plm_lane *lane, const str
     }
     for (; e < layout->events; e++)
         put_segment_entry(s, &layout->event[e]);
-    if (s->export->at == PLM_AT_END)
+    if (s->export->at.kind == PLM_AT_END)
         for (; oom < s->ooms; oom = next_oom(s, lane, oom + 1))
             put_oom(s, &s->oom[oom]);
 }
@@ -364,7 +364,7 @@ static int put_lane(struct snapshot *s, size_t number, bool trace)
     int status;
     if (!plm_export_at(s->export, lane, &moment))
         return 0;
-    status = plm_layout_make(lane, s->export->at == PLM_AT_END ? UINT32_MAX : moment, &layout);
+    status = plm_layout_make(lane, s->export->at.kind == PLM_AT_END ? UINT32_MAX : moment, &layout);
     if (status < 0)
         return status;
     if (trace)

@@ -41,9 +41,9 @@ static void put_samples(struct plm_out *out, struct plm_names *names, struct plm
 static const char *moment_name(const struct plm_export *export, char *buffer, size_t size)
 {
     static const char *const names[] = {[PLM_AT_PEAK] = "at the peak", [PLM_AT_END] = "at the end"};
-    if (export->at != PLM_AT_STEP)
-        return names[export->at];
-    snprintf(buffer, size, "at the peak of step %u", export->step);
+    if (export->at.kind != PLM_AT_STEP)
+        return names[export->at.kind];
+    snprintf(buffer, size, "at the peak of step %u", export->at.step);
     return buffer;
 }
 

@@ -1,9 +1,10 @@
 /*
- * Job records, from the file to both reports. A whole record is too large to be guessed byte by byte, so
+ * Job records, from the file to the reports and all exports. A whole record is too large to be guessed byte by byte, so
  * an input that starts with 'R' is the file itself, and any other describes one: pieces of a length byte,
  * a byte that says whose chunk it is, and the chunk's events. The head is a sound one; four bytes at the
  * front of the input are laid over it.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,11 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "device/card.h"
+#include "export/export.h"
+#include "export/out.h"
 #include "fuzz.h"
 #include "record/format.h"
+#include "record/reader.h"
 #include "report/report.h"
 
 enum { PIECES_MAX = 6 };
@@ -104,6 +108,28 @@ static void check_lane(const struct plm_job *job, struct plm_lane *lane)
     }
 }
 
+/* Every export ends without an error, whatever is in a record that can be read. */
+static void check_exports(const char *path, const struct plm_job *job)
+{
+    static int nowhere = -1;
+    struct plm_export export = {.path = path, .job = job};
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY);
+    if (plm_record_open(path, &export.record, NULL))
+        abort();
+    for (size_t i = 0; i < plm_export_format_count; i++)
+        for (int at = PLM_AT_PEAK; at <= ((plm_export_formats[i].flags & PLM_EXPORT_MOMENT) ? PLM_AT_END : PLM_AT_PEAK);
+             at++) {
+            struct plm_out out;
+            export.at.kind = at;
+            export.at.step = 1;
+            export.out = &out;
+            if (plm_out_open(&out, nowhere) || plm_export_formats[i].write(&export, NULL) || plm_out_close(&out))
+                abort();
+        }
+    plm_record_free(export.record);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct plm_card card = {.id = "card", .memory_usable = 1u << 20};
@@ -127,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; i < job->lanes; i++)
         check_lane(job, &job->lane[i]);
+    check_exports(path, job);
     out = open_memstream(&text, &length);
     plm_report_text(out, job, &options, &error);
     plm_report_text(out, job, &listing, &error);
