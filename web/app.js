@@ -6,7 +6,7 @@ import { loadDocument } from "./data.js";
 import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, startTimeline } from "./timeline.js";
 import { drawModules, moveModules, startModules } from "./modules.js";
 import { drawHeap, moveHeap, startHeap } from "./heap.js";
-import { drawAnswer, drawCards, drawSteps } from "./tables.js";
+import { drawAnswer, drawCards, drawSteps, scrollToEnough } from "./tables.js";
 
 const page = loadDocument();
 const state = { lane: 0, point: 0, axis: "events", tree: "treemap", focus: [] };
@@ -43,6 +43,8 @@ function showLane(index) {
   state.point = lane.at_peak.point ?? 0;
   drawAnswer(page, lane);
   drawSteps(lane, moveTo);
+  for (const id of ["timeline", "modules", "heap"]) byId(id).hidden = !lane.points.length;
+  if (!lane.points.length) return;
   drawTimeline();
   moveTo(state.point);
 }
@@ -59,11 +61,12 @@ function isDark() {
 function repaint() {
   forgetColors();
   pressed(byId("theme"), isDark());
+  drawSteps(page.lanes[state.lane], moveTo);
+  if (!page.lanes[state.lane].points.length) return;
   drawTimeline();
   moveTimeline();
   drawModules();
   drawHeap();
-  drawSteps(page.lanes[state.lane], moveTo);
 }
 
 function startTheme() {
@@ -91,7 +94,9 @@ function start() {
   byId("fits-filter").addEventListener("input", drawFits);
   byId("fits-mig").addEventListener("change", drawFits);
   drawFits();
-  showLane(0);
+  scrollToEnough();
+  byId("lane").value = page.largest;
+  showLane(page.largest);
   fill(byId("foot"), `plimsoll ${page.version} · ${page.record}`, page.left_out ? ` · ${plural(page.left_out, "more device")} not shown` : "");
   document.documentElement.dataset.ready = Math.round(performance.now());
 }

@@ -79,13 +79,13 @@ def page():
 
 def c_source(html, missing):
     before, _, after = html.partition(MARK)
-    lines = ['/* Made by web/bundle.py. */', '#include "report/page.h"', ""]
+    lines = ['/* Made by web/bundle.py. */', '#include "report/html.h"', ""]
     for name, text in (("before", before), ("after", after)):
         data = text.encode()
         rows = [",".join(map(str, data[i:i + 40])) for i in range(0, len(data), 40)]
-        lines += [f"const unsigned char plm_page_{name}[] = {{", ",\n".join(rows + ["0"]), "};", f"const size_t plm_page_{name}_size = {len(data)};"]
+        lines += [f"const unsigned char plm_html_{name}[] = {{", ",\n".join(rows + ["0"]), "};", f"const size_t plm_html_{name}_size = {len(data)};"]
     quoted = missing.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    lines += [f'const char plm_page_missing[] = "{quoted}";', ""]
+    lines += [f'const char plm_html_missing[] = "{quoted}";', ""]
     return "\n".join(lines)
 
 

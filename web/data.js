@@ -44,48 +44,53 @@ function unpackPoints(lane, categories) {
   return points;
 }
 
-/* Each snapshot is written as what changed since the one before it. */
-function unpackSnapshots(lane, categories) {
+/* Who holds what at a snapshot. Each is written as what changed since the one before it, so all of these are added up. */
+export function holdersAt(page, lane, index) {
   const held = new Map();
-  return lane.snapshots.map((packed) => {
+  for (const { holders } of lane.snapshots.slice(0, index + 1)) {
     let key = 0;
-    for (let i = 0; i < packed.holders.length; i += 2) {
-      key += packed.holders[i];
-      const bytes = (held.get(key) ?? 0) + packed.holders[i + 1] * lane.unit;
-      if (bytes) held.set(key, bytes);
-      else held.delete(key);
+    for (let i = 0; i < holders.length; i += 2) {
+      key += holders[i];
+      held.set(key, (held.get(key) ?? 0) + holders[i + 1]);
     }
-    const holders = Array.from(held, ([k, bytes]) => ({
-      module: Math.floor(k / categories.length),
-      category: categories[k % categories.length],
-      bytes,
-    }));
-    return { point: packed.point, holders, segments: packed.segments && packed.segments.map((s) => unpackSegment(s, lane.unit, categories)) };
-  });
+  }
+  const kinds = page.categories.length;
+  return Array.from(held, ([key, units]) => ({ module: Math.floor(key / kinds), category: page.categories[key % kinds], bytes: units * lane.unit }))
+    .filter((holder) => holder.bytes);
 }
 
-function unpackSegment(packed, unit, categories) {
-  const blocks = [];
-  let offset = 0;
-  packed.span.forEach((span, i) => {
-    offset += packed.gap[i] * unit;
-    blocks.push({
-      offset,
-      span: span * unit,
-      bytes: (span - packed.free[i]) * unit,
-      category: categories[Number(packed.category[i])],
-      module: packed.module[i],
-      op: packed.op[i],
-      count: packed.count[i],
-    });
-    offset += span * unit;
+/* Segments with their blocks, largest first. Blocks are listed segment by segment, each with the free space before it;
+   `merged` tells which entries stand for several small blocks. */
+export function segmentsOf(page, lane, snapshot) {
+  const packed = snapshot.map;
+  const { unit } = lane;
+  const merged = new Map();
+  let entry = 0;
+  for (let i = 0; i < packed.merged.length; i += 3) {
+    entry += packed.merged[i];
+    merged.set(entry, { bytes: packed.merged[i + 1] * unit, count: packed.merged[i + 2] });
+  }
+  let next = 0;
+  let address = 0;
+  const segments = packed.bytes.map((size, i) => {
+    const segment = { address: address + packed.address[i] * unit, bytes: size * unit, kind: packed.kind[i], blocks: [] };
+    let offset = 0;
+    for (const last = next + packed.blocks[i]; next < last; next++) {
+      offset += packed.gap[next] * unit;
+      const span = packed.span[next] * unit;
+      segment.blocks.push({ offset, span, bytes: span, count: 1, ...merged.get(next), category: page.categories[Number(packed.category[next])],
+        module: packed.module[next], op: packed.op[next] });
+      offset += span;
+    }
+    address = segment.address + segment.bytes;
+    return segment;
   });
-  return { address: packed.address, bytes: packed.bytes, kind: packed.kind, blocks };
+  return segments.sort((a, b) => b.bytes - a.bytes || a.address - b.address);
 }
 
 function unpackSteps(lane) {
-  const { each, allocated, reserved, end, peak } = lane.steps;
-  return { each, list: allocated.map((bytes, i) => ({ allocated: bytes, reserved: reserved[i], end: end[i], peak: peak[i] })) };
+  const { each, count, allocated, reserved, end, peak } = lane.steps;
+  return { each, count, list: allocated.map((bytes, i) => ({ allocated: bytes, reserved: reserved[i], end: end[i], peak: peak[i] })) };
 }
 
 /* The index of the last element that is <= value, at least 0. */
@@ -109,9 +114,8 @@ export function loadDocument() {
   const page = JSON.parse(byId("data").textContent);
   for (const lane of page.lanes) {
     lane.points = unpackPoints(lane, page.categories);
-    lane.snapshots = unpackSnapshots(lane, page.categories);
     lane.snapshotPoints = lane.snapshots.map((snapshot) => snapshot.point);
-    lane.mapped = lane.snapshots.filter((snapshot) => snapshot.segments);
+    lane.mapped = lane.snapshots.filter((snapshot) => snapshot.map);
     lane.mappedPoints = lane.mapped.map((snapshot) => snapshot.point);
     lane.steps = unpackSteps(lane);
   }
@@ -125,8 +129,8 @@ export function stepIndex(lane, event) {
 
 export function stepText(lane, event) {
   const i = stepIndex(lane, event);
-  const { each, list } = lane.steps;
+  const { each, count, list } = lane.steps;
   if (!list.length) return "";
   if (i < 0) return "after the last step";
-  return each === 1 ? `step ${i + 1}` : `steps ${i * each + 1}–${(i + 1) * each}`;
+  return each === 1 ? `step ${i + 1}` : `steps ${i * each + 1}–${Math.min((i + 1) * each, count)}`;
 }

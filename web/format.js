@@ -28,7 +28,9 @@ export function duration(us) {
   return `${(us / 1e6).toFixed(2)} s`;
 }
 
-export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+export const hex = (address) => `0x${address.toString(16)}`;
+
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
 /* "zero_grad" → "zero grad" */
 export const words = (name) => name.replaceAll("_", " ");

@@ -1,27 +1,27 @@
 /* The allocator map at the cursor: every segment with its blocks and the holes between them, to one scale. */
 
 import { byId, color, el, fill, fillTable, lazyTable, placeTip } from "./dom.js";
-import { count, percent, plural, size } from "./format.js";
-import { indexNear } from "./data.js";
+import { count, hex, percent, plural, size } from "./format.js";
+import { indexNear, segmentsOf } from "./data.js";
 import { whereText } from "./timeline.js";
 
 const ROW = 20;
 const BETWEEN = 5;
 const APART = 3; /* css pixels between two segments */
 const MOST_ROWS = 20;
-const KINDS = ["cudaMalloc", "mapped", "pool", "library"];
+const KINDS = ["cudaMalloc", "mapped", "pool", "library", "not known"];
 
 let page;
 let state;
 let refreshTable;
-let snapshot;
+let segments = [];
 let items = []; /* {segment, block or null for a hole, offset, bytes} in the order they are drawn */
 let boxes = []; /* {item, x, y, width}: an item that continues in the next row has several */
 let selected = -1;
 let tip;
 let hatch;
 
-function listItems(segments) {
+function listItems() {
   const list = [];
   for (const segment of segments) {
     let end = 0;
@@ -37,9 +37,9 @@ function listItems(segments) {
 
 /* Lays the items out like words: one scale for all, segments a little apart. */
 function layOut(width) {
-  const total = snapshot.segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  const total = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   const rows = Math.max(1, Math.min(MOST_ROWS, Math.ceil(total / (16 * 2 ** 20))));
-  const scale = (rows * width - snapshot.segments.length * APART) / total || 1;
+  const scale = (rows * width - segments.length * APART) / total || 1;
   const perPixel = scale > 0 ? scale : (rows * width) / total;
   let x = 0;
   let row = 0;
@@ -86,7 +86,7 @@ export function drawHeap() {
   const box = byId("map");
   const canvas = box.querySelector("canvas");
   const width = box.clientWidth;
-  if (!snapshot || !width) return;
+  if (!segments.length || !width) return;
   const height = layOut(width);
   canvas.width = Math.round(width * devicePixelRatio);
   canvas.height = Math.round((height + 2) * devicePixelRatio);
@@ -130,7 +130,7 @@ function mark(context) {
 
 function describe(item) {
   const { segment, block } = item;
-  const place = `at ${(BigInt(segment.address) + BigInt(item.offset)).toString(16).replace(/^/, "0x")} in a segment of ${size(segment.bytes)}`;
+  const place = `at ${hex(segment.address + item.offset)} in a segment of ${size(segment.bytes)}`;
   if (!block) return [el("strong", {}, `${size(item.bytes)} free`), el("span", { class: "dim" }, ` ${place}`)];
   const what = [block.category, page.modules[block.module], page.ops[block.op]].filter(Boolean).join(" · ");
   const many = block.count > 1 ? `${plural(block.count, "small block")} in ${size(block.span)}: ` : "";
@@ -139,7 +139,7 @@ function describe(item) {
 
 function totals() {
   const sum = { reserved: 0, allocated: 0, blocks: 0, holes: 0, free: 0, largest: 0 };
-  for (const segment of snapshot.segments) sum.reserved += segment.bytes;
+  for (const segment of segments) sum.reserved += segment.bytes;
   for (const { block, bytes } of items) {
     if (block) {
       sum.allocated += block.bytes;
@@ -155,13 +155,14 @@ function totals() {
 
 export function moveHeap() {
   const lane = page.lanes[state.lane];
-  snapshot = lane.mapped[indexNear(lane.mappedPoints, state.point)];
+  const snapshot = lane.mapped[indexNear(lane.mappedPoints, state.point)];
   selected = -1;
+  segments = snapshot ? segmentsOf(page, lane, snapshot) : [];
+  items = listItems();
   if (!snapshot) {
-    fill(byId("heap-note"), "The record holds no blocks.");
+    fill(byId("heap-note"), lane.snapshots.length ? "there are too many segments for a map" : "the record holds no blocks");
     return;
   }
-  items = listItems(snapshot.segments);
   const sum = totals();
   const away = Math.abs(lane.points.at[snapshot.point] - lane.points.at[state.point]);
   const box = byId("map");
@@ -169,7 +170,7 @@ export function moveHeap() {
   box.dataset.reserved = sum.reserved;
   box.dataset.point = snapshot.point;
   fill(byId("heap-note"), `${whereText(snapshot.point)}${away ? ` — the nearest kept moment, ${plural(away, "event")} from the cursor` : ""}`);
-  fill(byId("map-detail"), `${plural(snapshot.segments.length, "segment")}, ${size(sum.reserved)}: ${size(sum.allocated)} in ${plural(sum.blocks, "block")}, ` +
+  fill(byId("map-detail"), `${plural(segments.length, "segment")}, ${size(sum.reserved)}: ${size(sum.allocated)} in ${plural(sum.blocks, "block")}, ` +
     `${size(sum.reserved - sum.allocated)} free (${percent(sum.reserved - sum.allocated, sum.reserved)}), largest hole ${size(sum.largest)}`);
   drawHeap();
   refreshTable();
@@ -191,8 +192,8 @@ function select(index) {
 
 /* The first item of the next or previous segment. */
 function otherSegment(direction) {
-  const here = snapshot.segments.indexOf(items[Math.max(selected, 0)].segment) + direction;
-  const wanted = snapshot.segments[Math.max(0, Math.min(snapshot.segments.length - 1, here))];
+  const here = segments.indexOf(items[Math.max(selected, 0)].segment) + direction;
+  const wanted = segments[Math.max(0, Math.min(segments.length - 1, here))];
   return items.findIndex((item) => item.segment === wanted);
 }
 
@@ -206,11 +207,11 @@ const KEYS_HERE = {
 };
 
 function segmentsTable() {
-  const rows = (snapshot?.segments ?? []).map((segment) => {
+  const rows = (segments).map((segment) => {
     const used = segment.blocks.reduce((sum, block) => sum + block.bytes, 0);
     const holes = items.filter((item) => item.segment === segment && !item.block);
     const blocks = segment.blocks.reduce((sum, block) => sum + block.count, 0);
-    return [segment.address, KINDS[segment.kind] ?? "", size(segment.bytes), size(used), size(segment.bytes - used), count(blocks), count(holes.length),
+    return [hex(segment.address), KINDS[segment.kind] ?? "", size(segment.bytes), size(used), size(segment.bytes - used), count(blocks), count(holes.length),
       holes.length ? size(Math.max(...holes.map((hole) => hole.bytes))) : ""];
   });
   return fillTable(el("table", {}), ["Address", "Kind", "Size", "In blocks", "Free", "Blocks", "Holes", "Largest hole"], rows, [2, 3, 4, 5, 6, 7]);

@@ -3,7 +3,7 @@
 import * as d3 from "d3-hierarchy";
 import { byId, el, fill, fillTable, lazyTable, pressed } from "./dom.js";
 import { percent, plural, size } from "./format.js";
-import { STACK, indexNear } from "./data.js";
+import { STACK, holdersAt, indexNear } from "./data.js";
 import { whereText } from "./timeline.js";
 
 const HEIGHT = 460;
@@ -16,6 +16,7 @@ let page;
 let state;
 let refreshTable;
 let root;
+let holders = [];
 let shown; /* focusable cells, in document order */
 
 /* "layer1.0.conv2" → three names. Dots inside brackets belong to a name, as in "(torch.nn.CrossEntropyLoss)". */
@@ -42,9 +43,9 @@ function squeeze(node) {
   return { name, children };
 }
 
-function buildTree(snapshot) {
+function buildTree() {
   const top = { name: "", inside: new Map(), held: new Map() };
-  for (const { module, category, bytes } of snapshot.holders) {
+  for (const { module, category, bytes } of holders) {
     const node = splitPath(page.modules[module]).reduce(child, top);
     node.held.set(category, (node.held.get(category) ?? 0) + bytes);
   }
@@ -57,11 +58,6 @@ function buildTree(snapshot) {
   });
   return tree;
 }
-
-const snapshotHere = () => {
-  const lane = page.lanes[state.lane];
-  return lane.snapshots[indexNear(lane.snapshotPoints, state.point)];
-};
 
 const pathOf = (node) => node.ancestors().reverse().slice(1).map((one) => one.data.name);
 const nameOf = (node) => (node.data.category ? `${pathOf(node.parent).join(".") || "all"}, ${node.data.category}` : pathOf(node).join(".") || "all modules");
@@ -80,8 +76,8 @@ function focused() {
 /* ---- layouts: each gives {node, x, y, width, height, kind} ---- */
 
 function treemapCells(top, width) {
-  const layout = d3.treemap().tile(d3.treemapSquarify.ratio(1.3)).size([width, HEIGHT]).round(true).paddingInner(1).paddingOuter(2)
-    .paddingTop((node) => (node.x1 - node.x0 > 46 && node.y1 - node.y0 > 38 ? 19 : 2));
+  const layout = d3.treemap().tile(d3.treemapSquarify.ratio(1.3)).size([width, HEIGHT]).round(true).paddingInner(1)
+    .paddingOuter((node) => (node.x1 - node.x0 > 60 ? 2 : 1)).paddingTop((node) => (node.x1 - node.x0 > 46 && node.y1 - node.y0 > 38 ? 19 : 1));
   layout(top);
   return top.descendants().slice(1).map((node) => ({ node, x: node.x0, y: node.y0, width: node.x1 - node.x0, height: node.y1 - node.y0,
     kind: node.data.category ? "leaf" : "group" }));
@@ -173,12 +169,10 @@ function focusOn(node) {
 
 export function moveModules() {
   const lane = page.lanes[state.lane];
-  const snapshot = snapshotHere();
-  if (!snapshot) {
-    fill(byId("tree"), el("p", { class: "empty" }, "The record holds no blocks, so nothing is known about modules."));
-    return;
-  }
-  root = buildTree(snapshot);
+  const index = indexNear(lane.snapshotPoints, state.point);
+  const snapshot = lane.snapshots[index];
+  holders = holdersAt(page, lane, index);
+  root = buildTree();
   const away = Math.abs(lane.points.at[snapshot.point] - lane.points.at[state.point]);
   fill(byId("modules-note"), `${whereText(snapshot.point)}${away ? ` — the nearest kept moment, ${plural(away, "event")} from the cursor` : ""}`);
   drawModules();
@@ -227,7 +221,7 @@ function onKey(event) {
 
 function table() {
   const modules = new Map();
-  for (const { module, category, bytes } of snapshotHere()?.holders ?? []) {
+  for (const { module, category, bytes } of holders) {
     const name = page.modules[module] || OUTSIDE;
     if (!modules.has(name)) modules.set(name, new Map());
     modules.get(name).set(category, (modules.get(name).get(category) ?? 0) + bytes);

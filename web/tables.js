@@ -12,7 +12,9 @@ let stepsChart;
 
 function factsLine(page) {
   const { job } = page;
-  const parts = [plural(job.steps, "step"), `${count(job.launches)} launches`, `${job.seconds.toFixed(1)} s`];
+  const parts = [plural(job.steps, "step")];
+  if (job.launches) parts.push(plural(job.launches, "launch", "launches"));
+  parts.push(`${job.seconds.toFixed(1)} s`);
   if (job.torch) parts.push(`PyTorch ${job.torch}${job.cuda ? `, CUDA ${job.cuda}` : ""}`);
   if (job.python) parts.push(`Python ${job.python}`);
   if (page.gpu) parts.push(page.gpu);
@@ -37,7 +39,7 @@ export function drawAnswer(page, lane) {
 
 function drawWhere(page, lane) {
   const at = lane.at_peak;
-  const rows = [["Step", at.step ? `${at.step} of ${count(page.job.steps)}` : ""], ["Phase", at.phase && words(at.phase)], ["Module", at.module], ["Operator", at.op]];
+  const rows = [["Step", at.step > lane.steps.count ? "after the last" : at.step ? `${count(at.step)} of ${count(lane.steps.count)}` : ""], ["Phase", at.phase && words(at.phase)], ["Module", at.module], ["Operator", at.op]];
   fill(byId("where"), ...rows.filter(([, text]) => text).flatMap(([name, text]) =>
     [el("dt", {}, name), el("dd", { id: `peak-${name.toLowerCase()}`, title: text }, text)]));
 }
@@ -62,7 +64,7 @@ function drawTrust(page) {
   const own = page.gpus.find((gpu) => gpu.id === page.gpu);
   fill(byId("fit-label"), own ? `On ${own.id}` : "");
   fill(byId("fit-answer"), ...(own ? [el("span", { class: `pill ${own.verdict}` }, VERDICTS[own.verdict]),
-    ` needs ${size(own.need, 1)} of ${size(own.usable, 1)} usable`] : []));
+    ` needs ${size(own.need)} of ${size(own.usable)} usable`] : []));
 }
 
 /* ---- cards ---- */
@@ -73,8 +75,16 @@ function cardRow(gpu, chosen, toggle) {
   const share = gpu.need / gpu.usable;
   const bar = el("i", { class: `bar ${gpu.verdict}` });
   bar.style.width = `${Math.min(100, 100 * share)}%`;
-  return el("tr", {}, el("td", {}, box), el("th", { scope: "row", title: gpu.name }, gpu.id), el("td", { class: "n" }, `${size(gpu.usable, 1)}${gpu.assumed ? "*" : ""}`),
+  return el("tr", {}, el("td", {}, box), el("th", { scope: "row", title: gpu.name }, gpu.id), el("td", { class: "n" }, `${size(gpu.usable)}${gpu.assumed ? "*" : "\u2007"}`),
     el("td", { class: "track" }, bar), el("td", { class: "n" }, `${(100 * share).toFixed(0)} %`), el("td", {}, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict])));
+}
+
+/* Cards go from small to large: what is worth seeing is where they begin to be enough. */
+export function scrollToEnough() {
+  const rows = [...byId("fits-table").tBodies[0].rows];
+  const first = rows.findIndex((row) => !row.querySelector(".pill.no"));
+  const box = byId("fits-table").parentElement;
+  if (first > 3) box.scrollTop = rows[first - 3].offsetTop - box.querySelector("thead").offsetHeight;
 }
 
 export function drawCards(page, chosen, toggle) {
@@ -83,14 +93,14 @@ export function drawCards(page, chosen, toggle) {
   const shown = page.gpus.filter((gpu) => chosen.has(gpu.id) || ((mig || !gpu.mig) && (!needle || `${gpu.id} ${gpu.name}`.toLowerCase().includes(needle))));
   fillTable(byId("fits-table"), ["Line", "Card", "Usable", "Taken", "", "Verdict"], shown.map((gpu) => cardRow(gpu, chosen, toggle)), [2, 4]);
   const need = page.gpus.length ? page.gpus[0].need : 0;
-  fill(byId("fits-note"), `needs ${size(need, 1)}, without making the allocator work for it. * assumed`);
+  fill(byId("fits-note"), `needs ${size(need)}, without making the allocator work for it. * assumed`);
 }
 
 /* ---- steps ---- */
 
 function stepName(steps, i) {
   if (steps.each === 1) return String(i + 1);
-  return `${i * steps.each + 1}–${(i + 1) * steps.each}`;
+  return `${i * steps.each + 1}–${Math.min((i + 1) * steps.each, steps.count)}`;
 }
 
 export function drawSteps(lane, moveTo) {

@@ -156,28 +156,34 @@ function drawSteps(u, context) {
   });
 }
 
+/* A card beyond the top of the chart is told at its edge. */
 function drawCapacities(u, context) {
-  const { top } = u.bbox;
   let beyond = 0;
+  let lastY = -Infinity;
+  let lastEnd = 0;
   context.font = `${pixels(11)}px ${color("--font")}`;
   context.textAlign = "left";
   context.lineWidth = pixels(1.5);
+  context.strokeStyle = color("--capacity");
   for (const gpu of page.gpus.filter((candidate) => chosen.has(candidate.id))) {
-    const text = `${gpu.id}  ${size(gpu.usable, 1)}`;
-    let y = u.valToPos(gpu.usable, "y", true);
-    const inside = gpu.usable <= u.scales.y.max;
-    if (!inside) y = top + pixels(12 + 17 * beyond);
-    context.strokeStyle = color("--capacity");
-    if (inside) {
-      context.setLineDash([pixels(7), pixels(4)]);
-      context.beginPath();
-      context.moveTo(u.bbox.left, y);
-      context.lineTo(u.bbox.left + u.bbox.width, y);
-      context.stroke();
-      context.setLineDash([]);
+    const text = `${gpu.id}  ${size(gpu.usable)}`;
+    if (gpu.usable > u.scales.y.max) {
+      const above = `↑ ${text}`;
+      label(context, above, u.bbox.left + u.bbox.width - context.measureText(above).width - pixels(8), u.bbox.top + pixels(12 + 17 * beyond++));
+      continue;
     }
-    label(context, inside ? text : `↑ ${text}`, u.bbox.left + pixels(8), inside ? y - pixels(9) : y);
-    beyond += inside ? 0 : 1;
+    const y = u.valToPos(gpu.usable, "y", true);
+    context.setLineDash([pixels(7), pixels(4)]);
+    context.beginPath();
+    context.moveTo(u.bbox.left, y);
+    context.lineTo(u.bbox.left + u.bbox.width, y);
+    context.stroke();
+    context.setLineDash([]);
+    /* Lines that nearly coincide have their labels side by side. */
+    const x = Math.abs(y - lastY) < pixels(17) ? lastEnd + pixels(14) : u.bbox.left + pixels(8);
+    label(context, text, x, y - pixels(10));
+    lastY = y;
+    lastEnd = x + context.measureText(text).width;
   }
 }
 
@@ -236,12 +242,13 @@ export function swatch(name, line = false) {
   return mark;
 }
 
-export function whereText(i) {
+function whereParts(i) {
   const p = points();
-  const step = stepText(lane(), p.at[i]);
-  const where = [step, words(page.phases[p.phase[i]])].filter(Boolean);
-  return `${where.join(", ")} · event ${count(p.at[i] + 1)} · ${duration(p.us[i])}`;
+  const where = [stepText(lane(), p.at[i]), words(page.phases[p.phase[i]])].filter(Boolean);
+  return [where.join(", "), `event ${count(p.at[i] + 1)} · ${duration(p.us[i])}`];
 }
+
+export const whereText = (i) => whereParts(i).join(" · ");
 
 function listen(u) {
   u.over.addEventListener("mousedown", (event) => (pressAt = event.clientX));
@@ -357,7 +364,8 @@ export function moveTimeline() {
   const i = state.point;
   keepInSight();
   chart.redraw(false);
-  fill(byId("cursor-where"), whereText(i));
+  const [where, when] = whereParts(i);
+  fill(byId("cursor-where"), el("strong", {}, where), el("span", { class: "dim" }, when));
   const rows = [...STACK].reverse().map((name) => {
     const bytes = p.category.get(name)[i];
     return el("tr", { "data-category": name, "data-bytes": bytes, class: bytes ? null : "none" },
