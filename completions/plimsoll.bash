@@ -69,7 +69,7 @@ _plimsoll() {
     run:--gpus | run:--steps) return ;;
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
-    run:-o | run:--output | run:--json) _plimsoll_files -f; return ;;
+    run:-o | run:--output | run:--json | report:--html) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -84,7 +84,7 @@ _plimsoll() {
         if [[ $cur == -* ]]; then _plimsoll_words $run --; else _plimsoll_files -f -c; fi
         ;;
     report)
-        if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi
+        if [[ $cur == -* ]]; then _plimsoll_words --json --html --bytes --color; else _plimsoll_files -f; fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

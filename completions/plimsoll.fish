@@ -64,6 +64,7 @@ complete -c plimsoll -n __plimsoll_in_job -a '(__plimsoll_job)'
 
 complete -c plimsoll -n '__plimsoll_is report' -F
 complete -c plimsoll -n '__plimsoll_is report' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is report' -l html -r -F -d 'write a page for the browser'
 complete -c plimsoll -n '__plimsoll_is report' -l bytes -d 'bytes instead of GiB'
 complete -c plimsoll -n '__plimsoll_is report' -l color -x -a 'auto always never' -d colours
 

@@ -44,6 +44,7 @@ function showLane(index) {
   drawAnswer(page, lane);
   drawSteps(lane, moveTo);
   for (const id of ["timeline", "modules", "heap"]) byId(id).hidden = !lane.points.length;
+  byId("tree").hidden = !page.attributed;
   if (!lane.points.length) return;
   drawTimeline();
   moveTo(state.point);

@@ -169,6 +169,10 @@ function focusOn(node) {
 
 export function moveModules() {
   const lane = page.lanes[state.lane];
+  if (!page.attributed) {
+    fill(byId("modules-note"), "this record does not say where blocks come from");
+    return;
+  }
   const index = indexNear(lane.snapshotPoints, state.point);
   const snapshot = lane.snapshots[index];
   holders = holdersAt(page, lane, index);

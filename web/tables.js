@@ -4,8 +4,10 @@ import uPlot from "uplot";
 import { byId, color, el, fill, fillTable } from "./dom.js";
 import { count, plural, size, words } from "./format.js";
 import { indexNear } from "./data.js";
+import { sizeTicks, tickText } from "./timeline.js";
 
 const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit" };
+const ROWS_FIRST = 100; /* the others when they are asked for */
 const CHART_FROM = 13; /* steps; fewer are read better in the table alone */
 
 let stepsChart;
@@ -103,20 +105,29 @@ function stepName(steps, i) {
   return `${i * steps.each + 1}–${Math.min((i + 1) * steps.each, steps.count)}`;
 }
 
-export function drawSteps(lane, moveTo) {
+function stepRow(lane, i, most, moveTo) {
+  const { steps } = lane;
+  const step = steps.list[i];
+  const bar = el("i", { class: "bar" });
+  bar.style.width = `${(100 * step.allocated) / most}%`;
+  const edge = el("i", { class: "edge" });
+  edge.style.left = `${(100 * step.reserved) / most}%`;
+  const more = i ? step.allocated - steps.list[i - 1].allocated : 0;
+  const change = more ? `${more > 0 ? "+" : "−"}${size(Math.abs(more))}` : i ? "=" : "";
+  const go = el("button", { type: "button", class: "link", "aria-label": `Set the cursor to the peak of step ${stepName(steps, i)}`,
+    click: () => moveTo(indexNear(lane.points.at, step.peak)) }, stepName(steps, i));
+  return el("tr", {}, el("th", { scope: "row", class: "n" }, go), el("td", { class: "n" }, size(step.allocated)), el("td", { class: "n dim" }, change),
+    el("td", { class: "track" }, bar, edge), el("td", { class: "n" }, size(step.reserved)));
+}
+
+export function drawSteps(lane, moveTo, all = false) {
   const { steps } = lane;
   const most = Math.max(...steps.list.map((step) => step.reserved), 1);
-  const rows = steps.list.map((step, i) => {
-    const bar = el("i", { class: "bar" });
-    bar.style.width = `${(100 * step.allocated) / most}%`;
-    const edge = el("i", { class: "edge" });
-    edge.style.left = `${(100 * step.reserved) / most}%`;
-    const before = i ? step.allocated - steps.list[i - 1].allocated : 0;
-    const go = el("button", { type: "button", class: "link", "aria-label": `Set the cursor to the peak of step ${stepName(steps, i)}`,
-      click: () => moveTo(indexNear(lane.points.at, step.peak)) }, stepName(steps, i));
-    return el("tr", {}, el("th", { scope: "row", class: "n" }, go), el("td", { class: "n" }, size(step.allocated)), el("td", { class: "n dim" }, before ? `${before > 0 ? "+" : "−"}${size(Math.abs(before))}` : i ? "=" : ""),
-      el("td", { class: "track" }, bar, edge), el("td", { class: "n" }, size(step.reserved)));
-  });
+  const rows = steps.list.slice(0, all ? undefined : ROWS_FIRST).map((step, i) => stepRow(lane, i, most, moveTo));
+  if (rows.length < steps.list.length) {
+    const button = el("button", { type: "button", class: "link", click: () => drawSteps(lane, moveTo, true) }, `Show all ${count(steps.list.length)} rows`);
+    rows.push(el("tr", {}, el("td", { colspan: "5" }, button)));
+  }
   fillTable(byId("steps-table"), ["Step", "Allocated", "Change", "", "Reserved"], rows, [0, 1, 2, 4]);
   fill(byId("steps-note"), steps.list.length ? "peaks; the number sets the cursor" : "no optimizer step was seen");
   drawStepsChart(steps);
@@ -133,7 +144,7 @@ function drawStepsChart(steps) {
   stepsChart = new uPlot({
     width: Math.max(box.clientWidth, 200), height: 150, padding: [8, 8, 0, 0], legend: { show: false }, cursor: { show: false },
     scales: { x: { time: false }, y: { range: (u, low, high) => [0, high * 1.05] } },
-    axes: [{ ...axis }, { ...axis, size: 72, values: (u, ticks) => ticks.map((tick) => size(tick, 1)) }],
+    axes: [{ ...axis }, { ...axis, size: 72, splits: (u, side, low, high) => sizeTicks(u, side, low, high).filter((tick, i) => i % 2 === 0), values: (u, ticks) => ticks.map(tickText) }],
     series: [{}, { stroke: color("--accent"), width: 1.5, fill: color("--accent-soft"), points: { show: false } }, { stroke: color("--reserved"), width: 1.5, points: { show: false } }],
   }, [x, steps.list.map((step) => step.allocated), steps.list.map((step) => step.reserved)], box);
 }

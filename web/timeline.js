@@ -41,7 +41,7 @@ function highest() {
   return Math.max(top, ...lines.filter((usable) => usable <= FARTHEST_LINE * top)) * 1.06;
 }
 
-function sizeTicks(u, axis, low, high) {
+export function sizeTicks(u, axis, low, high) {
   let step = 1024;
   while (high / step > 9) step *= 2;
   const ticks = [];
@@ -49,7 +49,7 @@ function sizeTicks(u, axis, low, high) {
   return ticks;
 }
 
-const tickText = (value) => (value === 0 ? "0" : size(value, value % 2 ** 30 && value > 2 ** 30 ? 1 : 0));
+export const tickText = (value) => (value === 0 ? "0" : size(value, value % 2 ** 30 && value > 2 ** 30 ? 1 : 0));
 
 function options(width) {
   const stepped = uPlot.paths.stepped({ align: 1 });
@@ -85,8 +85,10 @@ function drawMarks(u) {
   context.beginPath();
   context.rect(u.bbox.left, 0, u.bbox.width, u.bbox.top + u.bbox.height);
   context.clip();
-  drawSteps(u, context);
-  drawPhases(u, context);
+  const steps = stepStride(u);
+  drawSteps(u, context, steps);
+  /* Where many steps share a few pixels, a point's phase is that of the peak and says nothing about its neighbours. */
+  if (steps.apart > 24 && points().phase.some(Boolean)) drawPhases(u, context);
   drawCapacities(u, context);
   drawCursor(u, context);
   context.restore();
@@ -130,8 +132,18 @@ function stepEnd(step) {
   return state.axis === "time" ? p.us[indexAt(p.at, step.end)] : step.end;
 }
 
-function drawSteps(u, context) {
-  const ends = lane().steps.list.map(stepEnd);
+/* Numbers of steps that have room: every one, or every 2nd, 5th, 10th, … */
+function stepStride(u) {
+  const { list } = lane().steps;
+  const ends = list.map(stepEnd);
+  const seen = ends.filter((value) => value >= u.scales.x.min && value <= u.scales.x.max).length;
+  const apart = u.bbox.width / devicePixelRatio / Math.max(seen, 1);
+  let stride = 1;
+  for (let i = 0; apart * stride < 48; i++) stride *= i % 3 === 1 ? 2.5 : 2;
+  return { ends, apart, stride };
+}
+
+function drawSteps(u, context, { ends, stride }) {
   let last = -Infinity;
   context.setLineDash([]);
   context.strokeStyle = color("--step");
@@ -141,18 +153,17 @@ function drawSteps(u, context) {
   context.textAlign = "right";
   context.textBaseline = "top";
   ends.forEach((value, i) => {
-    if (value < u.scales.x.min || value > u.scales.x.max) return;
+    if (value < u.scales.x.min || value > u.scales.x.max || (i + 1) % stride) return;
     const x = Math.round(u.valToPos(value, "x", true)) + 0.5;
-    if (x - last < pixels(6)) return;
+    const text = stepText(lane(), lane().steps.list[i].end);
     context.beginPath();
     context.moveTo(x, u.bbox.top - pixels(STRIP + STEPS));
     context.lineTo(x, u.bbox.top + u.bbox.height);
     context.stroke();
-    if (x - last > pixels(70) || last === -Infinity) {
-      const text = stepText(lane(), lane().steps.list[i].end);
+    if (x - Math.max(last, u.bbox.left) > context.measureText(text).width + pixels(10)) {
       context.fillText(text, x - pixels(5), u.bbox.top - pixels(STRIP + STEPS - 1));
+      last = x;
     }
-    last = x;
   });
 }
 
@@ -287,7 +298,10 @@ function reset() {
 }
 
 function noteZoom(u, key) {
-  if (key === "x") zoomed = u.scales.x.min > limits()[0] || u.scales.x.max < limits()[1];
+  if (key !== "x") return;
+  zoomed = u.scales.x.min > limits()[0] || u.scales.x.max < limits()[1];
+  byId("chart").dataset.from = u.scales.x.min;
+  byId("chart").dataset.to = u.scales.x.max;
 }
 
 function zoomToStep() {

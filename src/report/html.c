@@ -264,6 +264,7 @@ static int write_document(struct page *p, const struct plm_catalogue *catalogue,
     write_job(p);
     write_confidence(p);
     text(p, "gpu", plm_summary_config(&p->job->summary, "gpu"));
+    plm_json_bool(&p->json, "attributed", p->job->attributed);
     write_lists(p);
     status = write_cards(p, catalogue);
     if (status == 0)
