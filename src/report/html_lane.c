@@ -87,8 +87,7 @@ static void write_holders(struct sample *s)
         if (s->held[k] == s->written[k])
             continue;
         plm_json_integer(s->json, NULL, k - last);
-        plm_json_signed(s->json, NULL,
-                        ((int64_t)s->held[k] - (int64_t)s->written[k]) / (int64_t)s->moments->unit);
+        plm_json_signed(s->json, NULL, ((int64_t)s->held[k] - (int64_t)s->written[k]) / (int64_t)s->moments->unit);
         s->written[k] = s->held[k];
         last = k;
     }

@@ -43,7 +43,8 @@ static int name_ops(const struct plm_job *job, struct plm_html_names *n)
     for (size_t i = 0; i < job->contexts; i++) {
         const struct plm_context *c = &job->context[i];
         n->op_of_context[i] = 0;
-        if (n->ops.count < PLM_HTML_OPS && plm_names_add(&n->ops, *c->outer ? c->outer : c->inner, &n->op_of_context[i]))
+        if (n->ops.count < PLM_HTML_OPS &&
+            plm_names_add(&n->ops, *c->outer ? c->outer : c->inner, &n->op_of_context[i]))
             return PLM_ENOMEM;
     }
     return 0;
