@@ -63,7 +63,7 @@ function options(width) {
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true }, bind: { dblclick: () => () => reset() } },
     scales: { x: { time: false }, y: { range: () => [0, highest()] } },
     axes: [
-      { ...axis, values: (u, ticks) => ticks.map((t) => (state.axis === "time" ? duration(t) : count(t))), space: 90 },
+      { ...axis, values: (u, ticks) => ticks.map((t) => (state.axis === "time" ? duration(t) : count(t))), space: 90, size: 34 },
       { ...axis, splits: sizeTicks, values: (u, ticks) => ticks.map(tickText), size: 72 },
     ],
     series: [
