@@ -57,6 +57,7 @@ function drawLadder(lane) {
       el("td", { class: "track" }, bar), el("td", { class: "dim" }, rung.how));
   });
   fill(byId("ladder"), byId("ladder").querySelector("caption"), el("tbody", {}, ...rows));
+  fill(byId("range"), `between ${size(lane.low)} and ${size(lane.high)}`);
 }
 
 function drawTrust(page) {
@@ -95,7 +96,9 @@ export function drawCards(page, chosen, toggle) {
   const shown = page.gpus.filter((gpu) => chosen.has(gpu.id) || ((mig || !gpu.mig) && (!needle || `${gpu.id} ${gpu.name}`.toLowerCase().includes(needle))));
   fillTable(byId("fits-table"), ["Line", "Card", "Usable", "Taken", "", "Verdict"], shown.map((gpu) => cardRow(gpu, chosen, toggle)), [2, 4]);
   const need = page.gpus.length ? page.gpus[0].need : 0;
-  fill(byId("fits-note"), `needs ${size(need)}, without making the allocator work for it. * assumed`);
+  const highest = Math.max(...page.lanes.map((lane) => lane.high));
+  const lowest = Math.max(...page.lanes.map((lane) => lane.low));
+  fill(byId("fits-note"), `needs ${size(need)}, between ${size(lowest)} and ${size(highest)}. * assumed`);
 }
 
 /* ---- steps ---- */

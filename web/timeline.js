@@ -391,7 +391,7 @@ export function moveTimeline() {
   fill(byId("legend"), byId("legend").querySelector("caption"), el("tbody", {}, ...rows,
     sum("legend-allocated", "allocated", "", p.allocated[i]),
     sum("legend-reserved", "reserved", swatch("--reserved", true), p.reserved[i]),
-    sum("legend-used", "on the card", swatch("--used", true), p.used[i])));
+    sum("legend-used", "device used", swatch("--used", true), p.used[i])));
   const slider = byId("chart");
   slider.setAttribute("aria-valuemin", 0);
   slider.setAttribute("aria-valuemax", p.length - 1);

@@ -96,6 +96,7 @@ def check(page, exact=True):
     assert page["schema"] == "plimsoll.page/1" and len(page["categories"]) == 10 and len(page["modules"]) <= 1200
     usable = [gpu["usable"] for gpu in page["gpus"]]
     assert usable == sorted(usable) and len(usable) > 60
+    low, high = (max(lane[name] for lane in page["lanes"]) for name in ("low", "high"))
     for gpu in page["gpus"]:
-        assert (gpu["verdict"] == "no") == (gpu["need"] > gpu["usable"])
+        assert gpu["verdict"] == ("fits" if high <= gpu["usable"] else "tight" if low <= gpu["usable"] else "no")
     return [check_lane(page, lane, exact) for lane in page["lanes"]]
