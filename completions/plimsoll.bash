@@ -72,7 +72,7 @@ _plimsoll() {
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
-    run:-o | run:--output | run:--json | export:-o | export:--output) _plimsoll_files -f; return ;;
+    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -87,7 +87,7 @@ _plimsoll() {
         if [[ $cur == -* ]]; then _plimsoll_words $run --; else _plimsoll_files -f -c; fi
         ;;
     report)
-        if [[ $cur == -* ]]; then _plimsoll_words --by --at --gpu --json --bytes --color; else _plimsoll_files -f; fi
+        if [[ $cur == -* ]]; then _plimsoll_words --by --at --gpu --json --html --bytes --color; else _plimsoll_files -f; fi
         ;;
     export)
         if [[ $cur == -* ]]; then

@@ -68,6 +68,7 @@ complete -c plimsoll -n '__plimsoll_is report' -l by -x -a 'module op phase cate
 complete -c plimsoll -n '__plimsoll_is report' -l at -x -a 'peak end' -d 'the moment, or a step'
 complete -c plimsoll -n '__plimsoll_is report' -l gpu -x -a '(__plimsoll_gpus)' -d 'does it fit on these'
 complete -c plimsoll -n '__plimsoll_is report' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is report' -l html -r -F -d 'write a page for the browser'
 complete -c plimsoll -n '__plimsoll_is report' -l bytes -d 'bytes instead of GiB'
 complete -c plimsoll -n '__plimsoll_is report' -l color -x -a 'auto always never' -d colours
 

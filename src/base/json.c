@@ -13,9 +13,10 @@ void plm_json_start(struct plm_json *json, FILE *out)
 }
 
 /* Bytes that are not UTF-8 (file names can hold anything) become the replacement character. */
-static void quote(FILE *out, const char *text)
+static void quote(const struct plm_json *json, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
+    FILE *out = json->out;
     fputc('"', out);
     while (*p) {
         unsigned n = plm_utf8_length((const char *)p);
@@ -23,7 +24,7 @@ static void quote(FILE *out, const char *text)
             fprintf(out, "\\%c", *p);
         else if (*p == '\n')
             fputs("\\n", out);
-        else if (*p < 0x20 || *p == 0x7f)
+        else if (*p < 0x20 || *p == 0x7f || (json->page && *p == '<'))
             fprintf(out, "\\u%04x", *p);
         else if (!n)
             fputs(PLM_UTF8_REPLACEMENT, out);
@@ -36,15 +37,17 @@ static void quote(FILE *out, const char *text)
 
 static void open_value(struct plm_json *json, const char *key)
 {
-    if (json->depth) {
+    if (json->page && !json->first)
+        fputc(',', json->out);
+    else if (json->depth && !json->page) {
         fputs(json->first ? "\n" : ",\n", json->out);
         for (int i = 0; i < json->depth; i++)
             fputs("  ", json->out);
     }
     json->first = false;
     if (key) {
-        quote(json->out, key);
-        fputs(": ", json->out);
+        quote(json, key);
+        fputs(json->page ? ":" : ": ", json->out);
     }
 }
 
@@ -59,7 +62,7 @@ static void open_group(struct plm_json *json, const char *key, char bracket)
 static void close_group(struct plm_json *json, char bracket)
 {
     json->depth--;
-    if (!json->first) {
+    if (!json->first && !json->page) {
         fputc('\n', json->out);
         for (int i = 0; i < json->depth; i++)
             fputs("  ", json->out);
@@ -91,7 +94,7 @@ void plm_json_end_array(struct plm_json *json)
 void plm_json_string(struct plm_json *json, const char *key, const char *value)
 {
     open_value(json, key);
-    quote(json->out, value);
+    quote(json, value);
 }
 
 void plm_json_integer(struct plm_json *json, const char *key, uint64_t value)

@@ -13,6 +13,7 @@ struct plm_json {
     FILE *out;
     int depth;
     bool first;
+    bool page; /* inside a <script> of an HTML page: without white space, and nothing can end the element */
 };
 
 void plm_json_start(struct plm_json *json, FILE *out);

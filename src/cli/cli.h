@@ -13,6 +13,7 @@ struct plm_catalogue;
 struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
+struct plm_job;
 struct plm_record_header;
 
 enum plm_exit {
@@ -47,6 +48,9 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const struct plm_install *
                      const char *own, struct plm_card *cards, struct plm_error *error);
 
 #define PLM_STEPS_STEADY (-1)
+
+/* report_html.c: `report --html OUT`; "-" is stdout. */
+int plm_report_page(const struct plm_job *job, const char *record, const char *out);
 
 /* launch.c: starts a command on the virtual device. */
 struct plm_launch {

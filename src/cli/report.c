@@ -14,7 +14,7 @@
 
 struct report_options {
     bool bytes, json;
-    const char *color, *by, *at, *gpu;
+    const char *color, *by, *at, *gpu, *html;
     const char *path; /* the record */
 };
 
@@ -25,6 +25,7 @@ static int parse(struct report_options *o, int argc, char **argv, struct plm_err
         {"bytes", 0, PLM_OPTION_FLAG, &o->bytes, true}, {"json", 0, PLM_OPTION_FLAG, &o->json, false},
         {"color", 0, PLM_OPTION_TEXT, &o->color, true}, {"by", 0, PLM_OPTION_TEXT, &o->by, false},
         {"at", 0, PLM_OPTION_TEXT, &o->at, false},      {"gpu", 0, PLM_OPTION_TEXT, &o->gpu, true},
+        {"html", 0, PLM_OPTION_TEXT, &o->html, false},
     };
     while (argc > 0) {
         int rest, status = plm_options_parse(table, sizeof table / sizeof table[0], "report", argc, argv, &rest, error);
@@ -121,7 +122,7 @@ int plm_cmd_report(int argc, char **argv)
     if (plm_report_at_check(job, options.at, &error) < 0 || choose_cards(&o, job, &options, cards, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
-        status = show(&o, job, &options);
+        status = o.html ? plm_report_page(job, o.path, o.html) : show(&o, job, &options);
     plm_job_free(job);
     return status;
 }

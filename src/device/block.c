@@ -101,7 +101,8 @@ void plm_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX])
 {
     for (int i = 0; i < PLM_DEVICES_MAX; i++) {
         peaks[2 * i] = atomic_exchange_explicit(&account[i].allocated_peak, account[i].allocated, memory_order_relaxed);
-        peaks[2 * i + 1] = atomic_exchange_explicit(&account[i].reserved_peak, account[i].reserved, memory_order_relaxed);
+        peaks[2 * i + 1] =
+            atomic_exchange_explicit(&account[i].reserved_peak, account[i].reserved, memory_order_relaxed);
     }
 }
 
@@ -137,8 +138,8 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
         plm_record(PLM_EV_BLOCK_FREE, device, words, 2);
         return;
     }
-    words[2] = plm_record_pair(plm_context_now(),
-                               current_stream(device) | (plm_capture_active() ? PLM_STREAM_CAPTURED : 0));
+    words[2] =
+        plm_record_pair(plm_context_now(), current_stream(device) | (plm_capture_active() ? PLM_STREAM_CAPTURED : 0));
     plm_record(PLM_EV_BLOCK_ALLOC, device, words, 3);
     plm_memory_recycle(words[0], words[1]);
     plm_assume_block(words[0], words[1]);

@@ -58,7 +58,8 @@ static const struct {
     {"_ZN2at15sequence_number4peekEv", (void **)&torch.peek, true},
     {"_ZN2at14RecordFunctionC1ENS_11RecordScopeE", (void **)&torch.make, true},
     {"_ZN2at14RecordFunctionD1Ev", (void **)&torch.drop, true},
-    {"_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEESt17reference_wrapperIKN3c1014"
+    {"_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEESt17reference_"
+     "wrapperIKN3c1014"
      "FunctionSchemaEEEEl",
      (void **)&torch.begin, false},
     {"_ZN2at14RecordFunction6beforeEPKcl", (void **)&torch.begin_text, false},

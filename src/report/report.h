@@ -12,6 +12,7 @@
 #include "analysis/job.h"
 
 struct plm_card;
+struct plm_catalogue;
 struct plm_error;
 
 enum { PLM_REPORT_CARDS = 16 };
@@ -61,6 +62,11 @@ struct plm_place {
 struct plm_place plm_report_place(const struct plm_job *job, const struct plm_lane *lane, struct plm_report_at at);
 /* What the allocator holds beyond the blocks. */
 uint64_t plm_place_free(const struct plm_place *place);
+
+/* One HTML file that needs nothing else (web/, docs/page.md). `catalogue` may be NULL: then no cards are shown;
+   `record` is the record's name. Fails with a sentence, also if this build has no page. */
+int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
+                    struct plm_error *error);
 
 /* How far the answer can be trusted, and why not further. Fills up to `most` reasons; returns
    "high", "medium" or "low". */

@@ -228,8 +228,12 @@ static void journal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step),        cmocka_unit_test(a_step_in_a_closure), cmocka_unit_test(backward_on_another_thread),
-        cmocka_unit_test(unbalanced),    cmocka_unit_test(all_is_marked),       cmocka_unit_test(fork_in_a_module),
+        cmocka_unit_test(a_step),
+        cmocka_unit_test(a_step_in_a_closure),
+        cmocka_unit_test(backward_on_another_thread),
+        cmocka_unit_test(unbalanced),
+        cmocka_unit_test(all_is_marked),
+        cmocka_unit_test(fork_in_a_module),
         cmocka_unit_test(journal),
     };
     return cmocka_run_group_tests(tests, start, NULL);

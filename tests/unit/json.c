@@ -102,9 +102,35 @@ static void full_disk_shows(void **state)
     fclose(out);
 }
 
+/* What stands in a <script> of a page: no white space, and no way to end the element. */
+static void page(void **state)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    struct plm_json j;
+    (void)state;
+    plm_json_start(&j, out);
+    j.page = true;
+    plm_json_object(&j, NULL);
+    plm_json_string(&j, "<k", "</script><!--");
+    plm_json_array(&j, "a");
+    plm_json_integer(&j, NULL, 1);
+    plm_json_signed(&j, NULL, -2);
+    plm_json_array(&j, NULL);
+    plm_json_end_array(&j);
+    plm_json_end_array(&j);
+    plm_json_bool(&j, "b", false);
+    plm_json_end_object(&j);
+    assert_int_equal(plm_json_finish(&j), 0);
+    fclose(out);
+    assert_string_equal(text, "{\"\\u003ck\":\"\\u003c/script>\\u003c!--\",\"a\":[1,-2,[]],\"b\":false}\n");
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(document), cmocka_unit_test(strings_are_utf8),
-                                       cmocka_unit_test(full_disk_shows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(document), cmocka_unit_test(page),
+                                       cmocka_unit_test(strings_are_utf8), cmocka_unit_test(full_disk_shows)};
     return RUN(tests);
 }

@@ -1,0 +1,305 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/ladder.h"
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "report/html.h"
+#include "report/report.h"
+
+struct page {
+    struct plm_json json;
+    const struct plm_job *job;
+    struct plm_html_names names;
+    struct plm_ladder need; /* of the lane that needs most */
+};
+
+/* Fields that are not known are absent. */
+static void text(struct page *p, const char *key, const char *value)
+{
+    if (value && *value)
+        plm_json_string(&p->json, key, value);
+}
+
+static void write_job(struct page *p)
+{
+    const struct plm_summary *s = &p->job->summary;
+    const char *seconds = plm_summary_config(s, "seconds");
+    time_t created = (time_t)(s->created_ns / 1000000000u);
+    char stamp[32], key[24];
+    const char *word;
+    struct tm tm;
+
+    plm_json_object(&p->json, "job");
+    plm_json_array(&p->json, "command");
+    for (int i = 0; snprintf(key, sizeof key, "argv[%d]", i), (word = plm_summary_config(s, key)); i++)
+        plm_json_string(&p->json, NULL, word);
+    plm_json_end_array(&p->json);
+    text(p, "torch", plm_summary_config(s, "torch"));
+    text(p, "cuda", plm_summary_config(s, "cuda"));
+    text(p, "python", plm_summary_config(s, "python"));
+    plm_json_integer(&p->json, "steps", (uint64_t)s->steps);
+    plm_json_integer(&p->json, "launches", s->launches);
+    plm_json_real(&p->json, "seconds", seconds ? strtod(seconds, NULL) : s->seconds);
+    gmtime_r(&created, &tm);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    plm_json_string(&p->json, "started", stamp);
+    plm_json_end_object(&p->json);
+}
+
+static void write_confidence(struct page *p)
+{
+    char reasons[8][256];
+    int count;
+    const char *level = plm_report_confidence(&p->job->summary, reasons, 8, &count);
+    plm_json_object(&p->json, "confidence");
+    plm_json_string(&p->json, "level", level);
+    plm_json_array(&p->json, "reasons");
+    for (int i = 0; i < count; i++)
+        plm_json_string(&p->json, NULL, reasons[i]);
+    plm_json_end_array(&p->json);
+    plm_json_end_object(&p->json);
+}
+
+/* ---- cards ---- */
+
+static int by_memory(const void *a, const void *b)
+{
+    const struct plm_card *x = *(const struct plm_card *const *)a, *y = *(const struct plm_card *const *)b;
+    if (x->memory_usable != y->memory_usable)
+        return x->memory_usable < y->memory_usable ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
+{
+    int count = catalogue ? catalogue->count : 0;
+    const struct plm_card **card = calloc((size_t)count + 1, sizeof(const struct plm_card *));
+    if (!card)
+        return PLM_ENOMEM;
+    for (int i = 0; i < count; i++)
+        card[i] = &catalogue->entry[i].card;
+    qsort(card, (size_t)count, sizeof *card, by_memory);
+    plm_json_array(&p->json, "gpus");
+    for (int i = 0; i < count; i++) {
+        if (!card[i]->memory_usable)
+            continue;
+        plm_json_object(&p->json, NULL);
+        plm_json_string(&p->json, "id", card[i]->id);
+        plm_json_string(&p->json, "name", card[i]->name);
+        plm_json_integer(&p->json, "usable", card[i]->memory_usable);
+        plm_json_bool(&p->json, "assumed", card[i]->memory_usable_assumed);
+        plm_json_bool(&p->json, "mig", card[i]->mig);
+        plm_json_integer(&p->json, "need", p->need.device_used);
+        plm_json_string(&p->json, "verdict", plm_verdict_name(plm_ladder_fit(&p->need, card[i]->memory_usable)));
+        plm_json_end_object(&p->json);
+    }
+    plm_json_end_array(&p->json);
+    free(card);
+    return 0;
+}
+
+/* ---- lanes ---- */
+
+/* A rung stands on what is below it, from `from` to `bytes`; without `from` it begins at 0. */
+static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes, const char *how, bool sum)
+{
+    plm_json_object(&p->json, NULL);
+    plm_json_string(&p->json, "name", name);
+    if (from)
+        plm_json_integer(&p->json, "from", from);
+    plm_json_integer(&p->json, "bytes", bytes);
+    plm_json_string(&p->json, "how", how);
+    if (sum)
+        plm_json_bool(&p->json, "sum", true);
+    plm_json_end_object(&p->json);
+}
+
+static void write_ladder(struct page *p, const struct plm_ladder *l)
+{
+    uint64_t inside = l->device_used - l->context;
+    plm_json_array(&p->json, "ladder");
+    rung(p, "tensors (allocated)", 0, l->allocated, "measured", false);
+    rung(p, "reserved by PyTorch", 0, l->reserved, "measured", false);
+    if (l->libraries)
+        rung(p, "libraries", l->reserved, l->reserved + l->libraries, "modelled", false);
+    if (l->other)
+        rung(p, "other allocations", l->reserved + l->libraries, l->reserved + l->libraries + l->other, "measured",
+             false);
+    rung(p, "context", inside, l->device_used, "assumed", false);
+    rung(p, "device used", 0, l->device_used, "in all", true);
+    plm_json_end_array(&p->json);
+    plm_json_integer(&p->json, "low", l->low);
+    plm_json_integer(&p->json, "high", l->high);
+}
+
+static size_t point_of(const struct plm_html_moments *m, uint32_t moment)
+{
+    for (size_t i = 0; i < m->points; i++)
+        if (m->point[i] == moment)
+            return i;
+    return 0;
+}
+
+static void write_place(struct page *p, const struct plm_lane *lane, const struct plm_html_moments *m)
+{
+    struct plm_place place = plm_report_place(p->job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    plm_json_object(&p->json, "at_peak");
+    if (place.step)
+        plm_json_integer(&p->json, "step", place.step);
+    if (place.known)
+        plm_json_integer(&p->json, "point", point_of(m, place.moment));
+    if (place.context) {
+        text(p, "phase", plm_phase_name(place.context->phase));
+        text(p, "module", place.context->module);
+        text(p, "op", *place.context->inner ? place.context->inner : place.context->outer);
+    }
+    plm_json_end_object(&p->json);
+}
+
+static void write_steps(struct page *p, const struct plm_lane *lane, const struct plm_html_moments *m)
+{
+    struct plm_json *j = &p->json;
+    plm_json_object(j, "steps");
+    plm_json_integer(j, "each", m->steps_each);
+    plm_json_integer(j, "count", (uint64_t)lane->summary->steps);
+    plm_json_array(j, "allocated");
+    for (size_t i = 0; i < m->steps; i++)
+        plm_json_integer(j, NULL, m->step_allocated[i]);
+    plm_json_end_array(j);
+    plm_json_array(j, "reserved");
+    for (size_t i = 0; i < m->steps; i++)
+        plm_json_integer(j, NULL, m->step_reserved[i]);
+    plm_json_end_array(j);
+    plm_json_array(j, "end"); /* the last event of each */
+    for (size_t i = 0; i < m->steps; i++) {
+        size_t last = (i + 1) * m->steps_each < lane->steps ? (i + 1) * m->steps_each : lane->steps;
+        uint32_t at = lane->step[last - 1].at;
+        plm_json_integer(j, NULL, at ? at - 1 : 0);
+    }
+    plm_json_end_array(j);
+    plm_json_array(j, "peak");
+    for (size_t i = 0; i < m->steps; i++)
+        plm_json_integer(j, NULL, m->step_peak[i]);
+    plm_json_end_array(j);
+    plm_json_end_object(j);
+}
+
+static int write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
+{
+    const struct plm_device_summary *d = lane->summary;
+    struct plm_ladder ladder = plm_ladder(&p->job->summary, d);
+    struct plm_html_moments m;
+    int status = plm_html_choose(lane, lanes, &m);
+    if (status == 0) {
+        plm_json_object(&p->json, NULL);
+        plm_json_integer(&p->json, "rank", (uint64_t)d->rank);
+        plm_json_integer(&p->json, "device", (uint64_t)d->device);
+        plm_json_integer(&p->json, "events", lane->moments);
+        plm_json_object(&p->json, "peak");
+        plm_json_integer(&p->json, "allocated", d->allocated_peak);
+        plm_json_integer(&p->json, "reserved", d->reserved_peak);
+        plm_json_integer(&p->json, "device_used", ladder.device_used);
+        plm_json_end_object(&p->json);
+        write_place(p, lane, &m);
+        write_ladder(p, &ladder);
+        write_steps(p, lane, &m);
+        status = plm_html_lane(&p->json, lane, &m, &p->names);
+        plm_json_end_object(&p->json);
+    }
+    plm_html_moments_free(&m);
+    return status;
+}
+
+/* The first lanes, and in any case the one that needs most. */
+static int write_lanes(struct page *p)
+{
+    size_t lanes = p->job->lanes, shown = lanes > PLM_HTML_LANES ? PLM_HTML_LANES : lanes, largest = 0;
+    int status = 0;
+    for (size_t i = 1; i < lanes; i++)
+        if (p->job->lane[i].summary->used_peak > p->job->lane[largest].summary->used_peak)
+            largest = i;
+    plm_json_integer(&p->json, "left_out", lanes - shown);
+    plm_json_integer(&p->json, "largest", largest < shown ? largest : shown - 1);
+    plm_json_array(&p->json, "lanes");
+    for (size_t i = 0; i < shown && status == 0; i++)
+        status = write_lane(p, &p->job->lane[i + 1 == shown && largest >= shown ? largest : i], shown);
+    plm_json_end_array(&p->json);
+    return status;
+}
+
+/* ---- the document ---- */
+
+static void write_names(struct plm_json *j, const char *key, const struct plm_names *names)
+{
+    plm_json_array(j, key);
+    for (size_t i = 0; i < names->count; i++)
+        plm_json_string(j, NULL, names->text[i]);
+    plm_json_end_array(j);
+}
+
+static void write_lists(struct page *p)
+{
+    plm_json_array(&p->json, "categories");
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        plm_json_string(&p->json, NULL, plm_category_name((enum plm_category)i));
+    plm_json_end_array(&p->json);
+    plm_json_array(&p->json, "phases");
+    for (int i = 0; i < PLM_PHASES; i++)
+        plm_json_string(&p->json, NULL, plm_phase_name((enum plm_phase)i));
+    plm_json_end_array(&p->json);
+    write_names(&p->json, "modules", &p->names.modules);
+    write_names(&p->json, "ops", &p->names.ops);
+}
+
+static int write_document(struct page *p, const struct plm_catalogue *catalogue, const char *record)
+{
+    const char *slash = strrchr(record, '/');
+    int status;
+    plm_json_object(&p->json, NULL);
+    plm_json_string(&p->json, "schema", "plimsoll.page/1");
+    plm_json_string(&p->json, "version", PLM_VERSION);
+    plm_json_string(&p->json, "record", slash ? slash + 1 : record);
+    write_job(p);
+    write_confidence(p);
+    text(p, "gpu", plm_summary_config(&p->job->summary, "gpu"));
+    plm_json_bool(&p->json, "attributed", p->job->attributed);
+    write_lists(p);
+    status = write_cards(p, catalogue);
+    if (status == 0)
+        status = write_lanes(p);
+    plm_json_end_object(&p->json);
+    return status;
+}
+
+int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
+                    struct plm_error *error)
+{
+    struct page p = {.job = job};
+    int status;
+    if (!plm_html_before_size)
+        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+    if (!job->lanes)
+        return plm_fail(error, PLM_ENOTFOUND,
+                        "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+    for (size_t i = 0; i < job->lanes; i++) {
+        struct plm_ladder ladder = plm_ladder(&job->summary, job->lane[i].summary);
+        if (p.need.high < ladder.high)
+            p.need = ladder;
+    }
+    plm_json_start(&p.json, out);
+    p.json.page = true;
+    status = plm_html_names_make(job, &p.names);
+    if (status == 0) {
+        fwrite(plm_html_before, 1, plm_html_before_size, out);
+        status = write_document(&p, catalogue, record);
+        fwrite(plm_html_after, 1, plm_html_after_size, out);
+    }
+    plm_html_names_free(&p.names);
+    if (status)
+        return plm_fail(error, status, "there is not enough memory to make the page");
+    if (fflush(out) || ferror(out))
+        return plm_fail(error, PLM_EIO, "the page could not be written");
+    return 0;
+}

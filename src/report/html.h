@@ -1,0 +1,71 @@
+/*
+ * Inside the HTML report. The page itself (web/) is compiled in by web/bundle.py; what it shows is one JSON
+ * document (docs/page.md) that these functions write into it: a job of any length, cut down to a few
+ * thousand points, at most PLM_HTML_SNAPSHOTS moments with their modules and fewer with a map of the
+ * allocator. One thread. Functions that can fail return 0 or PLM_ENOMEM; a stream keeps its own errors.
+ */
+#ifndef PLM_HTML_H
+#define PLM_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/job.h"
+#include "analysis/names.h"
+#include "base/json.h"
+
+/* What stands before and after the document; both empty if the build had no libraries, and then `missing`
+   says why. */
+extern const unsigned char plm_html_before[], plm_html_after[];
+extern const size_t plm_html_before_size, plm_html_after_size;
+extern const char plm_html_missing[];
+
+enum {
+    PLM_HTML_LANES = 16,
+    PLM_HTML_POINTS = 4000,
+    PLM_HTML_SNAPSHOTS = 150,
+    PLM_HTML_MAPS = 40,
+    PLM_HTML_STEPS = 4000,
+    PLM_HTML_MODULES = 1200,
+    PLM_HTML_OPS = 2000,
+    PLM_HTML_MAP_ENTRIES = 1200
+};
+
+/* Which moments of a lane the page shows (html_moments.c). */
+struct plm_html_moments {
+    uint32_t *point;          /* ascending */
+    size_t points;
+    uint32_t *snapshot;       /* ascending, each of them a point as well */
+    bool *mapped;             /* per snapshot: with a map of the allocator */
+    size_t snapshots;
+    uint32_t *step_peak;      /* per entry of the page's list of steps: where it was highest */
+    uint64_t *step_allocated, *step_reserved;
+    size_t steps, steps_each; /* entries; steps that an entry stands for */
+    uint64_t unit;            /* divides every size and address of the lane */
+};
+int plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *moments);
+void plm_html_moments_free(struct plm_html_moments *moments);
+
+/* The modules and operators of a job as numbers (html_names.c). */
+struct plm_html_names {
+    struct plm_names modules, ops;
+    uint32_t *module_of_context, *module_of_owner, *op_of_context;
+};
+int plm_html_names_make(const struct plm_job *job, struct plm_html_names *names);
+void plm_html_names_free(struct plm_html_names *names);
+uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_block *block);
+
+/* html_lane.c: "points" and "snapshots" of a lane. */
+int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, const struct plm_html_moments *moments,
+                  const struct plm_html_names *names);
+
+/* html_map.c: "segments" of a snapshot. `live` holds the numbers of the blocks that live then; it is sorted
+   here. */
+int plm_html_map(struct plm_json *json, const struct plm_lane *lane, uint32_t moment, uint32_t *live, size_t count,
+                 uint64_t unit, const struct plm_html_names *names);
+
+/* html_lane.c: a column of figures, written as pairs of "how many did not change" and "by how much the next did". */
+void plm_html_column(struct plm_json *json, const char *key, const uint64_t *value, size_t count, uint64_t unit);
+
+#endif

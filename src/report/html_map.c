@@ -1,0 +1,235 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "report/html.h"
+
+/* A piece of the card's memory as the map shows it. Mapped pieces that touch are one: that is how an
+   expandable segment grows. */
+struct row {
+    uint64_t address, bytes;
+    uint32_t kind;
+    size_t entries;
+};
+
+/* A block, or several small ones close to each other. */
+struct entry {
+    uint64_t address, span, bytes;
+    uint32_t biggest, count; /* block */
+    uint64_t biggest_bytes;
+    size_t row;
+};
+
+struct map {
+    const struct plm_lane *lane;
+    struct row *row;
+    size_t rows;
+    uint32_t *live;
+    size_t lives;
+    struct entry *entry;
+    size_t entries;
+};
+
+enum {
+    KIND_UNKNOWN = 4, /* of a block that lies in no segment that the record knows */
+    ROWS_MOST = 4000  /* more would not be told apart, and make the page large */
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static int by_block_address(const void *a, const void *b, void *context)
+{
+    const struct plm_block *block = context;
+    uint64_t x = block[*(const uint32_t *)a].address, y = block[*(const uint32_t *)b].address;
+    return (x > y) - (x < y);
+}
+
+static void join_mapped(struct map *m)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->rows; i++) {
+        struct row *last = kept ? &m->row[kept - 1] : NULL;
+        if (last && last->kind == PLM_RECORD_VMM && m->row[i].kind == PLM_RECORD_VMM &&
+            last->address + last->bytes == m->row[i].address)
+            last->bytes += m->row[i].bytes;
+        else
+            m->row[kept++] = m->row[i];
+    }
+    m->rows = kept;
+}
+
+/* Segments that live at the moment, by address, and a row for each block outside of them. */
+static void collect_rows(struct map *m, uint32_t moment)
+{
+    size_t known, r = 0;
+    for (size_t i = 0; i < m->lane->segments; i++) {
+        const struct plm_segment *g = &m->lane->segment[i];
+        if (g->kind != PLM_RECORD_LIBRARY && g->alloc_at <= moment && moment < g->free_at)
+            m->row[m->rows++] = (struct row){g->address, g->bytes, g->kind, 0};
+    }
+    qsort(m->row, m->rows, sizeof *m->row, by_address);
+    join_mapped(m);
+    known = m->rows;
+    for (size_t i = 0; i < m->lives; i++) {
+        const struct plm_block *b = &m->lane->block[m->live[i]];
+        while (r < known && m->row[r].address + m->row[r].bytes <= b->address)
+            r++;
+        if (r < known && b->address >= m->row[r].address)
+            continue;
+        if (m->rows > known && m->row[m->rows - 1].address + m->row[m->rows - 1].bytes == b->address)
+            m->row[m->rows - 1].bytes += b->bytes;
+        else
+            m->row[m->rows++] = (struct row){b->address, b->bytes, KIND_UNKNOWN, 0};
+    }
+    qsort(m->row, m->rows, sizeof *m->row, by_address);
+}
+
+/* Can the block join the entry before it? Both are smaller than `small` and near, and the entry stays short. */
+static bool joins(const struct entry *e, const struct plm_block *b, size_t row, uint64_t small)
+{
+    return e->row == row && b->bytes < small && e->biggest_bytes < small && b->address - e->address - e->span < small &&
+           b->address + b->bytes - e->address <= 8 * small;
+}
+
+/* Blocks by address become entries; those smaller than `small` are put together. Returns their number. */
+static size_t make_entries(struct map *m, uint64_t small)
+{
+    size_t r = 0;
+    m->entries = 0;
+    for (size_t i = 0; i < m->lives; i++) {
+        const struct plm_block *b = &m->lane->block[m->live[i]];
+        struct entry *e = m->entries ? &m->entry[m->entries - 1] : NULL;
+        while (r + 1 < m->rows && m->row[r + 1].address <= b->address)
+            r++;
+        if (e && joins(e, b, r, small)) {
+            e->span = b->address + b->bytes - e->address;
+            e->bytes += b->bytes;
+            e->count++;
+            if (b->bytes > e->biggest_bytes) {
+                e->biggest = m->live[i];
+                e->biggest_bytes = b->bytes;
+            }
+            continue;
+        }
+        m->entry[m->entries++] = (struct entry){b->address, b->bytes, b->bytes, m->live[i], 1, b->bytes, r};
+    }
+    return m->entries;
+}
+
+static void count_entries(struct map *m)
+{
+    for (size_t i = 0; i < m->entries; i++)
+        m->row[m->entry[i].row].entries++;
+}
+
+/* ---- writing ---- */
+
+static void write_rows(struct plm_json *j, const struct map *m, uint64_t unit)
+{
+    uint64_t end = 0;
+    plm_json_array(j, "address");
+    for (size_t i = 0; i < m->rows; i++) {
+        plm_json_signed(j, NULL, ((int64_t)m->row[i].address - (int64_t)end) / (int64_t)unit);
+        end = m->row[i].address + m->row[i].bytes;
+    }
+    plm_json_end_array(j);
+    plm_json_array(j, "bytes");
+    for (size_t i = 0; i < m->rows; i++)
+        plm_json_integer(j, NULL, m->row[i].bytes / unit);
+    plm_json_end_array(j);
+    plm_json_array(j, "kind");
+    for (size_t i = 0; i < m->rows; i++)
+        plm_json_integer(j, NULL, m->row[i].kind);
+    plm_json_end_array(j);
+    plm_json_array(j, "blocks");
+    for (size_t i = 0; i < m->rows; i++)
+        plm_json_integer(j, NULL, m->row[i].entries);
+    plm_json_end_array(j);
+}
+
+/* Free bytes before each entry, from the start of its row or the end of its neighbour. */
+static void write_gaps(struct plm_json *j, const struct map *m, uint64_t unit)
+{
+    uint64_t end = 0;
+    plm_json_array(j, "gap");
+    for (size_t i = 0; i < m->entries; i++) {
+        const struct entry *e = &m->entry[i];
+        if (!i || e[-1].row != e->row)
+            end = m->row[e->row].address;
+        plm_json_signed(j, NULL, ((int64_t)e->address - (int64_t)end) / (int64_t)unit);
+        end = e->address + e->span;
+    }
+    plm_json_end_array(j);
+}
+
+static void write_merged(struct plm_json *j, const struct map *m, uint64_t unit)
+{
+    size_t last = 0;
+    plm_json_array(j, "merged");
+    for (size_t i = 0; i < m->entries; i++)
+        if (m->entry[i].count > 1) {
+            plm_json_integer(j, NULL, i - last);
+            plm_json_integer(j, NULL, m->entry[i].bytes / unit);
+            plm_json_integer(j, NULL, m->entry[i].count);
+            last = i;
+        }
+    plm_json_end_array(j);
+}
+
+static int write_entries(struct plm_json *j, const struct map *m, uint64_t unit, const struct plm_html_names *names)
+{
+    char *category = calloc(m->entries + 1, 1);
+    if (!category)
+        return PLM_ENOMEM;
+    write_gaps(j, m, unit);
+    plm_json_array(j, "span");
+    for (size_t i = 0; i < m->entries; i++) {
+        plm_json_integer(j, NULL, m->entry[i].span / unit);
+        category[i] = (char)('0' + m->lane->block[m->entry[i].biggest].category);
+    }
+    plm_json_end_array(j);
+    plm_json_string(j, "category", category);
+    free(category);
+    plm_json_array(j, "module");
+    for (size_t i = 0; i < m->entries; i++)
+        plm_json_integer(j, NULL, plm_html_module(names, &m->lane->block[m->entry[i].biggest]));
+    plm_json_end_array(j);
+    plm_json_array(j, "op");
+    for (size_t i = 0; i < m->entries; i++)
+        plm_json_integer(j, NULL, names->op_of_context[m->lane->block[m->entry[i].biggest].context]);
+    plm_json_end_array(j);
+    write_merged(j, m, unit);
+    return 0;
+}
+
+int plm_html_map(struct plm_json *json, const struct plm_lane *lane, uint32_t moment, uint32_t *live, size_t count,
+                 uint64_t unit, const struct plm_html_names *names)
+{
+    struct map m = {.lane = lane, .live = live, .lives = count};
+    int status = PLM_ENOMEM;
+    qsort_r(live, count, sizeof *live, by_block_address, lane->block);
+    m.row = calloc(lane->segments + count + 1, sizeof *m.row);
+    m.entry = calloc(count + 1, sizeof *m.entry);
+    if (m.row && m.entry)
+        collect_rows(&m, moment);
+    if (m.row && m.entry && m.rows > ROWS_MOST)
+        status = 0;
+    else if (m.row && m.entry) {
+        uint64_t small = unit;
+        /* Ends when all blocks of a row are one entry; before, if that is few enough. */
+        while (make_entries(&m, small) > PLM_HTML_MAP_ENTRIES && small < 1ull << 44)
+            small *= 2;
+        count_entries(&m);
+        plm_json_object(json, "map");
+        write_rows(json, &m, unit);
+        status = write_entries(json, &m, unit, names);
+        plm_json_end_object(json);
+    }
+    free(m.row);
+    free(m.entry);
+    return status;
+}

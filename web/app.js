@@ -1,0 +1,105 @@
+/* Starts the page: one state, and who redraws when it changes. */
+
+import { byId, el, fill, forgetColors, pressed } from "./dom.js";
+import { plural } from "./format.js";
+import { loadDocument } from "./data.js";
+import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, startTimeline } from "./timeline.js";
+import { drawModules, moveModules, startModules } from "./modules.js";
+import { drawHeap, moveHeap, startHeap } from "./heap.js";
+import { drawAnswer, drawCards, drawSteps, scrollToEnough } from "./tables.js";
+
+const page = loadDocument();
+const state = { lane: 0, point: 0, axis: "events", tree: "treemap", focus: [] };
+const chosen = firstCards();
+
+/* The card of the run, the smallest that is enough and the largest that is not: the lines worth seeing first. */
+function firstCards() {
+  const whole = page.gpus.filter((gpu) => !gpu.mig);
+  const enough = whole.find((gpu) => gpu.verdict !== "no");
+  const short = whole.filter((gpu) => gpu.verdict === "no").at(-1);
+  return new Set([page.gpu, enough?.id, short?.id].filter((id) => page.gpus.some((gpu) => gpu.id === id)));
+}
+
+function moveTo(point) {
+  const { length } = page.lanes[state.lane].points;
+  state.point = Math.max(0, Math.min(length - 1, point));
+  moveTimeline();
+  moveModules();
+  moveHeap();
+}
+
+function toggleCard(id) {
+  if (!chosen.delete(id)) chosen.add(id);
+  capacitiesChanged();
+}
+
+const drawFits = () => drawCards(page, chosen, toggleCard);
+
+function showLane(index) {
+  const lane = page.lanes[index];
+  state.lane = index;
+  state.focus = [];
+  forgetZoom();
+  state.point = lane.at_peak.point ?? 0;
+  drawAnswer(page, lane);
+  drawSteps(lane, moveTo);
+  for (const id of ["timeline", "modules", "heap"]) byId(id).hidden = !lane.points.length;
+  byId("tree").hidden = !page.attributed;
+  if (!lane.points.length) return;
+  drawTimeline();
+  moveTo(state.point);
+}
+
+/* ---- light and dark ---- */
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+function isDark() {
+  const forced = document.documentElement.dataset.theme;
+  return forced ? forced === "dark" : system.matches;
+}
+
+function repaint() {
+  forgetColors();
+  pressed(byId("theme"), isDark());
+  drawSteps(page.lanes[state.lane], moveTo);
+  if (!page.lanes[state.lane].points.length) return;
+  drawTimeline();
+  moveTimeline();
+  drawModules();
+  drawHeap();
+}
+
+function startTheme() {
+  byId("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    repaint();
+  });
+  system.addEventListener("change", repaint);
+  pressed(byId("theme"), isDark());
+}
+
+function startLanes() {
+  const box = byId("lane");
+  byId("lane-box").hidden = page.lanes.length < 2;
+  fill(box, ...page.lanes.map((lane, i) => el("option", { value: i }, `rank ${lane.rank}, device ${lane.device}`)));
+  box.addEventListener("change", () => showLane(Number(box.value)));
+}
+
+function start() {
+  startTheme();
+  startLanes();
+  startTimeline(page, state, chosen, moveTo);
+  startModules(page, state);
+  startHeap(page, state);
+  byId("fits-filter").addEventListener("input", drawFits);
+  byId("fits-mig").addEventListener("change", drawFits);
+  drawFits();
+  scrollToEnough();
+  byId("lane").value = page.largest;
+  showLane(page.largest);
+  fill(byId("foot"), `plimsoll ${page.version} · ${page.record}`, page.left_out ? ` · ${plural(page.left_out, "more device")} not shown` : "");
+  document.documentElement.dataset.ready = Math.round(performance.now());
+}
+
+start();
