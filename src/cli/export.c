@@ -51,25 +51,30 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
     return 0;
 }
 
-static int choose(const struct request *r, const struct plm_export_format **format, struct plm_error *error)
+/* The format that was asked for; NULL with a sentence if that is not clear. */
+static const struct plm_export_format *choose(const struct request *r, struct plm_error *error)
 {
-    *format = NULL;
-    if (!r->path)
-        return plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll export FILE.plm --csv`");
+    const struct plm_export_format *format = NULL;
+    if (!r->path) {
+        plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll export FILE.plm --csv`");
+        return NULL;
+    }
     for (size_t i = 0; i < plm_export_format_count && i < FORMATS_MAX; i++) {
         if (!r->chosen[i])
             continue;
-        if (*format)
-            return plm_fail(error, PLM_EINVAL, "one format at a time: --%s or --%s", (*format)->name,
-                            plm_export_formats[i].name);
-        *format = &plm_export_formats[i];
+        if (format) {
+            plm_fail(error, PLM_EINVAL, "one format at a time: --%s or --%s", format->name, plm_export_formats[i].name);
+            return NULL;
+        }
+        format = &plm_export_formats[i];
     }
-    if (!*format)
-        return plm_fail(error, PLM_EINVAL, "no format given: add --csv or another one of `plimsoll export --formats`");
-    if (r->at && !((*format)->flags & PLM_EXPORT_MOMENT))
-        return plm_fail(error, PLM_EINVAL, "--at has no meaning with --%s, which shows all of the job",
-                        (*format)->name);
-    return 0;
+    if (!format)
+        plm_fail(error, PLM_EINVAL, "no format given: add --csv or another one of `plimsoll export --formats`");
+    else if (r->at && !(format->flags & PLM_EXPORT_MOMENT)) {
+        plm_fail(error, PLM_EINVAL, "--at has no meaning with --%s, which shows all of the job", format->name);
+        return NULL;
+    }
+    return format;
 }
 
 /* Opens the output; nothing is made or replaced before the record was read. */
@@ -175,7 +180,8 @@ int plm_cmd_export(int argc, char **argv)
         return show_fields();
     if (r.formats)
         return show_formats();
-    if (choose(&r, &format, &error) < 0)
+    format = choose(&r, &error);
+    if (!format)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO)) {
         plm_fail(&error, PLM_EINVAL, "a %s is not for a terminal; write it to a file with -o FILE.%s", format->name,

@@ -382,7 +382,7 @@ static void replay(struct work *w, uint32_t moment)
         const bool freed = lane->order[m] & 1;
         for (; o < end && o->at <= m; o++)
             apply(w, o, m);
-        if (w->unmapped)
+        if (w->unmapped && w->next)
             unmap(w, m);
         link_block(w, block, freed);
         if (!freed)
@@ -392,7 +392,7 @@ static void replay(struct work *w, uint32_t moment)
         return;
     for (; o < end; o++)
         apply(w, o, (uint32_t)moments);
-    if (w->unmapped)
+    if (w->unmapped && w->next)
         unmap(w, (uint32_t)moments);
 }
 

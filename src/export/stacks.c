@@ -17,6 +17,12 @@ struct group {
     uint64_t bytes;
 };
 
+struct groups {
+    struct group *item;
+    size_t count, room;
+    struct plm_map seen; /* context and owner -> index of `item` */
+};
+
 struct line {
     char text[STACK_BYTES];
     size_t length;
@@ -75,34 +81,36 @@ static void render(struct line *l, const struct plm_job *job, const struct plm_b
         add_frame(l, "(not attributed)", strlen("(not attributed)"));
 }
 
-static int gather(const struct plm_lane *lane, uint32_t moment, struct group **groups, size_t *count)
+/* The group of a block, a new one if there is none yet; NULL without memory. */
+static struct group *group_of(struct groups *g, const struct plm_block *b)
 {
-    struct plm_map seen = {0};
+    const uint64_t key = (uint64_t)b->context << 32 | b->owner, at = plm_map_get(&g->seen, key);
     struct group *more;
-    size_t room = 0;
-    int status = 0;
-    for (size_t i = 0; i < lane->blocks && status == 0; i++) {
+    if (at != PLM_MAP_NONE)
+        return &g->item[at];
+    more = plm_grow(g->item, g->count, &g->room, sizeof *more);
+    if (!more)
+        return NULL;
+    g->item = more;
+    if (plm_map_put(&g->seen, key, g->count))
+        return NULL;
+    g->item[g->count] = (struct group){b, 0};
+    return &g->item[g->count++];
+}
+
+static int gather(const struct plm_lane *lane, uint32_t moment, struct groups *g)
+{
+    for (size_t i = 0; i < lane->blocks; i++) {
         const struct plm_block *b = &lane->block[i];
-        const uint64_t key = (uint64_t)b->context << 32 | b->owner;
-        uint64_t at;
+        struct group *group;
         if (b->alloc_at > moment || moment >= b->free_at)
             continue;
-        at = plm_map_get(&seen, key);
-        if (at == PLM_MAP_NONE) {
-            more = plm_grow(*groups, *count, &room, sizeof *more);
-            if (!more || plm_map_put(&seen, key, *count)) {
-                *groups = more ? more : *groups;
-                status = PLM_ENOMEM;
-                continue;
-            }
-            *groups = more;
-            at = (*count)++;
-            more[at] = (struct group){b, 0};
-        }
-        (*groups)[at].bytes += b->bytes;
+        group = group_of(g, b);
+        if (!group)
+            return PLM_ENOMEM;
+        group->bytes += b->bytes;
     }
-    plm_map_free(&seen);
-    return status;
+    return 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -126,23 +134,23 @@ static void join_equal(struct plm_stacks *s)
 
 int plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks)
 {
-    struct group *group = NULL;
+    struct groups groups = {0};
     struct line *line = malloc(sizeof *line);
-    size_t groups = 0;
-    int status = gather(lane, moment, &group, &groups);
+    int status = gather(lane, moment, &groups);
 
-    *stacks = (struct plm_stacks){calloc(groups + 1, sizeof *stacks->stack), 0};
+    *stacks = (struct plm_stacks){calloc(groups.count + 1, sizeof *stacks->stack), 0};
     if (!line || !stacks->stack)
         status = PLM_ENOMEM;
-    for (size_t i = 0; i < groups && status == 0; i++) {
-        render(line, job, group[i].block);
-        stacks->stack[stacks->count] = (struct plm_stack){strdup(line->text), group[i].bytes};
+    for (size_t i = 0; i < groups.count && status == 0; i++) {
+        render(line, job, groups.item[i].block);
+        stacks->stack[stacks->count] = (struct plm_stack){strdup(line->text), groups.item[i].bytes};
         if (!stacks->stack[stacks->count].frames)
             status = PLM_ENOMEM;
         else
             stacks->count++;
     }
-    free(group);
+    free(groups.item);
+    plm_map_free(&groups.seen);
     free(line);
     if (status < 0)
         plm_stacks_free(stacks);
