@@ -45,6 +45,7 @@ def _selecting(torch, keep):
     as everywhere on the virtual device; only the sizes matter."""
 
     def kept(count):
+        device.note("selection-assumed")
         return int(keep * count + 0.5)
 
     def empty(like, shape, dtype=None):

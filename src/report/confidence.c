@@ -112,7 +112,9 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
     if (calls) {
         int lowers = describe_assumed(text, s, calls);
         REASON(lowers, "%s", text);
-    }
+    } else if (plm_summary_has_note(s, "selection-assumed") && plm_summary_config(s, "assume"))
+        REASON(1, "how much nonzero, masks, unique or nms keep was assumed (--assume %.100s)",
+               plm_summary_config(s, "assume"));
     if (refused)
         REASON(1, "%llu calls were refused", (unsigned long long)refused);
     if (!s->steps)

@@ -68,6 +68,10 @@ static const struct {
      "random initializations of large CPU tensors were skipped: the virtual GPU does not read "
      "them."},
     {"hook-failed", "the hook does not fit this PyTorch (", "); steps may not be counted."},
+    {"attribution-failed", "the hook could not follow this program (",
+     "); from then on memory has no module and no category."},
+    {"operators-unknown", NULL,
+     "this PyTorch does not tell which operators run; modules are known, operators are not."},
     {"stack-assumed", NULL,
      "PyTorch's metadata does not name its cuDNN and NCCL; the newest of its CUDA generation "
      "are assumed."},
