@@ -239,8 +239,10 @@ static int mark(struct plm_collect *c, const struct plm_record_event *e, uint32_
 
 static void begin_phase(struct plm_process *p, struct plm_thread *t, uint32_t phase)
 {
-    if (p->depth < PLM_PHASE_DEPTH)
-        p->phase[p->depth++] = (uint8_t)phase;
+    /* A program that only tells what begins must not be stuck in the phase that filled the list: the oldest goes. */
+    if (p->depth == PLM_PHASE_DEPTH)
+        memmove(p->phase, p->phase + 1, (size_t)--p->depth);
+    p->phase[p->depth++] = (uint8_t)phase;
     p->forwards += phase == PLM_PHASE_FORWARD;
     p->backwards += phase == PLM_PHASE_BACKWARD;
     t->recomputes += phase == PLM_PHASE_RECOMPUTE;

@@ -65,6 +65,9 @@ int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, const stru
 int plm_html_map(struct plm_json *json, const struct plm_lane *lane, uint32_t moment, uint32_t *live, size_t count,
                  uint64_t unit, const struct plm_html_names *names);
 
+/* html_lane.c: by how much a figure differs from another, in units. Figures of a damaged record may be any numbers. */
+void plm_html_difference(struct plm_json *json, uint64_t value, uint64_t from, uint64_t unit);
+
 /* html_lane.c: a column of figures, written as pairs of "how many did not change" and "by how much the next did". */
 void plm_html_column(struct plm_json *json, const char *key, const uint64_t *value, size_t count, uint64_t unit);
 

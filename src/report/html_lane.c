@@ -24,6 +24,11 @@ struct sample {
     size_t lives;
 };
 
+void plm_html_difference(struct plm_json *j, uint64_t value, uint64_t from, uint64_t unit)
+{
+    plm_json_signed(j, NULL, (int64_t)(value - from) / (int64_t)unit);
+}
+
 void plm_html_column(struct plm_json *j, const char *key, const uint64_t *value, size_t count, uint64_t unit)
 {
     uint64_t last = 0, same = 0;
@@ -34,7 +39,7 @@ void plm_html_column(struct plm_json *j, const char *key, const uint64_t *value,
             continue;
         }
         plm_json_integer(j, NULL, same);
-        plm_json_signed(j, NULL, ((int64_t)value[i] - (int64_t)last) / (int64_t)unit);
+        plm_html_difference(j, value[i], last, unit);
         last = value[i];
         same = 0;
     }
@@ -45,7 +50,7 @@ void plm_html_column(struct plm_json *j, const char *key, const uint64_t *value,
 
 struct change {
     uint32_t at;
-    int64_t bytes;
+    uint64_t bytes; /* taken; what is given back is written as its complement */
 };
 
 static int by_moment(const void *a, const void *b)
@@ -63,14 +68,14 @@ static int card_memory(struct sample *s)
         return PLM_ENOMEM;
     for (size_t i = 0; i < s->lane->segments; i++) {
         const struct plm_segment *g = &s->lane->segment[i];
-        change[count++] = (struct change){g->alloc_at, (int64_t)g->bytes};
+        change[count++] = (struct change){g->alloc_at, g->bytes};
         if (g->free_at != PLM_MOMENT_NEVER)
-            change[count++] = (struct change){g->free_at, -(int64_t)g->bytes};
+            change[count++] = (struct change){g->free_at, -g->bytes};
     }
     qsort(change, count, sizeof *change, by_moment);
     for (size_t i = 0; i < s->moments->points; i++) {
         while (k < count && change[k].at <= s->moments->point[i])
-            used += (uint64_t)change[k++].bytes;
+            used += change[k++].bytes;
         s->c.used[i] = used;
     }
     free(change);
@@ -87,7 +92,7 @@ static void write_holders(struct sample *s)
         if (s->held[k] == s->written[k])
             continue;
         plm_json_integer(s->json, NULL, k - last);
-        plm_json_signed(s->json, NULL, ((int64_t)s->held[k] - (int64_t)s->written[k]) / (int64_t)s->moments->unit);
+        plm_html_difference(s->json, s->held[k], s->written[k], s->moments->unit);
         s->written[k] = s->held[k];
         last = k;
     }
@@ -164,7 +169,7 @@ static void write_deltas(struct plm_json *j, const char *key, const uint64_t *va
     uint64_t last = 0;
     plm_json_array(j, key);
     for (size_t i = 0; i < count; i++) {
-        plm_json_signed(j, NULL, (int64_t)(value[i] - last));
+        plm_html_difference(j, value[i], last, 1);
         last = value[i];
     }
     plm_json_end_array(j);

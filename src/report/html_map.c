@@ -133,7 +133,7 @@ static void write_rows(struct plm_json *j, const struct map *m, uint64_t unit)
     uint64_t end = 0;
     plm_json_array(j, "address");
     for (size_t i = 0; i < m->rows; i++) {
-        plm_json_signed(j, NULL, ((int64_t)m->row[i].address - (int64_t)end) / (int64_t)unit);
+        plm_html_difference(j, m->row[i].address, end, unit);
         end = m->row[i].address + m->row[i].bytes;
     }
     plm_json_end_array(j);
@@ -160,7 +160,7 @@ static void write_gaps(struct plm_json *j, const struct map *m, uint64_t unit)
         const struct entry *e = &m->entry[i];
         if (!i || e[-1].row != e->row)
             end = m->row[e->row].address;
-        plm_json_signed(j, NULL, ((int64_t)e->address - (int64_t)end) / (int64_t)unit);
+        plm_html_difference(j, e->address, end, unit);
         end = e->address + e->span;
     }
     plm_json_end_array(j);

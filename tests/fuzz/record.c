@@ -18,9 +18,15 @@
 #include "fuzz.h"
 #include "record/format.h"
 #include "record/reader.h"
+#include "report/html.h"
 #include "report/report.h"
 
 enum { PIECES_MAX = 6 };
+
+/* In place of the page, which is not what is looked at. */
+const unsigned char plm_html_before[] = "<", plm_html_after[] = ">";
+const size_t plm_html_before_size = 1, plm_html_after_size = 1;
+const char plm_html_missing[] = "";
 
 static void put(const void *bytes, size_t size, uint64_t at)
 {
@@ -158,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     plm_report_text(out, job, &options, &error);
     plm_report_text(out, job, &listing, &error);
     plm_report_json(out, job, &listing, &error);
+    plm_report_html(out, job, NULL, options.record, &error);
     fclose(out);
     free(text);
     plm_job_free(job);

@@ -572,13 +572,41 @@ static void names(void **state)
     assert_string_equal(plm_category_name((enum plm_category)99), "other");
 }
 
+/* PyTorch's side only tells into which phase the process passes. */
+static void only_begins(void)
+{
+    for (int i = 0; i < 40; i++) {
+        phase(i % 2 ? PLM_PHASE_BACKWARD : PLM_PHASE_FORWARD, true);
+        alloc(A + (uint64_t)i * 512, 512, 0);
+    }
+}
+
+static void phases_that_never_end(void **state)
+{
+    struct plm_job *job = job_of(only_begins);
+    const struct plm_lane *lane = &job->lane[0];
+    (void)state;
+    assert_true(lane->phases >= 39); /* the first may stand before the lane's first event */
+    for (size_t i = 1; i < lane->phases; i++)
+        assert_int_not_equal(lane->phase[i].value, lane->phase[i - 1].value);
+    assert_int_equal(lane->phase[lane->phases - 1].value, PLM_PHASE_BACKWARD);
+    plm_job_free(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(training),   cmocka_unit_test(holders),  cmocka_unit_test(recomputation),
-        cmocka_unit_test(inference),  cmocka_unit_test(tags),     cmocka_unit_test(damaged),
-        cmocka_unit_test(unreadable), cmocka_unit_test(segments), cmocka_unit_test(processes),
+        cmocka_unit_test(training),
+        cmocka_unit_test(holders),
+        cmocka_unit_test(recomputation),
+        cmocka_unit_test(inference),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(unreadable),
+        cmocka_unit_test(segments),
+        cmocka_unit_test(processes),
         cmocka_unit_test(names),
+        cmocka_unit_test(phases_that_never_end),
     };
     return RUN(tests);
 }
