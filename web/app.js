@@ -45,6 +45,7 @@ function showLane(index) {
   drawSteps(lane, moveTo);
   for (const id of ["timeline", "modules", "heap"]) byId(id).hidden = !lane.points.length;
   byId("tree").hidden = !page.attributed;
+  byId("fits").classList.toggle("lineless", !lane.points.length);
   if (!lane.points.length) return;
   drawTimeline();
   moveTo(state.point);

@@ -117,7 +117,7 @@ function stepRow(lane, i, most, moveTo) {
   edge.style.left = `${(100 * step.reserved) / most}%`;
   const more = i ? step.allocated - steps.list[i - 1].allocated : 0;
   const change = more ? `${more > 0 ? "+" : "−"}${size(Math.abs(more))}` : i ? "=" : "";
-  const go = el("button", { type: "button", class: "link", "aria-label": `Set the cursor to the peak of step ${stepName(steps, i)}`,
+  const go = !lane.points.length ? stepName(steps, i) : el("button", { type: "button", class: "link", "aria-label": `Set the cursor to the peak of step ${stepName(steps, i)}`,
     click: () => moveTo(indexNear(lane.points.at, step.peak)) }, stepName(steps, i));
   return el("tr", {}, el("th", { scope: "row", class: "n" }, go), el("td", { class: "n" }, size(step.allocated)), el("td", { class: "n dim" }, change),
     el("td", { class: "track" }, bar, edge), el("td", { class: "n" }, size(step.reserved)));
@@ -132,7 +132,7 @@ export function drawSteps(lane, moveTo, all = false) {
     rows.push(el("tr", {}, el("td", { colspan: "5" }, button)));
   }
   fillTable(byId("steps-table"), ["Step", "Allocated", "Change", "", "Reserved"], rows, [0, 1, 2, 4]);
-  fill(byId("steps-note"), steps.list.length ? "peaks; the number sets the cursor" : "no optimizer step was seen");
+  fill(byId("steps-note"), !steps.list.length ? "no optimizer step was seen" : lane.points.length ? "peaks; the number sets the cursor" : "peaks");
   drawStepsChart(steps);
 }
 

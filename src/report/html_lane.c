@@ -20,6 +20,7 @@ struct sample {
     size_t point, snapshot, phase;
     uint64_t *held, *written; /* per module and category: now, and as of the last snapshot */
     size_t keys;
+    struct plm_html_rows rows;
     uint32_t *live, *place;   /* blocks that live now; where each block is in there */
     size_t lives;
 };
@@ -110,7 +111,9 @@ static int write_snapshot(struct sample *s, uint32_t moment)
         if (!copy)
             return PLM_ENOMEM;
         memcpy(copy, s->live, s->lives * sizeof *copy);
-        status = plm_html_map(s->json, s->lane, moment, copy, s->lives, s->moments->unit, s->names);
+        status = plm_html_rows_advance(&s->rows, moment);
+        if (status == 0)
+            status = plm_html_map(s->json, &s->rows, copy, s->lives, s->moments->unit, s->names);
         free(copy);
     }
     plm_json_end_object(s->json);
@@ -227,13 +230,16 @@ static void give_back(struct sample *s)
     free(s->written);
     free(s->live);
     free(s->place);
+    plm_html_rows_free(&s->rows);
 }
 
 int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, const struct plm_html_moments *moments,
                   const struct plm_html_names *names)
 {
     struct sample s = {.json = json, .lane = lane, .moments = moments, .names = names};
-    int status = make_room(&s);
+    int status = plm_html_rows_make(lane, &s.rows);
+    if (status == 0)
+        status = make_room(&s);
     plm_json_integer(json, "unit", moments->unit);
     plm_json_array(json, "snapshots");
     if (status == 0)

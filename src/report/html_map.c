@@ -4,14 +4,6 @@
 #include "base/error.h"
 #include "report/html.h"
 
-/* A piece of the card's memory as the map shows it. Mapped pieces that touch are one: that is how an
-   expandable segment grows. */
-struct row {
-    uint64_t address, bytes;
-    uint32_t kind;
-    size_t entries;
-};
-
 /* A block, or several small ones close to each other. */
 struct entry {
     uint64_t address, span, bytes;
@@ -22,7 +14,7 @@ struct entry {
 
 struct map {
     const struct plm_lane *lane;
-    struct row *row;
+    struct plm_html_row *row;
     size_t rows;
     uint32_t *live;
     size_t lives;
@@ -37,7 +29,7 @@ enum {
 
 static int by_address(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct plm_html_row *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
 }
 
@@ -48,11 +40,12 @@ static int by_block_address(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
+/* Mapped pieces that touch are one: that is how an expandable segment grows. */
 static void join_mapped(struct map *m)
 {
     size_t kept = 0;
     for (size_t i = 0; i < m->rows; i++) {
-        struct row *last = kept ? &m->row[kept - 1] : NULL;
+        struct plm_html_row *last = kept ? &m->row[kept - 1] : NULL;
         if (last && last->kind == PLM_RECORD_VMM && m->row[i].kind == PLM_RECORD_VMM &&
             last->address + last->bytes == m->row[i].address)
             last->bytes += m->row[i].bytes;
@@ -62,16 +55,13 @@ static void join_mapped(struct map *m)
     m->rows = kept;
 }
 
-/* Segments that live at the moment, by address, and a row for each block outside of them. */
-static void collect_rows(struct map *m, uint32_t moment)
+/* The segments, by address, and a row for blocks outside of them. */
+static void collect_rows(struct map *m, const struct plm_html_rows *rows)
 {
     size_t known, r = 0;
-    for (size_t i = 0; i < m->lane->segments; i++) {
-        const struct plm_segment *g = &m->lane->segment[i];
-        if (g->kind != PLM_RECORD_LIBRARY && g->alloc_at <= moment && moment < g->free_at)
-            m->row[m->rows++] = (struct row){g->address, g->bytes, g->kind, 0};
-    }
-    qsort(m->row, m->rows, sizeof *m->row, by_address);
+    if (rows->rows)
+        memcpy(m->row, rows->row, rows->rows * sizeof *m->row);
+    m->rows = rows->rows;
     join_mapped(m);
     known = m->rows;
     for (size_t i = 0; i < m->lives; i++) {
@@ -83,7 +73,7 @@ static void collect_rows(struct map *m, uint32_t moment)
         if (m->rows > known && m->row[m->rows - 1].address + m->row[m->rows - 1].bytes == b->address)
             m->row[m->rows - 1].bytes += b->bytes;
         else
-            m->row[m->rows++] = (struct row){b->address, b->bytes, KIND_UNKNOWN, 0};
+            m->row[m->rows++] = (struct plm_html_row){b->address, b->bytes, KIND_UNKNOWN, 0};
     }
     qsort(m->row, m->rows, sizeof *m->row, by_address);
 }
@@ -206,16 +196,16 @@ static int write_entries(struct plm_json *j, const struct map *m, uint64_t unit,
     return 0;
 }
 
-int plm_html_map(struct plm_json *json, const struct plm_lane *lane, uint32_t moment, uint32_t *live, size_t count,
-                 uint64_t unit, const struct plm_html_names *names)
+int plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32_t *live, size_t count, uint64_t unit,
+                 const struct plm_html_names *names)
 {
-    struct map m = {.lane = lane, .live = live, .lives = count};
+    struct map m = {.lane = rows->lane, .live = live, .lives = count};
     int status = PLM_ENOMEM;
-    qsort_r(live, count, sizeof *live, by_block_address, lane->block);
-    m.row = calloc(lane->segments + count + 1, sizeof *m.row);
+    qsort_r(live, count, sizeof *live, by_block_address, rows->lane->block);
+    m.row = calloc(rows->rows + count + 1, sizeof *m.row);
     m.entry = calloc(count + 1, sizeof *m.entry);
     if (m.row && m.entry)
-        collect_rows(&m, moment);
+        collect_rows(&m, rows);
     if (m.row && m.entry && m.rows > ROWS_MOST)
         status = 0;
     else if (m.row && m.entry) {
