@@ -77,7 +77,7 @@ static uint32_t make_context(const char *module, const char *outer, const char *
 
 static void phase(enum plm_phase which, bool begins)
 {
-    uint64_t word = plm_record_pair(which, begins);
+    uint64_t word = begins ? which : PLM_PHASE_OTHER;
     plm_record(PLM_EV_PHASE, 0, &word, 1);
 }
 

@@ -237,50 +237,23 @@ static int mark(struct plm_collect *c, const struct plm_record_event *e, uint32_
     return 0;
 }
 
-static void begin_phase(struct plm_process *p, struct plm_thread *t, uint32_t phase)
-{
-    /* A program that only tells what begins must not be stuck in the phase that filled the list: the oldest goes. */
-    if (p->depth == PLM_PHASE_DEPTH)
-        memmove(p->phase, p->phase + 1, (size_t)--p->depth);
-    p->phase[p->depth++] = (uint8_t)phase;
-    p->forwards += phase == PLM_PHASE_FORWARD;
-    p->backwards += phase == PLM_PHASE_BACKWARD;
-    t->recomputes += phase == PLM_PHASE_RECOMPUTE;
-}
-
-/* Ends the innermost phase of that kind; threads may end theirs in another order than they began. */
-static void end_phase(struct plm_process *p, struct plm_thread *t, uint32_t phase)
-{
-    int at = p->depth - 1;
-    while (at >= 0 && p->phase[at] != phase)
-        at--;
-    if (at >= 0) {
-        memmove(p->phase + at, p->phase + at + 1, (size_t)(p->depth - at - 1));
-        p->depth--;
-    }
-    if (phase == PLM_PHASE_RECOMPUTE && t->recomputes && --t->recomputes == 0)
-        t->scope++;
-}
-
 static int phase(struct plm_collect *c, const struct plm_record_event *e)
 {
     struct plm_thread *t = thread_of(c, e);
-    uint32_t which = (uint32_t)e->words[0];
+    uint32_t now = (uint32_t)e->words[0];
     struct plm_process *p;
     if (!t)
         return PLM_ENOMEM;
-    if (which >= PLM_PHASES)
+    if (now >= PLM_PHASES)
         return 0;
     p = &c->process[t->process];
-    if (e->words[0] >> 32)
-        begin_phase(p, t, which);
-    else
-        end_phase(p, t, which);
+    p->phase = (uint8_t)now;
+    p->forwards += now == PLM_PHASE_FORWARD;
+    p->backwards += now == PLM_PHASE_BACKWARD;
     c->attributed = true;
-    return mark(c, e, p->depth ? p->phase[p->depth - 1] : PLM_PHASE_OTHER);
+    return mark(c, e, now);
 }
 
-/* Within a recomputation it is its end that counts: what one module of it leaves to the next is no activation. */
 static int module(struct plm_collect *c, const struct plm_record_event *e)
 {
     struct plm_thread *t = thread_of(c, e);
@@ -288,7 +261,7 @@ static int module(struct plm_collect *c, const struct plm_record_event *e)
         return PLM_ENOMEM;
     if ((uint32_t)e->words[0])
         t->modules++;
-    else if (t->modules && --t->modules == 0 && !t->recomputes)
+    else if (t->modules && --t->modules == 0)
         t->scope++;
     return 0;
 }
@@ -302,7 +275,7 @@ static int step(struct plm_collect *c, const struct plm_record_event *e)
     c->process[t->process].steps++;
     for (size_t i = 0; i < c->threads; i++)
         if (c->thread[i].process == t->process)
-            c->thread[i].modules = c->thread[i].recomputes = 0;
+            c->thread[i].modules = 0;
     return mark(c, e, (uint32_t)e->words[0]);
 }
 

@@ -10,8 +10,6 @@
 #include "base/map.h"
 #include "record/reader.h"
 
-enum { PLM_PHASE_DEPTH = 16 };
-
 /* Which rule decides about an untagged block; follows from its context. */
 enum plm_rule {
     PLM_RULE_OTHER,
@@ -29,15 +27,14 @@ enum { PLM_CATEGORY_OPEN = PLM_CATEGORIES, PLM_CATEGORY_UNLESS_BACKWARD };
 struct plm_process {
     uint32_t number;
     uint32_t forwards, backwards, steps;
-    uint8_t phase[PLM_PHASE_DEPTH]; /* those that have begun, innermost last */
-    int depth;
+    uint8_t phase; /* that it is in */
     uint32_t phase_context[PLM_PHASES]; /* for blocks without one; 0: not made yet */
 };
 
-/* One thread. Its scope is counted up whenever it leaves the outermost module, or a recomputation. */
+/* One thread. Its scope is counted up whenever it leaves the outermost module. */
 struct plm_thread {
     uint32_t process; /* index; UINT32_MAX: not seen yet */
-    uint32_t modules, recomputes; /* that it is in */
+    uint32_t modules; /* that it is in */
     uint32_t scope;
     uint32_t device, lane; /* of its last allocator event */
 };

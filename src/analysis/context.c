@@ -69,7 +69,7 @@ int plm_collect_context(struct plm_collect *c, const struct plm_record_event *e)
 int plm_collect_context_of(struct plm_collect *c, struct plm_process *p, uint32_t id, uint32_t *context)
 {
     uint64_t known = id ? plm_map_get(&c->context_of, pair(p->number, id)) : PLM_MAP_NONE;
-    enum plm_phase phase = p->depth ? (enum plm_phase)p->phase[p->depth - 1] : PLM_PHASE_OTHER;
+    enum plm_phase phase = (enum plm_phase)p->phase;
     if (known != PLM_MAP_NONE) {
         *context = (uint32_t)known;
         return 0;

@@ -271,7 +271,7 @@ static struct frame *push_program(struct thread *t, enum kind kind)
 /* The record is told when the process as a whole passes into another phase. */
 static void mark(enum plm_phase phase)
 {
-    uint64_t word = plm_record_pair((uint32_t)phase, 1);
+    uint64_t word = (uint64_t)phase;
     if (atomic_exchange_explicit(&all.marked, (uint32_t)phase, memory_order_relaxed) != (uint32_t)phase)
         plm_record(PLM_EV_PHASE, 0, &word, 1);
 }

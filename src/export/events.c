@@ -84,7 +84,7 @@ static const struct plm_event_shape shapes[PLM_EV_TYPES] = {
     [PLM_EV_CONTEXT] = {"context",
                         {NUMBER("context", 0, 4), TEXT("module", 4), TEXT("op", 8), TEXT("inner_op", 12),
                          NAME("phase", 16, 4, phase_name)}},
-    [PLM_EV_PHASE] = {"phase", {NAME("phase", 0, 4, phase_name), FLAG("begins", 4, 4)}},
+    [PLM_EV_PHASE] = {"phase", {NAME("phase", 0, 4, phase_name)}},
     [PLM_EV_MODULE] = {"module", {TEXT("module", 0), NAME("phase", 4, 4, phase_name)}},
     [PLM_EV_TAG] = {"tag",
                     {ADDRESS("address", 0), NAME("category", 8, 4, category_name), TEXT("owner", 12),

@@ -87,7 +87,7 @@ enum plm_event_type {
     /* since version 2 */
     PLM_EV_CONTEXT,       /* u32 id, u32 module text; u32 outermost operator text, u32 innermost; u32 phase, u32 0:
                              where in the program something happened; other events of the process name it by id */
-    PLM_EV_PHASE,         /* u32 phase, u32 1 begins / 0 ends */
+    PLM_EV_PHASE,         /* u32 phase, u32 0: the process passes into it */
     PLM_EV_MODULE,        /* u32 module text (0: leaves the innermost), u32 phase */
     PLM_EV_TAG,           /* u64 address, u32 category, u32 owner text (a parameter's full name), u64 bytes that
                              were asked for (0: not known): what the block that holds the address is for */

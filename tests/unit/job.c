@@ -49,7 +49,7 @@ static void tag(uint64_t at, uint32_t category, const char *owner)
 
 static void phase(uint32_t which, bool begins)
 {
-    uint64_t word = plm_record_pair(which, begins);
+    uint64_t word = begins ? which : PLM_PHASE_OTHER;
     plm_record(PLM_EV_PHASE, 0, &word, 1);
 }
 
@@ -303,7 +303,7 @@ static void holders(void **state)
     plm_job_free(job);
 }
 
-/* ---- recomputation, by phase and by module; nothing is said of the operator ---- */
+/* ---- recomputation; nothing is said of the operator ---- */
 
 static void checkpointed(void)
 {
@@ -317,15 +317,7 @@ static void checkpointed(void)
     alloc(A, 512, 1); /* 1: outlives it */
     module(NULL, PLM_PHASE_RECOMPUTE);
     release(A, 512);
-    phase(PLM_PHASE_RECOMPUTE, true);
-    module("h.1", PLM_PHASE_RECOMPUTE);
-    alloc(A, 512, 1); /* 2: handed on to the next module */
-    alloc(B, 512, 0); /* 3: has the phase alone, outlives it */
-    module(NULL, PLM_PHASE_RECOMPUTE);
-    release(A, 512);
-    phase(PLM_PHASE_RECOMPUTE, false);
-    release(B, 512);
-    alloc(A, 512, 0); /* 4: back in the backward */
+    alloc(A, 512, 0); /* 2: the backward itself; it has the phase alone */
     release(A, 512);
     phase(PLM_PHASE_BACKWARD, false);
 }
@@ -337,9 +329,7 @@ static void recomputation(void **state)
     assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
     assert_category(job, 1, PLM_CATEGORY_ACTIVATIONS);
     assert_category(job, 2, PLM_CATEGORY_TEMPORARIES);
-    assert_category(job, 3, PLM_CATEGORY_ACTIVATIONS);
-    assert_category(job, 4, PLM_CATEGORY_TEMPORARIES);
-    assert_int_equal(job->context[job->lane[0].block[3].context].phase, PLM_PHASE_RECOMPUTE);
+    assert_int_equal(job->context[job->lane[0].block[2].context].phase, PLM_PHASE_BACKWARD);
     assert_sums(job);
     plm_job_free(job);
 }
