@@ -86,18 +86,22 @@ class _Optimizers:
     def __init__(self):
         self.seen = {}  # id → (steps, size of the state)
 
-    def before(self, optimizer, *_):
-        try:
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    # A model may be called for the first time inside the step: then it has no name yet.
-                    if id(parameter) in names.parameters:
-                        _tag_once(parameter, device.PARAMETERS, names.parameters[id(parameter)])
-        finally:
-            phase(device.OPTIMIZER)
+    def step_begins(self, optimizer, *_):
+        safely(self.before, optimizer)
+        phase(device.OPTIMIZER)
 
-    def after(self, optimizer, *_):
+    def step_ends(self, optimizer, *_):
         leave_frame()
+        safely(self.after, optimizer)
+
+    def before(self, optimizer):
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                # A model may be called for the first time inside the step: then it has no name yet.
+                if id(parameter) in names.parameters:
+                    _tag_once(parameter, device.PARAMETERS, names.parameters[id(parameter)])
+
+    def after(self, optimizer):
         steps, size = self.seen.get(id(optimizer), (0, 0))
         now = len(optimizer.state)
         self.seen[id(optimizer)] = (steps + 1, now)
@@ -183,7 +187,7 @@ def _hook_modules(module):
         flags = roots.get(id(self))
         if flags is None:
             flags = 0 if next(self.parameters(), None) is not None else device.NO_PARAMETERS
-            names._remember(roots, self, flags)
+            names.remember(roots, self, flags)
         _tag_inputs(args)
         if kwargs:
             _tag_inputs(kwargs.values())
@@ -240,8 +244,8 @@ def hook_modules(module):
 
 def hook_optimizer(module):
     """Called when torch.optim.optimizer has been imported; before steps.py's hook, so that a stop comes last."""
-    module.register_optimizer_step_pre_hook(lambda *args: safely(_optimizers.before, *args))
-    module.register_optimizer_step_post_hook(lambda *args: safely(_optimizers.after, *args))
+    module.register_optimizer_step_pre_hook(_optimizers.step_begins)
+    module.register_optimizer_step_post_hook(_optimizers.step_ends)
     module.Optimizer.zero_grad = _in_phase(module.Optimizer.zero_grad, device.ZERO_GRAD)
 
 

@@ -46,7 +46,7 @@ def _top(module):
     return module
 
 
-def _remember(table, thing, value):
+def remember(table, thing, value):
     key = id(thing)
     table[key] = value
     weakref.finalize(thing, table.pop, key, None).atexit = False
@@ -79,7 +79,7 @@ def _walk(module, path, seen):
 
 def add_parameter(parameter, name):
     text = device.text(name)
-    _remember(parameters, parameter, text)
+    remember(parameters, parameter, text)
     tensors.append((weakref.ref(parameter), text))
 
 
@@ -95,13 +95,13 @@ def _name_all(top):
     has_parameters = next(top.parameters(), None) is not None
     kind = _kind(top)
     prefix = _tops[id(top)] if id(top) in _tops else _prefix(kind) if has_parameters else f"({kind})"
-    _remember(_tops, top, prefix)
+    remember(_tops, top, prefix)
     for module, path in _walk(top, prefix, set()):
         number = device.text(path or f"({kind})")
         for name in module._buffers:
             buffers[id(module), name] = device.text(f"{path}.{name}" if path else name)
         if id(module) not in modules:
-            _remember(modules, module, number)
+            remember(modules, module, number)
         for name, parameter in module._parameters.items():
             if parameter is not None and id(parameter) not in parameters:
                 add_parameter(parameter, f"{path}.{name}" if path else name)
@@ -113,5 +113,5 @@ def add(module):
     top = _top(module)
     _name_all(top)
     if id(module) not in modules:  # a part that named_modules() does not show
-        _remember(modules, module, device.text(f"({type(module).__name__})"))
+        remember(modules, module, device.text(f"({type(module).__name__})"))
     return top
