@@ -1,6 +1,6 @@
 /*
  * Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing load: for each process a
- * track of its steps, for each thread its modules with the calls it made and a track of its phases, and for
+ * track of its steps, for each thread its modules with the calls it made, one track of phases, and for
  * each device counters of what is allocated, by category, and of what is reserved.
  */
 #include <stdio.h>
@@ -24,13 +24,14 @@
 struct process {
     uint32_t number, pid;
     uint64_t step_ns;    /* where the current step began */
+    bool in_phase;
 };
 
 struct thread {
-    bool seen, seen_phases;
+    bool seen;
     uint32_t tid;
     uint32_t process;    /* index of `process` */
-    unsigned modules, phases; /* open slices */
+    unsigned modules;    /* open slices */
 };
 
 struct trace {
@@ -117,7 +118,7 @@ static struct process *add_process(struct trace *t, uint32_t number, uint32_t pi
     for (size_t i = 0; i < t->processes; i++)
         if (more[i].pid == pid)
             pid = NO_PID + number; /* the system used it twice */
-    more[t->processes] = (struct process){number, pid, ns};
+    more[t->processes] = (struct process){.number = number, .pid = pid, .step_ns = ns};
     name_process(t, &more[t->processes]);
     return &more[t->processes++];
 }
@@ -183,24 +184,19 @@ static void put_module(struct trace *t, const struct plm_record_event *e, const 
     }
 }
 
-static void put_phase(struct trace *t, const struct plm_record_event *e, const struct process *p)
+/* A process passes from phase to phase, whichever thread says so. */
+static void put_phase(struct trace *t, const struct plm_record_event *e, struct process *p)
 {
-    struct thread *thread = &t->thread[e->thread];
-    const uint32_t tid = PHASES_TID + e->thread;
+    const uint32_t tid = PHASES_TID;
     struct plm_value value = plm_values_get(&t->values, &plm_event_shape(PLM_EV_PHASE)->field[0], e);
-    char name[48];
-    if (!thread->seen_phases) {
-        snprintf(name, sizeof name, "phases of thread %u", e->tid);
-        put_metadata(t, "thread_name", p->pid, tid, name);
-        thread->seen_phases = true;
-    }
-    if (e->words[0] >> 32 && value.type == PLM_VALUE_TEXT) {
-        begin_slice(t, p->pid, tid, e->time_ns, &value.text);
-        thread->phases++;
-    } else if (!(e->words[0] >> 32) && thread->phases) {
+    if (value.type != PLM_VALUE_TEXT)
+        return;
+    if (p->in_phase)
         end_slice(t, p->pid, tid, e->time_ns);
-        thread->phases--;
-    }
+    else
+        put_metadata(t, "thread_name", p->pid, tid, "phases");
+    begin_slice(t, p->pid, tid, e->time_ns, &value.text);
+    p->in_phase = true;
 }
 
 /* Nothing of a module lasts longer than a step: what is open then was left by an exception. */
@@ -365,11 +361,11 @@ static int put_counters(struct trace *t, const struct plm_lane *lane)
 /* What a cut record leaves open ends with it. */
 static void close_all(struct trace *t)
 {
-    for (size_t i = 0; i < t->processes; i++)
+    for (size_t i = 0; i < t->processes; i++) {
         close_modules(t, &t->process[i], t->last_ns);
-    for (size_t i = 0; i < t->threads; i++)
-        for (; t->thread[i].phases; t->thread[i].phases--)
-            end_slice(t, t->process[t->thread[i].process].pid, PHASES_TID + (uint32_t)i, t->last_ns);
+        if (t->process[i].in_phase)
+            end_slice(t, t->process[i].pid, PHASES_TID, t->last_ns);
+    }
 }
 
 int plm_export_perfetto(const struct plm_export *export, struct plm_error *error)

@@ -23,11 +23,12 @@ uint64_t plm_report_deciding(const struct plm_summary *s)
     return calls;
 }
 
-/* How many of the last steps raised their peak, each by more than `slack` of it. */
+/* How many of the last steps raised their peak, each by more than `slack` of it. The second step always does: the
+   optimizer's state is there then; it counts only if it is the last. */
 static int rising(const struct plm_device_summary *d, bool reserved, double slack)
 {
     int n = 0;
-    for (int i = d->steps - 1; i > 0; i--, n++) {
+    for (int i = d->steps - 1; i > (d->steps > 2); i--, n++) {
         uint64_t now = reserved ? d->step[i].reserved_peak : d->step[i].allocated_peak;
         uint64_t before = reserved ? d->step[i - 1].reserved_peak : d->step[i - 1].allocated_peak;
         if (now <= before || (double)(now - before) <= slack * (double)before)
