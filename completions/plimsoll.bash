@@ -37,7 +37,7 @@ _plimsoll_split() {
 _plimsoll() {
     local program=$1 cur words command= previous i
     local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
-    local commands='run report export gpus symbols doctor help version'
+    local commands='run report export diff gpus symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -65,7 +65,7 @@ _plimsoll() {
 
     case ${command:-run}:$previous in
     run:--gpu | report:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color) _plimsoll_words auto always never; return ;;
+    run:--color | report:--color | diff:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
@@ -95,6 +95,9 @@ _plimsoll() {
         else
             _plimsoll_files -f
         fi
+        ;;
+    diff)
+        if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

@@ -40,6 +40,7 @@ complete -c plimsoll -f
 complete -c plimsoll -n 'not __plimsoll_command' -a run -d 'run a command on the virtual GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a report -d 'show a report again'
 complete -c plimsoll -n 'not __plimsoll_command' -a export -d 'export a job record'
+complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a symbols -d 'show covered CUDA entry points'
 complete -c plimsoll -n 'not __plimsoll_command' -a doctor -d 'check machine and PyTorch'
@@ -84,6 +85,11 @@ complete -c plimsoll -n '__plimsoll_is export' -s o -l output -r -F -d 'write to
 complete -c plimsoll -n '__plimsoll_is export' -s f -l force -d 'replace the file'
 complete -c plimsoll -n '__plimsoll_is export' -l fields -d 'list the fields of events'
 complete -c plimsoll -n '__plimsoll_is export' -l formats -d 'list the formats'
+
+complete -c plimsoll -n '__plimsoll_is diff' -F
+complete -c plimsoll -n '__plimsoll_is diff' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is diff' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is diff' -l color -x -a 'auto always never' -d colours
 
 complete -c plimsoll -n '__plimsoll_is gpus' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is gpus' -a '(__plimsoll_gpus)'

@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"run", plm_cmd_run, "run a command on the virtual GPU and report what it needs"},
     {"report", plm_cmd_report, "show the report of a job record again"},
     {"export", plm_cmd_export, "turn a job record into CSV, JSON, a memory snapshot, a trace"},
+    {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
     {"doctor", plm_cmd_doctor, "check this machine and the PyTorch of an interpreter"},
