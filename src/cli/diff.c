@@ -14,7 +14,6 @@ struct request {
     const char *path[2];
 };
 
-/* Options may stand before, between and after the files. */
 static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
     const struct plm_option table[] = {
@@ -22,21 +21,12 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
         {"json", 0, PLM_OPTION_FLAG, &r->json, false},
         {"color", 0, PLM_OPTION_TEXT, &r->color, true},
     };
-    int files = 0;
-    while (argc > 0) {
-        int rest, status = plm_options_parse(table, sizeof table / sizeof table[0], "diff", argc, argv, &rest, error);
-        if (status < 0)
-            return status;
-        argc -= rest;
-        argv += rest;
-        if (argc == 0)
-            break;
-        if (files == 2)
-            return plm_fail(error, PLM_EINVAL, "two records at a time: `plimsoll diff BEFORE.plm AFTER.plm`");
-        r->path[files++] = argv[0];
-        argc--;
-        argv++;
-    }
+    int files, status = plm_options_among(table, sizeof table / sizeof table[0], "diff", argc, argv, r->path, 2, &files,
+                                          error);
+    if (status < 0)
+        return status;
+    if (files > 2)
+        return plm_fail(error, PLM_EINVAL, "two records at a time: `plimsoll diff BEFORE.plm AFTER.plm`");
     if (files < 2)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll diff BEFORE.plm AFTER.plm`",
                         files ? "one record only" : "no records given");

@@ -22,6 +22,7 @@ static const struct command commands[] = {
     {"report", plm_cmd_report, "show the report of a job record again"},
     {"export", plm_cmd_export, "turn a job record into CSV, JSON, a memory snapshot, a trace"},
     {"diff", plm_cmd_diff, "show what grew between two job records"},
+    {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
     {"doctor", plm_cmd_doctor, "check this machine and the PyTorch of an interpreter"},
