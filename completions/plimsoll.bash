@@ -38,7 +38,7 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report export diff check gpus symbols doctor help version'
+    local commands='run report export import diff check gpus symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -80,7 +80,7 @@ _plimsoll() {
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
-    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output) _plimsoll_files -f; return ;;
+    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -103,6 +103,9 @@ _plimsoll() {
         else
             _plimsoll_files -f
         fi
+        ;;
+    import)
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force; else _plimsoll_files -f; fi
         ;;
     diff)
         if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi

@@ -44,6 +44,7 @@ complete -c plimsoll -f
 complete -c plimsoll -n 'not __plimsoll_command' -a run -d 'run a command on the virtual GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a report -d 'show a report again'
 complete -c plimsoll -n 'not __plimsoll_command' -a export -d 'export a job record'
+complete -c plimsoll -n 'not __plimsoll_command' -a import -d 'import a memory snapshot'
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
@@ -90,6 +91,10 @@ complete -c plimsoll -n '__plimsoll_is export' -s o -l output -r -F -d 'write to
 complete -c plimsoll -n '__plimsoll_is export' -s f -l force -d 'replace the file'
 complete -c plimsoll -n '__plimsoll_is export' -l fields -d 'list the fields of events'
 complete -c plimsoll -n '__plimsoll_is export' -l formats -d 'list the formats'
+
+complete -c plimsoll -n '__plimsoll_is import' -F
+complete -c plimsoll -n '__plimsoll_is import' -s o -l output -r -F -d 'the job record'
+complete -c plimsoll -n '__plimsoll_is import' -s f -l force -d 'replace the job record'
 
 complete -c plimsoll -n '__plimsoll_is diff' -F
 complete -c plimsoll -n '__plimsoll_is diff' -l json -d 'print JSON'

@@ -309,21 +309,45 @@ static int refuse(struct reader *r, unsigned char opcode)
         unsigned char opcode;
         const char *name;
     } names[] = {
-        {'c', "GLOBAL"},         {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},         {'b', "BUILD"},
-        {'i', "INST"},           {'o', "OBJ"},           {0x81, "NEWOBJ"},        {0x92, "NEWOBJ_EX"},
-        {0x82, "EXT1"},          {0x83, "EXT2"},         {0x84, "EXT4"},          {'P', "PERSID"},
-        {'Q', "BINPERSID"},      {0x97, "NEXT_BUFFER"},  {0x98, "READONLY_BUFFER"}, {0x96, "BYTEARRAY8"},
-        {0x8f, "EMPTY_SET"},     {0x90, "ADDITEMS"},     {0x91, "FROZENSET"},     {'I', "INT"},
-        {'L', "LONG"},           {'F', "FLOAT"},         {'S', "STRING"},         {'T', "BINSTRING"},
-        {'U', "SHORT_BINSTRING"}, {'V', "UNICODE"},      {'g', "GET"},            {'p', "PUT"},
-        {'2', "DUP"},            {'0', "POP"},           {'1', "POP_MARK"},
+        {'c', "GLOBAL"},
+        {0x93, "STACK_GLOBAL"},
+        {'R', "REDUCE"},
+        {'b', "BUILD"},
+        {'i', "INST"},
+        {'o', "OBJ"},
+        {0x81, "NEWOBJ"},
+        {0x92, "NEWOBJ_EX"},
+        {0x82, "EXT1"},
+        {0x83, "EXT2"},
+        {0x84, "EXT4"},
+        {'P', "PERSID"},
+        {'Q', "BINPERSID"},
+        {0x97, "NEXT_BUFFER"},
+        {0x98, "READONLY_BUFFER"},
+        {0x96, "BYTEARRAY8"},
+        {0x8f, "EMPTY_SET"},
+        {0x90, "ADDITEMS"},
+        {0x91, "FROZENSET"},
+        {'I', "INT"},
+        {'L', "LONG"},
+        {'F', "FLOAT"},
+        {'S', "STRING"},
+        {'T', "BINSTRING"},
+        {'U', "SHORT_BINSTRING"},
+        {'V', "UNICODE"},
+        {'g', "GET"},
+        {'p', "PUT"},
+        {'2', "DUP"},
+        {'0', "POP"},
+        {'1', "POP_MARK"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].opcode == opcode)
             return plm_fail(r->error, PLM_EFORMAT,
                             "this pickle holds more than plain data and is not read: opcode %s at byte %zu",
                             names[i].name, r->at - 1);
-    return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle: unknown opcode 0x%02x at byte %zu", opcode, r->at - 1);
+    return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle: unknown opcode 0x%02x at byte %zu", opcode,
+                    r->at - 1);
 }
 
 static int push_constant(struct reader *r, enum plm_pickled type, bool value)

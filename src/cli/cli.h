@@ -32,6 +32,7 @@ int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
 int plm_cmd_export(int argc, char **argv);
 int plm_cmd_gpus(int argc, char **argv);
+int plm_cmd_import(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);

@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"run", plm_cmd_run, "run a command on the virtual GPU and report what it needs"},
     {"report", plm_cmd_report, "show the report of a job record again"},
     {"export", plm_cmd_export, "turn a job record into CSV, JSON, a memory snapshot, a trace"},
+    {"import", plm_cmd_import, "turn a memory snapshot of PyTorch into a job record"},
     {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
