@@ -35,13 +35,14 @@ _plimsoll_split() {
 }
 
 _plimsoll() {
-    local program=$1 cur words command= previous i
+    local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
-    local commands='run report export gpus symbols doctor help version'
+    local check='--max --what --pessimistic --junit --github --strict --bytes'
+    local commands='run report export import diff check gpus symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
-        if [[ ${words[i]} == -- && ${command:-run} == run ]]; then
+        if [[ ${words[i]} == -- && ${command:-run} == @(run|check) ]]; then
             # The rest is the user's command.
             if declare -F _command_offset >/dev/null; then
                 for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
@@ -63,16 +64,23 @@ _plimsoll() {
         cur=${cur#*=}
     fi
 
-    case ${command:-run}:$previous in
+    # A command that is checked has the options of run.
+    [[ $command == check && $previous == -* ]] && case $previous in
+    --gpu | --gpus | --steps | --detail | --assume | --output | -o | --json | --color) as=run ;;
+    esac
+    case ${as:-${command:-run}}:$previous in
+    check:--what) _plimsoll_words device_used reserved allocated; return ;;
+    check:--max) return ;;
+    check:--junit) _plimsoll_files -f; return ;;
     run:--gpu | report:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color) _plimsoll_words auto always never; return ;;
+    run:--color | report:--color | diff:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
-    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output) _plimsoll_files -f; return ;;
+    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -95,6 +103,15 @@ _plimsoll() {
         else
             _plimsoll_files -f
         fi
+        ;;
+    import)
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force; else _plimsoll_files -f; fi
+        ;;
+    diff)
+        if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi
+        ;;
+    check)
+        if [[ $cur == -* ]]; then _plimsoll_words $check $run --; else _plimsoll_files -f; fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

@@ -19,14 +19,18 @@ function __plimsoll_is
     test "$(__plimsoll_command)" = $argv[1]
 end
 
+function __plimsoll_runs
+    __plimsoll_is run; or __plimsoll_is check
+end
+
 # Options of run may stand before `--` or the command.
 function __plimsoll_in_run
     __plimsoll_command >/dev/null; or return 0
-    __plimsoll_is run; and not contains -- -- (commandline -opc)
+    __plimsoll_runs; and not contains -- -- (commandline -opc)
 end
 
 function __plimsoll_in_job
-    __plimsoll_is run; and contains -- -- (commandline -opc)
+    __plimsoll_runs; and contains -- -- (commandline -opc)
 end
 
 # What follows `--`, completed as a command of its own.
@@ -40,6 +44,9 @@ complete -c plimsoll -f
 complete -c plimsoll -n 'not __plimsoll_command' -a run -d 'run a command on the virtual GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a report -d 'show a report again'
 complete -c plimsoll -n 'not __plimsoll_command' -a export -d 'export a job record'
+complete -c plimsoll -n 'not __plimsoll_command' -a import -d 'import a memory snapshot'
+complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
+complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a symbols -d 'show covered CUDA entry points'
 complete -c plimsoll -n 'not __plimsoll_command' -a doctor -d 'check machine and PyTorch'
@@ -84,6 +91,22 @@ complete -c plimsoll -n '__plimsoll_is export' -s o -l output -r -F -d 'write to
 complete -c plimsoll -n '__plimsoll_is export' -s f -l force -d 'replace the file'
 complete -c plimsoll -n '__plimsoll_is export' -l fields -d 'list the fields of events'
 complete -c plimsoll -n '__plimsoll_is export' -l formats -d 'list the formats'
+
+complete -c plimsoll -n '__plimsoll_is import' -F
+complete -c plimsoll -n '__plimsoll_is import' -s o -l output -r -F -d 'the job record'
+complete -c plimsoll -n '__plimsoll_is import' -s f -l force -d 'replace the job record'
+
+complete -c plimsoll -n '__plimsoll_is diff' -F
+complete -c plimsoll -n '__plimsoll_is diff' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is diff' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is diff' -l color -x -a 'auto always never' -d colours
+
+complete -c plimsoll -n '__plimsoll_is check' -F
+complete -c plimsoll -n '__plimsoll_is check' -l max -x -d 'the limit'
+complete -c plimsoll -n '__plimsoll_is check' -l what -x -a 'device_used reserved allocated' -d 'what is compared'
+complete -c plimsoll -n '__plimsoll_is check' -l pessimistic -d 'compare the high end of the range'
+complete -c plimsoll -n '__plimsoll_is check' -l junit -r -F -d 'write JUnit XML'
+complete -c plimsoll -n '__plimsoll_is check' -l github -d 'print an annotation'
 
 complete -c plimsoll -n '__plimsoll_is gpus' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is gpus' -a '(__plimsoll_gpus)'

@@ -111,22 +111,25 @@ static const struct plm_option *find(const struct plm_option *options, size_t co
     return NULL;
 }
 
-int plm_options_parse(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
-                      int *rest, struct plm_error *error)
+static int read_settings(const struct plm_option *options, size_t count, const char *section, struct plm_error *error)
 {
     struct config config = {options, count, section};
-    int i = 0, status = read_configs(&config, error);
+    int status = read_configs(&config, error);
+    return status < 0 ? status : read_environment(options, count, error);
+}
 
-    if (status == 0)
-        status = read_environment(options, count, error);
-    if (status < 0)
-        return status;
+static int read_flags(const struct plm_option *options, size_t count, int argc, char **argv, int *rest, bool *ended,
+                      struct plm_error *error)
+{
+    int i = 0, status = 0;
+    *ended = false;
     while (i < argc && argv[i][0] == '-' && argv[i][1]) {
         const char *word = argv[i], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
         size_t n = equals ? (size_t)(equals - word) : strlen(word);
         const struct plm_option *o;
         char origin[64];
         if (!strcmp(word, "--")) {
+            *ended = true;
             i++;
             break;
         }
@@ -148,4 +151,38 @@ int plm_options_parse(const struct plm_option *options, size_t count, const char
     }
     *rest = i;
     return 0;
+}
+
+int plm_options_parse(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
+                      int *rest, struct plm_error *error)
+{
+    int status = read_settings(options, count, section, error);
+    bool ended;
+    return status < 0 ? status : read_flags(options, count, argc, argv, rest, &ended, error);
+}
+
+int plm_options_among(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
+                      const char **word, int most, int *words, struct plm_error *error)
+{
+    int status = read_settings(options, count, section, error);
+    bool only_words = false;
+    *words = 0;
+    while (status == 0 && argc > 0) {
+        int rest = 0;
+        if (!only_words) {
+            status = read_flags(options, count, argc, argv, &rest, &only_words, error);
+            if (status < 0)
+                break;
+            argc -= rest;
+            argv += rest;
+        }
+        if (argc == 0)
+            break;
+        if (*words < most)
+            word[*words] = argv[0];
+        ++*words;
+        argc--;
+        argv++;
+    }
+    return status;
 }

@@ -30,4 +30,9 @@ struct plm_option {
 int plm_options_parse(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
                       int *rest, struct plm_error *error);
 
+/* The same for a sub-command whose options may stand before, between and after its words. The first `most` of
+   them go to `word`; *words is how many there are. After "--" there are only words. */
+int plm_options_among(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
+                      const char **word, int most, int *words, struct plm_error *error);
+
 #endif

@@ -27,9 +27,12 @@ enum plm_exit {
     PLM_EXIT_NOT_FOUND = 127,
 };
 
+int plm_cmd_check(int argc, char **argv);
+int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
 int plm_cmd_export(int argc, char **argv);
 int plm_cmd_gpus(int argc, char **argv);
+int plm_cmd_import(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);

@@ -31,24 +31,13 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
         {"formats", 0, PLM_OPTION_FLAG, &r->formats, false},
     };
     size_t count = 5;
+    int words, status;
     for (size_t i = 0; i < plm_export_format_count && i < FORMATS_MAX; i++)
         table[count++] = (struct plm_option){plm_export_formats[i].name, 0, PLM_OPTION_FLAG, &r->chosen[i], false};
-    /* Options may stand before and after the file. */
-    while (argc > 0) {
-        int rest, status = plm_options_parse(table, count, "export", argc, argv, &rest, error);
-        if (status < 0)
-            return status;
-        argc -= rest;
-        argv += rest;
-        if (argc == 0)
-            break;
-        if (r->path)
-            return plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll export FILE --csv`");
-        r->path = argv[0];
-        argc--;
-        argv++;
-    }
-    return 0;
+    status = plm_options_among(table, count, "export", argc, argv, &r->path, 1, &words, error);
+    if (status == 0 && words > 1)
+        status = plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll export FILE --csv`");
+    return status;
 }
 
 /* The format that was asked for; NULL with a sentence if that is not clear. */

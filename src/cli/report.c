@@ -18,7 +18,6 @@ struct report_options {
     const char *path; /* the record */
 };
 
-/* Options may stand before and after the file. */
 static int parse(struct report_options *o, int argc, char **argv, struct plm_error *error)
 {
     const struct plm_option table[] = {
@@ -27,20 +26,12 @@ static int parse(struct report_options *o, int argc, char **argv, struct plm_err
         {"at", 0, PLM_OPTION_TEXT, &o->at, false},      {"gpu", 0, PLM_OPTION_TEXT, &o->gpu, true},
         {"html", 0, PLM_OPTION_TEXT, &o->html, false},
     };
-    while (argc > 0) {
-        int rest, status = plm_options_parse(table, sizeof table / sizeof table[0], "report", argc, argv, &rest, error);
-        if (status < 0)
-            return status;
-        argc -= rest;
-        argv += rest;
-        if (argc == 0)
-            break;
-        if (o->path)
-            return plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll report FILE`");
-        o->path = argv[0];
-        argc--;
-        argv++;
-    }
+    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "report", argc, argv, &o->path, 1,
+                                          &words, error);
+    if (status < 0)
+        return status;
+    if (words > 1)
+        return plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll report FILE`");
     if (!o->path)
         return plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll report FILE.plm`");
     return 0;

@@ -14,15 +14,10 @@
 #include "base/install.h"
 #include "base/options.h"
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "record/create.h"
 #include "record/writer.h"
 #include "report/report.h"
-
-struct run_options {
-    const char *gpu, *output, *json, *color, *detail, *assume;
-    int gpus, steps;
-    bool bounded, force, bytes, strict, until_exit;
-};
 
 static volatile sig_atomic_t child_pid;
 
@@ -86,7 +81,7 @@ static int gpus_wanted(void)
     return most + 1;
 }
 
-static void describe(const struct run_options *o, const struct plm_catalogue_entry *gpu, char **command)
+static void describe(const struct plm_run *o, const struct plm_catalogue_entry *gpu, char **command)
 {
     char key[32], value[32];
     const char *allocator = getenv("PYTORCH_ALLOC_CONF");
@@ -127,58 +122,89 @@ int plm_await(pid_t child, struct plm_record_header *header)
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
-static int judge_command(int status, const struct plm_summary *s, bool bounded)
+static int judge_command(int status, const struct plm_summary *s, bool bounded, struct plm_error *why)
 {
-    char text[400];
     bool oom = false;
     for (int i = 0; i < s->devices; i++)
         oom |= s->device[i].out_of_memory;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLM_EXIT_OK;
-    if (bounded && oom)
-        return plm_complain(PLM_EXIT_NO_FIT, "the job does not fit on this card: it ran out of memory");
+    if (bounded && oom) {
+        plm_fail(why, PLM_EINVAL, "the job does not fit on this card: it ran out of memory");
+        return PLM_EXIT_NO_FIT;
+    }
     if (WIFSIGNALED(status))
-        snprintf(text, sizeof text, "the command was killed by signal %d (%s); the figures cover what ran until then",
+        plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s); the figures cover what ran until then",
                  WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-        snprintf(text, sizeof text, "the command failed with status %d; the figures cover what ran until then",
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d; the figures cover what ran until then",
                  WEXITSTATUS(status));
-    return plm_complain(PLM_EXIT_COMMAND, text);
+    return PLM_EXIT_COMMAND;
 }
 
 /* A command that never used the virtual GPU has no answer; say why, as far as it can be known. */
-static int judge_silence(const struct plm_summary *s)
+static int judge_silence(const struct plm_summary *s, struct plm_error *why)
 {
     if (plm_summary_has_note(s, "cpu-only-torch"))
-        return plm_complain(
-            PLM_EXIT_CANNOT,
-            "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages needed: "
-            "pip install --no-deps torch) and run again");
-    if (s->full)
-        return plm_complain(PLM_EXIT_CANNOT, "the disk is full: nothing could be recorded; -o names another place");
-    if (s->processes > 1)
-        return plm_complain(PLM_EXIT_CANNOT,
-                            "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
-    return plm_complain(PLM_EXIT_CANNOT, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
+        plm_fail(why, PLM_EINVAL,
+                 "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages "
+                 "needed: pip install --no-deps torch) and run again");
+    else if (s->full)
+        plm_fail(why, PLM_EIO, "the disk is full: nothing could be recorded; -o names another place");
+    else if (s->processes > 1)
+        plm_fail(why, PLM_EINVAL,
+                 "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
+    else
+        plm_fail(why, PLM_EINVAL, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
+    return PLM_EXIT_CANNOT;
 }
 
-static int write_json(const char *path, const struct plm_job *job, const struct plm_report_options *options)
+int plm_run_document(const struct plm_run_end *end)
 {
+    const char *path = end->run->json;
     char text[400];
-    FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+    FILE *out;
     int status;
+    if (!path)
+        return PLM_EXIT_OK;
+    out = strcmp(path, "-") ? fopen(path, "we") : stdout;
     if (!out) {
         snprintf(text, sizeof text, "cannot write %.200s: %s", path, strerror(errno));
         return plm_complain(PLM_EXIT_CANNOT, text);
     }
-    status = plm_report_json(out, job, options, NULL);
+    status = plm_report_json(out, end->job, end->options, NULL);
     if (out != stdout && fclose(out))
         status = PLM_EIO;
     return status ? plm_complain(PLM_EXIT_CANNOT, "the JSON report could not be written") : PLM_EXIT_OK;
 }
 
-static int report(const struct run_options *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
-                  int command_status)
+bool plm_run_quiet(const struct plm_run *run)
+{
+    return run->json && !strcmp(run->json, "-");
+}
+
+/* What `run` itself shows: the report. */
+static int show_report(const struct plm_run_end *end, void *context)
+{
+    struct plm_error error;
+    char reasons[8][256];
+    int n, json, result = end->result;
+    (void)context;
+    if (result)
+        plm_complain(result, end->why);
+    if (end->job->lanes && !plm_run_quiet(end->run) && plm_report_text(stdout, end->job, end->options, &error))
+        result = plm_complain(PLM_EXIT_CANNOT, error.text);
+    json = plm_run_document(end);
+    if (result == PLM_EXIT_OK)
+        result = json;
+    if (result == PLM_EXIT_OK && end->run->strict &&
+        strcmp(plm_report_confidence(&end->job->summary, reasons, 8, &n), "high"))
+        result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
+    return result;
+}
+
+static int report(const struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
+                  int command_status, plm_run_show *show, void *context)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = {.bytes = o->bytes,
@@ -187,27 +213,21 @@ static int report(const struct run_options *o, const struct plm_launch *launch, 
                                          .width = plm_terminal_width(STDOUT_FILENO),
                                          .record = o->output,
                                          .card = cards};
-    struct plm_error error;
+    struct plm_run_end end = {.run = o, .options = &options};
+    struct plm_error error, why = {0};
     struct plm_job *job;
-    const char *own = launch->gpu->card.id;
-    char reasons[8][256];
-    int n, result, json = PLM_EXIT_OK;
+    int n, result;
 
     if (plm_job_read(launch->record, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    n = plm_cards_choose(catalogue, launch->install, NULL, own, cards, &error);
+    n = plm_cards_choose(catalogue, launch->install, NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
-    result = judge_command(command_status, &job->summary, o->bounded);
-    if (!job->lanes)
-        result = result ? result : judge_silence(&job->summary);
-    else if ((!o->json || strcmp(o->json, "-")) && plm_report_text(stdout, job, &options, &error))
-        result = plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (o->json)
-        json = write_json(o->json, job, &options);
-    if (result == PLM_EXIT_OK)
-        result = json;
-    if (result == PLM_EXIT_OK && o->strict && strcmp(plm_report_confidence(&job->summary, reasons, 8, &n), "high"))
-        result = plm_complain(PLM_EXIT_UNTRUSTED, "the confidence is not high, and --strict asks for that");
+    end.job = job;
+    end.result = judge_command(command_status, &job->summary, o->bounded, &why);
+    if (!job->lanes && !end.result)
+        end.result = judge_silence(&job->summary, &why);
+    end.why = why.text;
+    result = show(&end, context);
     plm_job_free(job);
     return result;
 }
@@ -232,7 +252,7 @@ static void note_end(int status, const struct timespec *start)
 }
 
 /* Where values that nobody computed decided the size of tensors, both ends are run, unless the user chose. */
-static void look_at_other_end(const struct run_options *o, const struct plm_launch *launch, int status)
+static void look_at_other_end(const struct plm_run *o, const struct plm_launch *launch, int status)
 {
     struct plm_summary s;
     uint64_t calls;
@@ -250,7 +270,8 @@ static void look_at_other_end(const struct run_options *o, const struct plm_laun
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
 
-static int run(struct run_options *o, struct plm_launch *launch, struct plm_catalogue *catalogue)
+static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue, plm_run_show *show,
+               void *context)
 {
     const char *record = launch->record;
     struct plm_record_file file;
@@ -275,10 +296,10 @@ static int run(struct run_options *o, struct plm_launch *launch, struct plm_cata
     note_end(status, &start);
     look_at_other_end(o, launch, status);
     plm_record_close(&file);
-    return report(o, launch, catalogue, status);
+    return report(o, launch, catalogue, status, show, context);
 }
 
-static int check(struct run_options *o, struct plm_assume *assume)
+static int check(struct plm_run *o, struct plm_assume *assume)
 {
     static const char *const details[] = {"full", "low", "off"};
     struct plm_error error;
@@ -298,62 +319,75 @@ static int check(struct run_options *o, struct plm_assume *assume)
     return PLM_EXIT_OK;
 }
 
-int plm_cmd_run(int argc, char **argv)
+void plm_run_options(struct plm_run *run, struct plm_option table[PLM_RUN_OPTIONS])
 {
-    struct run_options o = {.gpu = "a100-80gb", .color = "auto", .detail = "full", .steps = PLM_STEPS_STEADY};
-    const struct plm_option table[] = {
-        {"gpu", 0, PLM_OPTION_TEXT, &o.gpu, true},
-        {"gpus", 0, PLM_OPTION_NUMBER, &o.gpus, true},
-        {"steps", 0, PLM_OPTION_NUMBER, &o.steps, true},
-        {"bounded", 0, PLM_OPTION_FLAG, &o.bounded, true},
-        {"output", 'o', PLM_OPTION_TEXT, &o.output, false},
-        {"force", 'f', PLM_OPTION_FLAG, &o.force, false},
-        {"json", 0, PLM_OPTION_TEXT, &o.json, false},
-        {"strict", 0, PLM_OPTION_FLAG, &o.strict, true},
-        {"bytes", 0, PLM_OPTION_FLAG, &o.bytes, true},
-        {"color", 0, PLM_OPTION_TEXT, &o.color, true},
-        {"detail", 0, PLM_OPTION_TEXT, &o.detail, true},
-        {"assume", 0, PLM_OPTION_TEXT, &o.assume, true},
-        {"until-exit", 0, PLM_OPTION_FLAG, &o.until_exit, false},
+    const struct plm_option options[PLM_RUN_OPTIONS] = {
+        {"gpu", 0, PLM_OPTION_TEXT, &run->gpu, true},
+        {"gpus", 0, PLM_OPTION_NUMBER, &run->gpus, true},
+        {"steps", 0, PLM_OPTION_NUMBER, &run->steps, true},
+        {"bounded", 0, PLM_OPTION_FLAG, &run->bounded, true},
+        {"output", 'o', PLM_OPTION_TEXT, &run->output, false},
+        {"force", 'f', PLM_OPTION_FLAG, &run->force, false},
+        {"json", 0, PLM_OPTION_TEXT, &run->json, false},
+        {"strict", 0, PLM_OPTION_FLAG, &run->strict, true},
+        {"bytes", 0, PLM_OPTION_FLAG, &run->bytes, true},
+        {"color", 0, PLM_OPTION_TEXT, &run->color, true},
+        {"detail", 0, PLM_OPTION_TEXT, &run->detail, true},
+        {"assume", 0, PLM_OPTION_TEXT, &run->assume, true},
+        {"until-exit", 0, PLM_OPTION_FLAG, &run->until_exit, false},
     };
+    *run = (struct plm_run){.gpu = "a100-80gb", .color = "auto", .detail = "full", .steps = PLM_STEPS_STEADY};
+    memcpy(table, options, sizeof options);
+}
+
+int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void *context)
+{
     const struct plm_catalogue_entry *gpu = NULL;
     struct plm_catalogue catalogue;
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
     struct plm_error error;
     char name[128], output[256], record[PATH_MAX];
-    int rest, status;
-
-    if (plm_options_parse(table, sizeof table / sizeof table[0], "run", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (rest == argc)
-        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
-    status = check(&o, &launch.assume);
+    int status = check(o, &launch.assume);
     if (status)
         return status;
     if (plm_install_find(&install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
-        status = plm_catalogue_find(&catalogue, &install, o.gpu, &gpu, &error);
+        status = plm_catalogue_find(&catalogue, &install, o->gpu, &gpu, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (!o.output) {
-        job_name(name, sizeof name, argv + rest);
+    if (!o->output) {
+        job_name(name, sizeof name, command);
         snprintf(output, sizeof output, "plimsoll-%s.%d.plm", name, (int)getpid());
-        o.output = output;
+        o->output = output;
     }
     launch.gpu = gpu;
-    launch.gpus = o.gpus;
-    launch.steps = o.steps;
-    launch.bounded = o.bounded;
-    launch.detail = o.detail;
-    launch.command = argv + rest;
+    launch.gpus = o->gpus;
+    launch.steps = o->steps;
+    launch.bounded = o->bounded;
+    launch.detail = o->detail;
+    launch.command = command;
     launch.record = record;
-    if (absolute(record, sizeof record, o.output))
+    if (absolute(record, sizeof record, o->output))
         status = plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
     else
-        status = run(&o, &launch, &catalogue);
+        status = run(o, &launch, &catalogue, show, context);
     plm_catalogue_free(&catalogue);
     return status;
+}
+
+int plm_cmd_run(int argc, char **argv)
+{
+    struct plm_option table[PLM_RUN_OPTIONS];
+    struct plm_run o;
+    struct plm_error error;
+    int rest;
+    plm_run_options(&o, table);
+    if (plm_options_parse(table, PLM_RUN_OPTIONS, "run", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (rest == argc)
+        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
+    return plm_run_command(&o, argv + rest, show_report, NULL);
 }

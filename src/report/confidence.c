@@ -116,6 +116,10 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
     } else if (plm_summary_has_note(s, "selection-assumed") && plm_summary_config(s, "assume"))
         REASON(1, "how much nonzero, masks, unique or nms keep was assumed (--assume %.100s)",
                plm_summary_config(s, "assume"));
+    if (plm_summary_has_note(s, "history-late"))
+        REASON(1, "the history of the snapshot begins late: an earlier peak is not in it");
+    if (plm_summary_has_note(s, "history-differs"))
+        REASON(1, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
     if (refused)
         REASON(1, "%llu calls were refused", (unsigned long long)refused);
     if (!s->steps)

@@ -119,6 +119,38 @@ static void nearer_wins(void **state)
     assert_string_equal(v.text, "flag");
 }
 
+static int among(int argc, const char **argv, const char *word[2], int *words)
+{
+    return plm_options_among(options, COUNT(options), "run", argc, (char **)argv, word, 2, words, NULL);
+}
+
+#define AMONG(word, words, ...) \
+    among((int)COUNT(((const char *[]){__VA_ARGS__})), (const char *[]){__VA_ARGS__}, word, words)
+
+static void among_words(void **state)
+{
+    const char *word[2] = {NULL, NULL};
+    int words = -1;
+    (void)state;
+    setenv("PLIMSOLL_GPU", "environment", 1);
+    assert_int_equal(AMONG(word, &words, "--gpu", "flag", "a", "-s", "3", "b", "--bounded"), 0);
+    assert_int_equal(words, 2);
+    assert_string_equal(word[0], "a");
+    assert_string_equal(word[1], "b");
+    assert_string_equal(v.text, "flag"); /* also with words and options behind it */
+    assert_true(v.flag && v.number == 3);
+    assert_int_equal(AMONG(word, &words, "--", "--gpu", "-x", "c"), 0);
+    assert_int_equal(words, 3);
+    assert_string_equal(word[0], "--gpu");
+    assert_string_equal(word[1], "-x");
+    assert_int_equal(AMONG(word, &words, "a", "--gpu", "--", "b"), 0); /* here it is a value */
+    assert_int_equal(words, 2);
+    assert_string_equal(v.text, "--");
+    assert_int_equal(AMONG(word, &words, "a", "--nothing"), PLM_EINVAL);
+    assert_int_equal(AMONG(word, &words, "--bounded"), 0);
+    assert_int_equal(words, 0);
+}
+
 static void wrong_config(void **state)
 {
     static const struct {
@@ -147,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(flags, clean),        cmocka_unit_test_setup(two_dashes_end, clean),
         cmocka_unit_test_setup(mistakes, clean),     cmocka_unit_test_setup(nearer_wins, clean),
-        cmocka_unit_test_setup(wrong_config, clean),
+        cmocka_unit_test_setup(wrong_config, clean), cmocka_unit_test_setup(among_words, clean),
     };
     if (chdir(unit_folder()))
         return 1;

@@ -1,0 +1,551 @@
+#include "base/unpickle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { NO_RUN = UINT32_MAX };
+
+/* Integers are kept as sign and magnitude; those that do not fit are known to be large, no more. */
+struct node {
+    uint8_t type;
+    bool negative, large;      /* of an int */
+    uint32_t last;             /* run that is filled now; of a text, its length */
+    union {
+        uint64_t number;
+        double real;
+        const char *text;
+        struct {
+            uint32_t first, count;
+        } items;
+    } u;
+};
+
+/* Containers grow in batches while others grow in between: their items are chains of runs. */
+struct run {
+    uint32_t start, count, next;
+};
+
+struct plm_unpickled {
+    struct node *node;
+    uint32_t *item;
+    struct run *run;
+    size_t nodes, items, runs, node_room, item_room, run_room;
+    uint32_t root;
+};
+
+struct reader {
+    struct plm_unpickled *p;
+    const unsigned char *data;
+    size_t size, at;
+    uint32_t *stack, *memo;
+    size_t *mark;
+    size_t depth, marks, memos, stack_room, mark_room, memo_room;
+    struct plm_error *error;
+};
+
+/* ---- what the rest is made of ---- */
+
+static int bad(struct reader *r, const char *what)
+{
+    return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle of plain data: %s at byte %zu", what, r->at);
+}
+
+static int no_memory(struct reader *r)
+{
+    return plm_fail(r->error, PLM_ENOMEM, "out of memory");
+}
+
+/* The next `count` bytes; NULL if the input ends before. */
+static const unsigned char *take(struct reader *r, uint64_t count)
+{
+    const unsigned char *from = r->data + r->at;
+    if (count > r->size - r->at)
+        return NULL;
+    r->at += (size_t)count;
+    return from;
+}
+
+static uint64_t little(const unsigned char *bytes, unsigned count)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+static int push(struct reader *r, uint32_t value)
+{
+    uint32_t *more = plm_grow(r->stack, r->depth, &r->stack_room, sizeof *more);
+    if (!more)
+        return no_memory(r);
+    r->stack = more;
+    r->stack[r->depth++] = value;
+    return 0;
+}
+
+static int push_node(struct reader *r, struct node node)
+{
+    struct plm_unpickled *p = r->p;
+    struct node *more = p->nodes < UINT32_MAX - 1 ? plm_grow(p->node, p->nodes, &p->node_room, sizeof *more) : NULL;
+    if (!more)
+        return no_memory(r);
+    p->node = more;
+    p->node[p->nodes++] = node;
+    return push(r, (uint32_t)(p->nodes - 1));
+}
+
+/* How many values lie above the innermost mark, or above all. */
+static size_t above_mark(const struct reader *r)
+{
+    return r->depth - (r->marks ? r->mark[r->marks - 1] : 0);
+}
+
+/* Adds the uppermost `count` values to a container and takes them off. */
+static int extend(struct reader *r, uint32_t container, size_t count)
+{
+    struct plm_unpickled *p = r->p;
+    struct node *n = &p->node[container];
+    struct run *run = n->last == NO_RUN ? NULL : &p->run[n->last];
+    if (count && (!run || (size_t)run->start + run->count != p->items)) {
+        struct run *more = p->runs < NO_RUN ? plm_grow(p->run, p->runs, &p->run_room, sizeof *more) : NULL;
+        if (!more)
+            return no_memory(r);
+        p->run = more;
+        p->run[p->runs] = (struct run){(uint32_t)p->items, 0, NO_RUN};
+        if (n->last == NO_RUN)
+            n->u.items.first = (uint32_t)p->runs;
+        else
+            p->run[n->last].next = (uint32_t)p->runs;
+        n->last = (uint32_t)p->runs++;
+        run = &p->run[n->last];
+    }
+    for (size_t i = r->depth - count; i < r->depth; i++) {
+        uint32_t *more = p->items < UINT32_MAX - 1 ? plm_grow(p->item, p->items, &p->item_room, sizeof *more) : NULL;
+        if (!more)
+            return no_memory(r);
+        p->item = more;
+        p->item[p->items++] = r->stack[i];
+        run->count++;
+        n->u.items.count++;
+    }
+    r->depth -= count;
+    return 0;
+}
+
+/* ---- opcodes ---- */
+
+static int push_container(struct reader *r, enum plm_pickled type)
+{
+    return push_node(r, (struct node){.type = (uint8_t)type, .last = NO_RUN, .u.items = {NO_RUN, 0}});
+}
+
+/* A new container of the uppermost `count` values. */
+static int gather(struct reader *r, enum plm_pickled type, size_t count)
+{
+    uint32_t made;
+    int status;
+    if (count > above_mark(r))
+        return bad(r, "too few values");
+    status = push_container(r, type);
+    if (status < 0)
+        return status;
+    made = r->stack[--r->depth];
+    status = extend(r, made, count);
+    return status < 0 ? status : push(r, made);
+}
+
+/* The same of all values above the mark, which goes. */
+static int gather_marked(struct reader *r, enum plm_pickled type)
+{
+    size_t count = above_mark(r);
+    int status;
+    if (!r->marks)
+        return bad(r, "no mark");
+    if (type == PLM_PICKLED_DICT && count % 2)
+        return bad(r, "a key without a value");
+    status = gather(r, type, count);
+    r->marks--;
+    return status;
+}
+
+/* Appends `count` values to the container below them. */
+static int append(struct reader *r, enum plm_pickled type, size_t count)
+{
+    uint32_t container;
+    if (count >= r->depth)
+        return bad(r, "too few values");
+    container = r->stack[r->depth - count - 1];
+    if (r->p->node[container].type != type)
+        return bad(r, "items for something that is no container");
+    return extend(r, container, count);
+}
+
+static int append_marked(struct reader *r, enum plm_pickled type)
+{
+    size_t count = above_mark(r);
+    if (!r->marks)
+        return bad(r, "no mark");
+    if (type == PLM_PICKLED_DICT && count % 2)
+        return bad(r, "a key without a value");
+    r->marks--;
+    return append(r, type, count);
+}
+
+static int push_mark(struct reader *r)
+{
+    size_t *more = plm_grow(r->mark, r->marks, &r->mark_room, sizeof *more);
+    if (!more)
+        return no_memory(r);
+    r->mark = more;
+    r->mark[r->marks++] = r->depth;
+    return 0;
+}
+
+static int push_small(struct reader *r, unsigned bytes)
+{
+    const unsigned char *from = take(r, bytes);
+    uint64_t value;
+    if (!from)
+        return bad(r, "it ends within a number");
+    value = little(from, bytes);
+    if (bytes == 4 && value >> 31) /* BININT is signed, the shorter ones are not */
+        return push_node(r, (struct node){.type = PLM_PICKLED_INT, .negative = true, .u.number = (1ull << 32) - value});
+    return push_node(r, (struct node){.type = PLM_PICKLED_INT, .u.number = value});
+}
+
+/* Two's complement of any length, lowest byte first. */
+static int push_long(struct reader *r, unsigned length_bytes)
+{
+    const unsigned char *from = take(r, length_bytes);
+    struct node node = {.type = PLM_PICKLED_INT};
+    uint64_t count = from ? little(from, length_bytes) : 0;
+    unsigned char fill;
+    from = from && count < 1u << 31 ? take(r, count) : NULL;
+    if (!from)
+        return bad(r, "it ends within a number");
+    node.negative = count && from[count - 1] & 0x80;
+    fill = node.negative ? 0xff : 0;
+    for (uint64_t i = 8; i < count; i++)
+        node.large |= from[i] != fill;
+    node.u.number = little(from, count < 8 ? (unsigned)count : 8);
+    if (node.negative) {
+        if (count < 8)
+            node.u.number |= UINT64_MAX << 8 * count;
+        node.u.number = -node.u.number;
+        node.large |= !node.u.number; /* -2^64 */
+    }
+    return push_node(r, node);
+}
+
+static int push_real(struct reader *r)
+{
+    const unsigned char *from = take(r, 8);
+    struct node node = {.type = PLM_PICKLED_REAL};
+    uint64_t bits = 0;
+    if (!from)
+        return bad(r, "it ends within a number");
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | from[i];
+    memcpy(&node.u.real, &bits, 8);
+    return push_node(r, node);
+}
+
+static int push_text(struct reader *r, enum plm_pickled type, unsigned length_bytes)
+{
+    const unsigned char *from = take(r, length_bytes);
+    uint64_t count = from ? little(from, length_bytes) : 0;
+    from = from && count < UINT32_MAX ? take(r, count) : NULL;
+    if (!from)
+        return bad(r, "it ends within a text");
+    return push_node(r, (struct node){.type = (uint8_t)type, .last = (uint32_t)count, .u.text = (const char *)from});
+}
+
+/* Numbers of the memo count up in a pickle; one beyond the size of the input is a mistake. */
+static int put(struct reader *r, uint64_t number)
+{
+    if (!above_mark(r))
+        return bad(r, "too few values");
+    if (number >= r->size)
+        return bad(r, "a number of the memo that cannot be");
+    while (r->memos <= number) {
+        uint32_t *more = plm_grow(r->memo, r->memos, &r->memo_room, sizeof *more);
+        if (!more)
+            return no_memory(r);
+        r->memo = more;
+        r->memo[r->memos++] = PLM_PICKLED_ABSENT;
+    }
+    r->memo[number] = r->stack[r->depth - 1];
+    return 0;
+}
+
+static int memo(struct reader *r, unsigned bytes, bool get)
+{
+    const unsigned char *from = take(r, bytes);
+    uint64_t number;
+    if (!from)
+        return bad(r, "it ends within a number");
+    number = little(from, bytes);
+    if (!get)
+        return put(r, number);
+    if (number >= r->memos || r->memo[number] == PLM_PICKLED_ABSENT)
+        return bad(r, "something that was not remembered");
+    return push(r, r->memo[number]);
+}
+
+static int frame(struct reader *r)
+{
+    const unsigned char *from = take(r, 8);
+    if (!from || little(from, 8) > r->size - r->at)
+        return bad(r, "it ends within a frame");
+    return 0;
+}
+
+static int refuse(struct reader *r, unsigned char opcode)
+{
+    static const struct {
+        unsigned char opcode;
+        const char *name;
+    } names[] = {
+        {'c', "GLOBAL"},
+        {0x93, "STACK_GLOBAL"},
+        {'R', "REDUCE"},
+        {'b', "BUILD"},
+        {'i', "INST"},
+        {'o', "OBJ"},
+        {0x81, "NEWOBJ"},
+        {0x92, "NEWOBJ_EX"},
+        {0x82, "EXT1"},
+        {0x83, "EXT2"},
+        {0x84, "EXT4"},
+        {'P', "PERSID"},
+        {'Q', "BINPERSID"},
+        {0x97, "NEXT_BUFFER"},
+        {0x98, "READONLY_BUFFER"},
+        {0x96, "BYTEARRAY8"},
+        {0x8f, "EMPTY_SET"},
+        {0x90, "ADDITEMS"},
+        {0x91, "FROZENSET"},
+        {'I', "INT"},
+        {'L', "LONG"},
+        {'F', "FLOAT"},
+        {'S', "STRING"},
+        {'T', "BINSTRING"},
+        {'U', "SHORT_BINSTRING"},
+        {'V', "UNICODE"},
+        {'g', "GET"},
+        {'p', "PUT"},
+        {'2', "DUP"},
+        {'0', "POP"},
+        {'1', "POP_MARK"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].opcode == opcode)
+            return plm_fail(r->error, PLM_EFORMAT,
+                            "this pickle holds more than plain data and is not read: opcode %s at byte %zu",
+                            names[i].name, r->at - 1);
+    return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle: unknown opcode 0x%02x at byte %zu", opcode,
+                    r->at - 1);
+}
+
+static int push_constant(struct reader *r, enum plm_pickled type, bool value)
+{
+    return push_node(r, (struct node){.type = (uint8_t)type, .u.number = value});
+}
+
+static int step(struct reader *r, unsigned char opcode)
+{
+    switch (opcode) {
+    case '(': return push_mark(r);
+    case 'N': return push_constant(r, PLM_PICKLED_NONE, false);
+    case 0x88: return push_constant(r, PLM_PICKLED_BOOL, true);
+    case 0x89: return push_constant(r, PLM_PICKLED_BOOL, false);
+    case 'J': return push_small(r, 4);
+    case 'K': return push_small(r, 1);
+    case 'M': return push_small(r, 2);
+    case 0x8a: return push_long(r, 1);
+    case 0x8b: return push_long(r, 4);
+    case 'G': return push_real(r);
+    case 0x8c: return push_text(r, PLM_PICKLED_TEXT, 1);
+    case 'X': return push_text(r, PLM_PICKLED_TEXT, 4);
+    case 0x8d: return push_text(r, PLM_PICKLED_TEXT, 8);
+    case 'C': return push_text(r, PLM_PICKLED_BYTES, 1);
+    case 'B': return push_text(r, PLM_PICKLED_BYTES, 4);
+    case 0x8e: return push_text(r, PLM_PICKLED_BYTES, 8);
+    case ')': return push_container(r, PLM_PICKLED_TUPLE);
+    case 0x85: return gather(r, PLM_PICKLED_TUPLE, 1);
+    case 0x86: return gather(r, PLM_PICKLED_TUPLE, 2);
+    case 0x87: return gather(r, PLM_PICKLED_TUPLE, 3);
+    case 't': return gather_marked(r, PLM_PICKLED_TUPLE);
+    case ']': return push_container(r, PLM_PICKLED_LIST);
+    case 'l': return gather_marked(r, PLM_PICKLED_LIST);
+    case 'a': return above_mark(r) < 2 ? bad(r, "too few values") : append(r, PLM_PICKLED_LIST, 1);
+    case 'e': return append_marked(r, PLM_PICKLED_LIST);
+    case '}': return push_container(r, PLM_PICKLED_DICT);
+    case 'd': return gather_marked(r, PLM_PICKLED_DICT);
+    case 's': return above_mark(r) < 3 ? bad(r, "too few values") : append(r, PLM_PICKLED_DICT, 2);
+    case 'u': return append_marked(r, PLM_PICKLED_DICT);
+    case 'q': return memo(r, 1, false);
+    case 'r': return memo(r, 4, false);
+    case 'h': return memo(r, 1, true);
+    case 'j': return memo(r, 4, true);
+    case 0x94: return put(r, r->memos);
+    case 0x95: return frame(r);
+    default: return refuse(r, opcode);
+    }
+}
+
+static int read_all(struct reader *r)
+{
+    const unsigned char *opcode = take(r, 2);
+    int status = 0;
+    if (!opcode || opcode[0] != 0x80)
+        return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle of protocol 2 or newer");
+    if (opcode[1] < 2 || opcode[1] > 5)
+        return plm_fail(r->error, PLM_EFORMAT, "this pickle is of protocol %u; 2 to 5 are known", opcode[1]);
+    while (status == 0) {
+        opcode = take(r, 1);
+        if (!opcode)
+            return bad(r, "it has no end");
+        if (*opcode == '.')
+            break;
+        status = step(r, *opcode);
+    }
+    if (status == 0 && (r->depth != 1 || r->marks))
+        return bad(r, "it does not end with one value");
+    if (status == 0)
+        r->p->root = r->stack[0];
+    return status;
+}
+
+int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error)
+{
+    struct reader r = {.p = calloc(1, sizeof *r.p), .data = data, .size = size, .error = error};
+    int status = r.p ? read_all(&r) : no_memory(&r);
+    free(r.stack);
+    free(r.memo);
+    free(r.mark);
+    if (status < 0) {
+        plm_unpickle_free(r.p);
+        r.p = NULL;
+    }
+    *out = r.p;
+    return status;
+}
+
+void plm_unpickle_free(struct plm_unpickled *p)
+{
+    if (!p)
+        return;
+    free(p->node);
+    free(p->item);
+    free(p->run);
+    free(p);
+}
+
+/* ---- looking at it ---- */
+
+static const struct node *node_of(const struct plm_unpickled *p, uint32_t value)
+{
+    static const struct node none = {.type = PLM_PICKLED_NONE};
+    return value < p->nodes ? &p->node[value] : &none;
+}
+
+uint32_t plm_unpickle_root(const struct plm_unpickled *p)
+{
+    return p->root;
+}
+
+enum plm_pickled plm_unpickle_type(const struct plm_unpickled *p, uint32_t value)
+{
+    return (enum plm_pickled)node_of(p, value)->type;
+}
+
+bool plm_unpickle_unsigned(const struct plm_unpickled *p, uint32_t value, uint64_t *out)
+{
+    const struct node *n = node_of(p, value);
+    if ((n->type != PLM_PICKLED_INT && n->type != PLM_PICKLED_BOOL) || n->large || (n->negative && n->u.number))
+        return false;
+    *out = n->u.number;
+    return true;
+}
+
+bool plm_unpickle_signed(const struct plm_unpickled *p, uint32_t value, int64_t *out)
+{
+    const struct node *n = node_of(p, value);
+    const uint64_t most = (uint64_t)INT64_MAX + n->negative;
+    if ((n->type != PLM_PICKLED_INT && n->type != PLM_PICKLED_BOOL) || n->large || n->u.number > most)
+        return false;
+    *out = n->negative ? (int64_t)-n->u.number : (int64_t)n->u.number;
+    return true;
+}
+
+bool plm_unpickle_real(const struct plm_unpickled *p, uint32_t value, double *out)
+{
+    const struct node *n = node_of(p, value);
+    int64_t whole;
+    if (n->type == PLM_PICKLED_REAL)
+        *out = n->u.real;
+    else if (plm_unpickle_signed(p, value, &whole))
+        *out = (double)whole;
+    else
+        return false;
+    return true;
+}
+
+const char *plm_unpickle_text(const struct plm_unpickled *p, uint32_t value, size_t *length)
+{
+    const struct node *n = node_of(p, value);
+    if (n->type != PLM_PICKLED_TEXT)
+        return NULL;
+    *length = n->last;
+    return n->u.text;
+}
+
+bool plm_unpickle_is(const struct plm_unpickled *p, uint32_t value, const char *text)
+{
+    size_t length;
+    const char *have = plm_unpickle_text(p, value, &length);
+    return have && length == strlen(text) && !memcmp(have, text, length);
+}
+
+static bool holds(const struct node *n)
+{
+    return n->type >= PLM_PICKLED_TUPLE;
+}
+
+size_t plm_unpickle_count(const struct plm_unpickled *p, uint32_t value)
+{
+    const struct node *n = node_of(p, value);
+    return holds(n) ? n->u.items.count : 0;
+}
+
+struct plm_unpickle_walk plm_unpickle_begin(const struct plm_unpickled *p, uint32_t value)
+{
+    const struct node *n = node_of(p, value);
+    return (struct plm_unpickle_walk){holds(n) ? n->u.items.first : NO_RUN, 0};
+}
+
+uint32_t plm_unpickle_next(const struct plm_unpickled *p, struct plm_unpickle_walk *walk)
+{
+    while (walk->run != NO_RUN && walk->at >= p->run[walk->run].count)
+        *walk = (struct plm_unpickle_walk){p->run[walk->run].next, 0};
+    return walk->run == NO_RUN ? PLM_PICKLED_ABSENT : p->item[p->run[walk->run].start + walk->at++];
+}
+
+uint32_t plm_unpickle_find(const struct plm_unpickled *p, uint32_t dict, const char *key)
+{
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, dict);
+    uint32_t found = PLM_PICKLED_ABSENT;
+    if (plm_unpickle_type(p, dict) != PLM_PICKLED_DICT)
+        return found;
+    for (;;) {
+        uint32_t name = plm_unpickle_next(p, &walk), value = plm_unpickle_next(p, &walk);
+        if (name == PLM_PICKLED_ABSENT)
+            return found;
+        if (plm_unpickle_is(p, name, key))
+            found = value;
+    }
+}

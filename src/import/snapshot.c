@@ -1,0 +1,296 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/unpickle.h"
+#include "import/import.h"
+#include "import/out.h"
+#include "import/trace.h"
+#include "record/writer.h"
+
+enum { NAME_BYTES = 512, START_NS = 500, FIRST_NS = 1000 };
+
+struct import {
+    const struct plm_unpickled *p;
+    struct plm_trace *trace;
+    struct plm_import_out out;
+    struct plm_import_info *info;
+    struct plm_map by_frames;   /* frames -> context */
+    struct plm_names names;     /* of contexts: number 0 is none */
+    int status;
+};
+
+/* One device while its history is written. */
+struct lane {
+    struct import *import;
+    const struct plm_trace_device *d;
+    struct plm_heap heap;
+    struct plm_map live;        /* address -> bytes */
+    struct plm_map streams;     /* as in the snapshot -> number */
+    uint64_t ns, allocated, reserved;
+};
+
+/* ---- where a block comes from ---- */
+
+static bool contains(const char *text, size_t size, const char *part)
+{
+    return memmem(text, size, part, strlen(part)) != NULL;
+}
+
+/* "(train, model.py:12)": the parentheses keep the dot of the file from being taken for one of a module's path. */
+static void name_frame(const struct plm_unpickled *p, uint32_t frame, char *out, size_t size)
+{
+    size_t name_size = 0, file_size = 0;
+    const char *name = plm_unpickle_text(p, plm_unpickle_find(p, frame, "name"), &name_size);
+    const char *file = plm_unpickle_text(p, plm_unpickle_find(p, frame, "filename"), &file_size);
+    const char *slash = file ? memrchr(file, '/', file_size) : NULL;
+    uint64_t line = 0;
+    if (slash) {
+        file_size -= (size_t)(slash + 1 - file);
+        file = slash + 1;
+    }
+    plm_unpickle_unsigned(p, plm_unpickle_find(p, frame, "line"), &line);
+    snprintf(out, size, "(%.*s, %.*s:%llu)", (int)(name_size < 200 ? name_size : 200), name ? name : "",
+             (int)(file_size < 200 ? file_size : 200), file ? file : "", (unsigned long long)line);
+}
+
+/* The innermost frame of Python outside of PyTorch, else the innermost of Python; "" if there is none. */
+static void name_frames(const struct plm_unpickled *p, uint32_t frames, char *out, size_t size)
+{
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, frames);
+    out[0] = '\0';
+    for (uint32_t frame; (frame = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
+        size_t n = 0;
+        const char *file = plm_unpickle_text(p, plm_unpickle_find(p, frame, "filename"), &n);
+        bool torch;
+        if (!file || n < 3 || memcmp(file + n - 3, ".py", 3) != 0)
+            continue;
+        torch = contains(file, n, "-packages/torch/") || contains(file, n, "/plimsoll_hook/");
+        if (!torch || !out[0])
+            name_frame(p, frame, out, size);
+        if (!torch)
+            return;
+    }
+}
+
+static uint32_t context_of(struct import *m, uint32_t frames)
+{
+    uint64_t found = plm_map_get(&m->by_frames, frames);
+    size_t before = m->names.count;
+    char name[NAME_BYTES];
+    uint32_t number = 0;
+    if (found != PLM_MAP_NONE)
+        return (uint32_t)found;
+    name_frames(m->p, frames, name, sizeof name);
+    if (plm_names_add(&m->names, name, &number) || plm_map_put(&m->by_frames, frames, number)) {
+        m->status = PLM_ENOMEM;
+        return 0;
+    }
+    if (m->names.count > before) {
+        uint64_t words[3] = {plm_record_pair(number, plm_import_out_text(&m->out, name)), 0, PLM_PHASE_OTHER};
+        plm_import_out_event(&m->out, 0, PLM_EV_CONTEXT, 0, words, 3);
+    }
+    return number;
+}
+
+/* All of them stand at the start of the record, whatever device needs them first. */
+static void write_contexts(struct import *m)
+{
+    uint32_t none;
+    if (plm_names_add(&m->names, "", &none))
+        m->status = PLM_ENOMEM;
+    for (size_t i = 0; i < m->trace->devices; i++) {
+        struct plm_trace_device *d = &m->trace->device[i];
+        for (size_t k = 0; k < d->blocks; k++)
+            d->block[k].frames = context_of(m, d->block[k].frames);
+        for (size_t k = 0; k < d->events; k++)
+            if (d->event[k].action == PLM_TRACE_ALLOC)
+                d->event[k].frames = context_of(m, d->event[k].frames);
+    }
+}
+
+/* ---- events of a device ---- */
+
+static void failed(struct lane *l, int status)
+{
+    if (status < 0)
+        l->import->status = status;
+}
+
+static void emit(struct lane *l, enum plm_event_type type, const uint64_t *words, unsigned count)
+{
+    plm_import_out_event(&l->import->out, l->ns, type, l->d->number, words, count);
+}
+
+static uint32_t stream_number(struct lane *l, uint64_t stream, bool captured)
+{
+    uint64_t number = stream ? plm_map_get(&l->streams, stream) : 0;
+    if (number == PLM_MAP_NONE) {
+        number = l->streams.count + 1;
+        failed(l, plm_map_put(&l->streams, stream, number));
+    }
+    return (uint32_t)(number & 0xffffff) | (captured ? PLM_STREAM_CAPTURED : 0);
+}
+
+static void block_free(struct lane *l, uint64_t address)
+{
+    uint64_t bytes = plm_map_remove(&l->live, address);
+    if (bytes == PLM_MAP_NONE)
+        return;
+    l->allocated -= bytes;
+    emit(l, PLM_EV_BLOCK_FREE, (uint64_t[]){address, bytes}, 2);
+}
+
+static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32_t context, uint32_t stream)
+{
+    block_free(l, address); /* its end was lost */
+    failed(l, plm_map_put(&l->live, address, bytes));
+    l->allocated += bytes;
+    emit(l, PLM_EV_BLOCK_ALLOC, (uint64_t[]){address, bytes, plm_record_pair(context, stream)}, 3);
+}
+
+/* An expandable segment may grow by a lot and shrink by a part of that, so each page of it is written by itself. */
+static void memory(struct lane *l, bool taken, uint64_t address, uint64_t bytes, bool expandable)
+{
+    const uint64_t unit = expandable ? PLM_HEAP_PAGE : bytes;
+    for (uint64_t at = 0; at < bytes; at += unit) {
+        uint64_t words[3] = {address + at, bytes - at < unit ? bytes - at : unit,
+                             plm_record_pair(PLM_RECORD_MALLOC, 0)};
+        emit(l, taken ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, words, 3);
+    }
+    l->reserved += taken ? bytes : bytes <= l->reserved ? -bytes : -l->reserved;
+    emit(l, PLM_EV_RESERVED, &l->reserved, 1);
+    failed(l, taken ? plm_heap_add(&l->heap, address, bytes, expandable) : plm_heap_remove(&l->heap, address, bytes));
+}
+
+/* What was there before the history begins. Both lists are by address. */
+static void start(struct lane *l)
+{
+    const struct plm_trace_device *d = l->d;
+    size_t k = 0;
+    l->ns = START_NS;
+    for (size_t i = 0; i < d->ranges; i++)
+        memory(l, true, d->range[i].address, d->range[i].bytes, d->range[i].expandable);
+    for (size_t i = 0; i < d->ranges; i++) {
+        uint64_t from = d->range[i].address, end = from + d->range[i].bytes;
+        while (k < d->blocks && d->block[k].address < from)
+            k++;
+        for (; k < d->blocks && d->block[k].address < end; k++) {
+            failed(l, plm_heap_place(&l->heap, from, d->block[k].address, d->block[k].bytes));
+            from = d->block[k].address + d->block[k].bytes;
+        }
+    }
+    for (k = 0; k < d->blocks; k++)
+        block_alloc(l, d->block[k].address, d->block[k].bytes, d->block[k].frames,
+                    stream_number(l, d->block[k].stream, d->block[k].captured));
+}
+
+static void event(struct lane *l, const struct plm_trace_event *e)
+{
+    uint64_t given;
+    switch ((enum plm_trace_action)e->action) {
+    case PLM_TRACE_ALLOC:
+        failed(l, plm_heap_take(&l->heap, e->address, e->bytes, &given));
+        block_alloc(l, e->address, given, e->frames, stream_number(l, e->stream, e->captured));
+        l->import->info->allocations++;
+        break;
+    case PLM_TRACE_FREE_REQUESTED: block_free(l, e->address); break;
+    case PLM_TRACE_FREE_COMPLETED:
+        block_free(l, e->address);
+        failed(l, plm_heap_give(&l->heap, e->address));
+        break;
+    case PLM_TRACE_SEGMENT_ALLOC:
+    case PLM_TRACE_SEGMENT_MAP: memory(l, true, e->address, e->bytes, e->action == PLM_TRACE_SEGMENT_MAP); break;
+    case PLM_TRACE_SEGMENT_FREE:
+    case PLM_TRACE_SEGMENT_UNMAP: memory(l, false, e->address, e->bytes, e->action == PLM_TRACE_SEGMENT_UNMAP); break;
+    case PLM_TRACE_OOM: emit(l, PLM_EV_OOM, (uint64_t[]){e->bytes, l->reserved}, 2); break;
+    case PLM_TRACE_ACTIONS: break;
+    }
+}
+
+static void write_device(struct import *m, const struct plm_trace_device *d)
+{
+    struct lane l = {.import = m, .d = d, .heap.settings = m->trace->settings};
+    plm_import_out_thread(&m->out, 2 + d->number);
+    start(&l);
+    for (size_t i = 0; i < d->events && !m->status && !m->out.status; i++) {
+        l.ns = (d->event[i].us - m->trace->first_us) * 1000 + FIRST_NS;
+        event(&l, &d->event[i]);
+    }
+    m->info->events += d->events;
+    m->info->earlier += d->blocks;
+    m->info->devices += d->events || d->blocks;
+    m->info->agrees &= l.allocated == d->end_allocated && l.reserved == d->end_reserved;
+    plm_heap_free(&l.heap);
+    plm_map_free(&l.live);
+    plm_map_free(&l.streams);
+}
+
+/* ---- the record ---- */
+
+static void write_note(struct import *m, const char *kind)
+{
+    uint64_t word = plm_record_pair(plm_import_out_text(&m->out, kind), 0);
+    plm_import_out_event(&m->out, FIRST_NS, PLM_EV_NOTE, 0, &word, 1);
+}
+
+static void write_record(struct import *m, const char *name)
+{
+    const struct plm_trace *t = m->trace;
+    plm_import_out_config(&m->out, "imported", name);
+    plm_import_out_config(&m->out, "allocator", t->allocator);
+    write_contexts(m);
+    for (size_t i = 0; i < t->devices; i++)
+        write_device(m, &t->device[i]);
+    plm_import_out_thread(&m->out, 2 + (uint32_t)t->devices);
+    if (m->info->earlier)
+        write_note(m, "history-late");
+    if (!m->info->agrees)
+        write_note(m, "history-differs");
+    for (size_t i = 0; i < t->steps; i++) {
+        uint64_t word = plm_record_pair((uint32_t)i + 1, 1);
+        plm_import_out_event(&m->out, (t->step_us[i] - t->first_us) * 1000 + FIRST_NS, PLM_EV_STEP, 0, &word, 1);
+    }
+}
+
+static int make_record(struct import *m, const char *name, const char *path, bool replace, struct plm_error *error)
+{
+    struct plm_record_file file;
+    int closed, status = plm_record_create(path, replace, &file, error);
+    if (status < 0)
+        return status;
+    plm_import_out_open(&m->out, file, m->trace->first_us * 1000);
+    write_record(m, name);
+    closed = plm_import_out_close(&m->out);
+    status = m->status ? m->status : closed;
+    if (status < 0) {
+        unlink(path);
+        return plm_fail(error, status, status == PLM_EIO ? "cannot write %s: the disk may be full" : "out of memory",
+                        path);
+    }
+    return 0;
+}
+
+int plm_import_snapshot(const void *data, size_t size, const char *name, const char *path, bool replace,
+                        struct plm_import_info *info, struct plm_error *error)
+{
+    struct plm_unpickled *pickle;
+    struct plm_trace trace;
+    struct import m = {.trace = &trace, .info = info};
+    int status = plm_unpickle(data, size, &pickle, error);
+    *info = (struct plm_import_info){.agrees = true};
+    if (status < 0)
+        return status;
+    m.p = pickle;
+    status = plm_trace_read(pickle, &trace, error);
+    if (status == 0) {
+        status = make_record(&m, name, path, replace, error);
+        plm_trace_free(&trace);
+    }
+    plm_map_free(&m.by_frames);
+    plm_names_free(&m.names);
+    plm_unpickle_free(pickle);
+    return status;
+}

@@ -1,0 +1,207 @@
+#include "import/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/unpickle.h"
+
+enum { DEVICES_MOST = 1024 };
+
+#define BYTES_MOST (1ull << 48) /* no memory is larger */
+
+static const char *const actions[PLM_TRACE_ACTIONS] = {
+    "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom",
+};
+
+static uint64_t number(const struct plm_unpickled *p, uint32_t dict, const char *key)
+{
+    uint64_t value = 0;
+    plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, key), &value);
+    return value;
+}
+
+/* ---- events ---- */
+
+static bool in_private_pool(const struct plm_unpickled *p, uint32_t dict)
+{
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, plm_unpickle_find(p, dict, "pool_id"));
+    uint64_t id;
+    for (uint32_t part; (part = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;)
+        if (plm_unpickle_unsigned(p, part, &id) && id)
+            return true;
+    return false;
+}
+
+static int action_of(const struct plm_unpickled *p, uint32_t dict)
+{
+    uint32_t action = plm_unpickle_find(p, dict, "action");
+    for (int i = 0; i < PLM_TRACE_ACTIONS; i++)
+        if (plm_unpickle_is(p, action, actions[i]))
+            return i;
+    return -1; /* a snapshot was taken, or something that a later version has */
+}
+
+static int read_event(const struct plm_unpickled *p, uint32_t dict, struct plm_trace_device *d, struct plm_error *error)
+{
+    struct plm_trace_event *more = plm_grow(d->event, d->events, &d->event_room, sizeof *more);
+    int action = action_of(p, dict);
+    struct plm_trace_event e = {.address = number(p, dict, "addr"),
+                                .bytes = number(p, dict, "size"),
+                                .us = number(p, dict, "time_us"),
+                                .stream = number(p, dict, "stream"),
+                                .frames = plm_unpickle_find(p, dict, "frames"),
+                                .action = (uint8_t)action,
+                                .captured = in_private_pool(p, dict)};
+    if (!more)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    d->event = more;
+    if (action < 0)
+        return 0;
+    if (action != PLM_TRACE_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
+        return plm_fail(error, PLM_EFORMAT, "event %zu of device %u is about %llu bytes, which cannot be", d->events,
+                        d->number, (unsigned long long)e.bytes);
+    /* Threads may record in another order than they read the clock; here time does not go back. */
+    if (d->events && e.us < d->event[d->events - 1].us)
+        e.us = d->event[d->events - 1].us;
+    d->event[d->events++] = e;
+    return 0;
+}
+
+static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_trace_device *d,
+                       struct plm_error *error)
+{
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
+    int status = 0;
+    for (uint32_t dict; status == 0 && (dict = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
+        if (plm_unpickle_type(p, dict) != PLM_PICKLED_DICT)
+            return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: an event is no dict");
+        status = read_event(p, dict, d, error);
+    }
+    return status;
+}
+
+static int read_devices(const struct plm_unpickled *p, uint32_t traces, uint32_t segments, struct plm_trace *t,
+                        struct plm_error *error)
+{
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, traces);
+    int status = 0;
+    for (uint32_t list; status == 0 && (list = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
+        struct plm_trace_device *d = plm_grow(t->device, t->devices, &t->room, sizeof *d);
+        if (!d)
+            return plm_fail(error, PLM_ENOMEM, "out of memory");
+        if (t->devices == DEVICES_MOST)
+            return plm_fail(error, PLM_EFORMAT, "this snapshot has more than %d devices", DEVICES_MOST);
+        t->device = d;
+        d = &t->device[t->devices];
+        *d = (struct plm_trace_device){.number = (unsigned)t->devices++};
+        status = read_events(p, list, d, error);
+        if (status == 0)
+            status = plm_trace_start(p, segments, t, d, error);
+        if (status == 0 && d->events && (!t->first_us || d->event[0].us < t->first_us))
+            t->first_us = d->event[0].us;
+    }
+    return status;
+}
+
+/* ---- settings and steps ---- */
+
+static void read_divisions(const struct plm_unpickled *p, uint32_t dict, struct plm_heap_settings *s)
+{
+    char key[16];
+    for (unsigned i = 0; i < 16; i++) {
+        uint64_t value;
+        snprintf(key, sizeof key, "%u", 1u << i);
+        value = number(p, dict, key);
+        s->divisions[i] = value < 1u << 20 ? (uint32_t)value : 0;
+    }
+}
+
+static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct plm_trace *t)
+{
+    /* The name is the setting's environment variable, which later versions call differently. */
+    static const char *const names[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"};
+    const uint32_t max_split = plm_unpickle_find(p, dict, "max_split_size");
+    snprintf(t->allocator, sizeof t->allocator, "default");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t n = 0;
+        const char *text = plm_unpickle_text(p, plm_unpickle_find(p, dict, names[i]), &n);
+        if (n && n < sizeof t->allocator)
+            snprintf(t->allocator, sizeof t->allocator, "%.*s", (int)n, text);
+    }
+    if (!plm_unpickle_unsigned(p, max_split, &t->settings.max_split_size) || !t->settings.max_split_size)
+        t->settings.max_split_size = UINT64_MAX; /* -1 */
+    t->settings.expandable = number(p, dict, "expandable_segments") != 0;
+    read_divisions(p, plm_unpickle_find(p, dict, "roundup_power2_divisions"), &t->settings);
+}
+
+/* Annotations tell when optimizers stepped. Of several, the first one counts. */
+static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_trace *t, struct plm_error *error)
+{
+    static const char prefix[] = "Optimizer.step#";
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
+    const char *first = NULL;
+    size_t first_length = 0;
+    for (uint32_t dict; (dict = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
+        size_t n = 0;
+        const char *name = plm_unpickle_text(p, plm_unpickle_find(p, dict, "name"), &n);
+        uint64_t us = number(p, dict, "time_us"), *more;
+        if (!name || n < sizeof prefix || memcmp(name, prefix, sizeof prefix - 1) != 0 || us < t->first_us ||
+            !plm_unpickle_is(p, plm_unpickle_find(p, dict, "stage"), "END"))
+            continue;
+        if (!first) {
+            first = name;
+            first_length = n;
+        }
+        if (n != first_length || memcmp(name, first, n) != 0)
+            continue;
+        more = plm_grow(t->step_us, t->steps, &t->step_room, sizeof *more);
+        if (!more)
+            return plm_fail(error, PLM_ENOMEM, "out of memory");
+        t->step_us = more;
+        t->step_us[t->steps] = t->steps && us < t->step_us[t->steps - 1] ? t->step_us[t->steps - 1] : us;
+        t->steps++;
+    }
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+int plm_trace_read(const struct plm_unpickled *p, struct plm_trace *t, struct plm_error *error)
+{
+    const uint32_t root = plm_unpickle_root(p), traces = plm_unpickle_find(p, root, "device_traces"),
+                   segments = plm_unpickle_find(p, root, "segments");
+    size_t events = 0;
+    int status;
+    *t = (struct plm_trace){0};
+    if (traces == PLM_PICKLED_ABSENT || segments == PLM_PICKLED_ABSENT)
+        return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: it has no %s",
+                        traces == PLM_PICKLED_ABSENT ? "device_traces" : "segments");
+    read_settings(p, plm_unpickle_find(p, root, "allocator_settings"), t);
+    status = read_devices(p, traces, segments, t, error);
+    for (size_t i = 0; i < t->devices; i++)
+        events += t->device[i].events;
+    if (status == 0 && !events)
+        status = plm_fail(error, PLM_EFORMAT,
+                          "this snapshot has no history: call torch.cuda.memory._record_memory_history() before the "
+                          "training starts");
+    if (status == 0)
+        status = read_steps(p, plm_unpickle_find(p, root, "external_annotations"), t, error);
+    if (status < 0)
+        plm_trace_free(t);
+    return status;
+}
+
+void plm_trace_free(struct plm_trace *t)
+{
+    for (size_t i = 0; i < t->devices; i++) {
+        free(t->device[i].event);
+        free(t->device[i].range);
+        free(t->device[i].block);
+    }
+    free(t->device);
+    free(t->step_us);
+    *t = (struct plm_trace){0};
+}

@@ -1,0 +1,77 @@
+/*
+ * The history of PyTorch's caching allocator in a memory snapshot (torch.cuda.memory._dump_snapshot), as tables: per device its
+ * events, and what it held before the first of them. That follows from what it held at the end, which a snapshot has
+ * too, with the history undone.
+ *
+ * Frames are values of the pickle. plm_trace_free frees it. One thread.
+ */
+#ifndef PLM_TRACE_H
+#define PLM_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "import/heap.h"
+
+struct plm_error;
+struct plm_unpickled;
+
+enum plm_trace_action {
+    PLM_TRACE_ALLOC,
+    PLM_TRACE_FREE_REQUESTED,
+    PLM_TRACE_FREE_COMPLETED,
+    PLM_TRACE_SEGMENT_ALLOC,
+    PLM_TRACE_SEGMENT_FREE,
+    PLM_TRACE_SEGMENT_MAP,
+    PLM_TRACE_SEGMENT_UNMAP,
+    PLM_TRACE_OOM,
+    PLM_TRACE_ACTIONS
+};
+
+struct plm_trace_event {
+    uint64_t address, bytes, us, stream;
+    uint32_t frames;
+    uint8_t action;
+    bool captured;             /* in a private pool, of a CUDA graph as a rule; older versions do not tell */
+};
+
+struct plm_trace_range {       /* memory of the card that was there before */
+    uint64_t address, bytes;
+    bool expandable;
+};
+
+struct plm_trace_block {       /* a block that was there before */
+    uint64_t address, bytes, stream;
+    uint32_t frames;
+    bool captured;
+};
+
+struct plm_trace_device {
+    unsigned number;
+    struct plm_trace_event *event;
+    struct plm_trace_range *range;
+    struct plm_trace_block *block;
+    size_t events, ranges, blocks, event_room, range_room, block_room;
+    uint64_t end_allocated, end_reserved; /* what the snapshot says of its end */
+};
+
+struct plm_trace {
+    struct plm_trace_device *device;
+    size_t devices, room;
+    struct plm_heap_settings settings;
+    char allocator[512];       /* the user's setting, or "default" */
+    uint64_t first_us;         /* of all events */
+    uint64_t *step_us;         /* ends of optimizer steps */
+    size_t steps, step_room;
+};
+
+/* PLM_EFORMAT if it is no snapshot, or holds no history. */
+int plm_trace_read(const struct plm_unpickled *pickle, struct plm_trace *trace, struct plm_error *error);
+void plm_trace_free(struct plm_trace *trace);
+
+/* trace_start.c: fills range and block of a device. `segments` are those of the snapshot. */
+int plm_trace_start(const struct plm_unpickled *pickle, uint32_t segments, const struct plm_trace *trace,
+                    struct plm_trace_device *device, struct plm_error *error);
+
+#endif

@@ -1,0 +1,168 @@
+#include "report/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ladder.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "base/utf8.h"
+
+static const struct {
+    const char *name, *words;
+} whats[] = {
+    [PLM_CHECK_USED] = {"device_used", "device memory"},
+    [PLM_CHECK_RESERVED] = {"reserved", "reserved by PyTorch"},
+    [PLM_CHECK_ALLOCATED] = {"allocated", "allocated"},
+};
+
+int plm_check_what_parse(const char *text, enum plm_check_what *what)
+{
+    for (size_t i = 0; i < sizeof whats / sizeof whats[0]; i++)
+        if (!strcmp(text, whats[i].name)) {
+            *what = (enum plm_check_what)i;
+            return 0;
+        }
+    return PLM_EINVAL;
+}
+
+/* ---- the verdict ---- */
+
+static uint64_t need(const struct plm_job *job, const struct plm_lane *lane, const struct plm_limit *limit)
+{
+    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+    if (limit->what == PLM_CHECK_USED)
+        return limit->pessimistic ? l.high : l.device_used;
+    return limit->what == PLM_CHECK_RESERVED ? l.reserved : l.allocated;
+}
+
+/* The words of the command with blanks between them. */
+static void describe(const struct plm_job *job, struct plm_check *check)
+{
+    const char *seconds = plm_summary_config(&job->summary, "seconds");
+    size_t used = 0;
+    for (int i = 0; used < sizeof check->subject; i++) {
+        char key[24];
+        const char *word;
+        snprintf(key, sizeof key, "argv[%d]", i);
+        word = plm_summary_config(&job->summary, key);
+        if (!word)
+            break;
+        used += (size_t)snprintf(check->subject + used, sizeof check->subject - used, "%s%s", i ? " " : "", word);
+    }
+    if (!used)
+        snprintf(check->subject, sizeof check->subject, "the job");
+    check->seconds = seconds ? strtod(seconds, NULL) : job->summary.seconds;
+    if (!(check->seconds >= 0 && check->seconds < 1e9)) /* the text of a damaged record may be "nan" */
+        check->seconds = 0;
+}
+
+static const char *amount(char *buffer, size_t size, uint64_t value, bool bytes)
+{
+    if (!bytes)
+        return plm_size_text(buffer, size, value);
+    snprintf(buffer, size, "%llu", (unsigned long long)value);
+    return buffer;
+}
+
+struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, bool bytes)
+{
+    const struct plm_lane *most = &job->lane[0];
+    struct plm_check check = {.bytes = need(job, most, limit)};
+    char value[32], max[32], over[32], device[64] = "";
+    describe(job, &check);
+    for (size_t i = 1; i < job->lanes; i++)
+        if (need(job, &job->lane[i], limit) > check.bytes) {
+            most = &job->lane[i];
+            check.bytes = need(job, most, limit);
+        }
+    if (job->lanes > 1)
+        snprintf(device, sizeof device, " (rank %d, device %d)", most->summary->rank, most->summary->device);
+    check.outcome = check.bytes <= limit->max ? PLM_CHECK_OK : PLM_CHECK_TOO_MUCH;
+    snprintf(check.sentence, sizeof check.sentence, "%s: %s%s of %s %s%s%s%s", check.outcome ? "too much" : "ok",
+             limit->pessimistic ? "up to " : "", amount(value, sizeof value, check.bytes, bytes),
+             amount(max, sizeof max, limit->max, bytes), whats[limit->what].words, check.outcome ? ", " : "",
+             check.outcome ? amount(over, sizeof over, check.bytes - limit->max, bytes) : "",
+             check.outcome ? " over" : "");
+    strncat(check.sentence, device, sizeof check.sentence - strlen(check.sentence) - 1);
+    return check;
+}
+
+struct plm_check plm_check_error(const struct plm_job *job, const char *sentence)
+{
+    struct plm_check check = {.outcome = PLM_CHECK_ERROR};
+    describe(job, &check);
+    snprintf(check.sentence, sizeof check.sentence, "%s", sentence);
+    return check;
+}
+
+/* ---- formats ---- */
+
+struct escape {
+    char character;
+    const char *instead;
+};
+
+/* Writes text of unknown origin. What is not UTF-8, and control characters that have no escape, become the
+   replacement character: XML 1.0 cannot hold them at all, and a log should not act on them. */
+static void escaped(FILE *out, const char *text, const struct escape *table, size_t count)
+{
+    while (*text) {
+        unsigned n = plm_utf8_length(text);
+        const char *instead =
+            n == 0 || (n == 1 && (unsigned char)*text < 0x20) || *text == 0x7f ? PLM_UTF8_REPLACEMENT : NULL;
+        /* U+FFFE and U+FFFF are no characters of XML. */
+        if (n == 3 && (!memcmp(text, "\xef\xbf\xbe", 3) || !memcmp(text, "\xef\xbf\xbf", 3)))
+            instead = PLM_UTF8_REPLACEMENT;
+        for (size_t i = 0; i < count; i++)
+            if (*text == table[i].character)
+                instead = table[i].instead;
+        if (instead)
+            fputs(instead, out);
+        else
+            fwrite(text, 1, n, out);
+        text += n ? n : 1;
+    }
+}
+
+static void xml(FILE *out, const char *text)
+{
+    static const struct escape table[] = {{'&', "&amp;"},   {'<', "&lt;"},   {'>', "&gt;"},   {'"', "&quot;"},
+                                          {'\'', "&apos;"}, {'\n', "&#10;"}, {'\r', "&#13;"}, {'\t', "&#9;"}};
+    escaped(out, text, table, sizeof table / sizeof table[0]);
+}
+
+void plm_check_junit(FILE *out, const struct plm_check *c)
+{
+    static const char *const elements[] = {[PLM_CHECK_TOO_MUCH] = "failure", [PLM_CHECK_ERROR] = "error"};
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuites>\n"
+            "  <testsuite name=\"plimsoll\" tests=\"1\" failures=\"%d\" errors=\"%d\" skipped=\"0\" time=\"%.3f\">\n"
+            "    <testcase classname=\"plimsoll.check\" name=\"",
+            c->outcome == PLM_CHECK_TOO_MUCH, c->outcome == PLM_CHECK_ERROR, c->seconds);
+    xml(out, c->subject);
+    fprintf(out, "\" time=\"%.3f\">\n", c->seconds);
+    if (c->outcome == PLM_CHECK_OK) {
+        fputs("      <system-out>", out);
+        xml(out, c->sentence);
+        fputs("</system-out>\n", out);
+    } else {
+        fprintf(out, "      <%s type=\"%s\" message=\"", elements[c->outcome],
+                c->outcome == PLM_CHECK_ERROR ? "error" : "limit");
+        xml(out, c->sentence);
+        fputs("\"/>\n", out);
+    }
+    fputs("    </testcase>\n  </testsuite>\n</testsuites>\n", out);
+}
+
+void plm_check_github(FILE *out, const struct plm_check *c)
+{
+    static const struct escape data[] = {{'%', "%25"}, {'\r', "%0D"}, {'\n', "%0A"}};
+    static const struct escape property[] = {{'%', "%25"}, {'\r', "%0D"}, {'\n', "%0A"}, {':', "%3A"}, {',', "%2C"}};
+    fprintf(out, "::%s title=GPU memory of ", c->outcome == PLM_CHECK_OK ? "notice" : "error");
+    escaped(out, c->subject, property, sizeof property / sizeof property[0]);
+    fputs("::", out);
+    escaped(out, c->sentence, data, sizeof data / sizeof data[0]);
+    fputc('\n', out);
+}

@@ -1,0 +1,46 @@
+/*
+ * A job against a limit, for pipelines: one line for people, JUnit XML and a GitHub annotation for what runs them.
+ * Read-only on the job. The writers only write to the stream they are given, and keep their format valid whatever
+ * the record holds. One thread.
+ */
+#ifndef PLM_CHECK_H
+#define PLM_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/job.h"
+
+enum plm_check_what { PLM_CHECK_USED, PLM_CHECK_RESERVED, PLM_CHECK_ALLOCATED };
+
+struct plm_limit {
+    enum plm_check_what what;
+    bool pessimistic;           /* the high end of the range; of PLM_CHECK_USED only */
+    uint64_t max;
+};
+
+enum plm_check_outcome { PLM_CHECK_OK, PLM_CHECK_TOO_MUCH, PLM_CHECK_ERROR };
+
+struct plm_check {
+    enum plm_check_outcome outcome;
+    uint64_t bytes;             /* of the device that needs most */
+    char sentence[512];         /* "ok: 3.8 GiB of 22.0 GiB device memory"; of an error, what is wrong */
+    char subject[512];          /* the command, for titles: bytes of the user's */
+    double seconds;             /* of the run */
+};
+
+/* "device_used", "reserved", "allocated"; PLM_EINVAL for anything else. */
+int plm_check_what_parse(const char *text, enum plm_check_what *what);
+
+/* The verdict on a job with at least one device. `bytes`: amounts as bytes. */
+struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, bool bytes);
+/* Of a job without one: `sentence` says why. */
+struct plm_check plm_check_error(const struct plm_job *job, const char *sentence);
+
+/* A document with one test case. */
+void plm_check_junit(FILE *out, const struct plm_check *check);
+/* A workflow command, one line. */
+void plm_check_github(FILE *out, const struct plm_check *check);
+
+#endif

@@ -1,0 +1,179 @@
+#include "report/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ladder.h"
+#include "base/error.h"
+#include "report/report.h"
+
+uint64_t plm_change_size(const struct plm_change *c)
+{
+    return c->after > c->before ? c->after - c->before : c->before - c->after;
+}
+
+static bool changed(const struct plm_change *c)
+{
+    return c->after != c->before;
+}
+
+/* Largest change first; names decide between equal ones, so that the order is always the same. */
+static int compare_changes(const void *a, const void *b)
+{
+    const struct plm_change *x = a, *y = b;
+    uint64_t of_x = plm_change_size(x), of_y = plm_change_size(y);
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct plm_holder *)a)->name, ((const struct plm_holder *)b)->name);
+}
+
+/* ---- one device ---- */
+
+static void set_rungs(const struct plm_diff *diff, struct plm_lane_diff *d)
+{
+    static const char *const names[PLM_RUNGS] = {"allocated", "reserved", "libraries", "other", "device_used"};
+    const struct plm_ladder a =
+        d->before ? plm_ladder(&diff->before->summary, d->before->summary) : (struct plm_ladder){0};
+    const struct plm_ladder b =
+        d->after ? plm_ladder(&diff->after->summary, d->after->summary) : (struct plm_ladder){0};
+    const uint64_t before[PLM_RUNGS] = {a.allocated, a.reserved, a.libraries, a.other, a.device_used};
+    const uint64_t after[PLM_RUNGS] = {b.allocated, b.reserved, b.libraries, b.other, b.device_used};
+    for (int i = 0; i < PLM_RUNGS; i++) {
+        d->rung[i] = (struct plm_change){names[i], before[i], after[i]};
+        d->changed |= changed(&d->rung[i]);
+    }
+}
+
+static void set_categories(struct plm_lane_diff *d, const struct plm_place *before, const struct plm_place *after)
+{
+    d->categories = PLM_CATEGORIES + 1;
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        d->category[i] =
+            (struct plm_change){plm_category_name((enum plm_category)i), before->category[i], after->category[i]};
+    d->category[PLM_CATEGORIES] =
+        (struct plm_change){"free_in_segments", plm_place_free(before), plm_place_free(after)};
+    for (size_t i = 0; i < d->categories; i++)
+        d->changed |= changed(&d->category[i]);
+    qsort(d->category, d->categories, sizeof d->category[0], compare_changes);
+}
+
+static void add_module(struct plm_lane_diff *d, const char *name, uint64_t before, uint64_t after)
+{
+    if (before != after)
+        d->module[d->modules++] = (struct plm_change){name, before, after};
+}
+
+/* Both lists by name, side by side. */
+static int merge_modules(struct plm_lane_diff *d, struct plm_error *error)
+{
+    const struct plm_holders *a = &d->holders[0], *b = &d->holders[1];
+    size_t i = 0, k = 0;
+    if (a->count)
+        qsort(a->item, a->count, sizeof a->item[0], compare_names);
+    if (b->count)
+        qsort(b->item, b->count, sizeof b->item[0], compare_names);
+    d->module = calloc(a->count + b->count + 1, sizeof d->module[0]);
+    if (!d->module)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    while (i < a->count || k < b->count) {
+        int order = i == a->count ? 1 : k == b->count ? -1 : strcmp(a->item[i].name, b->item[k].name);
+        add_module(d, order <= 0 ? a->item[i].name : b->item[k].name, order <= 0 ? a->item[i].bytes : 0,
+                   order >= 0 ? b->item[k].bytes : 0);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    qsort(d->module, d->modules, sizeof d->module[0], compare_changes);
+    d->changed |= d->modules > 0;
+    return 0;
+}
+
+static int set_holders(const struct plm_diff *diff, struct plm_lane_diff *d, struct plm_error *error)
+{
+    const struct plm_report_at at = {PLM_AT_PEAK, 0};
+    struct plm_place before, after;
+    int status;
+    if (!d->before || !d->after || !diff->before->attributed || !diff->after->attributed)
+        return 0;
+    before = plm_report_place(diff->before, d->before, at);
+    after = plm_report_place(diff->after, d->after, at);
+    if (!before.known || !after.known)
+        return 0;
+    d->attributed = true;
+    set_categories(d, &before, &after);
+    status = plm_holders_at(diff->before, d->before, before.moment, PLM_BY_MODULE, &d->holders[0], error);
+    if (status == 0)
+        status = plm_holders_at(diff->after, d->after, after.moment, PLM_BY_MODULE, &d->holders[1], error);
+    return status ? status : merge_modules(d, error);
+}
+
+/* ---- all devices ---- */
+
+/* Several processes may have the same rank and device; the first is matched with the first. */
+static const struct plm_lane *match(const struct plm_diff *diff, const struct plm_lane *lane)
+{
+    for (size_t i = 0; i < diff->after->lanes; i++) {
+        const struct plm_lane *other = &diff->after->lane[i];
+        bool taken = false;
+        for (size_t k = 0; k < diff->lanes; k++)
+            taken |= diff->lane[k].after == other;
+        if (!taken && other->summary->rank == lane->summary->rank && other->summary->device == lane->summary->device)
+            return other;
+    }
+    return NULL;
+}
+
+static bool is_matched(const struct plm_diff *diff, size_t known, const struct plm_lane *lane)
+{
+    for (size_t i = 0; i < known; i++)
+        if (diff->lane[i].after == lane)
+            return true;
+    return false;
+}
+
+static void pair(struct plm_diff *diff)
+{
+    size_t matched;
+    for (size_t i = 0; i < diff->before->lanes; i++) {
+        const struct plm_lane *other = match(diff, &diff->before->lane[i]);
+        diff->lane[diff->lanes++] = (struct plm_lane_diff){.before = &diff->before->lane[i], .after = other};
+    }
+    matched = diff->lanes;
+    for (size_t i = 0; i < diff->after->lanes; i++)
+        if (!is_matched(diff, matched, &diff->after->lane[i]))
+            diff->lane[diff->lanes++] = (struct plm_lane_diff){.after = &diff->after->lane[i]};
+}
+
+int plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff,
+                  struct plm_error *error)
+{
+    int status = 0;
+    *diff = (struct plm_diff){.before = before, .after = after};
+    diff->lane = calloc(before->lanes + after->lanes + 1, sizeof diff->lane[0]);
+    if (!diff->lane)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    pair(diff);
+    for (size_t i = 0; i < diff->lanes && status == 0; i++) {
+        set_rungs(diff, &diff->lane[i]);
+        status = set_holders(diff, &diff->lane[i], error);
+        diff->changed |= diff->lane[i].changed;
+    }
+    if (status)
+        plm_diff_free(diff);
+    return status;
+}
+
+void plm_diff_free(struct plm_diff *diff)
+{
+    for (size_t i = 0; i < diff->lanes; i++) {
+        free(diff->lane[i].module);
+        plm_holders_free(&diff->lane[i].holders[0]);
+        plm_holders_free(&diff->lane[i].holders[1]);
+    }
+    free(diff->lane);
+    *diff = (struct plm_diff){0};
+}

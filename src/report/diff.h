@@ -1,0 +1,59 @@
+/*
+ * What grew between two jobs: the ladder, and at the peak of each device the categories and modules. Devices are
+ * matched by rank and number.
+ *
+ * plm_diff_make() fills a struct that the caller frees with plm_diff_free(), before the two jobs: names and lanes
+ * belong to these. One thread. The writers only write to the stream they are given.
+ */
+#ifndef PLM_DIFF_H
+#define PLM_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/job.h"
+
+struct plm_error;
+struct plm_report_options;
+
+struct plm_change {
+    const char *name;
+    uint64_t before, after;
+};
+
+/* Rungs of the ladder, in its order. */
+enum plm_rung { PLM_RUNG_ALLOCATED, PLM_RUNG_RESERVED, PLM_RUNG_LIBRARIES, PLM_RUNG_OTHER, PLM_RUNG_USED, PLM_RUNGS };
+
+struct plm_lane_diff {
+    const struct plm_lane *before, *after;             /* one of them is NULL if only the other job has it */
+    struct plm_change rung[PLM_RUNGS];
+    bool attributed; /* both records tell what blocks are for; else none of these: */
+    struct plm_change category[PLM_CATEGORIES + 1]; /* the last one of the ladder is "free_in_segments" */
+    struct plm_change *module; /* those that changed only */
+    size_t categories, modules; /* largest change first */
+    struct plm_holders holders[2]; /* own the names of the modules */
+    bool changed;
+};
+
+struct plm_diff {
+    const struct plm_job *before, *after;
+    struct plm_lane_diff *lane;
+    size_t lanes;
+    bool changed;
+};
+
+int plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff,
+                  struct plm_error *error);
+void plm_diff_free(struct plm_diff *diff);
+
+/* By how much, without its sign. */
+uint64_t plm_change_size(const struct plm_change *change);
+
+/* `names` are the two records as the user wrote them. Returns 0, or PLM_EIO with a sentence. */
+typedef int plm_diff_write(FILE *out, const struct plm_diff *diff, const char *const names[2],
+                           const struct plm_report_options *options, struct plm_error *error);
+plm_diff_write plm_diff_text, plm_diff_json;
+
+#endif

@@ -1,0 +1,65 @@
+/* The difference of two jobs for programs: "plimsoll.diff/1", docs/schema/diff-1.json. */
+#include "base/error.h"
+#include "base/json.h"
+#include "report/diff.h"
+#include "report/report.h"
+
+static void amounts(struct plm_json *j, const struct plm_change *c)
+{
+    plm_json_integer(j, "before", c->before);
+    plm_json_integer(j, "after", c->after);
+    plm_json_signed(j, "change", (int64_t)(c->after - c->before));
+}
+
+static void named(struct plm_json *j, const char *key, const struct plm_change *change, size_t count)
+{
+    plm_json_object(j, key);
+    for (size_t i = 0; i < count; i++) {
+        plm_json_object(j, change[i].name);
+        amounts(j, &change[i]);
+        plm_json_end_object(j);
+    }
+    plm_json_end_object(j);
+}
+
+static void device(struct plm_json *j, const struct plm_lane_diff *d)
+{
+    const struct plm_device_summary *s = d->before ? d->before->summary : d->after->summary;
+    plm_json_object(j, NULL);
+    plm_json_integer(j, "rank", (uint64_t)s->rank);
+    plm_json_integer(j, "device", (uint64_t)s->device);
+    plm_json_string(j, "in", !d->after ? "before" : !d->before ? "after" : "both");
+    plm_json_bool(j, "changed", d->changed);
+    named(j, "peak", d->rung, PLM_RUNGS);
+    if (d->attributed) {
+        named(j, "categories", d->category, d->categories);
+        plm_json_array(j, "modules");
+        for (size_t i = 0; i < d->modules; i++) {
+            plm_json_object(j, NULL);
+            plm_json_string(j, "name", d->module[i].name);
+            amounts(j, &d->module[i]);
+            plm_json_end_object(j);
+        }
+        plm_json_end_array(j);
+    }
+    plm_json_end_object(j);
+}
+
+int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const names[2],
+                  const struct plm_report_options *options, struct plm_error *error)
+{
+    struct plm_json j;
+    (void)options;
+    plm_json_start(&j, out);
+    plm_json_object(&j, NULL);
+    plm_json_string(&j, "schema", "plimsoll.diff/1");
+    plm_json_string(&j, "before", names[0]);
+    plm_json_string(&j, "after", names[1]);
+    plm_json_bool(&j, "changed", diff->changed);
+    plm_json_array(&j, "devices");
+    for (size_t i = 0; i < diff->lanes; i++)
+        device(&j, &diff->lane[i]);
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the difference could not be written") : 0;
+}

@@ -1,0 +1,184 @@
+/* The difference of two jobs for people. */
+#include <string.h>
+
+#include "base/error.h"
+#include "report/diff.h"
+#include "report/draw.h"
+#include "report/report.h"
+
+enum { MODULES = 10, LABEL = 20 };
+
+static const struct plm_device_summary *summary(const struct plm_lane_diff *d)
+{
+    return d->before ? d->before->summary : d->after->summary;
+}
+
+/* The longest label that leaves room for three amounts, the percentage and what stands between them. */
+static int label_most(const struct plm_page *p)
+{
+    int most = p->options->width - 3 * plm_page_amount_columns(p) - 18;
+    return most < LABEL ? LABEL : most;
+}
+
+/* "+1.2 GiB", "-512" */
+static const char *signed_amount(const struct plm_page *p, char *buffer, size_t size, const struct plm_change *c)
+{
+    char text[32];
+    snprintf(buffer, size, "%s%s",
+             c->after > c->before   ? "+"
+             : c->after < c->before ? "-"
+                                    : "",
+             plm_page_amount(p, text, sizeof text, plm_change_size(c)));
+    return buffer;
+}
+
+static void percentage(const struct plm_page *p, const struct plm_change *c)
+{
+    double percent = c->before ? 100 * ((double)c->after - (double)c->before) / (double)c->before : 0;
+    if (!c->before)
+        fputs(c->after ? "       new" : "", p->out);
+    else if (!c->after)
+        fputs("      gone", p->out);
+    else if (c->before == c->after)
+        fputs("      same", p->out);
+    else if (percent > 999.4)
+        fprintf(p->out, "  %6.4g x", (double)c->after / (double)c->before);
+    else
+        fprintf(p->out, "  %+6.1f %%", percent);
+}
+
+static void row(const struct plm_page *p, const char *label, int columns, const struct plm_change *c)
+{
+    const enum plm_ink ink = c->after > c->before ? PLM_INK_YELLOW : c->after < c->before ? PLM_INK_GREEN : PLM_INK_DIM;
+    int amount = plm_page_amount_columns(p);
+    char before[32], after[32], by[40];
+    fputs("  ", p->out);
+    plm_page_name(p, label, columns, 1);
+    fprintf(p->out, " %*s  %*s  %s%*s", amount, plm_page_amount(p, before, sizeof before, c->before), amount,
+            plm_page_amount(p, after, sizeof after, c->after), plm_ink(p, ink), amount + 1,
+            signed_amount(p, by, sizeof by, c));
+    percentage(p, c);
+    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+}
+
+static void heading(const struct plm_page *p, const char *title, int columns)
+{
+    int amount = plm_page_amount_columns(p);
+    fprintf(p->out, "\n%s%-*s%s %s%*s  %*s  %*s%s\n", plm_ink(p, PLM_INK_BOLD), columns + 2, title,
+            plm_ink(p, PLM_INK_PLAIN), plm_ink(p, PLM_INK_DIM), amount, "before", amount, "after", amount + 1, "change",
+            plm_ink(p, PLM_INK_PLAIN));
+}
+
+static void rungs(const struct plm_page *p, const struct plm_lane_diff *d)
+{
+    static const char *const labels[PLM_RUNGS] = {"tensors (allocated)", "reserved by PyTorch", "+ libraries",
+                                                  "+ other allocations", "= device used"};
+    char title[64];
+    snprintf(title, sizeof title, "Rank %d, device %d", summary(d)->rank, summary(d)->device);
+    heading(p, title, LABEL);
+    for (int i = 0; i < PLM_RUNGS; i++)
+        if (plm_change_size(&d->rung[i]) || (i != PLM_RUNG_LIBRARIES && i != PLM_RUNG_OTHER))
+            row(p, labels[i], LABEL, &d->rung[i]);
+}
+
+static void categories(const struct plm_page *p, const struct plm_lane_diff *d)
+{
+    if (!plm_change_size(&d->category[0])) {
+        fputs("\nWhat it is for did not change.\n", p->out);
+        return;
+    }
+    heading(p, "What it is for", LABEL);
+    for (size_t i = 0; i < d->categories && plm_change_size(&d->category[i]); i++) {
+        const char *name = d->category[i].name;
+        row(p, strcmp(name, "free_in_segments") ? name : "free in segments", LABEL, &d->category[i]);
+    }
+}
+
+static const char *module_name(const struct plm_change *c)
+{
+    return *c->name ? c->name : "(outside any module)";
+}
+
+static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
+{
+    size_t rows = d->modules < MODULES ? d->modules : MODULES;
+    struct plm_change rest = {0};
+    int columns = LABEL, most = label_most(p);
+    char label[48];
+    if (!d->modules) {
+        fputs("\nEvery module holds what it held.\n", p->out);
+        return;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        int wanted = plm_page_columns(p, module_name(&d->module[i]));
+        columns = wanted > columns ? wanted : columns;
+    }
+    columns = columns < most ? columns : most;
+    heading(p, "Who holds it", columns);
+    for (size_t i = 0; i < rows; i++)
+        row(p, module_name(&d->module[i]), columns, &d->module[i]);
+    for (size_t i = rows; i < d->modules; i++) {
+        rest.before += d->module[i].before;
+        rest.after += d->module[i].after;
+    }
+    snprintf(label, sizeof label, "%zu more", d->modules - rows);
+    if (rows < d->modules)
+        row(p, label, columns, &rest);
+}
+
+static void device(const struct plm_page *p, const struct plm_lane_diff *d, const char *const names[2])
+{
+    char text[32];
+    if (!d->before || !d->after) {
+        fprintf(p->out, "\nRank %d, device %d is only in ", summary(d)->rank, summary(d)->device);
+        plm_page_name(p, names[d->before ? 0 : 1], 0, 0);
+        fprintf(p->out, ": %s device used.\n",
+                plm_page_amount(p, text, sizeof text,
+                                d->before ? d->rung[PLM_RUNG_USED].before : d->rung[PLM_RUNG_USED].after));
+        return;
+    }
+    if (!d->changed) {
+        fprintf(p->out, "\nRank %d, device %d: nothing changed.\n", summary(d)->rank, summary(d)->device);
+        return;
+    }
+    rungs(p, d);
+    if (!d->attributed) {
+        fputs("\nOne of the records does not tell what the memory is for.\n", p->out);
+        return;
+    }
+    categories(p, d);
+    modules(p, d);
+}
+
+static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
+{
+    const struct plm_change *rung = diff->lane[0].rung;
+    char allocated[32], reserved[32], used[32];
+    if (diff->lanes > 1)
+        fprintf(p->out, "Nothing changed on %zu devices.\n", diff->lanes);
+    else
+        fprintf(p->out, "Nothing changed: %s allocated, %s reserved, %s device used.\n",
+                plm_page_amount(p, allocated, sizeof allocated, rung[PLM_RUNG_ALLOCATED].after),
+                plm_page_amount(p, reserved, sizeof reserved, rung[PLM_RUNG_RESERVED].after),
+                plm_page_amount(p, used, sizeof used, rung[PLM_RUNG_USED].after));
+}
+
+int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],
+                  const struct plm_report_options *options, struct plm_error *error)
+{
+    const struct plm_page p = {out, options};
+    if (diff->lanes && !diff->changed)
+        unchanged(&p, diff);
+    else {
+        fputs("From ", out);
+        plm_page_name(&p, names[0], 0, 0);
+        fputs(" to ", out);
+        plm_page_name(&p, names[1], 0, 0);
+        fputs(", at the peak of each:\n", out);
+        for (size_t i = 0; i < diff->lanes; i++)
+            device(&p, &diff->lane[i], names);
+    }
+    if (fflush(out) || ferror(out))
+        return plm_fail(error, PLM_EIO, "the difference could not be written");
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* Memory snapshots: a pickle, and a history that need not make sense. What is imported must be a record that can be
+   read. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "fuzz.h"
+#include "import/import.h"
+#include "record/reader.h"
+
+static int visit(const struct plm_record_event *event, void *context)
+{
+    uint64_t *last = context;
+    if (event->time_ns < *last)
+        abort();
+    *last = event->time_ns;
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct plm_import_info info;
+    struct plm_error error = {0};
+    struct plm_record *record;
+    const char *path = fuzz_file("", 0);
+    uint64_t last = 0;
+    int status = plm_import_snapshot(data, size, "fuzz", path, true, &info, &error);
+    if (status < 0) {
+        if (!error.text[0])
+            abort();
+        return 0;
+    }
+    if (plm_record_open(path, &record, &error) < 0)
+        abort();
+    if (plm_record_each(record, visit, &last, &error) < 0)
+        abort();
+    plm_record_free(record);
+    return 0;
+}

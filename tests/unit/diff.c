@@ -1,0 +1,211 @@
+/* The difference of two hand-written jobs. */
+#include "report/diff.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/create.h"
+#include "record/writer.h"
+#include "report/report.h"
+#include "unit.h"
+
+static const char *const names[2] = {"a\033.plm", "b.plm"};
+
+static void alloc(int device, uint64_t at, uint64_t bytes, uint32_t where)
+{
+    uint64_t words[3] = {at, bytes, plm_record_pair(where, 0)};
+    plm_record(PLM_EV_BLOCK_ALLOC, (uint16_t)device, words, 3);
+}
+
+static void context(uint32_t id, const char *module)
+{
+    uint64_t words[3] = {plm_record_pair(id, plm_record_text(module)),
+                         plm_record_pair(plm_record_text("aten::linear"), 0), PLM_PHASE_FORWARD};
+    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+}
+
+static void card(int device, uint64_t bytes)
+{
+    uint64_t memory[3] = {GIB, bytes, plm_record_pair(PLM_RECORD_MALLOC, 0)};
+    plm_record(PLM_EV_MEMORY_ALLOC, (uint16_t)device, memory, 3);
+    plm_record(PLM_EV_RESERVED, (uint16_t)device, &bytes, 1);
+}
+
+/* `fc` holds what is given, twenty layers 1 MiB each and `extra` MiB more; a parameter of 10 MiB. */
+static void train(uint64_t reserved, uint64_t fc, uint64_t extra, const char *only)
+{
+    uint64_t tag[3] = {4096, plm_record_pair(PLM_CATEGORY_PARAMETERS, plm_record_text("head.weight")), 0};
+    char name[32];
+    context(1, "fc");
+    context(2, only);
+    card(0, reserved);
+    alloc(0, 4096, 10 * MIB, 1);
+    plm_record(PLM_EV_TAG, 0, tag, 3);
+    alloc(0, 20 * MIB, fc, 1);
+    alloc(0, 900 * MIB, 3 * MIB, 2);
+    for (uint32_t i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "layer.%u", i);
+        context(10 + i, name);
+        alloc(0, (1000 + 50 * (uint64_t)i) * MIB, (1 + extra) * MIB, 10 + i);
+    }
+}
+
+static void before(void)
+{
+    train(100 * MIB, 30 * MIB, 0, "old.\033[31m");
+}
+
+static void after(void)
+{
+    train(160 * MIB, 20 * MIB, 2, "new");
+}
+
+static void two_devices(void)
+{
+    before();
+    card(1, 64 * MIB);
+    alloc(1, 4096, 5 * MIB, 1);
+}
+
+static void old_record(void)
+{
+    uint64_t words[2] = {4096, 7 * MIB};
+    card(0, 20 * MIB);
+    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 2);
+}
+
+/* In a child: a process opens its record once. */
+static struct plm_job *job_of(void (*body)(void))
+{
+    struct plm_record_file file;
+    struct plm_error error;
+    struct plm_job *out;
+    char path[4096];
+    int status;
+    snprintf(path, sizeof path, "%s", unit_path("job.plm"));
+    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
+    setenv("PLIMSOLL_RECORD", path, 1);
+    fflush(NULL);
+    if (!fork()) {
+        body();
+        _exit(0);
+    }
+    wait(&status);
+    assert_int_equal(status, 0);
+    plm_record_close(&file);
+    if (plm_job_read(path, &out, &error))
+        fail_msg("%s", error.text);
+    return out;
+}
+
+/* What is written about the change from one job to another; the caller frees it. */
+static char *written(plm_diff_write *write, void (*from)(void), void (*to)(void), struct plm_report_options options)
+{
+    struct plm_job *a = job_of(from), *b = job_of(to);
+    struct plm_error error;
+    struct plm_diff diff;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(plm_diff_make(a, b, &diff, &error), 0);
+    assert_int_equal(write(out, &diff, names, &options, &error), 0);
+    fclose(out);
+    plm_diff_free(&diff);
+    plm_job_free(a);
+    plm_job_free(b);
+    return text;
+}
+
+static void what_grew(void **state)
+{
+    char *t = written(plm_diff_text, before, after, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_contains(t, "From a\\x1b.plm to b.plm, at the peak of each:\n\nRank 0, device 0");
+    assert_contains(t, "  tensors (allocated)    63.0 MiB    93.0 MiB    +30.0 MiB   +47.6 %\n");
+    assert_contains(t, "  reserved by PyTorch   100.0 MiB   160.0 MiB    +60.0 MiB   +60.0 %\n");
+    assert_contains(t, "  = device used         650.0 MiB   710.0 MiB    +60.0 MiB    +9.2 %\n");
+    assert_contains(t, "  free in segments       37.0 MiB    67.0 MiB    +30.0 MiB   +81.1 %\n");
+    /* The largest change first, whatever its sign; ten, and the rest added up. */
+    assert_contains(t, "change\n  fc                     30.0 MiB    20.0 MiB    -10.0 MiB   -33.3 %\n"
+                       "  new                         0 B     3.0 MiB     +3.0 MiB       new\n"
+                       "  old.\\x1b[31m            3.0 MiB         0 B     -3.0 MiB      gone\n"
+                       "  layer.0                 1.0 MiB     3.0 MiB     +2.0 MiB  +200.0 %\n");
+    assert_contains(t, "  13 more                13.0 MiB    39.0 MiB    +26.0 MiB  +200.0 %\n");
+    assert_null(strstr(t, "libraries"));
+    assert_null(strstr(t, "parameters")); /* they did not change */
+    assert_null(strstr(t, "head"));
+    assert_null(strchr(t, '\033'));
+    for (const char *line = t; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        assert_true(strcspn(line, "\n") <= 80);
+    free(t);
+}
+
+static void nothing_changed(void **state)
+{
+    char *t = written(plm_diff_text, before, before, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_string_equal(t, "Nothing changed: 63.0 MiB allocated, 100.0 MiB reserved, 650.0 MiB device used.\n");
+    free(t);
+    t = written(plm_diff_text, two_devices, two_devices, (struct plm_report_options){.width = 80});
+    assert_string_equal(t, "Nothing changed on 2 devices.\n");
+    free(t);
+    t = written(plm_diff_json, before, before, (struct plm_report_options){0});
+    assert_contains(t, "\"changed\": false");
+    assert_contains(t, "\"modules\": []");
+    free(t);
+}
+
+static void devices(void **state)
+{
+    char *t = written(plm_diff_text, two_devices, after, (struct plm_report_options){.width = 80, .bytes = true});
+    (void)state;
+    assert_contains(t, "\nRank 0, device 0 ");
+    assert_contains(t, "  = device used             681574400       744488960        +62914560    +9.2 %\n");
+    assert_contains(t, "\nRank 0, device 1 is only in a\\x1b.plm: 643825664 device used.\n");
+    free(t);
+    t = written(plm_diff_text, before, two_devices, (struct plm_report_options){.width = 80});
+    assert_contains(t, "\nRank 0, device 0: nothing changed.\n");
+    assert_contains(t, "\nRank 0, device 1 is only in b.plm: 614.0 MiB device used.\n");
+    free(t);
+}
+
+static void without_attribution(void **state)
+{
+    char *t = written(plm_diff_text, old_record, after, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_contains(t, "  tensors (allocated)     7.0 MiB    93.0 MiB    +86.0 MiB   13.29 x\n");
+    assert_contains(t, "One of the records does not tell what the memory is for.");
+    assert_null(strstr(t, "Who holds"));
+    free(t);
+    t = written(plm_diff_json, old_record, after, (struct plm_report_options){0});
+    assert_null(strstr(t, "modules"));
+    assert_null(strstr(t, "categories"));
+    free(t);
+}
+
+static void json(void **state)
+{
+    char *t = written(plm_diff_json, after, before, (struct plm_report_options){0});
+    const char *modules = strstr(t, "\"modules\"");
+    (void)state;
+    assert_contains(t, "\"schema\": \"plimsoll.diff/1\"");
+    assert_contains(t, "\"changed\": true");
+    assert_contains(t, "\"change\": -62914560");
+    assert_non_null(modules);
+    assert_contains(modules, "\"name\": \"fc\"");
+    assert_contains(modules, "\"name\": \"layer.19\""); /* all of them, not ten */
+    free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_grew), cmocka_unit_test(nothing_changed),
+        cmocka_unit_test(devices),   cmocka_unit_test(without_attribution),
+        cmocka_unit_test(json),
+    };
+    return RUN(tests);
+}
