@@ -188,6 +188,7 @@ static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, ui
     struct plm_cell *cell = plm_cell_take(a, rest->pool, rest->stream, rest->address, size);
 
     cell->range = rest->range;
+    cell->age = rest->age;
     plm_cell_splice(cell, rest->prev, rest);
     rest->address += size;
     rest->size -= size;

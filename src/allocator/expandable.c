@@ -29,7 +29,7 @@ static struct plm_cell *new_range(struct plm_allocator *a, const struct plm_requ
 
     if (!range || plm_cells_ready(a, 1))
         goto fail;
-    *range = (struct plm_range){.size = size, .page = page, .next = a->ranges};
+    *range = (struct plm_range){.size = size, .page = page, .age = plm_segment_age(a), .next = a->ranges};
     range->base = plm_driver_range(&a->driver, size);
     if (!range->base)
         goto fail;
@@ -39,6 +39,7 @@ static struct plm_cell *new_range(struct plm_allocator *a, const struct plm_requ
     cell = plm_cell_take(a, r->pool, r->stream, range->base, size);
     cell->mapped = false;
     cell->range = range;
+    cell->age = range->age;
     plm_tree_insert(&r->pool->unmapped, cell);
     return cell;
 fail:
@@ -74,6 +75,7 @@ static bool map(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
         rest = plm_cell_take(a, pool, cell->stream, address + bytes, cell->size - bytes);
         rest->mapped = false;
         rest->range = range;
+        rest->age = range->age;
         plm_cell_splice(rest, cell, cell->next);
         plm_tree_insert(&pool->unmapped, rest);
         cell->size = bytes;
@@ -131,6 +133,7 @@ static void keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool befor
         return;
     edge = plm_cell_take(a, cell->pool, cell->stream, address, size);
     edge->range = cell->range;
+    edge->age = cell->age;
     if (before)
         plm_cell_splice(edge, cell->prev, cell);
     else

@@ -26,6 +26,7 @@ struct plm_uses {          /* streams other than its own that use a block */
 
 struct plm_cell {
     uint64_t address, size, stream;
+    uint64_t age;                       /* number of its segment, or 0: see plm_segment_age */
     struct plm_cell *left, *right, *up; /* in the set that it is in */
     uint32_t priority;
     uint32_t events;                    /* outstanding */
@@ -55,7 +56,7 @@ struct plm_private {
 };
 
 struct plm_range {                      /* an expandable segment */
-    uint64_t base, size, page;
+    uint64_t base, size, page, age;
     struct plm_range *prev, *next;
 };
 
@@ -79,6 +80,7 @@ struct plm_allocator {
     size_t queues, queue_room;
     struct plm_cell **deferred;
     size_t deferreds, deferred_room;
+    uint64_t segments;                  /* made so far */
     uint64_t captures;                  /* under way */
     uint64_t held;                      /* bytes of segments and mappings */
     uint64_t allowed;
@@ -112,6 +114,8 @@ bool plm_segment_take(struct plm_allocator *a, const struct plm_request *request
 bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_request *request);
 void plm_segments_release_all(struct plm_allocator *a);
 void plm_segments_collect(struct plm_allocator *a);
+/* Of two free blocks of one size, releases before 2.15 take that of the lower address; 2.15 that of the older segment. */
+uint64_t plm_segment_age(struct plm_allocator *a);
 void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action, uint64_t address, uint64_t size,
                         uint64_t stream);
 
@@ -124,8 +128,8 @@ void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell);
 
 int plm_events_use(struct plm_allocator *a, struct plm_cell *cell, uint64_t stream);
 int plm_events_free(struct plm_allocator *a, struct plm_cell *cell); /* a used block is freed */
-void plm_events_poll(struct plm_allocator *a);  /* frees what is complete */
-void plm_events_wait(struct plm_allocator *a);  /* waits for all */
+void plm_events_poll(struct plm_allocator *a); /* frees what is complete */
+void plm_events_wait(struct plm_allocator *a); /* waits for all */
 void plm_events_delete(struct plm_allocator *a);
 static inline bool plm_cell_used(const struct plm_cell *cell)
 {

@@ -13,6 +13,11 @@ void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action,
         a->options.visit(action, address, size, stream, a->options.context);
 }
 
+uint64_t plm_segment_age(struct plm_allocator *a)
+{
+    return a->options.torch >= PLM_TORCH_2_15 ? ++a->segments : 0;
+}
+
 static struct plm_cell *take_whole(struct plm_allocator *a, const struct plm_request *r)
 {
     struct plm_cell *cell;
@@ -26,6 +31,7 @@ static struct plm_cell *take_whole(struct plm_allocator *a, const struct plm_req
         return NULL;
     }
     cell = plm_cell_take(a, r->pool, r->stream, address, r->segment);
+    cell->age = plm_segment_age(a);
     a->held += r->segment;
     plm_stats_up(a, r->pool, PLM_STAT_SEGMENT, 1);
     plm_stats_up(a, r->pool, PLM_STAT_RESERVED_BYTES, r->segment);

@@ -214,7 +214,7 @@ static int roundup_entry(struct lexer *l, const char *key, int *last)
     if (divisions && !power_of_2(divisions))
         return plm_fail(l->error, PLM_EINVAL, "Divisions of %s must be 0 or a power of 2.", key);
     if (rest) {
-        for (int i = *last < 0 ? 0 : *last; i < PLM_ROUNDUP_INTERVALS; i++)
+        for (int i = *last < 0 ? 0 : *last + 1; i < PLM_ROUNDUP_INTERVALS; i++)
             roundup[i] = divisions;
         return 0;
     }

@@ -2,12 +2,15 @@
 
 #include "allocator/internal.h"
 
-static bool less(const struct plm_tree *t, const struct plm_cell *a, uint64_t stream, uint64_t size, uint64_t address)
+static bool less(const struct plm_tree *t, const struct plm_cell *a, uint64_t stream, uint64_t size, uint64_t age,
+                 uint64_t address)
 {
     if (a->stream != stream)
         return a->stream < stream;
     if (a->size != size && !t->by_address)
         return a->size < size;
+    if (a->age != age && !t->by_address)
+        return a->age < age;
     return a->address < address;
 }
 
@@ -52,7 +55,7 @@ void plm_tree_insert(struct plm_tree *t, struct plm_cell *cell)
 
     while (at) {
         up = at;
-        after = less(t, at, cell->stream, cell->size, cell->address);
+        after = less(t, at, cell->stream, cell->size, cell->age, cell->address);
         at = after ? at->right : at->left;
     }
     t->random = t->random * 6364136223846793005u + 1442695040888963407u;
@@ -83,7 +86,7 @@ struct plm_cell *plm_tree_from(const struct plm_tree *t, uint64_t stream, uint64
 {
     struct plm_cell *at = t->root, *found = NULL;
     while (at) {
-        if (less(t, at, stream, size, address)) {
+        if (less(t, at, stream, size, 0, address)) {
             at = at->right;
         } else {
             found = at;

@@ -1,6 +1,7 @@
 /*
  * Ordered sets of blocks: a treap whose nodes are the blocks, so nothing is allocated, and a block can leave
- * without being searched for. The order is stream, size, address; in a set of unmapped blocks stream, address.
+ * without being searched for. The order is stream, size, age of the segment (where the version of PyTorch looks at it),
+ * address; in a set of unmapped blocks stream, address.
  * Keys must not change while a block is in a set. Nothing fails. One thread at a time.
  */
 #ifndef PLM_ALLOCATOR_TREE_H

@@ -38,16 +38,24 @@ static bool walk(const struct plm_cell *cell, struct sums *sums)
     return true;
 }
 
+static bool in_order(const struct plm_tree *set, const struct plm_cell *x, const struct plm_cell *y)
+{
+    if (x->stream != y->stream)
+        return x->stream < y->stream;
+    if (!set->by_address && x->size != y->size)
+        return x->size < y->size;
+    if (!set->by_address && x->age != y->age)
+        return x->age < y->age;
+    return x->address < y->address;
+}
+
 static bool walk_set(const struct plm_tree *set, const struct plm_pool *pool, bool mapped, struct sums *sums,
                      uint64_t *members)
 {
     const struct plm_cell *before = NULL, *at;
     size_t count = 0;
     for (at = plm_tree_first(set); at; before = at, at = plm_tree_next(at), count++) {
-        bool ordered =
-            !before || before->stream < at->stream ||
-            (before->stream == at->stream &&
-             (set->by_address || before->size == at->size ? before->address < at->address : before->size < at->size));
+        bool ordered = !before || in_order(set, before, at);
         if (!ordered || at->pool != pool || at->mapped != mapped || at->allocated || at->events)
             return false;
         if ((at->left && at->left->up != at) || (at->right && at->right->up != at) || !walk(at, sums))

@@ -8,7 +8,9 @@ tests/groups/conformance can put the whole list of operations together, those in
 """
 import ctypes
 import json
+import os
 import random
+import re
 import sys
 
 import torch
@@ -172,7 +174,9 @@ def main():
         leave(capacity)
     free = torch.cuda.mem_get_info()[0]
     torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=1 << 22)
-    program = Program(seed, steps, int(fraction * torch.cuda.mem_get_info()[1]) or capacity)
+    setting = re.search("per_process_memory_fraction:([0-9.]+)", os.environ["PYTORCH_CUDA_ALLOC_CONF"])
+    limit = (fraction or float(setting[1] if setting else 0)) * torch.cuda.mem_get_info()[1]
+    program = Program(seed, steps, min(int(limit) or capacity, capacity or int(limit)))
     if fraction:
         torch.cuda.set_per_process_memory_fraction(fraction)
         program.note("limit", fraction)
