@@ -100,7 +100,9 @@ class Program:
 
     def capture(self):
         """Some allocations and frees while a graph is captured, into a new pool or into that of another graph. Only if
-        there is room: running out of memory breaks a capture."""
+        there is room: running out of memory breaks a capture. So does garbage collection."""
+        if self.limit and "garbage" in os.environ["PYTORCH_CUDA_ALLOC_CONF"]:
+            return
         if self.limit and torch.cuda.memory_reserved() + 100 * MIB > self.limit:
             return
         graph, stream = torch.cuda.CUDAGraph(), self.random.choice(self.streams[1:])
