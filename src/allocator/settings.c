@@ -214,7 +214,8 @@ static int roundup_entry(struct lexer *l, const char *key, int *last)
     if (divisions && !power_of_2(divisions))
         return plm_fail(l->error, PLM_EINVAL, "Divisions of %s must be 0 or a power of 2.", key);
     if (rest) {
-        for (int i = *last < 0 ? 0 : *last + 1; i < PLM_ROUNDUP_INTERVALS; i++)
+        int first = *last < 0 ? 0 : *last + (l->torch != PLM_TORCH_2_6); /* 2.6 takes the last interval too */
+        for (int i = first; i < PLM_ROUNDUP_INTERVALS; i++)
             roundup[i] = divisions;
         return 0;
     }

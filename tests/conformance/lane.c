@@ -18,7 +18,7 @@
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* machines that run tests are shared */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -50,7 +50,7 @@ static int turn(const struct plm_lane *lane, struct plm_replay_options options, 
             return 1;
         events += r.events;
     }
-    printf("%.2f million events per second\n", (double)events / (now() - start) * 1e-6);
+    printf("%.2f million events per second of CPU time\n", (double)events / (now() - start) * 1e-6);
     return 0;
 }
 

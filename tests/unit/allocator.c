@@ -378,6 +378,8 @@ static void settings(void **state)
     assert_true(s.max_split_size == 64 * MIB && s.expandable);
     assert_int_equal(parse("roundup_power2_divisions:[4:2,64:8,>:1]", PLM_TORCH_2_10, &s), 0);
     assert_true(s.roundup[0] == 2 && s.roundup[2] == 2 && s.roundup[3] == 0 && s.roundup[6] == 8 && s.roundup[15] == 1);
+    assert_int_equal(parse("roundup_power2_divisions:[4:2,64:8,>:1]", PLM_TORCH_2_6, &s), 0);
+    assert_true(s.roundup[2] == 2 && s.roundup[6] == 1 && s.roundup[15] == 1);
     assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_10, &s), PLM_EINVAL);
     assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_15, &s), 0);
     assert_true(s.large_segment == 32 * MIB && s.max_non_split_rounding == 32 * MIB);
