@@ -1,0 +1,426 @@
+#include "allocator/allocator.h"
+
+#include <stdlib.h>
+
+#include "allocator/internal.h"
+#include "base/error.h"
+
+#ifdef PLM_CHECKED
+#include <assert.h>
+#define CHECK(a) assert(plm_allocator_is_valid(a))
+#else
+#define CHECK(a) ((void)0)
+#endif
+
+const char *plm_allocator_error_name(int code)
+{
+    switch (code) {
+    case 0: return "no error";
+    case PLM_ALLOCATOR_OOM: return "out of memory";
+    case PLM_ALLOCATOR_ADDRESS: return "no live block at this address";
+    case PLM_ALLOCATOR_POOL: return "the private pool is not in the state for this";
+    case PLM_ALLOCATOR_CAPTURE: return "not while a capture is under way";
+    case PLM_EINVAL: return "bad argument";
+    case PLM_ENOMEM: return "no host memory";
+    default: return "unknown error";
+    }
+}
+
+const char *plm_allocator_stat_name(enum plm_allocator_stat stat)
+{
+    static const char *const names[PLM_STATS] = {
+        [PLM_STAT_ALLOCATION] = "allocation",
+        [PLM_STAT_SEGMENT] = "segment",
+        [PLM_STAT_ACTIVE] = "active",
+        [PLM_STAT_INACTIVE_SPLIT] = "inactive_split",
+        [PLM_STAT_ALLOCATED_BYTES] = "allocated_bytes",
+        [PLM_STAT_RESERVED_BYTES] = "reserved_bytes",
+        [PLM_STAT_ACTIVE_BYTES] = "active_bytes",
+        [PLM_STAT_INACTIVE_SPLIT_BYTES] = "inactive_split_bytes",
+        [PLM_STAT_REQUESTED_BYTES] = "requested_bytes",
+    };
+    return names[stat];
+}
+
+static void pool_init(struct plm_pool *pool, bool small, struct plm_private *owner)
+{
+    *pool = (struct plm_pool){.small = small, .owner = owner, .unmapped.by_address = true};
+}
+
+int plm_allocator_new(const struct plm_allocator_options *options, struct plm_allocator **out)
+{
+    struct plm_allocator *a;
+    int status;
+
+    *out = NULL;
+    if (options->settings.async || options->settings.large_segment < PLM_LARGE_LEAST)
+        return PLM_EINVAL;
+    a = calloc(1, sizeof *a);
+    if (!a)
+        return PLM_ENOMEM;
+    a->options = *options;
+    status = plm_driver_init(&a->driver, options->capacity, options->total);
+    if (status) {
+        free(a);
+        return status;
+    }
+    a->driver.place = options->place;
+    a->driver.context = options->context;
+    pool_init(&a->small, true, NULL);
+    pool_init(&a->large, false, NULL);
+    if (options->settings.fraction >= 0)
+        plm_allocator_set_fraction(a, options->settings.fraction);
+    *out = a;
+    return 0;
+}
+
+void plm_allocator_delete(struct plm_allocator *a)
+{
+    struct plm_private *pool;
+    struct plm_range *range;
+
+    if (!a)
+        return;
+    plm_cells_delete(a);
+    plm_events_delete(a);
+    plm_map_free(&a->live);
+    plm_driver_free(&a->driver);
+    while ((range = a->ranges) != NULL) {
+        a->ranges = range->next;
+        free(range);
+    }
+    while ((pool = a->privates) != NULL) {
+        a->privates = pool->next;
+        free(pool);
+    }
+    free(a);
+}
+
+/* ---- sizes ---- */
+
+static uint64_t roundup_divisions(const struct plm_allocator_settings *s, uint64_t size)
+{
+    int index = 63 - __builtin_clzll(size) - 20;
+    index = index < 0 ? 0 : index;
+    return s->roundup[index < PLM_ROUNDUP_INTERVALS ? index : PLM_ROUNDUP_INTERVALS - 1];
+}
+
+static uint64_t round_size(const struct plm_allocator_settings *s, uint64_t size)
+{
+    uint64_t divisions, floor, step;
+
+    if (size < PLM_BLOCK_LEAST)
+        return PLM_BLOCK_LEAST;
+    divisions = roundup_divisions(s, size);
+    if (divisions <= 1 || size <= PLM_BLOCK_LEAST * divisions)
+        return (size + PLM_BLOCK_LEAST - 1) / PLM_BLOCK_LEAST * PLM_BLOCK_LEAST;
+    floor = 1ull << (63 - __builtin_clzll(size));
+    step = floor / divisions;
+    return (size + step - 1) / step * step;
+}
+
+static uint64_t segment_size(const struct plm_allocator_settings *s, uint64_t size)
+{
+    if (size <= PLM_SMALL_MOST)
+        return PLM_SMALL_SEGMENT;
+    if (size < PLM_LARGE_LEAST)
+        return s->large_segment;
+    return (size + PLM_LARGE_ROUND - 1) / PLM_LARGE_ROUND * PLM_LARGE_ROUND;
+}
+
+/* ---- allocating ---- */
+
+static struct plm_private *find_pool(const struct plm_allocator *a, uint64_t id)
+{
+    struct plm_private *p = a->privates;
+    while (p && p->id != id)
+        p = p->next;
+    return p;
+}
+
+static uint64_t can_grow_to(const struct plm_cell *cell)
+{
+    return cell->size + (cell->next && !cell->next->mapped ? cell->next->size : 0);
+}
+
+/* The end of an expandable segment counts with what it can grow to, so a larger cell may fit better. */
+static struct plm_cell *prefer_fixed(struct plm_cell *cell)
+{
+    struct plm_cell *next = plm_tree_next(cell);
+    while (cell->range && next && next->stream == cell->stream && can_grow_to(next) < can_grow_to(cell)) {
+        cell = next;
+        next = plm_tree_next(cell);
+    }
+    return cell;
+}
+
+static struct plm_cell *best_fit(struct plm_allocator *a, const struct plm_request *r)
+{
+    const struct plm_allocator_settings *s = &a->options.settings;
+    struct plm_cell *cell;
+
+    r->pool->searches += a->limited && s->gc_threshold > 0;
+    cell = plm_tree_from(&r->pool->free, r->stream, r->size, 0);
+    if (!cell || cell->stream != r->stream)
+        return NULL;
+    if (cell->range)
+        cell = prefer_fixed(cell);
+    if (r->size < s->max_split_size && cell->size >= s->max_split_size)
+        return NULL;
+    if (r->size >= s->max_split_size && cell->size >= r->size + s->max_non_split_rounding)
+        return NULL;
+    plm_tree_remove(&r->pool->free, cell);
+    return cell;
+}
+
+static bool should_split(const struct plm_allocator *a, const struct plm_cell *cell, uint64_t size)
+{
+    const struct plm_allocator_settings *s = &a->options.settings;
+    if (cell->pool->small || s->expandable)
+        return cell->size - size >= PLM_BLOCK_LEAST;
+    return size < s->max_split_size && cell->size - size > PLM_SMALL_MOST;
+}
+
+/* The front of the cell becomes a block; what remains is cached. */
+static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, uint64_t size)
+{
+    bool was_split = plm_cell_is_split(rest);
+    struct plm_cell *cell = plm_cell_take(a, rest->pool, rest->stream, rest->address, size);
+
+    cell->range = rest->range;
+    cell->age = rest->age;
+    plm_cell_splice(cell, rest->prev, rest);
+    rest->address += size;
+    rest->size -= size;
+    plm_cell_cache(rest);
+    if (rest->range)
+        return cell;
+    if (was_split) {
+        plm_stats_down(a, rest->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, size);
+    } else {
+        plm_stats_up(a, rest->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, rest->size);
+        plm_stats_up(a, rest->pool, PLM_STAT_INACTIVE_SPLIT, 1);
+    }
+    return cell;
+}
+
+static struct plm_cell *hand_out(struct plm_allocator *a, struct plm_cell *cell, uint64_t size, uint64_t requested)
+{
+    if (should_split(a, cell, size)) {
+        cell = split(a, cell, size);
+    } else if (plm_cell_is_split(cell) && !cell->range) {
+        plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
+        plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT, 1);
+    }
+    cell->allocated = true;
+    cell->requested = requested;
+    plm_stats_up(a, cell->pool, PLM_STAT_ALLOCATION, 1);
+    plm_stats_up(a, cell->pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
+    plm_stats_up(a, cell->pool, PLM_STAT_ACTIVE, 1);
+    plm_stats_up(a, cell->pool, PLM_STAT_ACTIVE_BYTES, cell->size);
+    plm_stats_up(a, cell->pool, PLM_STAT_REQUESTED_BYTES, requested);
+    if (cell->size >= a->options.settings.max_split_size)
+        plm_stat_up(&a->stats.oversize_allocations, 1);
+    return cell;
+}
+
+static uint64_t cached_bytes(const struct plm_pool *pool)
+{
+    uint64_t bytes = 0;
+    for (struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at))
+        bytes += at->size;
+    return bytes;
+}
+
+static int out_of_memory(struct plm_allocator *a, uint64_t tried)
+{
+    uint64_t room = a->driver.capacity < a->driver.total ? a->driver.capacity : a->driver.total;
+
+    a->stats.num_ooms++;
+    a->oom = (struct plm_allocator_oom){
+        .tried = tried,
+        .total = a->driver.total,
+        .free = room > a->driver.used ? room - a->driver.used : 0,
+        .allowed = a->limited ? a->allowed : 0,
+        .allocated = a->stats.stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current,
+        .reserved = a->stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].current,
+    };
+    for (struct plm_private *p = a->privates; p; p = p->next)
+        a->oom.private_pools += cached_bytes(&p->small) + cached_bytes(&p->large);
+    return PLM_ALLOCATOR_OOM;
+}
+
+/* From the cache, from the card, from the card after oversize segments or the whole cache went back. */
+static int find_cell(struct plm_allocator *a, const struct plm_request *r, struct plm_cell **cell)
+{
+    *cell = best_fit(a, r);
+    if (*cell)
+        return 0;
+    if (a->limited && a->options.settings.gc_threshold > 0)
+        plm_segments_collect(a);
+    if (plm_segment_take(a, r, false, cell))
+        return 0;
+    if (plm_segments_release_enough(a, r) && plm_segment_take(a, r, false, cell))
+        return 0;
+    if (!a->captures) {
+        plm_segments_release_all(a);
+        if (plm_segment_take(a, r, true, cell))
+            return 0;
+    }
+    return out_of_memory(a, r->segment);
+}
+
+static int request(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t pool, struct plm_request *r)
+{
+    struct plm_private *p = NULL;
+
+    if (pool && (!(p = find_pool(a, pool)) || !p->capturing))
+        return PLM_ALLOCATOR_POOL;
+    r->size = round_size(&a->options.settings, size);
+    r->segment = segment_size(&a->options.settings, r->size);
+    r->stream = stream;
+    if (r->size <= PLM_SMALL_MOST)
+        r->pool = p ? &p->small : &a->small;
+    else
+        r->pool = p ? &p->large : &a->large;
+    return 0;
+}
+
+int plm_allocator_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t pool, uint64_t *address)
+{
+    struct plm_request r;
+    struct plm_cell *cell;
+    int status;
+
+    *address = 0;
+    if (!size)
+        return 0;
+    if (size >= PLM_SIZE_LIMIT) {
+        a->oom = (struct plm_allocator_oom){.tried = size};
+        return PLM_ALLOCATOR_OOM;
+    }
+    status = request(a, size, stream, pool, &r);
+    if (status || (status = plm_cells_ready(a, 2)) != 0)
+        return status;
+    if (!a->captures)
+        plm_events_poll(a);
+    status = find_cell(a, &r, &cell);
+    if (status == 0 && plm_cells_ready(a, 1))
+        status = PLM_ENOMEM;
+    if (status == 0) {
+        cell = hand_out(a, cell, r.size, size);
+        status = plm_map_put(&a->live, cell->address, (uintptr_t)cell);
+        *address = status ? 0 : cell->address;
+    }
+    CHECK(a);
+    return status;
+}
+
+static struct plm_cell *live(const struct plm_allocator *a, uint64_t address)
+{
+    uint64_t value = plm_map_get(&a->live, address);
+    return value == PLM_MAP_NONE ? NULL : (struct plm_cell *)(uintptr_t)value;
+}
+
+int plm_allocator_free(struct plm_allocator *a, uint64_t address)
+{
+    uint64_t value;
+    struct plm_cell *cell;
+    int status = 0;
+
+    if (!address)
+        return 0;
+    value = plm_map_remove(&a->live, address);
+    if (value == PLM_MAP_NONE)
+        return PLM_ALLOCATOR_ADDRESS;
+    cell = (struct plm_cell *)(uintptr_t)value;
+    cell->allocated = false;
+    plm_stats_down(a, cell->pool, PLM_STAT_ALLOCATION, 1);
+    plm_stats_down(a, cell->pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
+    if (cell->size >= a->options.settings.max_split_size)
+        plm_stat_down(&a->stats.oversize_allocations, 1);
+    if (plm_cell_used(cell))
+        status = plm_events_free(a, cell);
+    else
+        plm_cell_release(a, cell);
+    CHECK(a);
+    return status;
+}
+
+int plm_allocator_record_stream(struct plm_allocator *a, uint64_t address, uint64_t stream)
+{
+    struct plm_cell *cell = live(a, address);
+    return cell ? plm_events_use(a, cell, stream) : PLM_ALLOCATOR_ADDRESS;
+}
+
+int plm_allocator_empty_cache(struct plm_allocator *a)
+{
+    if (a->captures)
+        return PLM_ALLOCATOR_CAPTURE;
+    plm_segments_release_all(a);
+    CHECK(a);
+    return 0;
+}
+
+int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
+{
+    if (!(fraction >= 0 && fraction <= 1))
+        return PLM_EINVAL;
+    a->allowed = (uint64_t)(fraction * (double)a->driver.total);
+    a->limited = true;
+    return 0;
+}
+
+/* ---- private pools ---- */
+
+int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t id)
+{
+    struct plm_private *p = find_pool(a, id), **link = &a->privates;
+
+    if (!id || (p && (p->capturing || !p->users)))
+        return PLM_ALLOCATOR_POOL;
+    if (!p) {
+        if (!(p = calloc(1, sizeof *p)))
+            return PLM_ENOMEM;
+        p->id = id;
+        pool_init(&p->small, true, p);
+        pool_init(&p->large, false, p);
+        while (*link && (*link)->id < id)
+            link = &(*link)->next;
+        p->next = *link;
+        *link = p;
+    }
+    p->users++;
+    p->capturing = true;
+    a->captures++;
+    return 0;
+}
+
+int plm_allocator_pool_end(struct plm_allocator *a, uint64_t id)
+{
+    struct plm_private *p = find_pool(a, id);
+    if (!p || !p->capturing)
+        return PLM_ALLOCATOR_POOL;
+    p->capturing = false;
+    a->captures--;
+    return 0;
+}
+
+int plm_allocator_pool_release(struct plm_allocator *a, uint64_t id)
+{
+    struct plm_private *p = find_pool(a, id);
+    if (!p || !p->users || p->capturing)
+        return PLM_ALLOCATOR_POOL;
+    p->users--;
+    return 0;
+}
+
+const struct plm_allocator_stats *plm_allocator_stats(const struct plm_allocator *a)
+{
+    return &a->stats;
+}
+
+const struct plm_allocator_oom *plm_allocator_oom(const struct plm_allocator *a)
+{
+    return &a->oom;
+}

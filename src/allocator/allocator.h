@@ -1,0 +1,107 @@
+/*
+ * PyTorch's CUDA caching allocator (the native back end) as a simulator: it places blocks, takes segments from the
+ * card and gives them back as the real one would, in the same order and at the same moments.
+ *
+ * plm_allocator_new() makes one, plm_allocator_delete() ends it and all it holds. One thread at a time for each. Functions return
+ * 0, a negative PLM_E..., or one of the negative codes below; then nothing has changed beyond what PyTorch itself does
+ * before it fails (flushing the cache, for one). Addresses are those of the driver level, driver.h.
+ *
+ * Streams are numbers; when cached memory is released, lower ones go first, as pointers do in PyTorch. Not
+ * reproducible, because PyTorch iterates over hash tables of pointers there: in which order blocks that wait for
+ * events of several streams become free (their moment is the same), and in which order the private pools of several
+ * destroyed graphs are released. Here the stream that was used first, and the lower number, come first.
+ */
+#ifndef PLM_ALLOCATOR_H
+#define PLM_ALLOCATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/driver.h"
+#include "allocator/settings.h"
+
+struct plm_allocator;
+
+enum plm_allocator_error {
+    PLM_ALLOCATOR_OOM = -32,      /* PyTorch raises OutOfMemoryError; plm_allocator_oom() has its figures */
+    PLM_ALLOCATOR_ADDRESS = -33,  /* no live block is there: freed twice, or never allocated */
+    PLM_ALLOCATOR_POOL = -34,     /* the private pool is not in the state that this needs */
+    PLM_ALLOCATOR_CAPTURE = -35,  /* not while a capture is under way */
+};
+const char *plm_allocator_error_name(int code); /* "out of memory" */
+
+/* What the allocator does with the card, in order. */
+enum plm_segment_action { PLM_SEGMENT_ALLOC, PLM_SEGMENT_FREE, PLM_SEGMENT_MAP, PLM_SEGMENT_UNMAP };
+typedef void plm_segment_visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream,
+                               void *context);
+
+/* The statistics of torch.cuda.memory_stats(), each for all, small-pool and large-pool memory. */
+enum plm_allocator_stat {
+    PLM_STAT_ALLOCATION,
+    PLM_STAT_SEGMENT,
+    PLM_STAT_ACTIVE,
+    PLM_STAT_INACTIVE_SPLIT,
+    PLM_STAT_ALLOCATED_BYTES,
+    PLM_STAT_RESERVED_BYTES,
+    PLM_STAT_ACTIVE_BYTES,
+    PLM_STAT_INACTIVE_SPLIT_BYTES,
+    PLM_STAT_REQUESTED_BYTES,
+    PLM_STATS
+};
+enum plm_stat_pool { PLM_STAT_ALL, PLM_STAT_SMALL, PLM_STAT_LARGE, PLM_STAT_POOLS };
+
+struct plm_stat {
+    uint64_t current, peak, allocated, freed;
+};
+
+struct plm_allocator_stats {
+    struct plm_stat stat[PLM_STATS][PLM_STAT_POOLS];
+    struct plm_stat oversize_allocations, oversize_segments;
+    uint64_t num_alloc_retries, num_ooms, num_sync_all_streams, num_device_alloc, num_device_free;
+};
+const char *plm_allocator_stat_name(enum plm_allocator_stat stat); /* "allocated_bytes" */
+
+/* What an OutOfMemoryError says. */
+struct plm_allocator_oom {
+    uint64_t tried;          /* the size of the segment that could not be had */
+    uint64_t total, free;    /* of the card */
+    uint64_t allowed;        /* by the memory fraction; 0: no limit */
+    uint64_t allocated, reserved, private_pools;
+};
+
+struct plm_allocator_options {
+    enum plm_torch torch;
+    struct plm_allocator_settings settings;
+    uint64_t capacity, total;                  /* of the card, see driver.h */
+    uint64_t (*place)(void *context, uint64_t size); /* see driver.h; may be NULL */
+    plm_segment_visit *visit;                  /* may be NULL */
+    void *context;                             /* of place and visit */
+    bool events_pending; /* events of other streams complete only when the allocator waits for them, not at once */
+};
+
+int plm_allocator_new(const struct plm_allocator_options *options, struct plm_allocator **out);
+void plm_allocator_delete(struct plm_allocator *a);
+
+/* `pool` 0, or a private pool between begin and end. A size of 0 succeeds with address 0, which free accepts. */
+int plm_allocator_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t pool, uint64_t *address);
+int plm_allocator_free(struct plm_allocator *a, uint64_t address);
+/* The block is in use on another stream: when it is freed, it waits for that stream's event. */
+int plm_allocator_record_stream(struct plm_allocator *a, uint64_t address, uint64_t stream);
+int plm_allocator_empty_cache(struct plm_allocator *a);
+/* set_per_process_memory_fraction(). */
+int plm_allocator_set_fraction(struct plm_allocator *a, double fraction);
+
+/* The private pool of a CUDA graph: a capture into it begins and ends; a graph that used it is destroyed. */
+int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t pool);
+int plm_allocator_pool_end(struct plm_allocator *a, uint64_t pool);
+int plm_allocator_pool_release(struct plm_allocator *a, uint64_t pool);
+
+const struct plm_allocator_stats *plm_allocator_stats(const struct plm_allocator *a);
+const struct plm_allocator_oom *plm_allocator_oom(const struct plm_allocator *a); /* of the last one */
+
+/* Walks everything and compares: order and membership of the free lists, neighbours, sums against statistics.
+   Checked builds (PLM_CHECKED) do that after every operation. */
+bool plm_allocator_is_valid(const struct plm_allocator *a);
+
+#endif

@@ -1,0 +1,141 @@
+#include <stdlib.h>
+
+#include "allocator/internal.h"
+#include "base/error.h"
+
+enum { SLAB_CELLS = 256 };
+
+struct slab {
+    struct slab *next;
+    struct plm_cell cell[SLAB_CELLS];
+};
+
+int plm_cells_ready(struct plm_allocator *a, size_t count)
+{
+    while (a->spares < count) {
+        struct slab *slab = calloc(1, sizeof *slab);
+        if (!slab)
+            return PLM_ENOMEM;
+        slab->next = a->slabs;
+        a->slabs = slab;
+        for (size_t i = SLAB_CELLS; i-- > 0;) {
+            slab->cell[i].next = a->spare;
+            a->spare = &slab->cell[i];
+        }
+        a->spares += SLAB_CELLS;
+    }
+    return 0;
+}
+
+struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_pool *pool, uint64_t stream, uint64_t address,
+                               uint64_t size)
+{
+    struct plm_cell *cell = a->spare;
+    a->spare = cell->next;
+    a->spares--;
+    *cell = (struct plm_cell){.address = address, .size = size, .stream = stream, .pool = pool, .mapped = true};
+    return cell;
+}
+
+static void forget_uses(struct plm_cell *cell)
+{
+    if (cell->uses)
+        free(cell->uses->stream);
+    free(cell->uses);
+    cell->uses = NULL;
+}
+
+void plm_cells_delete(struct plm_allocator *a)
+{
+    struct slab *slab, *next;
+    for (slab = a->slabs; slab; slab = next) {
+        next = slab->next;
+        for (int i = 0; i < SLAB_CELLS; i++)
+            forget_uses(&slab->cell[i]);
+        free(slab);
+    }
+}
+
+void plm_cell_drop(struct plm_allocator *a, struct plm_cell *cell)
+{
+    forget_uses(cell);
+    cell->next = a->spare;
+    a->spare = cell;
+    a->spares++;
+}
+
+void plm_cell_splice(struct plm_cell *cell, struct plm_cell *before, struct plm_cell *after)
+{
+    cell->prev = before;
+    cell->next = after;
+    if (before)
+        before->next = cell;
+    if (after)
+        after->prev = cell;
+}
+
+void plm_cell_cache(struct plm_cell *cell)
+{
+    cell->born = cell->pool->searches;
+    plm_tree_insert(&cell->pool->free, cell);
+}
+
+uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct plm_cell *neighbour)
+{
+    uint64_t size;
+
+    if (!neighbour || neighbour->allocated || neighbour->events || plm_cell_used(neighbour) ||
+        cell->mapped != neighbour->mapped)
+        return 0;
+    plm_tree_remove(neighbour->mapped ? &cell->pool->free : &cell->pool->unmapped, neighbour);
+    if (cell->prev == neighbour) {
+        cell->address = neighbour->address;
+        cell->prev = neighbour->prev;
+        if (cell->prev)
+            cell->prev->next = cell;
+    } else {
+        cell->next = neighbour->next;
+        if (cell->next)
+            cell->next->prev = cell;
+    }
+    size = neighbour->size;
+    cell->size += size;
+    plm_cell_drop(a, neighbour);
+    return size;
+}
+
+/* The change of a statistic that may go either way counts as one. */
+static void change(struct plm_allocator *a, const struct plm_pool *pool, enum plm_allocator_stat which, int64_t amount)
+{
+    if (amount > 0)
+        plm_stats_up(a, pool, which, (uint64_t)amount);
+    else if (amount < 0)
+        plm_stats_down(a, pool, which, (uint64_t)-amount);
+}
+
+void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell)
+{
+    struct plm_cell *neighbour[2] = {cell->prev, cell->next};
+    struct plm_pool *pool = cell->pool;
+    uint64_t size = cell->size, merged;
+    int64_t blocks = 0, bytes = 0;
+
+    forget_uses(cell);
+    for (int i = 0; i < 2; i++) {
+        merged = plm_cell_merge(a, cell, neighbour[i]);
+        blocks -= merged != 0;
+        bytes -= (int64_t)merged;
+    }
+    plm_cell_cache(cell);
+    if (plm_cell_is_split(cell)) {
+        blocks++;
+        bytes += (int64_t)cell->size;
+    }
+    if (!cell->range) { /* pages of expandable segments can always be given back: they do not count as split */
+        change(a, pool, PLM_STAT_INACTIVE_SPLIT, blocks);
+        change(a, pool, PLM_STAT_INACTIVE_SPLIT_BYTES, bytes);
+    }
+    plm_stats_down(a, pool, PLM_STAT_ACTIVE, 1);
+    plm_stats_down(a, pool, PLM_STAT_ACTIVE_BYTES, size);
+    plm_stats_down(a, pool, PLM_STAT_REQUESTED_BYTES, cell->requested);
+}

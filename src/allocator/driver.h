@@ -1,0 +1,44 @@
+/*
+ * What lies under the caching allocator: a card with so much memory, which hands out whole pages and addresses.
+ *
+ * Best fit compares addresses, so their order decides where blocks go. The lowest gap that is large enough is
+ * taken, as the virtual device does (src/device/space.c); a replay may ask for the address that was recorded, and
+ * gets it if it is free. One thread at a time; plm_driver_free() when it is no longer needed.
+ */
+#ifndef PLM_ALLOCATOR_DRIVER_H
+#define PLM_ALLOCATOR_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLM_DRIVER_PAGE (2u << 20)
+#define PLM_DRIVER_BASE (1ull << 40) /* of its addresses, unless others are asked for */
+#define PLM_DRIVER_END  (1ull << 62)
+
+struct plm_driver_gap {
+    uint64_t base, size;
+};
+
+struct plm_driver {
+    uint64_t capacity;    /* bytes that can be had; UINT64_MAX: any amount */
+    uint64_t total;       /* what the card says it has; sizes of fractions and of address ranges follow it */
+    uint64_t used;
+    /* The address that the next range of `size` bytes should have; 0: none in particular. May be NULL. */
+    uint64_t (*place)(void *context, uint64_t size);
+    void *context;
+    struct plm_driver_gap *gap; /* free addresses, ascending */
+    size_t gaps, gap_room, ranges;
+};
+
+int plm_driver_init(struct plm_driver *driver, uint64_t capacity, uint64_t total);
+void plm_driver_free(struct plm_driver *driver);
+
+/* Memory without addresses: 0, or PLM_ENOMEM if the card is full. */
+int plm_driver_charge(struct plm_driver *driver, uint64_t size);
+void plm_driver_discharge(struct plm_driver *driver, uint64_t size);
+/* Addresses without memory: 0 if there are none. */
+uint64_t plm_driver_range(struct plm_driver *driver, uint64_t size);
+/* Never fails: room for its gap was made when the range was taken. */
+void plm_driver_give(struct plm_driver *driver, uint64_t base, uint64_t size);
+
+#endif

@@ -1,0 +1,171 @@
+#include <stdlib.h>
+
+#include "allocator/internal.h"
+
+/*
+ * Expandable segments: a range of addresses as large as the card and an eighth more, mapped in pages of 2 MiB (small
+ * pool) or of a large segment's size as far as it is needed.
+ */
+
+static bool idle(const struct plm_cell *cell)
+{
+    return cell && !cell->allocated && !cell->events && !plm_cell_used(cell);
+}
+
+static bool has_room(const struct plm_cell *cell, uint64_t size)
+{
+    uint64_t bytes = 0;
+    for (; bytes < size && idle(cell); cell = cell->next)
+        bytes += cell->size;
+    return bytes >= size;
+}
+
+static struct plm_cell *new_range(struct plm_allocator *a, const struct plm_request *r)
+{
+    uint64_t page = r->pool->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
+    uint64_t wanted = a->driver.total + a->driver.total / 8, size = (wanted + page - 1) / page * page;
+    struct plm_range *range = calloc(1, sizeof *range);
+    struct plm_cell *cell;
+
+    if (!range || plm_cells_ready(a, 1))
+        goto fail;
+    *range = (struct plm_range){.size = size, .page = page, .age = plm_segment_age(a), .next = a->ranges};
+    range->base = plm_driver_range(&a->driver, size);
+    if (!range->base)
+        goto fail;
+    if (a->ranges)
+        a->ranges->prev = range;
+    a->ranges = range;
+    cell = plm_cell_take(a, r->pool, r->stream, range->base, size);
+    cell->mapped = false;
+    cell->range = range;
+    cell->age = range->age;
+    plm_tree_insert(&r->pool->unmapped, cell);
+    return cell;
+fail:
+    free(range);
+    return NULL;
+}
+
+/* The lowest place of the pool and stream where a block fits, made of free and of unmapped cells. */
+static struct plm_cell *find(struct plm_allocator *a, const struct plm_request *r)
+{
+    struct plm_cell *at = plm_tree_from(&r->pool->unmapped, r->stream, 0, 0), *start;
+    for (; at && at->stream == r->stream; at = plm_tree_next(at)) {
+        start = idle(at->prev) ? at->prev : at;
+        if (has_room(start, r->size))
+            return start;
+    }
+    return new_range(a, r);
+}
+
+/* Maps at least `size` bytes of an unmapped cell from its start, in whole pages. */
+static bool map(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
+{
+    struct plm_range *range = cell->range;
+    struct plm_pool *pool = cell->pool;
+    uint64_t bytes = (size + range->page - 1) / range->page * range->page, address = cell->address;
+    struct plm_cell *rest;
+
+    if (plm_cells_ready(a, 1) || plm_driver_charge(&a->driver, bytes))
+        return false;
+    plm_tree_remove(&pool->unmapped, cell);
+    cell->mapped = true;
+    if (bytes < cell->size) {
+        rest = plm_cell_take(a, pool, cell->stream, address + bytes, cell->size - bytes);
+        rest->mapped = false;
+        rest->range = range;
+        rest->age = range->age;
+        plm_cell_splice(rest, cell, cell->next);
+        plm_tree_insert(&pool->unmapped, rest);
+        cell->size = bytes;
+    }
+    plm_cell_merge(a, cell, cell->prev);
+    plm_cell_merge(a, cell, cell->next);
+    plm_cell_cache(cell);
+    a->held += bytes;
+    plm_stats_up(a, pool, PLM_STAT_RESERVED_BYTES, bytes);
+    plm_segment_report(a, PLM_SEGMENT_MAP, address, bytes, cell->stream);
+    return true;
+}
+
+static uint64_t least(uint64_t x, uint64_t y)
+{
+    return x < y ? x : y;
+}
+
+struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *r)
+{
+    struct plm_cell *cell = r->size <= a->driver.total + a->driver.total / 8 ? find(a, r) : NULL;
+
+    if (!cell || (!cell->mapped && !map(a, cell, least(cell->size, r->size))))
+        return NULL;
+    while (cell->size < r->size) { /* free, then unmapped: what is mapped joins the free cell */
+        struct plm_cell *more = cell->next;
+        if (!map(a, more, least(r->size - cell->size, more->size)))
+            return NULL;
+        cell = more;
+    }
+    plm_tree_remove(&r->pool->free, cell);
+    return cell;
+}
+
+static void drop_range(struct plm_allocator *a, struct plm_cell *cell)
+{
+    struct plm_range *range = cell->range;
+    plm_tree_remove(&cell->pool->unmapped, cell);
+    plm_driver_give(&a->driver, range->base, range->size);
+    if (range->prev)
+        range->prev->next = range->next;
+    else
+        a->ranges = range->next;
+    if (range->next)
+        range->next->prev = range->prev;
+    free(range);
+    plm_cell_drop(a, cell);
+}
+
+/* What is left of a free cell beside its whole pages stays mapped and free. */
+static void keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool before, uint64_t address, uint64_t size)
+{
+    struct plm_cell *edge;
+    if (!size)
+        return;
+    edge = plm_cell_take(a, cell->pool, cell->stream, address, size);
+    edge->range = cell->range;
+    edge->age = cell->age;
+    if (before)
+        plm_cell_splice(edge, cell->prev, cell);
+    else
+        plm_cell_splice(edge, cell, cell->next);
+    plm_cell_cache(edge);
+}
+
+void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell)
+{
+    struct plm_range *range = cell->range;
+    struct plm_pool *pool = cell->pool;
+    uint64_t from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
+    uint64_t end = cell->address + cell->size;
+    uint64_t to = (end - range->base) / range->page * range->page + range->base;
+
+    if (from >= to || plm_cells_ready(a, 2))
+        return;
+    plm_tree_remove(&pool->free, cell);
+    keep_edge(a, cell, true, cell->address, from - cell->address);
+    keep_edge(a, cell, false, to, end - to);
+    cell->address = from;
+    cell->size = to - from;
+    cell->mapped = false;
+    plm_cell_merge(a, cell, cell->prev);
+    plm_cell_merge(a, cell, cell->next);
+    plm_tree_insert(&pool->unmapped, cell);
+    a->held -= to - from;
+    plm_driver_discharge(&a->driver, to - from);
+    plm_stats_down(a, pool, PLM_STAT_RESERVED_BYTES, to - from);
+    if (pool->owner && pool->owner->segments)
+        pool->owner->segments--;
+    plm_segment_report(a, PLM_SEGMENT_UNMAP, from, to - from, cell->stream);
+    if (!plm_cell_is_split(cell))
+        drop_range(a, cell);
+}

@@ -1,0 +1,174 @@
+/*
+ * Inside the allocator simulator: its blocks, pools and segments. Only src/allocator includes this.
+ *
+ * A cell is a block in PyTorch's sense: a piece of a segment that is handed out, cached, or, in an expandable
+ * segment, not backed by memory. Cells come from slabs of the allocator and return to its list of spare ones.
+ */
+#ifndef PLM_ALLOCATOR_INTERNAL_H
+#define PLM_ALLOCATOR_INTERNAL_H
+
+#include "allocator/allocator.h"
+#include "allocator/tree.h"
+#include "base/map.h"
+
+#define PLM_BLOCK_LEAST   512u         /* sizes are multiples of it */
+#define PLM_SMALL_MOST    (1u << 20)   /* the largest block of the small pool */
+#define PLM_SMALL_SEGMENT (2u << 20)
+#define PLM_LARGE_LEAST   (10u << 20)  /* requests from here on get segments of their own size */
+#define PLM_LARGE_ROUND   (2u << 20)
+#define PLM_SIZE_LIMIT    (1ull << 60) /* PyTorch refuses an exabyte before it looks at anything */
+
+struct plm_uses {          /* streams other than its own that use a block */
+    size_t count, room;
+    uint64_t *stream;
+    size_t captured;       /* how many of them, at the end, were added while a capture was under way */
+};
+
+struct plm_cell {
+    uint64_t address, size, stream;
+    uint64_t age;                       /* number of its segment, or 0: see plm_segment_age */
+    struct plm_cell *left, *right, *up; /* in the set that it is in */
+    uint32_t priority;
+    uint32_t events;                    /* outstanding */
+    bool allocated, mapped, deferred;   /* deferred: its events are to be made when no capture is under way */
+    struct plm_cell *prev, *next;       /* neighbours in the segment; `next` links spare cells too */
+    struct plm_pool *pool;
+    struct plm_range *range;            /* the expandable segment, or NULL */
+    struct plm_uses *uses;
+    uint64_t requested;
+    uint64_t born;                      /* the pool's count of searches when it became free */
+};
+
+struct plm_pool {
+    struct plm_tree free, unmapped;
+    struct plm_private *owner;          /* NULL: the allocator's own */
+    uint64_t searches;                  /* counted only for garbage collection */
+    bool small;
+};
+
+struct plm_private {
+    uint64_t id;
+    uint64_t users;                     /* graphs that live */
+    uint64_t segments;
+    bool capturing;
+    struct plm_pool small, large;
+    struct plm_private *next;           /* by id */
+};
+
+struct plm_range {                      /* an expandable segment */
+    uint64_t base, size, page, age;
+    struct plm_range *prev, *next;
+};
+
+struct plm_queue {                      /* events of one stream, in order */
+    uint64_t stream;
+    struct plm_cell **cell;
+    size_t count, room;
+};
+
+struct plm_allocator {
+    struct plm_allocator_options options;
+    struct plm_driver driver;
+    struct plm_pool small, large;
+    struct plm_private *privates;
+    struct plm_range *ranges;
+    struct plm_map live;                /* address of an allocated block -> its cell */
+    struct plm_cell *spare;
+    size_t spares;
+    void *slabs;
+    struct plm_queue *queue;
+    size_t queues, queue_room;
+    struct plm_cell **deferred;
+    size_t deferreds, deferred_room;
+    uint64_t segments;                  /* made so far */
+    uint64_t captures;                  /* under way */
+    uint64_t held;                      /* bytes of segments and mappings */
+    uint64_t allowed;
+    bool limited;                       /* a memory fraction is set */
+    struct plm_allocator_stats stats;
+    struct plm_allocator_oom oom;
+};
+
+struct plm_request {
+    uint64_t size, segment, stream;     /* rounded size; size of a new segment */
+    struct plm_pool *pool;
+};
+
+/* ---- cells.c: cells, and how they split, merge and become free ---- */
+
+/* Makes sure that so many cells can be taken: 0 or PLM_ENOMEM. */
+int plm_cells_ready(struct plm_allocator *a, size_t count);
+struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_pool *pool, uint64_t stream, uint64_t address,
+                               uint64_t size);
+void plm_cells_delete(struct plm_allocator *a);
+void plm_cell_drop(struct plm_allocator *a, struct plm_cell *cell);
+void plm_cell_splice(struct plm_cell *cell, struct plm_cell *before, struct plm_cell *after);
+void plm_cell_cache(struct plm_cell *cell); /* into its pool's free set */
+/* Joins a neighbour that is idle and of the same kind to the cell; returns its size, or 0. */
+uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct plm_cell *neighbour);
+void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell); /* a block becomes free */
+
+/* ---- segments.c: from and to the card ---- */
+
+bool plm_segment_take(struct plm_allocator *a, const struct plm_request *request, bool retry, struct plm_cell **cell);
+bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_request *request);
+void plm_segments_release_all(struct plm_allocator *a);
+void plm_segments_collect(struct plm_allocator *a);
+/* Of two free blocks of one size, releases before 2.15 take that of the lower address; 2.15 that of the older segment. */
+uint64_t plm_segment_age(struct plm_allocator *a);
+void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action, uint64_t address, uint64_t size,
+                        uint64_t stream);
+
+/* ---- expandable.c ---- */
+
+struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *request);
+void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell);
+
+/* ---- events.c: blocks that other streams used ---- */
+
+int plm_events_use(struct plm_allocator *a, struct plm_cell *cell, uint64_t stream);
+int plm_events_free(struct plm_allocator *a, struct plm_cell *cell); /* a used block is freed */
+void plm_events_poll(struct plm_allocator *a); /* frees what is complete */
+void plm_events_wait(struct plm_allocator *a); /* waits for all */
+void plm_events_delete(struct plm_allocator *a);
+static inline bool plm_cell_used(const struct plm_cell *cell)
+{
+    return cell->uses && cell->uses->count;
+}
+
+/* ---- statistics ---- */
+
+static inline void plm_stat_up(struct plm_stat *s, uint64_t amount)
+{
+    s->current += amount;
+    s->allocated += amount;
+    if (s->current > s->peak)
+        s->peak = s->current;
+}
+
+static inline void plm_stat_down(struct plm_stat *s, uint64_t amount)
+{
+    s->current -= amount;
+    s->freed += amount;
+}
+
+static inline void plm_stats_up(struct plm_allocator *a, const struct plm_pool *pool, enum plm_allocator_stat which,
+                                uint64_t amount)
+{
+    plm_stat_up(&a->stats.stat[which][PLM_STAT_ALL], amount);
+    plm_stat_up(&a->stats.stat[which][pool->small ? PLM_STAT_SMALL : PLM_STAT_LARGE], amount);
+}
+
+static inline void plm_stats_down(struct plm_allocator *a, const struct plm_pool *pool, enum plm_allocator_stat which,
+                                  uint64_t amount)
+{
+    plm_stat_down(&a->stats.stat[which][PLM_STAT_ALL], amount);
+    plm_stat_down(&a->stats.stat[which][pool->small ? PLM_STAT_SMALL : PLM_STAT_LARGE], amount);
+}
+
+static inline bool plm_cell_is_split(const struct plm_cell *cell)
+{
+    return cell->prev || cell->next;
+}
+
+#endif

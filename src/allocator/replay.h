@@ -1,0 +1,43 @@
+/*
+ * A recorded lane through the allocator simulator: what the same job would have reserved on another card, with other
+ * settings or on another version of PyTorch.
+ *
+ * The record has the rounded sizes of blocks, their streams, frees, and the segments; it does not have record_stream,
+ * empty_cache and the captures themselves. So a free is a free at once, blocks of captured graphs share one private
+ * pool that lives as long as the job, and segments are given back only when memory runs out. Jobs for which that makes a
+ * difference show it: with the settings and the version of the record, `as_recorded` is false and the first difference is named.
+ *
+ * The lane belongs to the caller and is only read; several threads may replay the same one.
+ */
+#ifndef PLM_ALLOCATOR_REPLAY_H
+#define PLM_ALLOCATOR_REPLAY_H
+
+#include "allocator/allocator.h"
+
+struct plm_lane;
+struct plm_error;
+
+struct plm_replay_options {
+    enum plm_torch torch;
+    struct plm_allocator_settings settings;
+    uint64_t capacity, total;   /* of the card; capacity UINT64_MAX: any amount */
+    bool recorded_addresses;    /* segments lie where they did in the record, as far as that is possible */
+    bool compare;               /* look for differences from the record */
+};
+
+struct plm_replay {
+    bool completed;             /* false: out of memory at moment `at` */
+    uint32_t at;
+    struct plm_allocator_oom oom;
+    struct plm_allocator_stats stats;
+    uint64_t events;
+    bool as_recorded;           /* with `compare`: every segment and every block as in the record */
+    uint32_t differs_at;        /* the first moment that differs */
+    char difference[192];       /* what differs there; "" if nothing does */
+};
+
+/* 0, also if the memory does not suffice; PLM_EINVAL if the record contradicts itself, PLM_ENOMEM. */
+int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options *options, struct plm_replay *replay,
+                    struct plm_error *error);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * The settings of PyTorch's caching allocator: what PYTORCH_CUDA_ALLOC_CONF (PYTORCH_ALLOC_CONF since 2.10)
+ * holds, by version. Plain values, nothing to free; any thread. A string that this version of PyTorch would
+ * refuse is refused with PLM_EINVAL and a sentence that names the key.
+ */
+#ifndef PLM_ALLOCATOR_SETTINGS_H
+#define PLM_ALLOCATOR_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct plm_error;
+
+/* The releases whose behaviour is known; each stands for those from it to the next. */
+enum plm_torch { PLM_TORCH_2_6, PLM_TORCH_2_10, PLM_TORCH_2_15, PLM_TORCHES };
+
+#define PLM_ROUNDUP_INTERVALS 16 /* sizes below 2 MiB, 2 to 4 MiB, ... 32 GiB and more */
+
+struct plm_allocator_settings {
+    uint64_t max_split_size;               /* UINT64_MAX: every block may be split */
+    uint64_t max_non_split_rounding;
+    uint64_t large_segment;                /* of requests above 1 MiB and below 10 MiB */
+    uint64_t roundup[PLM_ROUNDUP_INTERVALS]; /* divisions between two powers of 2; 0, 1: off */
+    double gc_threshold;                   /* 0: off */
+    double fraction;                       /* of the card's total memory; negative: no limit */
+    bool expandable;
+    bool async;                            /* backend:cudaMallocAsync */
+};
+
+/* The release that "2.11.0+cu128" behaves like; the newest if the text is not a version. */
+enum plm_torch plm_torch_version(const char *version);
+const char *plm_torch_name(enum plm_torch torch); /* "2.10" */
+
+/* `text` NULL or "" gives the defaults. */
+int plm_allocator_settings_parse(const char *text, enum plm_torch torch, struct plm_allocator_settings *settings,
+                                 struct plm_error *error);
+
+#endif

@@ -1,0 +1,194 @@
+"""A seeded random program of allocations, run on real PyTorch: writes what it asked for and what PyTorch did.
+
+usage: program.py SEED STEPS OUTPUT.json FRACTION CAPACITY (0: no limit)
+
+After every step all statistics are noted, and with them the numbers of allocations and frees so far. PyTorch's own
+trace has these one by one; what it does not show (record_stream, empty_cache, captures) is noted as a step. So
+tests/groups/conformance can put the whole list of operations together, those inside PyTorch included.
+"""
+import ctypes
+import json
+import os
+import random
+import re
+import sys
+
+import torch
+
+MIB = 1 << 20
+
+
+class Program:
+    def __init__(self, seed, steps, limit):
+        self.random = random.Random(seed)
+        self.steps = steps
+        self.limit = limit        # bytes that can be had; 0: any number
+        self.simple = seed % 2 == 1  # other uses are on one stream only
+        self.tensors = []
+        self.private = {}         # number of a pool -> tensors in it
+        self.streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
+        self.graphs = []          # (graph, number of its pool)
+        self.pools = {}           # number of a pool -> its handle
+        self.log = []
+
+    def warm(self):
+        """The generator keeps a few bytes on the device while there are graphs: one that stays makes that constant."""
+        self.first = torch.cuda.CUDAGraph()
+        self.pools[1] = torch.cuda.graph_pool_handle()
+        torch.zeros(1, device="cuda")
+        self.note("idle")
+        with torch.cuda.stream(self.streams[1]):
+            self.first.capture_begin(pool=self.pools[1])
+            self.note("begin", 1, self.streams[1].cuda_stream)
+            self.first.capture_end()
+            self.note("end", 1)
+
+    def note(self, kind, *values):
+        """A step has been done: what it was, and all statistics after it."""
+        stats = torch.cuda.memory_stats()
+        self.log.append([kind, list(values), {k: v for k, v in stats.items() if isinstance(v, int)}])
+
+    def size(self):
+        r = self.random
+        kind = r.random()
+        if kind < 0.35:
+            return r.randint(1, 4096)
+        if kind < 0.55:
+            return r.randint(1, MIB)
+        if kind < 0.65:
+            return r.choice((512, 513, MIB - 512, MIB, MIB + 1, 10 * MIB - 512, 10 * MIB - 1, 10 * MIB, 20 * MIB, 2 * MIB))
+        if kind < 0.85:
+            return r.randint(MIB, 12 * MIB)
+        if kind < 0.97:
+            return r.randint(10 * MIB, 80 * MIB)
+        return r.randint(80 * MIB, 700 * MIB)
+
+    def allocate(self):
+        size, stream = self.size(), self.random.choice(self.streams if self.random.random() < 0.4 else self.streams[:1])
+        with torch.cuda.stream(stream):
+            try:
+                self.tensors.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+                self.note("alloc", size)
+            except torch.OutOfMemoryError:
+                self.note("oom", size, stream.cuda_stream)
+                del self.tensors[len(self.tensors) // 2:]
+                self.note("free")
+
+    def free(self):
+        if self.tensors:
+            r = self.random
+            del self.tensors[r.randrange(len(self.tensors)) if r.random() < 0.7 else -1]
+            self.note("free")
+
+    def free_many(self):
+        self.random.shuffle(self.tensors)
+        del self.tensors[self.random.randrange(1 + len(self.tensors)):]
+        self.note("free")
+
+    def record(self):
+        tensors = self.tensors + [t for p in self.private.values() for t in p]
+        if tensors:
+            tensor, stream = self.random.choice(tensors), self.random.choice(self.streams)
+            if self.simple:
+                stream = self.streams[1]
+            tensor.record_stream(stream)
+            self.note("record", tensor.untyped_storage().data_ptr(), stream.cuda_stream)
+
+    def empty(self):
+        torch.cuda.empty_cache()
+        self.note("empty")
+
+    def capture(self):
+        """Some allocations and frees while a graph is captured, into a new pool or into that of another graph. Only if
+        there is room: running out of memory breaks a capture. So does garbage collection."""
+        if self.limit and "garbage" in os.environ["PYTORCH_CUDA_ALLOC_CONF"]:
+            return
+        if self.limit and torch.cuda.memory_reserved() + 100 * MIB > self.limit:
+            return
+        graph, stream = torch.cuda.CUDAGraph(), self.random.choice(self.streams[1:])
+        if self.pools and self.random.random() < 0.3:
+            number = self.random.choice(list(self.pools))
+        else:
+            number = len(self.log)
+            self.pools[number] = torch.cuda.graph_pool_handle()
+        mine = self.private.setdefault(number, [])
+        stream.wait_stream(self.streams[0])
+        with torch.cuda.stream(stream):
+            self.note("idle")
+            graph.capture_begin(pool=self.pools[number])
+            self.note("begin", number, stream.cuda_stream)
+            for _ in range(self.random.randint(1, 12)):
+                if self.random.random() < 0.6 or not self.tensors:
+                    size = self.size() % (6 * MIB if self.limit else 1 << 40) + 1
+                    mine.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+                    self.note("alloc", size)
+                elif self.random.random() < 0.4 and mine:
+                    del mine[self.random.randrange(len(mine))]
+                    self.note("free")
+                elif self.random.random() < 0.3:
+                    self.record()
+                else:
+                    self.free()
+            graph.capture_end()
+            self.note("end", number)
+        self.graphs.append((graph, number))
+
+    def destroy(self):
+        """A graph goes. With the last of a pool its tensors and segments go too: the order in which several pools
+        would be released is that of a hash table."""
+        if not self.graphs:
+            return
+        graph, number = self.graphs.pop(self.random.randrange(len(self.graphs)))
+        last = number != 1 and all(n != number for _, n in self.graphs)
+        if last:
+            self.private[number].clear()
+            self.note("free")
+        graph.reset()
+        self.note("release", number)
+        if last:
+            del self.pools[number]
+            self.empty()
+
+    def run(self):
+        choices = ((self.allocate, 55), (self.free, 36), (self.free_many, 0.6), (self.record, 5), (self.empty, 0.6),
+                   (self.capture, 1), (self.destroy, 0.8))
+        functions, weights = zip(*choices)
+        for _ in range(self.steps):
+            self.random.choices(functions, weights)[0]()
+        self.tensors.clear()
+        self.note("free")
+        self.empty()
+        while self.graphs:
+            self.destroy()
+
+
+def leave(capacity):
+    """Takes all of the card's memory but that much, past PyTorch."""
+    runtime = ctypes.CDLL("libcudart.so." + torch.version.cuda.split(".")[0])
+    ballast = ctypes.c_void_p()
+    size = (torch.cuda.mem_get_info()[0] - capacity) // (2 * MIB) * 2 * MIB
+    assert runtime.cudaMalloc(ctypes.byref(ballast), ctypes.c_size_t(size)) == 0
+
+
+def main():
+    seed, steps, output, fraction, capacity = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4]), int(sys.argv[5])
+    if capacity:
+        leave(capacity)
+    free = torch.cuda.mem_get_info()[0]
+    torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=1 << 22)
+    setting = re.search("per_process_memory_fraction:([0-9.]+)", os.environ["PYTORCH_CUDA_ALLOC_CONF"])
+    limit = (fraction or float(setting[1] if setting else 0)) * torch.cuda.mem_get_info()[1]
+    program = Program(seed, steps, min(int(limit) or capacity, capacity or int(limit)))
+    if fraction:
+        torch.cuda.set_per_process_memory_fraction(fraction)
+        program.note("limit", fraction)
+    program.warm()
+    program.run()
+    trace = torch.cuda.memory._snapshot()["device_traces"][0]
+    total = torch.cuda.get_device_properties(0).total_memory
+    with open(output, "w", encoding="utf-8") as file:
+        json.dump({"torch": torch.__version__, "total": total, "free": free, "log": program.log,
+                   "trace": [[e["action"], e.get("addr", 0), e["size"], e["stream"]] for e in trace]}, file)
+
+
+main()

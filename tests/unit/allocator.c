@@ -1,0 +1,467 @@
+/* The allocator simulator, rule by rule, and random operations with the walker after each. */
+#include "allocator/allocator.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "unit.h"
+
+/* ---- a simulator with its segment operations written down ---- */
+
+static char did[4096]; /* "+2 -20": segments taken and given back, in MiB; m and u: mapped and unmapped */
+
+static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
+{
+    size_t used = strlen(did);
+    (void)address;
+    (void)stream;
+    (void)context;
+    snprintf(did + used, sizeof did - used, "%s%c%llu", used ? " " : "", "+-mu"[action],
+             (unsigned long long)(size / MIB));
+}
+
+static struct plm_allocator *make(const char *settings, enum plm_torch torch, uint64_t capacity)
+{
+    struct plm_allocator_options o = {.torch = torch, .capacity = capacity, .total = 12 * GIB, .visit = visit};
+    struct plm_allocator *a;
+    struct plm_error error;
+    assert_int_equal(plm_allocator_settings_parse(settings, torch, &o.settings, &error), 0);
+    assert_int_equal(plm_allocator_new(&o, &a), 0);
+    did[0] = 0;
+    return a;
+}
+
+static struct plm_allocator *plain(void)
+{
+    return make("", PLM_TORCH_2_15, UINT64_MAX);
+}
+
+static uint64_t take_on(struct plm_allocator *a, uint64_t size, uint64_t stream)
+{
+    uint64_t address;
+    assert_int_equal(plm_allocator_malloc(a, size, stream, 0, &address), 0);
+    assert_true(plm_allocator_is_valid(a));
+    return address;
+}
+
+static uint64_t take(struct plm_allocator *a, uint64_t size)
+{
+    return take_on(a, size, 0);
+}
+
+static void give(struct plm_allocator *a, uint64_t address)
+{
+    assert_int_equal(plm_allocator_free(a, address), 0);
+    assert_true(plm_allocator_is_valid(a));
+}
+
+static uint64_t now(struct plm_allocator *a, enum plm_allocator_stat stat)
+{
+    return plm_allocator_stats(a)->stat[stat][PLM_STAT_ALL].current;
+}
+
+static void done(struct plm_allocator *a, const char *expected)
+{
+    assert_string_equal(did, expected);
+    plm_allocator_delete(a);
+}
+
+/* ---- the rules ---- */
+
+static void sizes_of_segments(void **state)
+{
+    struct plm_allocator *a = plain();
+    (void)state;
+    take(a, 1);
+    take(a, MIB); /* small still, and there is room */
+    take(a, MIB + 1);
+    take(a, 10 * MIB - 512);   /* fits beside it */
+    take(a, 10 * MIB);
+    take(a, 10 * MIB + 1);
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES),
+                     512 + MIB + (MIB + 512) + (10 * MIB - 512) + 10 * MIB + (10 * MIB + 512));
+    done(a, "+2 +20 +10 +12");
+}
+
+static void rounding_to_512(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t first = take(a, 513), second = take(a, 512);
+    (void)state;
+    assert_int_equal(second - first, 1024);
+    assert_int_equal(now(a, PLM_STAT_REQUESTED_BYTES), 1025);
+    done(a, "+2");
+}
+
+static void best_fit_and_joining(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t block[5], large;
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        block[i] = take(a, (uint64_t)(i + 2) * 1024);
+    give(a, block[3]); /* 5 KiB */
+    give(a, block[1]); /* 3 KiB: the better one */
+    assert_int_equal(take(a, 2048), block[1]);
+    large = take(a, 4096);
+    assert_int_equal(large, block[3]);
+    give(a, large);
+    give(a, block[2]); /* joins the rest before it and the block behind it */
+    assert_int_equal(take(a, 10 * 1024), block[1] + 2048);
+    done(a, "+2");
+}
+
+static void large_blocks_keep_a_mebibyte(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t block = take(a, 19 * MIB);
+    (void)state;
+    give(a, block);
+    assert_int_equal(take(a, 19 * MIB), block);
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 20 * MIB); /* a rest of 1 MiB is not split off */
+    assert_int_equal(now(a, PLM_STAT_INACTIVE_SPLIT), 0);
+    give(a, block);
+    take(a, 19 * MIB - 512);
+    assert_int_equal(now(a, PLM_STAT_INACTIVE_SPLIT_BYTES), MIB + 512);
+    done(a, "+20");
+}
+
+static void streams_do_not_share(void **state)
+{
+    struct plm_allocator *a = plain();
+    (void)state;
+    give(a, take_on(a, 4 * MIB, 1));
+    take_on(a, 4 * MIB, 2);
+    take_on(a, 4 * MIB, 1);
+    done(a, "+20 +20");
+}
+
+/* Of two equal free blocks: by address, or, in 2.15, by the age of the segment. */
+static void equal_blocks(void **state)
+{
+    (void)state;
+    for (int torch = 0; torch < PLM_TORCHES; torch++) {
+        struct plm_allocator *a = make("", (enum plm_torch)torch, UINT64_MAX);
+        uint64_t low = take(a, 40 * MIB), high = take(a, 30 * MIB), again;
+        give(a, low);
+        assert_int_equal(plm_allocator_empty_cache(a), 0);
+        again = take(a, 30 * MIB); /* where `low` was: a younger segment at a lower address */
+        assert_int_equal(again, low);
+        give(a, again);
+        give(a, high);
+        assert_int_equal(take(a, 30 * MIB), torch == PLM_TORCH_2_15 ? high : low);
+        done(a, "+40 +30 -40 +30");
+    }
+}
+
+static void flush_and_retry(void **state)
+{
+    struct plm_allocator *a = make("", PLM_TORCH_2_15, 64 * MIB);
+    uint64_t address;
+    (void)state;
+    give(a, take(a, 30 * MIB));
+    give(a, take(a, 32 * MIB));
+    take(a, 40 * MIB);
+    assert_int_equal(plm_allocator_stats(a)->num_alloc_retries, 1);
+    assert_int_equal(plm_allocator_malloc(a, 30 * MIB, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    assert_int_equal(address, 0);
+    assert_int_equal(plm_allocator_stats(a)->num_ooms, 1);
+    assert_int_equal(plm_allocator_oom(a)->tried, 30 * MIB);
+    assert_int_equal(plm_allocator_oom(a)->free, 24 * MIB);
+    assert_int_equal(plm_allocator_oom(a)->allocated, 40 * MIB);
+    assert_true(plm_allocator_is_valid(a));
+    done(a, "+30 +32 -30 -32 +40");
+}
+
+static void memory_fraction(void **state)
+{
+    struct plm_allocator *a = make("per_process_memory_fraction:0.005", PLM_TORCH_2_10, UINT64_MAX);
+    uint64_t address;
+    (void)state;
+    take(a, 60 * MIB); /* of 61.44 */
+    assert_int_equal(plm_allocator_malloc(a, MIB, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    assert_int_equal(plm_allocator_oom(a)->allowed, (uint64_t)(0.005 * (double)(12 * GIB)));
+    assert_int_equal(plm_allocator_set_fraction(a, 1.5), PLM_EINVAL);
+    done(a, "+60");
+}
+
+static void max_split_size(void **state)
+{
+    struct plm_allocator *a = make("max_split_size_mb:32", PLM_TORCH_2_15, 150 * MIB);
+    uint64_t block = take(a, 60 * MIB);
+    (void)state;
+    give(a, block);
+    take(a, 20 * MIB);                         /* must not split an oversize block */
+    assert_int_equal(take(a, 45 * MIB), block); /* within 20 MiB of its size: taken whole */
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 80 * MIB);
+    give(a, block);
+    take(a, 38 * MIB);                         /* 60 is too much larger */
+    take(a, 70 * MIB);                         /* one oversize segment goes, not the whole cache */
+    done(a, "+60 +20 +38 -60 +70");
+}
+
+static void roundup_divisions(void **state)
+{
+    struct plm_allocator *a = make("roundup_power2_divisions:4", PLM_TORCH_2_6, UINT64_MAX);
+    (void)state;
+    take(a, 1200);      /* too small for it */
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 1536);
+    take(a, 9 * MIB);   /* 8, 10, 12, 14, 16 */
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 1536 + 10 * MIB);
+    take(a, 33 * MIB);
+    done(a, "+2 +10 +40");
+}
+
+static void garbage_collection(void **state)
+{
+    struct plm_allocator *a = make("garbage_collection_threshold:0.5", PLM_TORCH_2_15, UINT64_MAX);
+    uint64_t old, young;
+    (void)state;
+    assert_int_equal(plm_allocator_set_fraction(a, 0.01), 0); /* 122.88 MiB: the threshold is 61.44 */
+    old = take(a, 30 * MIB);
+    young = take(a, 40 * MIB);
+    give(a, old);
+    give(a, young);
+    for (int i = 0; i < 4; i++)
+        give(a, take(a, 40 * MIB)); /* each is a search, at which `old` ages */
+    take(a, 48 * MIB);
+    done(a, "+30 +40 -30 +48");
+}
+
+static void expandable(void **state)
+{
+    struct plm_allocator *a = make("expandable_segments:True", PLM_TORCH_2_15, UINT64_MAX);
+    uint64_t first = take(a, 15 * MIB), second = take(a, 30 * MIB);
+    (void)state;
+    assert_int_equal(second - first, 15 * MIB); /* one growing segment */
+    give(a, first);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_true(plm_allocator_is_valid(a)); /* nothing: no whole page of 20 MiB is free */
+    give(a, second);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_int_equal(now(a, PLM_STAT_RESERVED_BYTES), 0);
+    done(a, "m20 m40 u60");
+}
+
+static void expandable_out_of_memory(void **state)
+{
+    struct plm_allocator *a = make("expandable_segments:True", PLM_TORCH_2_6, 60 * MIB);
+    uint64_t address, first = take(a, 15 * MIB);
+    (void)state;
+    assert_int_equal(plm_allocator_malloc(a, 100 * MIB, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    assert_int_equal(plm_allocator_malloc(a, 20 * GIB, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    assert_true(plm_allocator_is_valid(a));
+    give(a, first);
+    take_on(a, 50 * MIB, 7); /* another stream: the pages of the first are unmapped for it */
+    done(a, "m20 u20 m60");
+}
+
+static void uses_on_other_streams(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t block = take(a, 12 * MIB);
+    (void)state;
+    assert_int_equal(plm_allocator_record_stream(a, block, 0), 0); /* its own stream does not count */
+    assert_int_equal(plm_allocator_record_stream(a, block, 5), 0);
+    assert_int_equal(plm_allocator_record_stream(a, block, 6), 0);
+    give(a, block);
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 0);
+    assert_int_equal(now(a, PLM_STAT_ACTIVE_BYTES), 12 * MIB);
+    assert_int_equal(plm_allocator_free(a, block), PLM_ALLOCATOR_ADDRESS);
+    assert_int_equal(take(a, 12 * MIB), block); /* the events are complete when the next allocation looks */
+    assert_int_equal(plm_allocator_record_stream(a, block + 512, 5), PLM_ALLOCATOR_ADDRESS);
+    done(a, "+12");
+}
+
+static void pending_events(void **state)
+{
+    struct plm_allocator_options o = {
+        .torch = PLM_TORCH_2_15, .capacity = 24 * MIB, .total = GIB, .events_pending = true};
+    struct plm_allocator *a;
+    uint64_t block;
+    (void)state;
+    assert_int_equal(plm_allocator_settings_parse(NULL, o.torch, &o.settings, NULL), 0);
+    assert_int_equal(plm_allocator_new(&o, &a), 0);
+    block = take(a, 12 * MIB);
+    assert_int_equal(plm_allocator_record_stream(a, block, 5), 0);
+    give(a, block);
+    assert_int_not_equal(take(a, 12 * MIB), block); /* not complete yet */
+    take(a, 12 * MIB);                              /* the card is full: the allocator waits */
+    assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 24 * MIB);
+    plm_allocator_delete(a);
+}
+
+static void private_pools(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t mine, outside = take(a, 3 * MIB), other;
+    (void)state;
+    assert_int_equal(plm_allocator_malloc(a, MIB, 0, 9, &mine), PLM_ALLOCATOR_POOL);
+    assert_int_equal(plm_allocator_pool_begin(a, 9), 0);
+    assert_int_equal(plm_allocator_pool_begin(a, 9), PLM_ALLOCATOR_POOL);
+    assert_int_equal(plm_allocator_empty_cache(a), PLM_ALLOCATOR_CAPTURE);
+    assert_int_equal(plm_allocator_malloc(a, 3 * MIB, 0, 9, &mine), 0);
+    assert_int_equal(plm_allocator_record_stream(a, outside, 4), 0);
+    give(a, outside); /* its event waits for the end of the capture */
+    assert_int_equal(plm_allocator_pool_release(a, 9), PLM_ALLOCATOR_POOL);
+    assert_int_equal(plm_allocator_pool_end(a, 9), 0);
+    assert_int_equal(plm_allocator_pool_end(a, 9), PLM_ALLOCATOR_POOL);
+    give(a, mine);
+    assert_int_equal(plm_allocator_empty_cache(a), 0); /* the graph still owns its segment */
+    other = take(a, 3 * MIB);
+    assert_int_not_equal(other, mine);
+    assert_int_equal(plm_allocator_pool_release(a, 9), 0);
+    assert_int_equal(plm_allocator_pool_begin(a, 9), PLM_ALLOCATOR_POOL);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_int_equal(plm_allocator_pool_begin(a, 9), 0); /* gone, so the number is free */
+    done(a, "+20 +20 -20 +20 -20");
+}
+
+static void bad_operations(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t address = 1, block = take(a, 700);
+    (void)state;
+    assert_int_equal(plm_allocator_malloc(a, 0, 0, 0, &address), 0);
+    assert_int_equal(address, 0);
+    assert_int_equal(plm_allocator_free(a, 0), 0);
+    for (uint64_t size = UINT64_MAX; size >= 1ull << 60; size /= 2)
+        assert_int_equal(plm_allocator_malloc(a, size, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    assert_int_equal(plm_allocator_free(a, block + 512), PLM_ALLOCATOR_ADDRESS);
+    assert_int_equal(plm_allocator_free(a, 12345), PLM_ALLOCATOR_ADDRESS);
+    give(a, block);
+    assert_int_equal(plm_allocator_free(a, block), PLM_ALLOCATOR_ADDRESS);
+    assert_int_equal(plm_allocator_pool_begin(a, 0), PLM_ALLOCATOR_POOL);
+    assert_string_equal(plm_allocator_error_name(PLM_ALLOCATOR_ADDRESS), "no live block at this address");
+    assert_true(plm_allocator_is_valid(a));
+    plm_allocator_delete(a);
+}
+
+/* ---- settings ---- */
+
+static int parse(const char *text, enum plm_torch torch, struct plm_allocator_settings *s)
+{
+    struct plm_error error = {0};
+    int status = plm_allocator_settings_parse(text, torch, s, &error);
+    assert_true(status == 0 || (status == PLM_EINVAL && error.text[0]));
+    return status;
+}
+
+static void settings(void **state)
+{
+    static const char *const bad[] = {
+        "max_split_size_mb",
+        "max_split_size_mb:",
+        "max_split_size_mb:19",
+        "max_split_size_mb:x",
+        "max_split_size_mb:-1",
+        "expandable_segments:true",
+        "what:1",
+        ",",
+        "garbage_collection_threshold:1.0",
+        "garbage_collection_threshold:nan",
+        "roundup_power2_divisions:3",
+        "roundup_power2_divisions:[3:1]",
+        "roundup_power2_divisions:[4:1",
+        "roundup_power2_divisions:[4:1,>",
+        "backend:other",
+        "expandable_segments:True max_split_size_mb:30",
+        "max_split_size_mb:99999999999999999999999",
+    };
+    struct plm_allocator_settings s;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(parse(bad[i], PLM_TORCH_2_15, &s), PLM_EINVAL);
+    assert_int_equal(parse(NULL, PLM_TORCH_2_6, &s), 0);
+    assert_true(s.max_split_size == UINT64_MAX && s.large_segment == 20 * MIB && !s.expandable && s.fraction < 0);
+    assert_int_equal(parse(" max_split_size_mb : 64 , expandable_segments:True,", PLM_TORCH_2_6, &s), 0);
+    assert_true(s.max_split_size == 64 * MIB && s.expandable);
+    assert_int_equal(parse("roundup_power2_divisions:[4:2,64:8,>:1]", PLM_TORCH_2_10, &s), 0);
+    assert_true(s.roundup[0] == 2 && s.roundup[2] == 2 && s.roundup[3] == 0 && s.roundup[6] == 8 && s.roundup[15] == 1);
+    assert_int_equal(parse("roundup_power2_divisions:[4:2,64:8,>:1]", PLM_TORCH_2_6, &s), 0);
+    assert_true(s.roundup[2] == 2 && s.roundup[6] == 1 && s.roundup[15] == 1);
+    assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_10, &s), PLM_EINVAL);
+    assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_15, &s), 0);
+    assert_true(s.large_segment == 32 * MIB && s.max_non_split_rounding == 32 * MIB);
+    assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_6, &s), PLM_EINVAL);
+    assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_10, &s), 0);
+    assert_int_equal(plm_torch_version("2.6.0+cu124"), PLM_TORCH_2_6);
+    assert_int_equal(plm_torch_version("2.11.0"), PLM_TORCH_2_10);
+    assert_int_equal(plm_torch_version("3.0"), PLM_TORCH_2_15);
+    assert_int_equal(plm_torch_version(NULL), PLM_TORCH_2_15);
+}
+
+/* ---- random operations ---- */
+
+static uint64_t random_state;
+
+static uint64_t roll(uint64_t below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % below;
+}
+
+static void random_operations(const char *text, uint64_t capacity)
+{
+    struct plm_allocator *a = make(text, PLM_TORCH_2_15, capacity);
+    enum { BLOCKS = 64 };
+    uint64_t block[BLOCKS] = {0};
+    for (int i = 0; i < 6000; i++) {
+        uint64_t at = roll(BLOCKS), what = roll(100), size = 1 + roll(roll(3) ? 3 * MIB : 60 * MIB);
+        did[0] = 0;
+        if (what < 2)
+            assert_int_equal(plm_allocator_empty_cache(a), 0);
+        else if (what < 12)
+            plm_allocator_record_stream(a, block[at], roll(3));
+        else if (block[at]) {
+            assert_int_equal(plm_allocator_free(a, block[at]), 0);
+            block[at] = 0;
+        } else if (plm_allocator_malloc(a, size, roll(2), 0, &block[at]))
+            assert_int_equal(block[at], 0);
+        assert_true(plm_allocator_is_valid(a));
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        assert_int_equal(plm_allocator_free(a, block[i]), 0);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_int_equal(now(a, PLM_STAT_RESERVED_BYTES), 0);
+    plm_allocator_delete(a);
+}
+
+static void stays_valid(void **state)
+{
+    static const char *const texts[] = {
+        "", "max_split_size_mb:30", "expandable_segments:True",
+        "roundup_power2_divisions:8,garbage_collection_threshold:0.5,per_process_memory_fraction:0.05"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        random_state = i;
+        random_operations(texts[i], UINT64_MAX);
+        random_operations(texts[i], 300 * MIB);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_of_segments),
+        cmocka_unit_test(rounding_to_512),
+        cmocka_unit_test(best_fit_and_joining),
+        cmocka_unit_test(large_blocks_keep_a_mebibyte),
+        cmocka_unit_test(streams_do_not_share),
+        cmocka_unit_test(equal_blocks),
+        cmocka_unit_test(flush_and_retry),
+        cmocka_unit_test(memory_fraction),
+        cmocka_unit_test(max_split_size),
+        cmocka_unit_test(roundup_divisions),
+        cmocka_unit_test(garbage_collection),
+        cmocka_unit_test(expandable),
+        cmocka_unit_test(expandable_out_of_memory),
+        cmocka_unit_test(uses_on_other_streams),
+        cmocka_unit_test(pending_events),
+        cmocka_unit_test(private_pools),
+        cmocka_unit_test(bad_operations),
+        cmocka_unit_test(settings),
+        cmocka_unit_test(stays_valid),
+    };
+    return RUN(tests);
+}
