@@ -49,7 +49,7 @@ void plm_import_out_thread(struct plm_import_out *o, uint32_t thread)
         return;
     write_chunk(o);
     o->thread = thread;
-    o->base_ns = 0;
+    o->base_ns = o->last_ns = 0;
 }
 
 static void begin_chunk(struct plm_import_out *o, uint64_t ns)
@@ -78,10 +78,10 @@ void plm_import_out_event(struct plm_import_out *o, uint64_t ns, enum plm_event_
         write_chunk(o);
     if (o->status)
         return;
+    ns = ns < o->last_ns ? o->last_ns : ns;
+    o->last_ns = ns;
     if (!o->used)
         begin_chunk(o, ns);
-    if (ns < o->base_ns)
-        ns = o->base_ns;
     if (ns - o->base_ns > UINT32_MAX) {
         put(o, PLM_EV_TIME, 0, 0, &ns, 1);
         o->base_ns = ns;
@@ -106,7 +106,7 @@ uint32_t plm_import_out_text(struct plm_import_out *o, const char *text)
     if (o->texts.count > before) {
         words[0] = plm_record_pair(number, (uint32_t)n);
         memcpy(words + 1, cut, n);
-        plm_import_out_event(o, o->base_ns, PLM_EV_TEXT, 0, words, (unsigned)(1 + (n + 7) / 8));
+        plm_import_out_event(o, o->last_ns, PLM_EV_TEXT, 0, words, (unsigned)(1 + (n + 7) / 8));
     }
     return number;
 }
@@ -115,7 +115,7 @@ void plm_import_out_config(struct plm_import_out *o, const char *key, const char
 {
     uint32_t a = plm_import_out_text(o, key), b = plm_import_out_text(o, value);
     uint64_t word = plm_record_pair(a, b);
-    plm_import_out_event(o, o->base_ns, PLM_EV_CONFIG, 0, &word, 1);
+    plm_import_out_event(o, o->last_ns, PLM_EV_CONFIG, 0, &word, 1);
 }
 
 int plm_import_out_close(struct plm_import_out *o)

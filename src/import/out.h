@@ -15,7 +15,7 @@
 struct plm_import_out {
     struct plm_record_file file;
     unsigned char *chunk;        /* PLM_RECORD_CHUNK bytes */
-    uint64_t chunks, base_ns;
+    uint64_t chunks, base_ns, last_ns;
     uint32_t used, thread;
     struct plm_names texts;
     int status;                  /* 0, PLM_ENOMEM or PLM_EIO */
@@ -23,7 +23,7 @@ struct plm_import_out {
 
 /* Takes the file over. `created_ns` is the moment that times count from. */
 void plm_import_out_open(struct plm_import_out *out, struct plm_record_file file, uint64_t created_ns);
-/* What follows is of another thread; from 1 on. */
+/* What follows is of another thread; from 1 on. Within one, time does not go back. */
 void plm_import_out_thread(struct plm_import_out *out, uint32_t thread);
 void plm_import_out_event(struct plm_import_out *out, uint64_t ns, enum plm_event_type type, unsigned device,
                           const uint64_t *words, unsigned count);
