@@ -104,7 +104,9 @@ static int set_holders(const struct plm_diff *diff, struct plm_lane_diff *d, str
     if (!before.known || !after.known)
         return 0;
     d->attributed = true;
-    set_categories(d, &before, &after);
+    /* Of an imported snapshot nothing is known but functions. */
+    if (before.category[PLM_CATEGORY_OTHER] < before.allocated && after.category[PLM_CATEGORY_OTHER] < after.allocated)
+        set_categories(d, &before, &after);
     status = plm_holders_at(diff->before, d->before, before.moment, PLM_BY_MODULE, &d->holders[0], error);
     if (status == 0)
         status = plm_holders_at(diff->after, d->after, after.moment, PLM_BY_MODULE, &d->holders[1], error);

@@ -29,10 +29,10 @@ enum plm_rung { PLM_RUNG_ALLOCATED, PLM_RUNG_RESERVED, PLM_RUNG_LIBRARIES, PLM_R
 struct plm_lane_diff {
     const struct plm_lane *before, *after;             /* one of them is NULL if only the other job has it */
     struct plm_change rung[PLM_RUNGS];
-    bool attributed; /* both records tell what blocks are for; else none of these: */
-    struct plm_change category[PLM_CATEGORIES + 1]; /* the last one of the ladder is "free_in_segments" */
-    struct plm_change *module; /* those that changed only */
-    size_t categories, modules; /* largest change first */
+    bool attributed;                                   /* both records tell where blocks come from; else no modules */
+    struct plm_change category[PLM_CATEGORIES + 1];    /* the last one of the ladder is "free_in_segments" */
+    struct plm_change *module;                         /* those that changed only */
+    size_t categories, modules;                        /* largest change first; no categories: one does not tell */
     struct plm_holders holders[2]; /* own the names of the modules */
     bool changed;
 };

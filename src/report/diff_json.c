@@ -31,8 +31,9 @@ static void device(struct plm_json *j, const struct plm_lane_diff *d)
     plm_json_string(j, "in", !d->after ? "before" : !d->before ? "after" : "both");
     plm_json_bool(j, "changed", d->changed);
     named(j, "peak", d->rung, PLM_RUNGS);
-    if (d->attributed) {
+    if (d->categories)
         named(j, "categories", d->category, d->categories);
+    if (d->attributed) {
         plm_json_array(j, "modules");
         for (size_t i = 0; i < d->modules; i++) {
             plm_json_object(j, NULL);

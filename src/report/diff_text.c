@@ -8,6 +8,8 @@
 
 enum { MODULES = 10, LABEL = 20 };
 
+#define UNTOLD "One of the records does not tell what the memory is for"
+
 static const struct plm_device_summary *summary(const struct plm_lane_diff *d)
 {
     return d->before ? d->before->summary : d->after->summary;
@@ -83,6 +85,10 @@ static void rungs(const struct plm_page *p, const struct plm_lane_diff *d)
 
 static void categories(const struct plm_page *p, const struct plm_lane_diff *d)
 {
+    if (!d->categories) {
+        fputs("\n" UNTOLD ".\n", p->out);
+        return;
+    }
     if (!plm_change_size(&d->category[0])) {
         fputs("\nWhat it is for did not change.\n", p->out);
         return;
@@ -143,7 +149,7 @@ static void device(const struct plm_page *p, const struct plm_lane_diff *d, cons
     }
     rungs(p, d);
     if (!d->attributed) {
-        fputs("\nOne of the records does not tell what the memory is for.\n", p->out);
+        fputs("\n" UNTOLD ".\n", p->out);
         return;
     }
     categories(p, d);
@@ -155,12 +161,13 @@ static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
     const struct plm_change *rung = diff->lane[0].rung;
     char allocated[32], reserved[32], used[32];
     if (diff->lanes > 1)
-        fprintf(p->out, "Nothing changed on %zu devices.\n", diff->lanes);
+        fprintf(p->out, "Nothing changed on %zu devices.", diff->lanes);
     else
-        fprintf(p->out, "Nothing changed: %s allocated, %s reserved, %s device used.\n",
+        fprintf(p->out, "Nothing changed: %s allocated, %s reserved, %s device used.",
                 plm_page_amount(p, allocated, sizeof allocated, rung[PLM_RUNG_ALLOCATED].after),
                 plm_page_amount(p, reserved, sizeof reserved, rung[PLM_RUNG_RESERVED].after),
                 plm_page_amount(p, used, sizeof used, rung[PLM_RUNG_USED].after));
+    fputs(diff->lane[0].categories ? "\n" : " " UNTOLD ".\n", p->out);
 }
 
 int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],

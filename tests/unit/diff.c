@@ -186,6 +186,33 @@ static void without_attribution(void **state)
     free(t);
 }
 
+static void functions_only(void)
+{
+    uint64_t where[3] = {plm_record_pair(1, plm_record_text("(train, a.py:3)")), 0, PLM_PHASE_OTHER};
+    plm_record(PLM_EV_CONTEXT, 0, where, 3);
+    card(0, 100 * MIB);
+    alloc(0, 4096, 7 * MIB, 1);
+}
+
+/* An imported snapshot has functions in place of modules, and no categories. */
+static void without_categories(void **state)
+{
+    char *t = written(plm_diff_text, before, functions_only, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_contains(t, "One of the records does not tell what the memory is for.");
+    assert_contains(t, "  (train, a.py:3) ");
+    assert_null(strstr(t, "activations"));
+    free(t);
+    t = written(plm_diff_text, functions_only, functions_only, (struct plm_report_options){.width = 80});
+    assert_contains(t, "650.0 MiB device used. One of the records does not tell what the memory is for.\n");
+    assert_string_equal(strchr(t, '\n'), "\n");
+    free(t);
+    t = written(plm_diff_json, functions_only, before, (struct plm_report_options){0});
+    assert_contains(t, "\"modules\"");
+    assert_null(strstr(t, "categories"));
+    free(t);
+}
+
 static void json(void **state)
 {
     char *t = written(plm_diff_json, after, before, (struct plm_report_options){0});
@@ -205,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_grew), cmocka_unit_test(nothing_changed),
         cmocka_unit_test(devices),   cmocka_unit_test(without_attribution),
-        cmocka_unit_test(json),
+        cmocka_unit_test(json),      cmocka_unit_test(without_categories),
     };
     return RUN(tests);
 }
