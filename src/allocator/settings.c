@@ -49,6 +49,7 @@ struct lexer {
     enum plm_torch torch;
     struct plm_allocator_settings *settings;
     struct plm_error *error;
+    bool rounding; /* max_non_split_rounding_mb was given */
     char token[TOKEN_MAX];
 };
 
@@ -135,25 +136,20 @@ static int mebibytes(struct lexer *l, const char *key, uint64_t least, uint64_t 
     return 0;
 }
 
-/* 2.6 wants more than the 20 MiB of a large segment, later releases at least these. */
-static uint64_t least_split(const struct lexer *l)
-{
-    return l->settings->large_segment / mib + (l->torch == PLM_TORCH_2_6);
-}
-
 static int max_split(struct lexer *l, const char *key)
 {
-    return mebibytes(l, key, least_split(l), &l->settings->max_split_size);
+    return mebibytes(l, key, 0, &l->settings->max_split_size);
 }
 
 static int max_rounding(struct lexer *l, const char *key)
 {
-    return mebibytes(l, key, least_split(l), &l->settings->max_non_split_rounding);
+    l->rounding = true;
+    return mebibytes(l, key, 1, &l->settings->max_non_split_rounding);
 }
 
 static int large_segment(struct lexer *l, const char *key)
 {
-    return mebibytes(l, key, 20, &l->settings->large_segment);
+    return mebibytes(l, key, 11, &l->settings->large_segment);
 }
 
 static int gc_threshold(struct lexer *l, const char *key)
@@ -317,6 +313,21 @@ static int setting(struct lexer *l)
     return plm_fail(l->error, PLM_EINVAL, "'%s' is not an allocator setting.", name);
 }
 
+/* Whatever the order of the keys: 2.6 wants more than the 20 MiB of a large segment, later releases at least its size. */
+static int check_limits(const struct lexer *l)
+{
+    const struct plm_allocator_settings *s = l->settings;
+    uint64_t least = s->large_segment + (l->torch == PLM_TORCH_2_6 ? mib : 0);
+    bool set = s->max_non_split_rounding != s->large_segment || l->rounding;
+    const char *key = s->max_split_size < least                  ? "max_split_size_mb"
+                      : set && s->max_non_split_rounding < least ? "max_non_split_rounding_mb"
+                                                                 : NULL;
+    if (!key)
+        return 0;
+    return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must be at least %llu in PyTorch %s.", key,
+                    (unsigned long long)(least / mib), plm_torch_name(l->torch));
+}
+
 int plm_allocator_settings_parse(const char *text, enum plm_torch torch, struct plm_allocator_settings *settings,
                                  struct plm_error *error)
 {
@@ -333,5 +344,5 @@ int plm_allocator_settings_parse(const char *text, enum plm_torch torch, struct 
     }
     if (!settings->max_non_split_rounding)
         settings->max_non_split_rounding = settings->large_segment;
-    return 0;
+    return check_limits(&l);
 }

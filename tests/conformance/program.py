@@ -69,8 +69,8 @@ class Program:
             try:
                 self.tensors.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
                 self.note("alloc", size)
-            except torch.OutOfMemoryError:
-                self.note("oom", size, stream.cuda_stream)
+            except torch.OutOfMemoryError as error:
+                self.note("oom", size, stream.cuda_stream, str(error))
                 del self.tensors[len(self.tensors) // 2:]
                 self.note("free")
 

@@ -47,6 +47,12 @@ static void print_stats(const struct plm_allocator_stats *s)
     printf(" num_device_alloc=%" PRIu64 " num_device_free=%" PRIu64 "\n", s->num_device_alloc, s->num_device_free);
 }
 
+static void print_oom(const struct plm_allocator_oom *o)
+{
+    printf("oom %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", o->tried, o->total, o->free,
+           o->allocated, o->reserved, o->private_pools);
+}
+
 struct blocks {
     uint64_t *address;
     size_t count, room;
@@ -110,6 +116,8 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin)) {
         uint64_t address;
         int status = operate(a, &blocks, line, &address);
+        if (status == PLM_ALLOCATOR_OOM)
+            print_oom(plm_allocator_oom(a));
         if (status)
             printf("error %s\n", plm_allocator_error_name(status));
         else

@@ -382,6 +382,10 @@ static void settings(void **state)
     assert_true(s.roundup[2] == 2 && s.roundup[6] == 1 && s.roundup[15] == 1);
     assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_10, &s), PLM_EINVAL);
     assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_15, &s), 0);
+    assert_int_equal(parse("large_segment_size_mb:10", PLM_TORCH_2_15, &s), PLM_EINVAL);
+    assert_int_equal(parse("max_split_size_mb:30,large_segment_size_mb:64", PLM_TORCH_2_15, &s), PLM_EINVAL);
+    assert_int_equal(parse("max_non_split_rounding_mb:20", PLM_TORCH_2_6, &s), PLM_EINVAL);
+    assert_int_equal(parse("large_segment_size_mb:32", PLM_TORCH_2_15, &s), 0);
     assert_true(s.large_segment == 32 * MIB && s.max_non_split_rounding == 32 * MIB);
     assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_6, &s), PLM_EINVAL);
     assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_10, &s), 0);
