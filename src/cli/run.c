@@ -347,7 +347,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
     struct plm_error error;
-    char name[128], output[256], record[PATH_MAX];
+    char name[128], record[PATH_MAX];
     int status = check(o, &launch.assume);
     if (status)
         return status;
@@ -360,8 +360,8 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (!o->output) {
         job_name(name, sizeof name, command);
-        snprintf(output, sizeof output, "plimsoll-%s.%d.plm", name, (int)getpid());
-        o->output = output;
+        snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
+        o->output = o->default_output;
     }
     launch.gpu = gpu;
     launch.gpus = o->gpus;

@@ -12,6 +12,7 @@ struct plm_option;
 struct plm_report_options;
 
 struct plm_run {
+    char default_output[256]; /* where `output` leads if it was not given */
     const char *gpu, *output, *json, *color, *detail, *assume;
     int gpus, steps;
     bool bounded, force, bytes, strict, until_exit;
