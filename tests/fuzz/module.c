@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "device/card.h"
-#include "fuzz.h"
 #include "device/device.h"
+#include "fuzz.h"
 
 /* Which PyTorch runs decides how some kernels lay out their arguments; none does here. */
 const struct plm_stack *plm_stack(void)
