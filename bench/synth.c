@@ -75,9 +75,9 @@ static uint32_t make_context(const char *module, const char *outer, const char *
     return id;
 }
 
-static void phase(enum plm_phase which, bool begins)
+static void phase(enum plm_phase which)
 {
-    uint64_t word = begins ? which : PLM_PHASE_OTHER;
+    uint64_t word = which;
     plm_record(PLM_EV_PHASE, 0, &word, 1);
 }
 
@@ -193,7 +193,7 @@ static void build_model(void)
 
 static void forward(void)
 {
-    phase(PLM_PHASE_FORWARD, true);
+    phase(PLM_PHASE_FORWARD);
     enter("", PLM_PHASE_FORWARD);
     for (int i = 0; i < MODULES; i++) {
         struct module *m = &job.module[i];
@@ -205,7 +205,7 @@ static void forward(void)
         enter(NULL, PLM_PHASE_FORWARD);
     }
     enter(NULL, PLM_PHASE_FORWARD);
-    phase(PLM_PHASE_FORWARD, false);
+    phase(PLM_PHASE_OTHER);
 }
 
 static void backward(void)
@@ -237,7 +237,7 @@ static void *autograd(void *unused)
 
 static void optimize(void)
 {
-    phase(PLM_PHASE_OPTIMIZER, true);
+    phase(PLM_PHASE_OPTIMIZER);
     for (int i = 0; i < MODULES; i++) {
         struct module *m = &job.module[i];
         for (int k = 0; k < 2 && m->part->weight; k++)
@@ -248,15 +248,15 @@ static void optimize(void)
         if (m->part->weight)
             temporaries(m, OPTIMIZER_TEMPORARY - 1, 1);
     }
-    phase(PLM_PHASE_OPTIMIZER, false);
+    phase(PLM_PHASE_OTHER);
 }
 
 static void zero_grad(void)
 {
-    phase(PLM_PHASE_ZERO_GRAD, true);
+    phase(PLM_PHASE_ZERO_GRAD);
     for (int i = 0; i < MODULES; i++)
         release(&job.module[i].gradient, job.module[i].part->weight);
-    phase(PLM_PHASE_ZERO_GRAD, false);
+    phase(PLM_PHASE_OTHER);
 }
 
 static void step(uint32_t number, const uint32_t batch[2])
@@ -265,13 +265,13 @@ static void step(uint32_t number, const uint32_t batch[2])
     for (int i = 0; i < 2; i++)
         job.live_inputs[i] = allocate(32 * KIB, batch[0]);
     forward();
-    phase(PLM_PHASE_LOSS, true);
+    phase(PLM_PHASE_LOSS);
     loss = allocate(512, batch[1]);
-    phase(PLM_PHASE_LOSS, false);
-    phase(PLM_PHASE_BACKWARD, true);
+    phase(PLM_PHASE_OTHER);
+    phase(PLM_PHASE_BACKWARD);
     sem_post(&job.go);
     sem_wait(&job.done);
-    phase(PLM_PHASE_BACKWARD, false);
+    phase(PLM_PHASE_OTHER);
     optimize();
     plm_record(PLM_EV_STEP, 0, &word, 1);
     zero_grad();

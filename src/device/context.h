@@ -17,7 +17,7 @@
 uint32_t plm_context_now(void);           /* 0: nothing is known */
 enum plm_phase plm_context_phase(void);   /* of the calling thread */
 uint32_t plm_context_operator(void);      /* text of the innermost operator; 0: none */
-bool plm_context_in_all(void);            /* inside aten::all or aten::any's counterpart for "every" */
+bool plm_context_in_all(void);            /* inside aten::all */
 
 /* ---- the hook's side ---- */
 enum {

@@ -11,17 +11,11 @@
 #include "device/stream.h"
 #include "unit.h"
 
-enum { MOST = 4096, COMMON = 2 };
-static struct unit_event events[MOST];
-static int taken;
+enum { COMMON = 2 };
 
-/* Those since the last time. */
 static int take(struct unit_event **first)
 {
-    int all = unit_calls(unit_path("calls.plm"), events, MOST), before = taken;
-    taken = all;
-    *first = events + before;
-    return all - before;
+    return unit_take(unit_path("calls.plm"), first);
 }
 
 static struct unit_event *take_one(enum plm_event_type type)
@@ -80,6 +74,7 @@ static void call_everything(void)
 /* The level is read once, so in a child and before anything else. */
 static void low_detail_keeps_the_tags(void **state)
 {
+    struct unit_event events[8];
     int status;
     pid_t pid;
     (void)state;
@@ -93,7 +88,7 @@ static void low_detail_keeps_the_tags(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     unsetenv("PLIMSOLL_DETAIL");
-    assert_int_equal(unit_calls(unit_path("low.plm"), events, MOST), 2);
+    assert_int_equal(unit_calls(unit_path("low.plm"), events, COUNT(events)), 2);
     assert_int_equal(events[0].type, PLM_EV_TAG);
     assert_int_equal(events[0].word[1], PLM_CATEGORY_COMMUNICATION);
     assert_int_equal(events[1].type, PLM_EV_TAG);

@@ -77,34 +77,10 @@ static void old_record(void)
     plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 2);
 }
 
-/* In a child: a process opens its record once. */
-static struct plm_job *job_of(void (*body)(void))
-{
-    struct plm_record_file file;
-    struct plm_error error;
-    struct plm_job *out;
-    char path[4096];
-    int status;
-    snprintf(path, sizeof path, "%s", unit_path("job.plm"));
-    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
-    setenv("PLIMSOLL_RECORD", path, 1);
-    fflush(NULL);
-    if (!fork()) {
-        body();
-        _exit(0);
-    }
-    wait(&status);
-    assert_int_equal(status, 0);
-    plm_record_close(&file);
-    if (plm_job_read(path, &out, &error))
-        fail_msg("%s", error.text);
-    return out;
-}
-
 /* What is written about the change from one job to another; the caller frees it. */
 static char *written(plm_diff_write *write, void (*from)(void), void (*to)(void), struct plm_report_options options)
 {
-    struct plm_job *a = job_of(from), *b = job_of(to);
+    struct plm_job *a = unit_job(from), *b = unit_job(to);
     struct plm_error error;
     struct plm_diff diff;
     char *text = NULL;

@@ -47,9 +47,9 @@ static void tag(uint64_t at, uint32_t category, const char *owner)
     plm_record(PLM_EV_TAG, 0, words, 3);
 }
 
-static void phase(uint32_t which, bool begins)
+static void phase(uint32_t which)
 {
-    uint64_t word = begins ? which : PLM_PHASE_OTHER;
+    uint64_t word = which;
     plm_record(PLM_EV_PHASE, 0, &word, 1);
 }
 
@@ -71,32 +71,6 @@ static void step(uint32_t number)
 }
 
 /* ---- reading ---- */
-
-static char path[4096];
-
-/* A process opens its record once, so each job is written by a child. */
-static struct plm_job *job_of(void (*body)(void))
-{
-    struct plm_record_file file;
-    struct plm_error error;
-    struct plm_job *job;
-    int status;
-
-    snprintf(path, sizeof path, "%s", unit_path("job.plm"));
-    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
-    setenv("PLIMSOLL_RECORD", path, 1);
-    fflush(NULL);
-    if (!fork()) {
-        body();
-        _exit(0);
-    }
-    wait(&status);
-    assert_int_equal(status, 0);
-    plm_record_close(&file);
-    if (plm_job_read(path, &job, &error))
-        fail_msg("%s", error.text);
-    return job;
-}
 
 /* What the record says, added up by other means. */
 struct recount {
@@ -137,7 +111,7 @@ static int same_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_C
 static void assert_sums(const struct plm_job *job)
 {
     struct plm_record *record;
-    assert_int_equal(plm_record_open(path, &record, NULL), 0);
+    assert_int_equal(plm_record_open(unit_path("job.plm"), &record, NULL), 0);
     for (size_t i = 0; i < job->lanes; i++) {
         struct recount r = {.lane = &job->lane[i]};
         assert_int_equal(plm_record_each(record, recount_one, &r, NULL), 0);
@@ -186,15 +160,15 @@ static void train(void)
     alloc(0x28000, 512, BATCH); /* 2: gone before the forward */
     release(0x28000, 512);
     alloc(0x29000, 512, LOAD); /* 3: brought by the script itself */
-    phase(PLM_PHASE_FORWARD, true);
+    phase(PLM_PHASE_FORWARD);
     module("net", PLM_PHASE_FORWARD);
     alloc(C, 1024, LINEAR); /* 4: kept */
     alloc(D, 2048, CAST);   /* 5: freed in the forward */
     release(D, 2048);
     module(NULL, PLM_PHASE_FORWARD);
-    phase(PLM_PHASE_FORWARD, false);
+    phase(PLM_PHASE_OTHER);
     alloc(D, 512, LOSS); /* 6: kept */
-    phase(PLM_PHASE_BACKWARD, true);
+    phase(PLM_PHASE_BACKWARD);
     alloc(E, 4096, GRAD); /* 7: the gradient */
     tag(E, PLM_CATEGORY_GRADIENTS, "net.fc.weight");
     reserved(4 * MIB);
@@ -202,13 +176,13 @@ static void train(void)
     release(F, 16384);
     alloc(F, 512, REDUCE); /* 9 */
     release(C, 1024);
-    phase(PLM_PHASE_BACKWARD, false);
+    phase(PLM_PHASE_OTHER);
     release(D, 512);
-    phase(PLM_PHASE_OPTIMIZER, true);
+    phase(PLM_PHASE_OPTIMIZER);
     alloc(G, 8192, ADAM); /* 10: state */
     tag(G, PLM_CATEGORY_OPTIMIZER, "net.fc.weight");
     alloc(H, 512, ADAM); /* 11: stays without a tag */
-    phase(PLM_PHASE_OPTIMIZER, false);
+    phase(PLM_PHASE_OTHER);
     step(1);
     alloc(C, 512, ZERO);  /* 12: the record ends before its step does */
     alloc(D, 1024, LINEAR); /* 13: the next forward, no backward any more */
@@ -224,7 +198,7 @@ static void training(void **state)
         PLM_CATEGORY_TEMPORARIES, PLM_CATEGORY_COMMUNICATION, PLM_CATEGORY_OPTIMIZER,   PLM_CATEGORY_OTHER,
         PLM_CATEGORY_TEMPORARIES, PLM_CATEGORY_ACTIVATIONS,   PLM_CATEGORY_OTHER,
     };
-    struct plm_job *job = job_of(train);
+    struct plm_job *job = unit_job(train);
     const struct plm_lane *lane = &job->lane[0];
     uint32_t from, to;
     (void)state;
@@ -270,7 +244,7 @@ static void assert_holder(const struct plm_holders *h, size_t i, const char *nam
 
 static void holders(void **state)
 {
-    struct plm_job *job = job_of(train);
+    struct plm_job *job = unit_job(train);
     const struct plm_lane *lane = &job->lane[0];
     struct plm_holders h;
     (void)state;
@@ -308,7 +282,7 @@ static void holders(void **state)
 static void checkpointed(void)
 {
     context(1, "h.0", "", "", PLM_PHASE_RECOMPUTE);
-    phase(PLM_PHASE_BACKWARD, true);
+    phase(PLM_PHASE_BACKWARD);
     module("h.0", PLM_PHASE_RECOMPUTE);
     module("h.0.fc", PLM_PHASE_RECOMPUTE);
     alloc(A, 512, 1); /* 0: leaves the inner module, not the outer */
@@ -319,12 +293,12 @@ static void checkpointed(void)
     release(A, 512);
     alloc(A, 512, 0); /* 2: the backward itself; it has the phase alone */
     release(A, 512);
-    phase(PLM_PHASE_BACKWARD, false);
+    phase(PLM_PHASE_OTHER);
 }
 
 static void recomputation(void **state)
 {
-    struct plm_job *job = job_of(checkpointed);
+    struct plm_job *job = unit_job(checkpointed);
     (void)state;
     assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
     assert_category(job, 1, PLM_CATEGORY_ACTIVATIONS);
@@ -339,7 +313,7 @@ static void recomputation(void **state)
 static void infer(void)
 {
     context(1, "fc", "aten::linear", "aten::addmm", PLM_PHASE_FORWARD);
-    phase(PLM_PHASE_FORWARD, true);
+    phase(PLM_PHASE_FORWARD);
     module("", PLM_PHASE_FORWARD);
     module("fc", PLM_PHASE_FORWARD);
     alloc(A, 512, 1); /* 0: freed within */
@@ -347,7 +321,7 @@ static void infer(void)
     alloc(B, 512, 1); /* 1: the answer */
     release(A, 512);
     module(NULL, PLM_PHASE_FORWARD);
-    phase(PLM_PHASE_FORWARD, false);
+    phase(PLM_PHASE_OTHER);
     release(B, 512);
     alloc(A, 512, 1); /* 2: left */
 }
@@ -355,19 +329,19 @@ static void infer(void)
 static void infer_then_train(void)
 {
     infer();
-    phase(PLM_PHASE_BACKWARD, true);
+    phase(PLM_PHASE_BACKWARD);
 }
 
 static void inference(void **state)
 {
-    struct plm_job *job = job_of(infer);
+    struct plm_job *job = unit_job(infer);
     (void)state;
     assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
     assert_category(job, 1, PLM_CATEGORY_ACTIVATIONS);
     assert_category(job, 2, PLM_CATEGORY_ACTIVATIONS);
     assert_sums(job);
     plm_job_free(job);
-    job = job_of(infer_then_train);
+    job = unit_job(infer_then_train);
     assert_category(job, 0, PLM_CATEGORY_TEMPORARIES);
     assert_category(job, 1, PLM_CATEGORY_TEMPORARIES);
     assert_category(job, 2, PLM_CATEGORY_ACTIVATIONS);
@@ -402,7 +376,7 @@ static void bucket(void)
 
 static void tags(void **state)
 {
-    struct plm_job *job = job_of(bucket);
+    struct plm_job *job = unit_job(bucket);
     char buffer[64];
     (void)state;
     assert_category(job, 0, PLM_CATEGORY_GRADIENTS);
@@ -434,15 +408,15 @@ static void nonsense(void)
     alloc(C, UINT64_MAX - 10, 0); /* more than can be counted: left out */
     release(C, 5);
     release(B, 1); /* the size of the allocation counts */
-    phase(99, true);
-    phase(PLM_PHASE_LOSS, false);
+    phase(99);
+    phase(PLM_PHASE_OTHER);
     module(NULL, PLM_PHASE_FORWARD);
     context(1, "x", "y", "z", (enum plm_phase)77);
     alloc(D, 512, 1); /* 3 */
     for (int i = 0; i < 100; i++)
-        phase(PLM_PHASE_FORWARD, true);
+        phase(PLM_PHASE_FORWARD);
     for (int i = 0; i < 200; i++)
-        phase(PLM_PHASE_FORWARD, false);
+        phase(PLM_PHASE_OTHER);
 }
 
 static int last_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context)
@@ -457,7 +431,7 @@ static int last_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_C
 
 static void damaged(void **state)
 {
-    struct plm_job *job = job_of(nonsense);
+    struct plm_job *job = unit_job(nonsense);
     const struct plm_lane *lane = &job->lane[0];
     uint64_t sum;
     (void)state;
@@ -500,7 +474,7 @@ static void take_memory(void)
 
 static void segments(void **state)
 {
-    struct plm_job *job = job_of(take_memory);
+    struct plm_job *job = unit_job(take_memory);
     const struct plm_lane *lane = &job->lane[0];
     (void)state;
     assert_int_equal(lane->segments, 2);
@@ -525,7 +499,7 @@ static void two_processes(void)
         context(1, "both", "", "", PLM_PHASE_FORWARD);
         alloc(A, 1024, 1);
         tag(A, PLM_CATEGORY_PARAMETERS, "of.zero");
-        phase(PLM_PHASE_BACKWARD, true);
+        phase(PLM_PHASE_BACKWARD);
         _exit(0);
     }
     wait(&status);
@@ -535,7 +509,7 @@ static void two_processes(void)
 
 static void processes(void **state)
 {
-    struct plm_job *job = job_of(two_processes);
+    struct plm_job *job = unit_job(two_processes);
     const struct plm_lane *zero = &job->lane[0], *one = &job->lane[1];
     (void)state;
     assert_int_equal(job->lanes, 2);
@@ -566,14 +540,14 @@ static void names(void **state)
 static void only_begins(void)
 {
     for (int i = 0; i < 40; i++) {
-        phase(i % 2 ? PLM_PHASE_BACKWARD : PLM_PHASE_FORWARD, true);
+        phase(i % 2 ? PLM_PHASE_BACKWARD : PLM_PHASE_FORWARD);
         alloc(A + (uint64_t)i * 512, 512, 0);
     }
 }
 
 static void phases_that_never_end(void **state)
 {
-    struct plm_job *job = job_of(only_begins);
+    struct plm_job *job = unit_job(only_begins);
     const struct plm_lane *lane = &job->lane[0];
     (void)state;
     assert_true(lane->phases >= 39); /* the first may stand before the lane's first event */

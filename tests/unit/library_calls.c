@@ -8,16 +8,9 @@
 #include "record/format.h"
 #include "unit.h"
 
-enum { MOST = 4096 };
-static struct unit_event events[MOST];
-static int taken;
-
 static int take(struct unit_event **first)
 {
-    int all = unit_calls(unit_path("library.plm"), events, MOST), before = taken;
-    taken = all;
-    *first = events + before;
-    return all - before;
+    return unit_take(unit_path("library.plm"), first);
 }
 
 static struct unit_event *take_one(enum plm_event_type type)

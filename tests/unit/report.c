@@ -91,16 +91,15 @@ static void train(void)
     alloc(4096, 100 * MIB, LOAD, PLM_STREAM_UNKNOWN);
     tag(4096, PLM_CATEGORY_PARAMETERS, "net.fc.weight");
     for (uint32_t i = 0; i < 3; i++) {
-        word(PLM_EV_PHASE, PLM_PHASE_FORWARD, 1);
+        word(PLM_EV_PHASE, PLM_PHASE_FORWARD, 0);
         alloc(8192, (250 + 8 * i) * MIB, LAYER, PLM_STREAM_CAPTURED | 1);
         alloc(12288, 50 * MIB, CAST, 0);
-        word(PLM_EV_PHASE, PLM_PHASE_BACKWARD, 1);
+        word(PLM_EV_PHASE, PLM_PHASE_BACKWARD, 0);
         alloc(16384, 64 * MIB, GRAD, 0);
         release(16384, 64 * MIB);
         release(8192, (250 + 8 * i) * MIB);
         release(12288, 50 * MIB);
-        word(PLM_EV_PHASE, PLM_PHASE_BACKWARD, 0);
-        word(PLM_EV_PHASE, PLM_PHASE_FORWARD, 0);
+        word(PLM_EV_PHASE, PLM_PHASE_OTHER, 0);
         word(PLM_EV_STEP, i + 1, 1);
     }
     alloc(8192, 512, LOAD, 0);
@@ -108,34 +107,10 @@ static void train(void)
     plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
 }
 
-/* Runs `body` in a child: a process opens its record once. */
-static struct plm_job *job_of(void (*body)(void))
-{
-    struct plm_record_file file;
-    struct plm_error error;
-    struct plm_job *out;
-    char path[4096];
-    int status;
-    snprintf(path, sizeof path, "%s", unit_path("job.plm"));
-    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
-    setenv("PLIMSOLL_RECORD", path, 1);
-    fflush(NULL);
-    if (!fork()) {
-        body();
-        _exit(0);
-    }
-    wait(&status);
-    assert_int_equal(status, 0);
-    plm_record_close(&file);
-    if (plm_job_read(path, &out, &error))
-        fail_msg("%s", error.text);
-    return out;
-}
-
 static int make_job(void **state)
 {
     (void)state;
-    job = job_of(train);
+    job = unit_job(train);
     return 0;
 }
 
@@ -395,7 +370,7 @@ static void both_ends(void)
 
 static void ends(void **state)
 {
-    struct plm_job *other = job_of(both_ends);
+    struct plm_job *other = unit_job(both_ends);
     struct plm_ladder l = plm_ladder(&other->summary, other->lane[0].summary);
     char reasons[8][256];
     int n;
@@ -422,7 +397,7 @@ static void two_devices(void)
 
 static void many_devices(void **state)
 {
-    struct plm_job *other = job_of(two_devices);
+    struct plm_job *other = unit_job(two_devices);
     char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
     (void)state;
     assert_contains(t, "Peak: 20.0 MiB allocated"); /* the one that takes most */
@@ -471,7 +446,7 @@ static void no_blocks(void)
 
 static void without_blocks(void **state)
 {
-    struct plm_job *other = job_of(no_blocks);
+    struct plm_job *other = unit_job(no_blocks);
     char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
     (void)state;
     assert_contains(t, "Peak: 64.0 MiB allocated, 64.0 MiB reserved");
@@ -501,7 +476,7 @@ static void vary(void)
 
 static void many_steps(void **state)
 {
-    struct plm_job *other = job_of(vary);
+    struct plm_job *other = unit_job(vary);
     char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .utf8 = true});
     (void)state;
     assert_contains(t, "\n  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁\n");

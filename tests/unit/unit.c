@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/job.h"
 #include "base/error.h"
 #include "record/create.h"
 #include "record/reader.h"
@@ -94,6 +96,28 @@ void unit_record(const char *path)
     setenv("PLIMSOLL_RECORD", path, 1);
 }
 
+struct plm_job *unit_job(void (*body)(void))
+{
+    struct plm_record_file file;
+    struct plm_error error;
+    struct plm_job *job;
+    const char *path = unit_path("job.plm");
+    int status;
+    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
+    setenv("PLIMSOLL_RECORD", path, 1);
+    fflush(NULL);
+    if (!fork()) {
+        body();
+        _exit(0);
+    }
+    wait(&status);
+    assert_int_equal(status, 0);
+    plm_record_close(&file);
+    if (plm_job_read(getenv("PLIMSOLL_RECORD"), &job, &error))
+        fail_msg("%s", error.text);
+    return job;
+}
+
 struct calls {
     struct plm_record *record;
     struct unit_event *out;
@@ -126,4 +150,14 @@ int unit_calls(const char *path, struct unit_event *out, int most)
     assert_int_equal(plm_record_each(c.record, take_call, &c, &error), 0);
     plm_record_free(c.record);
     return c.count;
+}
+
+int unit_take(const char *path, struct unit_event **first)
+{
+    static struct unit_event events[4096];
+    static int taken;
+    int before = taken;
+    taken = unit_calls(path, events, COUNT(events));
+    *first = events + before;
+    return taken - before;
 }

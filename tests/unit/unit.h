@@ -29,6 +29,9 @@ void assert_contains(const char *text, const char *part);
 /* Makes a new record at that path and has this process write to it; before the first event. */
 void unit_record(const char *path);
 
+/* The job whose record `body` writes, in FOLDER/job.plm: in a child, since a process opens its record once. */
+struct plm_job *unit_job(void (*body)(void));
+
 /* Tags and calls (from PLM_EV_TAG on) that a record holds, in order; returns their number. */
 struct unit_event {
     int type, device;
@@ -38,5 +41,7 @@ struct unit_event {
     char name[256]; /* of a launch */
 };
 int unit_calls(const char *path, struct unit_event *out, int most);
+/* Those since the last time, of one record for the whole program; returns their number. */
+int unit_take(const char *path, struct unit_event **first);
 
 #endif
