@@ -1,8 +1,5 @@
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "device/calls.h"
 #include "device/context.h"
@@ -33,29 +30,9 @@ struct c10_stream { /* c10::cuda::CUDAStream: two registers */
 };
 typedef struct c10_stream current_stream_function(int8_t device);
 
-struct search {
-    const char *file;
-    char path[4096];
-};
-
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
-    struct search *s = data;
-    const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-    (void)size;
-    if (!slash || strcmp(slash + 1, s->file))
-        return 0;
-    snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
-    return 1;
-}
-
-/* RTLD_NEXT does not see libraries that were opened RTLD_LOCAL, and torch's are. */
 static void *function_of(const char *file, const char *symbol)
 {
-    struct search s = {.file = file};
-    void *library;
-    dl_iterate_phdr(visit, &s);
-    library = s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    void *library = plm_loaded(file);
     return library ? dlsym(library, symbol) : NULL;
 }
 

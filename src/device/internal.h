@@ -39,6 +39,9 @@ void plm_device_leave(void);
 struct plm_mem_info plm_host_query(const void *pointer);
 int plm_managed_free(uint64_t address);
 
+/* loaded.c: a handle of the library with this file name, if the process has loaded it; else NULL. */
+void *plm_loaded(const char *file);
+
 /* operator.c: the PyTorch operator that the calling thread is in, found on its stack; "" if none. */
 const char *plm_operator_name(char *buffer, unsigned size);
 

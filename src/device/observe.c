@@ -1,11 +1,9 @@
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "device/context.h"
+#include "device/internal.h"
 
 /*
  * PyTorch tells observers when an operator or a node of the backward pass begins and ends
@@ -65,22 +63,9 @@ static const struct {
     {"_ZN2at14RecordFunction6beforeEPKcl", (void **)&torch.begin_text, false},
 };
 
-static int find_torch(struct dl_phdr_info *info, size_t size, void *path)
-{
-    const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-    (void)size;
-    if (!slash || strcmp(slash, "/libtorch_cpu.so"))
-        return 0;
-    snprintf(path, 4096, "%s", info->dlpi_name);
-    return 1;
-}
-
 static bool find_functions(void)
 {
-    char path[4096] = "";
-    void *library;
-    dl_iterate_phdr(find_torch, path);
-    library = path[0] ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    void *library = plm_loaded("libtorch_cpu.so");
     if (!library)
         return false;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
