@@ -82,7 +82,7 @@ static void tell(const struct plm_import_info *info, const char *record)
 int plm_cmd_import(int argc, char **argv)
 {
     struct request r = {0};
-    struct plm_import_info info;
+    struct plm_import_info info = {0};
     struct plm_error error;
     char output[PATH_MAX];
     size_t size = 0;
