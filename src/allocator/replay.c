@@ -98,7 +98,7 @@ static int allocate(struct work *w, const struct plm_block *block, uint64_t *add
 
     if (pool && (status = plm_allocator_pool_begin(w->a, pool)) != 0)
         return status;
-    status = plm_allocator_malloc(w->a, block->bytes, block->stream, pool, address);
+    status = plm_allocator_malloc(w->a, block->asked ? block->asked : block->bytes, block->stream, pool, address);
     if (pool)
         plm_allocator_pool_end(w->a, pool);
     if (status == 0 && w->options->compare && w->options->recorded_addresses && !w->options->settings.expandable &&
