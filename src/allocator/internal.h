@@ -31,6 +31,7 @@ struct plm_cell {
     uint32_t priority;
     uint32_t events;                    /* outstanding */
     bool allocated, mapped, deferred;   /* deferred: its events are to be made when no capture is under way */
+    bool captured;                      /* cudaMallocAsync: allocated during a capture */
     struct plm_cell *prev, *next;       /* neighbours in the segment; `next` links spare cells too */
     struct plm_pool *pool;
     struct plm_range *range;            /* the expandable segment, or NULL */
@@ -85,6 +86,7 @@ struct plm_allocator {
     uint64_t held;                      /* bytes of segments and mappings */
     uint64_t allowed;
     bool limited;                       /* a memory fraction is set */
+    uint64_t requested;                 /* cudaMallocAsync: bytes of blocks as they were asked for */
     struct plm_allocator_stats stats;
     struct plm_allocator_oom oom;
 };
@@ -135,6 +137,12 @@ static inline bool plm_cell_used(const struct plm_cell *cell)
 {
     return cell->uses && cell->uses->count;
 }
+
+/* ---- async.c: the cudaMallocAsync back end ---- */
+
+int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t *address);
+int plm_async_free(struct plm_allocator *a, struct plm_cell *cell); /* no longer live */
+int plm_async_trim(struct plm_allocator *a);
 
 /* ---- statistics ---- */
 
