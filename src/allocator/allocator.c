@@ -96,38 +96,6 @@ void plm_allocator_delete(struct plm_allocator *a)
     free(a);
 }
 
-/* ---- sizes ---- */
-
-static uint64_t roundup_divisions(const struct plm_allocator_settings *s, uint64_t size)
-{
-    int index = 63 - __builtin_clzll(size) - 20;
-    index = index < 0 ? 0 : index;
-    return s->roundup[index < PLM_ROUNDUP_INTERVALS ? index : PLM_ROUNDUP_INTERVALS - 1];
-}
-
-static uint64_t round_size(const struct plm_allocator_settings *s, uint64_t size)
-{
-    uint64_t divisions, floor, step;
-
-    if (size < PLM_BLOCK_LEAST)
-        return PLM_BLOCK_LEAST;
-    divisions = roundup_divisions(s, size);
-    if (divisions <= 1 || size <= PLM_BLOCK_LEAST * divisions)
-        return (size + PLM_BLOCK_LEAST - 1) / PLM_BLOCK_LEAST * PLM_BLOCK_LEAST;
-    floor = 1ull << (63 - __builtin_clzll(size));
-    step = floor / divisions;
-    return (size + step - 1) / step * step;
-}
-
-static uint64_t segment_size(const struct plm_allocator_settings *s, uint64_t size)
-{
-    if (size <= PLM_SMALL_MOST)
-        return PLM_SMALL_SEGMENT;
-    if (size < PLM_LARGE_LEAST)
-        return s->large_segment;
-    return (size + PLM_LARGE_ROUND - 1) / PLM_LARGE_ROUND * PLM_LARGE_ROUND;
-}
-
 /* ---- allocating ---- */
 
 static struct plm_private *find_pool(const struct plm_allocator *a, uint64_t id)
@@ -173,14 +141,6 @@ static struct plm_cell *best_fit(struct plm_allocator *a, const struct plm_reque
     return cell;
 }
 
-static bool should_split(const struct plm_allocator *a, const struct plm_cell *cell, uint64_t size)
-{
-    const struct plm_allocator_settings *s = &a->options.settings;
-    if (cell->pool->small || s->expandable)
-        return cell->size - size >= PLM_BLOCK_LEAST;
-    return size < s->max_split_size && cell->size - size > PLM_SMALL_MOST;
-}
-
 /* The front of the cell becomes a block; what remains is cached. */
 static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, uint64_t size)
 {
@@ -206,7 +166,7 @@ static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, ui
 
 static struct plm_cell *hand_out(struct plm_allocator *a, struct plm_cell *cell, uint64_t size, uint64_t requested)
 {
-    if (should_split(a, cell, size)) {
+    if (plm_size_splits(&a->options.settings, cell->pool->small, size, cell->size - size)) {
         cell = split(a, cell, size);
     } else if (plm_cell_is_split(cell) && !cell->range) {
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
@@ -276,8 +236,8 @@ static int request(struct plm_allocator *a, uint64_t size, uint64_t stream, uint
 
     if (pool && (!(p = find_pool(a, pool)) || !p->capturing))
         return PLM_ALLOCATOR_POOL;
-    r->size = round_size(&a->options.settings, size);
-    r->segment = segment_size(&a->options.settings, r->size);
+    r->size = plm_size_round(&a->options.settings, size);
+    r->segment = plm_size_segment(&a->options.settings, r->size);
     r->stream = stream;
     if (r->size <= PLM_SMALL_MOST)
         r->pool = p ? &p->small : &a->small;
