@@ -35,7 +35,8 @@ static uint64_t used(const struct plm_allocator *a)
     return a->stats.stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current;
 }
 
-static void report(struct plm_allocator *a, enum plm_segment_action action, const struct plm_cell *cell, uint64_t stream)
+static void report(struct plm_allocator *a, enum plm_segment_action action, const struct plm_cell *cell,
+                   uint64_t stream)
 {
     show(a, PLM_STAT_RESERVED_BYTES, a->held);
     if (a->options.visit)

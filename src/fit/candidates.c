@@ -51,6 +51,7 @@ static const struct {
     {PARTS(expandable), PARTS(roundups), false}, {PARTS(expandable), PARTS(segments), false},
     {PARTS(splits), PARTS(roundups), false},     {PARTS(splits), PARTS(roundings), false},
     {PARTS(collections), PARTS(nothing), true},  {PARTS(collections), PARTS(splits), true},
+    {PARTS(async), PARTS(nothing), false},
 };
 
 static bool add(struct plm_candidate *c, const char *first, const char *second, enum plm_torch torch)
@@ -59,9 +60,9 @@ static bool add(struct plm_candidate *c, const char *first, const char *second, 
     snprintf(c->text, sizeof c->text, "%s%s%s", first, *first && *second ? "," : "", second);
     if (plm_allocator_settings_parse(c->text, torch, &c->settings, NULL))
         return false;
-    /* A key ends in a colon after a letter; inside a list they follow digits and '>'. */
+    /* A key ends in a letter; inside a list there are digits and > before the colons. */
     for (const char *p = strchr(c->text, ':'); p; p = strchr(p + 1, ':'))
-        c->keys += (p[-1] >= 'a' && p[-1] <= 'z') || p[-1] == '2';
+        c->keys += p[-1] >= 'a' && p[-1] <= 'z';
     c->modelled = c->settings.async;
     return true;
 }

@@ -70,13 +70,13 @@ static int put(struct work *w, struct plm_trace_range range)
 
 static int end_segment(struct work *w, uint32_t segment)
 {
-    struct plm_trace_range range = {.address = number(w, segment, "address"),
-                                    .bytes = number(w, segment, "total_size"),
-                                    .stream = number(w, segment, "stream"),
-                                    .pool = plm_trace_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id")),
-                                    .expandable = number(w, segment, "is_expandable") != 0,
-                                    .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"),
-                                                             "small")};
+    struct plm_trace_range range = {
+        .address = number(w, segment, "address"),
+        .bytes = number(w, segment, "total_size"),
+        .stream = number(w, segment, "stream"),
+        .pool = plm_trace_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id")),
+        .expandable = number(w, segment, "is_expandable") != 0,
+        .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"), "small")};
     if (range.bytes > 1ull << 48 || range.address > UINT64_MAX - range.bytes)
         return plm_fail(w->error, PLM_EFORMAT, "a segment of %llu bytes cannot be", (unsigned long long)range.bytes);
     w->d->end_reserved += range.bytes;
