@@ -266,7 +266,7 @@ static void fit_title(const struct plm_page *p, const struct plm_report_fits *fi
     char need[32], minimum[32], title[128];
     int n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
                      plm_page_amount(p, need, sizeof need, fits->need));
-    if (fits->minimum && fits->minimum < fits->need)
+    if (fits->minimum && fits->minimum < fits->need - fits->need / 50) /* less is not worth a word */
         snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s",
                  plm_page_amount(p, minimum, sizeof minimum, fits->minimum));
     plm_page_title(p, title);
