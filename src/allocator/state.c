@@ -42,8 +42,8 @@ static bool is_whole(const struct plm_allocator_segment *s, uint64_t page)
         at = part->address + part->size;
         left -= gap + part->size;
     }
-    return s->size && s->size % (s->expandable ? page : PLM_BLOCK_LEAST) == 0 && s->size < PLM_DRIVER_END && s->address &&
-           s->address < PLM_DRIVER_END - s->size;
+    return s->size && s->size % (s->expandable ? page : PLM_BLOCK_LEAST) == 0 && s->size < PLM_DRIVER_END &&
+           s->address && s->address < PLM_DRIVER_END - s->size;
 }
 
 /* Links a new cell behind the last one. `part` NULL: it is free. */
@@ -107,11 +107,8 @@ static int new_range(struct plm_allocator *a, const struct plm_allocator_segment
     struct plm_range *range = calloc(1, sizeof *range);
     if (!range)
         return PLM_ENOMEM;
-    *range = (struct plm_range){.base = s->address,
-                                .size = s->size,
-                                .page = page,
-                                .age = plm_segment_age(a),
-                                .next = a->ranges};
+    *range = (struct plm_range){
+        .base = s->address, .size = s->size, .page = page, .age = plm_segment_age(a), .next = a->ranges};
     if (a->ranges)
         a->ranges->prev = range;
     a->ranges = range;
@@ -219,4 +216,12 @@ static bool gives_back(const struct plm_pool *pool, uint64_t *address, uint64_t 
 bool plm_allocator_gives_back(const struct plm_allocator *a, uint64_t *address, uint64_t *size)
 {
     return gives_back(&a->large, address, size) || gives_back(&a->small, address, size);
+}
+
+uint64_t plm_allocator_room(const struct plm_allocator *a, uint64_t address)
+{
+    uint64_t value = plm_map_get(&a->live, address);
+    const struct plm_cell *cell = value == PLM_MAP_NONE ? NULL : (const struct plm_cell *)(uintptr_t)value;
+    uint64_t behind = cell && cell->next && !cell->next->allocated && cell->next->mapped ? cell->next->size : 0;
+    return cell ? cell->size + behind : 0;
 }

@@ -185,7 +185,7 @@ static void start(struct lane *l)
     for (k = 0; k < d->blocks; k++)
         if (!d->block[k].pending)
             block_alloc(l, d->block[k].address, d->block[k].bytes, d->block[k].frames,
-                    stream_number(l, d->block[k].stream, d->block[k].pool != 0));
+                        stream_number(l, d->block[k].stream, d->block[k].pool != 0));
 }
 
 static void event(struct lane *l, const struct plm_trace_event *e)

@@ -45,8 +45,7 @@ static int gather(const struct plm_trace_device *d, struct stretches *s)
         status = note(s, d->range[i].address, d->range[i].bytes, d->range[i].expandable);
     for (size_t i = 0; i < d->events && status == 0; i++)
         if (d->event[i].action == PLM_TRACE_SEGMENT_ALLOC || d->event[i].action == PLM_TRACE_SEGMENT_MAP)
-            status =
-                note(s, d->event[i].address, d->event[i].bytes, d->event[i].action == PLM_TRACE_SEGMENT_MAP);
+            status = note(s, d->event[i].address, d->event[i].bytes, d->event[i].action == PLM_TRACE_SEGMENT_MAP);
     if (status || !s->count)
         return status;
     qsort(s->item, s->count, sizeof s->item[0], compare);
@@ -111,8 +110,8 @@ static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *
                            struct plm_allocator *a)
 {
     const struct plm_trace_range *first = &d->range[*i];
-    struct plm_allocator_segment segment = {first->address, size, first->stream, first->pool, first->small, true,
-                                            NULL, 0};
+    struct plm_allocator_segment segment = {first->address, size, first->stream, first->pool,
+                                            first->small,   true, NULL,          0};
     uint64_t at = first->address;
     int status = 0;
     for (; *i < d->ranges && d->range[*i].expandable && d->range[*i].address - first->address < size && status == 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/sizes.h"
 #include "unit.h"
 
 static struct plm_heap fresh(void)
