@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /* Blocks that may be looked at in all to find what is given back, so that no trace takes for ever. */
-#define STEPS_MOST (1ull << 30)
+#define STEPS_MOST (1ull << 26)
 
 enum { TRIES = 64 }; /* to find sizes with which a history that begins late comes out */
 
@@ -26,7 +26,7 @@ struct run {
     size_t op, ops;     /* operations on segments that belong to it: the next, and the end */
     size_t group;       /* the first operation since the last other event */
     uint64_t steps;
-    uint64_t wanted;    /* bytes of the allocation */
+    const struct plm_trace_event *asked; /* the allocation */
     bool done;          /* a difference was found */
     bool late;          /* something was there before */
     uint64_t replayed;  /* where the replay put what differs; 0: it is not about that */
@@ -140,15 +140,15 @@ static void visit(enum plm_segment_action action, uint64_t address, uint64_t siz
         return;
     e = next_op(r);
     if (!e || (e->action == PLM_TRACE_SEGMENT_MAP) != (action == PLM_SEGMENT_MAP)) {
-        differs(r, stream, address, r->d->event[r->at].address,
+        differs(r, stream, address, r->asked->address,
                 "for an allocation of %" PRIu64 " bytes at 0x%" PRIx64
                 " the GPU run took no %s, the replay one of %" PRIu64 " bytes",
-                r->wanted, r->d->event[r->at].address, action == PLM_SEGMENT_MAP ? "pages" : "segment", size);
+                r->asked->bytes, r->asked->address, action == PLM_SEGMENT_MAP ? "pages" : "segment", size);
     } else if (e->bytes != size) {
         differs(r, action == PLM_SEGMENT_ALLOC ? CERTAIN : stream, address, e->address,
                 "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
                 " bytes (event %u), the replay one of %" PRIu64 " bytes",
-                r->wanted, e->bytes, e->number, size);
+                r->asked->bytes, e->bytes, e->number, size);
     } else if (e->address != address) {
         differs(r, stream, address, e->address,
                 "the GPU run has a segment of %" PRIu64 " bytes at 0x%" PRIx64
@@ -223,7 +223,7 @@ static int allocate(struct run *r, const struct plm_trace_event *e)
 {
     uint64_t address = 0;
     int status = e->pool ? plm_allocator_pool_begin(r->a, e->pool) : 0;
-    r->wanted = e->bytes;
+    r->asked = e;
     if (status == 0)
         status = plm_allocator_malloc(r->a, e->bytes, e->stream, e->pool, &address);
     if (e->pool)
@@ -312,8 +312,11 @@ static bool enlarge(const struct run *r, struct plm_trace_device *d, const struc
     const struct plm_allocator_settings *s = &r->trace->settings;
     size_t k = r->replayed ? plm_trace_block_before(d, r->replayed - 1) : SIZE_MAX;
     struct plm_trace_block *b = k == SIZE_MAX ? NULL : &d->block[k];
-    uint64_t room = plm_allocator_room(r->a, r->replayed), rounded = plm_size_round(s, r->wanted);
-    if (!b || b->known || b->bytes <= PLM_SMALL_MOST || b->address + b->bytes != r->replayed || room < rounded)
+    uint64_t room = plm_allocator_room(r->a, r->replayed), rounded;
+    if (!b || !r->asked || b->known || b->bytes <= PLM_SMALL_MOST || b->address + b->bytes != r->replayed)
+        return false;
+    rounded = plm_size_round(s, r->asked->bytes);
+    if (room < rounded)
         return false;
     b->bytes += room - rounded + PLM_BLOCK_LEAST;
     return b->bytes - given->block[k].bytes <= PLM_SMALL_MOST;
