@@ -80,6 +80,7 @@ _plimsoll() {
     run:--detail) _plimsoll_words full low off; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
+    import:--torch) _plimsoll_words 2.6 2.10 2.11 2.15; return ;;
     run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
@@ -115,7 +116,7 @@ _plimsoll() {
         fi
         ;;
     import)
-        if [[ $cur == -* ]]; then _plimsoll_words --output --force; else _plimsoll_files -f; fi
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force --verify --torch --json; else _plimsoll_files -f; fi
         ;;
     diff)
         if [[ $cur == -* ]]; then _plimsoll_words --json --bytes --color; else _plimsoll_files -f; fi

@@ -97,6 +97,9 @@ complete -c plimsoll -n '__plimsoll_is export' -l formats -d 'list the formats'
 complete -c plimsoll -n '__plimsoll_is import' -F
 complete -c plimsoll -n '__plimsoll_is import' -s o -l output -r -F -d 'the job record'
 complete -c plimsoll -n '__plimsoll_is import' -s f -l force -d 'replace the job record'
+complete -c plimsoll -n '__plimsoll_is import' -l verify -d 'replay it and compare'
+complete -c plimsoll -n '__plimsoll_is import' -l torch -x -a '2.6 2.10 2.11 2.15' -d 'by the rules of this version'
+complete -c plimsoll -n '__plimsoll_is import' -l json -d 'print JSON'
 
 complete -c plimsoll -n '__plimsoll_is fit' -F
 complete -c plimsoll -n '__plimsoll_is fit' -l gpu -x -a '(__plimsoll_gpus)' -d 'only these cards'

@@ -217,3 +217,11 @@ bool plm_allocator_gives_back(const struct plm_allocator *a, uint64_t *address, 
 {
     return gives_back(&a->large, address, size) || gives_back(&a->small, address, size);
 }
+
+uint64_t plm_allocator_room(const struct plm_allocator *a, uint64_t address)
+{
+    uint64_t value = plm_map_get(&a->live, address);
+    const struct plm_cell *cell = value == PLM_MAP_NONE ? NULL : (const struct plm_cell *)(uintptr_t)value;
+    uint64_t behind = cell && cell->next && !cell->next->allocated && cell->next->mapped ? cell->next->size : 0;
+    return cell ? cell->size + behind : 0;
+}

@@ -33,4 +33,7 @@ int plm_allocator_give_back(struct plm_allocator *a, uint64_t address, uint64_t 
 /* The first thing, outside of private pools, that empty_cache() would give back. */
 bool plm_allocator_gives_back(const struct plm_allocator *a, uint64_t *address, uint64_t *size);
 
+/* Bytes from the start of a live block to the next one, or to the end of the segment; 0 if there is none. */
+uint64_t plm_allocator_room(const struct plm_allocator *a, uint64_t address);
+
 #endif

@@ -121,6 +121,7 @@ static const char *grouped(size_t number, char *out, size_t size)
     return out;
 }
 
+/* docs/schema/verify-1.json */
 static int tell_json(const struct plm_verify *v, const char *path)
 {
     struct plm_json json;

@@ -47,7 +47,7 @@ struct plm_trace_block {       /* a block that was there before */
     size_t until;              /* the event that frees it; SIZE_MAX: none */
     uint32_t frames;
     bool pending;              /* freed before already, and waits for another stream */
-    bool known;                /* its size is what the snapshot says; otherwise it follows from what was asked for */
+    bool known;                /* its size is certain; otherwise it is what was asked for, rounded: it may be more */
 };
 
 struct plm_trace_device {
@@ -80,6 +80,9 @@ void plm_trace_free(struct plm_trace *trace);
 /* trace_start.c: fills range and block of a device. `segments` are those of the snapshot. */
 int plm_trace_start(const struct plm_unpickled *pickle, uint32_t segments, const struct plm_trace *trace,
                     struct plm_trace_device *device, struct plm_error *error);
+
+/* The number of the block that begins at or before an address; SIZE_MAX: none. */
+size_t plm_trace_block_before(const struct plm_trace_device *device, uint64_t address);
 
 /* A pool_id of the snapshot: 0 for the allocator's own. */
 uint64_t plm_trace_pool(const struct plm_unpickled *pickle, uint32_t id);

@@ -221,8 +221,7 @@ static int compare_blocks(const void *a, const void *b)
 
 /* ---- the rest that a large block did not leave ---- */
 
-/* The block that begins at or before an address; SIZE_MAX: none. */
-static size_t block_before(const struct plm_trace_device *d, uint64_t address)
+size_t plm_trace_block_before(const struct plm_trace_device *d, uint64_t address)
 {
     size_t low = 0, high = d->blocks;
     while (low < high) {
@@ -240,7 +239,7 @@ static void ends_by_allocations(struct plm_trace_device *d)
 {
     for (size_t i = 0; i < d->events; i++) {
         const struct plm_trace_event *e = &d->event[i];
-        size_t k = e->action == PLM_TRACE_ALLOC ? block_before(d, e->address) : SIZE_MAX;
+        size_t k = e->action == PLM_TRACE_ALLOC ? plm_trace_block_before(d, e->address) : SIZE_MAX;
         struct plm_trace_block *b = k == SIZE_MAX ? NULL : &d->block[k];
         if (!b || b->known || b->until < i || b->bytes <= PLM_SMALL_MOST || e->address < b->address + b->bytes ||
             e->address - b->address - b->bytes > PLM_SMALL_MOST)
@@ -266,10 +265,9 @@ static void settle_sizes(struct plm_trace_device *d, const struct plm_allocator_
                 b->bytes > next - b->address)
                 continue;
             gap = next - b->address - b->bytes;
-            if (gap <= PLM_SMALL_MOST || b->bytes >= s->max_split_size)
-                b->bytes += gap;
-            else
-                d->unsure = true;
+            b->known = gap <= PLM_SMALL_MOST || b->bytes >= s->max_split_size;
+            b->bytes += b->known ? gap : 0;
+            d->unsure |= !b->known;
         }
     }
 }

@@ -3,13 +3,19 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "allocator/sizes.h"
 #include "allocator/state.h"
 #include "base/error.h"
 
 /* Blocks that may be looked at in all to find what is given back, so that no trace takes for ever. */
-#define STEPS_MOST (1ull << 30)
+#define STEPS_MOST (1ull << 26)
+
+enum { TRIES = 64 }; /* to find sizes with which a history that begins late comes out */
+
+#define CERTAIN UINT64_MAX /* in place of a stream: whatever is not known, this difference is one */
 
 struct run {
     const struct plm_trace *trace;
@@ -20,9 +26,10 @@ struct run {
     size_t op, ops;     /* operations on segments that belong to it: the next, and the end */
     size_t group;       /* the first operation since the last other event */
     uint64_t steps;
-    uint64_t wanted;    /* bytes of the allocation */
+    const struct plm_trace_event *asked; /* the allocation */
     bool done;          /* a difference was found */
     bool late;          /* something was there before */
+    uint64_t replayed;  /* where the replay put what differs; 0: it is not about that */
 };
 
 /* ---- what cannot be told ---- */
@@ -56,6 +63,8 @@ static bool changed_kind(const struct plm_trace_device *d)
 /* Why a difference may be one of what is known rather than of what happened; NULL if it is none of these. */
 static const char *doubt(const struct run *r, uint64_t stream, uint64_t replayed, uint64_t recorded)
 {
+    if (stream == CERTAIN)
+        return NULL;
     if (lacks_segments(r->d))
         return "the history does not tell where segments lie";
     if (changed_kind(r->d))
@@ -92,6 +101,7 @@ __attribute__((format(printf, 5, 6))) static void differs(struct run *r, uint64_
     if (r->done)
         return;
     r->done = true;
+    r->replayed = replayed;
     why = doubt(r, stream, replayed, recorded);
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
@@ -130,15 +140,15 @@ static void visit(enum plm_segment_action action, uint64_t address, uint64_t siz
         return;
     e = next_op(r);
     if (!e || (e->action == PLM_TRACE_SEGMENT_MAP) != (action == PLM_SEGMENT_MAP)) {
-        differs(r, stream, address, r->d->event[r->at].address,
+        differs(r, stream, address, r->asked->address,
                 "for an allocation of %" PRIu64 " bytes at 0x%" PRIx64
                 " the GPU run took no %s, the replay one of %" PRIu64 " bytes",
-                r->wanted, r->d->event[r->at].address, action == PLM_SEGMENT_MAP ? "pages" : "segment", size);
+                r->asked->bytes, r->asked->address, action == PLM_SEGMENT_MAP ? "pages" : "segment", size);
     } else if (e->bytes != size) {
-        differs(r, stream, address, e->address,
+        differs(r, action == PLM_SEGMENT_ALLOC ? CERTAIN : stream, address, e->address,
                 "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
                 " bytes (event %u), the replay one of %" PRIu64 " bytes",
-                r->wanted, e->bytes, e->number, size);
+                r->asked->bytes, e->bytes, e->number, size);
     } else if (e->address != address) {
         differs(r, stream, address, e->address,
                 "the GPU run has a segment of %" PRIu64 " bytes at 0x%" PRIx64
@@ -213,7 +223,7 @@ static int allocate(struct run *r, const struct plm_trace_event *e)
 {
     uint64_t address = 0;
     int status = e->pool ? plm_allocator_pool_begin(r->a, e->pool) : 0;
-    r->wanted = e->bytes;
+    r->asked = e;
     if (status == 0)
         status = plm_allocator_malloc(r->a, e->bytes, e->stream, e->pool, &address);
     if (e->pool)
@@ -294,28 +304,71 @@ static int replay_events(struct run *r)
 
 /* ---- a device, and all of them ---- */
 
-static int replay_device(const struct plm_trace *t, const struct plm_trace_device *d, struct plm_verify *out)
+/* A block from before the history may be up to 1 MiB larger than what was asked for; then what is free behind it
+   is less. Where the replay puts something there that the GPU run did not, it was too little for that: whether it was
+   says the rest of the history. */
+static bool enlarge(const struct run *r, struct plm_trace_device *d, const struct plm_trace_device *given)
 {
-    struct run r = {.trace = t, .d = d, .out = out, .late = d->ranges != 0};
-    struct plm_allocator_options o = {.torch = out->torch,
-                                      .settings = t->settings,
+    const struct plm_allocator_settings *s = &r->trace->settings;
+    size_t k = r->replayed ? plm_trace_block_before(d, r->replayed - 1) : SIZE_MAX;
+    struct plm_trace_block *b = k == SIZE_MAX ? NULL : &d->block[k];
+    uint64_t room = plm_allocator_room(r->a, r->replayed), rounded;
+    if (!b || !r->asked || b->known || b->bytes <= PLM_SMALL_MOST || b->address + b->bytes != r->replayed)
+        return false;
+    rounded = plm_size_round(s, r->asked->bytes);
+    if (room < rounded)
+        return false;
+    b->bytes += room - rounded + PLM_BLOCK_LEAST;
+    return b->bytes - given->block[k].bytes <= PLM_SMALL_MOST;
+}
+
+static int replay_once(struct run *r)
+{
+    struct plm_allocator_options o = {.torch = r->out->torch,
+                                      .settings = r->trace->settings,
                                       .capacity = UINT64_MAX,
                                       .place = place,
                                       .visit = visit,
-                                      .context = &r};
-    int status = plm_verify_total(d, t->settings.large_segment, &o.total);
+                                      .context = r};
+    int status = plm_verify_total(r->d, o.settings.large_segment, &o.total);
     o.settings.gc_threshold = 0; /* the history says what was collected */
     if (status == 0)
-        status = plm_allocator_new(&o, &r.a);
+        status = plm_allocator_new(&o, &r->a);
     if (status == 0)
-        status = plm_verify_seed(d, t->settings.large_segment, o.total, r.a);
+        status = plm_verify_seed(r->d, o.settings.large_segment, o.total, r->a);
     if (status == PLM_EINVAL) {
-        unknown(&r, "The history does not fit to the end of the snapshot, so what was there before it is not known");
+        unknown(r, "The history does not fit to the end of the snapshot, so what was there before it is not known");
         status = 0;
     }
-    if (status == 0 && !r.done)
-        status = replay_events(&r);
-    plm_allocator_delete(r.a);
+    return status || r->done ? status : replay_events(r);
+}
+
+static int replay_device(const struct plm_trace *t, const struct plm_trace_device *given, struct plm_verify *out)
+{
+    struct plm_trace_device d = *given;
+    const struct plm_verify before = *out;
+    struct plm_verify first = before;
+    bool again = true;
+    int status = 0;
+    if (given->blocks) {
+        d.block = malloc(given->blocks * sizeof d.block[0]);
+        if (!d.block)
+            return PLM_ENOMEM;
+        memcpy(d.block, given->block, given->blocks * sizeof d.block[0]);
+    }
+    for (int i = 0; i < TRIES && again && status != PLM_ENOMEM; i++) {
+        struct run r = {.trace = t, .d = &d, .out = out, .late = d.ranges != 0};
+        *out = before;
+        status = replay_once(&r);
+        if (i == 0)
+            first = *out;
+        again = out->verdict == PLM_VERDICT_UNKNOWN && given->unsure && enlarge(&r, &d, given);
+        plm_allocator_delete(r.a);
+    }
+    if (out->verdict != PLM_VERDICT_SAME)
+        *out = first;
+    if (given->blocks)
+        free(d.block);
     return status == PLM_ENOMEM ? status : 0;
 }
 

@@ -1,5 +1,5 @@
 /* Memory snapshots: a pickle, and a history that need not make sense. What is imported must be a record that can be
-   read. */
+   read; replaying it ends with a verdict, and one that is not "same" with a sentence. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -23,12 +23,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plm_record *record;
     const char *path = fuzz_file("", 0);
     uint64_t last = 0;
-    int status = plm_import_snapshot(data, size, "fuzz", path, true, &info, &error);
+    const struct plm_import_options options = {.name = "fuzz", .path = path, .replace = true, .verify = true};
+    int status = plm_import_snapshot(data, size, &options, &info, &error);
     if (status < 0) {
         if (!error.text[0])
             abort();
         return 0;
     }
+    if ((info.verify.verdict == PLM_VERDICT_SAME) != !info.verify.sentence[0])
+        abort();
     if (plm_record_open(path, &record, &error) < 0)
         abort();
     if (plm_record_each(record, visit, &last, &error) < 0)

@@ -391,6 +391,9 @@ static void settings(void **state)
     assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_10, &s), 0);
     assert_int_equal(plm_torch_version("2.6.0+cu124"), PLM_TORCH_2_6);
     assert_int_equal(plm_torch_version("2.11.0"), PLM_TORCH_2_10);
+    assert_int_equal(plm_torch_version("2.12.1"), PLM_TORCH_2_10);
+    assert_int_equal(plm_torch_version("2.13.0"), PLM_TORCH_2_15);
+    assert_int_equal(plm_torch_version("2.14"), PLM_TORCH_2_15);
     assert_int_equal(plm_torch_version("3.0"), PLM_TORCH_2_15);
     assert_int_equal(plm_torch_version(NULL), PLM_TORCH_2_15);
 }
