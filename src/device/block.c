@@ -117,7 +117,8 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
         return;
     }
     stream = current_stream(device);
-    if (stream && plm_capture_active()) /* the default stream cannot be captured: its blocks come from the common pool */
+    if (stream &&
+        plm_capture_active()) /* the default stream cannot be captured: its blocks come from the common pool */
         stream |= PLM_STREAM_CAPTURED;
     words[2] = plm_record_pair(plm_context_now(), stream);
     words[3] = plm_asked_take(words[1]);
