@@ -19,6 +19,7 @@ const char *plm_allocator_error_name(int code)
     case PLM_ALLOCATOR_OOM: return "out of memory";
     case PLM_ALLOCATOR_ADDRESS: return "no live block at this address";
     case PLM_ALLOCATOR_POOL: return "the private pool is not in the state for this";
+    case PLM_ALLOCATOR_UNMODELLED: return "not modelled: depends on the nodes of the captured graph";
     case PLM_ALLOCATOR_CAPTURE: return "not while a capture is under way";
     case PLM_EINVAL: return "bad argument";
     case PLM_ENOMEM: return "no host memory";
@@ -295,6 +296,8 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
 
     if (!address)
         return 0;
+    if (a->captures && a->options.settings.capture_reuse && (cell = live(a, address)) != NULL && plm_cell_used(cell))
+        return PLM_ALLOCATOR_UNMODELLED;
     value = plm_map_remove(&a->live, address);
     if (value == PLM_MAP_NONE)
         return PLM_ALLOCATOR_ADDRESS;

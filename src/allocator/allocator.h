@@ -1,6 +1,9 @@
 /*
- * PyTorch's CUDA caching allocator (the native back end) as a simulator: it places blocks, takes segments from the
- * card and gives them back as the real one would, in the same order and at the same moments.
+ * PyTorch's CUDA allocator as a simulator, the native back end and cudaMallocAsync: it places blocks, takes segments
+ * from the card and gives them back as the real one would, in the same order and at the same moments. With
+ * cudaMallocAsync the segments are the chunks of the driver's pool, the statistics are those that PyTorch then has
+ * (current values and peaks of allocated, active and reserved bytes, nothing else), private pools only mark captures,
+ * of which there is one at a time, and record_stream has no effect.
  *
  * plm_allocator_new() makes one, plm_allocator_delete() ends it and all it holds. One thread at a time for each. Functions return
  * 0, a negative PLM_E..., or one of the negative codes below; then nothing has changed beyond what PyTorch itself does
@@ -28,6 +31,7 @@ enum plm_allocator_error {
     PLM_ALLOCATOR_ADDRESS = -33,  /* no live block is there: freed twice, or never allocated */
     PLM_ALLOCATOR_POOL = -34,     /* the private pool is not in the state that this needs */
     PLM_ALLOCATOR_CAPTURE = -35,  /* not while a capture is under way */
+    PLM_ALLOCATOR_UNMODELLED = -36, /* what PyTorch does here depends on the nodes of the captured graph */
 };
 const char *plm_allocator_error_name(int code); /* "out of memory" */
 
@@ -64,19 +68,19 @@ const char *plm_allocator_stat_name(enum plm_allocator_stat stat); /* "allocated
 
 /* What an OutOfMemoryError says. */
 struct plm_allocator_oom {
-    uint64_t tried;          /* the size of the segment that could not be had */
+    uint64_t tried;          /* the size of the segment that could not be had; cudaMallocAsync: of the block */
     uint64_t total, free;    /* of the card */
     uint64_t allowed;        /* by the memory fraction; 0: no limit */
-    uint64_t allocated, reserved, private_pools;
+    uint64_t allocated, reserved, private_pools; /* cudaMallocAsync: `allocated` as blocks were asked for, unrounded */
 };
 
 struct plm_allocator_options {
     enum plm_torch torch;
     struct plm_allocator_settings settings;
-    uint64_t capacity, total;                  /* of the card, see driver.h */
+    uint64_t capacity, total; /* of the card, see driver.h */
     uint64_t (*place)(void *context, uint64_t size); /* see driver.h; may be NULL */
-    plm_segment_visit *visit;                  /* may be NULL */
-    void *context;                             /* of place and visit */
+    plm_segment_visit *visit; /* may be NULL */
+    void *context; /* of place and visit */
     bool events_pending; /* events of other streams complete only when the allocator waits for them, not at once */
 };
 

@@ -3,9 +3,26 @@
 #include "allocator/internal.h"
 
 /*
- * Expandable segments: a range of addresses as large as the card and an eighth more, mapped in pages of 2 MiB (small
- * pool) or of a large segment's size as far as it is needed.
+ * Expandable segments: a range of addresses, mapped in pages of 2 MiB (small pool) or of a large segment's size as far
+ * as it is needed. A block lies in one range.
  */
+
+/* As large as the card and an eighth more, or what the settings say if that is less; in whole pages. */
+static uint64_t range_size(const struct plm_allocator *a, uint64_t page)
+{
+    const struct plm_allocator_settings *s = &a->options.settings;
+    uint64_t size = a->driver.total + a->driver.total / 8;
+    double wanted = s->reserve * (s->reserve_gib ? (double)(1ull << 30) : (double)a->driver.total);
+
+    if (wanted > 0 && wanted < (double)size)
+        size = (uint64_t)wanted;
+    return (size + page - 1) / page * page;
+}
+
+static uint64_t page_size(const struct plm_allocator *a, const struct plm_pool *pool)
+{
+    return pool->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
+}
 
 static bool idle(const struct plm_cell *cell)
 {
@@ -22,8 +39,7 @@ static bool has_room(const struct plm_cell *cell, uint64_t size)
 
 static struct plm_cell *new_range(struct plm_allocator *a, const struct plm_request *r)
 {
-    uint64_t page = r->pool->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
-    uint64_t wanted = a->driver.total + a->driver.total / 8, size = (wanted + page - 1) / page * page;
+    uint64_t page = page_size(a, r->pool), size = range_size(a, page);
     struct plm_range *range = calloc(1, sizeof *range);
     struct plm_cell *cell;
 
@@ -96,7 +112,7 @@ static uint64_t least(uint64_t x, uint64_t y)
 
 struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *r)
 {
-    struct plm_cell *cell = r->size <= a->driver.total + a->driver.total / 8 ? find(a, r) : NULL;
+    struct plm_cell *cell = r->size <= range_size(a, page_size(a, r->pool)) ? find(a, r) : NULL;
 
     if (!cell || (!cell->mapped && !map(a, cell, least(cell->size, r->size))))
         return NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "allocator/pools.h"
 #include "analysis/job.h"
 #include "base/error.h"
 
@@ -15,6 +16,7 @@ struct work {
     struct plm_replay *replay;
     struct plm_allocator *a;
     uint64_t *address;   /* per block of the lane, where it is now */
+    bool *private;       /* per block of the lane, or NULL: see pools.h */
     uint32_t *emptied;   /* moments at which recorded segments went, ascending */
     size_t empties, next_empty;
     uint32_t moment;
@@ -42,7 +44,8 @@ static bool has_native(const struct plm_lane *lane)
     return false;
 }
 
-/* The next segment that PyTorch took at this moment of the record; NULL if there is none. */
+/* The next segment that PyTorch took at this moment of the record; NULL if there is none. Those that went before there
+   was a block are what came of an attempt that failed. */
 static const struct plm_segment *recorded(struct work *w, bool take)
 {
     const struct plm_lane *lane = w->lane;
@@ -52,7 +55,7 @@ static const struct plm_segment *recorded(struct work *w, bool take)
         s = &lane->segment[w->next_segment];
         if (s->alloc_at > w->moment)
             return NULL;
-        if (is_cached(w, s) && s->alloc_at == w->moment) {
+        if (is_cached(w, s) && s->alloc_at == w->moment && s->free_at != s->alloc_at) {
             w->next_segment += take;
             return s;
         }
@@ -108,7 +111,7 @@ static void compare_rest(struct work *w)
 
 static int allocate(struct work *w, const struct plm_block *block, uint64_t *address)
 {
-    uint64_t pool = block->captured ? PRIVATE_POOL : 0;
+    uint64_t pool = w->private && w->private[block - w->lane->block] ? PRIVATE_POOL : 0;
     int status = 0;
 
     if (pool && (status = plm_allocator_pool_begin(w->a, pool)) != 0)
@@ -203,12 +206,15 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
     *replay = (struct plm_replay){.completed = true, .as_recorded = options->compare};
     status = find_empties(&w);
     if (status == 0)
+        status = plm_lane_private(lane, &w.private);
+    if (status == 0)
         status = plm_allocator_new(&o, &w.a);
     if (status)
         plm_fail(error, status, "The replay cannot start: %s.", plm_allocator_error_name(status));
     else
         status = run(&w, error);
     plm_allocator_delete(w.a);
+    free(w.private);
     free(w.emptied);
     free(w.address);
     return status;

@@ -2,9 +2,9 @@
  * A recorded lane through the allocator simulator: what the same job would have reserved on another card, with other
  * settings or on another version of PyTorch.
  *
- * The record has the rounded sizes of blocks, their streams, frees, and the segments; it does not have record_stream,
- * empty_cache and the captures themselves. So a free is a free at once, blocks of captured graphs share one private
- * pool that lives as long as the job, and segments are given back only when memory runs out. Jobs for which that makes a
+ * It does not have record_stream, empty_cache and the captures themselves. So a free is a free at once, blocks of
+ * captured graphs share one private pool that lives as long as the job (pools.h tells which they are), and the cache is
+ * emptied where recorded segments went. Jobs for which that makes a
  * difference show it: with the settings and the version of the record, `as_recorded` is false and the first difference is named.
  *
  * The lane belongs to the caller and is only read; several threads may replay the same one.

@@ -262,14 +262,40 @@ static int ignored(struct lexer *l, const char *key)
     return 0;
 }
 
-/* Streams recorded in a capture are not followed after its end; the other way round is not modelled. */
 static int reuse(struct lexer *l, const char *key)
 {
-    bool on;
-    int status = boolean(l, key, &on);
-    if (status == 0 && on)
-        status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s:True is not modelled.", key);
-    return status;
+    return boolean(l, key, &l->settings->capture_reuse);
+}
+
+/* "0.5" or "40G". PyTorch warns of anything else and goes on without it. */
+static int reserve(struct lexer *l, const char *key)
+{
+    char *rest;
+    double value;
+
+    if (ignored(l, key))
+        return PLM_EINVAL;
+    if (l->token[strspn(l->token, "0123456789.eE+-")] && !strchr("Gg", l->token[strlen(l->token) - 1]))
+        return 0;
+    value = strtod(l->token, &rest);
+    if (rest == l->token || !isfinite(value) || value <= 0 || (*rest && (!strchr("Gg", *rest) || rest[1])))
+        return 0;
+    l->settings->reserve = value;
+    l->settings->reserve_gib = *rest != 0;
+    return 0;
+}
+
+/* "[name:0.5,...]" is for streams that the program gives such a name, which only C++ can. */
+static int reserve_by_class(struct lexer *l, const char *key)
+{
+    int status = expect(l, '[', key);
+    while (status == 0 && peek(l) != ']') {
+        if ((status = ignored(l, key)) == 0 && (status = expect(l, ':', key)) == 0)
+            status = ignored(l, key);
+        if (status == 0 && peek(l) != ']')
+            status = expect(l, ',', key);
+    }
+    return status ? status : expect(l, ']', key);
 }
 
 static const struct key {
@@ -292,6 +318,8 @@ static const struct key {
     {"pinned_reserve_segment_size_mb", PLM_TORCH_2_10, ignored},
     {"large_segment_size_mb", PLM_TORCH_2_15, large_segment},
     {"throw_on_cudamalloc_oom", PLM_TORCH_2_15, ignored},
+    {"expandable_segments_reserve", PLM_TORCH_2_15, reserve},
+    {"expandable_segments_reserve_by_class", PLM_TORCH_2_15, reserve_by_class},
     {"pinned_max_round_threshold_mb", PLM_TORCH_2_15, ignored},
     {"pinned_max_cached_size_mb", PLM_TORCH_2_15, ignored},
     {"pinned_free_catch_all", PLM_TORCH_2_15, ignored},

@@ -23,8 +23,11 @@ struct plm_allocator_settings {
     uint64_t roundup[PLM_ROUNDUP_INTERVALS]; /* divisions between two powers of 2; 0, 1: off */
     double gc_threshold;                   /* 0: off */
     double fraction;                       /* of the card's total memory; negative: no limit */
+    double reserve; /* addresses of an expandable segment: GiB if `reserve_gib`, else of the total; */
+    bool reserve_gib; /* 0: an eighth more than the total, which is also the most */
     bool expandable;
-    bool async;                            /* backend:cudaMallocAsync */
+    bool capture_reuse; /* graph_capture_record_stream_reuse */
+    bool async; /* backend:cudaMallocAsync */
 };
 
 /* The release that "2.11.0+cu128" behaves like; the newest if the text is not a version. */

@@ -103,6 +103,7 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
 {
     static _Atomic uint64_t last_reserved[PLM_DEVICES_MAX];
     uint64_t words[4] = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes};
+    uint32_t stream;
 
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
@@ -115,8 +116,11 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
         plm_record(PLM_EV_BLOCK_FREE, device, words, 2);
         return;
     }
-    words[2] =
-        plm_record_pair(plm_context_now(), current_stream(device) | (plm_capture_active() ? PLM_STREAM_CAPTURED : 0));
+    stream = current_stream(device);
+    if (stream &&
+        plm_capture_active()) /* the default stream cannot be captured: its blocks come from the common pool */
+        stream |= PLM_STREAM_CAPTURED;
+    words[2] = plm_record_pair(plm_context_now(), stream);
     words[3] = plm_asked_take(words[1]);
     plm_record(PLM_EV_BLOCK_ALLOC, device, words, 4);
     plm_memory_recycle(words[0], words[1]);

@@ -19,6 +19,7 @@ import torch
 MIB = 1 << 20
 SETTINGS = os.environ["PYTORCH_CUDA_ALLOC_CONF"]
 ASYNC = "cudaMallocAsync" in SETTINGS
+REUSE = "record_stream_reuse:True" in SETTINGS  # then no block that other streams used is freed in a capture
 
 
 class Program:
@@ -28,6 +29,7 @@ class Program:
         self.limit = limit        # bytes that can be had; 0: any number
         self.simple = seed % 2 == 1  # other uses are on one stream only
         self.tensors = []
+        self.used = set()         # addresses of tensors that other streams used
         self.private = {}         # number of a pool -> tensors in it
         self.streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
         self.graphs = []          # (graph, number of its pool)
@@ -75,6 +77,7 @@ class Program:
         freed = []
         for at in reversed(range(len(tensors))[first:last]):
             freed.append(tensors[at].data_ptr())
+            self.used.discard(freed[-1])
             del tensors[at]
         self.note("free", *freed)
 
@@ -87,11 +90,12 @@ class Program:
                 self.note("oom", size, stream.cuda_stream, str(error))
                 self.drop(self.tensors, len(self.tensors) // 2)
 
-    def free(self):
+    def free(self, avoid=()):
         if self.tensors:
             r = self.random
             at = r.randrange(len(self.tensors)) if r.random() < 0.7 else len(self.tensors) - 1
-            self.drop(self.tensors, at, at + 1)
+            if self.tensors[at].data_ptr() not in avoid:
+                self.drop(self.tensors, at, at + 1)
 
     def free_many(self):
         self.random.shuffle(self.tensors)
@@ -104,6 +108,7 @@ class Program:
             if self.simple:
                 stream = self.streams[1]
             tensor.record_stream(stream)
+            self.used.add(tensor.untyped_storage().data_ptr())
             self.note("record", tensor.untyped_storage().data_ptr(), stream.cuda_stream)
 
     def empty(self):
@@ -125,7 +130,7 @@ class Program:
             number = len(self.log)
             self.pools[number] = torch.cuda.graph_pool_handle()
         mine = self.private.setdefault(number, [])
-        old = len(mine) if ASYNC else 0
+        old, avoid = len(mine) if ASYNC else 0, self.used if REUSE else ()
         stream.wait_stream(self.streams[0])
         with torch.cuda.stream(stream):
             self.note("idle")
@@ -137,11 +142,12 @@ class Program:
                     self.take(size, mine, stream)
                 elif self.random.random() < 0.4 and len(mine) > old:
                     at = self.random.randrange(old, len(mine))
-                    self.drop(mine, at, at + 1)
+                    if mine[at].data_ptr() not in avoid:
+                        self.drop(mine, at, at + 1)
                 elif self.random.random() < 0.3:
                     self.record(self.tensors if ASYNC else None)
                 else:
-                    self.free()
+                    self.free(avoid)
             graph.capture_end()
             self.note("end", number)
         self.graphs.append((graph, number))

@@ -256,6 +256,34 @@ static void expandable_out_of_memory(void **state)
     done(a, "m20 u20 m60");
 }
 
+/* Ranges of a tenth of the card: a block lies in one of them. */
+static void expandable_reserve(void **state)
+{
+    struct plm_allocator *a =
+        make("expandable_segments:True,expandable_segments_reserve:0.1", PLM_TORCH_2_15, UINT64_MAX);
+    uint64_t address;
+    (void)state;
+    take(a, GIB);
+    take(a, GIB);
+    assert_int_equal(plm_allocator_malloc(a, 2 * GIB, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    done(a, "m1040 m1040");
+}
+
+/* What a capture does with such blocks depends on its graph. */
+static void capture_reuse(void **state)
+{
+    struct plm_allocator *a = make("graph_capture_record_stream_reuse:True", PLM_TORCH_2_15, UINT64_MAX);
+    uint64_t block = take(a, 100), other = take(a, 100);
+    (void)state;
+    assert_int_equal(plm_allocator_record_stream(a, block, 1), 0);
+    assert_int_equal(plm_allocator_pool_begin(a, 1), 0);
+    assert_int_equal(plm_allocator_free(a, block), PLM_ALLOCATOR_UNMODELLED);
+    give(a, other);
+    assert_int_equal(plm_allocator_pool_end(a, 1), 0);
+    give(a, block);
+    done(a, "+2");
+}
+
 static void uses_on_other_streams(void **state)
 {
     struct plm_allocator *a = plain();
@@ -367,6 +395,10 @@ static void settings(void **state)
         "backend:other",
         "expandable_segments:True max_split_size_mb:30",
         "max_split_size_mb:99999999999999999999999",
+        "expandable_segments_reserve",
+        "expandable_segments_reserve_by_class:0.5",
+        "expandable_segments_reserve_by_class:[a:0.5",
+        "graph_capture_record_stream_reuse:1",
     };
     struct plm_allocator_settings s;
     (void)state;
@@ -389,6 +421,12 @@ static void settings(void **state)
     assert_true(s.large_segment == 32 * MIB && s.max_non_split_rounding == 32 * MIB);
     assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_6, &s), PLM_EINVAL);
     assert_int_equal(parse("max_split_size_mb:20", PLM_TORCH_2_10, &s), 0);
+    assert_int_equal(parse("expandable_segments_reserve:40G", PLM_TORCH_2_15, &s), 0);
+    assert_true(s.reserve > 39.9 && s.reserve < 40.1 && s.reserve_gib);
+    assert_int_equal(
+        parse("expandable_segments_reserve:0x,expandable_segments_reserve_by_class:[a:1G,b:x]", PLM_TORCH_2_15, &s), 0);
+    assert_true(s.reserve <= 0); /* PyTorch only warns of such a value */
+    assert_int_equal(parse("expandable_segments_reserve:1G", PLM_TORCH_2_10, &s), PLM_EINVAL);
     assert_int_equal(plm_torch_version("2.6.0+cu124"), PLM_TORCH_2_6);
     assert_int_equal(plm_torch_version("2.11.0"), PLM_TORCH_2_10);
     assert_int_equal(plm_torch_version("2.12.1"), PLM_TORCH_2_10);
@@ -437,7 +475,11 @@ static void random_operations(const char *text, uint64_t capacity)
 static void stays_valid(void **state)
 {
     static const char *const texts[] = {
-        "", "max_split_size_mb:30", "expandable_segments:True",
+        "",
+        "max_split_size_mb:30",
+        "expandable_segments:True",
+        "expandable_segments:True,expandable_segments_reserve:0.003",
+        "backend:cudaMallocAsync",
         "roundup_power2_divisions:8,garbage_collection_threshold:0.5,per_process_memory_fraction:0.05"};
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -463,6 +505,8 @@ int main(void)
         cmocka_unit_test(garbage_collection),
         cmocka_unit_test(expandable),
         cmocka_unit_test(expandable_out_of_memory),
+        cmocka_unit_test(expandable_reserve),
+        cmocka_unit_test(capture_reuse),
         cmocka_unit_test(uses_on_other_streams),
         cmocka_unit_test(pending_events),
         cmocka_unit_test(private_pools),

@@ -1,0 +1,131 @@
+/* What a replay makes of records in which captures, flushes and failed attempts only show indirectly. */
+#include "allocator/replay.h"
+
+#include <stdlib.h>
+
+#include "allocator/pools.h"
+#include "analysis/job.h"
+#include "base/error.h"
+#include "unit.h"
+
+enum { TAKEN = 0, FREED = 1 };
+
+static struct plm_replay replay(const struct plm_lane *lane, const char *settings)
+{
+    struct plm_replay_options o = {.torch = PLM_TORCH_2_15,
+                                   .capacity = UINT64_MAX,
+                                   .total = 12 * GIB,
+                                   .recorded_addresses = true,
+                                   .compare = true};
+    struct plm_replay r;
+    assert_int_equal(plm_allocator_settings_parse(settings, o.torch, &o.settings, NULL), 0);
+    assert_int_equal(plm_replay_lane(lane, &o, &r, NULL), 0);
+    assert_true(r.completed);
+    return r;
+}
+
+/* The warm-up of a graph: block 0 is not captured, but lies in the segment of block 1; block 2 lies in another. */
+static void warm_up_of_a_graph(void **state)
+{
+    struct plm_block block[] = {
+        {.address = 0x20000000, .bytes = 4 * MIB, .alloc_at = 0, .free_at = PLM_MOMENT_NEVER},
+        {.address = 0x20400000, .bytes = 4 * MIB, .alloc_at = 1, .free_at = PLM_MOMENT_NEVER, .captured = true},
+        {.address = 0x40000000, .bytes = 4 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
+    };
+    struct plm_segment segment[] = {
+        {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = PLM_MOMENT_NEVER},
+        {.address = 0x40000000, .bytes = 20 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
+    };
+    uint32_t order[] = {0 << 1 | TAKEN, 1 << 1 | TAKEN, 2 << 1 | TAKEN};
+    struct plm_lane lane = {
+        .block = block, .blocks = 3, .order = order, .moments = 3, .segment = segment, .segments = 2};
+    struct plm_replay r;
+    bool *private;
+
+    (void)state;
+    assert_int_equal(plm_lane_private(&lane, &private), 0);
+    assert_true(private[0] && private[1] && !private[2]);
+    free(private);
+    r = replay(&lane, "");
+    assert_true(r.as_recorded);
+    assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 40 * MIB);
+    block[1].captured = false;
+    assert_int_equal(plm_lane_private(&lane, &private), 0);
+    assert_null(private);
+    r = replay(&lane, "");
+    assert_false(r.as_recorded);
+    assert_int_equal(r.differs_at, 2);
+}
+
+/* Addresses are used again: a captured block's segment is not that of a later one at the same place. */
+static void addresses_come_back(void **state)
+{
+    struct plm_block block[] = {
+        {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 1},
+        {.address = 0x20a00000, .bytes = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER, .captured = true},
+    };
+    struct plm_segment segment[] = {
+        {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 2},
+        {.address = 0x20a00000, .bytes = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
+    };
+    uint32_t order[] = {0 << 1 | TAKEN, 0 << 1 | FREED, 1 << 1 | TAKEN};
+    struct plm_lane lane = {
+        .block = block, .blocks = 2, .order = order, .moments = 3, .segment = segment, .segments = 2};
+    bool *private;
+
+    (void)state;
+    assert_int_equal(plm_lane_private(&lane, &private), 0);
+    assert_true(!private[0] && private[1]);
+    free(private);
+    assert_true(replay(&lane, "").as_recorded); /* and the cache is emptied where the first segment went */
+}
+
+/* A segment that came and went before a block was handed out: the program ran out of memory there. */
+static void failed_attempts(void **state)
+{
+    struct plm_block block[] = {{.address = 0x20000000, .bytes = 30 * MIB, .free_at = PLM_MOMENT_NEVER}};
+    struct plm_segment segment[] = {
+        {.address = 0x80000000, .bytes = 80 * MIB, .alloc_at = 0, .free_at = 0},
+        {.address = 0x20000000, .bytes = 30 * MIB, .alloc_at = 0, .free_at = PLM_MOMENT_NEVER},
+    };
+    uint32_t order[] = {0 << 1 | TAKEN};
+    struct plm_lane lane = {
+        .block = block, .blocks = 1, .order = order, .moments = 1, .segment = segment, .segments = 2};
+    (void)state;
+    assert_true(replay(&lane, "").as_recorded);
+    segment[0].free_at = PLM_MOMENT_NEVER;
+    assert_false(replay(&lane, "").as_recorded);
+}
+
+/* A record of the cudaMallocAsync back end: its segments are chunks of the pool. */
+static void chunks_of_a_pool(void **state)
+{
+    struct plm_block block[] = {
+        {.address = 0x20000000, .bytes = 4 * MIB, .alloc_at = 0, .free_at = 1},
+        {.address = 0x20000000, .bytes = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
+    };
+    struct plm_segment segment[] = {
+        {.address = 0x20000000, .bytes = 32 * MIB, .alloc_at = 0, .free_at = 2, .kind = PLM_RECORD_POOL},
+        {.address = 0x20000000, .bytes = 64 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER, .kind = PLM_RECORD_POOL},
+    };
+    uint32_t order[] = {0 << 1 | TAKEN, 0 << 1 | FREED, 1 << 1 | TAKEN};
+    struct plm_lane lane = {
+        .block = block, .blocks = 2, .order = order, .moments = 3, .segment = segment, .segments = 2};
+    struct plm_replay r = replay(&lane, "backend:cudaMallocAsync");
+    (void)state;
+    assert_true(r.as_recorded);
+    assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 64 * MIB);
+    r = replay(&lane, ""); /* the same job with the native back end */
+    assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 40 * MIB);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(warm_up_of_a_graph),
+        cmocka_unit_test(addresses_come_back),
+        cmocka_unit_test(failed_attempts),
+        cmocka_unit_test(chunks_of_a_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
