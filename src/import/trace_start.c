@@ -128,7 +128,7 @@ static void join_ranges(struct plm_trace_device *d)
     for (size_t i = 1; i < d->ranges; i++) {
         struct plm_trace_range *last = &d->range[kept];
         if (last->expandable && d->range[i].expandable && last->address + last->bytes == d->range[i].address &&
-            last->stream == d->range[i].stream && last->pool == d->range[i].pool)
+            last->stream == d->range[i].stream && last->pool == d->range[i].pool && last->small == d->range[i].small)
             last->bytes += d->range[i].bytes;
         else
             d->range[++kept] = d->range[i];

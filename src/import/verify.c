@@ -29,6 +29,7 @@ struct run {
     const struct plm_trace_event *asked; /* the allocation */
     bool done;          /* a difference was found */
     bool late;          /* something was there before */
+    bool choice;        /* both have room for it, in different places */
     uint64_t replayed;  /* where the replay put what differs; 0: it is not about that */
 };
 
@@ -73,7 +74,7 @@ static const char *doubt(const struct run *r, uint64_t stream, uint64_t replayed
         return "the history begins late, and the sizes of some blocks from before it are not known";
     if (r->late && r->trace->settings.expandable)
         return "the history begins late, and the addresses that its expandable segments had are not known";
-    if (r->late && r->out->torch >= PLM_TORCH_2_15)
+    if (r->late && r->choice && r->out->torch >= PLM_TORCH_2_15)
         return "the history begins late, and the order in which its first segments were made is not known";
     if (!r->trace->has_pools && stream && (goes_back(r, replayed) || goes_back(r, recorded)))
         return "this memory may have been of a CUDA graph that was gone when the snapshot was made";
@@ -240,6 +241,7 @@ static int allocate(struct run *r, const struct plm_trace_event *e)
                 " bytes (event %u), the replay found room at 0x%" PRIx64,
                 e->bytes, op->bytes, op->number, address);
     } else if (address != e->address) {
+        r->choice = true;
         differs(r, e->stream, address, e->address,
                 "the GPU run put %" PRIu64 " bytes at 0x%" PRIx64 ", the replay at 0x%" PRIx64, e->bytes, e->address,
                 address);

@@ -11,8 +11,8 @@
 /* ---- ranges of expandable segments ---- */
 
 struct stretch {
-    uint64_t address, bytes;
-    bool expandable;
+    uint64_t address, bytes, stream, pool;
+    bool expandable, small;
 };
 
 struct stretches {
@@ -20,13 +20,13 @@ struct stretches {
     size_t count, room;
 };
 
-static int note(struct stretches *s, uint64_t address, uint64_t bytes, bool expandable)
+static int note(struct stretches *s, struct stretch stretch)
 {
     struct stretch *more = plm_grow(s->item, s->count, &s->room, sizeof *more);
     if (!more)
         return PLM_ENOMEM;
     s->item = more;
-    s->item[s->count++] = (struct stretch){address, bytes, expandable};
+    s->item[s->count++] = stretch;
     return 0;
 }
 
@@ -36,22 +36,34 @@ static int compare(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* All memory that the device ever had, ascending; what touches or overlaps, one piece. */
+/* A pool has one range of addresses on each stream, unless it is used up. */
+static bool same_range(const struct stretch *x, const struct stretch *y)
+{
+    return x->expandable && y->expandable && x->stream == y->stream && x->pool == y->pool && x->small == y->small;
+}
+
+/* All memory that the device ever had, ascending; what lies in the range of one expandable segment is one piece. */
 static int gather(const struct plm_trace_device *d, struct stretches *s)
 {
     size_t kept = 0;
     int status = 0;
-    for (size_t i = 0; i < d->ranges && status == 0; i++)
-        status = note(s, d->range[i].address, d->range[i].bytes, d->range[i].expandable);
-    for (size_t i = 0; i < d->events && status == 0; i++)
-        if (d->event[i].action == PLM_TRACE_SEGMENT_ALLOC || d->event[i].action == PLM_TRACE_SEGMENT_MAP)
-            status = note(s, d->event[i].address, d->event[i].bytes, d->event[i].action == PLM_TRACE_SEGMENT_MAP);
+    for (size_t i = 0; i < d->ranges && status == 0; i++) {
+        const struct plm_trace_range *r = &d->range[i];
+        status = note(s, (struct stretch){r->address, r->bytes, r->stream, r->pool, r->expandable, r->small});
+    }
+    for (size_t i = 0; i < d->events && status == 0; i++) {
+        const struct plm_trace_event *e = &d->event[i];
+        const bool small = e->bytes == PLM_SMALL_SEGMENT; /* what small blocks grow by is one page, always */
+        if (e->action == PLM_TRACE_SEGMENT_ALLOC || e->action == PLM_TRACE_SEGMENT_MAP)
+            status = note(s, (struct stretch){e->address, e->bytes, e->stream, e->pool,
+                                              e->action == PLM_TRACE_SEGMENT_MAP, small});
+    }
     if (status || !s->count)
         return status;
     qsort(s->item, s->count, sizeof s->item[0], compare);
     for (size_t i = 1; i < s->count; i++) {
         struct stretch *last = &s->item[kept], *next = &s->item[i];
-        if (last->expandable == next->expandable && next->address - last->address <= last->bytes) {
+        if (same_range(last, next)) {
             uint64_t end = next->address + next->bytes - last->address;
             last->bytes = end > last->bytes ? end : last->bytes;
         } else {
@@ -60,6 +72,20 @@ static int gather(const struct plm_trace_device *d, struct stretches *s)
     }
     s->count = kept + 1;
     return 0;
+}
+
+/* Where the range begins that holds an address. */
+static uint64_t range_start(const struct stretches *s, uint64_t address)
+{
+    size_t low = 0, high = s->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (s->item[middle].address <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low < s->count && s->item[low].address <= address ? s->item[low].address : address;
 }
 
 /* A snapshot does not tell the size of the card. The range of an expandable segment is an eighth more than that and
@@ -105,27 +131,29 @@ static int add_blocks(struct parts *p, const struct plm_trace_device *d, size_t 
     return status;
 }
 
-/* An expandable segment from its first range on: those that follow within its addresses are parts of it too. */
-static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *k, uint64_t size, struct parts *parts,
-                           struct plm_allocator *a)
+/* An expandable segment from its first range on: those of its kind that follow are parts of it too. */
+static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *k,
+                           const struct plm_allocator_segment *range, struct parts *parts, struct plm_allocator *a)
 {
-    const struct plm_trace_range *first = &d->range[*i];
-    struct plm_allocator_segment segment = {first->address, size, first->stream, first->pool,
-                                            first->small,   true, NULL,          0};
-    uint64_t at = first->address;
+    struct plm_allocator_segment segment = *range;
+    const size_t first = *i;
+    uint64_t at = segment.address;
     int status = 0;
-    for (; *i < d->ranges && d->range[*i].expandable && d->range[*i].address - first->address < size && status == 0;
-         ++*i) {
+    for (; *i < d->ranges && d->range[*i].address - segment.address < segment.size && status == 0; ++*i) {
         const struct plm_trace_range *r = &d->range[*i];
+        if (!r->expandable || r->stream != segment.stream || r->pool != segment.pool || r->small != segment.small)
+            break;
         if (r->address > at)
             status = add_part(parts, at, r->address - at, true);
         at = r->address + r->bytes;
         if (status == 0)
             status = add_blocks(parts, d, k, r->address, at);
     }
+    if (*i == first)
+        return PLM_EINVAL; /* it lies outside of what is taken for its range */
     --*i;
-    if (status == 0 && at - first->address < size)
-        status = add_part(parts, at, first->address + size - at, true);
+    if (status == 0 && at - segment.address < segment.size)
+        status = add_part(parts, at, segment.address + segment.size - at, true);
     segment.part = parts->item;
     segment.parts = parts->count;
     return status ? status : plm_allocator_seed(a, &segment);
@@ -134,20 +162,26 @@ static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *
 int plm_verify_seed(const struct plm_trace_device *d, uint64_t large_segment, uint64_t total, struct plm_allocator *a)
 {
     struct parts parts = {0};
+    struct stretches all = {0};
     size_t k = 0;
-    int status = 0;
+    int status = gather(d, &all);
     for (size_t i = 0; i < d->ranges && status == 0; i++) {
         const struct plm_trace_range *r = &d->range[i];
         const uint64_t page = r->small ? PLM_SMALL_SEGMENT : large_segment;
+        struct plm_allocator_segment segment = {r->address, r->bytes,      r->stream, r->pool,
+                                                r->small,   r->expandable, NULL,      0};
         parts.count = 0;
         if (r->expandable) {
-            status = seed_expandable(d, &i, &k, (total + total / 8 + page - 1) / page * page, &parts, a);
+            segment.address = range_start(&all, r->address);
+            segment.size = (total + total / 8 + page - 1) / page * page;
+            status = seed_expandable(d, &i, &k, &segment, &parts, a);
         } else if ((status = add_blocks(&parts, d, &k, r->address, r->address + r->bytes)) == 0) {
-            struct plm_allocator_segment segment = {r->address, r->bytes, r->stream,  r->pool,
-                                                    r->small,   false,    parts.item, parts.count};
+            segment.part = parts.item;
+            segment.parts = parts.count;
             status = plm_allocator_seed(a, &segment);
         }
     }
+    free(all.item);
     free(parts.item);
     return status;
 }
