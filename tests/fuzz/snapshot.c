@@ -23,11 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plm_record *record;
     const char *path = fuzz_file("", 0);
     uint64_t last = 0;
-<<<<<<< HEAD
     const struct plm_import_options options = {.name = "fuzz", .path = path, .replace = true, .verify = true};
-=======
-    struct plm_import_options options = {.name = "fuzz", .path = path, .replace = true, .verify = true};
->>>>>>> 74071b8745fba49a511bf30c3194a2eb64b0f289
     int status = plm_import_snapshot(data, size, &options, &info, &error);
     if (status < 0) {
         if (!error.text[0])
