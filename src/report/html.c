@@ -12,7 +12,7 @@ struct page {
     struct plm_json json;
     const struct plm_job *job;
     struct plm_html_names names;
-    struct plm_ladder need; /* of the lane that needs most */
+    const struct plm_device_summary *most; /* of the lane that needs most */
 };
 
 /* Fields that are not known are absent. */
@@ -76,6 +76,7 @@ static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
 {
     int count = catalogue ? catalogue->count : 0;
     const struct plm_card **card = calloc((size_t)count + 1, sizeof(const struct plm_card *));
+    struct plm_ladder need;
     if (!card)
         return PLM_ENOMEM;
     for (int i = 0; i < count; i++)
@@ -85,14 +86,15 @@ static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
     for (int i = 0; i < count; i++) {
         if (!card[i]->memory_usable)
             continue;
+        need = plm_ladder_on(&p->job->summary, p->most, card[i]);
         plm_json_object(&p->json, NULL);
         plm_json_string(&p->json, "id", card[i]->id);
         plm_json_string(&p->json, "name", card[i]->name);
         plm_json_integer(&p->json, "usable", card[i]->memory_usable);
         plm_json_bool(&p->json, "assumed", card[i]->memory_usable_assumed);
         plm_json_bool(&p->json, "mig", card[i]->mig);
-        plm_json_integer(&p->json, "need", p->need.device_used);
-        plm_json_string(&p->json, "verdict", plm_verdict_name(plm_ladder_fit(&p->need, card[i]->memory_usable)));
+        plm_json_integer(&p->json, "need", need.device_used);
+        plm_json_string(&p->json, "verdict", plm_verdict_name(plm_ladder_fit(&need, card[i]->memory_usable)));
         plm_json_end_object(&p->json);
     }
     plm_json_end_array(&p->json);
@@ -103,7 +105,8 @@ static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
 /* ---- lanes ---- */
 
 /* A rung stands on what is below it, from `from` to `bytes`; without `from` it begins at 0. */
-static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes, const char *how, bool sum)
+static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes, const char *how, const char *reason,
+                 bool sum)
 {
     plm_json_object(&p->json, NULL);
     plm_json_string(&p->json, "name", name);
@@ -111,6 +114,7 @@ static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes
         plm_json_integer(&p->json, "from", from);
     plm_json_integer(&p->json, "bytes", bytes);
     plm_json_string(&p->json, "how", how);
+    text(p, "reason", reason);
     if (sum)
         plm_json_bool(&p->json, "sum", true);
     plm_json_end_object(&p->json);
@@ -118,17 +122,22 @@ static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes
 
 static void write_ladder(struct page *p, const struct plm_ladder *l)
 {
-    uint64_t inside = l->device_used - l->context;
+    uint64_t at = l->reserved;
     plm_json_array(&p->json, "ladder");
-    rung(p, "tensors (allocated)", 0, l->allocated, "measured", false);
-    rung(p, "reserved by PyTorch", 0, l->reserved, "measured", false);
-    if (l->libraries)
-        rung(p, "libraries", l->reserved, l->reserved + l->libraries, "modelled", false);
-    if (l->other)
-        rung(p, "other allocations", l->reserved + l->libraries, l->reserved + l->libraries + l->other, "measured",
-             false);
-    rung(p, "context", inside, l->device_used, "assumed", false);
-    rung(p, "device used", 0, l->device_used, "in all", true);
+    rung(p, "tensors (allocated)", 0, l->allocated, "measured", NULL, false);
+    rung(p, "reserved by PyTorch", 0, l->reserved, "measured", NULL, false);
+    /* A process that reserved most at another moment: its lines still end at device_used. */
+    for (int i = 0; i < l->lines; i++)
+        if (!strcmp(l->line[i].group, "reserved"))
+            at = l->line[i].bytes;
+    for (int i = 0; i < l->lines; i++) {
+        const struct plm_line *line = &l->line[i];
+        if (!strcmp(line->group, "reserved"))
+            continue;
+        rung(p, line->name, at, at + line->bytes, plm_line_kind_name(line->kind), line->reason, false);
+        at += line->bytes;
+    }
+    rung(p, "device used", 0, l->device_used, "in all", NULL, true);
     plm_json_end_array(&p->json);
     plm_json_integer(&p->json, "low", l->low);
     plm_json_integer(&p->json, "high", l->high);
@@ -205,7 +214,7 @@ static int write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
         write_place(p, lane, &m);
         write_ladder(p, &ladder);
         write_steps(p, lane, &m);
-        status = plm_html_lane(&p->json, lane, &m, &p->names);
+        status = plm_html_lane(&p->json, lane, ladder.context, &m, &p->names);
         plm_json_end_object(&p->json);
     }
     plm_html_moments_free(&m);
@@ -277,6 +286,7 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
                     struct plm_error *error)
 {
     struct page p = {.job = job};
+    uint64_t high = 0;
     int status;
     if (!plm_html_before_size)
         return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
@@ -285,8 +295,10 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
                         "this record holds no GPU activity: the job never used CUDA or was cut before it did");
     for (size_t i = 0; i < job->lanes; i++) {
         struct plm_ladder ladder = plm_ladder(&job->summary, job->lane[i].summary);
-        if (p.need.high < ladder.high)
-            p.need = ladder;
+        if (high < ladder.high || !p.most) {
+            high = ladder.high;
+            p.most = job->lane[i].summary;
+        }
     }
     plm_json_start(&p.json, out);
     p.json.page = true;

@@ -172,6 +172,25 @@ static void peak(struct plm_json *j, const struct plm_ladder *l)
     plm_json_end_object(j);
 }
 
+/* What device_used consists of, line by line. */
+static void ladder(struct plm_json *j, const struct plm_ladder *l)
+{
+    plm_json_array(j, "ladder");
+    for (int i = 0; i < l->lines; i++) {
+        const struct plm_line *line = &l->line[i];
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", line->name);
+        plm_json_string(j, "group", line->group);
+        plm_json_integer(j, "bytes", line->bytes);
+        plm_json_integer(j, "low", line->low);
+        plm_json_integer(j, "high", line->high);
+        plm_json_string(j, "kind", plm_line_kind_name(line->kind));
+        plm_json_string(j, "reason", line->reason);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
 static void steps(struct plm_json *j, const struct plm_device_summary *d)
 {
     plm_json_array(j, "steps");
@@ -198,6 +217,7 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
     text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
     peak(j, &l);
     range(j, &job->summary, &l);
+    ladder(j, &l);
     if (at_peak.known || at_peak.step) {
         plm_json_object(j, "at_peak");
         place(j, job, &at_peak);
@@ -231,19 +251,23 @@ static void notes(struct plm_json *j, const struct plm_summary *s)
 static void fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
 {
     const char *allocator = plm_summary_config(&job->summary, "allocator");
-    struct plm_ladder most = {0};
+    const struct plm_device_summary *most = NULL;
+    uint64_t need = 0;
     for (size_t i = 0; i < job->lanes; i++) {
         struct plm_ladder l = plm_ladder(&job->summary, job->lane[i].summary);
-        if (l.device_used > most.device_used)
-            most = l;
+        if (!most || l.device_used > need) {
+            most = job->lane[i].summary;
+            need = l.device_used;
+        }
     }
     plm_json_array(j, "fits");
-    for (int i = 0; i < o->cards && job->lanes; i++) {
+    for (int i = 0; i < o->cards && most; i++) {
+        const struct plm_ladder l = plm_ladder_on(&job->summary, most, &o->card[i]);
         plm_json_object(j, NULL);
         plm_json_string(j, "gpu", o->card[i].id);
         plm_json_integer(j, "usable", o->card[i].memory_usable);
-        plm_json_integer(j, "need", most.device_used);
-        plm_json_string(j, "verdict", plm_verdict_name(plm_ladder_fit(&most, o->card[i].memory_usable)));
+        plm_json_integer(j, "need", l.device_used);
+        plm_json_string(j, "verdict", plm_verdict_name(plm_ladder_fit(&l, o->card[i].memory_usable)));
         text(j, "allocator", allocator);
         plm_json_end_object(j);
     }

@@ -2,8 +2,8 @@
  * cuBLAS handles: what a program sets on them, it must get back.
  *
  * A handle is a small struct on the host heap, owned by the program until cublasDestroy. Like the real
- * one it is not meant for several threads at a time, so nothing is locked. The default workspace that
- * the real library keeps on the device for each handle is not modelled.
+ * one it is not meant for several threads at a time, so nothing is locked. It holds the default workspace
+ * that the real library makes with each handle, whether the program sets one of its own later or not.
  */
 #include "shim/cublas/handle.h"
 
@@ -11,6 +11,7 @@
 
 #include "device/calls.h"
 #include "device/device.h"
+#include "shim/cublas/pool.h"
 #include "shim/cublas/releases.h"
 #include "shim/cublas/status.h"
 #include "shim/shim.h"
@@ -34,7 +35,10 @@ PLM_API int cublasCreate_v2(struct plm_cublas_handle **out)
         return PLM_CUBLAS_ALLOC_FAILED;
     handle->magic = HANDLE_MAGIC;
     handle->special_values = 0xffff; /* documented default: all are honoured */
-    plm_device_activate(plm_device_current());
+    if (plm_cublas_pool_take(plm_device_current(), &handle->pool)) {
+        free(handle);
+        return PLM_CUBLAS_ALLOC_FAILED;
+    }
     *out = handle;
     return PLM_CUBLAS_SUCCESS;
 }
@@ -44,6 +48,7 @@ PLM_API int cublasDestroy_v2(struct plm_cublas_handle *handle)
     if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     handle->magic = 0;
+    plm_cublas_pool_give(&handle->pool);
     free(handle);
     return PLM_CUBLAS_SUCCESS;
 }
