@@ -107,15 +107,30 @@ static void reserved(struct plm_ladder *l, const struct plm_summary *s, const st
              "the other end is what the job reserves if values that were read differ");
 }
 
+/* What the memory of a library is for. */
+static const char *purpose(const char *library)
+{
+    static const struct {
+        const char *library, *purpose;
+    } rows[] = {
+        {"cublas", "default workspaces of handles; the high end if each is taken with its handle"},
+        {"cufft", "work areas that plans allocate themselves"},
+        {"nccl", "buffers of channels and connections, as many as the machine's links lead to"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (!strcmp(rows[i].library, library))
+            return rows[i].purpose;
+    return "buffers and workspaces outside PyTorch's allocator";
+}
+
 static void libraries(struct plm_ladder *l, const struct plm_device_summary *d)
 {
     for (int i = 0; i < d->takers; i++) {
         const struct plm_taker *t = &d->taker[i];
         struct plm_line *line;
-        if (!t->at_peak)
+        if (!t->at_peak && !t->high)
             continue;
-        line = add(l, "libraries", t->name, t->at_peak, PLM_LINE_MODELLED,
-                   "buffers and workspaces outside PyTorch's allocator");
+        line = add(l, "libraries", t->name, t->at_peak, PLM_LINE_MODELLED, purpose(t->name));
         if (t->high) {
             line->low = t->low < t->at_peak ? t->low : t->at_peak;
             line->high = t->high > t->at_peak ? t->high : t->at_peak;

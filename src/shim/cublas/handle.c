@@ -2,8 +2,7 @@
  * cuBLAS handles: what a program sets on them, it must get back.
  *
  * A handle is a small struct on the host heap, owned by the program until cublasDestroy. Like the real
- * one it is not meant for several threads at a time, so nothing is locked. It holds the default workspace
- * that the real library makes with each handle, whether the program sets one of its own later or not.
+ * one it is not meant for several threads at a time, so nothing is locked.
  */
 #include "shim/cublas/handle.h"
 
@@ -35,10 +34,8 @@ PLM_API int cublasCreate_v2(struct plm_cublas_handle **out)
         return PLM_CUBLAS_ALLOC_FAILED;
     handle->magic = HANDLE_MAGIC;
     handle->special_values = 0xffff; /* documented default: all are honoured */
-    if (plm_cublas_pool_take(plm_device_current(), &handle->pool)) {
-        free(handle);
-        return PLM_CUBLAS_ALLOC_FAILED;
-    }
+    plm_device_activate(plm_device_current());
+    plm_cublas_pool_make(plm_device_current(), &handle->pool);
     *out = handle;
     return PLM_CUBLAS_SUCCESS;
 }
@@ -149,6 +146,7 @@ PLM_API int cublasSetStream_v2(struct plm_cublas_handle *handle, void *stream)
     handle->stream = stream;
     handle->workspace = NULL;
     handle->workspace_size = 0;
+    handle->workspace_set = false;
     return PLM_CUBLAS_SUCCESS;
 }
 
@@ -160,6 +158,7 @@ PLM_API int cublasSetWorkspace_v2(struct plm_cublas_handle *handle, void *worksp
         return PLM_CUBLAS_INVALID_VALUE;
     handle->workspace = workspace;
     handle->workspace_size = size;
+    handle->workspace_set = true; /* also if it is nothing: the default one is not used any more */
     plm_call_workspace(workspace);
     return PLM_CUBLAS_SUCCESS;
 }

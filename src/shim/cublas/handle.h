@@ -18,6 +18,7 @@ struct plm_cublas_handle {
     int *mantissa_bit_count;
     void *stream, *workspace;
     size_t workspace_size;
+    bool workspace_set;
     struct plm_cublas_pool pool;
 };
 

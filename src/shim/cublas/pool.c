@@ -46,17 +46,19 @@ uint64_t plm_cublas_pool_bytes(const struct plm_card *card, const char *setting)
     return defaults[row].bytes;
 }
 
-/* The documentation says that it is made with the handle. That nothing is taken before the first use is the low end. */
-int plm_cublas_pool_take(int device, struct plm_cublas_pool *pool)
+void plm_cublas_pool_make(int device, struct plm_cublas_pool *pool)
 {
-    uint64_t bytes = plm_cublas_pool_bytes(plm_device_card(device), getenv("CUBLAS_WORKSPACE_CONFIG"));
-    if (plm_mem_library(device, "cublas", bytes, &pool->address))
-        return -1;
     pool->device = device;
-    pool->bytes = bytes;
+    pool->bytes = plm_cublas_pool_bytes(plm_device_card(device), getenv("CUBLAS_WORKSPACE_CONFIG"));
     plm_footprint_library(device, PLM_LIBRARY_CUBLAS);
-    plm_footprint_range(device, "cublas", 0, (int64_t)bytes);
-    return 0;
+    plm_footprint_range(device, "cublas", 0, (int64_t)pool->bytes);
+}
+
+int plm_cublas_pool_take(struct plm_cublas_pool *pool)
+{
+    if (pool->address)
+        return 0;
+    return plm_mem_library(pool->device, "cublas", pool->bytes, &pool->address) ? -1 : 0;
 }
 
 void plm_cublas_pool_give(struct plm_cublas_pool *pool)
