@@ -112,18 +112,15 @@ static const char *how(const struct plm_ladder *l, const char *group)
     return largest ? plm_line_kind_name(largest->kind) : "";
 }
 
-/* The lines of a group, if it has several that matter: a hundredth of all, or wanted by --by. */
-static void parts(const struct plm_page *p, const struct plm_ladder *l, const char *group, uint64_t from)
+/* The lines of a group that matter, if there are enough: a hundredth of all each, or wanted by --by. */
+static void parts(const struct plm_page *p, const struct plm_ladder *l, const char *group, uint64_t from, int enough)
 {
     uint64_t least = p->options->listed ? 1 : l->device_used / 100;
-    int count = 0, most = 0;
+    int count = 0;
     char label[48];
     for (int i = 0; i < l->lines; i++)
-        if (!strcmp(l->line[i].group, group)) {
-            count++;
-            most += l->line[i].bytes >= least;
-        }
-    if (count < 2 || !most)
+        count += !strcmp(l->line[i].group, group) && l->line[i].bytes >= least;
+    if (count < enough)
         return;
     for (int i = 0; i < l->lines; i++) {
         const struct plm_line *line = &l->line[i];
@@ -167,11 +164,11 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
     rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
     if (l.libraries)
         rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
-    parts(p, &l, "libraries", l.reserved);
+    parts(p, &l, "libraries", l.reserved, 1);
     if (l.other)
         rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
     rung(p, "+ context", at, l.context, l.device_used, how(&l, "context"));
-    parts(p, &l, "context", at);
+    parts(p, &l, "context", at, 2);
     rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
     explain(p, job, lane, &l, why, sizeof why);
     snprintf(text, sizeof text, "between %s and %s, %s", plm_page_amount(p, low, sizeof low, l.low),
