@@ -30,16 +30,6 @@ static void measured(struct plm_line *line, const char *text)
     snprintf(line->reason, sizeof line->reason, "%s", *at ? at : "measured for this software");
 }
 
-/* A measured context holds code and libraries already, not what the program set or captured. */
-static bool within(const struct plm_line *line)
-{
-    static const char *const parts[] = {"base context", "loaded code", "library code"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (!strcmp(line->name, parts[i]))
-            return true;
-    return false;
-}
-
 struct plm_context_memory plm_context_memory(const struct plm_summary *s, const struct plm_device_summary *d,
                                              const struct plm_card *card)
 {
@@ -54,8 +44,8 @@ struct plm_context_memory plm_context_memory(const struct plm_summary *s, const 
     c.lines = plm_overhead_lines(&overhead, c.line);
     if (known) {
         measured(&c.line[kept++], known);
-        for (int i = 1; i < c.lines; i++)
-            if (!within(&c.line[i]))
+        for (int i = 1; i < c.lines; i++) /* the first is a usual one */
+            if (!c.line[i].usual)
                 c.line[kept++] = c.line[i];
         c.lines = kept;
     }
@@ -123,17 +113,20 @@ static const char *purpose(const char *library)
     return "buffers and workspaces outside PyTorch's allocator";
 }
 
-static void libraries(struct plm_ladder *l, const struct plm_device_summary *d)
+/* `room`: what they took in all, so that a damaged record cannot make more of it. */
+static void libraries(struct plm_ladder *l, const struct plm_device_summary *d, uint64_t room)
 {
     for (int i = 0; i < d->takers; i++) {
         const struct plm_taker *t = &d->taker[i];
+        uint64_t bytes = t->at_peak < room ? t->at_peak : room;
         struct plm_line *line;
-        if (!t->at_peak && !t->high)
+        if (!bytes && !t->high)
             continue;
-        line = add(l, "libraries", t->name, t->at_peak, PLM_LINE_MODELLED, purpose(t->name));
+        room -= bytes;
+        line = add(l, "libraries", t->name, bytes, PLM_LINE_MODELLED, purpose(t->name));
         if (t->high) {
-            line->low = t->low < t->at_peak ? t->low : t->at_peak;
-            line->high = t->high > t->at_peak ? t->high : t->at_peak;
+            line->low = t->low < bytes ? t->low : bytes;
+            line->high = t->high > bytes ? t->high : bytes;
         }
     }
 }
@@ -159,7 +152,7 @@ struct plm_ladder plm_ladder_on(const struct plm_summary *s, const struct plm_de
                            .context = context.bytes,
                            .device_used = d->used_peak + context.bytes};
     reserved(&l, s, d, held);
-    libraries(&l, d);
+    libraries(&l, d, taken);
     if (left > held)
         add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED,
             "what the program itself took from the card");

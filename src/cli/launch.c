@@ -68,7 +68,10 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
     plm_assume_environment(&l->assume);
     if (l->bounded) {
         set_number("PLIMSOLL_LIMIT", l->gpu->card.memory_usable);
-        setenv("PLIMSOLL_CONTEXT", "model", 0); /* who knows it better may set it */
+        if (l->context)
+            set_number("PLIMSOLL_CONTEXT", l->context);
+        else
+            setenv("PLIMSOLL_CONTEXT", "model", 0); /* who knows it better may set it */
     } else {
         unsetenv("PLIMSOLL_LIMIT");
         unsetenv("PLIMSOLL_CONTEXT");

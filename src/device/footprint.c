@@ -64,14 +64,16 @@ static void tell(int device, struct state *s)
     s->dirty = false;
 }
 
-/* What a bounded card has less. A figure that was measured holds the context, code and libraries of a job already. */
+/* What a bounded card has less. "0" is a card without a context: for tests of what lies above it. */
 static void charge(int device, const struct state *s)
 {
     const char *setting = getenv("PLIMSOLL_CONTEXT");
     uint64_t bytes;
     if (!setting)
         return;
-    bytes = strcmp(setting, "model") ? strtoull(setting, NULL, 10) : plm_overhead_bytes(&s->now);
+    bytes = strcmp(setting, "model") ? strtoull(setting, NULL, 10) : 0;
+    if (bytes || !strcmp(setting, "model"))
+        bytes = plm_overhead_bytes(&s->now, bytes);
     atomic_store_explicit(&all.taken[device], bytes, memory_order_relaxed);
 }
 

@@ -165,19 +165,22 @@ int plm_overhead_lines(const struct plm_overhead *o, struct plm_line line[PLM_OV
     context(&l, o);
     code(&l, o);
     library_code(&l, o);
+    for (int i = 0; i < l.count; i++)
+        line[i].usual = true;
     stack(&l, o);
     buffers(&l, o);
     graphs(&l, o);
     return l.count;
 }
 
-uint64_t plm_overhead_bytes(const struct plm_overhead *o)
+uint64_t plm_overhead_bytes(const struct plm_overhead *o, uint64_t measured)
 {
     struct plm_line line[PLM_OVERHEAD_LINES];
-    uint64_t sum = 0;
+    uint64_t sum = measured;
     int n = plm_overhead_lines(o, line);
     for (int i = 0; i < n; i++)
-        sum += line[i].bytes;
+        if (!measured || !line[i].usual)
+            sum += line[i].bytes;
     return sum;
 }
 

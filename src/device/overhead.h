@@ -19,6 +19,7 @@ struct plm_line {
     const char *group; /* "context"; the ladder has others */
     uint64_t bytes, low, high;
     enum plm_line_kind kind;
+    bool usual; /* every job has it, so a context that was measured holds it */
     char reason[176];
 };
 
@@ -53,8 +54,8 @@ struct plm_overhead {
 enum { PLM_OVERHEAD_LINES = 12 };
 /* Fills line[] with those that are not empty, the context first; returns their number. */
 int plm_overhead_lines(const struct plm_overhead *o, struct plm_line line[PLM_OVERHEAD_LINES]);
-/* Their sum, which is what a bounded card has less. */
-uint64_t plm_overhead_bytes(const struct plm_overhead *o);
+/* Their sum, which is what a bounded card has less. `measured` stands for the usual lines; 0: they are modelled. */
+uint64_t plm_overhead_bytes(const struct plm_overhead *o, uint64_t measured);
 
 /* One line of text, as it stands in the record; "sms=28 threads=1536 ...". */
 void plm_overhead_write(const struct plm_overhead *o, char *out, size_t size);

@@ -39,7 +39,7 @@ static void contexts(void **state)
         check_lines(line, 1);
         assert_true(line[0].low <= rows[i].mib * MIB && rows[i].mib * MIB <= line[0].high);
         assert_true(line[0].bytes + 10 * MIB >= rows[i].mib * MIB && line[0].bytes <= rows[i].mib * MIB + 10 * MIB);
-        assert_int_equal(plm_overhead_bytes(&o), line[0].bytes);
+        assert_int_equal(plm_overhead_bytes(&o, 0), line[0].bytes);
     }
 }
 
@@ -78,6 +78,7 @@ static void limits(void **state)
     assert_int_equal(find(line, 4, "printf buffer")->bytes, 10 * MIB);
     assert_int_equal(find(line, 4, "malloc heap")->bytes, 64 * MIB);
     assert_int_equal(find(line, 4, "malloc heap")->low, 0);
+    assert_int_equal(plm_overhead_bytes(&o, GIB), GIB + 4096ull * 10 * 1024 + 74 * MIB); /* what is not usual is on top */
 }
 
 static void graphs(void **state)
@@ -118,7 +119,7 @@ static void text(void **state)
     /* Damage cannot make sums overflow. */
     plm_overhead_read(&back, "sms=999999999 threads=999999999 code=99999999999999999999 guessed=99999999999999999999 "
                              "graphs=99999999999999999999 stack=99999999999999999999 heap=99999999999999999999");
-    assert_true(plm_overhead_bytes(&back) < 1ull << 50);
+    assert_true(plm_overhead_bytes(&back, 0) < 1ull << 50);
 }
 
 /* ---- the ladder ---- */
