@@ -38,7 +38,7 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report export import diff check gpus symbols doctor help version'
+    local commands='run report fit tune export import diff check gpus symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -73,7 +73,7 @@ _plimsoll() {
     check:--max) return ;;
     check:--junit) _plimsoll_files -f; return ;;
     run:--gpu | report:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color | diff:--color) _plimsoll_words auto always never; return ;;
+    run:--color | report:--color | fit:--color | tune:--color | diff:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
@@ -96,6 +96,16 @@ _plimsoll() {
         ;;
     report)
         if [[ $cur == -* ]]; then _plimsoll_words --by --at --gpu --json --html --bytes --color; else _plimsoll_files -f; fi
+        ;;
+    fit)
+        if [[ $cur == -* ]]; then
+            _plimsoll_words --gpu --margin --pessimistic --strict --all --json --bytes --color
+        else
+            _plimsoll_files -f
+        fi
+        ;;
+    tune)
+        if [[ $cur == -* ]]; then _plimsoll_words --gpu --margin --all --json --bytes --color; else _plimsoll_files -f; fi
         ;;
     export)
         if [[ $cur == -* ]]; then

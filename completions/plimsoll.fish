@@ -45,6 +45,8 @@ complete -c plimsoll -n 'not __plimsoll_command' -a run -d 'run a command on the
 complete -c plimsoll -n 'not __plimsoll_command' -a report -d 'show a report again'
 complete -c plimsoll -n 'not __plimsoll_command' -a export -d 'export a job record'
 complete -c plimsoll -n 'not __plimsoll_command' -a import -d 'import a memory snapshot'
+complete -c plimsoll -n 'not __plimsoll_command' -a fit -d 'which cards a recorded job fits on'
+complete -c plimsoll -n 'not __plimsoll_command' -a tune -d 'the allocator setting that reserves least'
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
@@ -96,6 +98,22 @@ complete -c plimsoll -n '__plimsoll_is import' -F
 complete -c plimsoll -n '__plimsoll_is import' -s o -l output -r -F -d 'the job record'
 complete -c plimsoll -n '__plimsoll_is import' -s f -l force -d 'replace the job record'
 
+complete -c plimsoll -n '__plimsoll_is fit' -F
+complete -c plimsoll -n '__plimsoll_is fit' -l gpu -x -a '(__plimsoll_gpus)' -d 'only these cards'
+complete -c plimsoll -n '__plimsoll_is fit' -l margin -x -d 'leave so much free'
+complete -c plimsoll -n '__plimsoll_is fit' -l pessimistic -d 'count tight as no'
+complete -c plimsoll -n '__plimsoll_is fit' -l strict -d 'exit 4 unless certain'
+complete -c plimsoll -n '__plimsoll_is fit' -l all -d 'show every card'
+complete -c plimsoll -n '__plimsoll_is fit' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is fit' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is fit' -l color -x -a 'auto always never' -d 'colours'
+complete -c plimsoll -n '__plimsoll_is tune' -F
+complete -c plimsoll -n '__plimsoll_is tune' -l gpu -x -a '(__plimsoll_gpus)' -d 'on this card'
+complete -c plimsoll -n '__plimsoll_is tune' -l margin -x -d 'leave so much free'
+complete -c plimsoll -n '__plimsoll_is tune' -l all -d 'show every setting'
+complete -c plimsoll -n '__plimsoll_is tune' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is tune' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is tune' -l color -x -a 'auto always never' -d 'colours'
 complete -c plimsoll -n '__plimsoll_is diff' -F
 complete -c plimsoll -n '__plimsoll_is diff' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is diff' -l bytes -d 'bytes instead of GiB'

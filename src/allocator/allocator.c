@@ -53,7 +53,7 @@ int plm_allocator_new(const struct plm_allocator_options *options, struct plm_al
     int status;
 
     *out = NULL;
-    if (options->settings.async || options->settings.large_segment < PLM_LARGE_LEAST)
+    if (options->settings.large_segment < PLM_LARGE_LEAST)
         return PLM_EINVAL;
     a = calloc(1, sizeof *a);
     if (!a)
@@ -68,7 +68,7 @@ int plm_allocator_new(const struct plm_allocator_options *options, struct plm_al
     a->driver.context = options->context;
     pool_init(&a->small, true, NULL);
     pool_init(&a->large, false, NULL);
-    if (options->settings.fraction >= 0)
+    if (options->settings.fraction >= 0 && !options->settings.async) /* PyTorch does not tell that back end */
         plm_allocator_set_fraction(a, options->settings.fraction);
     *out = a;
     return 0;
@@ -94,38 +94,6 @@ void plm_allocator_delete(struct plm_allocator *a)
         free(pool);
     }
     free(a);
-}
-
-/* ---- sizes ---- */
-
-static uint64_t roundup_divisions(const struct plm_allocator_settings *s, uint64_t size)
-{
-    int index = 63 - __builtin_clzll(size) - 20;
-    index = index < 0 ? 0 : index;
-    return s->roundup[index < PLM_ROUNDUP_INTERVALS ? index : PLM_ROUNDUP_INTERVALS - 1];
-}
-
-static uint64_t round_size(const struct plm_allocator_settings *s, uint64_t size)
-{
-    uint64_t divisions, floor, step;
-
-    if (size < PLM_BLOCK_LEAST)
-        return PLM_BLOCK_LEAST;
-    divisions = roundup_divisions(s, size);
-    if (divisions <= 1 || size <= PLM_BLOCK_LEAST * divisions)
-        return (size + PLM_BLOCK_LEAST - 1) / PLM_BLOCK_LEAST * PLM_BLOCK_LEAST;
-    floor = 1ull << (63 - __builtin_clzll(size));
-    step = floor / divisions;
-    return (size + step - 1) / step * step;
-}
-
-static uint64_t segment_size(const struct plm_allocator_settings *s, uint64_t size)
-{
-    if (size <= PLM_SMALL_MOST)
-        return PLM_SMALL_SEGMENT;
-    if (size < PLM_LARGE_LEAST)
-        return s->large_segment;
-    return (size + PLM_LARGE_ROUND - 1) / PLM_LARGE_ROUND * PLM_LARGE_ROUND;
 }
 
 /* ---- allocating ---- */
@@ -173,14 +141,6 @@ static struct plm_cell *best_fit(struct plm_allocator *a, const struct plm_reque
     return cell;
 }
 
-static bool should_split(const struct plm_allocator *a, const struct plm_cell *cell, uint64_t size)
-{
-    const struct plm_allocator_settings *s = &a->options.settings;
-    if (cell->pool->small || s->expandable)
-        return cell->size - size >= PLM_BLOCK_LEAST;
-    return size < s->max_split_size && cell->size - size > PLM_SMALL_MOST;
-}
-
 /* The front of the cell becomes a block; what remains is cached. */
 static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, uint64_t size)
 {
@@ -206,7 +166,7 @@ static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, ui
 
 static struct plm_cell *hand_out(struct plm_allocator *a, struct plm_cell *cell, uint64_t size, uint64_t requested)
 {
-    if (should_split(a, cell, size)) {
+    if (plm_size_splits(&a->options.settings, cell->pool->small, size, cell->size - size)) {
         cell = split(a, cell, size);
     } else if (plm_cell_is_split(cell) && !cell->range) {
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
@@ -276,8 +236,8 @@ static int request(struct plm_allocator *a, uint64_t size, uint64_t stream, uint
 
     if (pool && (!(p = find_pool(a, pool)) || !p->capturing))
         return PLM_ALLOCATOR_POOL;
-    r->size = round_size(&a->options.settings, size);
-    r->segment = segment_size(&a->options.settings, r->size);
+    r->size = plm_size_round(&a->options.settings, size);
+    r->segment = plm_size_segment(&a->options.settings, r->size);
     r->stream = stream;
     if (r->size <= PLM_SMALL_MOST)
         r->pool = p ? &p->small : &a->small;
@@ -300,6 +260,11 @@ int plm_allocator_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream
         return PLM_ALLOCATOR_OOM;
     }
     status = request(a, size, stream, pool, &r);
+    if (status == 0 && a->options.settings.async) {
+        status = plm_async_malloc(a, size, stream, address);
+        CHECK(a);
+        return status;
+    }
     if (status || (status = plm_cells_ready(a, 2)) != 0)
         return status;
     if (!a->captures)
@@ -334,6 +299,11 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
     if (value == PLM_MAP_NONE)
         return PLM_ALLOCATOR_ADDRESS;
     cell = (struct plm_cell *)(uintptr_t)value;
+    if (a->options.settings.async) {
+        status = plm_async_free(a, cell);
+        CHECK(a);
+        return status;
+    }
     cell->allocated = false;
     plm_stats_down(a, cell->pool, PLM_STAT_ALLOCATION, 1);
     plm_stats_down(a, cell->pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
@@ -350,16 +320,22 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
 int plm_allocator_record_stream(struct plm_allocator *a, uint64_t address, uint64_t stream)
 {
     struct plm_cell *cell = live(a, address);
-    return cell ? plm_events_use(a, cell, stream) : PLM_ALLOCATOR_ADDRESS;
+    if (!cell)
+        return PLM_ALLOCATOR_ADDRESS;
+    return a->options.settings.async ? 0 : plm_events_use(a, cell, stream);
 }
 
 int plm_allocator_empty_cache(struct plm_allocator *a)
 {
+    int status = 0;
     if (a->captures)
         return PLM_ALLOCATOR_CAPTURE;
-    plm_segments_release_all(a);
+    if (a->options.settings.async)
+        status = plm_async_trim(a);
+    else
+        plm_segments_release_all(a);
     CHECK(a);
-    return 0;
+    return status;
 }
 
 int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
@@ -367,7 +343,8 @@ int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
     if (!(fraction >= 0 && fraction <= 1))
         return PLM_EINVAL;
     a->allowed = (uint64_t)(fraction * (double)a->driver.total);
-    a->limited = true;
+    /* All of the card is no limit, which matters to garbage collection; 2.6 and cudaMallocAsync do not see it like that. */
+    a->limited = fraction < 1 || a->options.torch == PLM_TORCH_2_6 || a->options.settings.async;
     return 0;
 }
 
@@ -379,6 +356,8 @@ int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t id)
 
     if (!id || (p && (p->capturing || !p->users)))
         return PLM_ALLOCATOR_POOL;
+    if (a->captures && a->options.settings.async) /* allows one at a time */
+        return PLM_ALLOCATOR_CAPTURE;
     if (!p) {
         if (!(p = calloc(1, sizeof *p)))
             return PLM_ENOMEM;
@@ -408,10 +387,16 @@ int plm_allocator_pool_end(struct plm_allocator *a, uint64_t id)
 
 int plm_allocator_pool_release(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = find_pool(a, id);
+    struct plm_private *p = find_pool(a, id), **link = &a->privates;
     if (!p || !p->users || p->capturing)
         return PLM_ALLOCATOR_POOL;
     p->users--;
+    if (!p->users && a->options.settings.async) { /* its memory is that of the one pool */
+        while (*link != p)
+            link = &(*link)->next;
+        *link = p->next;
+        free(p);
+    }
     return 0;
 }
 

@@ -84,7 +84,7 @@ uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct p
 {
     uint64_t size;
 
-    if (!neighbour || neighbour->allocated || neighbour->events || plm_cell_used(neighbour) ||
+    if (!neighbour || neighbour->allocated || neighbour->deferred || neighbour->events || plm_cell_used(neighbour) ||
         cell->mapped != neighbour->mapped)
         return 0;
     plm_tree_remove(neighbour->mapped ? &cell->pool->free : &cell->pool->unmapped, neighbour);

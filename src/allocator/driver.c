@@ -17,7 +17,7 @@ int plm_driver_init(struct plm_driver *d, uint64_t capacity, uint64_t total)
     d->gap = plm_grow(NULL, 0, &d->gap_room, sizeof *d->gap);
     if (!d->gap)
         return PLM_ENOMEM;
-    d->gap[d->gaps++] = (struct plm_driver_gap){PLM_DRIVER_BASE, PLM_DRIVER_END - PLM_DRIVER_BASE};
+    d->gap[d->gaps++] = (struct plm_driver_gap){PLM_DRIVER_LEAST, PLM_DRIVER_END - PLM_DRIVER_LEAST};
     return 0;
 }
 
@@ -80,38 +80,56 @@ static int make_room(struct plm_driver *d)
     return 0;
 }
 
+/* The first gap that begins at `address` or above it. */
+static size_t gap_from(const struct plm_driver *d, uint64_t address)
+{
+    size_t low = 0, high = d->gaps;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (d->gap[middle].base < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t plm_driver_at(struct plm_driver *d, uint64_t wanted, uint64_t size)
+{
+    size_t i = gap_from(d, wanted + 1);
+    const struct plm_driver_gap *gap = i ? &d->gap[i - 1] : NULL;
+
+    size = pages(size);
+    if (!gap || wanted - gap->base > gap->size || gap->size - (wanted - gap->base) < size || make_room(d))
+        return 0;
+    return cut(d, i - 1, wanted, size);
+}
+
 uint64_t plm_driver_range(struct plm_driver *d, uint64_t size)
 {
     uint64_t wanted = d->place ? d->place(d->context, size) : 0;
 
+    if (wanted && (wanted = plm_driver_at(d, wanted, size)) != 0)
+        return wanted;
     size = pages(size);
     if (make_room(d))
         return 0;
-    for (size_t i = 0; wanted && i < d->gaps; i++) {
-        struct plm_driver_gap *gap = &d->gap[i];
-        if (wanted >= gap->base && wanted - gap->base <= gap->size && gap->size - (wanted - gap->base) >= size)
-            return cut(d, i, wanted, size);
+    for (size_t i = 0; i < d->gaps; i++) {
+        uint64_t base = d->gap[i].base, end = base + d->gap[i].size;
+        base = base < PLM_DRIVER_BASE ? PLM_DRIVER_BASE : base;
+        if (base < end && end - base >= size)
+            return cut(d, i, base, size);
     }
-    for (size_t i = 0; i < d->gaps; i++)
-        if (d->gap[i].size >= size)
-            return cut(d, i, d->gap[i].base, size);
     d->ranges--;
     return 0;
 }
 
 void plm_driver_give(struct plm_driver *d, uint64_t base, uint64_t size)
 {
-    size_t low = 0, high = d->gaps;
+    size_t low = gap_from(d, base);
 
     size = pages(size);
     d->ranges--;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (d->gap[middle].base < base)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low && d->gap[low - 1].base + d->gap[low - 1].size == base) {
         d->gap[low - 1].size += size;
         if (low < d->gaps && base + size == d->gap[low].base) {

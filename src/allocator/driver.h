@@ -11,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLM_DRIVER_PAGE (2u << 20)
-#define PLM_DRIVER_BASE (1ull << 40) /* of its addresses, unless others are asked for */
-#define PLM_DRIVER_END  (1ull << 62)
+#define PLM_DRIVER_PAGE  (2u << 20)
+#define PLM_DRIVER_LEAST (1ull << 20) /* addresses that may be asked for: some systems have low ones */
+#define PLM_DRIVER_BASE  (1ull << 40) /* the lowest otherwise */
+#define PLM_DRIVER_END   (1ull << 62)
 
 struct plm_driver_gap {
     uint64_t base, size;
@@ -38,6 +39,8 @@ int plm_driver_charge(struct plm_driver *driver, uint64_t size);
 void plm_driver_discharge(struct plm_driver *driver, uint64_t size);
 /* Addresses without memory: 0 if there are none. */
 uint64_t plm_driver_range(struct plm_driver *driver, uint64_t size);
+/* These addresses and no others: 0 if they are not free. */
+uint64_t plm_driver_at(struct plm_driver *driver, uint64_t address, uint64_t size);
 /* Never fails: room for its gap was made when the range was taken. */
 void plm_driver_give(struct plm_driver *driver, uint64_t base, uint64_t size);
 

@@ -8,15 +8,9 @@
 #define PLM_ALLOCATOR_INTERNAL_H
 
 #include "allocator/allocator.h"
+#include "allocator/sizes.h"
 #include "allocator/tree.h"
 #include "base/map.h"
-
-#define PLM_BLOCK_LEAST   512u         /* sizes are multiples of it */
-#define PLM_SMALL_MOST    (1u << 20)   /* the largest block of the small pool */
-#define PLM_SMALL_SEGMENT (2u << 20)
-#define PLM_LARGE_LEAST   (10u << 20)  /* requests from here on get segments of their own size */
-#define PLM_LARGE_ROUND   (2u << 20)
-#define PLM_SIZE_LIMIT    (1ull << 60) /* PyTorch refuses an exabyte before it looks at anything */
 
 struct plm_uses {          /* streams other than its own that use a block */
     size_t count, room;
@@ -31,6 +25,7 @@ struct plm_cell {
     uint32_t priority;
     uint32_t events;                    /* outstanding */
     bool allocated, mapped, deferred;   /* deferred: its events are to be made when no capture is under way */
+    bool captured;                      /* cudaMallocAsync: allocated during a capture */
     struct plm_cell *prev, *next;       /* neighbours in the segment; `next` links spare cells too */
     struct plm_pool *pool;
     struct plm_range *range;            /* the expandable segment, or NULL */
@@ -85,6 +80,7 @@ struct plm_allocator {
     uint64_t held;                      /* bytes of segments and mappings */
     uint64_t allowed;
     bool limited;                       /* a memory fraction is set */
+    uint64_t requested;                 /* cudaMallocAsync: bytes of blocks as they were asked for */
     struct plm_allocator_stats stats;
     struct plm_allocator_oom oom;
 };
@@ -111,6 +107,7 @@ void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell); /* a bloc
 /* ---- segments.c: from and to the card ---- */
 
 bool plm_segment_take(struct plm_allocator *a, const struct plm_request *request, bool retry, struct plm_cell **cell);
+void plm_segment_release(struct plm_allocator *a, struct plm_cell *cell); /* a cached one, whole */
 bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_request *request);
 void plm_segments_release_all(struct plm_allocator *a);
 void plm_segments_collect(struct plm_allocator *a);
@@ -135,6 +132,12 @@ static inline bool plm_cell_used(const struct plm_cell *cell)
 {
     return cell->uses && cell->uses->count;
 }
+
+/* ---- async.c: the cudaMallocAsync back end ---- */
+
+int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t *address);
+int plm_async_free(struct plm_allocator *a, struct plm_cell *cell); /* no longer live */
+int plm_async_trim(struct plm_allocator *a);
 
 /* ---- statistics ---- */
 

@@ -22,9 +22,24 @@ struct work {
     uint64_t mapped;     /* expandable: bytes that were mapped at this moment */
 };
 
-static bool is_cached(const struct plm_segment *s)
+static bool is_native(const struct plm_segment *s)
 {
     return s->kind == PLM_RECORD_MALLOC || s->kind == PLM_RECORD_VMM;
+}
+
+/* Of the allocator that is replayed. */
+static bool is_cached(const struct work *w, const struct plm_segment *s)
+{
+    return w->options->settings.async ? s->kind == PLM_RECORD_POOL : is_native(s);
+}
+
+/* With cudaMallocAsync all segments are chunks of a pool; beside others they belong to a pool of the program's own. */
+static bool has_native(const struct plm_lane *lane)
+{
+    for (size_t i = 0; i < lane->segments; i++)
+        if (is_native(&lane->segment[i]))
+            return true;
+    return false;
 }
 
 /* The next segment that PyTorch took at this moment of the record; NULL if there is none. */
@@ -37,7 +52,7 @@ static const struct plm_segment *recorded(struct work *w, bool take)
         s = &lane->segment[w->next_segment];
         if (s->alloc_at > w->moment)
             return NULL;
-        if (is_cached(s) && s->alloc_at == w->moment) {
+        if (is_cached(w, s) && s->alloc_at == w->moment) {
             w->next_segment += take;
             return s;
         }
@@ -60,7 +75,7 @@ static uint64_t place(void *context, uint64_t size)
 {
     struct work *w = context;
     const struct plm_segment *s = w->options->recorded_addresses ? recorded(w, false) : NULL;
-    return s && s->kind == PLM_RECORD_MALLOC && s->bytes == size ? s->address : 0;
+    return s && s->kind != PLM_RECORD_VMM && s->bytes == size ? s->address : 0;
 }
 
 static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
@@ -98,7 +113,7 @@ static int allocate(struct work *w, const struct plm_block *block, uint64_t *add
 
     if (pool && (status = plm_allocator_pool_begin(w->a, pool)) != 0)
         return status;
-    status = plm_allocator_malloc(w->a, block->bytes, block->stream, pool, address);
+    status = plm_allocator_malloc(w->a, block->asked ? block->asked : block->bytes, block->stream, pool, address);
     if (pool)
         plm_allocator_pool_end(w->a, pool);
     if (status == 0 && w->options->compare && w->options->recorded_addresses && !w->options->settings.expandable &&
@@ -136,6 +151,7 @@ static int by_moment(const void *a, const void *b)
 static int find_empties(struct work *w)
 {
     const struct plm_lane *lane = w->lane;
+    bool native = has_native(lane);
     size_t count = 0;
 
     w->emptied = calloc(lane->segments + 1, sizeof *w->emptied);
@@ -143,7 +159,8 @@ static int find_empties(struct work *w)
     if (!w->emptied || !w->address)
         return PLM_ENOMEM;
     for (size_t i = 0; i < lane->segments; i++)
-        if (is_cached(&lane->segment[i]) && lane->segment[i].free_at < lane->moments)
+        if ((native ? is_native(&lane->segment[i]) : lane->segment[i].kind == PLM_RECORD_POOL) &&
+            lane->segment[i].free_at < lane->moments)
             w->emptied[count++] = lane->segment[i].free_at;
     qsort(w->emptied, count, sizeof *w->emptied, by_moment);
     for (size_t i = 0; i < count; i++)

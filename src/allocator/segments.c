@@ -52,8 +52,7 @@ bool plm_segment_take(struct plm_allocator *a, const struct plm_request *r, bool
     return *cell != NULL;
 }
 
-/* A cached segment goes back to the card. */
-static void release(struct plm_allocator *a, struct plm_cell *cell)
+void plm_segment_release(struct plm_allocator *a, struct plm_cell *cell)
 {
     struct plm_pool *pool = cell->pool;
 
@@ -87,7 +86,7 @@ bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_reque
         return false;
     at = plm_tree_from(set, r->stream, wanted, 0);
     if (at && at->stream == r->stream && releasable(at)) {
-        release(a, at);
+        plm_segment_release(a, at);
         return true;
     }
     for (at = at ? plm_tree_before(at) : plm_tree_last(set); at && released < wanted; at = before) {
@@ -96,7 +95,7 @@ bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_reque
         before = plm_tree_before(at);
         if (releasable(at)) {
             released += at->size;
-            release(a, at);
+            plm_segment_release(a, at);
         }
     }
     return released >= wanted;
@@ -115,7 +114,7 @@ static void release_pool(struct plm_allocator *a, struct plm_pool *pool)
         if (at->range && unmap)
             unmap[count++] = at;
         else if (releasable(at))
-            release(a, at);
+            plm_segment_release(a, at);
     }
     for (size_t i = 0; i < count; i++)
         plm_expandable_unmap(a, unmap[i]);
@@ -172,7 +171,7 @@ void plm_segments_collect(struct plm_allocator *a)
             reclaimed += at->size;
             age -= a->large.searches - at->born;
             count--;
-            release(a, at);
+            plm_segment_release(a, at);
         }
     }
 }

@@ -11,13 +11,15 @@ enum { TOKEN_MAX = 64 };
 
 static const uint64_t mib = 1u << 20;
 
+/* From which version on each behaves so. The age of a segment decides between blocks of one size since 2.13
+   (pytorch/pytorch#183591); 2.11 and 2.12 compare addresses as 2.10 does. */
 static const struct {
     const char *name;
     int major, minor;
 } releases[PLM_TORCHES] = {
     [PLM_TORCH_2_6] = {"2.6", 2, 6},
     [PLM_TORCH_2_10] = {"2.10", 2, 10},
-    [PLM_TORCH_2_15] = {"2.15", 2, 15},
+    [PLM_TORCH_2_15] = {"2.15", 2, 13},
 };
 
 const char *plm_torch_name(enum plm_torch torch)

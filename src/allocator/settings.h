@@ -11,7 +11,7 @@
 
 struct plm_error;
 
-/* The releases whose behaviour is known; each stands for those from it to the next. */
+/* The releases whose behaviour is known; each stands for others too, see plm_torch_version(). */
 enum plm_torch { PLM_TORCH_2_6, PLM_TORCH_2_10, PLM_TORCH_2_15, PLM_TORCHES };
 
 #define PLM_ROUNDUP_INTERVALS 16 /* sizes below 2 MiB, 2 to 4 MiB, ... 32 GiB and more */

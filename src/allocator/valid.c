@@ -112,13 +112,16 @@ bool plm_allocator_is_valid(const struct plm_allocator *a)
     }
     if (!walk_waiting(a, &sums, &members) || members != sums.cells)
         return false;
+    if (sums.mapped != a->held || a->held != stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].current ||
+        a->held > a->driver.used || a->driver.used > a->driver.capacity ||
+        sums.active != stat[PLM_STAT_ACTIVE_BYTES][PLM_STAT_ALL].current)
+        return false;
+    if (a->options.settings.async) /* the pool knows no more */
+        return sums.active == stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current;
     for (int i = 0; i < PLM_STATS; i++)
         if (stat[i][PLM_STAT_ALL].current != stat[i][PLM_STAT_SMALL].current + stat[i][PLM_STAT_LARGE].current)
             return false;
-    return sums.mapped == a->held && a->held == stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].current &&
-           a->held <= a->driver.used && a->driver.used <= a->driver.capacity &&
-           sums.allocated == stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current &&
-           sums.active == stat[PLM_STAT_ACTIVE_BYTES][PLM_STAT_ALL].current &&
+    return sums.allocated == stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current &&
            sums.segments == stat[PLM_STAT_SEGMENT][PLM_STAT_ALL].current &&
            sums.split == stat[PLM_STAT_INACTIVE_SPLIT][PLM_STAT_ALL].current &&
            sums.split_bytes == stat[PLM_STAT_INACTIVE_SPLIT_BYTES][PLM_STAT_ALL].current &&

@@ -146,16 +146,18 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
     if (life == NO_LIFE || plm_map_put(&w->live, e->words[0], life))
         return PLM_ENOMEM;
     w->life[life] = (struct plm_life){index, e->thread, t->scope, p->forwards, p->backwards, p->steps};
-    w->lane.block[w->lane.blocks++] = (struct plm_block){.address = e->words[0],
-                                                         .bytes = e->words[1],
-                                                         .alloc_ns = e->time_ns,
-                                                         .free_ns = UINT64_MAX,
-                                                         .alloc_at = (uint32_t)w->lane.moments,
-                                                         .free_at = PLM_MOMENT_NEVER,
-                                                         .context = context,
-                                                         .stream = stream & ~PLM_STREAM_CAPTURED,
-                                                         .category = PLM_CATEGORY_OPEN,
-                                                         .captured = (stream & PLM_STREAM_CAPTURED) != 0};
+    w->lane.block[w->lane.blocks++] =
+        (struct plm_block){.address = e->words[0],
+                           .bytes = e->words[1],
+                           .asked = e->count > 3 && e->words[3] <= e->words[1] ? e->words[3] : 0,
+                           .alloc_ns = e->time_ns,
+                           .free_ns = UINT64_MAX,
+                           .alloc_at = (uint32_t)w->lane.moments,
+                           .free_at = PLM_MOMENT_NEVER,
+                           .context = context,
+                           .stream = stream & ~PLM_STREAM_CAPTURED,
+                           .category = PLM_CATEGORY_OPEN,
+                           .captured = (stream & PLM_STREAM_CAPTURED) != 0};
     w->allocated += e->words[1];
     if (w->allocated > w->lane.peak) {
         w->lane.peak = w->allocated;

@@ -30,6 +30,7 @@ struct plm_context {
 
 struct plm_block {
     uint64_t address, bytes;
+    uint64_t asked;              /* for how much the program asked; 0: not known */
     uint64_t alloc_ns, free_ns;  /* since the record was made; free_ns UINT64_MAX: never freed */
     uint32_t alloc_at, free_at;  /* moments; free_at PLM_MOMENT_NEVER: never freed */
     uint32_t context;            /* index into job->context; 0 is "nothing known" */

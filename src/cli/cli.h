@@ -31,11 +31,13 @@ int plm_cmd_check(int argc, char **argv);
 int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
 int plm_cmd_export(int argc, char **argv);
+int plm_cmd_fit(int argc, char **argv);
 int plm_cmd_gpus(int argc, char **argv);
 int plm_cmd_import(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);
+int plm_cmd_tune(int argc, char **argv);
 
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */
 int plm_complain(int status, const char *sentence);

@@ -8,27 +8,43 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/options.h"
 #include "cli/cli.h"
 #include "import/import.h"
 
 struct request {
-    const char *path, *output;
-    bool force;
+    const char *path, *output, *torch;
+    bool force, verify, json;
+    enum plm_torch release;
 };
+
+static bool is_version(const char *text)
+{
+    size_t major = strspn(text, "0123456789");
+    return major && text[major] == '.' && strspn(text + major + 1, "0123456789");
+}
 
 static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
     const struct plm_option table[] = {
-        {"output", 'o', PLM_OPTION_TEXT, &r->output, false},
-        {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
+        {"output", 'o', PLM_OPTION_TEXT, &r->output, false}, {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
+        {"verify", 0, PLM_OPTION_FLAG, &r->verify, false},   {"torch", 0, PLM_OPTION_TEXT, &r->torch, false},
+        {"json", 0, PLM_OPTION_FLAG, &r->json, false},
     };
     int words, status = plm_options_among(table, sizeof table / sizeof table[0], "import", argc, argv, &r->path, 1,
                                           &words, error);
-    if (status == 0 && words != 1)
-        status = plm_fail(error, PLM_EINVAL, "%s; write `plimsoll import SNAPSHOT.pickle`",
-                          words ? "one snapshot at a time" : "no snapshot given");
-    return status;
+    if (status < 0)
+        return status;
+    if (words != 1)
+        return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll import SNAPSHOT.pickle`",
+                        words ? "one snapshot at a time" : "no snapshot given");
+    if (!r->verify && (r->torch || r->json))
+        return plm_fail(error, PLM_EINVAL, "--%s goes with --verify", r->torch ? "torch" : "json");
+    if (r->torch && !is_version(r->torch))
+        return plm_fail(error, PLM_EINVAL, "--torch: '%.40s' is not a version such as 2.11", r->torch);
+    r->release = plm_torch_version(r->torch);
+    return 0;
 }
 
 /* snapshot.pickle becomes snapshot.plm, in the current folder. */
@@ -79,30 +95,105 @@ static void tell(const struct plm_import_info *info, const char *record)
     printf("Record: %s\nNext:   plimsoll report %s\n", record, record);
 }
 
-int plm_cmd_import(int argc, char **argv)
+/* ---- --verify ---- */
+
+/* What each verdict is called and ends with. */
+static const struct {
+    const char *name;
+    int exit;
+} verdicts[] = {
+    [PLM_VERDICT_SAME] = {"same", PLM_EXIT_OK},
+    [PLM_VERDICT_DIFFERS] = {"differs", PLM_EXIT_NO_FIT},
+    [PLM_VERDICT_UNKNOWN] = {"unknown", PLM_EXIT_UNTRUSTED},
+};
+
+/* "9,643" */
+static const char *grouped(size_t number, char *out, size_t size)
 {
-    struct request r = {0};
+    char digits[32];
+    size_t n = (size_t)snprintf(digits, sizeof digits, "%zu", number), at = 0;
+    for (size_t i = 0; i < n && at + 2 < size; i++) {
+        out[at++] = digits[i];
+        if ((n - i) % 3 == 1 && i + 1 < n)
+            out[at++] = ',';
+    }
+    out[at] = '\0';
+    return out;
+}
+
+static int tell_json(const struct plm_verify *v, const char *path)
+{
+    struct plm_json json;
+    plm_json_start(&json, stdout);
+    plm_json_object(&json, NULL);
+    plm_json_string(&json, "schema", "plimsoll.verify/1");
+    plm_json_string(&json, "snapshot", path);
+    plm_json_string(&json, "verdict", verdicts[v->verdict].name);
+    plm_json_string(&json, "rules", plm_torch_name(v->torch));
+    plm_json_integer(&json, "allocations", v->allocations);
+    plm_json_integer(&json, "segments", v->segments);
+    if (v->verdict != PLM_VERDICT_SAME) {
+        plm_json_object(&json, "difference");
+        plm_json_integer(&json, "device", v->device);
+        plm_json_integer(&json, "event", v->event);
+        plm_json_string(&json, "sentence", v->sentence);
+        plm_json_end_object(&json);
+    }
+    plm_json_end_object(&json);
+    return plm_json_finish(&json);
+}
+
+static int tell_verdict(const struct request *r, const struct plm_verify *v)
+{
+    char allocations[48], segments[48];
+    if (r->json) {
+        if (tell_json(v, r->path) < 0)
+            return plm_complain(PLM_EXIT_CANNOT, "cannot write to standard output");
+    } else if (v->verdict == PLM_VERDICT_SAME) {
+        printf("Replayed: %s allocation%s and %s segment%s, each where the GPU run had it, by the rules of PyTorch "
+               "%s.\n",
+               grouped(v->allocations, allocations, sizeof allocations), v->allocations == 1 ? "" : "s",
+               grouped(v->segments, segments, sizeof segments), v->segments == 1 ? "" : "s", plm_torch_name(v->torch));
+    } else {
+        return plm_complain(verdicts[v->verdict].exit, v->sentence);
+    }
+    return verdicts[v->verdict].exit;
+}
+
+static int run(struct request *r)
+{
+    struct plm_import_options options = {.name = r->path,
+                                         .path = r->output,
+                                         .replace = r->force,
+                                         .verify = r->verify,
+                                         .torch = r->torch ? &r->release : NULL};
     struct plm_import_info info = {0};
     struct plm_error error;
-    char output[PATH_MAX];
     size_t size = 0;
     void *data = NULL;
-    int status = parse(&r, argc, argv, &error);
-    if (status == 0 && !r.output) {
-        status = name_output(r.path, output, sizeof output, &error);
-        r.output = output;
-    }
-    if (status == 0 && same_file(r.path, r.output))
-        status = plm_fail(&error, PLM_EINVAL, "%.300s is the snapshot itself; name another file with -o", r.output);
-    if (status < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    status = map_file(r.path, &data, &size, &error);
+    int status = map_file(r->path, &data, &size, &error);
     if (status == 0) {
-        status = plm_import_snapshot(data, size, r.path, r.output, r.force, &info, &error);
+        status = plm_import_snapshot(data, size, &options, &info, &error);
         munmap(data, size);
     }
     if (status < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    tell(&info, r.output);
-    return PLM_EXIT_OK;
+    if (r->output && !r->json)
+        tell(&info, r->output);
+    return r->verify ? tell_verdict(r, &info.verify) : PLM_EXIT_OK;
+}
+
+int plm_cmd_import(int argc, char **argv)
+{
+    struct request r = {0};
+    struct plm_error error;
+    char output[PATH_MAX];
+    int status = parse(&r, argc, argv, &error);
+    if (status == 0 && !r.output && !r.verify) {
+        status = name_output(r.path, output, sizeof output, &error);
+        r.output = output;
+    }
+    if (status == 0 && r.output && same_file(r.path, r.output))
+        status = plm_fail(&error, PLM_EINVAL, "%.300s is the snapshot itself; name another file with -o", r.output);
+    return status < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run(&r);
 }

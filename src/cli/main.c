@@ -20,6 +20,8 @@ static int version(int argc, char **argv);
 static const struct command commands[] = {
     {"run", plm_cmd_run, "run a command on the virtual GPU and report what it needs"},
     {"report", plm_cmd_report, "show the report of a job record again"},
+    {"fit", plm_cmd_fit, "which cards a recorded job fits on, found by replaying its memory"},
+    {"tune", plm_cmd_tune, "which setting of PyTorch's allocator would reserve least"},
     {"export", plm_cmd_export, "turn a job record into CSV, JSON, a memory snapshot, a trace"},
     {"import", plm_cmd_import, "turn a memory snapshot of PyTorch into a job record"},
     {"diff", plm_cmd_diff, "show what grew between two job records"},
@@ -64,6 +66,7 @@ static int help(int argc, char **argv)
          "  plimsoll -- python train.py --batch 64\n"
          "  plimsoll run --gpu rtx3060 --bounded -- python train.py\n"
          "  plimsoll report plimsoll-train.4711.plm --by module --at 3\n"
+         "  plimsoll fit --gpu rtx4090 plimsoll-train.4711.plm && plimsoll tune plimsoll-train.4711.plm\n"
          "\n"
          "Exit: 0 done, 1 does not fit, 2 usage, 3 the command failed, 4 not trustworthy, 125-127 could not start it.");
     return PLM_EXIT_OK;

@@ -102,7 +102,7 @@ static void keep_account(int device, uint64_t allocated, uint64_t reserved)
 static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t reserved, int device)
 {
     static _Atomic uint64_t last_reserved[PLM_DEVICES_MAX];
-    uint64_t words[3] = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes};
+    uint64_t words[4] = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes};
 
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
@@ -117,7 +117,8 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
     }
     words[2] =
         plm_record_pair(plm_context_now(), current_stream(device) | (plm_capture_active() ? PLM_STREAM_CAPTURED : 0));
-    plm_record(PLM_EV_BLOCK_ALLOC, device, words, 3);
+    words[3] = plm_asked_take(words[1]);
+    plm_record(PLM_EV_BLOCK_ALLOC, device, words, 4);
     plm_memory_recycle(words[0], words[1]);
     plm_assume_block(words[0], words[1]);
     plm_call_new_block(words[0]);

@@ -22,6 +22,11 @@ bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now);
 /* A block is handed out anew: what was written into it before must not show. */
 void plm_memory_recycle(uint64_t address, uint64_t bytes);
 
+/* asked.c: the size that was asked for when the calling thread got a block of `block` bytes; 0: not known. Sizes are
+   known from plm_asked_start() on, which PyTorch must have been loaded for. */
+void plm_asked_start(void);
+uint64_t plm_asked_take(uint64_t block);
+
 /* block.c: allocated and reserved peak of each device since the last call. */
 void plm_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX]);
 

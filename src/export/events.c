@@ -65,7 +65,7 @@ static const struct plm_event_shape shapes[PLM_EV_TYPES] = {
     [PLM_EV_TIME] = {"time", {NUMBER("base_ns", 0, 8)}},
     [PLM_EV_BLOCK_ALLOC] = {"block_alloc",
                             {ADDRESS("address", 0), NUMBER("bytes", 8, 8), CONTEXT(16), STREAM("stream", 20),
-                             CAPTURED("captured", 20)}},
+                             CAPTURED("captured", 20), NUMBER("asked", 24, 8)}},
     [PLM_EV_BLOCK_FREE] = {"block_free", {ADDRESS("address", 0), NUMBER("bytes", 8, 8)}},
     [PLM_EV_RESERVED] = {"reserved", {NUMBER("bytes", 0, 8)}},
     [PLM_EV_MEMORY_ALLOC] = {"memory_alloc",

@@ -2,46 +2,13 @@
 
 #include <stdlib.h>
 
+#include "allocator/sizes.h"
 #include "base/array.h"
 #include "base/error.h"
 
 enum { NOBODY = UINT32_MAX };
 
-#define MIB           (1ull << 20)
-#define SMALLEST      512ull /* what the allocator hands out is a multiple of this */
-#define SMALL_MOST    MIB    /* up to here a request is served from the small pool */
 #define SEARCHED_MOST (1ull << 31)
-
-/* ---- rounding ---- */
-
-static unsigned log2_of(uint64_t value)
-{
-    return 63u - (unsigned)__builtin_clzll(value);
-}
-
-static uint64_t next_division(uint64_t bytes, uint32_t divisions)
-{
-    uint64_t floor = 1ull << log2_of(bytes), part = floor >> log2_of(divisions);
-    if (bytes == floor)
-        return bytes;
-    if (!part)
-        return floor << 1;
-    return (bytes + part - 1) & ~(part - 1);
-}
-
-uint64_t plm_heap_round(const struct plm_heap_settings *s, uint64_t bytes)
-{
-    unsigned interval;
-    if (bytes < SMALLEST)
-        return SMALLEST;
-    if (bytes >= 1ull << 62)
-        return bytes; /* no allocation is that large */
-    interval = log2_of(bytes) > 20 ? log2_of(bytes) - 20 : 0;
-    interval = interval > 15 ? 15 : interval;
-    if (s->divisions[interval] > 1 && bytes > SMALLEST * s->divisions[interval])
-        return next_division(bytes, s->divisions[interval]);
-    return (bytes + SMALLEST - 1) & ~(SMALLEST - 1);
-}
 
 /* ---- pieces ---- */
 
@@ -206,22 +173,15 @@ int plm_heap_remove(struct plm_heap *h, uint64_t address, uint64_t bytes)
     return 0;
 }
 
-static bool should_split(const struct plm_heap *h, uint64_t rounded, uint64_t rest)
-{
-    if (rounded <= SMALL_MOST || h->settings.expandable)
-        return rest >= SMALLEST;
-    return rounded < h->settings.max_split_size && rest > SMALL_MOST;
-}
-
 int plm_heap_take(struct plm_heap *h, uint64_t address, uint64_t bytes, uint64_t *given)
 {
-    uint64_t rounded = plm_heap_round(&h->settings, bytes);
+    uint64_t rounded = plm_size_round(&h->settings, bytes);
     uint32_t piece = piece_at(h, address);
     int status = 0;
     *given = rounded;
     if (piece == NOBODY || h->piece[piece].taken || h->piece[piece].size < rounded)
         return 0;
-    if (should_split(h, rounded, h->piece[piece].size - rounded))
+    if (plm_size_splits(&h->settings, rounded <= PLM_SMALL_MOST, rounded, h->piece[piece].size - rounded))
         status = split(h, piece, rounded);
     h->piece[piece].taken = true;
     *given = h->piece[piece].size;

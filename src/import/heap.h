@@ -12,15 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/settings.h"
 #include "base/map.h"
 
 #define PLM_HEAP_PAGE (2ull << 20) /* what an expandable segment grows by */
-
-struct plm_heap_settings {
-    uint64_t max_split_size;     /* UINT64_MAX: no limit */
-    uint32_t divisions[16];      /* roundup_power2_divisions, for sizes from 1 MiB on, each twice the one before */
-    bool expandable;
-};
 
 struct plm_piece {
     uint64_t address, size;
@@ -29,16 +24,13 @@ struct plm_piece {
 };
 
 struct plm_heap {
-    struct plm_heap_settings settings;
+    struct plm_allocator_settings settings;
     struct plm_piece *piece;
     size_t pieces, room;
     uint32_t unused;             /* chain of pieces that are gone, one more than the number; 0: none */
     struct plm_map by_start, by_end;
     uint64_t searched;           /* pieces that were looked at one after the other */
 };
-
-/* What the allocator rounds a request to. */
-uint64_t plm_heap_round(const struct plm_heap_settings *settings, uint64_t bytes);
 
 /* Memory that the allocator got from the card, or a part of an expandable segment: joined with free neighbours. */
 int plm_heap_add(struct plm_heap *heap, uint64_t address, uint64_t bytes, bool expandable);

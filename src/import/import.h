@@ -12,16 +12,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "import/verify.h"
+
 struct plm_error;
 
-struct plm_import_info {
-    size_t devices, events, allocations;
-    size_t earlier;        /* blocks that were there before the history begins */
-    bool agrees;           /* it ends with what the snapshot says is allocated and reserved */
+struct plm_import_options {
+    const char *name;            /* the snapshot's, for the record */
+    const char *path;            /* of the record, which is made, or replaced if `replace`; NULL: none is made */
+    bool replace;
+    bool verify;                 /* see verify.h */
+    const enum plm_torch *torch; /* the rules that it is verified by; NULL: whichever reproduce it */
 };
 
-/* `path` is made, or replaced if `replace`; `name` is the snapshot's, for the record. */
-int plm_import_snapshot(const void *data, size_t size, const char *name, const char *path, bool replace,
+struct plm_import_info {
+    size_t devices, events, allocations; /* if a record was made */
+    size_t earlier;              /* blocks that were there before the history begins */
+    bool agrees;                 /* it ends with what the snapshot says is allocated and reserved */
+    struct plm_verify verify;    /* if that was asked for */
+};
+
+int plm_import_snapshot(const void *data, size_t size, const struct plm_import_options *options,
                         struct plm_import_info *info, struct plm_error *error);
 
 #endif

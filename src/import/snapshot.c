@@ -183,8 +183,9 @@ static void start(struct lane *l)
         }
     }
     for (k = 0; k < d->blocks; k++)
-        block_alloc(l, d->block[k].address, d->block[k].bytes, d->block[k].frames,
-                    stream_number(l, d->block[k].stream, d->block[k].captured));
+        if (!d->block[k].pending)
+            block_alloc(l, d->block[k].address, d->block[k].bytes, d->block[k].frames,
+                        stream_number(l, d->block[k].stream, d->block[k].pool != 0));
 }
 
 static void event(struct lane *l, const struct plm_trace_event *e)
@@ -193,7 +194,7 @@ static void event(struct lane *l, const struct plm_trace_event *e)
     switch ((enum plm_trace_action)e->action) {
     case PLM_TRACE_ALLOC:
         failed(l, plm_heap_take(&l->heap, e->address, e->bytes, &given));
-        block_alloc(l, e->address, given, e->frames, stream_number(l, e->stream, e->captured));
+        block_alloc(l, e->address, given, e->frames, stream_number(l, e->stream, e->pool != 0));
         l->import->info->allocations++;
         break;
     case PLM_TRACE_FREE_REQUESTED: block_free(l, e->address); break;
@@ -273,8 +274,8 @@ static int make_record(struct import *m, const char *name, const char *path, boo
     return 0;
 }
 
-int plm_import_snapshot(const void *data, size_t size, const char *name, const char *path, bool replace,
-                        struct plm_import_info *info, struct plm_error *error)
+int plm_import_snapshot(const void *data, size_t size, const struct plm_import_options *o, struct plm_import_info *info,
+                        struct plm_error *error)
 {
     struct plm_unpickled *pickle;
     struct plm_trace trace;
@@ -286,7 +287,10 @@ int plm_import_snapshot(const void *data, size_t size, const char *name, const c
     m.p = pickle;
     status = plm_trace_read(pickle, &trace, error);
     if (status == 0) {
-        status = make_record(&m, name, path, replace, error);
+        if (o->verify)
+            status = plm_verify_trace(&trace, o->torch, &info->verify, error);
+        if (status == 0 && o->path)
+            status = make_record(&m, o->name, o->path, o->replace, error);
         plm_trace_free(&trace);
     }
     plm_map_free(&m.by_frames);

@@ -25,14 +25,13 @@ static uint64_t number(const struct plm_unpickled *p, uint32_t dict, const char 
 
 /* ---- events ---- */
 
-static bool in_private_pool(const struct plm_unpickled *p, uint32_t dict)
+uint64_t plm_trace_pool(const struct plm_unpickled *p, uint32_t id)
 {
-    struct plm_unpickle_walk walk = plm_unpickle_begin(p, plm_unpickle_find(p, dict, "pool_id"));
-    uint64_t id;
+    struct plm_unpickle_walk walk = plm_unpickle_begin(p, id);
+    uint64_t pool = 0, half;
     for (uint32_t part; (part = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;)
-        if (plm_unpickle_unsigned(p, part, &id) && id)
-            return true;
-    return false;
+        pool = plm_unpickle_unsigned(p, part, &half) ? pool << 32 | (half & UINT32_MAX) : pool;
+    return pool;
 }
 
 static int action_of(const struct plm_unpickled *p, uint32_t dict)
@@ -44,41 +43,60 @@ static int action_of(const struct plm_unpickled *p, uint32_t dict)
     return -1; /* a snapshot was taken, or something that a later version has */
 }
 
-static int read_event(const struct plm_unpickled *p, uint32_t dict, struct plm_trace_device *d, struct plm_error *error)
+/* Keys that came with a release say that it, or a later one, wrote the snapshot. */
+static void look_for_release(const struct plm_unpickled *p, uint32_t dict, struct plm_trace *t)
+{
+    static const struct {
+        const char *key;
+        enum plm_torch torch;
+    } keys[] = {{"compile_context", PLM_TORCH_2_10}, {"pool_id", PLM_TORCH_2_15}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (keys[i].torch > t->torch && plm_unpickle_find(p, dict, keys[i].key) != PLM_PICKLED_ABSENT)
+            t->torch = keys[i].torch;
+}
+
+static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t place, struct plm_trace *t,
+                      struct plm_trace_device *d, struct plm_error *error)
 {
     struct plm_trace_event *more = plm_grow(d->event, d->events, &d->event_room, sizeof *more);
+    const uint32_t pool = plm_unpickle_find(p, dict, "pool_id");
     int action = action_of(p, dict);
     struct plm_trace_event e = {.address = number(p, dict, "addr"),
                                 .bytes = number(p, dict, "size"),
                                 .us = number(p, dict, "time_us"),
                                 .stream = number(p, dict, "stream"),
                                 .frames = plm_unpickle_find(p, dict, "frames"),
+                                .number = place,
                                 .action = (uint8_t)action,
-                                .captured = in_private_pool(p, dict)};
+                                .pool = plm_trace_pool(p, pool)};
     if (!more)
         return plm_fail(error, PLM_ENOMEM, "out of memory");
     d->event = more;
     if (action < 0)
         return 0;
     if (action != PLM_TRACE_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
-        return plm_fail(error, PLM_EFORMAT, "event %zu of device %u is about %llu bytes, which cannot be", d->events,
+        return plm_fail(error, PLM_EFORMAT, "event %u of device %u is about %llu bytes, which cannot be", place,
                         d->number, (unsigned long long)e.bytes);
+    t->has_pools |= pool != PLM_PICKLED_ABSENT;
+    look_for_release(p, dict, t);
     /* Threads may record in another order than they read the clock; here time does not go back. */
     if (d->events && e.us < d->event[d->events - 1].us)
         e.us = d->event[d->events - 1].us;
+    d->of[action]++;
     d->event[d->events++] = e;
     return 0;
 }
 
-static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_trace_device *d,
+static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_trace *t, struct plm_trace_device *d,
                        struct plm_error *error)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
+    uint32_t place = 0;
     int status = 0;
     for (uint32_t dict; status == 0 && (dict = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
         if (plm_unpickle_type(p, dict) != PLM_PICKLED_DICT)
             return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: an event is no dict");
-        status = read_event(p, dict, d, error);
+        status = read_event(p, dict, place++, t, d, error);
     }
     return status;
 }
@@ -97,7 +115,7 @@ static int read_devices(const struct plm_unpickled *p, uint32_t traces, uint32_t
         t->device = d;
         d = &t->device[t->devices];
         *d = (struct plm_trace_device){.number = (unsigned)t->devices++};
-        status = read_events(p, list, d, error);
+        status = read_events(p, list, t, d, error);
         if (status == 0)
             status = plm_trace_start(p, segments, t, d, error);
         if (status == 0 && d->events && (!t->first_us || d->event[0].us < t->first_us))
@@ -108,22 +126,25 @@ static int read_devices(const struct plm_unpickled *p, uint32_t traces, uint32_t
 
 /* ---- settings and steps ---- */
 
-static void read_divisions(const struct plm_unpickled *p, uint32_t dict, struct plm_heap_settings *s)
+static void read_divisions(const struct plm_unpickled *p, uint32_t dict, struct plm_allocator_settings *s)
 {
     char key[16];
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < PLM_ROUNDUP_INTERVALS; i++) {
         uint64_t value;
         snprintf(key, sizeof key, "%u", 1u << i);
         value = number(p, dict, key);
-        s->divisions[i] = value < 1u << 20 ? (uint32_t)value : 0;
+        s->roundup[i] = value < 1u << 20 && !(value & (value - 1)) ? value : 0;
     }
 }
 
+/* What the snapshot lists was in force at its end; the rest follows from the text of the setting. */
 static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct plm_trace *t)
 {
     /* The name is the setting's environment variable, which later versions call differently. */
     static const char *const names[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"};
-    const uint32_t max_split = plm_unpickle_find(p, dict, "max_split_size");
+    struct plm_allocator_settings *s = &t->settings;
+    const uint32_t expandable = plm_unpickle_find(p, dict, "expandable_segments");
+    struct plm_error ignored;
     snprintf(t->allocator, sizeof t->allocator, "default");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t n = 0;
@@ -131,10 +152,20 @@ static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct p
         if (n && n < sizeof t->allocator)
             snprintf(t->allocator, sizeof t->allocator, "%.*s", (int)n, text);
     }
-    if (!plm_unpickle_unsigned(p, max_split, &t->settings.max_split_size) || !t->settings.max_split_size)
-        t->settings.max_split_size = UINT64_MAX; /* -1 */
-    t->settings.expandable = number(p, dict, "expandable_segments") != 0;
-    read_divisions(p, plm_unpickle_find(p, dict, "roundup_power2_divisions"), &t->settings);
+    if (strcmp(t->allocator, "default") == 0 ||
+        plm_allocator_settings_parse(t->allocator, PLM_TORCHES - 1, s, &ignored) < 0)
+        plm_allocator_settings_parse("", PLM_TORCHES - 1, s, &ignored);
+    s->fraction = -1;
+    if (dict == PLM_PICKLED_ABSENT)
+        return;
+    if (!plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, "max_split_size"), &s->max_split_size) ||
+        !s->max_split_size)
+        s->max_split_size = UINT64_MAX; /* -1 */
+    if (!plm_unpickle_real(p, plm_unpickle_find(p, dict, "garbage_collection_threshold"), &s->gc_threshold))
+        s->gc_threshold = 0;
+    if (expandable != PLM_PICKLED_ABSENT)
+        s->expandable = number(p, dict, "expandable_segments") != 0;
+    read_divisions(p, plm_unpickle_find(p, dict, "roundup_power2_divisions"), s);
 }
 
 /* Annotations tell when optimizers stepped. Of several, the first one counts. */

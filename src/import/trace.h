@@ -31,20 +31,23 @@ enum plm_trace_action {
 
 struct plm_trace_event {
     uint64_t address, bytes, us, stream;
+    uint64_t pool;             /* private pool, of a CUDA graph as a rule; 0: none */
     uint32_t frames;
+    uint32_t number;           /* in the snapshot's list, which has events that are passed over here */
     uint8_t action;
-    bool captured;             /* in a private pool, of a CUDA graph as a rule; older versions do not tell */
 };
 
 struct plm_trace_range {       /* memory of the card that was there before */
-    uint64_t address, bytes;
-    bool expandable;
+    uint64_t address, bytes, stream, pool;
+    bool expandable, small;
 };
 
 struct plm_trace_block {       /* a block that was there before */
-    uint64_t address, bytes, stream;
+    uint64_t address, bytes, stream, pool;
+    size_t until;              /* the event that frees it; SIZE_MAX: none */
     uint32_t frames;
-    bool captured;
+    bool pending;              /* freed before already, and waits for another stream */
+    bool known;                /* its size is what the snapshot says; otherwise it follows from what was asked for */
 };
 
 struct plm_trace_device {
@@ -53,13 +56,17 @@ struct plm_trace_device {
     struct plm_trace_range *range;
     struct plm_trace_block *block;
     size_t events, ranges, blocks, event_room, range_room, block_room;
+    size_t of[PLM_TRACE_ACTIONS];         /* how many events of each kind */
     uint64_t end_allocated, end_reserved; /* what the snapshot says of its end */
+    bool unsure;                          /* the size of a block that was there before is not certain */
 };
 
 struct plm_trace {
     struct plm_trace_device *device;
     size_t devices, room;
-    struct plm_heap_settings settings;
+    struct plm_allocator_settings settings;
+    enum plm_torch torch;      /* the oldest release that writes such events */
+    bool has_pools;            /* events tell their private pool; otherwise the segments of the end do */
     char allocator[512];       /* the user's setting, or "default" */
     uint64_t first_us;         /* of all events */
     uint64_t *step_us;         /* ends of optimizer steps */
@@ -73,5 +80,8 @@ void plm_trace_free(struct plm_trace *trace);
 /* trace_start.c: fills range and block of a device. `segments` are those of the snapshot. */
 int plm_trace_start(const struct plm_unpickled *pickle, uint32_t segments, const struct plm_trace *trace,
                     struct plm_trace_device *device, struct plm_error *error);
+
+/* A pool_id of the snapshot: 0 for the allocator's own. */
+uint64_t plm_trace_pool(const struct plm_unpickled *pickle, uint32_t id);
 
 #endif

@@ -1,6 +1,7 @@
 /* What the allocator held before the history begins: what it held at the end, with the history undone. */
 #include <stdlib.h>
 
+#include "allocator/sizes.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/unpickle.h"
@@ -13,8 +14,10 @@ struct work {
     const struct plm_unpickled *p;
     const struct plm_trace *trace;
     struct plm_trace_device *d;
-    struct plm_map segment;     /* address -> bytes */
-    struct plm_map page;        /* of expandable segments; value 0 */
+    struct plm_trace_range *info; /* what is known of memory that was there at some time */
+    size_t infos, info_room;
+    struct plm_map segment;     /* address -> its info */
+    struct plm_map page;        /* of expandable segments -> info */
     struct plm_map seen;        /* addresses that the history hands out or takes back */
     uint64_t pages;
     struct plm_error *error;
@@ -32,14 +35,14 @@ static uint64_t number(const struct work *w, uint32_t dict, const char *key)
     return value;
 }
 
-static int set_pages(struct work *w, uint64_t address, uint64_t bytes, bool there)
+static int set_pages(struct work *w, uint64_t address, uint64_t bytes, uint64_t info)
 {
     for (uint64_t at = 0; at < bytes; at += PLM_HEAP_PAGE) {
         if (++w->pages > PAGES_MOST)
             return plm_fail(w->error, PLM_EFORMAT, "this snapshot is about more memory than there can be");
-        if (!there)
+        if (info == PLM_MAP_NONE)
             plm_map_remove(&w->page, address + at);
-        else if (plm_map_put(&w->page, address + at, 0))
+        else if (plm_map_put(&w->page, address + at, info))
             return no_memory(w);
     }
     return 0;
@@ -52,36 +55,60 @@ static bool mine(const struct work *w, uint32_t segment)
     return plm_unpickle_type(w->p, segment) == PLM_PICKLED_DICT && number(w, segment, "device") == w->d->number;
 }
 
+/* Memory that is there. */
+static int put(struct work *w, struct plm_trace_range range)
+{
+    struct plm_trace_range *more = plm_grow(w->info, w->infos, &w->info_room, sizeof *more);
+    if (!more)
+        return no_memory(w);
+    w->info = more;
+    w->info[w->infos] = range;
+    if (range.expandable)
+        return set_pages(w, range.address, range.bytes, w->infos++);
+    return plm_map_put(&w->segment, range.address, w->infos++) ? no_memory(w) : 0;
+}
+
 static int end_segment(struct work *w, uint32_t segment)
 {
-    uint64_t address = number(w, segment, "address"), bytes = number(w, segment, "total_size");
-    if (bytes > 1ull << 48 || address > UINT64_MAX - bytes)
-        return plm_fail(w->error, PLM_EFORMAT, "a segment of %llu bytes cannot be", (unsigned long long)bytes);
-    w->d->end_reserved += bytes;
+    struct plm_trace_range range = {
+        .address = number(w, segment, "address"),
+        .bytes = number(w, segment, "total_size"),
+        .stream = number(w, segment, "stream"),
+        .pool = plm_trace_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id")),
+        .expandable = number(w, segment, "is_expandable") != 0,
+        .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"), "small")};
+    if (range.bytes > 1ull << 48 || range.address > UINT64_MAX - range.bytes)
+        return plm_fail(w->error, PLM_EFORMAT, "a segment of %llu bytes cannot be", (unsigned long long)range.bytes);
+    w->d->end_reserved += range.bytes;
     w->d->end_allocated += number(w, segment, "allocated_size");
-    if (number(w, segment, "is_expandable"))
-        return set_pages(w, address, bytes, true);
-    return plm_map_put(&w->segment, address, bytes) ? no_memory(w) : 0;
+    return put(w, range);
 }
 
 static int undo(struct work *w, const struct plm_trace_event *e)
 {
+    struct plm_trace_range range = {e->address, e->bytes, e->stream, e->pool, false, e->bytes == PLM_SMALL_SEGMENT};
     switch ((enum plm_trace_action)e->action) {
     case PLM_TRACE_SEGMENT_ALLOC: plm_map_remove(&w->segment, e->address); return 0;
-    case PLM_TRACE_SEGMENT_FREE: return plm_map_put(&w->segment, e->address, e->bytes) ? no_memory(w) : 0;
-    case PLM_TRACE_SEGMENT_MAP: return set_pages(w, e->address, e->bytes, false);
-    case PLM_TRACE_SEGMENT_UNMAP: return set_pages(w, e->address, e->bytes, true);
+    case PLM_TRACE_SEGMENT_FREE: return put(w, range);
+    case PLM_TRACE_SEGMENT_MAP: return set_pages(w, e->address, e->bytes, PLM_MAP_NONE);
+    case PLM_TRACE_SEGMENT_UNMAP:
+        range.expandable = true;
+        range.small = e->bytes % w->trace->settings.large_segment != 0;
+        return put(w, range);
     default: return 0;
     }
 }
 
-static int add_range(struct work *w, uint64_t address, uint64_t bytes, bool expandable)
+static int add_range(struct work *w, uint64_t address, uint64_t bytes, const struct plm_trace_range *info)
 {
     struct plm_trace_range *more = plm_grow(w->d->range, w->d->ranges, &w->d->range_room, sizeof *more);
     if (!more)
         return no_memory(w);
     w->d->range = more;
-    w->d->range[w->d->ranges++] = (struct plm_trace_range){address, bytes, expandable};
+    more = &w->d->range[w->d->ranges++];
+    *more = *info;
+    more->address = address;
+    more->bytes = bytes;
     return 0;
 }
 
@@ -100,7 +127,8 @@ static void join_ranges(struct plm_trace_device *d)
     qsort(d->range, d->ranges, sizeof d->range[0], compare_ranges);
     for (size_t i = 1; i < d->ranges; i++) {
         struct plm_trace_range *last = &d->range[kept];
-        if (last->expandable && d->range[i].expandable && last->address + last->bytes == d->range[i].address)
+        if (last->expandable && d->range[i].expandable && last->address + last->bytes == d->range[i].address &&
+            last->stream == d->range[i].stream && last->pool == d->range[i].pool)
             last->bytes += d->range[i].bytes;
         else
             d->range[++kept] = d->range[i];
@@ -115,10 +143,11 @@ static int find_ranges(struct work *w)
         status = undo(w, &w->d->event[i]);
     for (size_t i = 0; i < w->segment.slots && status == 0; i++)
         if (w->segment.slot[i].value != PLM_MAP_NONE)
-            status = add_range(w, w->segment.slot[i].key, w->segment.slot[i].value, false);
+            status = add_range(w, w->segment.slot[i].key, w->info[w->segment.slot[i].value].bytes,
+                               &w->info[w->segment.slot[i].value]);
     for (size_t i = 0; i < w->page.slots && status == 0; i++)
         if (w->page.slot[i].value != PLM_MAP_NONE)
-            status = add_range(w, w->page.slot[i].key, PLM_HEAP_PAGE, true);
+            status = add_range(w, w->page.slot[i].key, PLM_HEAP_PAGE, &w->info[w->page.slot[i].value]);
     join_ranges(w->d);
     return status;
 }
@@ -146,8 +175,13 @@ static int find_freed(struct work *w)
         if (plm_map_put(&w->seen, e->address, 0))
             return no_memory(w);
         if (e->action != PLM_TRACE_ALLOC)
-            status = add_block(w, (struct plm_trace_block){e->address, plm_heap_round(&w->trace->settings, e->bytes),
-                                                           e->stream, PLM_PICKLED_ABSENT, e->captured});
+            status = add_block(w, (struct plm_trace_block){.address = e->address,
+                                                           .bytes = plm_size_round(&w->trace->settings, e->bytes),
+                                                           .stream = e->stream,
+                                                           .pool = e->pool,
+                                                           .until = i,
+                                                           .frames = PLM_PICKLED_ABSENT,
+                                                           .pending = e->action == PLM_TRACE_FREE_COMPLETED});
     }
     return status;
 }
@@ -156,17 +190,25 @@ static int find_freed(struct work *w)
 static int find_kept(struct work *w, uint32_t segment)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(w->p, plm_unpickle_find(w->p, segment, "blocks"));
+    const uint64_t pool = plm_trace_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id"));
     uint64_t at = number(w, segment, "address");
     int status = 0;
     for (uint32_t b; status == 0 && (b = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;) {
-        uint64_t address = number(w, b, "address"), bytes = number(w, b, "size");
-        if (!address)
-            address = at; /* before 2.1 only the order of the blocks tells */
-        at = address + bytes;
-        if (plm_unpickle_is(w->p, plm_unpickle_find(w->p, b, "state"), "active_allocated") && bytes <= 1ull << 48 &&
-            plm_map_get(&w->seen, address) == PLM_MAP_NONE)
-            status = add_block(w, (struct plm_trace_block){address, bytes, number(w, segment, "stream"),
-                                                           plm_unpickle_find(w->p, b, "frames"), false});
+        struct plm_trace_block block = {.address = number(w, b, "address"),
+                                        .bytes = number(w, b, "size"),
+                                        .stream = number(w, segment, "stream"),
+                                        .pool = pool,
+                                        .until = SIZE_MAX,
+                                        .frames = plm_unpickle_find(w->p, b, "frames"),
+                                        .known = true};
+        const uint32_t state = plm_unpickle_find(w->p, b, "state");
+        if (!block.address)
+            block.address = at; /* before 2.1 only the order of the blocks tells */
+        at = block.address + block.bytes;
+        block.pending = !plm_unpickle_is(w->p, state, "active_allocated");
+        if (!plm_unpickle_is(w->p, state, "inactive") && block.bytes <= 1ull << 48 &&
+            plm_map_get(&w->seen, block.address) == PLM_MAP_NONE)
+            status = add_block(w, block);
     }
     return status;
 }
@@ -177,22 +219,145 @@ static int compare_blocks(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
+/* ---- the rest that a large block did not leave ---- */
+
+/* The block that begins at or before an address; SIZE_MAX: none. */
+static size_t block_before(const struct plm_trace_device *d, uint64_t address)
+{
+    size_t low = 0, high = d->blocks;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (d->block[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : SIZE_MAX;
+}
+
+/* What is handed out first behind a block begins where it ends. */
+static void ends_by_allocations(struct plm_trace_device *d)
+{
+    for (size_t i = 0; i < d->events; i++) {
+        const struct plm_trace_event *e = &d->event[i];
+        size_t k = e->action == PLM_TRACE_ALLOC ? block_before(d, e->address) : SIZE_MAX;
+        struct plm_trace_block *b = k == SIZE_MAX ? NULL : &d->block[k];
+        if (!b || b->known || b->until < i || b->bytes <= PLM_SMALL_MOST || e->address < b->address + b->bytes ||
+            e->address - b->address - b->bytes > PLM_SMALL_MOST)
+            continue;
+        b->bytes = e->address - b->address;
+        b->known = true;
+    }
+}
+
+/* Free memory in a segment of large blocks is always more than 1 MiB: less belongs to the block before it. */
+static void settle_sizes(struct plm_trace_device *d, const struct plm_allocator_settings *s)
+{
+    size_t k = 0;
+    if (!s->expandable)
+        ends_by_allocations(d);
+    for (size_t i = 0; i < d->ranges; i++) {
+        const struct plm_trace_range *r = &d->range[i];
+        const uint64_t end = r->address + r->bytes;
+        for (; k < d->blocks && d->block[k].address < end; k++) {
+            struct plm_trace_block *b = &d->block[k];
+            uint64_t next = k + 1 < d->blocks && d->block[k + 1].address < end ? d->block[k + 1].address : end, gap;
+            if (b->address < r->address || r->expandable || b->bytes <= PLM_SMALL_MOST || b->known ||
+                b->bytes > next - b->address)
+                continue;
+            gap = next - b->address - b->bytes;
+            if (gap <= PLM_SMALL_MOST || b->bytes >= s->max_split_size)
+                b->bytes += gap;
+            else
+                d->unsure = true;
+        }
+    }
+}
+
+/* ---- private pools ---- */
+
+struct owned {
+    uint64_t address, bytes, pool, since; /* the event that made the segment; 0: none */
+};
+
+static int compare_owned(const void *a, const void *b)
+{
+    const struct owned *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static int find_owned(struct work *w, struct owned *owned, size_t *count)
+{
+    struct plm_map since = {0};
+    int status = 0;
+    for (size_t i = 0; i < w->d->events && status == 0; i++)
+        if (w->d->event[i].action == PLM_TRACE_SEGMENT_ALLOC && plm_map_put(&since, w->d->event[i].address, i))
+            status = no_memory(w);
+    for (size_t k = 0; k < w->infos; k++) {
+        const struct plm_trace_range *r = &w->info[k];
+        uint64_t from = plm_map_get(&since, r->address);
+        if (r->pool)
+            owned[(*count)++] = (struct owned){r->address, r->bytes, r->pool, from == PLM_MAP_NONE ? 0 : from};
+    }
+    plm_map_free(&since);
+    return status;
+}
+
+/* Releases that do not tell the pool of an event: it is that of the segment, which the end of the snapshot tells. */
+static int tell_pools(struct work *w)
+{
+    struct owned *owned = calloc(w->infos + 1, sizeof *owned);
+    size_t count = 0;
+    int status = owned ? find_owned(w, owned, &count) : no_memory(w);
+    if (count)
+        qsort(owned, count, sizeof *owned, compare_owned);
+    for (size_t i = 0; i < w->d->events && status == 0 && count; i++) {
+        struct plm_trace_event *e = &w->d->event[i];
+        size_t low = 0, high = count;
+        while (high - low > 1) {
+            size_t middle = low + (high - low) / 2;
+            if (owned[middle].address <= e->address)
+                low = middle;
+            else
+                high = middle;
+        }
+        if (e->address - owned[low].address < owned[low].bytes && i >= owned[low].since)
+            e->pool = owned[low].pool;
+    }
+    free(owned);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static int each_segment(struct work *w, uint32_t segments, int (*visit)(struct work *w, uint32_t segment))
+{
+    struct plm_unpickle_walk walk = plm_unpickle_begin(w->p, segments);
+    int status = 0;
+    for (uint32_t s; status == 0 && (s = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;)
+        if (mine(w, s))
+            status = visit(w, s);
+    return status;
+}
+
 int plm_trace_start(const struct plm_unpickled *p, uint32_t segments, const struct plm_trace *trace,
                     struct plm_trace_device *d, struct plm_error *error)
 {
     struct work w = {.p = p, .trace = trace, .d = d, .error = error};
-    struct plm_unpickle_walk walk = plm_unpickle_begin(p, segments);
-    int status = find_freed(&w);
-    for (uint32_t s; status == 0 && (s = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;)
-        if (mine(&w, s)) {
-            status = end_segment(&w, s);
-            if (status == 0)
-                status = find_kept(&w, s);
-        }
+    int status = each_segment(&w, segments, end_segment);
+    if (status == 0 && !trace->has_pools)
+        status = tell_pools(&w);
+    if (status == 0)
+        status = find_freed(&w);
+    if (status == 0)
+        status = each_segment(&w, segments, find_kept);
     if (status == 0)
         status = find_ranges(&w);
     if (d->blocks)
         qsort(d->block, d->blocks, sizeof d->block[0], compare_blocks);
+    if (status == 0)
+        settle_sizes(d, &trace->settings);
+    free(w.info);
     plm_map_free(&w.segment);
     plm_map_free(&w.page);
     plm_map_free(&w.seen);

@@ -71,27 +71,28 @@ enum plm_event_type {
     PLM_EV_TEXT,          /* u32 id, u32 length, bytes padded to 8: a string that other events name by id */
     PLM_EV_CONFIG,        /* u32 key text, u32 value text */
     PLM_EV_TIME,          /* u64 CLOCK_MONOTONIC ns: new time base */
-    PLM_EV_BLOCK_ALLOC,   /* u64 address, u64 bytes (rounded), u32 context, u32 stream: the caching allocator hands a
-                             block out. Version 1 has the first two words only */
-    PLM_EV_BLOCK_FREE,    /* u64 address, u64 bytes */
-    PLM_EV_RESERVED,      /* u64 bytes: what the caching allocator holds now */
-    PLM_EV_MEMORY_ALLOC,  /* u64 address, u64 bytes, u32 kind, u32 owner text: the card's memory is taken */
-    PLM_EV_MEMORY_FREE,   /* u64 address, u64 bytes, u32 kind, u32 owner text */
-    PLM_EV_STEP,          /* u32 step that ended, from 1; u32 optimizers seen so far */
-    PLM_EV_REFUSED,       /* u32 library text, u32 symbol text */
-    PLM_EV_READBACK,      /* u64 bytes, u32 operator text, u32 0: the host read what a kernel may have written */
-    PLM_EV_NOTE,          /* u32 kind text, u32 value text: something the report must say */
-    PLM_EV_OOM,           /* u64 bytes asked, u64 bytes in use */
-    PLM_EV_LAUNCHES,      /* u64 launches so far in this process */
-    PLM_EV_END,           /* the process left normally */
+    PLM_EV_BLOCK_ALLOC, /* u64 address, u64 bytes of the block, u32 context, u32 stream, u64 bytes that were asked for
+                             (0: not known): the caching allocator hands a block out. Version 1 has the first two
+                             words only */
+    PLM_EV_BLOCK_FREE, /* u64 address, u64 bytes */
+    PLM_EV_RESERVED, /* u64 bytes: what the caching allocator holds now */
+    PLM_EV_MEMORY_ALLOC, /* u64 address, u64 bytes, u32 kind, u32 owner text: the card's memory is taken */
+    PLM_EV_MEMORY_FREE, /* u64 address, u64 bytes, u32 kind, u32 owner text */
+    PLM_EV_STEP, /* u32 step that ended, from 1; u32 optimizers seen so far */
+    PLM_EV_REFUSED, /* u32 library text, u32 symbol text */
+    PLM_EV_READBACK, /* u64 bytes, u32 operator text, u32 0: the host read what a kernel may have written */
+    PLM_EV_NOTE, /* u32 kind text, u32 value text: something the report must say */
+    PLM_EV_OOM, /* u64 bytes asked, u64 bytes in use */
+    PLM_EV_LAUNCHES, /* u64 launches so far in this process */
+    PLM_EV_END, /* the process left normally */
     /* since version 2 */
-    PLM_EV_CONTEXT,       /* u32 id, u32 module text; u32 outermost operator text, u32 innermost; u32 phase, u32 0:
+    PLM_EV_CONTEXT, /* u32 id, u32 module text; u32 outermost operator text, u32 innermost; u32 phase, u32 0:
                              where in the program something happened; other events of the process name it by id */
-    PLM_EV_PHASE,         /* u32 phase, u32 0: the process passes into it */
-    PLM_EV_MODULE,        /* u32 module text (0: leaves the innermost), u32 phase */
-    PLM_EV_TAG,           /* u64 address, u32 category, u32 owner text (a parameter's full name), u64 bytes that
+    PLM_EV_PHASE, /* u32 phase, u32 0: the process passes into it */
+    PLM_EV_MODULE, /* u32 module text (0: leaves the innermost), u32 phase */
+    PLM_EV_TAG, /* u64 address, u32 category, u32 owner text (a parameter's full name), u64 bytes that
                              were asked for (0: not known): what the block that holds the address is for */
-    PLM_EV_LAUNCH,        /* see docs/record.md for this and the following */
+    PLM_EV_LAUNCH, /* see docs/record.md for this and the following */
     PLM_EV_GEMM,
     PLM_EV_CONVOLUTION,
     PLM_EV_RNN,
@@ -126,7 +127,7 @@ enum plm_category {
     PLM_CATEGORY_COMMUNICATION,
     PLM_CATEGORY_WORKSPACE,
     PLM_CATEGORY_INPUTS,
-    PLM_CATEGORY_ACTIVATIONS,  /* from here on by lifetime, never tagged */
+    PLM_CATEGORY_ACTIVATIONS, /* from here on by lifetime, never tagged */
     PLM_CATEGORY_TEMPORARIES,
     PLM_CATEGORY_OTHER,
     PLM_CATEGORIES
@@ -136,11 +137,11 @@ enum plm_category {
 
 /* The element counts of a LAUNCH: what its two last words are. */
 enum plm_launch_count {
-    PLM_COUNT_NONE,       /* there are none */
-    PLM_COUNT_ELEMENTS,   /* elements; 0 */
-    PLM_COUNT_TENSORS,    /* elements of all tensors; tensors | lists << 32 */
-    PLM_COUNT_REDUCTION,  /* elements that are reduced; results */
-    PLM_COUNT_GRAPH,      /* kernels of the graph; its number */
+    PLM_COUNT_NONE, /* there are none */
+    PLM_COUNT_ELEMENTS, /* elements; 0 */
+    PLM_COUNT_TENSORS, /* elements of all tensors; tensors | lists << 32 */
+    PLM_COUNT_REDUCTION, /* elements that are reduced; results */
+    PLM_COUNT_GRAPH, /* kernels of the graph; its number */
 };
 #define PLM_LAUNCH_LIBRARY \
     0x100u /* flag: the name is a library's routine; its kernels, grid and stream are not known */

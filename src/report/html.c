@@ -5,6 +5,7 @@
 #include "analysis/ladder.h"
 #include "base/catalogue.h"
 #include "base/error.h"
+#include "fit/fit.h"
 #include "report/html.h"
 #include "report/report.h"
 
@@ -12,7 +13,6 @@ struct page {
     struct plm_json json;
     const struct plm_job *job;
     struct plm_html_names names;
-    const struct plm_device_summary *most; /* of the lane that needs most */
 };
 
 /* Fields that are not known are absent. */
@@ -64,42 +64,44 @@ static void write_confidence(struct page *p)
 
 /* ---- cards ---- */
 
-static int by_memory(const void *a, const void *b)
+static void write_card(struct page *p, const struct plm_fit_row *row, const struct plm_report_fits *fits)
 {
-    const struct plm_card *x = *(const struct plm_card *const *)a, *y = *(const struct plm_card *const *)b;
-    if (x->memory_usable != y->memory_usable)
-        return x->memory_usable < y->memory_usable ? -1 : 1;
-    return strcmp(x->id, y->id);
+    plm_json_object(&p->json, NULL);
+    plm_json_string(&p->json, "id", row->card->id);
+    plm_json_string(&p->json, "name", row->card->name);
+    plm_json_integer(&p->json, "usable", row->usable);
+    plm_json_bool(&p->json, "assumed", row->card->memory_usable_assumed);
+    plm_json_bool(&p->json, "mig", row->card->mig);
+    plm_json_integer(&p->json, "need", fits->need);
+    plm_json_string(&p->json, "verdict", plm_verdict_name(row->answer.verdict));
+    if (row->better[0]) {
+        plm_json_string(&p->json, "better", row->better);
+        plm_json_string(&p->json, "then", plm_verdict_name(row->then.verdict));
+    }
+    plm_json_end_object(&p->json);
 }
 
 static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
 {
-    int count = catalogue ? catalogue->count : 0;
-    const struct plm_card **card = calloc((size_t)count + 1, sizeof(const struct plm_card *));
-    struct plm_ladder need;
+    size_t count = 0, all = catalogue ? (size_t)catalogue->count : 0;
+    struct plm_card *card = calloc(all + 1, sizeof *card);
+    struct plm_report_fits fits;
+    int status;
     if (!card)
         return PLM_ENOMEM;
-    for (int i = 0; i < count; i++)
-        card[i] = &catalogue->entry[i].card;
-    qsort(card, (size_t)count, sizeof *card, by_memory);
-    plm_json_array(&p->json, "gpus");
-    for (int i = 0; i < count; i++) {
-        if (!card[i]->memory_usable)
-            continue;
-        need = plm_ladder_on(&p->job->summary, p->most, card[i]);
-        plm_json_object(&p->json, NULL);
-        plm_json_string(&p->json, "id", card[i]->id);
-        plm_json_string(&p->json, "name", card[i]->name);
-        plm_json_integer(&p->json, "usable", card[i]->memory_usable);
-        plm_json_bool(&p->json, "assumed", card[i]->memory_usable_assumed);
-        plm_json_bool(&p->json, "mig", card[i]->mig);
-        plm_json_integer(&p->json, "need", need.device_used);
-        plm_json_string(&p->json, "verdict", plm_verdict_name(plm_ladder_fit(&need, card[i]->memory_usable)));
-        plm_json_end_object(&p->json);
+    for (size_t i = 0; i < all; i++)
+        if (catalogue->entry[i].card.memory_usable)
+            card[count++] = catalogue->entry[i].card;
+    status = plm_report_fits(p->job, card, count, &fits, NULL);
+    if (status == 0) {
+        plm_json_array(&p->json, "gpus");
+        for (size_t i = 0; i < fits.rows; i++)
+            write_card(p, &fits.row[i], &fits);
+        plm_json_end_array(&p->json);
+        plm_report_fits_free(&fits);
     }
-    plm_json_end_array(&p->json);
     free(card);
-    return 0;
+    return status;
 }
 
 /* ---- lanes ---- */
@@ -286,20 +288,12 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
                     struct plm_error *error)
 {
     struct page p = {.job = job};
-    uint64_t high = 0;
     int status;
     if (!plm_html_before_size)
         return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
     if (!job->lanes)
         return plm_fail(error, PLM_ENOTFOUND,
                         "this record holds no GPU activity: the job never used CUDA or was cut before it did");
-    for (size_t i = 0; i < job->lanes; i++) {
-        struct plm_ladder ladder = plm_ladder(&job->summary, job->lane[i].summary);
-        if (high < ladder.high || !p.most) {
-            high = ladder.high;
-            p.most = job->lane[i].summary;
-        }
-    }
     plm_json_start(&p.json, out);
     p.json.page = true;
     status = plm_html_names_make(job, &p.names);

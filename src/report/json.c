@@ -7,6 +7,7 @@
 #include "analysis/ladder.h"
 #include "base/error.h"
 #include "device/card.h"
+#include "fit/fit.h"
 #include "report/report.h"
 
 /* Fields that are not known are absent, never null. */
@@ -248,30 +249,30 @@ static void notes(struct plm_json *j, const struct plm_summary *s)
 }
 
 /* The device that needs most decides. */
-static void fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
+static int fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o,
+                struct plm_error *error)
 {
     const char *allocator = plm_summary_config(&job->summary, "allocator");
-    const struct plm_device_summary *most = NULL;
-    uint64_t need = 0;
-    for (size_t i = 0; i < job->lanes; i++) {
-        struct plm_ladder l = plm_ladder(&job->summary, job->lane[i].summary);
-        if (!most || l.device_used > need) {
-            most = job->lane[i].summary;
-            need = l.device_used;
-        }
-    }
+    struct plm_report_fits f;
+    int status = plm_report_fits(job, o->card, job->lanes ? (size_t)o->cards : 0, &f, error);
+    if (status)
+        return status;
     plm_json_array(j, "fits");
-    for (int i = 0; i < o->cards && most; i++) {
-        const struct plm_ladder l = plm_ladder_on(&job->summary, most, &o->card[i]);
+    for (size_t i = 0; i < f.rows; i++) {
+        const struct plm_fit_row *row = &f.row[i];
         plm_json_object(j, NULL);
-        plm_json_string(j, "gpu", o->card[i].id);
-        plm_json_integer(j, "usable", o->card[i].memory_usable);
-        plm_json_integer(j, "need", l.device_used);
-        plm_json_string(j, "verdict", plm_verdict_name(plm_ladder_fit(&l, o->card[i].memory_usable)));
+        plm_json_string(j, "gpu", row->card->id);
+        plm_json_integer(j, "usable", row->usable);
+        plm_json_integer(j, "need", f.need);
+        if (f.minimum)
+            plm_json_integer(j, "need_minimum", f.minimum);
+        plm_json_string(j, "verdict", plm_verdict_name(row->answer.verdict));
         text(j, "allocator", allocator);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
+    plm_report_fits_free(&f);
+    return 0;
 }
 
 int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
@@ -287,7 +288,8 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     for (size_t i = 0; i < job->lanes && status == 0; i++)
         status = device(&j, job, &job->lane[i], options, error);
     plm_json_end_array(&j);
-    fits(&j, job, options);
+    if (status == 0)
+        status = fits(&j, job, options, error);
     notes(&j, &job->summary);
     plm_json_end_object(&j);
     if (plm_json_finish(&j) && status == 0)

@@ -6,6 +6,7 @@
 #include "analysis/ladder.h"
 #include "base/units.h"
 #include "device/card.h"
+#include "fit/fit.h"
 
 enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };
 
@@ -303,25 +304,49 @@ void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
         fprintf(p->out, "  ... %zu more\n", job->lanes - DEVICES);
 }
 
-void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
+/* What else there is to say of a verdict. */
+static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
+{
+    if (row->better[0])
+        fprintf(p->out, "; %s with %s", plm_verdict_name(row->then.verdict), row->better);
+    else if (row->answer.verdict == PLM_TIGHT && row->answer.retries)
+        fputs("; flushes its cache", p->out);
+}
+
+static void fit_title(const struct plm_page *p, const struct plm_report_fits *fits)
+{
+    char need[32], minimum[32], title[128];
+    int n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
+                     plm_page_amount(p, need, sizeof need, fits->need));
+    if (fits->minimum && fits->minimum < fits->need - fits->need / 50) /* less is not worth a word */
+        snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s",
+                 plm_page_amount(p, minimum, sizeof minimum, fits->minimum));
+    plm_page_title(p, title);
+}
+
+int plm_overview_fits(const struct plm_page *p, const struct plm_job *job, struct plm_error *error)
 {
     static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
-    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
-    int amount = plm_page_amount_columns(p);
-    char need[32], usable[32], title[96];
+    int amount = plm_page_amount_columns(p), status;
+    struct plm_report_fits fits;
+    char usable[32];
     if (!p->options->cards)
-        return;
-    snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
-             plm_page_amount(p, need, sizeof need, l.device_used));
-    plm_page_title(p, title);
-    for (int i = 0; i < p->options->cards; i++) {
-        const struct plm_card *c = &p->options->card[i];
-        const struct plm_ladder there = plm_ladder_on(&job->summary, lane->summary, c);
-        enum plm_verdict verdict = plm_ladder_fit(&there, c->memory_usable);
+        return 0;
+    status = plm_report_fits(job, p->options->card, (size_t)p->options->cards, &fits, error);
+    if (status)
+        return status;
+    fit_title(p, &fits);
+    for (size_t i = 0; i < fits.rows; i++) {
+        const struct plm_fit_row *row = &fits.row[i];
         fputs("  ", p->out);
-        plm_page_name(p, c->id, LABEL, 1);
-        fprintf(p->out, " %*s  ", amount, plm_page_amount(p, usable, sizeof usable, c->memory_usable));
-        plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, there.device_used, c->memory_usable);
-        fprintf(p->out, "  %s%s%s\n", plm_ink(p, inks[verdict]), plm_verdict_name(verdict), plm_ink(p, PLM_INK_PLAIN));
+        plm_page_name(p, row->card->id, LABEL, 1);
+        fprintf(p->out, " %*s  ", amount, plm_page_amount(p, usable, sizeof usable, row->usable));
+        plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, fits.need, row->usable);
+        fprintf(p->out, "  %s%s%s", plm_ink(p, inks[row->answer.verdict]), plm_verdict_name(row->answer.verdict),
+                plm_ink(p, PLM_INK_PLAIN));
+        fit_remark(p, row);
+        fputc('\n', p->out);
     }
+    plm_report_fits_free(&fits);
+    return 0;
 }

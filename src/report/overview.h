@@ -15,7 +15,7 @@ int plm_overview_holders(const struct plm_page *page, const struct plm_job *job,
                          const struct plm_place *place, struct plm_error *error);
 void plm_overview_devices(const struct plm_page *page, const struct plm_job *job);
 void plm_overview_steps(const struct plm_page *page, const struct plm_lane *lane);
-void plm_overview_fits(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
+int plm_overview_fits(const struct plm_page *page, const struct plm_job *job, struct plm_error *error);
 
 /* --by: every holder. */
 int plm_listing(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,

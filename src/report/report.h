@@ -63,6 +63,17 @@ struct plm_place plm_report_place(const struct plm_job *job, const struct plm_la
 /* What the allocator holds beyond the blocks. */
 uint64_t plm_place_free(const struct plm_place *place);
 
+/* Whether the job fits on each of the cards, in the order of their memory: by replay where that is quick and the
+   record allows it, else by the ladder; then `minimum` is 0. */
+struct plm_report_fits {
+    struct plm_fit_row *row;
+    size_t rows;
+    uint64_t need, minimum;
+};
+int plm_report_fits(const struct plm_job *job, const struct plm_card *cards, size_t count, struct plm_report_fits *fits,
+                    struct plm_error *error);
+void plm_report_fits_free(struct plm_report_fits *fits);
+
 /* One HTML file that needs nothing else (web/, docs/page.md). `catalogue` may be NULL: then no cards are shown;
    `record` is the record's name. Fails with a sentence, also if this build has no page. */
 int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,

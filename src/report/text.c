@@ -142,10 +142,10 @@ static int overview(const struct plm_page *p, const struct plm_job *job, const s
 {
     struct plm_place place = plm_report_place(job, lane, p->options->at);
     char text[32];
+    int status;
     plm_overview_peak(p, job, lane);
     plm_overview_ladder(p, job, lane);
     if (place.known && job->attributed) {
-        int status;
         plm_overview_categories(p, &place);
         status = plm_overview_holders(p, job, lane, &place, error);
         if (status)
@@ -154,14 +154,14 @@ static int overview(const struct plm_page *p, const struct plm_job *job, const s
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
     plm_overview_steps(p, lane);
     plm_overview_devices(p, job);
-    plm_overview_fits(p, job, lane);
+    status = plm_overview_fits(p, job, error);
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
             fprintf(p->out, "\nThe card of rank %d was full when %s more were asked for.\n", job->lane[i].summary->rank,
                     plm_page_amount(p, text, sizeof text, job->lane[i].summary->oom_asked));
             break;
         }
-    return 0;
+    return status;
 }
 
 static void remarks(const struct plm_page *p, const struct plm_job *job)

@@ -4,7 +4,8 @@ usage: program.py SEED STEPS OUTPUT.json FRACTION CAPACITY (0: no limit)
 
 After every step all statistics are noted, and with them the numbers of allocations and frees so far. PyTorch's own
 trace has these one by one; what it does not show (record_stream, empty_cache, captures) is noted as a step. So
-tests/groups/conformance can put the whole list of operations together, those inside PyTorch included.
+tests/groups/conformance can put the whole list of operations together, those inside PyTorch included. The cudaMallocAsync
+back end has no trace and no such numbers: there the steps themselves have sizes, streams and addresses.
 """
 import ctypes
 import json
@@ -16,6 +17,8 @@ import sys
 import torch
 
 MIB = 1 << 20
+SETTINGS = os.environ["PYTORCH_CUDA_ALLOC_CONF"]
+ASYNC = "cudaMallocAsync" in SETTINGS
 
 
 class Program:
@@ -35,8 +38,8 @@ class Program:
         """The generator keeps a few bytes on the device while there are graphs: one that stays makes that constant."""
         self.first = torch.cuda.CUDAGraph()
         self.pools[1] = torch.cuda.graph_pool_handle()
-        torch.zeros(1, device="cuda")
-        self.note("idle")
+        self.take(1, self.tensors, self.streams[0])
+        self.drop(self.tensors, 0)
         with torch.cuda.stream(self.streams[1]):
             self.first.capture_begin(pool=self.pools[1])
             self.note("begin", 1, self.streams[1].cuda_stream)
@@ -63,30 +66,39 @@ class Program:
             return r.randint(10 * MIB, 80 * MIB)
         return r.randint(80 * MIB, 700 * MIB)
 
+    def take(self, size, tensors, stream):
+        tensors.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+        self.note("alloc", size, stream.cuda_stream, tensors[-1].data_ptr())
+
+    def drop(self, tensors, first, last=None):
+        """Frees those of a list, the last one first."""
+        freed = []
+        for at in reversed(range(len(tensors))[first:last]):
+            freed.append(tensors[at].data_ptr())
+            del tensors[at]
+        self.note("free", *freed)
+
     def allocate(self):
         size, stream = self.size(), self.random.choice(self.streams if self.random.random() < 0.4 else self.streams[:1])
         with torch.cuda.stream(stream):
             try:
-                self.tensors.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
-                self.note("alloc", size)
+                self.take(size, self.tensors, stream)
             except torch.OutOfMemoryError as error:
                 self.note("oom", size, stream.cuda_stream, str(error))
-                del self.tensors[len(self.tensors) // 2:]
-                self.note("free")
+                self.drop(self.tensors, len(self.tensors) // 2)
 
     def free(self):
         if self.tensors:
             r = self.random
-            del self.tensors[r.randrange(len(self.tensors)) if r.random() < 0.7 else -1]
-            self.note("free")
+            at = r.randrange(len(self.tensors)) if r.random() < 0.7 else len(self.tensors) - 1
+            self.drop(self.tensors, at, at + 1)
 
     def free_many(self):
         self.random.shuffle(self.tensors)
-        del self.tensors[self.random.randrange(1 + len(self.tensors)):]
-        self.note("free")
+        self.drop(self.tensors, self.random.randrange(1 + len(self.tensors)))
 
-    def record(self):
-        tensors = self.tensors + [t for p in self.private.values() for t in p]
+    def record(self, tensors=None):
+        tensors = tensors or self.tensors + [t for p in self.private.values() for t in p]
         if tensors:
             tensor, stream = self.random.choice(tensors), self.random.choice(self.streams)
             if self.simple:
@@ -100,8 +112,9 @@ class Program:
 
     def capture(self):
         """Some allocations and frees while a graph is captured, into a new pool or into that of another graph. Only if
-        there is room: running out of memory breaks a capture. So does garbage collection."""
-        if self.limit and "garbage" in os.environ["PYTORCH_CUDA_ALLOC_CONF"]:
+        there is room: running out of memory breaks a capture. So does garbage collection, and with cudaMallocAsync the
+        free of a captured block that a stream outside of the capture used."""
+        if self.limit and "garbage" in SETTINGS:
             return
         if self.limit and torch.cuda.memory_reserved() + 100 * MIB > self.limit:
             return
@@ -112,6 +125,7 @@ class Program:
             number = len(self.log)
             self.pools[number] = torch.cuda.graph_pool_handle()
         mine = self.private.setdefault(number, [])
+        old = len(mine) if ASYNC else 0
         stream.wait_stream(self.streams[0])
         with torch.cuda.stream(stream):
             self.note("idle")
@@ -120,13 +134,12 @@ class Program:
             for _ in range(self.random.randint(1, 12)):
                 if self.random.random() < 0.6 or not self.tensors:
                     size = self.size() % (6 * MIB if self.limit else 1 << 40) + 1
-                    mine.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
-                    self.note("alloc", size)
-                elif self.random.random() < 0.4 and mine:
-                    del mine[self.random.randrange(len(mine))]
-                    self.note("free")
+                    self.take(size, mine, stream)
+                elif self.random.random() < 0.4 and len(mine) > old:
+                    at = self.random.randrange(old, len(mine))
+                    self.drop(mine, at, at + 1)
                 elif self.random.random() < 0.3:
-                    self.record()
+                    self.record(self.tensors if ASYNC else None)
                 else:
                     self.free()
             graph.capture_end()
@@ -141,8 +154,7 @@ class Program:
         graph, number = self.graphs.pop(self.random.randrange(len(self.graphs)))
         last = number != 1 and all(n != number for _, n in self.graphs)
         if last:
-            self.private[number].clear()
-            self.note("free")
+            self.drop(self.private[number], 0)
         graph.reset()
         self.note("release", number)
         if last:
@@ -155,8 +167,7 @@ class Program:
         functions, weights = zip(*choices)
         for _ in range(self.steps):
             self.random.choices(functions, weights)[0]()
-        self.tensors.clear()
-        self.note("free")
+        self.drop(self.tensors, 0)
         self.empty()
         while self.graphs:
             self.destroy()
@@ -175,8 +186,9 @@ def main():
     if capacity:
         leave(capacity)
     free = torch.cuda.mem_get_info()[0]
-    torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=1 << 22)
-    setting = re.search("per_process_memory_fraction:([0-9.]+)", os.environ["PYTORCH_CUDA_ALLOC_CONF"])
+    if not ASYNC:
+        torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=1 << 22)
+    setting = None if ASYNC else re.search("per_process_memory_fraction:([0-9.]+)", SETTINGS)
     limit = (fraction or float(setting[1] if setting else 0)) * torch.cuda.mem_get_info()[1]
     program = Program(seed, steps, min(int(limit) or capacity, capacity or int(limit)))
     if fraction:
@@ -184,7 +196,7 @@ def main():
         program.note("limit", fraction)
     program.warm()
     program.run()
-    trace = torch.cuda.memory._snapshot()["device_traces"][0]
+    trace = [] if ASYNC else torch.cuda.memory._snapshot()["device_traces"][0]
     total = torch.cuda.get_device_properties(0).total_memory
     with open(output, "w", encoding="utf-8") as file:
         json.dump({"torch": torch.__version__, "total": total, "free": free, "log": program.log,

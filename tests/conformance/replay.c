@@ -49,8 +49,8 @@ static void print_stats(const struct plm_allocator_stats *s)
 
 static void print_oom(const struct plm_allocator_oom *o)
 {
-    printf("oom %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", o->tried, o->total, o->free,
-           o->allocated, o->reserved, o->private_pools);
+    printf("oom %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", o->tried,
+           o->total, o->free, o->allowed, o->allocated, o->reserved, o->private_pools);
 }
 
 struct blocks {

@@ -78,7 +78,8 @@ static void limits(void **state)
     assert_int_equal(find(line, 4, "printf buffer")->bytes, 10 * MIB);
     assert_int_equal(find(line, 4, "malloc heap")->bytes, 64 * MIB);
     assert_int_equal(find(line, 4, "malloc heap")->low, 0);
-    assert_int_equal(plm_overhead_bytes(&o, GIB), GIB + 4096ull * 10 * 1024 + 74 * MIB); /* what is not usual is on top */
+    assert_int_equal(plm_overhead_bytes(&o, GIB),
+                     GIB + 4096ull * 10 * 1024 + 74 * MIB); /* what is not usual is on top */
 }
 
 static void graphs(void **state)

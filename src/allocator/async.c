@@ -1,0 +1,199 @@
+#include <stdlib.h>
+
+#include "allocator/internal.h"
+#include "base/array.h"
+#include "base/error.h"
+
+/*
+ * The cudaMallocAsync back end. PyTorch keeps next to nothing itself: every block is an allocation of the driver's
+ * pool, and the statistics are the pool's attributes. The pool below is that of the virtual device (src/device/pool.c):
+ * chunks of multiples of 32 MiB, best fit over all of them, the newest chunk first among equals. Nothing is given back
+ * before empty_cache(), or before the card is full: then PyTorch 2.15 trims the pool and tries once more.
+ *
+ * All work is complete at once there, so the pool may reuse a freed block for any stream, and record_stream changes
+ * nothing. A block from before a capture that is freed in it stays in use until the first allocation after it.
+ */
+
+static const uint64_t chunk_unit = 32ull << 20;
+
+/* These statistics have a current value and a peak, for all memory together; PyTorch leaves the others at 0. */
+static void show(struct plm_allocator *a, enum plm_allocator_stat which, uint64_t current)
+{
+    struct plm_stat *s = &a->stats.stat[which][PLM_STAT_ALL];
+    s->current = current;
+    s->peak = current > s->peak ? current : s->peak;
+}
+
+static void show_used(struct plm_allocator *a, uint64_t used)
+{
+    show(a, PLM_STAT_ALLOCATED_BYTES, used);
+    show(a, PLM_STAT_ACTIVE_BYTES, used);
+}
+
+static uint64_t used(const struct plm_allocator *a)
+{
+    return a->stats.stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current;
+}
+
+static void report(struct plm_allocator *a, enum plm_segment_action action, const struct plm_cell *cell,
+                   uint64_t stream)
+{
+    show(a, PLM_STAT_RESERVED_BYTES, a->held);
+    if (a->options.visit)
+        a->options.visit(action, cell->address, cell->size, stream, a->options.context);
+}
+
+/* The set of free cells orders by size, age, address: the age of newer chunks is the smaller one. */
+static struct plm_cell *grow(struct plm_allocator *a, uint64_t size, uint64_t stream)
+{
+    uint64_t bytes = (size + chunk_unit - 1) / chunk_unit * chunk_unit, address;
+    struct plm_cell *cell;
+
+    if (plm_driver_charge(&a->driver, bytes))
+        return NULL;
+    address = plm_driver_range(&a->driver, bytes);
+    if (!address) {
+        plm_driver_discharge(&a->driver, bytes);
+        return NULL;
+    }
+    cell = plm_cell_take(a, &a->large, 0, address, bytes);
+    cell->age = UINT64_MAX - ++a->segments;
+    a->held += bytes;
+    report(a, PLM_SEGMENT_ALLOC, cell, stream);
+    return cell;
+}
+
+/* The front of the cell becomes the block; the rest is free. */
+static void cut(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
+{
+    struct plm_cell *rest;
+
+    if (cell->size == size)
+        return;
+    rest = plm_cell_take(a, &a->large, 0, cell->address + size, cell->size - size);
+    rest->age = cell->age;
+    plm_cell_splice(rest, cell, cell->next);
+    cell->size = size;
+    plm_cell_cache(rest);
+}
+
+static void release(struct plm_allocator *a, struct plm_cell *cell)
+{
+    a->requested -= cell->requested;
+    show_used(a, used(a) - cell->size);
+    cell->allocated = cell->deferred = false;
+    plm_cell_merge(a, cell, cell->next);
+    plm_cell_merge(a, cell, cell->prev);
+    plm_cell_cache(cell);
+}
+
+static void release_deferred(struct plm_allocator *a)
+{
+    for (size_t i = 0; i < a->deferreds; i++)
+        release(a, a->deferred[i]);
+    a->deferreds = 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    uint64_t x = (*(struct plm_cell *const *)a)->age, y = (*(struct plm_cell *const *)b)->age;
+    return (x > y) - (x < y);
+}
+
+/* Chunks that hold nothing go back to the card. */
+int plm_async_trim(struct plm_allocator *a)
+{
+    struct plm_tree *set = &a->large.free;
+    struct plm_cell **chunk;
+    size_t count = 0;
+
+    if (!set->count)
+        return 0;
+    chunk = malloc(set->count * sizeof(struct plm_cell *));
+    if (!chunk)
+        return PLM_ENOMEM;
+    for (struct plm_cell *at = plm_tree_first(set); at; at = plm_tree_next(at))
+        if (!plm_cell_is_split(at))
+            chunk[count++] = at;
+    if (count)
+        qsort(chunk, count, sizeof(struct plm_cell *), newest_first);
+    for (size_t i = 0; i < count; i++) {
+        a->held -= chunk[i]->size;
+        report(a, PLM_SEGMENT_FREE, chunk[i], 0);
+        plm_driver_discharge(&a->driver, chunk[i]->size);
+        plm_driver_give(&a->driver, chunk[i]->address, chunk[i]->size);
+        plm_tree_remove(set, chunk[i]);
+        plm_cell_drop(a, chunk[i]);
+    }
+    free(chunk);
+    return 0;
+}
+
+static int out_of_memory(struct plm_allocator *a, uint64_t size)
+{
+    uint64_t room = a->driver.capacity < a->driver.total ? a->driver.capacity : a->driver.total;
+
+    a->oom = (struct plm_allocator_oom){
+        .tried = size,
+        .total = a->driver.total,
+        .free = room > a->driver.used ? room - a->driver.used : 0,
+        .allowed = a->limited ? a->allowed : 0,
+        .allocated = a->requested,
+        .reserved = a->held,
+    };
+    return PLM_ALLOCATOR_OOM;
+}
+
+/* The memory fraction counts the bytes that were asked for, not what the pool made of them. */
+int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t *address)
+{
+    uint64_t rounded = (size + PLM_BLOCK_LEAST - 1) / PLM_BLOCK_LEAST * PLM_BLOCK_LEAST;
+    struct plm_cell *cell;
+    int status = plm_cells_ready(a, 2);
+
+    if (status)
+        return status;
+    if (!a->captures)
+        release_deferred(a);
+    if (a->limited && (a->requested > a->allowed || size > a->allowed - a->requested))
+        return out_of_memory(a, size);
+    cell = plm_tree_from(&a->large.free, 0, rounded, 0);
+    if (cell)
+        plm_tree_remove(&a->large.free, cell);
+    else
+        cell = grow(a, rounded, stream);
+    if (!cell && a->options.torch >= PLM_TORCH_2_15 && !a->captures && plm_async_trim(a) == 0)
+        cell = grow(a, rounded, stream);
+    if (!cell)
+        return out_of_memory(a, size);
+    cut(a, cell, rounded);
+    cell->allocated = true;
+    cell->requested = size;
+    cell->captured = a->captures != 0;
+    a->requested += size;
+    show_used(a, used(a) + rounded);
+    status = plm_map_put(&a->live, cell->address, (uintptr_t)cell);
+    if (status)
+        release(a, cell);
+    else
+        *address = cell->address;
+    return status;
+}
+
+int plm_async_free(struct plm_allocator *a, struct plm_cell *cell)
+{
+    struct plm_cell **more;
+
+    if (!a->captures || cell->captured) {
+        release(a, cell);
+        return 0;
+    }
+    more = plm_grow(a->deferred, a->deferreds, &a->deferred_room, sizeof *more);
+    if (!more)
+        return PLM_ENOMEM;
+    a->deferred = more;
+    a->deferred[a->deferreds++] = cell;
+    cell->allocated = false;
+    cell->deferred = true;
+    return 0;
+}

@@ -1,0 +1,219 @@
+#include "allocator/state.h"
+
+#include <stdlib.h>
+
+#include "allocator/internal.h"
+#include "base/error.h"
+
+/* ---- what was there ---- */
+
+static int pool_of(struct plm_allocator *a, uint64_t id, bool small, struct plm_pool **pool)
+{
+    struct plm_private *p = a->privates;
+    int status;
+    if (!id) {
+        *pool = small ? &a->small : &a->large;
+        return 0;
+    }
+    while (p && p->id != id)
+        p = p->next;
+    if (!p) {
+        if ((status = plm_allocator_pool_begin(a, id)) != 0)
+            return status;
+        plm_allocator_pool_end(a, id);
+        for (p = a->privates; p->id != id;)
+            p = p->next;
+    }
+    *pool = small ? &p->small : &p->large;
+    return 0;
+}
+
+static bool is_whole(const struct plm_allocator_segment *s, uint64_t page)
+{
+    uint64_t at = s->address, left = s->size;
+    for (size_t i = 0; i < s->parts; i++) {
+        const struct plm_allocator_part *part = &s->part[i];
+        uint64_t gap = part->address - at;
+        if (part->address < at || !part->size || part->size % PLM_BLOCK_LEAST || gap % PLM_BLOCK_LEAST || gap > left ||
+            part->size > left - gap)
+            return false;
+        if (part->hole && (!s->expandable || part->size % page || (part->address - s->address) % page))
+            return false;
+        at = part->address + part->size;
+        left -= gap + part->size;
+    }
+    return s->size && s->size % (s->expandable ? page : PLM_BLOCK_LEAST) == 0 && s->size < PLM_DRIVER_END &&
+           s->address && s->address < PLM_DRIVER_END - s->size;
+}
+
+/* Links a new cell behind the last one. `part` NULL: it is free. */
+static int add(struct plm_allocator *a, struct plm_cell **last, struct plm_cell *cell,
+               const struct plm_allocator_part *part)
+{
+    struct plm_pool *pool = cell->pool;
+    plm_cell_splice(cell, *last, NULL);
+    *last = cell;
+    if (!part) {
+        plm_cell_cache(cell);
+    } else if (part->hole) {
+        cell->mapped = false;
+        plm_tree_insert(&pool->unmapped, cell);
+        return 0;
+    } else {
+        cell->allocated = true;
+        cell->requested = cell->size;
+        plm_stats_up(a, pool, PLM_STAT_ALLOCATION, 1);
+        plm_stats_up(a, pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
+        plm_stats_up(a, pool, PLM_STAT_ACTIVE, 1);
+        plm_stats_up(a, pool, PLM_STAT_ACTIVE_BYTES, cell->size);
+        plm_stats_up(a, pool, PLM_STAT_REQUESTED_BYTES, cell->size);
+        if (cell->size >= a->options.settings.max_split_size)
+            plm_stat_up(&a->stats.oversize_allocations, 1);
+    }
+    a->held += cell->size;
+    a->driver.used += cell->range ? cell->size : 0; /* a fixed segment is charged as one */
+    plm_stats_up(a, pool, PLM_STAT_RESERVED_BYTES, cell->size);
+    return part ? plm_map_put(&a->live, cell->address, (uintptr_t)cell) : 0;
+}
+
+static int add_cells(struct plm_allocator *a, const struct plm_allocator_segment *s, struct plm_pool *pool,
+                     struct plm_range *range)
+{
+    uint64_t at = s->address, age = range ? range->age : plm_segment_age(a);
+    struct plm_cell *last = NULL, *cell;
+    int status = 0;
+    for (size_t i = 0; i <= s->parts && status == 0; i++) {
+        const struct plm_allocator_part *part = i < s->parts ? &s->part[i] : NULL;
+        uint64_t gap = (part ? part->address : s->address + s->size) - at;
+        for (int k = !gap; k <= (part != NULL) && status == 0; k++) {
+            cell = plm_cell_take(a, pool, s->stream, k ? part->address : at, k ? part->size : gap);
+            cell->range = range;
+            cell->age = age;
+            status = add(a, &last, cell, k ? part : NULL);
+        }
+        at = part ? part->address + part->size : at;
+    }
+    for (cell = last; cell && !range; cell = cell->prev)
+        if (!cell->allocated && plm_cell_is_split(cell)) {
+            plm_stats_up(a, pool, PLM_STAT_INACTIVE_SPLIT, 1);
+            plm_stats_up(a, pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
+        }
+    return status;
+}
+
+static int new_range(struct plm_allocator *a, const struct plm_allocator_segment *s, uint64_t page,
+                     struct plm_range **out)
+{
+    struct plm_range *range = calloc(1, sizeof *range);
+    if (!range)
+        return PLM_ENOMEM;
+    *range = (struct plm_range){
+        .base = s->address, .size = s->size, .page = page, .age = plm_segment_age(a), .next = a->ranges};
+    if (a->ranges)
+        a->ranges->prev = range;
+    a->ranges = range;
+    *out = range;
+    return 0;
+}
+
+static int take_addresses(struct plm_allocator *a, const struct plm_allocator_segment *s)
+{
+    if (!s->expandable && plm_driver_charge(&a->driver, s->size))
+        return PLM_EINVAL;
+    if (plm_driver_at(&a->driver, s->address, s->size))
+        return 0;
+    if (!s->expandable)
+        plm_driver_discharge(&a->driver, s->size);
+    return PLM_EINVAL;
+}
+
+int plm_allocator_seed(struct plm_allocator *a, const struct plm_allocator_segment *s)
+{
+    uint64_t page = s->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
+    struct plm_range *range = NULL;
+    struct plm_pool *pool;
+    int status = is_whole(s, page) ? pool_of(a, s->pool, s->small, &pool) : PLM_EINVAL;
+    if (status == 0)
+        status = plm_cells_ready(a, 2 * s->parts + 1);
+    if (status == 0)
+        status = take_addresses(a, s);
+    if (status == 0 && s->expandable)
+        status = new_range(a, s, page, &range);
+    if (status)
+        return status;
+    if (!range) {
+        plm_stats_up(a, pool, PLM_STAT_SEGMENT, 1);
+        if (s->size >= a->options.settings.max_split_size)
+            plm_stat_up(&a->stats.oversize_segments, 1);
+    }
+    if (pool->owner)
+        pool->owner->segments++;
+    return add_cells(a, s, pool, range);
+}
+
+/* ---- what goes back ---- */
+
+/* The whole pages inside a free cell of an expandable segment. */
+static uint64_t pages_of(const struct plm_cell *cell, uint64_t *from)
+{
+    const struct plm_range *range = cell->range;
+    uint64_t to = (cell->address + cell->size - range->base) / range->page * range->page + range->base;
+    *from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
+    return *from < to ? to - *from : 0;
+}
+
+static struct plm_cell *find_in(const struct plm_pool *pool, uint64_t address, uint64_t size, uint64_t stream,
+                                uint64_t *steps)
+{
+    struct plm_cell *at = plm_tree_from(&pool->free, stream, size, 0);
+    uint64_t from;
+    for (; at && at->stream == stream; at = plm_tree_next(at)) {
+        ++*steps;
+        if (at->range ? pages_of(at, &from) == size && from == address
+                      : at->address == address && at->size == size && !plm_cell_is_split(at))
+            return at;
+    }
+    return NULL;
+}
+
+static struct plm_cell *find(const struct plm_allocator *a, uint64_t address, uint64_t size, uint64_t stream,
+                             uint64_t *steps)
+{
+    struct plm_cell *cell = find_in(&a->large, address, size, stream, steps);
+    if (!cell)
+        cell = find_in(&a->small, address, size, stream, steps);
+    for (const struct plm_private *p = a->privates; p && !cell; p = p->next) {
+        cell = find_in(&p->large, address, size, stream, steps);
+        if (!cell)
+            cell = find_in(&p->small, address, size, stream, steps);
+    }
+    return cell;
+}
+
+int plm_allocator_give_back(struct plm_allocator *a, uint64_t address, uint64_t size, uint64_t stream, uint64_t *steps)
+{
+    struct plm_cell *cell = find(a, address, size, stream, steps);
+    if (!cell)
+        return PLM_ALLOCATOR_ADDRESS;
+    if (cell->range)
+        plm_expandable_unmap(a, cell);
+    else
+        plm_segment_release(a, cell);
+    return 0;
+}
+
+static bool gives_back(const struct plm_pool *pool, uint64_t *address, uint64_t *size)
+{
+    for (const struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at)) {
+        *address = at->address;
+        *size = at->range ? pages_of(at, address) : plm_cell_is_split(at) ? 0 : at->size;
+        if (*size)
+            return true;
+    }
+    return false;
+}
+
+bool plm_allocator_gives_back(const struct plm_allocator *a, uint64_t *address, uint64_t *size)
+{
+    return gives_back(&a->large, address, size) || gives_back(&a->small, address, size);
+}

@@ -1,0 +1,57 @@
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/internal.h"
+
+/*
+ * PyTorch reports the size of the block that it hands out, which may be more than the size that was asked for: a
+ * rest too small to be of use is not split off. What is split off depends on the allocator's settings, so to ask what
+ * other settings would do, one needs the size that was asked for.
+ *
+ * That is the argument of c10::Allocator::allocate(size_t), the first function of the class after its two
+ * destructors. Its entry in the table of the one CUDA allocator is replaced by a function that remembers the argument
+ * and goes on to the original. It passes every register on as it is, so it would do no harm in another function's
+ * place; a block that came another way is recorded without the size that was asked for.
+ */
+
+enum { ALLOCATE = 2 };
+
+typedef void *allocate_function(void *result, void *self, size_t bytes, void *d, void *e, void *f);
+
+static _Thread_local uint64_t asked;
+static allocate_function *original;
+
+static void *allocate(void *result, void *self, size_t bytes, void *d, void *e, void *f)
+{
+    asked = bytes;
+    return original(result, self, bytes, d, e, f);
+}
+
+uint64_t plm_asked_take(uint64_t block)
+{
+    uint64_t bytes = asked;
+    asked = 0;
+    return bytes <= block ? bytes : 0;
+}
+
+void plm_asked_start(void)
+{
+    static atomic_flag started = ATOMIC_FLAG_INIT;
+    void *library = plm_loaded("libc10_cuda.so");
+    allocate_function ****allocator = library ? dlsym(library, "_ZN3c104cuda20CUDACachingAllocator9allocatorE") : NULL;
+    allocate_function **entry;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *start;
+
+    if (!allocator || !*allocator || atomic_flag_test_and_set(&started))
+        return;
+    entry = **allocator + ALLOCATE;
+    start = (void *)((uintptr_t)entry & ~(page - 1));
+    if (mprotect(start, (uintptr_t)(entry + 1) - (uintptr_t)start, PROT_READ | PROT_WRITE))
+        return;
+    original = *entry;
+    __atomic_store_n(entry, allocate, __ATOMIC_RELEASE);
+    mprotect(start, (uintptr_t)(entry + 1) - (uintptr_t)start, PROT_READ);
+}

@@ -1,0 +1,156 @@
+#include "fit/candidates.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Parts that are joined by commas; "" leaves one out. */
+static const char *const splits[] = {
+    "max_split_size_mb:32",  "max_split_size_mb:64",  "max_split_size_mb:128",
+    "max_split_size_mb:256", "max_split_size_mb:512", "max_split_size_mb:1024",
+};
+static const char *const more_splits[] = {
+    "max_split_size_mb:21",  "max_split_size_mb:48",  "max_split_size_mb:96",
+    "max_split_size_mb:192", "max_split_size_mb:384", "max_split_size_mb:2048",
+};
+static const char *const roundups[] = {
+    "roundup_power2_divisions:2",
+    "roundup_power2_divisions:4",
+    "roundup_power2_divisions:8",
+    "roundup_power2_divisions:16",
+    "roundup_power2_divisions:[64:8,256:4,>:2]",
+};
+static const char *const segments[] = {
+    "large_segment_size_mb:12",
+    "large_segment_size_mb:32",
+    "large_segment_size_mb:64",
+    "large_segment_size_mb:128",
+};
+static const char *const roundings[] = {"max_non_split_rounding_mb:64", "max_non_split_rounding_mb:256"};
+static const char *const collections[] = {
+    "garbage_collection_threshold:0.6,per_process_memory_fraction:1.0",
+    "garbage_collection_threshold:0.8,per_process_memory_fraction:1.0",
+};
+static const char *const expandable[] = {"expandable_segments:True"};
+static const char *const async[] = {"backend:cudaMallocAsync"};
+static const char *const nothing[] = {""};
+
+#define PARTS(list) {list, sizeof(list) / sizeof(list)[0]}
+struct parts {
+    const char *const *text;
+    size_t count;
+};
+
+/* Every part of the first list with every part of the second. */
+static const struct {
+    struct parts first, second;
+    bool shares;
+} families[] = {
+    {PARTS(nothing), PARTS(nothing), false},     {PARTS(expandable), PARTS(nothing), false},
+    {PARTS(splits), PARTS(nothing), false},      {PARTS(more_splits), PARTS(nothing), false},
+    {PARTS(roundups), PARTS(nothing), false},    {PARTS(segments), PARTS(nothing), false},
+    {PARTS(expandable), PARTS(roundups), false}, {PARTS(expandable), PARTS(segments), false},
+    {PARTS(splits), PARTS(roundups), false},     {PARTS(splits), PARTS(roundings), false},
+    {PARTS(collections), PARTS(nothing), true},  {PARTS(collections), PARTS(splits), true},
+    {PARTS(async), PARTS(nothing), false},
+};
+
+static bool add(struct plm_candidate *c, const char *first, const char *second, enum plm_torch torch)
+{
+    *c = (struct plm_candidate){.keys = 0};
+    snprintf(c->text, sizeof c->text, "%s%s%s", first, *first && *second ? "," : "", second);
+    if (plm_allocator_settings_parse(c->text, torch, &c->settings, NULL))
+        return false;
+    /* A key ends in a letter; inside a list there are digits and > before the colons. */
+    for (const char *p = strchr(c->text, ':'); p; p = strchr(p + 1, ':'))
+        c->keys += p[-1] >= 'a' && p[-1] <= 'z';
+    c->modelled = c->settings.async;
+    return true;
+}
+
+size_t plm_candidates(enum plm_torch torch, bool shares, struct plm_candidate *candidates)
+{
+    size_t n = 0;
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
+        for (size_t i = 0; i < families[f].first.count; i++)
+            for (size_t k = 0; k < families[f].second.count; k++)
+                if ((shares || !families[f].shares) && n < PLM_CANDIDATES)
+                    n += add(&candidates[n], families[f].first.text[i], families[f].second.text[k], torch);
+    return n;
+}
+
+size_t plm_candidates_quick(enum plm_torch torch, struct plm_candidate *candidates)
+{
+    static const char *const quick[] = {"expandable_segments:True", "max_split_size_mb:128", "max_split_size_mb:512",
+                                        ""};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
+        n += add(&candidates[n], quick[i], "", torch);
+    return n;
+}
+
+const char *plm_allocator_variable(enum plm_torch torch)
+{
+    return torch >= PLM_TORCH_2_10 ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+}
+
+/* ---- what is known to go wrong ---- */
+
+static bool is_expandable(const struct plm_allocator_settings *s)
+{
+    return s->expandable;
+}
+
+static bool is_split(const struct plm_allocator_settings *s)
+{
+    return s->max_split_size != UINT64_MAX;
+}
+
+static bool is_expandable_split(const struct plm_allocator_settings *s)
+{
+    return s->expandable && is_split(s);
+}
+
+static bool is_rounded(const struct plm_allocator_settings *s)
+{
+    return s->roundup[0] > 1 || s->roundup[PLM_ROUNDUP_INTERVALS - 1] > 1;
+}
+
+static bool is_collected(const struct plm_allocator_settings *s)
+{
+    return s->gc_threshold > 0 && s->fraction < 0;
+}
+
+static bool is_collected_expandable(const struct plm_allocator_settings *s)
+{
+    return s->gc_threshold > 0 && s->expandable;
+}
+
+static bool is_async(const struct plm_allocator_settings *s)
+{
+    return s->async;
+}
+
+static const struct {
+    bool (*applies)(const struct plm_allocator_settings *settings);
+    const char *sentence;
+} warnings[] = {
+    {is_expandable, "With expandable_segments, tensors that are shared with other processes (CUDA IPC) need a "
+                    "driver and a PyTorch that can export them; try it if your job does that."},
+    {is_expandable_split, "max_split_size_mb says little with expandable_segments: there is one growing segment."},
+    {is_split, "With max_split_size_mb, large blocks are not divided for smaller ones: jobs whose sizes vary may ask "
+               "the driver more often, which takes time."},
+    {is_rounded, "roundup_power2_divisions makes blocks larger than what is asked for; it pays only if sizes vary."},
+    {is_collected, "garbage_collection_threshold does nothing without a share of the card: "
+                   "torch.cuda.set_per_process_memory_fraction(), or per_process_memory_fraction since 2.10."},
+    {is_collected_expandable, "garbage_collection_threshold looks at whole segments, of which expandable_segments has "
+                              "only one."},
+    {is_async, "With cudaMallocAsync the driver's own pool decides; the other settings have no meaning then."},
+};
+
+const char *plm_candidate_warning(const struct plm_allocator_settings *settings, size_t n)
+{
+    for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
+        if (warnings[i].applies(settings) && n-- == 0)
+            return warnings[i].sentence;
+    return NULL;
+}

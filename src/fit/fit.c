@@ -1,0 +1,330 @@
+#include "fit/fit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/replay.h"
+#include "analysis/job.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "device/card.h"
+
+/* Of a card that nobody named: ranges of addresses follow it. */
+#define SOME_CARD (80ull << 30)
+
+/* Some twenty replays of so many events take less than a second. */
+enum { QUICK = 300000 };
+
+static uint64_t reserved_peak(const struct plm_replay *r)
+{
+    return r->stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak;
+}
+
+/* `card` NULL: any; then there is no share of it to keep to. */
+static int attempt(const struct plm_fit *fit, const struct plm_fit_lane *lane,
+                   const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t capacity,
+                   struct plm_replay *replay, struct plm_error *error)
+{
+    struct plm_replay_options options = {.torch = fit->torch,
+                                         .settings = *settings,
+                                         .capacity = capacity,
+                                         .total = card ? card->memory_total : SOME_CARD};
+    if (!card)
+        options.settings.fraction = -1;
+    return plm_replay_lane(lane->lane, &options, replay, error);
+}
+
+/* ---- opening ---- */
+
+static int read_settings(struct plm_fit *fit, struct plm_error *error)
+{
+    const struct plm_summary *s = &fit->job->summary;
+    const char *text = plm_summary_config(s, "allocator");
+    struct plm_error why;
+
+    fit->allocator = text && strcmp(text, "default") != 0 ? text : "";
+    fit->torch = plm_torch_version(plm_summary_config(s, "torch"));
+    if (plm_allocator_settings_parse(fit->allocator, fit->torch, &fit->settings, &why))
+        return plm_fail(error, PLM_EINVAL, "the job's allocator settings cannot be replayed: %.300s", why.text);
+    return 0;
+}
+
+/* The most that was asked for at a time, each size rounded up as every setting does. */
+static uint64_t least(const struct plm_lane *lane)
+{
+    uint64_t now = 0, most = 0;
+    for (size_t i = 0; i < lane->moments; i++) {
+        const struct plm_block *b = &lane->block[lane->order[i] >> 1];
+        uint64_t bytes = b->asked ? (b->asked + 511) & ~511ull : b->bytes;
+        now = lane->order[i] & 1 ? now - bytes : now + bytes;
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+/* A record is only as good as the replay of its own settings. */
+static int replay_own(struct plm_fit *fit, struct plm_error *error)
+{
+    struct plm_replay r;
+    for (size_t i = 0; i < fit->lanes; i++) {
+        struct plm_fit_lane *l = &fit->lane[i];
+        const struct plm_device_summary *d = l->lane->summary;
+        char replayed[32], recorded[32];
+        int status = attempt(fit, l, &fit->settings, NULL, UINT64_MAX, &r, error);
+        if (status)
+            return status;
+        l->replayed = reserved_peak(&r);
+        l->reserved = d->reserved_peak;
+        l->calls = r.stats.num_device_alloc;
+        if (l->replayed == l->reserved)
+            continue;
+        fit->repeats = false;
+        snprintf(fit->doubt, sizeof fit->doubt,
+                 "The replay of rank %d, device %d reserves %s where %s were recorded: the record lacks "
+                 "something that matters (frees that wait for other streams, for one).",
+                 d->rank, d->device, plm_size_text(replayed, sizeof replayed, l->replayed),
+                 plm_size_text(recorded, sizeof recorded, l->reserved));
+    }
+    return 0;
+}
+
+/* What other settings would do follows from the sizes that were asked for. */
+static void doubt_sizes(struct plm_fit *fit)
+{
+    size_t blocks = 0, unknown = 0;
+    for (size_t i = 0; i < fit->lanes; i++) {
+        const struct plm_lane *lane = fit->lane[i].lane;
+        blocks += lane->blocks;
+        for (size_t k = 0; k < lane->blocks; k++)
+            unknown += !lane->block[k].asked;
+    }
+    if (!fit->doubt[0] && unknown)
+        snprintf(fit->doubt, sizeof fit->doubt,
+                 "Of %zu of %zu blocks the record has only the size that PyTorch made of what was asked for: with "
+                 "other settings they may differ a little.",
+                 unknown, blocks);
+}
+
+static int check_end(const struct plm_job *job, struct plm_error *error)
+{
+    if (!job->lanes)
+        return plm_fail(error, PLM_EINVAL,
+                        "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+    for (size_t i = 0; i < job->lanes; i++)
+        if (job->lane[i].summary->out_of_memory)
+            return plm_fail(error, PLM_EINVAL,
+                            "the job of this record ran out of memory on its card, so what it needs is not known; "
+                            "record it without --bounded");
+    return 0;
+}
+
+int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_error *error)
+{
+    int status = check_end(job, error);
+    *fit = (struct plm_fit){.job = job, .lanes = job->lanes, .repeats = true};
+    if (status == 0)
+        status = read_settings(fit, error);
+    if (status)
+        return status;
+    fit->lane = calloc(fit->lanes, sizeof *fit->lane);
+    if (!fit->lane)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    for (size_t i = 0; i < fit->lanes; i++) {
+        const struct plm_lane *lane = &job->lane[i];
+        struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+        fit->lane[i] = (struct plm_fit_lane){.lane = lane,
+                                             .outside = (int64_t)(l.device_used - l.reserved),
+                                             .outside_low = (int64_t)(l.low - l.reserved),
+                                             .outside_high = (int64_t)(l.high - l.reserved)};
+        fit->lane[i].least = least(lane);
+        if (fit->lane[i].least > fit->least)
+            fit->least = fit->lane[i].least;
+    }
+    status = replay_own(fit, error);
+    if (status)
+        plm_fit_close(fit);
+    else
+        doubt_sizes(fit);
+    return status;
+}
+
+void plm_fit_close(struct plm_fit *fit)
+{
+    free(fit->lane);
+    fit->lane = NULL;
+}
+
+/* ---- questions ---- */
+
+static uint64_t plus(uint64_t bytes, int64_t more)
+{
+    return more < 0 && (uint64_t)-more > bytes ? 0 : bytes + (uint64_t)more;
+}
+
+/* What is left of a card for PyTorch. */
+static uint64_t minus(uint64_t usable, int64_t outside)
+{
+    return outside > 0 && (uint64_t)outside > usable ? 0 : usable - (uint64_t)outside;
+}
+
+/* With memory in plenty. The job's own settings were replayed when it was opened. */
+static int plentiful(const struct plm_fit *fit, const struct plm_fit_lane *lane,
+                     const struct plm_allocator_settings *settings, uint64_t *reserved, uint64_t *calls,
+                     struct plm_error *error)
+{
+    struct plm_replay r;
+    int status;
+    *reserved = lane->reserved;
+    *calls = lane->calls;
+    if (settings == &fit->settings)
+        return 0;
+    status = attempt(fit, lane, settings, NULL, UINT64_MAX, &r, error);
+    *reserved = reserved_peak(&r);
+    *calls = r.stats.num_device_alloc;
+    return status;
+}
+
+int plm_fit_need(const struct plm_fit *fit, const struct plm_allocator_settings *settings, struct plm_need *need,
+                 struct plm_error *error)
+{
+    *need = (struct plm_need){0};
+    for (size_t i = 0; i < fit->lanes; i++) {
+        const struct plm_fit_lane *l = &fit->lane[i];
+        uint64_t reserved, calls;
+        int status = plentiful(fit, l, settings, &reserved, &calls, error);
+        if (status)
+            return status;
+        if (i && plus(reserved, l->outside) <= need->need)
+            continue;
+        *need = (struct plm_need){.reserved = reserved,
+                                  .need = plus(reserved, l->outside),
+                                  .low = plus(reserved, l->outside_low),
+                                  .high = plus(reserved, l->outside_high),
+                                  .calls = calls};
+    }
+    return 0;
+}
+
+static int lane_minimum(const struct plm_fit *fit, const struct plm_fit_lane *lane,
+                        const struct plm_allocator_settings *settings, uint64_t *minimum, struct plm_error *error)
+{
+    struct plm_replay r;
+    uint64_t fails, completes, calls; /* pages */
+    int status = plentiful(fit, lane, settings, &completes, &calls, error);
+
+    if (settings == &fit->settings)
+        completes = lane->replayed;
+    completes = (completes + PLM_DRIVER_PAGE - 1) / PLM_DRIVER_PAGE;
+    fails = (lane->least + PLM_DRIVER_PAGE - 1) / PLM_DRIVER_PAGE;
+    fails -= fails > 0; /* not even room for the tensors */
+    while (status == 0 && completes > fails + 1) {
+        uint64_t middle = fails + (completes - fails) / 2;
+        status = attempt(fit, lane, settings, NULL, middle * PLM_DRIVER_PAGE, &r, error);
+        *(r.completed ? &completes : &fails) = middle;
+    }
+    *minimum = plus(completes * PLM_DRIVER_PAGE, lane->outside);
+    return status;
+}
+
+int plm_fit_minimum(const struct plm_fit *fit, const struct plm_allocator_settings *settings, uint64_t *minimum,
+                    struct plm_error *error)
+{
+    *minimum = 0;
+    for (size_t i = 0; i < fit->lanes; i++) {
+        uint64_t bytes;
+        int status = lane_minimum(fit, &fit->lane[i], settings, &bytes, error);
+        if (status)
+            return status;
+        if (bytes > *minimum)
+            *minimum = bytes;
+    }
+    return 0;
+}
+
+/* One device that may not have all it would take. */
+static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
+                    const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t usable,
+                    struct plm_fit_answer *answer, struct plm_error *error)
+{
+    struct plm_replay r;
+    uint64_t best = minus(usable, lane->outside_low);
+    int status;
+
+    if (best < lane->least) {
+        answer->verdict = PLM_NO_FIT;
+        return 0;
+    }
+    status = attempt(fit, lane, settings, card, minus(usable, lane->outside), &r, error);
+    if (status)
+        return status;
+    if (r.completed) {
+        if (r.stats.num_alloc_retries > answer->retries)
+            answer->retries = r.stats.num_alloc_retries;
+        /* Plenty at the middle of the range, but not at its upper end. */
+        answer->in_range |= r.stats.num_alloc_retries == 0;
+        return 0;
+    }
+    status = attempt(fit, lane, settings, card, best, &r, error);
+    if (status == 0 && !r.completed)
+        answer->verdict = PLM_NO_FIT;
+    answer->in_range = true;
+    return status;
+}
+
+/* A larger card has a larger context than the one that was played: that much less of it is usable. */
+static void as_played(const struct plm_fit *fit, const struct plm_card *card, uint64_t *usable, uint64_t *usable_high)
+{
+    const struct plm_summary *s = &fit->job->summary;
+    const struct plm_device_summary *d = fit->lane[0].lane->summary;
+    const struct plm_context_memory here = plm_context_memory(s, d, NULL), there = plm_context_memory(s, d, card);
+    *usable_high = minus(*usable, (int64_t)(there.high - here.high));
+    *usable = minus(*usable, (int64_t)(there.bytes - here.bytes));
+}
+
+int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings *settings, const struct plm_need *need,
+                 const struct plm_card *card, uint64_t usable, struct plm_fit_answer *answer, struct plm_error *error)
+{
+    uint64_t usable_high;
+    as_played(fit, card, &usable, &usable_high);
+    *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
+    /* A share of the card is a limit of its own. */
+    if (need->high <= usable_high && settings->fraction < 0)
+        return 0;
+    answer->verdict = PLM_TIGHT;
+    for (size_t i = 0; i < fit->lanes && answer->verdict != PLM_NO_FIT; i++) {
+        int status = try_lane(fit, &fit->lane[i], settings, card, usable, answer, error);
+        if (status)
+            return status;
+    }
+    if (answer->verdict == PLM_TIGHT && need->high <= usable_high && !answer->retries)
+        *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
+    return 0;
+}
+
+bool plm_fit_is_quick(const struct plm_job *job)
+{
+    size_t moments = 0;
+    for (size_t i = 0; i < job->lanes; i++)
+        moments += job->lane[i].moments;
+    return moments <= QUICK;
+}
+
+/* ---- margin ---- */
+
+int plm_margin_parse(const char *text, struct plm_margin *margin)
+{
+    char *rest;
+    *margin = (struct plm_margin){0};
+    margin->share = strtod(text, &rest) / 100;
+    if (rest != text && rest[0] == '%' && !rest[1])
+        return margin->share >= 0 && margin->share < 1 ? 0 : PLM_EINVAL;
+    margin->share = 0;
+    return plm_size_parse(text, &margin->bytes);
+}
+
+uint64_t plm_margin_usable(const struct plm_margin *margin, uint64_t usable)
+{
+    uint64_t less = margin->bytes + (uint64_t)(margin->share * (double)usable);
+    return less < usable ? usable - less : 0;
+}

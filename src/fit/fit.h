@@ -1,0 +1,107 @@
+/*
+ * Whether a recorded job fits on a card, found by replaying it through the allocator simulator.
+ *
+ * A card holds PyTorch's segments and what else the job needs of it (libraries, context: the ladder). The first is
+ * replayed, for any setting of the allocator and any capacity; the second is taken from the record's ladder, with
+ * its range. Of a job on several devices the one that needs most decides.
+ *
+ * plm_fit_open() looks at the job, which must outlive it; plm_fit_close() frees. After opening it is only read: several
+ * threads may ask at a time.
+ */
+#ifndef PLM_FIT_H
+#define PLM_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/settings.h"
+#include "analysis/ladder.h"
+
+struct plm_card;
+struct plm_error;
+struct plm_job;
+struct plm_lane;
+
+/* One device of the job. `outside`: what its card holds besides PyTorch's segments; an end of the range can be
+   negative, because the other run that it stands for may have reserved less. */
+struct plm_fit_lane {
+    const struct plm_lane *lane;
+    uint64_t least;     /* bytes that were asked for at the peak: no setting does with less */
+    uint64_t reserved; /* as recorded */
+    uint64_t replayed; /* reserved by a replay with the job's own settings */
+    uint64_t calls;    /* for memory, to the driver, in that replay */
+    int64_t outside, outside_low, outside_high;
+};
+
+struct plm_fit {
+    const struct plm_job *job;
+    enum plm_torch torch;
+    struct plm_allocator_settings settings; /* the job's own */
+    const char *allocator;                  /* their text; "" for the defaults */
+    struct plm_fit_lane *lane;
+    size_t lanes;
+    uint64_t least;                         /* of the device for which it is most */
+    bool repeats;    /* a replay with the job's settings reserves what was recorded */
+    char doubt[256]; /* why replays of this record may be wrong; "" if they are exact */
+};
+
+/* PLM_EINVAL with a sentence if the record cannot be asked: no GPU activity, ended for want of memory. */
+int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_error *error);
+void plm_fit_close(struct plm_fit *fit);
+
+/* What the job takes with memory in plenty, by the device that needs most. */
+struct plm_need {
+    uint64_t reserved; /* by PyTorch */
+    uint64_t need, low, high; /* of the card */
+    uint64_t calls; /* for memory, to the driver */
+};
+int plm_fit_need(const struct plm_fit *fit, const struct plm_allocator_settings *settings, struct plm_need *need,
+                 struct plm_error *error);
+
+/* The smallest memory of a card on which the replay completes: with 2 MiB less it does not. */
+int plm_fit_minimum(const struct plm_fit *fit, const struct plm_allocator_settings *settings, uint64_t *minimum,
+                    struct plm_error *error);
+
+struct plm_fit_answer {
+    enum plm_verdict verdict;
+    bool in_range; /* tight: whether it completes depends on where in the range the truth lies */
+    uint64_t retries; /* else: how often the cache is flushed before memory suffices */
+};
+/* On a card with `usable` bytes. `need`: of plm_fit_need() for the same settings. */
+int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings *settings, const struct plm_need *need,
+                 const struct plm_card *card, uint64_t usable, struct plm_fit_answer *answer, struct plm_error *error);
+
+/* "a margin of so much must be left free": "1GiB", "512m" or "5%". */
+struct plm_margin {
+    uint64_t bytes;
+    double share;
+};
+int plm_margin_parse(const char *text, struct plm_margin *margin);
+uint64_t plm_margin_usable(const struct plm_margin *margin, uint64_t usable);
+
+/* Few enough events to replay the job by the way, in a report. */
+bool plm_fit_is_quick(const struct plm_job *job);
+
+/* Everything `plimsoll fit` shows. */
+struct plm_fit_row {
+    const struct plm_card *card;
+    uint64_t usable; /* less the margin */
+    struct plm_fit_answer answer;
+    char better[128]; /* a setting with which the verdict is better ("default"); "": none of those tried */
+    struct plm_fit_answer then;
+    uint64_t better_need;
+};
+struct plm_fit_table {
+    const struct plm_fit *fit;
+    struct plm_need need;
+    uint64_t minimum;
+    struct plm_fit_row *row; /* by memory */
+    size_t rows;
+};
+int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_t count,
+                  const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error);
+void plm_fit_table_free(struct plm_fit_table *table);
+int plm_fit_by_memory(const void *row, const void *other); /* for qsort */
+
+#endif

@@ -1,0 +1,116 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device/card.h"
+#include "fit/candidates.h"
+#include "fit/fit.h"
+
+/* The settings that may change a verdict, each replayed once for all cards. */
+struct others {
+    struct plm_candidate candidate[PLM_CANDIDATES];
+    struct plm_need need[PLM_CANDIDATES];
+    size_t count;
+};
+
+int plm_fit_by_memory(const void *a, const void *b)
+{
+    const struct plm_fit_row *x = a, *y = b;
+    return x->usable != y->usable ? (x->usable < y->usable ? -1 : 1) : strcmp(x->card->id, y->card->id);
+}
+
+static int make_others(const struct plm_fit *fit, struct others *others, struct plm_error *error)
+{
+    others->count = plm_candidates_quick(fit->torch, others->candidate);
+    for (size_t i = 0; i < others->count; i++) {
+        int status = plm_fit_need(fit, &others->candidate[i].settings, &others->need[i], error);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+/* The first setting that is best on this card. */
+static int improve(const struct plm_fit *fit, const struct others *others, struct plm_fit_row *row,
+                   struct plm_error *error)
+{
+    struct plm_fit_answer answer;
+    enum plm_verdict best = row->answer.verdict;
+    for (size_t i = 0; i < others->count && best != PLM_FITS; i++) {
+        int status =
+            plm_fit_card(fit, &others->candidate[i].settings, &others->need[i], row->card, row->usable, &answer, error);
+        if (status)
+            return status;
+        if (answer.verdict >= best)
+            continue;
+        best = answer.verdict;
+        snprintf(row->better, sizeof row->better, "%s",
+                 *others->candidate[i].text ? others->candidate[i].text : "default");
+        row->then = answer;
+        row->better_need = others->need[i].need;
+    }
+    return 0;
+}
+
+/* Cards with the same memory have the same answer, unless a share of it is a limit. */
+static bool repeats(const struct plm_fit *fit, const struct plm_fit_row *row, const struct plm_fit_row *before)
+{
+    return fit->settings.fraction < 0 && row->usable == before->usable;
+}
+
+static int fill(struct plm_fit_table *t, struct others *others, struct plm_error *error)
+{
+    const struct plm_fit *fit = t->fit;
+    bool made = false;
+    int status = plm_fit_need(fit, &fit->settings, &t->need, error);
+    if (status == 0)
+        status = plm_fit_minimum(fit, &fit->settings, &t->minimum, error);
+    for (size_t i = 0; i < t->rows && status == 0; i++) {
+        struct plm_fit_row *row = &t->row[i];
+        if (i && repeats(fit, row, row - 1)) {
+            const struct plm_card *card = row->card;
+            *row = row[-1];
+            row->card = card;
+            continue;
+        }
+        status = plm_fit_card(fit, &fit->settings, &t->need, row->card, row->usable, &row->answer, error);
+        /* No setting makes room for more tensors than there is memory. */
+        if (status || row->answer.verdict == PLM_FITS || row->usable < fit->least)
+            continue;
+        if (!made)
+            status = make_others(fit, others, error);
+        made = true;
+        if (status == 0)
+            status = improve(fit, others, row, error);
+    }
+    return status;
+}
+
+int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_t count,
+                  const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error)
+{
+    struct others *others = calloc(1, sizeof *others);
+    int status = 0;
+    *table = (struct plm_fit_table){.fit = fit, .row = calloc(count + 1, sizeof *table->row)};
+    if (!others || !table->row)
+        status = plm_fail(error, PLM_ENOMEM, "out of memory");
+    if (status == 0) {
+        table->rows = count;
+        for (size_t i = 0; i < count; i++)
+            table->row[i] =
+                (struct plm_fit_row){.card = &cards[i], .usable = plm_margin_usable(margin, cards[i].memory_usable)};
+        qsort(table->row, count, sizeof *table->row, plm_fit_by_memory);
+        status = fill(table, others, error);
+    }
+    free(others);
+    if (status)
+        plm_fit_table_free(table);
+    return status;
+}
+
+void plm_fit_table_free(struct plm_fit_table *table)
+{
+    free(table->row);
+    table->row = NULL;
+}

@@ -1,0 +1,143 @@
+#include "fit/tune.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "device/card.h"
+
+enum { THREADS = 16 };
+
+/* Less than one part in a hundred of what is reserved is not worth a setting. */
+enum { WORTH = 100 };
+
+struct work {
+    struct plm_tune *tune;
+    atomic_size_t next, done;
+    pthread_mutex_t lock; /* of what follows */
+    int status;
+    struct plm_error error;
+};
+
+static int try_row(const struct plm_tune *t, struct plm_tune_row *row, struct plm_error *error)
+{
+    int status = plm_fit_need(t->fit, &row->candidate.settings, &row->need, error);
+    if (status == 0 && t->card)
+        status = plm_fit_card(t->fit, &row->candidate.settings, &row->need, t->card, t->usable, &row->answer, error);
+    return status;
+}
+
+static void work_on(struct work *w, plm_tune_progress *tell, void *context)
+{
+    const struct plm_tune *t = w->tune;
+    struct plm_error error;
+    for (size_t i; (i = atomic_fetch_add(&w->next, 1)) < t->rows;) {
+        int status = try_row(t, &t->row[i], &error);
+        size_t done = atomic_fetch_add(&w->done, 1) + 1;
+        if (status) {
+            pthread_mutex_lock(&w->lock);
+            w->status = status;
+            w->error = error;
+            pthread_mutex_unlock(&w->lock);
+            atomic_store(&w->next, t->rows);
+        }
+        if (tell)
+            tell(done, t->rows, context);
+    }
+}
+
+static void *helper(void *work)
+{
+    work_on(work, NULL, NULL);
+    return NULL;
+}
+
+static int try_all(struct plm_tune *t, plm_tune_progress *tell, void *context, struct plm_error *error)
+{
+    struct work w = {.tune = t, .lock = PTHREAD_MUTEX_INITIALIZER};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t thread[THREADS];
+    int threads = 0;
+
+    /* Without a second thread this one does it all. */
+    while (threads + 1 < processors && threads < THREADS && !pthread_create(&thread[threads], NULL, helper, &w))
+        threads++;
+    work_on(&w, tell, context);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    if (w.status)
+        *error = w.error;
+    return w.status;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+    const struct plm_tune_row *x = a, *y = b;
+    if (x->answer.verdict != y->answer.verdict)
+        return x->answer.verdict < y->answer.verdict ? -1 : 1;
+    if (x->need.reserved != y->need.reserved)
+        return x->need.reserved < y->need.reserved ? -1 : 1;
+    if (x->candidate.keys != y->candidate.keys)
+        return x->candidate.keys - y->candidate.keys;
+    return strcmp(x->candidate.text, y->candidate.text);
+}
+
+/* The simplest setting that is as good as the best, within what is worth it; only if it is better than the job's own. */
+static const struct plm_tune_row *advise(const struct plm_tune *t)
+{
+    const struct plm_tune_row *best = NULL, *simple = NULL;
+    uint64_t worth = t->own.need.reserved / WORTH;
+    for (size_t i = 0; i < t->rows && !best; i++)
+        if (!t->row[i].candidate.modelled)
+            best = &t->row[i];
+    if (!best || (best->answer.verdict == t->own.answer.verdict && best->need.reserved + worth >= t->own.need.reserved))
+        return NULL;
+    for (size_t i = 0; i < t->rows; i++) {
+        const struct plm_tune_row *row = &t->row[i];
+        if (!row->candidate.modelled && row->answer.verdict == best->answer.verdict &&
+            row->need.reserved <= best->need.reserved + worth / 2 &&
+            (!simple || row->candidate.keys < simple->candidate.keys))
+            simple = row;
+    }
+    return simple;
+}
+
+int plm_tune(const struct plm_fit *fit, const struct plm_card *card, const struct plm_margin *margin,
+             plm_tune_progress *tell, void *context, struct plm_tune *t, struct plm_error *error)
+{
+    struct plm_candidate *candidate = calloc(PLM_CANDIDATES, sizeof *candidate);
+    int status = 0;
+
+    *t = (struct plm_tune){.fit = fit, .card = card, .row = calloc(PLM_CANDIDATES, sizeof *t->row)};
+    if (!candidate || !t->row)
+        status = plm_fail(error, PLM_ENOMEM, "out of memory");
+    if (status == 0) {
+        t->usable = card ? plm_margin_usable(margin, card->memory_usable) : 0;
+        t->own.candidate.settings = fit->settings;
+        snprintf(t->own.candidate.text, sizeof t->own.candidate.text, "%s", fit->allocator);
+        t->rows = plm_candidates(fit->torch, card != NULL, candidate);
+        for (size_t i = 0; i < t->rows; i++)
+            t->row[i].candidate = candidate[i];
+        status = try_row(t, &t->own, error);
+    }
+    if (status == 0)
+        status = try_all(t, tell, context, error);
+    free(candidate);
+    if (status) {
+        plm_tune_free(t);
+        return status;
+    }
+    qsort(t->row, t->rows, sizeof *t->row, by_worth);
+    t->advice = advise(t);
+    return 0;
+}
+
+void plm_tune_free(struct plm_tune *tune)
+{
+    free(tune->row);
+    tune->row = NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * Replays the history of a snapshot through the allocator simulator and says whether every block and every segment comes to lie
+ * where the GPU run had it. What the driver decided is taken from the history (where a segment lies, when the cache
+ * was given back); what PyTorch decided is replayed (which block is taken, when a segment is needed and of what size).
+ *
+ * The trace is only read. One thread. Functions return 0, or PLM_ENOMEM with a sentence.
+ */
+#ifndef PLM_IMPORT_VERIFY_H
+#define PLM_IMPORT_VERIFY_H
+
+#include "import/trace.h"
+
+enum plm_verdict {
+    PLM_VERDICT_SAME,
+    PLM_VERDICT_DIFFERS,
+    PLM_VERDICT_UNKNOWN /* the history does not tell enough to call a difference one */
+};
+
+struct plm_verify {
+    enum plm_verdict verdict;
+    enum plm_torch torch;         /* the rules that were followed, see settings.h */
+    size_t allocations, segments; /* that were replayed as they were */
+    /* Of the first difference: */
+    unsigned device;
+    uint32_t event;               /* its place in the snapshot's list */
+    char sentence[512];
+};
+
+/* `torch` NULL: the rules of the release that the snapshot looks like, then of the others, until one reproduces it. */
+int plm_verify_trace(const struct plm_trace *trace, const enum plm_torch *torch, struct plm_verify *verify,
+                     struct plm_error *error);
+
+/* verify_start.c: what was there when the history begins. `*total` is what the card must have at least, so that
+   the ranges of expandable segments do not meet. */
+struct plm_allocator;
+int plm_verify_total(const struct plm_trace_device *device, uint64_t large_segment, uint64_t *total);
+int plm_verify_seed(const struct plm_trace_device *device, uint64_t large_segment, uint64_t total,
+                    struct plm_allocator *allocator);
+
+#endif

@@ -1,0 +1,120 @@
+#include "base/error.h"
+#include "base/json.h"
+#include "device/card.h"
+#include "fit/candidates.h"
+#include "fit/fit.h"
+#include "fit/tune.h"
+#include "report/fit.h"
+#include "report/report.h"
+
+/* The fields that `fit` and `tune` share. */
+static void head(struct plm_json *j, const char *schema, const struct plm_fit *fit, const struct plm_report_options *o)
+{
+    char reasons[8][256];
+    int n;
+    plm_json_object(j, NULL);
+    plm_json_string(j, "schema", schema);
+    plm_json_string(j, "record", o->record);
+    plm_json_string(j, "confidence", plm_report_confidence(&fit->job->summary, reasons, 8, &n));
+    plm_json_array(j, "reasons");
+    for (int i = 0; i < n; i++)
+        plm_json_string(j, NULL, reasons[i]);
+    if (fit->doubt[0])
+        plm_json_string(j, NULL, fit->doubt);
+    plm_json_end_array(j);
+    plm_json_bool(j, "replay_exact", !fit->doubt[0]);
+    plm_json_string(j, "allocator", *fit->allocator ? fit->allocator : "default");
+    plm_json_integer(j, "least", fit->least);
+}
+
+static void need_of(struct plm_json *j, const struct plm_need *n)
+{
+    plm_json_integer(j, "reserved", n->reserved);
+    plm_json_integer(j, "need", n->need);
+    plm_json_integer(j, "low", n->low);
+    plm_json_integer(j, "high", n->high);
+}
+
+static void verdict(struct plm_json *j, const struct plm_fit_answer *a)
+{
+    plm_json_string(j, "verdict", plm_verdict_name(a->verdict));
+    if (a->verdict != PLM_TIGHT)
+        return;
+    plm_json_integer(j, "retries", a->retries);
+    plm_json_bool(j, "in_range", a->in_range);
+}
+
+int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
+                 struct plm_error *error)
+{
+    struct plm_json j;
+    (void)all;
+    plm_json_start(&j, out);
+    head(&j, "plimsoll.fit/1", t->fit, options);
+    need_of(&j, &t->need);
+    plm_json_integer(&j, "need_minimum", t->minimum);
+    plm_json_array(&j, "fits");
+    for (size_t i = 0; i < t->rows; i++) {
+        const struct plm_fit_row *row = &t->row[i];
+        plm_json_object(&j, NULL);
+        plm_json_string(&j, "gpu", row->card->id);
+        plm_json_integer(&j, "usable", row->usable);
+        plm_json_bool(&j, "usable_assumed", row->card->memory_usable_assumed);
+        plm_json_integer(&j, "need", t->need.need);
+        plm_json_integer(&j, "need_minimum", t->minimum);
+        plm_json_signed(&j, "headroom", (int64_t)row->usable - (int64_t)t->need.need);
+        verdict(&j, &row->answer);
+        plm_json_string(&j, "allocator", *t->fit->allocator ? t->fit->allocator : "default");
+        if (row->better[0]) {
+            plm_json_object(&j, "better");
+            plm_json_string(&j, "allocator", row->better);
+            plm_json_integer(&j, "need", row->better_need);
+            verdict(&j, &row->then);
+            plm_json_end_object(&j);
+        }
+        plm_json_end_object(&j);
+    }
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
+}
+
+static void tune_row(struct plm_json *j, const char *key, const struct plm_tune *t, const struct plm_tune_row *row)
+{
+    plm_json_object(j, key);
+    plm_json_string(j, "allocator", *row->candidate.text ? row->candidate.text : "default");
+    need_of(j, &row->need);
+    plm_json_integer(j, "driver_calls", row->need.calls);
+    plm_json_bool(j, "modelled", row->candidate.modelled);
+    if (t->card)
+        verdict(j, &row->answer);
+    plm_json_end_object(j);
+}
+
+int plm_tune_json(FILE *out, const struct plm_tune *t, const struct plm_report_options *options, bool all,
+                  struct plm_error *error)
+{
+    struct plm_json j;
+    (void)all;
+    plm_json_start(&j, out);
+    head(&j, "plimsoll.tune/1", t->fit, options);
+    plm_json_string(&j, "variable", plm_allocator_variable(t->fit->torch));
+    if (t->card) {
+        plm_json_string(&j, "gpu", t->card->id);
+        plm_json_integer(&j, "usable", t->usable);
+    }
+    tune_row(&j, "own", t, &t->own);
+    if (t->advice) {
+        tune_row(&j, "advice", t, t->advice);
+        plm_json_array(&j, "warnings");
+        for (size_t i = 0; plm_candidate_warning(&t->advice->candidate.settings, i); i++)
+            plm_json_string(&j, NULL, plm_candidate_warning(&t->advice->candidate.settings, i));
+        plm_json_end_array(&j);
+    }
+    plm_json_array(&j, "settings");
+    for (size_t i = 0; i < t->rows; i++)
+        tune_row(&j, NULL, t, &t->row[i]);
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
+}

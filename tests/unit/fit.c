@@ -1,0 +1,239 @@
+/* Fits and settings for jobs that are made by hand: what each must come to can be worked out. */
+#include "fit/fit.h"
+
+#include <stdlib.h>
+
+#include "analysis/job.h"
+#include "base/error.h"
+#include "device/card.h"
+#include "fit/tune.h"
+#include "unit.h"
+
+/* 30 MiB that are given back before 40 MiB are asked for: both segments are held, only one is needed. */
+static struct plm_block two_blocks[] = {
+    {.address = 0x10000000, .bytes = 30 * MIB, .asked = 30 * MIB, .alloc_at = 0, .free_at = 1},
+    {.address = 0x20000000, .bytes = 40 * MIB, .asked = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
+};
+static uint32_t two_order[] = {0 << 1, 0 << 1 | 1, 1 << 1};
+static struct plm_count config[] = {
+    {.name = (char *)"torch", .detail = (char *)"2.15.0"},
+    {.name = (char *)"allocator", .detail = (char *)"default"},
+};
+
+struct made {
+    struct plm_device_summary device;
+    struct plm_lane lane;
+    struct plm_job job;
+};
+
+static struct made *make(struct made *m, struct plm_block *block, size_t blocks, uint32_t *order, size_t moments,
+                         uint64_t reserved)
+{
+    *m = (struct made){.device = {.reserved_peak = reserved, .used_peak = reserved}};
+    m->lane =
+        (struct plm_lane){.summary = &m->device, .block = block, .blocks = blocks, .order = order, .moments = moments};
+    m->job =
+        (struct plm_job){.summary = {.config = {config, COUNT(config), COUNT(config)}}, .lane = &m->lane, .lanes = 1};
+    return m;
+}
+
+static struct made *two(struct made *m)
+{
+    return make(m, two_blocks, COUNT(two_blocks), two_order, COUNT(two_order), 70 * MIB);
+}
+
+/* Of jobs that tell nothing of their card. */
+static struct plm_context_memory assumed(void)
+{
+    return plm_context_memory(&(struct plm_summary){0}, &(struct plm_device_summary){0}, NULL);
+}
+
+static void needs(void **state)
+{
+    const uint64_t context = assumed().bytes;
+    struct plm_need need;
+    struct plm_fit fit;
+    uint64_t minimum;
+    struct made m;
+    (void)state;
+    assert_int_equal(plm_fit_open(&two(&m)->job, &fit, NULL), 0);
+    assert_true(fit.repeats);
+    assert_string_equal(fit.doubt, "");
+    assert_int_equal(fit.least, 40 * MIB);
+    assert_int_equal(plm_fit_need(&fit, &fit.settings, &need, NULL), 0);
+    assert_int_equal(need.reserved, 70 * MIB);
+    assert_int_equal(need.need, 70 * MIB + context);
+    assert_int_equal(need.low, 70 * MIB + assumed().low);
+    assert_int_equal(need.high, 70 * MIB + assumed().high);
+    assert_int_equal(need.calls, 2);
+    assert_int_equal(plm_fit_minimum(&fit, &fit.settings, &minimum, NULL), 0);
+    assert_int_equal(minimum, 40 * MIB + context);
+    plm_fit_close(&fit);
+}
+
+static struct plm_card card(const char *id, uint64_t usable)
+{
+    struct plm_card c = {.memory_total = usable + 100 * MIB, .memory_usable = usable};
+    strcpy(c.id, id);
+    return c;
+}
+
+static void verdicts(void **state)
+{
+    const struct plm_context_memory context = assumed();
+    const struct plm_card cards[] = {
+        card("plenty", 70 * MIB + context.high),    card("flushes", 69 * MIB + context.bytes),
+        card("in-range", 40 * MIB + context.low),   card("no", 39 * MIB + context.low),
+        card("no-too", 39 * MIB + context.low),     card("helped", 40 * MIB + context.high),
+        card("upper", 70 * MIB + context.high - 1),
+    };
+    const struct {
+        const char *id;
+        enum plm_verdict verdict;
+        bool in_range;
+        uint64_t retries;
+    } expected[] = {
+        {"no", PLM_NO_FIT, false, 0},     {"no-too", PLM_NO_FIT, false, 0}, {"in-range", PLM_TIGHT, true, 0},
+        {"flushes", PLM_TIGHT, false, 1}, {"helped", PLM_TIGHT, true, 0},   {"upper", PLM_TIGHT, true, 0},
+        {"plenty", PLM_FITS, false, 0},
+    };
+    struct plm_margin margin = {0};
+    struct plm_fit_table table;
+    struct plm_fit fit;
+    struct made m;
+    (void)state;
+    assert_int_equal(plm_fit_open(&two(&m)->job, &fit, NULL), 0);
+    assert_int_equal(plm_fit_table(&fit, cards, COUNT(cards), &margin, &table, NULL), 0);
+    assert_int_equal(table.rows, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_string_equal(table.row[i].card->id, expected[i].id);
+        assert_int_equal(table.row[i].answer.verdict, expected[i].verdict);
+        assert_int_equal(table.row[i].answer.in_range, expected[i].in_range);
+        assert_int_equal(table.row[i].answer.retries, expected[i].retries);
+    }
+    /* With expandable segments the pages of the first block serve the second: 40 MiB, whatever else. */
+    assert_string_equal(table.row[4].better, "expandable_segments:True");
+    assert_int_equal(table.row[4].then.verdict, PLM_FITS);
+    assert_string_equal(table.row[3].better, ""); /* the upper end of the range is still above it */
+    plm_fit_table_free(&table);
+    plm_fit_close(&fit);
+}
+
+static void margins(void **state)
+{
+    struct plm_margin m;
+    (void)state;
+    assert_int_equal(plm_margin_parse("5%", &m), 0);
+    assert_int_equal(plm_margin_usable(&m, 1000), 950);
+    assert_int_equal(plm_margin_parse("1GiB", &m), 0);
+    assert_int_equal(plm_margin_usable(&m, 3 * GIB), 2 * GIB);
+    assert_int_equal(plm_margin_usable(&m, GIB / 2), 0);
+    assert_int_not_equal(plm_margin_parse("100%", &m), 0);
+    assert_int_not_equal(plm_margin_parse("-1%", &m), 0);
+    assert_int_not_equal(plm_margin_parse("much", &m), 0);
+    assert_int_not_equal(plm_margin_parse("", &m), 0);
+}
+
+static void candidates(void **state)
+{
+    struct plm_candidate *c = calloc(PLM_CANDIDATES, sizeof *c);
+    (void)state;
+    for (int torch = 0; torch < PLM_TORCHES; torch++) {
+        size_t n = plm_candidates((enum plm_torch)torch, false, c);
+        assert_in_range(n, 60, PLM_CANDIDATES - 1);
+        for (size_t i = 0; i < n; i++) {
+            struct plm_allocator_settings s;
+            assert_int_equal(plm_allocator_settings_parse(c[i].text, (enum plm_torch)torch, &s, NULL), 0);
+            assert_true(strlen(c[i].text) < PLM_CANDIDATE_TEXT - 1);
+            for (size_t k = 0; k < i; k++)
+                assert_string_not_equal(c[i].text, c[k].text);
+        }
+        assert_in_range(plm_candidates((enum plm_torch)torch, true, c), torch == PLM_TORCH_2_6 ? n : n + 1,
+                        PLM_CANDIDATES - 1);
+    }
+    free(c);
+}
+
+static void keys(void **state)
+{
+    struct plm_candidate *c = calloc(PLM_CANDIDATES, sizeof *c);
+    size_t n = plm_candidates(PLM_TORCH_2_15, true, c), seen = 0;
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(c[i].text, "roundup_power2_divisions:[64:8,256:4,>:2]"))
+            assert_int_equal(c[i].keys, 1), seen++;
+        if (!strcmp(c[i].text, "max_split_size_mb:64,roundup_power2_divisions:[64:8,256:4,>:2]"))
+            assert_int_equal(c[i].keys, 2), seen++;
+        if (!*c[i].text)
+            assert_int_equal(c[i].keys, 0), seen++;
+    }
+    assert_int_equal(seen, 3);
+    free(c);
+}
+
+static void advice(void **state)
+{
+    static struct plm_block one_block[] = {
+        {.address = 0x10000000, .bytes = 30 * MIB, .asked = 30 * MIB, .free_at = PLM_MOMENT_NEVER}};
+    static uint32_t one_order[] = {0};
+    const struct plm_margin margin = {0};
+    struct plm_tune tune;
+    struct plm_fit fit;
+    struct made m;
+    (void)state;
+    assert_int_equal(plm_fit_open(&two(&m)->job, &fit, NULL), 0);
+    assert_int_equal(plm_tune(&fit, NULL, &margin, NULL, NULL, &tune, NULL), 0);
+    assert_int_equal(tune.own.need.reserved, 70 * MIB);
+    assert_non_null(tune.advice);
+    assert_string_equal(tune.advice->candidate.text, "expandable_segments:True");
+    assert_int_equal(tune.advice->need.reserved, 40 * MIB);
+    for (size_t i = 1; i < tune.rows; i++)
+        assert_true(tune.row[i - 1].need.reserved <= tune.row[i].need.reserved);
+    plm_tune_free(&tune);
+    plm_fit_close(&fit);
+
+    assert_int_equal(plm_fit_open(&make(&m, one_block, 1, one_order, 1, 30 * MIB)->job, &fit, NULL), 0);
+    assert_int_equal(plm_tune(&fit, NULL, &margin, NULL, NULL, &tune, NULL), 0);
+    assert_null(tune.advice);
+    plm_tune_free(&tune);
+    plm_fit_close(&fit);
+}
+
+static void doubts(void **state)
+{
+    struct plm_block block[COUNT(two_blocks)];
+    struct plm_error error;
+    struct plm_fit fit;
+    struct made m;
+    (void)state;
+    two(&m);
+    m.device.reserved_peak = 90 * MIB;
+    assert_int_equal(plm_fit_open(&m.job, &fit, &error), 0);
+    assert_false(fit.repeats);
+    assert_contains(fit.doubt, "reserves 70.0 MiB where 90.0 MiB were recorded");
+    plm_fit_close(&fit);
+
+    memcpy(block, two_blocks, sizeof block);
+    block[1].asked = 0;
+    assert_int_equal(plm_fit_open(&make(&m, block, 2, two_order, COUNT(two_order), 70 * MIB)->job, &fit, &error), 0);
+    assert_true(fit.repeats);
+    assert_contains(fit.doubt, "Of 1 of 2 blocks");
+    plm_fit_close(&fit);
+
+    two(&m);
+    m.device.out_of_memory = true;
+    assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_EINVAL);
+    assert_contains(error.text, "without --bounded");
+    m.job.lanes = 0;
+    assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_EINVAL);
+    assert_contains(error.text, "no GPU activity");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(needs), cmocka_unit_test(verdicts), cmocka_unit_test(margins), cmocka_unit_test(candidates),
+        cmocka_unit_test(keys),  cmocka_unit_test(advice),   cmocka_unit_test(doubts),
+    };
+    return RUN(tests);
+}
