@@ -53,7 +53,7 @@ function drawLadder(lane) {
     bar.style.marginLeft = `${(100 * (rung.from ?? 0)) / whole}%`;
     bar.style.width = `${(100 * (rung.bytes - (rung.from ?? 0))) / whole}%`;
     const own = rung.from === undefined ? size(rung.bytes) : `+ ${size(rung.bytes - rung.from)}`;
-    return el("tr", { class: rung.sum ? "sum" : null }, el("th", { scope: "row" }, rung.name), el("td", { class: "n" }, own),
+    return el("tr", { class: rung.sum ? "sum" : null, title: rung.reason ?? null }, el("th", { scope: "row" }, rung.name), el("td", { class: "n" }, own),
       el("td", { class: "track" }, bar), el("td", { class: "dim" }, rung.how));
   });
   fill(byId("ladder"), byId("ladder").querySelector("caption"), el("tbody", {}, ...rows));
@@ -95,7 +95,7 @@ export function drawCards(page, chosen, toggle) {
   const mig = byId("fits-mig").checked;
   const shown = page.gpus.filter((gpu) => chosen.has(gpu.id) || ((mig || !gpu.mig) && (!needle || `${gpu.id} ${gpu.name}`.toLowerCase().includes(needle))));
   fillTable(byId("fits-table"), ["Line", "Card", "Usable", "Taken", "", "Verdict"], shown.map((gpu) => cardRow(gpu, chosen, toggle)), [2, 4]);
-  const need = page.gpus.length ? page.gpus[0].need : 0;
+  const need = Math.max(...page.lanes.map((lane) => lane.peak.device_used));
   const highest = Math.max(...page.lanes.map((lane) => lane.high));
   const lowest = Math.max(...page.lanes.map((lane) => lane.low));
   fill(byId("fits-note"), `needs ${size(need)}, between ${size(lowest)} and ${size(highest)}. * assumed`);

@@ -2,17 +2,59 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/summary.h"
+#include "device/card.h"
 
-#define MIB (1024ull * 1024)
+#define MOST (1ull << 44) /* no card has more: sums cannot overflow */
 
-static const struct plm_context_memory assumed = {550 * MIB, 450 * MIB, 700 * MIB,
-                                                  "docs/accuracy: measured 500-600 MiB on current lazy-loading stacks"};
-
-const struct plm_context_memory *plm_context_memory(void)
+static uint64_t bounded(uint64_t bytes)
 {
-    return &assumed;
+    return bytes < MOST ? bytes : MOST;
+}
+
+/* "BYTES LOW HIGH SOURCE": what a stack file says of this software and card. */
+static void measured(struct plm_line *line, const char *text)
+{
+    char *at;
+    uint64_t bytes = bounded(strtoull(text, &at, 10)), low = bounded(strtoull(at, &at, 10));
+    uint64_t high = bounded(strtoull(at, &at, 10));
+    at += strspn(at, " ");
+    *line = (struct plm_line){.name = "context",
+                              .group = "context",
+                              .bytes = bytes,
+                              .low = low && low < bytes ? low : bytes,
+                              .high = high > bytes ? high : bytes,
+                              .kind = PLM_LINE_MEASURED};
+    snprintf(line->reason, sizeof line->reason, "%s", *at ? at : "measured for this software");
+}
+
+struct plm_context_memory plm_context_memory(const struct plm_summary *s, const struct plm_device_summary *d,
+                                             const struct plm_card *card)
+{
+    struct plm_overhead overhead = d->overhead;
+    const char *known = plm_summary_config(s, "context");
+    struct plm_context_memory c = {0};
+    int kept = 0;
+    if (card && overhead.sms) {
+        overhead.sms = (unsigned)card->sms;
+        overhead.threads = (unsigned)card->max_threads_per_sm;
+    }
+    c.lines = plm_overhead_lines(&overhead, c.line);
+    if (known) {
+        measured(&c.line[kept++], known);
+        for (int i = 1; i < c.lines; i++) /* the first is a usual one */
+            if (!c.line[i].usual)
+                c.line[kept++] = c.line[i];
+        c.lines = kept;
+    }
+    for (int i = 0; i < c.lines; i++) {
+        c.bytes += c.line[i].bytes;
+        c.low += c.line[i].low;
+        c.high += c.line[i].high;
+    }
+    return c;
 }
 
 /* `plimsoll run` writes "allocated reserved". */
@@ -28,23 +70,104 @@ uint64_t plm_ladder_other_end(const struct plm_summary *s, const struct plm_devi
     return strtoull(end, NULL, 10);
 }
 
-struct plm_ladder plm_ladder(const struct plm_summary *s, const struct plm_device_summary *d)
+static struct plm_line *add(struct plm_ladder *l, const char *group, const char *name, uint64_t bytes,
+                            enum plm_line_kind kind, const char *reason)
 {
-    uint64_t inside = d->reserved_peak + d->libraries_peak, other_end = plm_ladder_other_end(s, d);
-    uint64_t low = d->used_peak, high = d->used_peak;
+    struct plm_line *line = &l->line[l->lines++];
+    *line = (struct plm_line){.group = group, .bytes = bytes, .low = bytes, .high = bytes, .kind = kind};
+    snprintf(line->name, sizeof line->name, "%s", name);
+    snprintf(line->reason, sizeof line->reason, "%s", reason);
+    return line;
+}
+
+static void reserved(struct plm_ladder *l, const struct plm_summary *s, const struct plm_device_summary *d,
+                     uint64_t bytes)
+{
+    uint64_t other_end = plm_ladder_other_end(s, d);
+    struct plm_line *line =
+        add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
+            d->caching ? "segments of PyTorch's allocator, which ran" : "allocations of the program");
+    if (!other_end)
+        return;
+    if (other_end > d->reserved_peak)
+        line->high += other_end - d->reserved_peak;
+    else
+        line->low -= d->reserved_peak - other_end < line->low ? d->reserved_peak - other_end : line->low;
+    snprintf(line->reason, sizeof line->reason,
+             "the other end is what the job reserves if values that were read differ");
+}
+
+/* What the memory of a library is for. */
+static const char *purpose(const char *library)
+{
+    static const struct {
+        const char *library, *purpose;
+    } rows[] = {
+        {"cublas", "default workspaces of handles; the high end if each is taken with its handle"},
+        {"cufft", "work areas that plans allocate themselves"},
+        {"nccl", "buffers of channels and connections, as many as the machine's links lead to"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (!strcmp(rows[i].library, library))
+            return rows[i].purpose;
+    return "buffers and workspaces outside PyTorch's allocator";
+}
+
+/* `room`: what they took in all, so that a damaged record cannot make more of it. */
+static void libraries(struct plm_ladder *l, const struct plm_device_summary *d, uint64_t room)
+{
+    for (int i = 0; i < d->takers; i++) {
+        const struct plm_taker *t = &d->taker[i];
+        uint64_t bytes = t->at_peak < room ? t->at_peak : room;
+        struct plm_line *line;
+        if (!bytes && !t->high)
+            continue;
+        room -= bytes;
+        line = add(l, "libraries", t->name, bytes, PLM_LINE_MODELLED, purpose(t->name));
+        if (t->high) {
+            line->low = t->low < bytes ? t->low : bytes;
+            line->high = t->high > bytes ? t->high : bytes;
+        }
+    }
+}
+
+static uint64_t at_peak(const struct plm_device_summary *d)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < d->takers; i++)
+        sum += d->taker[i].at_peak;
+    return sum < d->used_peak ? sum : d->used_peak;
+}
+
+struct plm_ladder plm_ladder_on(const struct plm_summary *s, const struct plm_device_summary *d,
+                                const struct plm_card *card)
+{
+    const struct plm_context_memory context = plm_context_memory(s, d, card);
+    uint64_t inside = d->reserved_peak + d->libraries_peak, taken = at_peak(d), left = d->used_peak - taken;
+    uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
     struct plm_ladder l = {.allocated = d->allocated_peak,
                            .reserved = d->reserved_peak,
                            .libraries = d->libraries_peak,
                            .other = d->used_peak > inside ? d->used_peak - inside : 0,
-                           .context = assumed.bytes};
-    if (other_end > d->reserved_peak)
-        high += other_end - d->reserved_peak;
-    else if (other_end)
-        low -= d->reserved_peak - other_end < low ? d->reserved_peak - other_end : low;
-    l.device_used = d->used_peak + assumed.bytes;
-    l.low = low + assumed.low;
-    l.high = high + assumed.high;
+                           .context = context.bytes,
+                           .device_used = d->used_peak + context.bytes};
+    reserved(&l, s, d, held);
+    libraries(&l, d, taken);
+    if (left > held)
+        add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED,
+            "what the program itself took from the card");
+    for (int i = 0; i < context.lines; i++)
+        l.line[l.lines++] = context.line[i];
+    for (int i = 0; i < l.lines; i++) {
+        l.low += l.line[i].low;
+        l.high += l.line[i].high;
+    }
     return l;
+}
+
+struct plm_ladder plm_ladder(const struct plm_summary *s, const struct plm_device_summary *d)
+{
+    return plm_ladder_on(s, d, NULL);
 }
 
 enum plm_verdict plm_ladder_fit(const struct plm_ladder *l, uint64_t usable)

@@ -7,26 +7,43 @@
 
 #include <stdint.h>
 
+#include "device/overhead.h"
+
+struct plm_card;
 struct plm_device_summary;
 struct plm_summary;
 
-/* What driver, runtime and loaded code take. A property of the software, not of the card. */
+/* What driver, runtime and loaded code take: one line each, and their sum. */
 struct plm_context_memory {
     uint64_t bytes, low, high;
-    const char *source;
+    struct plm_line line[PLM_OVERHEAD_LINES];
+    int lines;
 };
-const struct plm_context_memory *plm_context_memory(void);
+/* The single place that decides about it: what was measured for the job's software (`context` in the configuration of the
+   record: bytes, low, high and a source), else the model of device/overhead.h with what the process told of itself.
+   `card`: another card than the one that was played; NULL: that one. */
+struct plm_context_memory plm_context_memory(const struct plm_summary *summary, const struct plm_device_summary *device,
+                                             const struct plm_card *card);
 
+enum { PLM_LADDER_LINES = 24 };
 struct plm_ladder {
-    uint64_t allocated;   /* measured: blocks that PyTorch's allocator handed out */
-    uint64_t reserved;    /* measured: segments that it holds */
-    uint64_t libraries;   /* modelled: taken by libraries outside of it */
-    uint64_t other;       /* measured: what else the program took from the card */
-    uint64_t context;     /* assumed */
+    uint64_t allocated; /* measured: blocks that PyTorch's allocator handed out */
+    uint64_t reserved; /* measured: segments that it holds */
+    uint64_t libraries; /* modelled: taken by libraries outside of it */
+    uint64_t other; /* measured: what else the program took from the card */
+    uint64_t context; /* see plm_context_memory */
     uint64_t device_used; /* all but allocated, which is within reserved */
-    uint64_t low, high;   /* of device_used */
+    uint64_t low, high; /* of device_used */
+    /* Line by line when most of the card was taken, in the groups "reserved", "libraries", "other", "context"; they add
+       up to device_used, low and high. A process reserves at most at another moment now and then: then the first line is
+       less than `reserved`. */
+    struct plm_line line[PLM_LADDER_LINES];
+    int lines;
 };
 struct plm_ladder plm_ladder(const struct plm_summary *summary, const struct plm_device_summary *device);
+/* On another card: its context is of another size. What the libraries took stays. */
+struct plm_ladder plm_ladder_on(const struct plm_summary *summary, const struct plm_device_summary *device,
+                                const struct plm_card *card);
 
 /* What a second run reserved, with every result full that decides the size of tensors; 0: there was none. */
 uint64_t plm_ladder_other_end(const struct plm_summary *summary, const struct plm_device_summary *device);

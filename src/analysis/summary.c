@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/takers.h"
 #include "base/error.h"
 #include "record/reader.h"
 
@@ -39,17 +40,17 @@ static int count(struct plm_counts *c, const char *name, const char *detail, uin
     return 0;
 }
 
-static struct plm_device_summary *device_of(struct plm_summary_work *w, const struct plm_record_event *e)
+static struct plm_device_summary *device_at(struct plm_summary_work *w, uint32_t process, int device)
 {
     struct plm_summary *s = w->summary;
     struct plm_device_summary *d;
     if (w->last_device < s->devices) {
         d = &s->device[w->last_device];
-        if (d->process == e->process && d->device == e->device)
+        if (d->process == process && d->device == device)
             return d;
     }
     for (int i = 0; i < s->devices; i++)
-        if (s->device[i].process == e->process && s->device[i].device == e->device) {
+        if (s->device[i].process == process && s->device[i].device == device) {
             w->last_device = i;
             return &s->device[i];
         }
@@ -59,9 +60,9 @@ static struct plm_device_summary *device_of(struct plm_summary_work *w, const st
     s->device = d;
     d = &s->device[s->devices++];
     memset(d, 0, sizeof *d);
-    d->process = e->process;
+    d->process = process;
     d->rank = -1;
-    d->device = e->device;
+    d->device = device;
     return d;
 }
 
@@ -112,22 +113,29 @@ static uint64_t less(uint64_t value, uint64_t size)
     return value > size ? value - size : 0;
 }
 
-static int memory(struct plm_device_summary *d, const struct plm_record_event *e, bool alloc)
+static int memory(struct plm_summary_work *w, struct plm_device_summary *d, const struct plm_record_event *e,
+                  bool alloc)
 {
     uint64_t size = e->words[1];
     bool library = (uint32_t)e->words[2] == PLM_RECORD_LIBRARY;
     d->used = alloc ? d->used + size : less(d->used, size);
+    if (library) {
+        const char *owner = plm_record_string(w->record, e->process, (uint32_t)(e->words[2] >> 32));
+        struct plm_taker *t = plm_taker_of(d, owner);
+        d->libraries = alloc ? d->libraries + size : less(d->libraries, size);
+        t->now = alloc ? t->now + size : less(t->now, size);
+    }
+    if (d->used > d->used_peak)
+        plm_takers_at_peak(d);
     raise_to(&d->used_peak, d->used);
     raise_to(&d->current.used_peak, d->used);
-    if (library)
-        d->libraries = alloc ? d->libraries + size : less(d->libraries, size);
     raise_to(&d->libraries_peak, d->libraries);
     return 0;
 }
 
 static int on_device(struct plm_summary_work *w, const struct plm_record_event *e)
 {
-    struct plm_device_summary *d = device_of(w, e);
+    struct plm_device_summary *d = device_at(w, e->process, e->device);
     if (!d)
         return PLM_ENOMEM;
     switch (e->type) {
@@ -146,8 +154,8 @@ static int on_device(struct plm_summary_work *w, const struct plm_record_event *
         d->reserved = e->words[0];
         reserved(d);
         return 0;
-    case PLM_EV_MEMORY_ALLOC: return memory(d, e, true);
-    case PLM_EV_MEMORY_FREE: return memory(d, e, false);
+    case PLM_EV_MEMORY_ALLOC: return memory(w, d, e, true);
+    case PLM_EV_MEMORY_FREE: return memory(w, d, e, false);
     case PLM_EV_OOM:
         d->out_of_memory = true;
         d->oom_asked = e->words[0];
@@ -184,6 +192,12 @@ static int config(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const char *key = plm_record_string(w->record, e->process, (uint32_t)e->words[0]);
     const char *value = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
+    struct plm_device_summary *d;
+    int device;
+    if (plm_taker_key(key, &device)) { /* said again and again as it grows */
+        d = device_at(w, e->process, device);
+        return d ? plm_taker_told(d, key, value), 0 : PLM_ENOMEM;
+    }
     if (!strcmp(key, "rank") && keep_rank(w, e->process, value))
         return PLM_ENOMEM;
     return named(w, e);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device/overhead.h"
 #include "record/reader.h"
 
 struct plm_error;
@@ -28,6 +29,14 @@ struct plm_counts {
     int count, room;
 };
 
+/* A library that took memory of the card outside the caching allocator. */
+enum { PLM_TAKERS = 8 };
+struct plm_taker {
+    char name[24];
+    uint64_t now, at_peak; /* at_peak: when most of the card was taken */
+    uint64_t low, high;    /* how certain that is; 0: nothing was said */
+};
+
 struct plm_device_summary {
     uint32_t process;
     int rank, device;
@@ -40,6 +49,9 @@ struct plm_device_summary {
     struct plm_counts readbacks;
     bool out_of_memory;
     uint64_t oom_asked;
+    struct plm_taker taker[PLM_TAKERS];
+    int takers;
+    struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */
     bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
 };
 

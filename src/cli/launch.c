@@ -66,10 +66,16 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
         set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
     setenv("PLIMSOLL_DETAIL", l->detail, 1);
     plm_assume_environment(&l->assume);
-    if (l->bounded)
+    if (l->bounded) {
         set_number("PLIMSOLL_LIMIT", l->gpu->card.memory_usable);
-    else
+        if (l->context)
+            set_number("PLIMSOLL_CONTEXT", l->context);
+        else
+            setenv("PLIMSOLL_CONTEXT", "model", 0); /* who knows it better may set it */
+    } else {
         unsetenv("PLIMSOLL_LIMIT");
+        unsetenv("PLIMSOLL_CONTEXT");
+    }
     /* Triton compiles against libcuda.so.1 and looks for it here, not through the loader. */
     setenv("TRITON_LIBCUDA_PATH", l->install->shims, 0);
     prepend("LD_PRELOAD", device);

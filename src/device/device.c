@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "device/footprint.h"
 #include "device/internal.h"
 #include "record/writer.h"
 #include "shim/shim.h"
@@ -16,7 +17,8 @@
  *   PLIMSOLL_CARD       path of the GPU file and, after a '#', the card's id in it
  *   PLIMSOLL_CAPABILITIES  path of compute-capabilities.ini
  *   PLIMSOLL_GPUS       how many of them
- *   PLIMSOLL_LIMIT      bytes that can be allocated on each; absent = unbounded
+ *   PLIMSOLL_LIMIT      bytes that can be taken on each; absent = unbounded
+ *   PLIMSOLL_CONTEXT    of these, what the context takes: bytes, or "model"; absent = nothing
  */
 
 enum { CARDS_PER_FILE = 16 };
@@ -136,7 +138,7 @@ void plm_device_memory(int index, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     const struct plm_card *card = plm_device_card(index);
     uint64_t limit = device.limit < card->memory_total ? device.limit : card->memory_total;
-    uint64_t used = plm_memory_used(index);
+    uint64_t used = plm_memory_used(index) + plm_footprint_taken(index);
     *total_bytes = card->memory_total;
     *free_bytes = used < limit ? limit - used : 0;
 }
@@ -173,6 +175,7 @@ void plm_device_leave(void)
     static atomic_flag left = ATOMIC_FLAG_INIT;
     if (device.count && !atomic_flag_test_and_set(&left)) {
         atomic_store(&plm_record_live()->launches, plm_launch_count());
+        plm_footprint_end();
         plm_record_end();
     }
 }

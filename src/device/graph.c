@@ -4,6 +4,7 @@
 #include "device/calls.h"
 #include "device/capture.h"
 #include "device/device.h"
+#include "device/footprint.h"
 #include "device/stream.h"
 
 struct plm_graph_node {
@@ -17,7 +18,8 @@ struct plm_graph {
 };
 
 struct plm_graph_exec {
-    size_t kernels;
+    size_t kernels, nodes;
+    int device;
     uint32_t number; /* of the graph it was made from */
 };
 
@@ -113,7 +115,10 @@ int plm_graph_instantiate(struct plm_graph *graph, struct plm_graph_exec **out)
     if (!*out)
         return PLM_STREAM_NOMEM;
     (*out)->kernels = graph->kernels;
+    (*out)->nodes = graph->count;
+    (*out)->device = plm_device_current();
     (*out)->number = graph->number;
+    plm_footprint_graph((*out)->device, (int64_t)graph->count);
     return 0;
 }
 
@@ -121,6 +126,7 @@ int plm_graph_exec_destroy(struct plm_graph_exec *exec)
 {
     if (!exec)
         return PLM_STREAM_INVALID;
+    plm_footprint_graph(exec->device, -(int64_t)exec->nodes);
     free(exec);
     return 0;
 }

@@ -19,10 +19,20 @@
 
 enum { KIND_PTX = 1, KIND_ELF = 2 };
 enum { EM_GPU = 190, ELF_FLAGS_AT = 48, ELF_MACHINE_AT = 18, ELF_ABI_AT = 8 };
+enum { ELF_SECTIONS_AT = 40, ELF_SECTION_SIZE_AT = 58, ELF_SECTION_COUNT_AT = 60 };
 enum { PTX_LOOK = 64 * 1024, CONTAINER_HEAD = 16, ENTRY_HEAD = 48, ENTRIES_MAX = 256, SLOTS_FIRST = 16 };
 
 /* Set on entries built for one compute capability only (the "a" of sm_90a). */
 #define ENTRY_EXACT (1ull << 20)
+/* Packed by LZ4 or by Zstandard; the size before stands behind the fields that all entries have. */
+#define ENTRY_PACKED      (1ull << 13 | 1ull << 15)
+#define ENTRY_UNPACKED_AT 56
+
+/* An image also holds names, relocations and other tables that stay on the host: an eighth, in PyTorch's. Machine code
+   takes about half the bytes of the intermediate text that it is made from. */
+#define LOADED(bytes)   ((bytes) / 8 * 7)
+#define COMPILED(bytes) ((bytes) / 2)
+#define IMAGE_MAX       (1ull << 32) /* no image is larger: what says so is damaged */
 
 struct wrapper {
     uint32_t magic, version;
@@ -43,6 +53,7 @@ struct container_entry {
 
 /* One piece of code: for which compute capability, as major * 10 + minor. */
 struct code {
+    uint64_t bytes; /* of it that a card takes in, as far as can be told */
     uint16_t sm;
     bool portable; /* PTX and other intermediate code: compiled for any newer card */
     bool exact;    /* for that card alone */
@@ -52,26 +63,40 @@ struct plm_module {
     struct code *codes;
     unsigned code_count;
     pthread_mutex_t lock;
+    unsigned expected; /* kernels that the image has; 0: not known */
+    bool registered;
     struct plm_kernel **slots; /* open addressing, a power of two, never full */
     size_t slot_count, kernel_count;
 };
 
-static int add_code(struct plm_module *m, unsigned sm, bool portable, bool exact)
+static int add_code(struct plm_module *m, unsigned sm, bool portable, bool exact, uint64_t bytes)
 {
     struct code *more = realloc(m->codes, (m->code_count + 1) * sizeof *more);
     if (!more)
         return PLM_MODULE_NOMEM;
     m->codes = more;
-    m->codes[m->code_count++] = (struct code){(uint16_t)sm, portable, exact};
+    m->codes[m->code_count++] = (struct code){bytes, (uint16_t)sm, portable, exact};
     return 0;
 }
 
 /* ---- reading images ---- */
 
+/* To the end of the section table, which stands behind the sections. */
+static uint64_t elf_bytes(const unsigned char *image)
+{
+    uint64_t sections;
+    uint16_t size, count;
+    memcpy(&sections, image + ELF_SECTIONS_AT, sizeof sections);
+    memcpy(&size, image + ELF_SECTION_SIZE_AT, sizeof size);
+    memcpy(&count, image + ELF_SECTION_COUNT_AT, sizeof count);
+    return sections < IMAGE_MAX ? sections + (uint64_t)size * count : 0;
+}
+
 static int read_elf(struct plm_module *m, const unsigned char *image)
 {
     uint16_t machine;
     uint32_t flags;
+    uint64_t bytes = LOADED(elf_bytes(image));
 
     memcpy(&machine, image + ELF_MACHINE_AT, sizeof machine);
     memcpy(&flags, image + ELF_FLAGS_AT, sizeof flags);
@@ -79,8 +104,8 @@ static int read_elf(struct plm_module *m, const unsigned char *image)
         return PLM_MODULE_INVALID;
     /* The capability moved up a byte with the eighth version of the format. */
     if (image[ELF_ABI_AT] >= 8)
-        return add_code(m, flags >> 8 & 0xff, false, flags & 0x8);
-    return add_code(m, flags & 0xff, false, flags & 0x800);
+        return add_code(m, flags >> 8 & 0xff, false, flags & 0x8, bytes);
+    return add_code(m, flags & 0xff, false, flags & 0x800, bytes);
 }
 
 /* ".target sm_90a, texmode_independent": the first number after sm_. */
@@ -89,16 +114,28 @@ static int read_ptx(struct plm_module *m, const char *text)
     size_t length = strnlen(text, PTX_LOOK);
     const char *target = memmem(text, length, ".target", strlen(".target"));
     const char *end = text + length, *at;
+    uint64_t bytes = COMPILED(length);
     unsigned sm = 0;
 
     if (!target)
-        return memmem(text, length, ".version", strlen(".version")) ? add_code(m, 0, true, false) : PLM_MODULE_INVALID;
+        return memmem(text, length, ".version", strlen(".version")) ? add_code(m, 0, true, false, bytes)
+                                                                    : PLM_MODULE_INVALID;
     at = memmem(target, (size_t)(end - target), "sm_", 3);
     if (!at)
-        return add_code(m, 0, true, false);
+        return add_code(m, 0, true, false, bytes);
     for (at += 3; at < end && *at >= '0' && *at <= '9' && sm < 1000; at++)
         sm = sm * 10 + (unsigned)(*at - '0');
-    return add_code(m, sm, true, at < end && *at == 'a');
+    return add_code(m, sm, true, at < end && *at == 'a', bytes);
+}
+
+static uint64_t entry_bytes(const struct container_entry *entry, const unsigned char *at)
+{
+    uint64_t bytes = entry->size;
+    if (entry->flags & ENTRY_PACKED && entry->head_size >= ENTRY_UNPACKED_AT + sizeof bytes)
+        memcpy(&bytes, at + ENTRY_UNPACKED_AT, sizeof bytes);
+    if (bytes > IMAGE_MAX)
+        bytes = 0;
+    return entry->kind == KIND_ELF ? LOADED(bytes) : COMPILED(bytes);
 }
 
 static int read_container(struct plm_module *m, const unsigned char *image)
@@ -119,7 +156,7 @@ static int read_container(struct plm_module *m, const unsigned char *image)
         if (entry.head_size < ENTRY_HEAD || entry.head_size > left || entry.size > left - entry.head_size)
             break;
         if (entry.sm && entry.sm < UINT16_MAX)
-            status = add_code(m, entry.sm, entry.kind != KIND_ELF, entry.flags & ENTRY_EXACT);
+            status = add_code(m, entry.sm, entry.kind != KIND_ELF, entry.flags & ENTRY_EXACT, entry_bytes(&entry, at));
         at += entry.head_size + entry.size;
         left -= entry.head_size + entry.size;
     }
@@ -197,11 +234,10 @@ bool plm_module_runs_on(const struct plm_module *module, const struct plm_card *
     return false;
 }
 
-/* Machine code is preferred to intermediate code, the nearest to the card first. */
-void plm_module_version(const struct plm_module *module, const struct plm_card *card, int *code, int *binary)
+/* Machine code is preferred to intermediate code, the nearest to the card first. NULL: it has none for this card. */
+static const struct code *best_code(const struct plm_module *module, const struct plm_card *card)
 {
     const struct code *best = NULL;
-    int sm = card->major * 10 + card->minor;
     for (unsigned i = 0; i < module->code_count; i++) {
         const struct code *c = &module->codes[i];
         if (!code_runs_on(c, card->major, card->minor))
@@ -209,8 +245,39 @@ void plm_module_version(const struct plm_module *module, const struct plm_card *
         if (!best || (best->portable && !c->portable) || (best->portable == c->portable && c->sm > best->sm))
             best = c;
     }
+    return best;
+}
+
+void plm_module_version(const struct plm_module *module, const struct plm_card *card, int *code, int *binary)
+{
+    const struct code *best = best_code(module, card);
+    int sm = card->major * 10 + card->minor;
     *code = best ? best->sm : sm;
     *binary = best && !best->portable ? best->sm : sm;
+}
+
+uint64_t plm_module_code(const struct plm_module *module, const struct plm_card *card, bool *guessed)
+{
+    const struct code *best = best_code(module, card);
+    *guessed = best && best->portable;
+    return best ? best->bytes : 0;
+}
+
+uint64_t plm_module_kernel_code(struct plm_module *module, const struct plm_card *card, bool *guessed)
+{
+    uint64_t bytes = plm_module_code(module, card, guessed);
+    return bytes / (module->expected ? module->expected : 1);
+}
+
+void plm_module_expect(struct plm_module *module, unsigned kernels, bool registered)
+{
+    module->expected = kernels;
+    module->registered = registered;
+}
+
+bool plm_module_registered(const struct plm_module *module)
+{
+    return module->registered;
 }
 
 /* ---- kernels ---- */

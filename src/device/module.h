@@ -24,6 +24,7 @@ struct plm_kernel {
     struct plm_module *module;
     int max_dynamic_shared; /* as set by FuncSetAttribute; 0 = the default 48 KiB limit */
     int preferred_carveout;
+    _Atomic uint64_t loaded;         /* a bit for each device that has it: see footprint.h */
     struct plm_record_name text;     /* its name in the record */
     struct plm_arguments_form form;  /* what its arguments tell about the size of its work */
 };
@@ -37,6 +38,14 @@ bool plm_module_runs_on(const struct plm_module *module, const struct plm_card *
    what runs (the card itself where intermediate code is compiled on loading). CUB and others choose
    their launch parameters by these. */
 void plm_module_version(const struct plm_module *module, const struct plm_card *card, int *code, int *binary);
+/* Bytes that `card` takes for the code of the module that it would run, and for one of its kernels: the image is
+   packed as a rule and is not unpacked, so that is the average. 0: not known. *guessed: there is intermediate code only. */
+uint64_t plm_module_code(const struct plm_module *module, const struct plm_card *card, bool *guessed);
+uint64_t plm_module_kernel_code(struct plm_module *module, const struct plm_card *card, bool *guessed);
+/* How many kernels the image has, and whether a runtime registered it or the program loads it by itself. Before its
+   kernels are launched. */
+void plm_module_expect(struct plm_module *module, unsigned kernels, bool registered);
+bool plm_module_registered(const struct plm_module *module);
 /* The kernel of that name; made on first request: names are not checked against the image. */
 int plm_module_kernel(struct plm_module *module, const char *name, struct plm_kernel **out);
 

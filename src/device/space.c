@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 #include "device/internal.h"
 #include "record/writer.h"
 
@@ -192,8 +193,9 @@ void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum
 
 bool plm_space_charge(struct space *s, int device, uint64_t size)
 {
-    if (size > s->limit || s->used > s->limit - size) {
-        uint64_t words[2] = {size, s->used};
+    uint64_t taken = s->used + plm_footprint_taken(device);
+    if (size > s->limit || taken > s->limit - size) {
+        uint64_t words[2] = {size, taken};
         plm_record(PLM_EV_OOM, device, words, 2);
         return false;
     }

@@ -272,12 +272,24 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
     return status;
 }
 
+/* A larger card has a larger context than the one that was played: that much less of it is usable. */
+static void as_played(const struct plm_fit *fit, const struct plm_card *card, uint64_t *usable, uint64_t *usable_high)
+{
+    const struct plm_summary *s = &fit->job->summary;
+    const struct plm_device_summary *d = fit->lane[0].lane->summary;
+    const struct plm_context_memory here = plm_context_memory(s, d, NULL), there = plm_context_memory(s, d, card);
+    *usable_high = minus(*usable, (int64_t)(there.high - here.high));
+    *usable = minus(*usable, (int64_t)(there.bytes - here.bytes));
+}
+
 int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings *settings, const struct plm_need *need,
                  const struct plm_card *card, uint64_t usable, struct plm_fit_answer *answer, struct plm_error *error)
 {
+    uint64_t usable_high;
+    as_played(fit, card, &usable, &usable_high);
     *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
     /* A share of the card is a limit of its own. */
-    if (need->high <= usable && settings->fraction < 0)
+    if (need->high <= usable_high && settings->fraction < 0)
         return 0;
     answer->verdict = PLM_TIGHT;
     for (size_t i = 0; i < fit->lanes && answer->verdict != PLM_NO_FIT; i++) {
@@ -285,7 +297,7 @@ int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings 
         if (status)
             return status;
     }
-    if (answer->verdict == PLM_TIGHT && need->high <= usable && !answer->retries)
+    if (answer->verdict == PLM_TIGHT && need->high <= usable_high && !answer->retries)
         *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
     return 0;
 }

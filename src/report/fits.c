@@ -9,21 +9,25 @@
 static int by_ladder(const struct plm_job *job, const struct plm_card *cards, size_t count,
                      struct plm_report_fits *fits, struct plm_error *error)
 {
-    struct plm_ladder most = {0};
+    const struct plm_device_summary *most = NULL;
+    struct plm_ladder l;
+    *fits = (struct plm_report_fits){.row = calloc(count + 1, sizeof *fits->row), .rows = job->lanes ? count : 0};
     for (size_t i = 0; i < job->lanes; i++) {
-        struct plm_ladder l = plm_ladder(&job->summary, job->lane[i].summary);
-        if (l.device_used > most.device_used)
-            most = l;
+        l = plm_ladder(&job->summary, job->lane[i].summary);
+        if (most && l.device_used <= fits->need)
+            continue;
+        most = job->lane[i].summary;
+        fits->need = l.device_used;
     }
-    *fits =
-        (struct plm_report_fits){.row = calloc(count + 1, sizeof *fits->row), .rows = count, .need = most.device_used};
     if (!fits->row)
         return plm_fail(error, PLM_ENOMEM, "out of memory");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < fits->rows; i++) {
+        l = plm_ladder_on(&job->summary, most, &cards[i]);
         fits->row[i] = (struct plm_fit_row){.card = &cards[i],
                                             .usable = cards[i].memory_usable,
-                                            .answer = {.verdict = plm_ladder_fit(&most, cards[i].memory_usable)}};
-    qsort(fits->row, count, sizeof *fits->row, plm_fit_by_memory);
+                                            .answer = {.verdict = plm_ladder_fit(&l, cards[i].memory_usable)}};
+    }
+    qsort(fits->row, fits->rows, sizeof *fits->row, plm_fit_by_memory);
     return 0;
 }
 

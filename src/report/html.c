@@ -107,7 +107,8 @@ static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
 /* ---- lanes ---- */
 
 /* A rung stands on what is below it, from `from` to `bytes`; without `from` it begins at 0. */
-static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes, const char *how, bool sum)
+static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes, const char *how, const char *reason,
+                 bool sum)
 {
     plm_json_object(&p->json, NULL);
     plm_json_string(&p->json, "name", name);
@@ -115,6 +116,7 @@ static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes
         plm_json_integer(&p->json, "from", from);
     plm_json_integer(&p->json, "bytes", bytes);
     plm_json_string(&p->json, "how", how);
+    text(p, "reason", reason);
     if (sum)
         plm_json_bool(&p->json, "sum", true);
     plm_json_end_object(&p->json);
@@ -122,17 +124,22 @@ static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes
 
 static void write_ladder(struct page *p, const struct plm_ladder *l)
 {
-    uint64_t inside = l->device_used - l->context;
+    uint64_t at = l->reserved;
     plm_json_array(&p->json, "ladder");
-    rung(p, "tensors (allocated)", 0, l->allocated, "measured", false);
-    rung(p, "reserved by PyTorch", 0, l->reserved, "measured", false);
-    if (l->libraries)
-        rung(p, "libraries", l->reserved, l->reserved + l->libraries, "modelled", false);
-    if (l->other)
-        rung(p, "other allocations", l->reserved + l->libraries, l->reserved + l->libraries + l->other, "measured",
-             false);
-    rung(p, "context", inside, l->device_used, "assumed", false);
-    rung(p, "device used", 0, l->device_used, "in all", true);
+    rung(p, "tensors (allocated)", 0, l->allocated, "measured", NULL, false);
+    rung(p, "reserved by PyTorch", 0, l->reserved, "measured", NULL, false);
+    /* A process that reserved most at another moment: its lines still end at device_used. */
+    for (int i = 0; i < l->lines; i++)
+        if (!strcmp(l->line[i].group, "reserved"))
+            at = l->line[i].bytes;
+    for (int i = 0; i < l->lines; i++) {
+        const struct plm_line *line = &l->line[i];
+        if (!strcmp(line->group, "reserved"))
+            continue;
+        rung(p, line->name, at, at + line->bytes, plm_line_kind_name(line->kind), line->reason, false);
+        at += line->bytes;
+    }
+    rung(p, "device used", 0, l->device_used, "in all", NULL, true);
     plm_json_end_array(&p->json);
     plm_json_integer(&p->json, "low", l->low);
     plm_json_integer(&p->json, "high", l->high);
@@ -209,7 +216,7 @@ static int write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
         write_place(p, lane, &m);
         write_ladder(p, &ladder);
         write_steps(p, lane, &m);
-        status = plm_html_lane(&p->json, lane, &m, &p->names);
+        status = plm_html_lane(&p->json, lane, ladder.context, &m, &p->names);
         plm_json_end_object(&p->json);
     }
     plm_html_moments_free(&m);

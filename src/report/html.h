@@ -57,9 +57,9 @@ int plm_html_names_make(const struct plm_job *job, struct plm_html_names *names)
 void plm_html_names_free(struct plm_html_names *names);
 uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_block *block);
 
-/* html_lane.c: "points" and "snapshots" of a lane. */
-int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, const struct plm_html_moments *moments,
-                  const struct plm_html_names *names);
+/* html_lane.c: "points" and "snapshots" of a lane. `context` is taken from the card at any moment. */
+int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
+                  const struct plm_html_moments *moments, const struct plm_html_names *names);
 
 /* The segments of the allocator as time goes on (html_rows.c). */
 struct plm_html_row {

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ladder.h"
 #include "base/error.h"
 #include "report/html.h"
 
@@ -14,6 +13,7 @@ struct columns {
 struct sample {
     struct plm_json *json;
     const struct plm_lane *lane;
+    uint64_t context;
     const struct plm_html_moments *moments;
     const struct plm_html_names *names;
     struct columns c;
@@ -63,7 +63,7 @@ static int by_moment(const void *a, const void *b)
 static int card_memory(struct sample *s)
 {
     size_t count = 0, k = 0;
-    uint64_t used = plm_context_memory()->bytes;
+    uint64_t used = s->context;
     struct change *change = calloc(2 * s->lane->segments + 1, sizeof *change);
     if (!change)
         return PLM_ENOMEM;
@@ -233,10 +233,10 @@ static void give_back(struct sample *s)
     plm_html_rows_free(&s->rows);
 }
 
-int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, const struct plm_html_moments *moments,
-                  const struct plm_html_names *names)
+int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
+                  const struct plm_html_moments *moments, const struct plm_html_names *names)
 {
-    struct sample s = {.json = json, .lane = lane, .moments = moments, .names = names};
+    struct sample s = {.json = json, .lane = lane, .context = context, .moments = moments, .names = names};
     int status = plm_html_rows_make(lane, &s.rows);
     if (status == 0)
         status = make_room(&s);

@@ -173,6 +173,25 @@ static void peak(struct plm_json *j, const struct plm_ladder *l)
     plm_json_end_object(j);
 }
 
+/* What device_used consists of, line by line. */
+static void ladder(struct plm_json *j, const struct plm_ladder *l)
+{
+    plm_json_array(j, "ladder");
+    for (int i = 0; i < l->lines; i++) {
+        const struct plm_line *line = &l->line[i];
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", line->name);
+        plm_json_string(j, "group", line->group);
+        plm_json_integer(j, "bytes", line->bytes);
+        plm_json_integer(j, "low", line->low);
+        plm_json_integer(j, "high", line->high);
+        plm_json_string(j, "kind", plm_line_kind_name(line->kind));
+        plm_json_string(j, "reason", line->reason);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
 static void steps(struct plm_json *j, const struct plm_device_summary *d)
 {
     plm_json_array(j, "steps");
@@ -199,6 +218,7 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
     text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
     peak(j, &l);
     range(j, &job->summary, &l);
+    ladder(j, &l);
     if (at_peak.known || at_peak.step) {
         plm_json_object(j, "at_peak");
         place(j, job, &at_peak);

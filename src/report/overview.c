@@ -103,25 +103,77 @@ static void rung(const struct plm_page *p, const char *label, uint64_t from, uin
     fprintf(p->out, "  %s%s%s\n", plm_ink(p, PLM_INK_DIM), how, plm_ink(p, PLM_INK_PLAIN));
 }
 
+/* How a group of lines was obtained: as its largest. */
+static const char *how(const struct plm_ladder *l, const char *group)
+{
+    const struct plm_line *largest = NULL;
+    for (int i = 0; i < l->lines; i++)
+        if (!strcmp(l->line[i].group, group) && (!largest || l->line[i].bytes > largest->bytes))
+            largest = &l->line[i];
+    return largest ? plm_line_kind_name(largest->kind) : "";
+}
+
+/* The lines of a group that matter, if there are enough: a hundredth of all each, or wanted by --by. */
+static void parts(const struct plm_page *p, const struct plm_ladder *l, const char *group, uint64_t from, int enough)
+{
+    uint64_t least = p->options->listed ? 1 : l->device_used / 100;
+    int count = 0;
+    char label[48];
+    for (int i = 0; i < l->lines; i++)
+        count += !strcmp(l->line[i].group, group) && l->line[i].bytes >= least;
+    if (count < enough)
+        return;
+    for (int i = 0; i < l->lines; i++) {
+        const struct plm_line *line = &l->line[i];
+        if (strcmp(line->group, group) != 0)
+            continue;
+        snprintf(label, sizeof label, "    %s", line->name);
+        if (line->bytes >= least)
+            rung(p, label, from, line->bytes, l->device_used, plm_line_kind_name(line->kind));
+        from += line->bytes;
+    }
+}
+
+/* Why the range is as wide as it is: what contributes a fifth of it or more, and the context in any case. */
+static void explain(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                    const struct plm_ladder *l, char *out, size_t size)
+{
+    const struct plm_context_memory c = plm_context_memory(&job->summary, lane->summary, NULL);
+    char low[32], high[32];
+    size_t used =
+        (size_t)snprintf(out, size, "as the context takes %s to %s", plm_page_amount(p, low, sizeof low, c.low),
+                         plm_page_amount(p, high, sizeof high, c.high));
+    for (int i = 0; i < l->lines; i++) {
+        const struct plm_line *line = &l->line[i];
+        if (strcmp(line->group, "libraries") != 0 || 5 * (line->high - line->low) < l->high - l->low || used >= size)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, ", %s %s to %s", line->name,
+                                 plm_page_amount(p, low, sizeof low, line->low),
+                                 plm_page_amount(p, high, sizeof high, line->high));
+    }
+    if (plm_ladder_other_end(&job->summary, lane->summary) && used < size)
+        snprintf(out + used, size - used, " and values that were read decide sizes");
+}
+
 void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
 {
     struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
     uint64_t at = l.device_used - l.context;
-    char low[32], high[32], context_low[32], context_high[32], text[256];
+    char low[32], high[32], why[320], text[400];
     fputc('\n', p->out);
     rung(p, "tensors (allocated)", 0, l.allocated, l.device_used, "measured");
     rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
     if (l.libraries)
         rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
+    parts(p, &l, "libraries", l.reserved, 1);
     if (l.other)
         rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
-    rung(p, "+ context", at, l.context, l.device_used, "assumed");
+    rung(p, "+ context", at, l.context, l.device_used, how(&l, "context"));
+    parts(p, &l, "context", at, 2);
     rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
-    snprintf(text, sizeof text, "between %s and %s, as the context takes %s to %s%s",
-             plm_page_amount(p, low, sizeof low, l.low), plm_page_amount(p, high, sizeof high, l.high),
-             plm_page_amount(p, context_low, sizeof context_low, plm_context_memory()->low),
-             plm_page_amount(p, context_high, sizeof context_high, plm_context_memory()->high),
-             plm_ladder_other_end(&job->summary, lane->summary) ? " and values that were read decide sizes" : "");
+    explain(p, job, lane, &l, why, sizeof why);
+    snprintf(text, sizeof text, "between %s and %s, %s", plm_page_amount(p, low, sizeof low, l.low),
+             plm_page_amount(p, high, sizeof high, l.high), why);
     plm_page_sentences(p, "    ", text);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
+#include "analysis/ladder.h"
 #include "base/error.h"
 #include "device/card.h"
 #include "export/export.h"
@@ -93,11 +94,22 @@ static int check_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_
 }
 
 /* Whatever the record says, a job holds together: peaks, categories and holders agree. */
+static void check_ladder(const struct plm_job *job, const struct plm_lane *lane)
+{
+    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+    uint64_t sum = 0;
+    for (int i = 0; i < l.lines; i++)
+        sum += l.line[i].bytes;
+    if (sum != l.device_used)
+        abort();
+}
+
 static void check_lane(const struct plm_job *job, struct plm_lane *lane)
 {
     struct plm_holders holders;
     uint64_t sum;
     plm_lane_sweep(lane, check_sum, lane);
+    check_ladder(job, lane);
     if (!lane->moments)
         return;
     if (plm_lane_peak(lane, 0, (uint32_t)lane->moments) != lane->peak_at)

@@ -26,6 +26,29 @@ SNIPPET(cublasCreate_v2)
     CHECK(CALL(int, cublasCreate_v2, (void **), (NULL)) == INVALID_VALUE);
 }
 
+static uint64_t free_memory(void)
+{
+    uint64_t free_bytes = 0, total = 0;
+    CALL(void, plm_device_memory, (int, uint64_t *, uint64_t *), (0, &free_bytes, &total));
+    return free_bytes;
+}
+
+/* The workspace of the library is taken by the first product, unless the program has set one. */
+SNIPPET(cublasSgemm_v2)
+{
+    void *handle = create();
+    uint64_t before = free_memory();
+    CHECK(CALL(int, cublasSetWorkspace_v2, (void *, void *, size_t), (handle, NULL, 0)) == 0);
+    CHECK(CALL(int, cublasSgemm_v2, (void *, int, int, int, int, int), (handle, 0, 0, 4, 4, 4)) == 0);
+    CHECK(free_memory() == before);
+    CHECK(CALL(int, cublasSetStream_v2, (void *, void *), (handle, NULL)) == 0);
+    CHECK(CALL(int, cublasSgemm_v2, (void *, int, int, int, int, int), (handle, 0, 0, 4, 4, 4)) == 0);
+    CHECK(CALL(int, cublasSgemm_v2, (void *, int, int, int, int, int), (handle, 0, 0, 4, 4, 4)) == 0);
+    CHECK(free_memory() == before - (4 << 20));
+    destroy(handle);
+    CHECK(free_memory() == before);
+}
+
 SNIPPET(cublasDestroy_v2)
 {
     destroy(create());

@@ -44,6 +44,13 @@ static uint64_t memory_of(void *comm)
     return bytes;
 }
 
+static void all_reduce(void *comm)
+{
+    float from[2] = {1, 2}, to[2] = {0};
+    CHECK(CALL(int, ncclAllReduce, (const void *, void *, size_t, int, int, void *, void *),
+               (from, to, 2, FLOAT32, SUM, comm, NULL)) == 0);
+}
+
 SNIPPET(ncclGetVersion)
 {
     int version = 0;
@@ -63,10 +70,13 @@ SNIPPET(ncclCommInitRank)
 {
     struct id id = {{0}};
     void *comm = world(8, 3), *none = NULL;
-    CHECK(size_of(comm) == 8 && rank_of(comm) == 3 && memory_of(comm) > 0);
+    CHECK(size_of(comm) == 8 && rank_of(comm) == 3);
+    all_reduce(comm); /* connects it, if its making has not */
+    CHECK(memory_of(comm) > 0);
     destroy(comm);
     CHECK(CALL(int, ncclCommInitRank, (void **, int, struct id, int), (&none, 2, id, 2)) == 4);
     comm = world(1, 0);
+    all_reduce(comm);
     CHECK(memory_of(comm) == 0);
     destroy(comm);
 }
@@ -201,7 +211,15 @@ SNIPPET(ncclCommResume)
 SNIPPET(ncclCommMemStats)
 {
     void *comm = world(2, 0);
-    CHECK(memory_of(comm) > 1 << 20);
+    uint64_t ring;
+    all_reduce(comm);
+    ring = memory_of(comm);
+    CHECK(ring > 1 << 20);
+    all_reduce(comm); /* is connected once */
+    CHECK(memory_of(comm) == ring);
+    CHECK(CALL(int, ncclSend, (const void *, size_t, int, int, void *, void *), (&ring, 1, FLOAT32, 1, comm, NULL)) ==
+          0);
+    CHECK(memory_of(comm) > ring); /* with a peer it has connections of its own */
     CHECK(CALL(int, ncclCommMemStats, (void *, int, uint64_t *), (comm, 17, NULL)) == 4);
     destroy(comm);
 }

@@ -29,7 +29,8 @@ static struct plm_job job_with(size_t lanes)
 static void limits(void **state)
 {
     const struct plm_job one = job_with(1), two = job_with(2);
-    const uint64_t context = plm_context_memory()->bytes;
+    const struct plm_context_memory assumed = plm_context_memory(&one.summary, &device[0], NULL);
+    const uint64_t context = assumed.bytes;
     struct plm_check c;
     (void)state;
     c = plm_check_job(&one, &(struct plm_limit){.max = 2 * GIB + context}, false);
@@ -47,7 +48,7 @@ static void limits(void **state)
     c = plm_check_job(&two, &(struct plm_limit){.max = 3 * GIB}, false);
     assert_string_equal(c.sentence, "too much: 3.5 GiB of 3.0 GiB device memory, 550.0 MiB over (rank 1, device 0)");
     c = plm_check_job(&two, &(struct plm_limit){.max = 4 * GIB, .pessimistic = true}, false);
-    assert_int_equal(c.bytes, 4 * GIB + plm_context_memory()->high);
+    assert_int_equal(c.bytes, 4 * GIB + assumed.high);
     assert_string_equal(c.sentence,
                         "too much: up to 4.7 GiB of 4.0 GiB device memory, 700.0 MiB over (rank 1, device 0)");
 }

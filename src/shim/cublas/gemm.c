@@ -30,12 +30,14 @@ struct size {
     int64_t m, n, k;
 };
 
-static int gemm(const struct plm_cublas_handle *handle, struct size size, struct matrices type, enum plm_gemm_batch how,
+static int gemm(struct plm_cublas_handle *handle, struct size size, struct matrices type, enum plm_gemm_batch how,
                 int64_t batch)
 {
     bool run;
     if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
+    if (!handle->workspace_set && plm_cublas_pool_take(&handle->pool))
+        return PLM_CUBLAS_ALLOC_FAILED;
     if (plm_stream_enqueue(handle->stream, PLM_NODE_KERNEL, &run))
         return PLM_CUBLAS_EXECUTION_FAILED;
     if (run)
@@ -49,7 +51,7 @@ static int gemm(const struct plm_cublas_handle *handle, struct size size, struct
     return PLM_CUBLAS_SUCCESS;
 }
 
-#define SIZES(integer) const struct plm_cublas_handle *handle, int ta, int tb, integer m, integer n, integer k
+#define SIZES(integer) struct plm_cublas_handle *handle, int ta, int tb, integer m, integer n, integer k
 #define SIZE            \
     (struct size)       \
     {                   \

@@ -2,8 +2,7 @@
  * cuBLAS handles: what a program sets on them, it must get back.
  *
  * A handle is a small struct on the host heap, owned by the program until cublasDestroy. Like the real
- * one it is not meant for several threads at a time, so nothing is locked. The default workspace that
- * the real library keeps on the device for each handle is not modelled.
+ * one it is not meant for several threads at a time, so nothing is locked.
  */
 #include "shim/cublas/handle.h"
 
@@ -11,6 +10,7 @@
 
 #include "device/calls.h"
 #include "device/device.h"
+#include "shim/cublas/pool.h"
 #include "shim/cublas/releases.h"
 #include "shim/cublas/status.h"
 #include "shim/shim.h"
@@ -35,6 +35,7 @@ PLM_API int cublasCreate_v2(struct plm_cublas_handle **out)
     handle->magic = HANDLE_MAGIC;
     handle->special_values = 0xffff; /* documented default: all are honoured */
     plm_device_activate(plm_device_current());
+    plm_cublas_pool_make(plm_device_current(), &handle->pool);
     *out = handle;
     return PLM_CUBLAS_SUCCESS;
 }
@@ -44,6 +45,7 @@ PLM_API int cublasDestroy_v2(struct plm_cublas_handle *handle)
     if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     handle->magic = 0;
+    plm_cublas_pool_give(&handle->pool);
     free(handle);
     return PLM_CUBLAS_SUCCESS;
 }
@@ -144,6 +146,7 @@ PLM_API int cublasSetStream_v2(struct plm_cublas_handle *handle, void *stream)
     handle->stream = stream;
     handle->workspace = NULL;
     handle->workspace_size = 0;
+    handle->workspace_set = false;
     return PLM_CUBLAS_SUCCESS;
 }
 
@@ -155,6 +158,7 @@ PLM_API int cublasSetWorkspace_v2(struct plm_cublas_handle *handle, void *worksp
         return PLM_CUBLAS_INVALID_VALUE;
     handle->workspace = workspace;
     handle->workspace_size = size;
+    handle->workspace_set = true; /* also if it is nothing: the default one is not used any more */
     plm_call_workspace(workspace);
     return PLM_CUBLAS_SUCCESS;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shim/cublas/pool.h"
+
 struct plm_cublas_handle {
     uint32_t magic;
     int pointer_mode, atomics_mode, math_mode, sm_count_target;
@@ -16,6 +18,8 @@ struct plm_cublas_handle {
     int *mantissa_bit_count;
     void *stream, *workspace;
     size_t workspace_size;
+    bool workspace_set;
+    struct plm_cublas_pool pool;
 };
 
 bool plm_cublas_handle_valid(const struct plm_cublas_handle *handle);

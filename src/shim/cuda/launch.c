@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "device/calls.h"
+#include "device/footprint.h"
 #include "shim/cuda/driver.h"
 #include "shim/cuda/module.h"
 
@@ -95,6 +96,7 @@ static int launch_kernel(const struct plm_cu_launch *launch, struct plm_kernel *
         status = plm_cu_enqueue(launch->stream, PLM_NODE_KERNEL, &run);
     if (status)
         return status;
+    plm_footprint_kernel(device, kernel);
     if (run)
         plm_launch(kernel->name);
     record(launch, kernel, arguments, run);

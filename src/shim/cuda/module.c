@@ -57,6 +57,7 @@ int plm_cu_module_open(const void *image, const struct plm_card *card, struct pl
     }
     entry->module = module;
     plm_cu_names_read(image, &entry->names);
+    plm_module_expect(module, entry->names.count, false);
     pthread_mutex_lock(&lock);
     entry->next = all;
     all = entry;

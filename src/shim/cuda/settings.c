@@ -1,4 +1,5 @@
 #include "device/calls.h"
+#include "device/footprint.h"
 #include "shim/cuda/driver.h"
 
 /* What can be asked of a context, or set in it. */
@@ -125,5 +126,6 @@ PLM_API int cuCtxSetLimit(int limit, size_t value)
         return PLM_CU_UNSUPPORTED_LIMIT;
     context->limits[limit] = value;
     context->limit_set[limit] = true;
+    plm_footprint_limit(plm_device_current(), (unsigned)limit, value);
     return 0;
 }

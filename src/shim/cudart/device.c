@@ -189,6 +189,7 @@ PLM_API int cudaDeviceSetLimit(unsigned limit, size_t value)
     if (limit >= sizeof limits / sizeof limits[0])
         return plm_rt(PLM_RT_INVALID_VALUE);
     limits[limit] = value;
+    plm_footprint_limit(plm_device_current(), limit, value);
     return PLM_RT_OK;
 }
 

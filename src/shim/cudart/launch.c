@@ -41,6 +41,7 @@ int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 bl
     if (status)
         return status;
     plm_device_activate(device);
+    plm_footprint_kernel(device, kernel);
     if (run)
         plm_launch(kernel->name);
     plm_call_kernel(kernel,

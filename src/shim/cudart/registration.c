@@ -17,6 +17,8 @@
 struct binary {
     const void *image;
     struct plm_module *module; /* opened on first use */
+    unsigned kernels;
+    struct binary *next;
 };
 
 struct entry {
@@ -35,6 +37,7 @@ struct table {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct table *) table;
+static struct binary *binaries;
 
 static size_t slot(const struct table *t, const void *host)
 {
@@ -108,14 +111,45 @@ static void add(struct binary *binary, const void *host, const char *name, size_
     pthread_mutex_unlock(&lock);
 }
 
+/* With the lock held. NULL: not an image. */
+static struct plm_module *open_module(struct binary *b)
+{
+    if (!b->module && plm_module_open(b->image, &b->module) == 0)
+        plm_module_expect(b->module, b->kernels, true);
+    return b->module;
+}
+
+/* The code of everything that is registered, for a context that loads it all at once. */
+static uint64_t registered_code(const struct plm_card *card, uint64_t *guessed)
+{
+    uint64_t sum = 0;
+    pthread_mutex_lock(&lock);
+    for (struct binary *b = binaries; b; b = b->next) {
+        struct plm_module *module = open_module(b);
+        bool portable = false;
+        uint64_t bytes = module ? plm_module_code(module, card, &portable) : 0;
+        sum += bytes;
+        *guessed += portable ? bytes : 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return sum;
+}
+
 /* ---- the entry points that nvcc's host code calls ---- */
 
 PLM_API void **__cudaRegisterFatBinary(void *image)
 {
     struct binary *b = calloc(1, sizeof *b);
     plm_inject_hook();
-    if (b)
-        b->image = image;
+    if (!b)
+        return NULL;
+    b->image = image;
+    pthread_mutex_lock(&lock);
+    b->next = binaries;
+    binaries = b;
+    pthread_mutex_unlock(&lock);
+    if (!b->next)
+        plm_footprint_registered(registered_code);
     return (void **)b;
 }
 
@@ -140,6 +174,8 @@ PLM_API void __cudaRegisterFunction(void **binary, const char *host, char *devic
 {
     (void)device_function, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     add((struct binary *)binary, host, name, 0);
+    if (binary)
+        ((struct binary *)binary)->kernels++; /* one library is registered by one thread */
 }
 
 PLM_API void __cudaRegisterVar(void **binary, char *host, char *address, const char *name, int external, size_t size,
@@ -176,9 +212,7 @@ static struct plm_kernel *open_kernel(struct entry *e)
 {
     struct plm_kernel *kernel = NULL;
     pthread_mutex_lock(&lock);
-    if (!e->binary->module)
-        plm_module_open(e->binary->image, &e->binary->module);
-    if (e->binary->module)
+    if (open_module(e->binary))
         plm_module_kernel(e->binary->module, e->name, &kernel);
     atomic_store(&e->kernel, kernel);
     pthread_mutex_unlock(&lock);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 #include "device/module.h"
 #include "device/stream.h"
 #include "shim/shim.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 
 /* Initial-exec keeps the access free of allocation in a library that is preloaded anyway. */
 static __thread const char *last_error __attribute__((tls_model("initial-exec")));
@@ -108,8 +109,10 @@ PLM_API int cudnnGetProperty(int property, int *value)
 PLM_API int cudnnCreate(struct plm_dnn_handle **out)
 {
     int status = plm_dnn_create(out, sizeof **out);
-    if (status == PLM_DNN_OK)
+    if (status == PLM_DNN_OK) {
         plm_device_activate(plm_device_current());
+        plm_footprint_library(plm_device_current(), PLM_LIBRARY_CUDNN);
+    }
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 #include "shim/shim.h"
 
 enum { PROPERTIES = 3 }; /* numbers 1 and 2 are documented */
@@ -21,6 +22,8 @@ struct plan {
     bool used, manual; /* manual: the program provides the work area */
     size_t work;
     uint64_t area;     /* device address of the area we allocated, else 0 */
+    size_t area_bytes;
+    int device;
     int64_t property[PROPERTIES];
 };
 
@@ -36,9 +39,24 @@ static struct plan *plan_of(int handle)
 
 static void release_area(struct plan *plan)
 {
-    if (plan->area)
-        plm_mem_free(plan->area);
+    if (!plan->area)
+        return;
+    plm_mem_free(plan->area);
+    plm_footprint_range(plan->device, "cufft", 0, -2 * (int64_t)plan->area_bytes);
     plan->area = 0;
+}
+
+/* What is documented are the extremes: nothing, and as much as the data or, with large prime factors, more. */
+static int take_area(struct plan *plan)
+{
+    plan->device = plm_device_current();
+    plan->area_bytes = plan->work;
+    if (plm_mem_library(plan->device, "cufft", plan->work, &plan->area)) {
+        plan->area = 0;
+        return PLM_CUFFT_ALLOC_FAILED;
+    }
+    plm_footprint_range(plan->device, "cufft", 0, 2 * (int64_t)plan->area_bytes);
+    return PLM_CUFFT_SUCCESS;
 }
 
 PLM_API int cufftCreate(int *handle)
@@ -95,10 +113,9 @@ static int make(int handle, const struct plm_transform *transform, size_t *work_
     else {
         release_area(plan);
         plan->work = work;
-        if (!plan->manual && work && plm_mem_library(plm_device_current(), "cufft", work, &plan->area)) {
-            plan->area = 0;
-            result = PLM_CUFFT_ALLOC_FAILED;
-        }
+        plm_footprint_library(plm_device_current(), PLM_LIBRARY_CUFFT);
+        if (!plan->manual && work)
+            result = take_area(plan);
     }
     pthread_mutex_unlock(&lock);
     if (!result && work_size)

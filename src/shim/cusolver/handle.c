@@ -1,6 +1,8 @@
 /* Handles of cusolverDn and cusolverSp and the settings they keep; the library's version. */
 #include <stdlib.h>
 
+#include "device/device.h"
+#include "device/footprint.h"
 #include "shim/cusolver/cusolver.h"
 #include "shim/cusparse/release.h"
 
@@ -41,6 +43,7 @@ static int handle_create(void **out)
         return SOLVER_ALLOC_FAILED;
     for (int i = 0; i < SETTINGS; i++)
         handle->settings[i] = defaults[i];
+    plm_footprint_library(plm_device_current(), PLM_LIBRARY_CUSOLVER);
     *out = handle;
     return SOLVER_OK;
 }

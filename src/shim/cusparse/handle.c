@@ -1,6 +1,8 @@
 /* The library handle with its stream and pointer mode; version, property and error texts. */
 #include <stdlib.h>
 
+#include "device/device.h"
+#include "device/footprint.h"
 #include "shim/cusparse/cusparse.h"
 #include "shim/cusparse/release.h"
 #include "shim/cusparse/status.h"
@@ -10,6 +12,7 @@ PLM_API int cusparseCreate(struct plm_sparse_handle **out)
     if (!out)
         return SPARSE_INVALID_VALUE;
     *out = calloc(1, sizeof **out);
+    plm_footprint_library(plm_device_current(), PLM_LIBRARY_CUSPARSE);
     return *out ? SPARSE_OK : SPARSE_ALLOC_FAILED;
 }
 

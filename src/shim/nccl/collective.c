@@ -9,6 +9,7 @@
 #include "device/calls.h"
 #include "device/device.h"
 #include "device/stream.h"
+#include "shim/nccl/buffers.h"
 #include "shim/shim.h"
 
 /* Bytes of an element, by NCCL's data type number; 0 is unknown. */
@@ -38,6 +39,18 @@ static void tag(const struct asked *a)
         plm_call_tag(a->to, PLM_CATEGORY_COMMUNICATION);
 }
 
+static int connect(struct plm_nccl_comm *comm, const struct asked *a)
+{
+    switch (a->kind) {
+    case PLM_COLLECTIVE_SEND:
+    case PLM_COLLECTIVE_RECEIVE: return plm_nccl_connect_peer(comm, a->root);
+    case PLM_COLLECTIVE_ALL_TO_ALL:
+    case PLM_COLLECTIVE_GATHER:
+    case PLM_COLLECTIVE_SCATTER: return plm_nccl_connect_peers(comm);
+    default: return plm_nccl_connect(comm);
+    }
+}
+
 static int begin(struct call *call, struct plm_nccl_comm *comm, const struct asked *a, struct plm_stream *stream)
 {
     bool run = true;
@@ -46,6 +59,8 @@ static int begin(struct call *call, struct plm_nccl_comm *comm, const struct ask
     call->comm = comm;
     if (__builtin_mul_overflow(a->count, (size_t)type_bytes[a->type], &call->bytes))
         return PLM_NCCL_INVALID_ARGUMENT;
+    if (connect(comm, a))
+        return PLM_NCCL_CUDA_ERROR;
     if (plm_stream_enqueue(stream, PLM_NODE_KERNEL, &run))
         return PLM_NCCL_CUDA_ERROR;
     if (run)

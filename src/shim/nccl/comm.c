@@ -2,20 +2,15 @@
 #include "shim/nccl/nccl.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
+#include "shim/nccl/buffers.h"
 #include "shim/shim.h"
 
 #define MAGIC 0x6c6d6d6fu
-
-/* Device memory of a communicator, modelled: buffers of the three protocols for each channel and
-   connection. Real numbers of channels depend on the machine's topology, which is not known here; two
-   channels and a ring's two neighbours are the low end. */
-enum { CHANNELS = 2, RING_CONNECTIONS = 2 };
-#define SIMPLE_BYTES (4096ull << 10)
-#define LL_BYTES     (512ull << 10)
-#define LL128_BYTES  (4800ull << 10)
 
 enum memory_stat { STAT_SUSPENDABLE, STAT_SUSPENDED, STAT_PERSISTENT, STAT_TOTAL };
 
@@ -24,27 +19,10 @@ struct plm_nccl_comm *plm_nccl_comm_check(struct plm_nccl_comm *comm)
     return comm && comm->magic == MAGIC ? comm : NULL;
 }
 
-static int take_buffers(struct plm_nccl_comm *comm)
-{
-    if (!comm->buffer_bytes || comm->buffers)
-        return PLM_NCCL_OK;
-    if (plm_mem_library(comm->device, "nccl", comm->buffer_bytes, &comm->buffers))
-        return PLM_NCCL_CUDA_ERROR;
-    return PLM_NCCL_OK;
-}
-
-static void drop_buffers(struct plm_nccl_comm *comm)
-{
-    if (comm->buffers)
-        plm_mem_free(comm->buffers);
-    comm->buffers = 0;
-}
-
-/* A communicator like `model`, with the memory its size asks for. */
+/* A communicator like `model`. */
 static int make(const struct plm_nccl_comm *model, struct plm_nccl_comm **out)
 {
     struct plm_nccl_comm *comm;
-    int connections = model->size > 1 ? RING_CONNECTIONS : 0;
     if (!out || model->size < 1 || model->rank < 0 || model->rank >= model->size)
         return PLM_NCCL_INVALID_ARGUMENT;
     comm = malloc(sizeof *comm);
@@ -52,9 +30,11 @@ static int make(const struct plm_nccl_comm *model, struct plm_nccl_comm **out)
         return PLM_NCCL_SYSTEM_ERROR;
     *comm = *model;
     comm->magic = MAGIC;
-    comm->buffers = 0;
-    comm->buffer_bytes = (uint64_t)CHANNELS * (uint64_t)connections * (SIMPLE_BYTES + LL_BYTES + LL128_BYTES);
-    if (take_buffers(comm)) {
+    comm->buffers = comm->buffer_bytes = comm->suspended_bytes = 0;
+    comm->suspended = false;
+    memset(comm->peer, 0, sizeof comm->peer);
+    plm_footprint_library(comm->device, PLM_LIBRARY_NCCL);
+    if (plm_nccl_connects_at_once() && plm_nccl_connect(comm)) {
         free(comm);
         return PLM_NCCL_CUDA_ERROR;
     }
@@ -87,7 +67,7 @@ PLM_API int ncclCommInitRankScalable(struct plm_nccl_comm **out, int size, int r
 
 static void destroy(struct plm_nccl_comm *comm)
 {
-    drop_buffers(comm);
+    plm_nccl_disconnect(comm);
     comm->magic = 0;
     free(comm);
 }
@@ -164,13 +144,22 @@ PLM_API int ncclCommSuspend(struct plm_nccl_comm *comm, int flags)
     (void)flags; /* memory is the only thing that can be suspended */
     if (!plm_nccl_comm_check(comm))
         return PLM_NCCL_INVALID_ARGUMENT;
-    drop_buffers(comm);
+    if (!comm->suspended)
+        comm->suspended_bytes = comm->buffer_bytes;
+    comm->suspended = true;
+    plm_nccl_disconnect(comm);
     return PLM_NCCL_OK;
 }
 
 PLM_API int ncclCommResume(struct plm_nccl_comm *comm)
 {
-    return plm_nccl_comm_check(comm) ? take_buffers(comm) : PLM_NCCL_INVALID_ARGUMENT;
+    if (!plm_nccl_comm_check(comm))
+        return PLM_NCCL_INVALID_ARGUMENT;
+    comm->suspended = false;
+    if (!comm->suspended_bytes)
+        return PLM_NCCL_OK;
+    comm->suspended_bytes = 0; /* connections with single peers come back with their next transfer */
+    return plm_nccl_connect(comm);
 }
 
 PLM_API int ncclCommMemStats(struct plm_nccl_comm *comm, int stat, uint64_t *value)
@@ -178,10 +167,10 @@ PLM_API int ncclCommMemStats(struct plm_nccl_comm *comm, int stat, uint64_t *val
     if (!plm_nccl_comm_check(comm) || !value || stat < STAT_SUSPENDABLE || stat > STAT_TOTAL)
         return PLM_NCCL_INVALID_ARGUMENT;
     const uint64_t values[] = {
-        [STAT_SUSPENDABLE] = comm->buffer_bytes,
-        [STAT_SUSPENDED] = comm->buffer_bytes && !comm->buffers,
+        [STAT_SUSPENDABLE] = comm->buffer_bytes + comm->suspended_bytes,
+        [STAT_SUSPENDED] = comm->suspended,
         [STAT_PERSISTENT] = 0,
-        [STAT_TOTAL] = comm->buffer_bytes,
+        [STAT_TOTAL] = comm->buffer_bytes + comm->suspended_bytes,
     };
     *value = values[stat];
     return PLM_NCCL_OK;

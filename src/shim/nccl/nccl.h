@@ -21,7 +21,7 @@ enum plm_nccl_status {
     PLM_NCCL_INVALID_USAGE = 5,
 };
 
-enum { PLM_NCCL_ID_BYTES = 128, PLM_NCCL_NO_COLOR = -1 };
+enum { PLM_NCCL_ID_BYTES = 128, PLM_NCCL_NO_COLOR = -1, PLM_NCCL_PEERS = 8 };
 
 struct plm_nccl_id {
     char bytes[PLM_NCCL_ID_BYTES];
@@ -32,8 +32,12 @@ struct plm_nccl_comm {
     int size, rank, device;
     bool size_known;       /* false after a split whose group could not be told */
     int first, stride;     /* which ranks of the job these are: first + i * stride */
-    uint64_t buffers;      /* device memory, 0 if none */
-    uint64_t buffer_bytes; /* what it takes, also while suspended */
+    /* device memory: see buffers.h */
+    uint64_t buffers;                /* of collectives, 0 if none */
+    uint64_t peer[PLM_NCCL_PEERS];   /* of what is exchanged with single peers of a node */
+    uint64_t buffer_bytes;           /* all of it */
+    bool suspended;
+    uint64_t suspended_bytes;        /* what it was before */
 };
 
 /* NULL unless it is a live communicator. */
