@@ -242,20 +242,45 @@ int plm_fit_minimum(const struct plm_fit *fit, const struct plm_allocator_settin
     return 0;
 }
 
+/* By how much the context on a card differs from that on the card that was played. */
+struct shift {
+    int64_t bytes, low, high;
+};
+
+static struct shift shift_of(const struct plm_fit *fit, const struct plm_card *card)
+{
+    const struct plm_summary *s = &fit->job->summary;
+    const struct plm_device_summary *d = fit->lane[0].lane->summary;
+    const struct plm_context_memory here = plm_context_memory(s, d, NULL), there = plm_context_memory(s, d, card);
+    return (struct shift){(int64_t)(there.bytes - here.bytes), (int64_t)(there.low - here.low),
+                          (int64_t)(there.high - here.high)};
+}
+
+struct plm_need plm_fit_need_on(const struct plm_fit *fit, const struct plm_need *need, const struct plm_card *card)
+{
+    const struct shift shift = shift_of(fit, card);
+    struct plm_need there = *need;
+    there.need = plus(need->need, shift.bytes);
+    there.low = plus(need->low, shift.low);
+    there.high = plus(need->high, shift.high);
+    return there;
+}
+
 /* One device that may not have all it would take. */
 static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                     const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t usable,
                     struct plm_fit_answer *answer, struct plm_error *error)
 {
+    const struct shift shift = shift_of(fit, card);
+    uint64_t best = minus(usable, lane->outside_low + shift.low);
     struct plm_replay r;
-    uint64_t best = minus(usable, lane->outside_low);
     int status;
 
     if (best < lane->least) {
         answer->verdict = PLM_NO_FIT;
         return 0;
     }
-    status = attempt(fit, lane, settings, card, minus(usable, lane->outside), &r, error);
+    status = attempt(fit, lane, settings, card, minus(usable, lane->outside + shift.bytes), &r, error);
     if (status)
         return status;
     if (r.completed) {
@@ -272,24 +297,13 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
     return status;
 }
 
-/* A larger card has a larger context than the one that was played: that much less of it is usable. */
-static void as_played(const struct plm_fit *fit, const struct plm_card *card, uint64_t *usable, uint64_t *usable_high)
-{
-    const struct plm_summary *s = &fit->job->summary;
-    const struct plm_device_summary *d = fit->lane[0].lane->summary;
-    const struct plm_context_memory here = plm_context_memory(s, d, NULL), there = plm_context_memory(s, d, card);
-    *usable_high = minus(*usable, (int64_t)(there.high - here.high));
-    *usable = minus(*usable, (int64_t)(there.bytes - here.bytes));
-}
-
 int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings *settings, const struct plm_need *need,
                  const struct plm_card *card, uint64_t usable, struct plm_fit_answer *answer, struct plm_error *error)
 {
-    uint64_t usable_high;
-    as_played(fit, card, &usable, &usable_high);
+    const bool plenty = plm_fit_need_on(fit, need, card).high <= usable;
     *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
     /* A share of the card is a limit of its own. */
-    if (need->high <= usable_high && settings->fraction < 0)
+    if (plenty && settings->fraction < 0)
         return 0;
     answer->verdict = PLM_TIGHT;
     for (size_t i = 0; i < fit->lanes && answer->verdict != PLM_NO_FIT; i++) {
@@ -297,7 +311,7 @@ int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings 
         if (status)
             return status;
     }
-    if (answer->verdict == PLM_TIGHT && need->high <= usable_high && !answer->retries)
+    if (answer->verdict == PLM_TIGHT && plenty && !answer->retries)
         *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
     return 0;
 }

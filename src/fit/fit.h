@@ -59,6 +59,9 @@ struct plm_need {
 int plm_fit_need(const struct plm_fit *fit, const struct plm_allocator_settings *settings, struct plm_need *need,
                  struct plm_error *error);
 
+/* The same on another card than the one that was played: its context is of another size. */
+struct plm_need plm_fit_need_on(const struct plm_fit *fit, const struct plm_need *need, const struct plm_card *card);
+
 /* The smallest memory of a card on which the replay completes: with 2 MiB less it does not. */
 int plm_fit_minimum(const struct plm_fit *fit, const struct plm_allocator_settings *settings, uint64_t *minimum,
                     struct plm_error *error);
@@ -86,7 +89,8 @@ bool plm_fit_is_quick(const struct plm_job *job);
 /* Everything `plimsoll fit` shows. */
 struct plm_fit_row {
     const struct plm_card *card;
-    uint64_t usable; /* less the margin */
+    uint64_t usable;        /* less the margin */
+    uint64_t need, minimum; /* with this card's context */
     struct plm_fit_answer answer;
     char better[128]; /* a setting with which the verdict is better ("default"); "": none of those tried */
     struct plm_fit_answer then;

@@ -48,15 +48,15 @@ static int improve(const struct plm_fit *fit, const struct others *others, struc
         snprintf(row->better, sizeof row->better, "%s",
                  *others->candidate[i].text ? others->candidate[i].text : "default");
         row->then = answer;
-        row->better_need = others->need[i].need;
+        row->better_need = plm_fit_need_on(fit, &others->need[i], row->card).need;
     }
     return 0;
 }
 
-/* Cards with the same memory have the same answer, unless a share of it is a limit. */
+/* Cards with the same memory and context have the same answer, unless a share of it is a limit. */
 static bool repeats(const struct plm_fit *fit, const struct plm_fit_row *row, const struct plm_fit_row *before)
 {
-    return fit->settings.fraction < 0 && row->usable == before->usable;
+    return fit->settings.fraction < 0 && row->usable == before->usable && row->need == before->need;
 }
 
 static int fill(struct plm_fit_table *t, struct others *others, struct plm_error *error)
@@ -68,6 +68,8 @@ static int fill(struct plm_fit_table *t, struct others *others, struct plm_error
         status = plm_fit_minimum(fit, &fit->settings, &t->minimum, error);
     for (size_t i = 0; i < t->rows && status == 0; i++) {
         struct plm_fit_row *row = &t->row[i];
+        row->need = plm_fit_need_on(fit, &t->need, row->card).need;
+        row->minimum = row->need - (t->need.need - t->minimum);
         if (i && repeats(fit, row, row - 1)) {
             const struct plm_card *card = row->card;
             *row = row[-1];

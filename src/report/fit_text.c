@@ -71,14 +71,14 @@ static void remark(const struct plm_page *p, const struct plm_fit_row *row)
     plm_page_name(p, row->better, 0, 0);
 }
 
-static void line(const struct plm_page *p, const struct plm_fit_table *t, const struct plm_fit_row *row)
+static void line(const struct plm_page *p, const struct plm_fit_row *row)
 {
     int amount = plm_page_amount_columns(p);
-    bool over = t->need.need > row->usable;
+    bool over = row->need > row->usable;
     char usable[32], room[32], sign[40];
     fputs("  ", p->out);
     plm_page_name(p, row->card->id, CARD, 1);
-    plm_page_amount(p, room, sizeof room, over ? t->need.need - row->usable : row->usable - t->need.need);
+    plm_page_amount(p, room, sizeof room, over ? row->need - row->usable : row->usable - row->need);
     snprintf(sign, sizeof sign, "%s%s", over ? "-" : "+", room);
     fprintf(p->out, " %*s%s %*s  %s%-5s%s", amount, plm_page_amount(p, usable, sizeof usable, row->usable),
             row->card->memory_usable_assumed ? "~" : " ", amount + 1, sign, plm_ink(p, inks[row->answer.verdict]),
@@ -111,7 +111,7 @@ static void rows(const struct plm_page *p, const struct plm_fit_table *t, bool a
         fprintf(p->out, "  %s%zu smaller one%s: no%s\n", plm_ink(p, PLM_INK_DIM), small, small == 1 ? "" : "s",
                 plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = small; i < t->rows - large; i++) {
-        line(p, t, &t->row[i]);
+        line(p, &t->row[i]);
         assumed |= t->row[i].card->memory_usable_assumed;
     }
     if (large)

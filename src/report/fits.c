@@ -25,6 +25,7 @@ static int by_ladder(const struct plm_job *job, const struct plm_card *cards, si
         l = plm_ladder_on(&job->summary, most, &cards[i]);
         fits->row[i] = (struct plm_fit_row){.card = &cards[i],
                                             .usable = cards[i].memory_usable,
+                                            .need = l.device_used,
                                             .answer = {.verdict = plm_ladder_fit(&l, cards[i].memory_usable)}};
     }
     qsort(fits->row, fits->rows, sizeof *fits->row, plm_fit_by_memory);

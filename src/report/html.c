@@ -64,7 +64,7 @@ static void write_confidence(struct page *p)
 
 /* ---- cards ---- */
 
-static void write_card(struct page *p, const struct plm_fit_row *row, const struct plm_report_fits *fits)
+static void write_card(struct page *p, const struct plm_fit_row *row)
 {
     plm_json_object(&p->json, NULL);
     plm_json_string(&p->json, "id", row->card->id);
@@ -72,7 +72,7 @@ static void write_card(struct page *p, const struct plm_fit_row *row, const stru
     plm_json_integer(&p->json, "usable", row->usable);
     plm_json_bool(&p->json, "assumed", row->card->memory_usable_assumed);
     plm_json_bool(&p->json, "mig", row->card->mig);
-    plm_json_integer(&p->json, "need", fits->need);
+    plm_json_integer(&p->json, "need", row->need);
     plm_json_string(&p->json, "verdict", plm_verdict_name(row->answer.verdict));
     if (row->better[0]) {
         plm_json_string(&p->json, "better", row->better);
@@ -96,7 +96,7 @@ static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
     if (status == 0) {
         plm_json_array(&p->json, "gpus");
         for (size_t i = 0; i < fits.rows; i++)
-            write_card(p, &fits.row[i], &fits);
+            write_card(p, &fits.row[i]);
         plm_json_end_array(&p->json);
         plm_report_fits_free(&fits);
     }

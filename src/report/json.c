@@ -263,9 +263,9 @@ static int fits(struct plm_json *j, const struct plm_job *job, const struct plm_
         plm_json_object(j, NULL);
         plm_json_string(j, "gpu", row->card->id);
         plm_json_integer(j, "usable", row->usable);
-        plm_json_integer(j, "need", f.need);
-        if (f.minimum)
-            plm_json_integer(j, "need_minimum", f.minimum);
+        plm_json_integer(j, "need", row->need);
+        if (row->minimum)
+            plm_json_integer(j, "need_minimum", row->minimum);
         plm_json_string(j, "verdict", plm_verdict_name(row->answer.verdict));
         text(j, "allocator", allocator);
         plm_json_end_object(j);

@@ -341,7 +341,7 @@ int plm_overview_fits(const struct plm_page *p, const struct plm_job *job, struc
         fputs("  ", p->out);
         plm_page_name(p, row->card->id, LABEL, 1);
         fprintf(p->out, " %*s  ", amount, plm_page_amount(p, usable, sizeof usable, row->usable));
-        plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, fits.need, row->usable);
+        plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, row->need, row->usable);
         fprintf(p->out, "  %s%s%s", plm_ink(p, inks[row->answer.verdict]), plm_verdict_name(row->answer.verdict),
                 plm_ink(p, PLM_INK_PLAIN));
         fit_remark(p, row);
