@@ -36,6 +36,7 @@ int plm_cmd_gpus(int argc, char **argv);
 int plm_cmd_import(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
+int plm_cmd_stacks(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
 
@@ -66,6 +67,7 @@ struct plm_launch {
     bool bounded;
     const char *detail;       /* "full", "low", "off" */
     struct plm_assume assume;
+    const char *stack;        /* absolute path of a stack file; NULL: none */
     const char *record;       /* absolute path */
     char **command;
     int quiet_fd;             /* >= 0: the command's output goes there (doctor) */

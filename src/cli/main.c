@@ -27,6 +27,7 @@ static const struct command commands[] = {
     {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
+    {"stacks", plm_cmd_stacks, "list the software stacks whose memory is known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
     {"doctor", plm_cmd_doctor, "check this machine and the PyTorch of an interpreter"},
     {"help", help, "this page"},
@@ -51,6 +52,7 @@ static int help(int argc, char **argv)
          "  --steps N        stop after N optimizer steps (default: when two are alike, 3 to 10); --until-exit\n"
          "  --detail LEVEL   full, low (no operators, no calls) or off: what is recorded besides memory\n"
          "  --assume WHAT    all=true, keep=0.5: values that steer the program (default: both ends)\n"
+         "  --stack NAME     the stack file for library memory (default: one measured on such a card, if any)\n"
          "  --bounded        only the card's usable memory: PyTorch raises its own OutOfMemoryError\n"
          "  -o, --output F   the job record (default plimsoll-<script>.<pid>.plm); -f replaces a file\n"
          "  --json F         also write the report as JSON (- for stdout instead of the text)\n"

@@ -5,6 +5,7 @@
 #include "analysis/summary.h"
 #include "base/units.h"
 #include "report/report.h"
+#include "stack/match.h"
 
 /* Operators whose result decides how large the next tensors are. */
 static const char *const deciding[] = {"aten::nonzero",    "aten::masked_select",     "aten::unique",
@@ -99,7 +100,7 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
 {
     uint64_t calls = plm_report_deciding(s), refused = 0, each;
     int n = 0, level = 0, grown = growth(s, &each); /* level: 0 high, 1 medium, 2 low */
-    char text[256];
+    char text[256], why[PLM_STACK_WHY];
     static const char *const names[] = {"high", "medium", "low"};
 
     for (int i = 0; i < s->unmodelled.count; i++)
@@ -120,6 +121,9 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
         REASON(1, "the history of the snapshot begins late: an earlier peak is not in it");
     if (plm_summary_has_note(s, "history-differs"))
         REASON(1, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
+    if (plm_stack_job_differs(s, why))
+        REASON(1, "the stack file '%.40s' is of other versions or another card: %s", plm_summary_config(s, "stack"),
+               why);
     if (refused)
         REASON(1, "%llu calls were refused", (unsigned long long)refused);
     if (!s->steps)

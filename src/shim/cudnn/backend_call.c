@@ -101,7 +101,7 @@ void plm_backend_call(const struct plm_backend *plan, const struct plm_backend *
         plm_call_workspace(workspace_of(pack));
     if (!plm_call_wanted())
         return;
-    if (plm_backend_graph_convolution(graph, &shape))
+    if (plm_backend_plan_convolution(plan, &shape))
         plm_conv_record(&shape, (uint64_t)bytes, stream, run);
     else if (read_attention(graph, &attention)) {
         attention.workspace = (uint64_t)bytes;

@@ -48,9 +48,12 @@ _Static_assert((int)PLM_CONV_AXES == (int)PLM_CALL_AXES, "the axes of an event")
 
 void plm_conv_record(const struct plm_conv_shape *s, uint64_t workspace, struct plm_stream *stream, bool run)
 {
-    plm_call_convolution(&(struct plm_call_convolution){(int)s->op, s->type, s->channels_last, s->axes, s->n, s->c,
-                                                        s->k, s->groups, s->in, s->out, s->filter, s->stride,
-                                                        s->dilation, s->pad, workspace},
+    struct plm_conv_answer answer;
+    plm_conv_answer(s, &answer);
+    plm_call_convolution(&(struct plm_call_convolution){(int)s->op, s->type, s->channels_last,
+                                                        s->tf32 && s->type == PLM_DNN_FLOAT, s->axes, s->n, s->c, s->k,
+                                                        s->groups, s->in, s->out, s->filter, s->stride, s->dilation,
+                                                        s->pad, workspace, answer.source, answer.most},
                          stream, run);
 }
 
