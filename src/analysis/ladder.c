@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/conv_range.h"
 #include "analysis/summary.h"
 
 #define MIB (1024ull * 1024)
@@ -41,6 +42,7 @@ struct plm_ladder plm_ladder(const struct plm_summary *s, const struct plm_devic
         high += other_end - d->reserved_peak;
     else if (other_end)
         low -= d->reserved_peak - other_end < low ? d->reserved_peak - other_end : low;
+    plm_conv_range_widen(d, &low, &high);
     l.device_used = d->used_peak + assumed.bytes;
     l.low = low + assumed.low;
     l.high = high + assumed.high;

@@ -40,6 +40,8 @@ struct plm_device_summary {
     struct plm_counts readbacks;
     bool out_of_memory;
     uint64_t oom_asked;
+    uint64_t conv_low, conv_high; /* by how much less and more the workspaces of convolutions may take */
+    uint64_t conv_guessed; /* how many of these came from a formula */
     bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
 };
 
@@ -61,7 +63,7 @@ struct plm_summary_work {
     struct plm_summary *summary;
     struct plm_record *record;
     uint64_t last_ns;
-    int last_device;               /* events come in runs of one device */
+    int last_device; /* events come in runs of one device */
     struct plm_summary_rank {
         uint32_t process;
         int rank;

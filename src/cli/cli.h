@@ -27,6 +27,7 @@ enum plm_exit {
     PLM_EXIT_NOT_FOUND = 127,
 };
 
+int plm_cmd_calibrate(int argc, char **argv);
 int plm_cmd_check(int argc, char **argv);
 int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);

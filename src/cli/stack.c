@@ -33,6 +33,24 @@ static void put(const char *key, const char *value)
         plm_record_config(key, value);
 }
 
+/* What the ladder takes for the context, code of libraries included: bytes, least, most, source. Most trainings use cuBLAS
+   and cuDNN; which libraries this one will use is not known yet. NCCL has a line of its own. */
+static void put_context(const struct plm_stack_file *s)
+{
+    const struct plm_stack_range *m = s->memory, *context = &m[PLM_STACK_CONTEXT];
+    unsigned long long bytes, most = context->high;
+    char value[200];
+    if (!context->known)
+        return;
+    bytes = context->low + (context->high - context->low) / 2 + m[PLM_STACK_AFTER_CUBLAS].low +
+            m[PLM_STACK_AFTER_CUDNN].low;
+    for (int i = PLM_STACK_AFTER_CUBLAS; i < PLM_STACK_AFTER_NCCL; i++)
+        most += m[i].high;
+    snprintf(value, sizeof value, "%llu %llu %llu stack file %.60s, %s", bytes, (unsigned long long)context->low, most,
+             s->id, plm_stack_made_name(s->made));
+    put("context", value);
+}
+
 void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card)
 {
     const struct plm_stack_file *s = entry->stack;
@@ -48,6 +66,7 @@ void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_ca
     put("stack-gpu", s->gpu);
     if (s->gpu[0] || s->major || s->sms)
         put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
+    put_context(s);
     for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
         if (!s->memory[i].known)
             continue;

@@ -121,7 +121,9 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
              plm_page_amount(p, low, sizeof low, l.low), plm_page_amount(p, high, sizeof high, l.high),
              plm_page_amount(p, context_low, sizeof context_low, plm_context_memory()->low),
              plm_page_amount(p, context_high, sizeof context_high, plm_context_memory()->high),
-             plm_ladder_other_end(&job->summary, lane->summary) ? " and values that were read decide sizes" : "");
+             plm_ladder_other_end(&job->summary, lane->summary)    ? " and values that were read decide sizes"
+             : lane->summary->conv_low || lane->summary->conv_high ? " and workspaces of convolutions are estimated"
+                                                                   : "");
     plm_page_sentences(p, "    ", text);
 }
 

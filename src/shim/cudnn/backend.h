@@ -96,6 +96,9 @@ enum plm_backend_name {
     PLM_ATTR_ATTENTION_V = 2802,
 };
 
+/* Engines of a convolution are numbered by plan; from here on those that compute single precision without TF32. */
+enum { PLM_ENGINE_WITHOUT_TF32 = 64 };
+
 /* Small values live in the attribute itself: a variant pack is made for every execution. */
 enum { PLM_BACKEND_INLINE = 64, PLM_BACKEND_FIRST = 4 };
 

@@ -117,13 +117,19 @@ static const struct plm_backend *engine_of(const struct plm_backend *plan)
     return plm_backend_child(plm_backend_child(plan, PLM_ATTR_PLAN_CONFIG), PLM_ATTR_CONFIG_ENGINE);
 }
 
+static int64_t index_of(const struct plm_backend *engine)
+{
+    int64_t index = 0;
+    plm_backend_integers(engine, PLM_ATTR_ENGINE_INDEX, &index, 1);
+    return index;
+}
+
 bool plm_backend_plan_convolution(const struct plm_backend *plan, struct plm_conv_shape *shape)
 {
     const struct plm_backend *engine = engine_of(plan);
-    const struct plm_backend_attribute *notes = plm_backend_find(engine, PLM_ATTR_ENGINE_NUMERICAL_NOTES);
     if (!plm_backend_graph_convolution(plm_backend_child(engine, PLM_ATTR_ENGINE_GRAPH), shape))
         return false;
-    shape->tf32 = shape->tf32 && notes && notes->count > 0;
+    shape->tf32 = shape->tf32 && index_of(engine) < PLM_ENGINE_WITHOUT_TF32;
     return true;
 }
 
@@ -131,10 +137,8 @@ bool plm_backend_plan_slower(const struct plm_backend *plan)
 {
     struct plm_conv_answer answer;
     struct plm_conv_shape shape;
-    int64_t index = 0;
     if (!plm_stack_in_use() || !plm_backend_plan_convolution(plan, &shape)) /* only a stack file knows */
         return false;
     plm_conv_answer(&shape, &answer);
-    plm_backend_integers(engine_of(plan), PLM_ATTR_ENGINE_INDEX, &index, 1);
-    return answer.fastest >= 0 && index != answer.fastest;
+    return answer.fastest >= 0 && index_of(engine_of(plan)) % PLM_ENGINE_WITHOUT_TF32 != answer.fastest;
 }

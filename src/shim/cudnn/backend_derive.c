@@ -117,30 +117,36 @@ static int make_config(struct plm_backend **out, struct plm_backend *graph, cons
 
 enum { OFFERS = 2 * PLM_STACK_PLANS };
 
-static int offer_plans(const struct plm_conv_shape *shape, bool fallback, struct offer *out)
+static int offer_plans(const struct plm_conv_answer *answer, bool fallback, struct offer offer, struct offer *out)
 {
-    struct plm_conv_answer answer;
     int n = 0;
-    plm_conv_answer(shape, &answer);
-    for (int i = fallback ? answer.plans - 1 : 0; i < answer.plans; i++)
-        out[n++] = (struct offer){i, (int64_t)answer.plan[i], shape->tf32 && shape->type == PLM_DNN_FLOAT};
+    for (int i = fallback ? answer->plans - 1 : 0; i < answer->plans; i++, n++) {
+        out[n] = offer;
+        out[n].index += i;
+        out[n].workspace = (int64_t)answer->plan[i];
+    }
     return n;
 }
 
-/* Single precision has two lists: with TF32, and behind them those for programs that do not want it. */
+/* Single precision has two lists: with TF32, and behind them those for programs that do not want it and refuse what uses
+   tensor cores. A measured list is complete: nothing is put behind it that was not measured too. */
 static int offers_of(const struct plm_backend *graph, bool fallback, struct offer *out)
 {
+    struct plm_conv_answer answer, plain;
     struct plm_conv_shape shape;
+    bool both;
     int n;
     if (!plm_backend_graph_convolution(graph, &shape)) {
         out[0] = (struct offer){0, -1, false};
         return 1;
     }
-    n = offer_plans(&shape, fallback, out);
-    if (!shape.tf32 || shape.type != PLM_DNN_FLOAT)
-        return n;
+    plm_conv_answer(&shape, &answer);
+    both = shape.tf32 && shape.type == PLM_DNN_FLOAT;
     shape.tf32 = false;
-    return n + offer_plans(&shape, fallback, out + n);
+    plm_conv_answer(&shape, &plain);
+    both = both && (plain.source == PLM_CONV_SOURCE_TABLE || answer.source != PLM_CONV_SOURCE_TABLE);
+    n = offer_plans(&answer, fallback, (struct offer){.tensor_cores = both}, out);
+    return both ? n + offer_plans(&plain, fallback, (struct offer){.index = PLM_ENGINE_WITHOUT_TF32}, out + n) : n;
 }
 
 static int derive_heuristic(struct plm_backend *heuristic)
