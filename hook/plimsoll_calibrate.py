@@ -288,26 +288,40 @@ def fill(held):
                 break
 
 
-def with_less_room(call, total, found):
-    """The same for small plans, which find room in segments that are there: all is taken but room for the result, and for
-    a workspace a little smaller than the last one."""
-    def block(size):
-        return torch.empty(size, dtype=torch.uint8, device="cuda") if size > 0 else None
+def block(size):
+    return torch.empty(size, dtype=torch.uint8, device="cuda") if size > 0 else None
 
+
+def size_of(result):
+    parts = [result] if torch.is_tensor(result) else [part for part in result if part is not None]
+    return sum(part.numel() * part.element_size() for part in parts)
+
+
+def with_room(call, total, room_bytes):
+    """The workspace if nothing is free but room for the result and for a workspace of so many bytes. None: it does not work."""
     allow(total)
-    result = call(False)
-    size = result.numel() * result.element_size() if torch.is_tensor(result) else sum(
-        part.numel() * part.element_size() for part in result if part is not None)
-    del result
+    out_bytes = size_of(call(False))
     torch.cuda.empty_cache()
-    # The allocator counts in 512 bytes. What lies between the two keeps them apart when they are free.
-    out, between, room = block(size), block(512), block(min(-(-found[-1] // 512) * 512 - 512, MIB))
+    # What lies between the two keeps them apart when they are free.
+    out, between, room = block(out_bytes), block(512), block(room_bytes)
     held = [between, block(512)]
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + MIB) / total)
     fill(held)
     del out, room
-    size = workspace(lambda: call(False))
-    return size if size < found[-1] else None
+    try:
+        return workspace(lambda: call(False))
+    except RuntimeError:
+        return None
+
+
+def with_less_room(call, total, found):
+    """The same for plans that find room in segments that are there. The allocator counts in 512 bytes."""
+    less = -(-found[-1] // 512) * 512 - 512
+    for room_bytes in sorted({less, min(less, MIB), 0}, reverse=True):
+        size = with_room(call, total, room_bytes)
+        if size is not None and size < found[-1]:
+            return size
+    return None
 
 
 def plans_in_turn(call):

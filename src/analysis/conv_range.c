@@ -91,7 +91,7 @@ static void resize(struct changed *c, const struct plm_conv_marks *marks, bool m
         if (!most)
             c->lane.block[m->block].bytes = 0;
         else if (c->lane.block[m->block].bytes < m->most)
-            c->lane.block[m->block].bytes = m->most;
+            c->lane.block[m->block].bytes = c->lane.block[m->block].asked = m->most;
     }
 }
 
