@@ -161,7 +161,8 @@ void plm_conv_range_lane(const struct plm_summary *job, const struct plm_lane *l
     struct plm_replay_options options;
     const struct plm_replay_options *how = settings_of(job, &options) ? &options : NULL;
     struct changed none = {0}, most = {0};
-    if (marks->count && lane->blocks + marks->count < UINT32_MAX / 4 && !change(&none, lane, marks, false) && !change(&most, lane, marks, true)) {
+    if (marks->count && lane->blocks + marks->count < UINT32_MAX / 4 && !change(&none, lane, marks, false) &&
+        !change(&most, lane, marks, true)) {
         struct peaks is = replayed(lane, how), low = replayed(&none.lane, how), high = replayed(&most.lane, how);
         bool all = is.reserved && low.reserved && high.reserved;
         summary->conv_low = all ? beyond(is.reserved, low.reserved) : beyond(is.allocated, low.allocated);
