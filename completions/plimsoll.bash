@@ -6,6 +6,11 @@ _plimsoll_gpus() {
     "$1" gpus 2>/dev/null | awk 'NR > 1 && $1 != "~" { print $1 }'
 }
 
+# Lines that are not indented name a stack.
+_plimsoll_stacks() {
+    "$1" stacks 2>/dev/null | awk '/^[^ ]/ { print $1 }'
+}
+
 _plimsoll_libraries() {
     "$1" symbols 2>/dev/null | awk 'NR > 1 && $1 == "all" { exit } NR > 1 { print $1 }'
 }
@@ -36,9 +41,9 @@ _plimsoll_split() {
 
 _plimsoll() {
     local program=$1 cur words command= previous i as=
-    local run='--gpu --gpus --steps --until-exit --detail --assume --bounded --output --force --json --strict --bytes --color'
+    local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check gpus symbols doctor help version'
+    local commands='run report fit tune export import diff check calibrate gpus stacks symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -66,7 +71,7 @@ _plimsoll() {
 
     # A command that is checked has the options of run.
     [[ $command == check && $previous == -* ]] && case $previous in
-    --gpu | --gpus | --steps | --detail | --assume | --output | -o | --json | --color) as=run ;;
+    --gpu | --gpus | --steps | --detail | --assume | --stack | --output | -o | --json | --color) as=run ;;
     esac
     case ${as:-${command:-run}}:$previous in
     check:--what) _plimsoll_words device_used reserved allocated; return ;;
@@ -78,6 +83,10 @@ _plimsoll() {
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
     run:--detail) _plimsoll_words full low off; return ;;
+    run:--stack) _plimsoll_words auto none "$(_plimsoll_stacks "$program")"; return ;;
+    stacks:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
+    stacks:--record | calibrate:--record | calibrate:-o | calibrate:--output) _plimsoll_files -f; return ;;
+    calibrate:--python) _plimsoll_files -f -c; return ;;
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
     import:--torch) _plimsoll_words 2.6 2.10 2.11 2.15; return ;;
@@ -127,6 +136,10 @@ _plimsoll() {
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi
         ;;
+    stacks)
+        if [[ $cur == -* ]]; then _plimsoll_words --json --gpu --record; else _plimsoll_words "$(_plimsoll_stacks "$program")"; fi
+        ;;
+    calibrate) _plimsoll_words --record --output --force --python --list --rows-only ;;
     symbols) _plimsoll_words --library --json ;;
     doctor) _plimsoll_files -f -c ;;
     esac

@@ -4,6 +4,10 @@ function __plimsoll_gpus
     plimsoll gpus 2>/dev/null | awk 'NR > 1 && $1 != "~" { id = $1; sub(/^.*iB[ ~] +/, ""); print id "\t" $0 }'
 end
 
+function __plimsoll_stacks
+    plimsoll stacks 2>/dev/null | awk '/^[^ ]/ { print $1 }'
+end
+
 function __plimsoll_libraries
     plimsoll symbols 2>/dev/null | awk 'NR > 1 && $1 == "all" { exit } NR > 1 { print $1 }'
 end
@@ -50,6 +54,8 @@ complete -c plimsoll -n 'not __plimsoll_command' -a tune -d 'the allocator setti
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
+complete -c plimsoll -n 'not __plimsoll_command' -a calibrate -d 'measure what libraries take on a GPU'
+complete -c plimsoll -n 'not __plimsoll_command' -a stacks -d 'list the known software stacks'
 complete -c plimsoll -n 'not __plimsoll_command' -a symbols -d 'show covered CUDA entry points'
 complete -c plimsoll -n 'not __plimsoll_command' -a doctor -d 'check machine and PyTorch'
 complete -c plimsoll -n 'not __plimsoll_command' -a help -d 'show help'
@@ -62,6 +68,7 @@ complete -c plimsoll -n __plimsoll_in_run -l gpus -x -d 'how many of them'
 complete -c plimsoll -n __plimsoll_in_run -l steps -x -d 'stop after N optimizer steps, 0 = never'
 complete -c plimsoll -n __plimsoll_in_run -l until-exit -d 'let the command run to its end'
 complete -c plimsoll -n __plimsoll_in_run -l detail -x -a 'full low off' -d 'what is recorded besides memory'
+complete -c plimsoll -n __plimsoll_in_run -l stack -r -a 'auto none (__plimsoll_stacks)' -d 'the stack file for library memory'
 complete -c plimsoll -n __plimsoll_in_run -l assume -x -a 'all=true all=false keep=0 keep=1' -d 'values that no kernel computed'
 complete -c plimsoll -n __plimsoll_in_run -l bounded -d 'only the usable memory of the card'
 complete -c plimsoll -n __plimsoll_in_run -s o -l output -r -F -d 'the job record'
@@ -129,6 +136,16 @@ complete -c plimsoll -n '__plimsoll_is check' -l pessimistic -d 'compare the hig
 complete -c plimsoll -n '__plimsoll_is check' -l junit -r -F -d 'write JUnit XML'
 complete -c plimsoll -n '__plimsoll_is check' -l github -d 'print an annotation'
 
+complete -c plimsoll -n '__plimsoll_is stacks' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is stacks' -l gpu -x -a '(__plimsoll_gpus)' -d 'mark those of this card'
+complete -c plimsoll -n '__plimsoll_is stacks' -l record -r -d 'mark those that go with a job'
+complete -c plimsoll -n '__plimsoll_is stacks' -a '(__plimsoll_stacks)'
+complete -c plimsoll -n '__plimsoll_is calibrate' -l record -r -d 'the job to measure for'
+complete -c plimsoll -n '__plimsoll_is calibrate' -s o -l output -r -d 'the stack file'
+complete -c plimsoll -n '__plimsoll_is calibrate' -s f -l force -d 'replace the file'
+complete -c plimsoll -n '__plimsoll_is calibrate' -l python -r -d 'the interpreter with PyTorch'
+complete -c plimsoll -n '__plimsoll_is calibrate' -l list -d 'print what would be measured'
+complete -c plimsoll -n '__plimsoll_is calibrate' -l rows-only -d 'not the memory of card and libraries'
 complete -c plimsoll -n '__plimsoll_is gpus' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is gpus' -a '(__plimsoll_gpus)'
 

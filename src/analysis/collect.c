@@ -216,6 +216,7 @@ static int on_device(struct plm_collect *c, const struct plm_record_event *e)
     case PLM_EV_BLOCK_ALLOC: return block_alloc(c, t, w, e);
     case PLM_EV_BLOCK_FREE: return block_free(c, w, e->words[0], e->time_ns);
     case PLM_EV_RESERVED: return reserved(w, e);
+    case PLM_EV_CONVOLUTION: return plm_conv_range_visit(&w->convolutions, &w->lane, e);
     default: return segment(c, w, e);
     }
 }
@@ -288,7 +289,8 @@ int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)
     case PLM_EV_BLOCK_FREE:
     case PLM_EV_RESERVED:
     case PLM_EV_MEMORY_ALLOC:
-    case PLM_EV_MEMORY_FREE: return on_device(c, e);
+    case PLM_EV_MEMORY_FREE:
+    case PLM_EV_CONVOLUTION: return on_device(c, e);
     case PLM_EV_STEP: return step(c, e);
     case PLM_EV_CONTEXT: return plm_collect_context(c, e);
     case PLM_EV_PHASE: return phase(c, e);
@@ -317,6 +319,7 @@ static void free_lane(struct plm_lane_work *w)
     plm_map_free(&w->live);
     plm_map_free(&w->segments);
     plm_map_free(&w->tagged);
+    free(w->convolutions.mark);
     free(w->life);
     free(w->lane.block);
     free(w->lane.order);

@@ -5,6 +5,7 @@
 #ifndef PLM_COLLECT_H
 #define PLM_COLLECT_H
 
+#include "analysis/conv_range.h"
 #include "analysis/job.h"
 #include "analysis/names.h"
 #include "base/map.h"
@@ -58,6 +59,7 @@ struct plm_lane_work {
     struct plm_life *life;
     size_t lives, life_room;
     uint32_t free_life;
+    struct plm_conv_marks convolutions;
     bool undecided; /* has blocks that are PLM_CATEGORY_UNLESS_BACKWARD */
 };
 

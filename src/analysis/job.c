@@ -30,6 +30,7 @@ static int hand_over(struct plm_job *job, struct plm_collect *c)
         for (size_t k = 0; k < c->lanes; k++)
             if (c->lane[k].lane.process == d->process && c->lane[k].device == d->device) {
                 *lane = c->lane[k].lane;
+                plm_conv_range_lane(&job->summary, lane, &c->lane[k].convolutions, &job->summary.device[i]);
                 memset(&c->lane[k].lane, 0, sizeof c->lane[k].lane); /* its arrays have a new owner */
                 c->lane[k].device = -1;
                 break;

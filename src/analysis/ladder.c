@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/conv_range.h"
 #include "analysis/summary.h"
 #include "device/card.h"
 
@@ -87,6 +88,9 @@ static void reserved(struct plm_ladder *l, const struct plm_summary *s, const st
     struct plm_line *line =
         add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
             d->caching ? "segments of PyTorch's allocator, which ran" : "allocations of the program");
+    plm_conv_range_widen(d, &line->low, &line->high);
+    if (d->conv_guessed)
+        snprintf(line->reason, sizeof line->reason, "workspaces of convolutions are estimated by a formula");
     if (!other_end)
         return;
     if (other_end > d->reserved_peak)

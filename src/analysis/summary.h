@@ -52,6 +52,8 @@ struct plm_device_summary {
     struct plm_taker taker[PLM_TAKERS];
     int takers;
     struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */
+    uint64_t conv_low, conv_high; /* by how much less and more the workspaces of convolutions may take */
+    uint64_t conv_guessed; /* how many of these came from a formula */
     bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
 };
 
@@ -73,7 +75,7 @@ struct plm_summary_work {
     struct plm_summary *summary;
     struct plm_record *record;
     uint64_t last_ns;
-    int last_device;               /* events come in runs of one device */
+    int last_device; /* events come in runs of one device */
     struct plm_summary_rank {
         uint32_t process;
         int rank;

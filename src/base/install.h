@@ -14,6 +14,8 @@ struct plm_install {
     char hook[4096];          /* plimsoll_hook/__init__.py */
     char gpus[4096];          /* folder of GPU files */
     char capabilities[4096];
+    char calibrate[4096];     /* plimsoll_calibrate.py */
+    char stacks[4096];        /* folder of stack files */
 };
 
 int plm_install_find(struct plm_install *install, struct plm_error *error);

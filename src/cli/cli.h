@@ -27,6 +27,7 @@ enum plm_exit {
     PLM_EXIT_NOT_FOUND = 127,
 };
 
+int plm_cmd_calibrate(int argc, char **argv);
 int plm_cmd_check(int argc, char **argv);
 int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
@@ -36,6 +37,7 @@ int plm_cmd_gpus(int argc, char **argv);
 int plm_cmd_import(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
+int plm_cmd_stacks(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
 
@@ -67,6 +69,7 @@ struct plm_launch {
     uint64_t context;         /* what it takes, measured for this software; 0: the model decides. With `bounded` */
     const char *detail;       /* "full", "low", "off" */
     struct plm_assume assume;
+    const char *stack;        /* absolute path of a stack file; NULL: none */
     const char *record;       /* absolute path */
     char **command;
     int quiet_fd;             /* >= 0: the command's output goes there (doctor) */

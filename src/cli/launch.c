@@ -65,6 +65,10 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
     else
         set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
     setenv("PLIMSOLL_DETAIL", l->detail, 1);
+    if (l->stack)
+        setenv("PLIMSOLL_STACK", l->stack, 1);
+    else
+        unsetenv("PLIMSOLL_STACK");
     plm_assume_environment(&l->assume);
     if (l->bounded) {
         set_number("PLIMSOLL_LIMIT", l->gpu->card.memory_usable);

@@ -26,7 +26,9 @@ static const struct command commands[] = {
     {"import", plm_cmd_import, "turn a memory snapshot of PyTorch into a job record"},
     {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
+    {"calibrate", plm_cmd_calibrate, "on a machine with a GPU: measure what its libraries take"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
+    {"stacks", plm_cmd_stacks, "list the software stacks whose memory is known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
     {"doctor", plm_cmd_doctor, "check this machine and the PyTorch of an interpreter"},
     {"help", help, "this page"},
@@ -51,11 +53,11 @@ static int help(int argc, char **argv)
          "  --steps N        stop after N optimizer steps (default: when two are alike, 3 to 10); --until-exit\n"
          "  --detail LEVEL   full, low (no operators, no calls) or off: what is recorded besides memory\n"
          "  --assume WHAT    all=true, keep=0.5: values that steer the program (default: both ends)\n"
+         "  --stack NAME     the stack file for library memory (default: one measured on such a card, if any)\n"
          "  --bounded        only the card's usable memory: PyTorch raises its own OutOfMemoryError\n"
          "  -o, --output F   the job record (default plimsoll-<script>.<pid>.plm); -f replaces a file\n"
          "  --json F         also write the report as JSON (- for stdout instead of the text)\n"
-         "  --strict         exit 4 unless the confidence is high\n"
-         "  --bytes          bytes instead of GiB        --color auto|always|never\n"
+         "  --strict         exit 4 unless the confidence is high; --bytes: not GiB; --color auto|always|never\n"
          "\n"
          "Options of report:\n"
          "  --by WHAT        who holds the memory, by module, op, phase, category or stack\n"

@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/stack.h"
 #include "record/create.h"
 #include "record/writer.h"
 #include "report/report.h"
@@ -81,7 +82,8 @@ static int gpus_wanted(void)
     return most + 1;
 }
 
-static void describe(const struct plm_run *o, const struct plm_catalogue_entry *gpu, char **command)
+static void describe(const struct plm_run *o, const struct plm_catalogue_entry *gpu,
+                     const struct plm_stack_entry *stack, char **command)
 {
     char key[32], value[32];
     const char *allocator = getenv("PYTORCH_ALLOC_CONF");
@@ -95,6 +97,8 @@ static void describe(const struct plm_run *o, const struct plm_catalogue_entry *
     if (o->assume)
         plm_record_config("assume", o->assume);
     plm_record_config("allocator", allocator ? allocator : "default");
+    if (stack)
+        plm_stack_describe(stack, &gpu->card);
     for (int i = 0; command[i]; i++) {
         snprintf(key, sizeof key, "argv[%d]", i);
         plm_record_config(key, command[i]);
@@ -270,8 +274,8 @@ static void look_at_other_end(const struct plm_run *o, const struct plm_launch *
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
 
-static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue, plm_run_show *show,
-               void *context)
+static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
+               const struct plm_stack_entry *stack, plm_run_show *show, void *context)
 {
     const char *record = launch->record;
     struct plm_record_file file;
@@ -283,7 +287,7 @@ static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogu
     if (plm_record_create(record, o->force, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     setenv("PLIMSOLL_RECORD", record, 1);
-    describe(o, launch->gpu, launch->command);
+    describe(o, launch->gpu, stack, launch->command);
     forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
     child = plm_launch_start(launch, &failure);
@@ -299,15 +303,23 @@ static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogu
     return report(o, launch, catalogue, status, show, context);
 }
 
+static bool is_one_of(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(word, words[i]))
+            return true;
+    return false;
+}
+
 static int check(struct plm_run *o, struct plm_assume *assume)
 {
-    static const char *const details[] = {"full", "low", "off"};
+    static const char *const details[] = {"full", "low", "off"}, *const workspaces[] = {"auto", "model", "none"};
+    const char *workspace = getenv("PLIMSOLL_CONV_WORKSPACE");
     struct plm_error error;
-    bool known = false;
-    for (size_t i = 0; i < sizeof details / sizeof details[0]; i++)
-        known |= !strcmp(o->detail, details[i]);
-    if (!known)
+    if (!is_one_of(o->detail, details, 3))
         return plm_complain(PLM_EXIT_USAGE, "--detail is full, low or off");
+    if (workspace && !is_one_of(workspace, workspaces, 3))
+        return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
     if (o->assume && plm_assume_parse(o->assume, assume, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (!o->gpus)
@@ -335,19 +347,38 @@ void plm_run_options(struct plm_run *run, struct plm_option table[PLM_RUN_OPTION
         {"detail", 0, PLM_OPTION_TEXT, &run->detail, true},
         {"assume", 0, PLM_OPTION_TEXT, &run->assume, true},
         {"until-exit", 0, PLM_OPTION_FLAG, &run->until_exit, false},
+        {"stack", 0, PLM_OPTION_TEXT, &run->stack, true},
     };
     *run = (struct plm_run){.gpu = "a100-80gb", .color = "auto", .detail = "full", .steps = PLM_STEPS_STEADY};
     memcpy(table, options, sizeof options);
 }
 
+/* Paths that the command, in whatever folder it works, can use. */
+static int run_with_paths(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
+                          const struct plm_stack_entry *stack, plm_run_show *show, void *context)
+{
+    char name[128], record[PATH_MAX], stack_path[PATH_MAX];
+    if (!o->output) {
+        job_name(name, sizeof name, launch->command);
+        snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
+        o->output = o->default_output;
+    }
+    if (absolute(record, sizeof record, o->output) || (stack && absolute(stack_path, sizeof stack_path, stack->path)))
+        return plm_complain(PLM_EXIT_CANNOT, "the path of the record or of the stack file is too long");
+    launch->record = record;
+    launch->stack = stack ? stack_path : NULL;
+    return run(o, launch, catalogue, stack, show, context);
+}
+
 int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void *context)
 {
     const struct plm_catalogue_entry *gpu = NULL;
+    const struct plm_stack_entry *stack;
     struct plm_catalogue catalogue;
+    struct plm_stack_list stacks;
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
     struct plm_error error;
-    char name[128], record[PATH_MAX];
     int status = check(o, &launch.assume);
     if (status)
         return status;
@@ -356,24 +387,18 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
         status = plm_catalogue_find(&catalogue, &install, o->gpu, &gpu, &error);
+    if (status == 0)
+        status = plm_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (!o->output) {
-        job_name(name, sizeof name, command);
-        snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
-        o->output = o->default_output;
-    }
     launch.gpu = gpu;
     launch.gpus = o->gpus;
     launch.steps = o->steps;
     launch.bounded = o->bounded;
     launch.detail = o->detail;
     launch.command = command;
-    launch.record = record;
-    if (absolute(record, sizeof record, o->output))
-        status = plm_complain(PLM_EXIT_CANNOT, "the path of the record is too long");
-    else
-        status = run(o, &launch, &catalogue, show, context);
+    status = run_with_paths(o, &launch, &catalogue, stack, show, context);
+    plm_stack_list_free(&stacks);
     plm_catalogue_free(&catalogue);
     return status;
 }

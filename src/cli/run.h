@@ -13,7 +13,7 @@ struct plm_report_options;
 
 struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
-    const char *gpu, *output, *json, *color, *detail, *assume;
+    const char *gpu, *output, *json, *color, *detail, *assume, *stack;
     int gpus, steps;
     bool bounded, force, bytes, strict, until_exit;
 };
@@ -21,7 +21,7 @@ struct plm_run {
 #define PLM_RUN_UNTRUSTED "the confidence is not high, and --strict asks for that"
 
 /* Sets the defaults and fills the table of options that set the rest. */
-enum { PLM_RUN_OPTIONS = 13 };
+enum { PLM_RUN_OPTIONS = 14 };
 void plm_run_options(struct plm_run *run, struct plm_option table[PLM_RUN_OPTIONS]);
 
 /* How a command ended. Valid while the function that is given it runs. */

@@ -170,6 +170,11 @@ void plm_call_gemm(const struct plm_call_gemm *g, struct plm_stream *stream, boo
     put(PLM_EV_GEMM, stream, run, 0, words, COMMON + 3);
 }
 
+static int64_t mebibytes(uint64_t bytes)
+{
+    return (int64_t)((bytes >> 20) + ((bytes & 0xfffff) != 0));
+}
+
 void plm_call_convolution(const struct plm_call_convolution *c, struct plm_stream *stream, bool run)
 {
     uint64_t words[COMMON + 4 + 2 * PLM_CALL_AXES];
@@ -179,7 +184,7 @@ void plm_call_convolution(const struct plm_call_convolution *c, struct plm_strea
     words[COMMON] = byte(c->op, 0) | byte(c->type, 1) | byte(c->channels_last, 2) | byte(c->axes, 3) |
                     (uint64_t)u32(c->groups) << 32;
     words[COMMON + 1] = pair(c->n, c->c);
-    words[COMMON + 2] = u32(c->k);
+    words[COMMON + 2] = u32(c->k) | byte((int)c->source, 4) | byte(c->tf32, 5) | u16(mebibytes(c->most)) << 48;
     words[COMMON + 3] = c->workspace;
     for (int i = PLM_CALL_AXES - c->axes; i < PLM_CALL_AXES; i++) {
         *axis++ = pair(c->in[i], c->out[i]);
@@ -190,7 +195,7 @@ void plm_call_convolution(const struct plm_call_convolution *c, struct plm_strea
 
 void plm_call_rnn(const struct plm_call_rnn *r, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 6];
+    uint64_t words[COMMON + 7];
     if (!plm_call_wanted())
         return;
     words[COMMON] = byte((int)r->op, 0) | byte(r->cell, 1) | byte(r->type, 2) | byte(r->bias, 3) |
@@ -200,7 +205,8 @@ void plm_call_rnn(const struct plm_call_rnn *r, struct plm_stream *stream, bool 
     words[COMMON + 3] = pair(r->batch, r->rows);
     words[COMMON + 4] = r->work;
     words[COMMON + 5] = r->reserve;
-    put(PLM_EV_RNN, stream, run, 0, words, COMMON + 6);
+    words[COMMON + 6] = r->dropout;
+    put(PLM_EV_RNN, stream, run, 0, words, COMMON + 7);
 }
 
 void plm_call_attention(const struct plm_call_attention *a, struct plm_stream *stream, bool run)

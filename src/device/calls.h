@@ -48,11 +48,13 @@ enum { PLM_CALL_AXES = 3 };
 struct plm_call_convolution {
     int op;                             /* 0 forward, 1 backward data, 2 backward filter */
     int type;                           /* cudnnDataType_t of x */
-    bool channels_last;
+    bool channels_last, tf32;
     int axes;                           /* 1 to 3; the last ones of the arrays are used */
     int64_t n, c, k, groups;
     const int64_t *in, *out, *filter, *stride, *dilation, *pad; /* PLM_CALL_AXES each */
     uint64_t workspace;                 /* bytes */
+    enum plm_conv_source source;        /* of that figure, */
+    uint64_t most;                      /* and what it may be in truth; 0: it is exact */
 };
 void plm_call_convolution(const struct plm_call_convolution *convolution, struct plm_stream *stream, bool run);
 
@@ -63,6 +65,7 @@ struct plm_call_rnn {
     int64_t input, hidden, projection, steps, batch;
     int64_t rows;                       /* of all sequences together: batch x steps unless they are padded */
     uint64_t work, reserve;             /* bytes */
+    bool dropout;                       /* between its layers */
 };
 void plm_call_rnn(const struct plm_call_rnn *rnn, struct plm_stream *stream, bool run);
 

@@ -26,6 +26,7 @@ NAMES(count_name, "none", "elements", "tensors", "reduction", "graph")
 NAMES(batch_name, "one", "strided", "pointers")
 NAMES(transpose_name, "n", "t", "c")
 NAMES(convolution_name, "forward", "backward_data", "backward_filter")
+NAMES(source_name, "unknown", "table", "formula", "off")
 NAMES(rnn_name, "inference", "training", "backward_data", "backward_weights")
 NAMES(attention_name, "forward", "backward")
 NAMES(collective_name, "all_reduce", "reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "gather",
@@ -104,13 +105,15 @@ static const struct plm_event_shape shapes[PLM_EV_TYPES] = {
                             {NAME("operation", 16, 1, convolution_name), CALL, NUMBER("data_type", 17, 1),
                              FLAG("channels_last", 18, 1), NUMBER("axes", 19, 1), NUMBER("groups", 20, 4),
                              NUMBER("batch", 24, 4), NUMBER("in_channels", 28, 4), NUMBER("out_channels", 32, 4),
-                             NUMBER("workspace", 40, 8), AXIS("1", 48), AXIS("2", 64), AXIS("3", 80)}},
+                             NAME("workspace_source", 36, 1, source_name), FLAG("tf32", 37, 1),
+                             NUMBER("workspace_most_mib", 38, 2), NUMBER("workspace", 40, 8), AXIS("1", 48),
+                             AXIS("2", 64), AXIS("3", 80)}},
     [PLM_EV_RNN] = {"rnn",
                     {NAME("operation", 16, 1, rnn_name), CALL, NUMBER("mode", 17, 1), NUMBER("data_type", 18, 1),
                      NUMBER("bias", 19, 1), NUMBER("layers", 20, 2), NUMBER("directions", 22, 2),
                      NUMBER("input_size", 24, 4), NUMBER("hidden_size", 28, 4), NUMBER("output_size", 32, 4),
                      NUMBER("steps", 36, 4), NUMBER("batch", 40, 4), NUMBER("rows", 44, 4), NUMBER("workspace", 48, 8),
-                     NUMBER("reserve", 56, 8)}},
+                     NUMBER("reserve", 56, 8), FLAG("dropout", 64, 8)}},
     [PLM_EV_ATTENTION] = {"attention",
                           {NAME("operation", 16, 1, attention_name), CALL, NUMBER("data_type", 17, 1),
                            NUMBER("batch", 20, 4), NUMBER("heads", 24, 4), NUMBER("key_heads", 28, 4),

@@ -148,6 +148,14 @@ enum plm_launch_count {
 
 enum plm_gemm_batch { PLM_GEMM_ONE, PLM_GEMM_STRIDED, PLM_GEMM_POINTERS };
 
+/* Where the workspace of a CONVOLUTION comes from. */
+enum plm_conv_source {
+    PLM_CONV_SOURCE_UNKNOWN, /* older records */
+    PLM_CONV_SOURCE_TABLE,   /* a row of the stack file */
+    PLM_CONV_SOURCE_FORMULA,
+    PLM_CONV_SOURCE_OFF,     /* the user wanted none */
+};
+
 enum plm_rnn_call { PLM_RNN_INFERENCE, PLM_RNN_TRAINING, PLM_RNN_BACKWARD_DATA, PLM_RNN_BACKWARD_WEIGHTS };
 
 enum plm_attention_call { PLM_ATTENTION_FORWARD, PLM_ATTENTION_BACKWARD };

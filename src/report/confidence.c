@@ -1,10 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/conv_range.h"
 #include "analysis/ladder.h"
 #include "analysis/summary.h"
 #include "base/units.h"
 #include "report/report.h"
+#include "stack/match.h"
 
 /* Operators whose result decides how large the next tensors are. */
 static const char *const deciding[] = {"aten::nonzero",    "aten::masked_select",     "aten::unique",
@@ -95,11 +97,30 @@ static int describe_assumed(char out[256], const struct plm_summary *s, uint64_t
     return most && !chosen ? 1 : 2;
 }
 
+static void describe_workspaces(char out[256], uint64_t guessed, uint64_t low, uint64_t high)
+{
+    char less[32], more[32];
+    snprintf(
+        out, 256,
+        "the workspaces of %llu convolutions are estimated by a formula: they make the range %s lower and %s higher; "
+        "`plimsoll calibrate` measures them",
+        (unsigned long long)guessed, plm_size_text(less, sizeof less, low), plm_size_text(more, sizeof more, high));
+}
+
+/* How much a doubt of so many bytes lowers the confidence: not at all up to 5 % of the peak. */
+static int weighs(const struct plm_summary *s, uint64_t bytes)
+{
+    uint64_t peak = 0;
+    for (int i = 0; i < s->devices; i++)
+        peak = s->device[i].used_peak > peak ? s->device[i].used_peak : peak;
+    return bytes > peak / 20;
+}
+
 const char *plm_report_confidence(const struct plm_summary *s, char reasons[][256], int most, int *count)
 {
-    uint64_t calls = plm_report_deciding(s), refused = 0, each;
+    uint64_t calls = plm_report_deciding(s), refused = 0, each, guessed, low, high;
     int n = 0, level = 0, grown = growth(s, &each); /* level: 0 high, 1 medium, 2 low */
-    char text[256];
+    char text[256], why[PLM_STACK_WHY];
     static const char *const names[] = {"high", "medium", "low"};
 
     for (int i = 0; i < s->unmodelled.count; i++)
@@ -120,6 +141,15 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
         REASON(1, "the history of the snapshot begins late: an earlier peak is not in it");
     if (plm_summary_has_note(s, "history-differs"))
         REASON(1, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
+    if (plm_conv_range_most(s, &guessed, &low, &high)) {
+        describe_workspaces(text, guessed, low, high);
+        REASON(weighs(s, low + high), "%s", text);
+    } else if (plm_summary_has_note(s, "conv-formula"))
+        REASON(0, "the workspaces of convolutions are estimated by a formula; how much they matter is not recorded at "
+                  "this level of detail");
+    if (plm_stack_job_differs(s, why))
+        REASON(1, "the stack file '%.40s' is of other versions or another card: %s", plm_summary_config(s, "stack"),
+               why);
     if (refused)
         REASON(1, "%llu calls were refused", (unsigned long long)refused);
     if (!s->steps)

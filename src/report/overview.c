@@ -153,6 +153,8 @@ static void explain(const struct plm_page *p, const struct plm_job *job, const s
     }
     if (plm_ladder_other_end(&job->summary, lane->summary) && used < size)
         snprintf(out + used, size - used, " and values that were read decide sizes");
+    else if ((lane->summary->conv_low || lane->summary->conv_high) && used < size)
+        snprintf(out + used, size - used, " and workspaces of convolutions are estimated");
 }
 
 void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)

@@ -85,7 +85,10 @@ def convolution(e):
 
 
 def shape(op):
-    return ((op, 0, 0, 2), 2, (8, 6), (4, 0), 0, (20, 10), (3, 2, 1, 1), (30, 30), (5, 1, 1, 2))
+    """The workspace is that of the formula: the gradient of a grouped filter works on copies of all three operands."""
+    how = 2 | 1 << 8 | 1 << 16  # by the formula, in TF32, at most 1 MiB
+    workspace = 4 * (8 * 6 * 20 * 30 + 8 * 4 * 10 * 30 + 4 * 3 * 3 * 5) if op == 2 else 0
+    return ((op, 0, 0, 2), 2, (8, 6), (4, how), workspace, (20, 10), (3, 2, 1, 1), (30, 30), (5, 1, 1, 2))
 
 
 def same(what, expected):

@@ -58,8 +58,9 @@ static void call_everything(void)
     plm_mem_alloc(0, 4096, &at);
     plm_call_kernel(kernel("k"), &(struct plm_call_shape){{1, 1, 1}, {1, 1, 1}, 0}, NULL, NULL, true);
     plm_call_gemm(&(struct plm_call_gemm){.m = 1}, NULL, true);
-    plm_call_convolution(
-        &(struct plm_call_convolution){0, 0, false, 2, 1, 1, 1, 1, axis, axis, axis, axis, axis, axis, 0}, NULL, true);
+    plm_call_convolution(&(struct plm_call_convolution){0, 0, false, false, 2, 1, 1, 1, 1, axis, axis, axis, axis, axis,
+                                                        axis, 0, PLM_CONV_SOURCE_OFF, 0},
+                         NULL, true);
     plm_call_rnn(&(struct plm_call_rnn){0}, NULL, true);
     plm_call_attention(&(struct plm_call_attention){0}, NULL, true);
     plm_call_collective(&(struct plm_call_collective){0}, NULL, true);

@@ -53,6 +53,7 @@ enum plm_backend_name {
     PLM_ATTR_CONV_DILATIONS = 102,
     PLM_ATTR_CONV_STRIDES = 103,
     PLM_ATTR_CONV_PADDINGS = 105, /* before the first element */
+    PLM_ATTR_HEURISTIC_MODE = 200,
     PLM_ATTR_HEURISTIC_GRAPH = 201,
     PLM_ATTR_HEURISTIC_RESULTS = 202,
     PLM_ATTR_CONFIG_ENGINE = 300,
@@ -94,6 +95,9 @@ enum plm_backend_name {
     PLM_ATTR_ATTENTION_K = 2801,
     PLM_ATTR_ATTENTION_V = 2802,
 };
+
+/* Engines of a convolution are numbered by plan; from here on those that compute single precision without TF32. */
+enum { PLM_ENGINE_WITHOUT_TF32 = 64 };
 
 /* Small values live in the attribute itself: a variant pack is made for every execution. */
 enum { PLM_BACKEND_INLINE = 64, PLM_BACKEND_FIRST = 4 };
@@ -142,8 +146,12 @@ const struct plm_backend *plm_backend_operation(const struct plm_backend *graph,
 /* The graph's convolution, whatever is fused to it; false if it has none (backend_conv.c). */
 struct plm_conv_shape;
 bool plm_backend_graph_convolution(const struct plm_backend *graph, struct plm_conv_shape *shape);
-/* Its workspace; 0 if it has none. */
+/* The workspace of its best plan; 0 if it has none. */
 uint64_t plm_backend_graph_workspace(const struct plm_backend *graph);
+/* The convolution of a finished plan, with what the plan says: whether it may use TF32. */
+bool plm_backend_plan_convolution(const struct plm_backend *plan, struct plm_conv_shape *shape);
+/* True if another plan of the same convolution is known to be faster: it takes the time of two launches. */
+bool plm_backend_plan_slower(const struct plm_backend *plan);
 
 /* Records what a plan does (backend_call.c). */
 void plm_backend_call(const struct plm_backend *plan, const struct plm_backend *pack, struct plm_stream *stream,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shim/cudnn/conv_workspace.h"
+#include "stack/in_use.h"
 
 /* Attributes of the three convolution operations: their descriptor and tensors have numbers of their own. */
 static const struct {
@@ -104,5 +105,40 @@ bool plm_backend_graph_convolution(const struct plm_backend *graph, struct plm_c
 uint64_t plm_backend_graph_workspace(const struct plm_backend *graph)
 {
     struct plm_conv_shape shape;
-    return plm_backend_graph_convolution(graph, &shape) ? plm_conv_workspace(&shape) : 0;
+    struct plm_conv_answer answer;
+    if (!plm_backend_graph_convolution(graph, &shape))
+        return 0;
+    plm_conv_answer(&shape, &answer);
+    return answer.plan[0];
+}
+
+static const struct plm_backend *engine_of(const struct plm_backend *plan)
+{
+    return plm_backend_child(plm_backend_child(plan, PLM_ATTR_PLAN_CONFIG), PLM_ATTR_CONFIG_ENGINE);
+}
+
+static int64_t index_of(const struct plm_backend *engine)
+{
+    int64_t index = 0;
+    plm_backend_integers(engine, PLM_ATTR_ENGINE_INDEX, &index, 1);
+    return index;
+}
+
+bool plm_backend_plan_convolution(const struct plm_backend *plan, struct plm_conv_shape *shape)
+{
+    const struct plm_backend *engine = engine_of(plan);
+    if (!plm_backend_graph_convolution(plm_backend_child(engine, PLM_ATTR_ENGINE_GRAPH), shape))
+        return false;
+    shape->tf32 = shape->tf32 && index_of(engine) < PLM_ENGINE_WITHOUT_TF32;
+    return true;
+}
+
+bool plm_backend_plan_slower(const struct plm_backend *plan)
+{
+    struct plm_conv_answer answer;
+    struct plm_conv_shape shape;
+    if (!plm_stack_in_use() || !plm_backend_plan_convolution(plan, &shape)) /* only a stack file knows */
+        return false;
+    plm_conv_answer(&shape, &answer);
+    return answer.fastest >= 0 && index_of(engine_of(plan)) % PLM_ENGINE_WITHOUT_TF32 != answer.fastest;
 }

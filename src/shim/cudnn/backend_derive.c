@@ -1,7 +1,8 @@
 /*
  * What cuDNN derives when a descriptor is finished: heuristics find engine configurations, an engine
- * has properties, a plan has a workspace. There is one engine for every graph and it has no knobs and
- * no notes, so nothing that a framework filters by ever rejects it.
+ * has properties, a plan has a workspace. Most graphs have one engine without knobs and notes, so nothing
+ * that a framework filters by ever rejects it. A convolution has an engine for each plan that cuDNN's heuristics would
+ * offer (conv_workspace.h); those that compute single precision in TF32 say so, as a program may refuse that.
  */
 #include "shim/cudnn/backend.h"
 
@@ -9,6 +10,9 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "shim/cudnn/conv_workspace.h"
+
+enum { NOTE_TENSOR_CORE = 0, MODE_FALLBACK = 2 };
 
 /* Values of attributes that the caller left unset. No count: an empty list. */
 static const struct {
@@ -77,35 +81,93 @@ static int adopt(struct plm_backend *parent, int name, struct plm_backend *child
     return status;
 }
 
-/* A configuration of the one engine for this graph; the graph may be NULL. */
-static int add_config(struct plm_backend *parent, int name, struct plm_backend *graph, int64_t workspace)
+struct offer {
+    int64_t index, workspace; /* workspace -1: the graph's */
+    bool tensor_cores;
+};
+
+/* A finished configuration of an engine for this graph, which may be NULL. */
+static int make_config(struct plm_backend **out, struct plm_backend *graph, const struct offer *offer)
 {
     struct plm_backend *engine = plm_backend_new(PLM_BACKEND_ENGINE);
     struct plm_backend *config = plm_backend_new(PLM_BACKEND_ENGINE_CONFIG);
+    const int note = NOTE_TENSOR_CORE;
     int status = engine && config ? PLM_DNN_OK : plm_dnn_fail(PLM_DNN_NOMEM, "out of host memory");
 
     if (status == PLM_DNN_OK && graph)
         status = plm_backend_set(engine, PLM_ATTR_ENGINE_GRAPH, PLM_TYPE_DESCRIPTOR, 1, &graph);
-    if (status == PLM_DNN_OK && workspace >= 0)
-        status = set_int64(config, PLM_ATTR_CONFIG_WORKSPACE, workspace);
-    if (status != PLM_DNN_OK) {
-        plm_backend_release(engine);
-        plm_backend_release(config);
-        return status;
-    }
-    status = adopt(config, PLM_ATTR_CONFIG_ENGINE, engine);
     if (status == PLM_DNN_OK)
-        return adopt(parent, name, config);
-    plm_backend_release(config);
+        status = set_int64(engine, PLM_ATTR_ENGINE_INDEX, offer->index);
+    if (status == PLM_DNN_OK && offer->tensor_cores)
+        status = plm_backend_set(engine, PLM_ATTR_ENGINE_NUMERICAL_NOTES, PLM_TYPE_NUMERICAL_NOTE, 1, &note);
+    if (status == PLM_DNN_OK && offer->workspace >= 0)
+        status = set_int64(config, PLM_ATTR_CONFIG_WORKSPACE, offer->workspace);
+    if (status == PLM_DNN_OK)
+        status = adopt(config, PLM_ATTR_CONFIG_ENGINE, engine);
+    else
+        plm_backend_release(engine);
+    if (status == PLM_DNN_OK)
+        status = plm_backend_derive(config);
+    if (status == PLM_DNN_OK)
+        *out = config;
+    else
+        plm_backend_release(config);
     return status;
+}
+
+enum { OFFERS = 2 * PLM_STACK_PLANS };
+
+static int offer_plans(const struct plm_conv_answer *answer, bool fallback, struct offer offer, struct offer *out)
+{
+    int n = 0;
+    for (int i = fallback ? answer->plans - 1 : 0; i < answer->plans; i++, n++) {
+        out[n] = offer;
+        out[n].index += i;
+        out[n].workspace = (int64_t)answer->plan[i];
+    }
+    return n;
+}
+
+/* Single precision has two lists: with TF32, and behind them those for programs that do not want it and refuse what uses
+   tensor cores. A measured list is complete: nothing is put behind it that was not measured too. */
+static int offers_of(const struct plm_backend *graph, bool fallback, struct offer *out)
+{
+    struct plm_conv_answer answer, plain;
+    struct plm_conv_shape shape;
+    bool both;
+    int n;
+    if (!plm_backend_graph_convolution(graph, &shape)) {
+        out[0] = (struct offer){0, -1, false};
+        return 1;
+    }
+    plm_conv_answer(&shape, &answer);
+    both = shape.tf32 && shape.type == PLM_DNN_FLOAT;
+    shape.tf32 = false;
+    plm_conv_answer(&shape, &plain);
+    both = both && (plain.source == PLM_CONV_SOURCE_TABLE || answer.source != PLM_CONV_SOURCE_TABLE);
+    n = offer_plans(&answer, fallback, (struct offer){.tensor_cores = both}, out);
+    return both ? n + offer_plans(&plain, fallback, (struct offer){.index = PLM_ENGINE_WITHOUT_TF32}, out + n) : n;
 }
 
 static int derive_heuristic(struct plm_backend *heuristic)
 {
-    struct plm_backend *graph = plm_backend_child(heuristic, PLM_ATTR_HEURISTIC_GRAPH);
+    struct plm_backend *graph = plm_backend_child(heuristic, PLM_ATTR_HEURISTIC_GRAPH), *config[OFFERS];
+    const struct plm_backend_attribute *mode = plm_backend_find(heuristic, PLM_ATTR_HEURISTIC_MODE);
+    struct offer offer[OFFERS];
+    int count, made = 0, kind = 0, status = PLM_DNN_OK;
+
     if (!graph)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "heuristics need an operation graph");
-    return add_config(heuristic, PLM_ATTR_HEURISTIC_RESULTS, graph, -1);
+    if (mode && mode->count == 1)
+        memcpy(&kind, plm_backend_data(mode), sizeof kind);
+    count = offers_of(graph, kind == MODE_FALLBACK, offer);
+    for (; made < count && status == PLM_DNN_OK; made += status == PLM_DNN_OK)
+        status = make_config(&config[made], graph, &offer[made]);
+    if (status == PLM_DNN_OK)
+        status = plm_backend_set(heuristic, PLM_ATTR_HEURISTIC_RESULTS, PLM_TYPE_DESCRIPTOR, count, config);
+    for (int i = 0; i < made; i++)
+        plm_backend_release(config[i]);
+    return status;
 }
 
 /* The workspace in a text of ours; 0 if it is not one. */
@@ -123,6 +185,7 @@ static int64_t stored_workspace(const struct plm_backend *plan)
 static int derive_plan(struct plm_backend *plan)
 {
     const struct plm_backend_attribute *workspace;
+    struct plm_backend *config = NULL;
     char json[64];
     int64_t bytes = 0;
     int status = PLM_DNN_OK;
@@ -130,7 +193,10 @@ static int derive_plan(struct plm_backend *plan)
     if (!plm_backend_child(plan, PLM_ATTR_PLAN_CONFIG)) {
         if (!plm_backend_find(plan, PLM_ATTR_PLAN_JSON))
             return plm_dnn_fail(PLM_DNN_BAD_PARAM, "a plan needs an engine configuration");
-        status = add_config(plan, PLM_ATTR_PLAN_CONFIG, NULL, stored_workspace(plan));
+        status = make_config(&config, NULL, &(struct offer){0, stored_workspace(plan), false});
+        if (status == PLM_DNN_OK)
+            status = plm_backend_set(plan, PLM_ATTR_PLAN_CONFIG, PLM_TYPE_DESCRIPTOR, 1, &config);
+        plm_backend_release(config);
     }
     if (status != PLM_DNN_OK)
         return status;

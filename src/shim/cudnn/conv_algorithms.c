@@ -1,6 +1,6 @@
 /*
- * Algorithms and workspaces of the older convolution API. One algorithm is offered for each
- * direction, the one that frameworks take as their default; its workspace is the modelled one.
+ * Algorithms and workspaces of the older convolution API. Two algorithms are offered for each direction: the one that
+ * frameworks take as their default, with the workspace of the best plan, and the one with the least workspace.
  */
 #include "shim/cudnn/dnn.h"
 
@@ -10,8 +10,8 @@
 
 enum { DETERMINISTIC = 1 };
 
-/* Forward: implicit precomputed GEMM; the gradients: algorithm 1. */
-enum { ALGORITHM = 1 };
+/* Forward: implicit precomputed GEMM, and implicit GEMM; the gradients: algorithms 1 and 0. */
+enum { ALGORITHM = 1, ALGORITHM_SMALL = 0 };
 
 /* One entry of the results array: the public layout, the same for all three directions. */
 struct perf {
@@ -25,42 +25,68 @@ struct perf {
 };
 _Static_assert(sizeof(struct perf) == 48, "layout of the results array");
 
-static int workspace(const struct plm_conv_call *call, size_t *bytes)
+static int answer_of(const struct plm_conv_call *call, struct plm_conv_answer *answer)
 {
     struct plm_conv_shape shape;
-    if (!bytes || !plm_conv_shape(call, &shape))
+    if (!plm_conv_shape(call, &shape))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptors of the convolution do not fit together");
-    *bytes = plm_conv_workspace(&shape);
+    plm_conv_answer(&shape, answer);
     return PLM_DNN_OK;
 }
 
-static int results(const struct plm_conv_call *call, float milliseconds, int requested, int *returned, struct perf *out)
+static uint64_t least(const struct plm_conv_answer *answer)
 {
-    size_t bytes = 0;
-    int status = workspace(call, &bytes);
+    uint64_t bytes = answer->plan[0];
+    for (int i = 1; i < answer->plans; i++)
+        bytes = answer->plan[i] < bytes ? answer->plan[i] : bytes;
+    return bytes;
+}
+
+static int workspace(const struct plm_conv_call *call, int algorithm, size_t *bytes)
+{
+    struct plm_conv_answer answer;
+    int status = answer_of(call, &answer);
+    if (status != PLM_DNN_OK)
+        return status;
+    if (!bytes)
+        return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the address of the size is NULL");
+    *bytes = algorithm == ALGORITHM_SMALL ? least(&answer) : answer.plan[0];
+    return PLM_DNN_OK;
+}
+
+/* Those whose workspace is at most `room`. */
+static int results(const struct plm_conv_call *call, float milliseconds, uint64_t room, int requested, int *returned,
+                   struct perf *out)
+{
+    struct plm_conv_answer answer;
+    int status = answer_of(call, &answer);
     if (status != PLM_DNN_OK)
         return status;
     if (!returned || !out || requested < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no room for a result");
-    *returned = 1;
-    memset(out, 0, sizeof *out);
-    out->algorithm = ALGORITHM;
-    out->milliseconds = milliseconds;
-    out->memory = bytes;
-    out->determinism = DETERMINISTIC;
-    out->math = call->conv->math;
-    return PLM_DNN_OK;
+    *returned = 0;
+    for (int small = 0; small < 2 && *returned < requested; small++) {
+        const uint64_t bytes = small ? least(&answer) : answer.plan[0];
+        if (bytes > room || (small && *returned && bytes == answer.plan[0]))
+            continue;
+        out[(*returned)++] = (struct perf){.algorithm = small ? ALGORITHM_SMALL : ALGORITHM,
+                                           .milliseconds = milliseconds,
+                                           .memory = bytes,
+                                           .determinism = DETERMINISTIC,
+                                           .math = call->conv->math};
+    }
+    return *returned ? PLM_DNN_OK : plm_dnn_fail(PLM_DNN_NOT_SUPPORTED, "no algorithm works with so little workspace");
 }
 
 /* Trying an algorithm runs it once; the time is the one that the virtual clock gives a launch. */
-static int tried(const struct plm_conv_call *call, int requested, int *returned, struct perf *out)
+static int tried(const struct plm_conv_call *call, uint64_t room, int requested, int *returned, struct perf *out)
 {
     static const struct plm_symbol searches[] = {
         [PLM_CONV_FORWARD] = {"cudnn", "cudnnFindConvolutionForwardAlgorithm"},
         [PLM_CONV_BACKWARD_DATA] = {"cudnn", "cudnnFindConvolutionBackwardDataAlgorithm"},
         [PLM_CONV_BACKWARD_FILTER] = {"cudnn", "cudnnFindConvolutionBackwardFilterAlgorithm"},
     };
-    int status = results(call, 0.005f, requested, returned, out);
+    int status = results(call, 0.005f, room, requested, returned, out);
     if (status == PLM_DNN_OK)
         plm_call_launch(&searches[call->op]);
     return status;
@@ -71,8 +97,8 @@ PLM_API int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const struct p
                                                     const struct plm_dnn_convolution *conv,
                                                     const struct plm_dnn_tensor *y, int algorithm, size_t *bytes)
 {
-    (void)handle, (void)algorithm;
-    return workspace(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, bytes);
+    (void)handle;
+    return workspace(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, algorithm, bytes);
 }
 
 PLM_API int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const struct plm_dnn_filter *w,
@@ -80,8 +106,8 @@ PLM_API int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const str
                                                          const struct plm_dnn_convolution *conv,
                                                          const struct plm_dnn_tensor *dx, int algorithm, size_t *bytes)
 {
-    (void)handle, (void)algorithm;
-    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, bytes);
+    (void)handle;
+    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, algorithm, bytes);
 }
 
 PLM_API int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const struct plm_dnn_tensor *x,
@@ -90,8 +116,8 @@ PLM_API int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const s
                                                            const struct plm_dnn_filter *dw, int algorithm,
                                                            size_t *bytes)
 {
-    (void)handle, (void)algorithm;
-    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, bytes);
+    (void)handle;
+    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, algorithm, bytes);
 }
 
 PLM_API int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const struct plm_dnn_tensor *x,
@@ -101,7 +127,7 @@ PLM_API int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const struct pl
                                                    struct perf *out)
 {
     (void)handle;
-    return results(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, -1, requested, returned, out);
+    return results(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, -1, UINT64_MAX, requested, returned, out);
 }
 
 PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const struct plm_dnn_filter *w,
@@ -111,7 +137,8 @@ PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const stru
                                                         struct perf *out)
 {
     (void)handle;
-    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, -1, requested, returned, out);
+    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, -1, UINT64_MAX, requested,
+                   returned, out);
 }
 
 PLM_API int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const struct plm_dnn_tensor *x,
@@ -121,7 +148,8 @@ PLM_API int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const st
                                                           struct perf *out)
 {
     (void)handle;
-    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, requested, returned, out);
+    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, UINT64_MAX, requested,
+                   returned, out);
 }
 
 PLM_API int cudnnFindConvolutionForwardAlgorithm(void *handle, const struct plm_dnn_tensor *x,
@@ -130,7 +158,7 @@ PLM_API int cudnnFindConvolutionForwardAlgorithm(void *handle, const struct plm_
                                                  struct perf *out)
 {
     (void)handle;
-    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, UINT64_MAX, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardDataAlgorithm(void *handle, const struct plm_dnn_filter *w,
@@ -140,7 +168,8 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithm(void *handle, const struct
                                                       struct perf *out)
 {
     (void)handle;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, UINT64_MAX, requested, returned,
+                 out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardFilterAlgorithm(void *handle, const struct plm_dnn_tensor *x,
@@ -150,18 +179,19 @@ PLM_API int cudnnFindConvolutionBackwardFilterAlgorithm(void *handle, const stru
                                                         struct perf *out)
 {
     (void)handle;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, requested, returned, out);
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, UINT64_MAX, requested, returned,
+                 out);
 }
 
-/* The Ex variants bring operands and a workspace, whose size only matters to a real search. */
+/* The Ex variants bring operands and the workspace that the search may use. */
 PLM_API int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const struct plm_dnn_tensor *x, const void *x_data,
                                                    const struct plm_dnn_filter *w, const void *w_data,
                                                    const struct plm_dnn_convolution *conv,
                                                    const struct plm_dnn_tensor *y, void *y_data, int requested,
                                                    int *returned, struct perf *out, void *space, size_t space_bytes)
 {
-    (void)handle, (void)x_data, (void)w_data, (void)y_data, (void)space, (void)space_bytes;
-    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, requested, returned, out);
+    (void)handle, (void)x_data, (void)w_data, (void)y_data, (void)space;
+    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, space_bytes, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const struct plm_dnn_filter *w,
@@ -171,8 +201,9 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const stru
                                                         int *returned, struct perf *out, void *space,
                                                         size_t space_bytes)
 {
-    (void)handle, (void)w_data, (void)dy_data, (void)dx_data, (void)space, (void)space_bytes;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, requested, returned, out);
+    (void)handle, (void)w_data, (void)dy_data, (void)dx_data, (void)space;
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, space_bytes, requested, returned,
+                 out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const struct plm_dnn_tensor *x,
@@ -182,6 +213,7 @@ PLM_API int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const st
                                                           int *returned, struct perf *out, void *space,
                                                           size_t space_bytes)
 {
-    (void)handle, (void)x_data, (void)dy_data, (void)dw_data, (void)space, (void)space_bytes;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, requested, returned, out);
+    (void)handle, (void)x_data, (void)dy_data, (void)dw_data, (void)space;
+    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, space_bytes, requested, returned,
+                 out);
 }

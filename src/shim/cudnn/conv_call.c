@@ -1,9 +1,12 @@
 /* Convolutions of the older API: nothing is computed, but what was asked for is recorded. */
 #include "shim/cudnn/conv_call.h"
 
+#include <stdatomic.h>
+
 #include "device/calls.h"
 #include "device/device.h"
 #include "device/stream.h"
+#include "record/writer.h"
 
 #define U __attribute__((unused)) plm_word
 
@@ -48,9 +51,15 @@ _Static_assert((int)PLM_CONV_AXES == (int)PLM_CALL_AXES, "the axes of an event")
 
 void plm_conv_record(const struct plm_conv_shape *s, uint64_t workspace, struct plm_stream *stream, bool run)
 {
-    plm_call_convolution(&(struct plm_call_convolution){(int)s->op, s->type, s->channels_last, s->axes, s->n, s->c,
-                                                        s->k, s->groups, s->in, s->out, s->filter, s->stride,
-                                                        s->dilation, s->pad, workspace},
+    static atomic_bool noted; /* once for a process, at every level of detail */
+    struct plm_conv_answer answer;
+    plm_conv_answer(s, &answer);
+    if (answer.source == PLM_CONV_SOURCE_FORMULA && !atomic_exchange_explicit(&noted, true, memory_order_relaxed))
+        plm_record_note("conv-formula", "");
+    plm_call_convolution(&(struct plm_call_convolution){(int)s->op, s->type, s->channels_last,
+                                                        s->tf32 && s->type == PLM_DNN_FLOAT, s->axes, s->n, s->c, s->k,
+                                                        s->groups, s->in, s->out, s->filter, s->stride, s->dilation,
+                                                        s->pad, workspace, answer.source, answer.most},
                          stream, run);
 }
 

@@ -1,8 +1,8 @@
 /*
- * Sizes decoded from real allocator traces: tensor-core kernels work on copies of their operands in
- * another layout, so the workspace is a sum of the bytes of input (x), output (y) and filter (w).
- * Which sum cuDNN picks for a shape is not known in general; the rows below did best on held-out
- * runs. Split-K partial sums and the few kernels with buffers of their own are left out.
+ * The formula has sizes decoded from real allocator traces: tensor-core kernels work on copies of their operands in
+ * another layout, so a workspace is a sum of the bytes of input (x), output (y) and filter (w), and the gradient of a
+ * filter may be summed up in parts. Which sum cuDNN picks for a shape is not known in general: `expected` has those that
+ * did best on runs that were held out, `most` the largest that was seen of each kind.
  */
 #include "shim/cudnn/conv_workspace.h"
 
@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { STEM, STEM_7X7, DEPTHWISE_LAST, GROUPED, POINTWISE_THIN, POINTWISE_STRIDED, POINTWISE, DENSE };
+#include "stack/in_use.h"
 
-/* Operands that are copied. XE: the part of x that the filter touches. X4, W4: padded to 4 channels. */
-enum { X = 1, Y = 2, W = 4, XE = 8, X4 = 16, W4 = 32 };
+enum kind { STEM, STEM_7X7, DEPTHWISE_LAST, GROUPED, POINTWISE_THIN, POINTWISE_STRIDED, POINTWISE, DENSE, KINDS };
 
-static const unsigned char copies[][3] = {
+/* Operands that are copied. XE: the part of x that the filter touches. X4, W4: padded to 4 channels. PARTS: partial
+   sums of a filter's gradient. IMAGES: a filter's gradient for each image, with 384 KiB to sum it up, and 15.5 MiB. */
+enum { X = 1, Y = 2, W = 4, XE = 8, X4 = 16, W4 = 32, PARTS = 64, IMAGES = 128 };
+
+static const unsigned char expected[KINDS][3] = {
     /*                       forward  backward data  backward filter */
     [STEM] = {0, 0, 0},
     [STEM_7X7] = {0, 0, X4 | W4 | Y},
@@ -26,6 +29,20 @@ static const unsigned char copies[][3] = {
     [POINTWISE] = {X | W, X | Y | W, X | Y | W},
     [DENSE] = {0, XE | Y | W, X | Y | W},
 };
+
+static const unsigned char most[KINDS][3] = {
+    [STEM] = {X4 | W4, X4 | W4 | Y, X4 | W4 | Y},
+    [STEM_7X7] = {X4 | W4, X4 | W4 | Y, X4 | W4 | Y},
+    [DEPTHWISE_LAST] = {0, 0, X | PARTS},
+    [GROUPED] = {X | W, X | Y | W, X | Y | W | PARTS},
+    [POINTWISE_THIN] = {X | W, X | Y | W, X | Y | W | PARTS | IMAGES},
+    [POINTWISE_STRIDED] = {X | W, X | Y | W, X | Y | W | PARTS},
+    [POINTWISE] = {X | W, X | Y | W, X | Y | W | PARTS | IMAGES},
+    [DENSE] = {X | Y | W, XE | Y | W, X | Y | W | PARTS},
+};
+
+enum { SPLITS = 14, STEM_CHANNELS = 3, THIN = 128 };
+static const uint64_t image_scratch = 384 << 10, image_fixed = 31 << 19;
 
 static bool all_equal(const int64_t *axis, int64_t value)
 {
@@ -39,22 +56,22 @@ static enum kind kind_of(const struct plm_conv_shape *s)
 {
     if (s->groups > 1)
         return s->groups == s->c && s->channels_last ? DEPTHWISE_LAST : GROUPED;
-    if (s->c == 3)
+    if (s->c == STEM_CHANNELS)
         return s->filter[1] == 7 && s->filter[2] == 7 ? STEM_7X7 : STEM;
     if (!all_equal(s->filter, 1))
         return DENSE;
-    if (s->c < 128 || s->k < 128)
+    if (s->c < THIN || s->k < THIN)
         return POINTWISE_THIN;
     return all_equal(s->stride, 1) ? POINTWISE : POINTWISE_STRIDED;
 }
 
 /* Bytes of a tensor; a product that overflows is no real tensor and needs no copy. */
-static uint64_t bytes_of(const struct plm_conv_shape *s, int64_t outer, int64_t channels, const int64_t *axis)
+static uint64_t bytes_of(int element_bytes, int64_t outer, int64_t channels, const int64_t *axis)
 {
-    uint64_t bytes = (uint64_t)s->element_bytes;
+    uint64_t bytes = (uint64_t)element_bytes;
     const int64_t factors[] = {outer, channels, axis[0], axis[1], axis[2]};
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++)
-        if (factors[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)factors[i], &bytes))
+        if (factors[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)factors[i], &bytes) || bytes > UINT64_MAX >> 16)
             return 0;
     return bytes;
 }
@@ -65,44 +82,88 @@ static int64_t touched(const struct plm_conv_shape *s, int axis)
     return last < s->in[axis] ? last : s->in[axis];
 }
 
-uint64_t plm_conv_workspace_model(const struct plm_conv_shape *s)
+static uint64_t sum(const struct plm_conv_shape *s, unsigned wanted)
 {
     const int64_t extent[PLM_CONV_AXES] = {touched(s, 0), touched(s, 1), touched(s, 2)};
     const int64_t group_channels = s->groups > 0 ? s->c / s->groups : s->c;
+    /* Partial sums are single precision whatever the filter is. */
+    const uint64_t partial = bytes_of(s->element_bytes < 4 ? 4 : s->element_bytes, s->k, group_channels, s->filter);
+    const uint64_t images = s->n > 0 && s->n < INT32_MAX ? (uint64_t)s->n : 0;
     const struct {
         unsigned what;
         uint64_t bytes;
     } operand[] = {
-        {X, bytes_of(s, s->n, s->c, s->in)},
-        {Y, bytes_of(s, s->n, s->k, s->out)},
-        {W, bytes_of(s, s->k, group_channels, s->filter)},
-        {XE, bytes_of(s, s->n, s->c, extent)},
-        {X4, bytes_of(s, s->n, 4, s->in)},
-        {W4, bytes_of(s, s->k, 4, s->filter)},
+        {X, bytes_of(s->element_bytes, s->n, s->c, s->in)},
+        {Y, bytes_of(s->element_bytes, s->n, s->k, s->out)},
+        {W, bytes_of(s->element_bytes, s->k, group_channels, s->filter)},
+        {XE, bytes_of(s->element_bytes, s->n, s->c, extent)},
+        {X4, bytes_of(s->element_bytes, s->n, STEM_CHANNELS + 1, s->in)},
+        {W4, bytes_of(s->element_bytes, s->k, STEM_CHANNELS + 1, s->filter)},
+        {PARTS, SPLITS * partial},
     };
+    const uint64_t summed = images * ((partial < UINT32_MAX ? partial : 0) + image_scratch) + image_fixed;
     uint64_t total = 0;
-    unsigned wanted;
-
-    /* Without tensor cores nothing is converted; half precision in NHWC is in the right layout already. */
-    if (s->element_bytes > 4 || (s->element_bytes == 4 && !s->tf32))
-        return 0;
-    if (s->element_bytes <= 2 && s->channels_last)
-        return 0;
-    wanted = copies[kind_of(s)][s->op];
     for (size_t i = 0; i < sizeof operand / sizeof operand[0]; i++)
         if (wanted & operand[i].what)
             total += operand[i].bytes;
-    return total;
+    return wanted & IMAGES && summed > total ? summed : total;
 }
 
-uint64_t plm_conv_workspace(const struct plm_conv_shape *shape)
+/* Without tensor cores nothing is converted; half precision in NHWC is in the right layout already. */
+static bool converts(const struct plm_conv_shape *s)
 {
+    if (s->element_bytes > 4 || (s->element_bytes == 4 && !s->tf32))
+        return false;
+    return s->element_bytes > 2 || !s->channels_last;
+}
+
+void plm_conv_model(const struct plm_conv_shape *s, uint64_t *bytes, uint64_t *high)
+{
+    const enum kind kind = kind_of(s);
+    const unsigned kept = converts(s) ? ~0u : PARTS | IMAGES;
+    *bytes = sum(s, expected[kind][s->op] & kept);
+    *high = sum(s, most[kind][s->op] & kept);
+    *high = *high > *bytes ? *high : *bytes;
+}
+
+static enum plm_conv_source chosen(void)
+{
+    static const struct {
+        const char *name;
+        enum plm_conv_source most;
+    } settings[] = {{"none", PLM_CONV_SOURCE_OFF}, {"model", PLM_CONV_SOURCE_FORMULA}};
     static atomic_int setting = -1; /* threads that race read the same environment */
-    int on = atomic_load_explicit(&setting, memory_order_relaxed);
-    if (on < 0) {
+    int now = atomic_load_explicit(&setting, memory_order_relaxed);
+    if (now < 0) {
         const char *text = getenv("PLIMSOLL_CONV_WORKSPACE");
-        on = text && !strcmp(text, "model");
-        atomic_store_explicit(&setting, on, memory_order_relaxed);
+        now = PLM_CONV_SOURCE_TABLE;
+        for (size_t i = 0; text && i < sizeof settings / sizeof settings[0]; i++)
+            now = strcmp(text, settings[i].name) ? now : (int)settings[i].most;
+        atomic_store_explicit(&setting, now, memory_order_relaxed);
     }
-    return on ? plm_conv_workspace_model(shape) : 0;
+    return (enum plm_conv_source)now;
+}
+
+static bool look_up(const struct plm_conv_shape *s, struct plm_conv_answer *a)
+{
+    const struct plm_row_key key = plm_conv_key(s);
+    const struct plm_stack_sizes found = plm_stack_file_find(plm_stack_in_use(), &key);
+    if (!found.count)
+        return false;
+    a->source = PLM_CONV_SOURCE_TABLE;
+    a->plans = found.count;
+    a->fastest = found.fastest;
+    memcpy(a->plan, found.bytes, (size_t)found.count * sizeof *found.bytes);
+    return true;
+}
+
+void plm_conv_answer(const struct plm_conv_shape *s, struct plm_conv_answer *a)
+{
+    const enum plm_conv_source setting = chosen();
+    *a = (struct plm_conv_answer){.source = setting, .plans = 1, .fastest = -1};
+    if (setting == PLM_CONV_SOURCE_OFF || (setting == PLM_CONV_SOURCE_TABLE && look_up(s, a)))
+        return;
+    a->source = PLM_CONV_SOURCE_FORMULA;
+    plm_conv_model(s, &a->plan[0], &a->most);
+    a->plans = a->plan[0] ? 2 : 1; /* something always runs without a workspace, if more slowly */
 }

@@ -1,35 +1,25 @@
 /*
- * The workspace of a convolution, modelled from its shape. Pure: no state but one setting of the
- * process, any thread, never fails. A table of measured sizes may be put in front of the model later;
- * what the model gives is approximate.
+ * The workspaces that cuDNN's heuristics offer for a convolution: the row of the stack file in use if it has one, else
+ * a formula, which is approximate. docs/workspaces.md has both. No state but what is read once; any thread, never fails,
+ * takes no memory.
  */
 #ifndef PLM_CONV_WORKSPACE_H
 #define PLM_CONV_WORKSPACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "record/format.h"
+#include "stack/stack_file.h"
 
-enum plm_conv_op { PLM_CONV_FORWARD, PLM_CONV_BACKWARD_DATA, PLM_CONV_BACKWARD_FILTER };
-
-enum { PLM_CONV_AXES = 3 }; /* depth, height, width; an axis that is not there has size 1 */
-
-struct plm_conv_shape {
-    enum plm_conv_op op;
-    int64_t n, c, k; /* batch, input and output channels of all groups */
-    int64_t in[PLM_CONV_AXES], filter[PLM_CONV_AXES], out[PLM_CONV_AXES];
-    int64_t stride[PLM_CONV_AXES], dilation[PLM_CONV_AXES], pad[PLM_CONV_AXES]; /* pad: before the first element */
-    int64_t groups;
-    int axes; /* those that are there, the last ones */
-    int type; /* enum plm_dnn_type of x */
-    int element_bytes;
-    bool channels_last;
-    bool tf32; /* fp32 may run on tensor cores */
+struct plm_conv_answer {
+    enum plm_conv_source source;
+    int plans, fastest;              /* fastest: -1 if all are alike */
+    uint64_t plan[PLM_STACK_PLANS];  /* workspace of each, best first; at least one */
+    uint64_t most;                   /* what the best one may be in truth, the least being 0; 0: it is exact */
 };
 
-/* The model itself, whatever the setting says. */
-uint64_t plm_conv_workspace_model(const struct plm_conv_shape *shape);
+/* PLIMSOLL_CONV_WORKSPACE, read once: auto (the default), model (the formula alone) or none (no workspace at all). */
+void plm_conv_answer(const struct plm_conv_shape *shape, struct plm_conv_answer *answer);
 
-/* What the shim answers: 0 unless PLIMSOLL_CONV_WORKSPACE=model, which is read once. */
-uint64_t plm_conv_workspace(const struct plm_conv_shape *shape);
+/* The formula: the best plan, and the most that is seen for such a convolution. The least is 0. */
+void plm_conv_model(const struct plm_conv_shape *shape, uint64_t *bytes, uint64_t *most);
 
 #endif

@@ -3,6 +3,7 @@
 #define PLM_SHIM_DNN_RNN_H
 
 #include "shim/cudnn/dnn.h"
+#include "stack/rows.h"
 
 enum plm_dnn_cell { PLM_RNN_RELU = 0, PLM_RNN_TANH = 1, PLM_RNN_LSTM = 2, PLM_RNN_GRU = 3 };
 
@@ -42,6 +43,29 @@ static inline bool plm_rnn_projects(const struct plm_dnn_rnn *rnn)
 static inline int plm_rnn_output(const struct plm_dnn_rnn *rnn)
 {
     return plm_rnn_projects(rnn) ? rnn->projection : rnn->hidden;
+}
+
+static inline bool plm_rnn_drops(const struct plm_dnn_rnn *rnn)
+{
+    return rnn->dropout && rnn->dropout->rate > 0;
+}
+
+/* What a stack file knows it by. */
+static inline struct plm_rnn_shape plm_rnn_shape(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x,
+                                                 bool training)
+{
+    return (struct plm_rnn_shape){.cell = rnn->cell,
+                                  .type = rnn->type,
+                                  .training = training,
+                                  .bias = rnn->bias != 0,
+                                  .dropout = plm_rnn_drops(rnn),
+                                  .layers = rnn->layers,
+                                  .directions = plm_rnn_directions(rnn),
+                                  .input = rnn->input,
+                                  .hidden = rnn->hidden,
+                                  .output = plm_rnn_output(rnn),
+                                  .steps = x->steps,
+                                  .batch = x->batch};
 }
 
 /* Elements of all weight matrices, without biases. */

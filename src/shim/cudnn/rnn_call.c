@@ -33,7 +33,7 @@ static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, co
         plm_launch(NULL);
     plm_call_rnn(&(struct plm_call_rnn){op, rnn->cell, rnn->type, rnn->bias, rnn->layers, plm_rnn_directions(rnn),
                                         rnn->input, rnn->hidden, plm_rnn_output(rnn), x->steps, x->batch, rows_of(x),
-                                        s.work_bytes, s.reserve_bytes},
+                                        s.work_bytes, s.reserve_bytes, plm_rnn_drops(rnn)},
                  handle->stream, run);
     if (s.work_bytes)
         plm_call_workspace(s.work);

@@ -7,6 +7,7 @@
  * pattern. Newer versions and the persistent algorithms may differ.
  */
 #include "shim/cudnn/rnn.h"
+#include "stack/in_use.h"
 
 enum { TRAINING = 1 };
 
@@ -47,12 +48,28 @@ static uint64_t work_bytes(const struct plm_dnn_rnn *rnn, const struct plm_dnn_r
     return plm_dnn_bytes(rnn->type, plm_rnn_matrix_elements(rnn) + sheets * vectors * (uint64_t)rnn->hidden);
 }
 
+/* What was measured, if the stack file in use has it. */
+static bool measured(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
+                     size_t *reserve)
+{
+    const struct plm_rnn_shape shape = plm_rnn_shape(rnn, x, training);
+    const struct plm_row_key key = plm_rnn_key(&shape);
+    const struct plm_stack_sizes sizes = plm_stack_file_find(plm_stack_in_use(), &key);
+    if (sizes.count < 2)
+        return false;
+    plm_dnn_put_size(work, sizes.bytes[0]);
+    plm_dnn_put_size(reserve, sizes.bytes[1]);
+    return true;
+}
+
 PLM_API int cudnnGetRNNTempSpaceSizes(void *handle, const struct plm_dnn_rnn *rnn, int mode,
                                       const struct plm_dnn_rnn_data *x, size_t *work, size_t *reserve)
 {
     (void)handle;
     if (!rnn || !x || rnn->layers < 1 || x->batch < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the recurrent network or its data was not set");
+    if (measured(rnn, x, mode == TRAINING, work, reserve))
+        return PLM_DNN_OK;
     plm_dnn_put_size(work, work_bytes(rnn, x));
     plm_dnn_put_size(reserve, mode == TRAINING ? reserve_bytes(rnn, x) : 0);
     return PLM_DNN_OK;

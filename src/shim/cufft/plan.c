@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/calls.h"
 #include "device/device.h"
 #include "device/footprint.h"
+#include "record/writer.h"
 #include "shim/shim.h"
 
 enum { PROPERTIES = 3 }; /* numbers 1 and 2 are documented */
@@ -98,6 +100,15 @@ PLM_API int cufftDestroy(int handle)
     return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
 }
 
+/* For `plimsoll calibrate`, which measures what a job used. */
+static void note(const struct plm_transform *transform)
+{
+    const struct plm_fft_shape row = plm_transform_row(transform);
+    char text[PLM_ROW_TEXT];
+    if (plm_call_wanted() && plm_fft_text(&row, text, sizeof text))
+        plm_record_config("fft", text);
+}
+
 static int make(int handle, const struct plm_transform *transform, size_t *work_size)
 {
     struct plan *plan;
@@ -118,6 +129,8 @@ static int make(int handle, const struct plm_transform *transform, size_t *work_
             result = take_area(plan);
     }
     pthread_mutex_unlock(&lock);
+    if (!result)
+        note(transform);
     if (!result && work_size)
         *work_size = work;
     return result;

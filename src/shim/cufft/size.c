@@ -14,18 +14,18 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "stack/in_use.h"
+
 enum { SHARED_LINE = 32 << 10, RADIX_MAX = 7, BLUESTEIN_ABOVE = 127 };
 
 static const struct {
     int type;
-    uint8_t bytes, half;
+    uint8_t bytes;
+    enum plm_fft_kind kind;
 } types[] = {
-    {0x29, 8, 0},  /* C2C */
-    {0x2a, 8, 1},  /* R2C */
-    {0x2c, 8, 1},  /* C2R */
-    {0x69, 16, 0}, /* Z2Z */
-    {0x6a, 16, 1}, /* D2Z */
-    {0x6c, 16, 1}, /* Z2D */
+    {0x29, 8, PLM_FFT_C2C},  {0x2a, 8, PLM_FFT_R2C}, {0x2c, 8, PLM_FFT_C2R}, {0x69, 16, PLM_FFT_C2C}, /* Z2Z */
+    {0x6a, 16, PLM_FFT_R2C}, /* D2Z */
+    {0x6c, 16, PLM_FFT_C2R}, /* Z2D */
 };
 
 /* cudaDataTypes that cuFFT transforms: the real and the complex one of each precision. */
@@ -45,7 +45,8 @@ int plm_transform_of_type(struct plm_transform *out, int type)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].type == type) {
             out->complex_bytes = types[i].bytes;
-            out->half = types[i].half;
+            out->kind = types[i].kind;
+            out->half = types[i].kind != PLM_FFT_C2C;
             return PLM_CUFFT_SUCCESS;
         }
     return PLM_CUFFT_INVALID_TYPE;
@@ -59,7 +60,8 @@ int plm_transform_of_data(struct plm_transform *out, int input, int output)
         bool in_complex = input == precisions[i].complex, out_complex = output == precisions[i].complex;
         if ((in_complex && (out_complex || out_real)) || (in_real && out_complex)) {
             out->complex_bytes = precisions[i].bytes;
-            out->half = in_real || out_real;
+            out->kind = in_real ? PLM_FFT_R2C : out_real ? PLM_FFT_C2R : PLM_FFT_C2C;
+            out->half = out->kind != PLM_FFT_C2C;
             return PLM_CUFFT_SUCCESS;
         }
     }
@@ -92,7 +94,28 @@ static int64_t largest_factor(int64_t n)
     return n > 1 ? n : largest;
 }
 
-int plm_transform_work(const struct plm_transform *transform, size_t *bytes)
+struct plm_fft_shape plm_transform_row(const struct plm_transform *transform)
+{
+    struct plm_fft_shape row = {.kind = transform->kind,
+                                .rank = transform->rank,
+                                .batch = transform->batch,
+                                .complex_bytes = (int)transform->complex_bytes};
+    memcpy(row.n, transform->n, sizeof row.n);
+    return row;
+}
+
+static bool measured(const struct plm_transform *transform, size_t *bytes)
+{
+    const struct plm_fft_shape row = plm_transform_row(transform);
+    const struct plm_row_key key = plm_fft_key(&row);
+    const struct plm_stack_sizes sizes = plm_stack_file_find(plm_stack_in_use(), &key);
+    if (!sizes.count)
+        return false;
+    *bytes = sizes.bytes[0];
+    return true;
+}
+
+static int estimate(const struct plm_transform *transform, size_t *bytes)
 {
     uint64_t total = (uint64_t)transform->batch * transform->complex_bytes;
     bool passes = false;
@@ -113,4 +136,9 @@ int plm_transform_work(const struct plm_transform *transform, size_t *bytes)
     }
     *bytes = passes ? total : 0;
     return PLM_CUFFT_SUCCESS;
+}
+
+int plm_transform_work(const struct plm_transform *transform, size_t *bytes)
+{
+    return measured(transform, bytes) ? PLM_CUFFT_SUCCESS : estimate(transform, bytes);
 }

@@ -1,0 +1,95 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/install.h"
+#include "base/options.h"
+#include "cli/cli.h"
+#include "stack/used.h"
+
+struct request {
+    const char *record, *output, *python;
+    bool list, force, rows_only;
+};
+
+/* The rows of the record into `out`; an exit status. */
+static int write_list(const struct request *r, FILE *out)
+{
+    struct plm_stack_used used;
+    struct plm_error error = {0};
+    fprintf(out, "# what %s uses, for plimsoll_calibrate.py --list\n", r->record);
+    if (plm_stack_used(r->record, out, &used, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (fflush(out) || ferror(out))
+        return plm_complain(PLM_EXIT_CANNOT, "the list could not be written");
+    fprintf(stderr, "plimsoll: %d convolutions, %d recurrent networks, %d transforms\n", used.convolutions, used.rnns,
+            used.ffts);
+    return PLM_EXIT_OK;
+}
+
+/* The list goes to the script's standard input, so that nothing is left behind. */
+static int give_list(const struct request *r)
+{
+    FILE *list = tmpfile();
+    int status;
+    if (!list)
+        return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made for the list");
+    status = write_list(r, list);
+    if (status == PLM_EXIT_OK && (fseek(list, 0, SEEK_SET) || dup2(fileno(list), STDIN_FILENO) < 0))
+        status = plm_complain(PLM_EXIT_CANNOT, "the list cannot be handed to the script");
+    fclose(list);
+    return status;
+}
+
+static int start(const struct request *r, const struct plm_install *install)
+{
+    const char *words[10];
+    char text[400];
+    int n = 0;
+    words[n++] = r->python;
+    words[n++] = install->calibrate;
+    if (r->record) {
+        words[n++] = "--list";
+        words[n++] = "-";
+    }
+    if (r->output) {
+        words[n++] = "-o";
+        words[n++] = r->output;
+    }
+    if (r->force)
+        words[n++] = "-f";
+    if (r->rows_only)
+        words[n++] = "--rows-only";
+    words[n] = NULL;
+    execvp(r->python, (char *const *)words);
+    snprintf(text, sizeof text, "cannot start %.200s: %s; --python names another", r->python, strerror(errno));
+    return plm_complain(errno == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
+}
+
+int plm_cmd_calibrate(int argc, char **argv)
+{
+    struct request r = {.python = "python3"};
+    const struct plm_option table[] = {
+        {"record", 0, PLM_OPTION_TEXT, &r.record, false}, {"output", 'o', PLM_OPTION_TEXT, &r.output, false},
+        {"python", 0, PLM_OPTION_TEXT, &r.python, true},  {"list", 0, PLM_OPTION_FLAG, &r.list, false},
+        {"force", 'f', PLM_OPTION_FLAG, &r.force, false}, {"rows-only", 0, PLM_OPTION_FLAG, &r.rows_only, false}};
+    struct plm_install install;
+    struct plm_error error;
+    int rest, status = PLM_EXIT_OK;
+    if (plm_options_parse(table, sizeof table / sizeof table[0], "calibrate", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (rest < argc)
+        return plm_complain(PLM_EXIT_USAGE, "write `plimsoll calibrate [--record JOB.plm] [-o STACK.ini]`");
+    if (r.list && !r.record)
+        return plm_complain(PLM_EXIT_USAGE, "--list needs --record JOB.plm");
+    if (r.list)
+        return write_list(&r, stdout);
+    if (plm_install_find(&install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (r.record)
+        status = give_list(&r);
+    return status ? status : start(&r, &install);
+}

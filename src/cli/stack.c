@@ -1,0 +1,78 @@
+#include "cli/stack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device/card.h"
+#include "record/writer.h"
+
+int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
+                     const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error)
+{
+    bool chosen = wanted && strcmp(wanted, "auto") != 0;
+    int status;
+    *out = NULL;
+    memset(stacks, 0, sizeof *stacks);
+    if (chosen && !strcmp(wanted, "none"))
+        return 0;
+    status = plm_stack_list_load(stacks, install, error);
+    if (status < 0)
+        return status;
+    if (!chosen)
+        *out = plm_stack_list_for(stacks, card);
+    else
+        status = plm_stack_list_find(stacks, wanted, out, error);
+    if (status < 0)
+        plm_stack_list_free(stacks);
+    return status;
+}
+
+static void put(const char *key, const char *value)
+{
+    if (value[0])
+        plm_record_config(key, value);
+}
+
+/* What the ladder takes for the context, code of libraries included: bytes, least, most, source. Most trainings use cuBLAS
+   and cuDNN; which libraries this one will use is not known yet. NCCL has a line of its own. */
+static void put_context(const struct plm_stack_file *s)
+{
+    const struct plm_stack_range *m = s->memory, *context = &m[PLM_STACK_CONTEXT];
+    unsigned long long bytes, most = context->high;
+    char value[200];
+    if (!context->known)
+        return;
+    bytes = context->low + (context->high - context->low) / 2 + m[PLM_STACK_AFTER_CUBLAS].low +
+            m[PLM_STACK_AFTER_CUDNN].low;
+    for (int i = PLM_STACK_AFTER_CUBLAS; i < PLM_STACK_AFTER_NCCL; i++)
+        most += m[i].high;
+    snprintf(value, sizeof value, "%llu %llu %llu stack file %.60s, %s", bytes, (unsigned long long)context->low, most,
+             s->id, plm_stack_made_name(s->made));
+    put("context", value);
+}
+
+void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card)
+{
+    const struct plm_stack_file *s = entry->stack;
+    char key[64], value[64];
+    put("stack", s->id);
+    put("stack-made", plm_stack_made_name(s->made));
+    put("stack-date", s->date);
+    put("stack-torch", s->torch);
+    put("stack-cuda", s->cuda);
+    put("stack-cudnn", s->cudnn);
+    put("stack-nccl", s->nccl);
+    put("stack-driver", s->driver);
+    put("stack-gpu", s->gpu);
+    if (s->gpu[0] || s->major || s->sms)
+        put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
+    put_context(s);
+    for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
+        if (!s->memory[i].known)
+            continue;
+        snprintf(key, sizeof key, "stack-%s", plm_stack_memory_name((enum plm_stack_memory)i));
+        snprintf(value, sizeof value, "%llu %llu", (unsigned long long)s->memory[i].low,
+                 (unsigned long long)s->memory[i].high);
+        put(key, value);
+    }
+}

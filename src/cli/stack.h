@@ -1,0 +1,19 @@
+/* The stack file of a run: which one, and what the record says of it. */
+#ifndef PLM_CLI_STACK_H
+#define PLM_CLI_STACK_H
+
+#include "stack/folder.h"
+
+struct plm_card;
+struct plm_error;
+struct plm_install;
+
+/* Loads the list and chooses: `wanted` is a name, a file, "none", or "auto" (NULL too): the newest that was measured on
+   such a card. *out is NULL if there is none; it belongs to the list, which the caller frees if this returns 0. */
+int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
+                     const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error);
+
+/* Writes what the analysis needs to know of it into the record of this process; docs/record.md has the keys. */
+void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card);
+
+#endif

@@ -1,0 +1,220 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/summary.h"
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/stack.h"
+#include "stack/match.h"
+
+/* What the stacks are held against: a card, or a record with its card and versions. */
+struct against {
+    bool given;
+    const struct plm_card *card; /* NULL: any */
+    const struct plm_summary *job; /* NULL: any versions */
+};
+
+static bool matches(const struct plm_stack_file *s, const struct against *a)
+{
+    char why[PLM_STACK_WHY];
+    return (!a->card || plm_stack_on_card(s, a->card)) && (!a->job || !plm_stack_differs(s, a->job, why));
+}
+
+static void print_memory(const struct plm_stack_file *s)
+{
+    char low[32], high[32];
+    for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
+        const struct plm_stack_range *r = &s->memory[i];
+        if (!r->known)
+            continue;
+        printf("    %-15s %s", plm_stack_memory_name((enum plm_stack_memory)i), plm_size_text(low, sizeof low, r->low));
+        if (r->high > r->low)
+            printf(" to %s", plm_size_text(high, sizeof high, r->high));
+        putchar('\n');
+    }
+}
+
+static void print_versions(const struct plm_stack_file *s)
+{
+    const struct {
+        const char *name, *value;
+    } parts[] = {{"PyTorch ", s->torch}, {"CUDA ", s->cuda},     {"driver ", s->driver},
+                 {"cuDNN ", s->cudnn},   {"cuBLAS ", s->cublas}, {"NCCL ", s->nccl}};
+    const char *before = "    ";
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].value[0]) {
+            printf("%s%s%s", before, parts[i].name, parts[i].value);
+            before = ", ";
+        }
+    if (before[0] == ',')
+        putchar('\n');
+}
+
+static void print_stack(const struct plm_stack_entry *e, const struct against *a)
+{
+    const struct plm_stack_file *s = e->stack;
+    printf("%s%-20s %s%s%s%s%s\n",
+           !a->given       ? ""
+           : matches(s, a) ? "* "
+                           : "  ",
+           s->id, plm_stack_made_name(s->made), s->date[0] ? " " : "", s->date, e->own ? ", your own" : "",
+           s->gpu[0] ? "" : ", any card");
+    printf("    %s\n", s->name);
+    if (s->source[0])
+        printf("    from: %s\n", s->source);
+    if (s->gpu[0])
+        printf("    card: %s\n", s->gpu);
+    print_versions(s);
+    print_memory(s);
+    if (s->convolutions || s->rnns || s->ffts)
+        printf("    %d convolutions, %d recurrent networks, %d transforms\n", s->convolutions, s->rnns, s->ffts);
+}
+
+static int print_text(const struct plm_stack_list *stacks, const struct against *a)
+{
+    for (int i = 0; i < stacks->count; i++)
+        print_stack(&stacks->entry[i], a);
+    if (a->given)
+        puts("* matches");
+    return fflush(stdout) || ferror(stdout) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
+}
+
+static void json_text(struct plm_json *j, const char *key, const char *value)
+{
+    if (value[0])
+        plm_json_string(j, key, value);
+}
+
+static void json_memory(struct plm_json *j, const struct plm_stack_file *s)
+{
+    plm_json_object(j, "memory");
+    for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
+        if (!s->memory[i].known)
+            continue;
+        plm_json_object(j, plm_stack_memory_name((enum plm_stack_memory)i));
+        plm_json_integer(j, "low", s->memory[i].low);
+        plm_json_integer(j, "high", s->memory[i].high);
+        plm_json_end_object(j);
+    }
+    plm_json_end_object(j);
+}
+
+static void json_stack(struct plm_json *j, const struct plm_stack_entry *e, const struct against *a)
+{
+    const struct plm_stack_file *s = e->stack;
+    plm_json_object(j, NULL);
+    plm_json_string(j, "id", s->id);
+    plm_json_string(j, "name", s->name);
+    plm_json_string(j, "file", e->path);
+    plm_json_string(j, "made", plm_stack_made_name(s->made));
+    json_text(j, "date", s->date);
+    json_text(j, "source", s->source);
+    json_text(j, "torch", s->torch);
+    json_text(j, "cuda", s->cuda);
+    json_text(j, "driver", s->driver);
+    json_text(j, "cudnn", s->cudnn);
+    json_text(j, "cublas", s->cublas);
+    json_text(j, "nccl", s->nccl);
+    json_text(j, "gpu", s->gpu);
+    if (s->major) {
+        plm_json_integer(j, "compute_major", (uint64_t)s->major);
+        plm_json_integer(j, "compute_minor", (uint64_t)s->minor);
+    }
+    if (s->sms)
+        plm_json_integer(j, "sms", (uint64_t)s->sms);
+    plm_json_bool(j, "own", e->own);
+    json_memory(j, s);
+    plm_json_integer(j, "convolutions", (uint64_t)s->convolutions);
+    plm_json_integer(j, "rnns", (uint64_t)s->rnns);
+    plm_json_integer(j, "ffts", (uint64_t)s->ffts);
+    if (a->given)
+        plm_json_bool(j, "matches", matches(s, a));
+    plm_json_end_object(j);
+}
+
+static int print_json(const struct plm_stack_list *stacks, const struct against *a)
+{
+    struct plm_json j;
+    plm_json_start(&j, stdout);
+    plm_json_object(&j, NULL);
+    plm_json_string(&j, "schema", "plimsoll.stacks/1");
+    plm_json_array(&j, "stacks");
+    for (int i = 0; i < stacks->count; i++)
+        json_stack(&j, &stacks->entry[i], a);
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    return plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
+}
+
+/* The card of --gpu, else that of the record; one that is not known any more is no card. */
+static int find_card(const char *gpu, const struct plm_summary *job, const struct plm_install *install,
+                     struct plm_catalogue *catalogue, struct against *a, struct plm_error *error)
+{
+    const struct plm_catalogue_entry *entry = NULL;
+    const char *name = gpu ? gpu : job ? plm_summary_config(job, "gpu") : NULL;
+    int status;
+    if (!name)
+        return 0;
+    status = plm_catalogue_find(catalogue, install, name, &entry, error);
+    if (status == 0)
+        a->card = &entry->card;
+    return gpu ? status : 0;
+}
+
+static int show(const char *gpu, const char *record, const char *name, bool json)
+{
+    struct plm_catalogue catalogue = {0};
+    struct plm_stack_list stacks = {0}, one;
+    struct plm_summary job = {0};
+    struct plm_install install;
+    struct plm_error error = {0};
+    struct against a = {.given = gpu || record};
+    const struct plm_stack_entry *entry = NULL;
+    int status, result;
+
+    if (plm_install_find(&install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    status = plm_catalogue_load(&catalogue, &install, &error);
+    if (status == 0)
+        status = plm_stack_list_load(&stacks, &install, &error);
+    if (status == 0 && record && (status = plm_summary_read(record, &job, &error)) == 0)
+        a.job = &job;
+    result = PLM_EXIT_CANNOT;
+    if (status == 0) {
+        result = PLM_EXIT_USAGE;
+        status = find_card(gpu, a.job, &install, &catalogue, &a, &error);
+    }
+    if (status == 0 && name)
+        status = plm_stack_list_find(&stacks, name, &entry, &error);
+    one = entry ? (struct plm_stack_list){.entry = (struct plm_stack_entry *)entry, .count = 1} : stacks;
+    if (status == 0)
+        result = json ? print_json(&one, &a) : print_text(&one, &a);
+    else
+        plm_complain(result, error.text);
+    plm_summary_free(&job);
+    plm_stack_list_free(&stacks);
+    plm_catalogue_free(&catalogue);
+    return result;
+}
+
+int plm_cmd_stacks(int argc, char **argv)
+{
+    const char *gpu = NULL, *record = NULL, *name = NULL;
+    bool json = false;
+    const struct plm_option table[] = {{"json", 0, PLM_OPTION_FLAG, &json, false},
+                                       {"gpu", 0, PLM_OPTION_TEXT, &gpu, false},
+                                       {"record", 0, PLM_OPTION_TEXT, &record, false}};
+    struct plm_error error;
+    int words;
+    if (plm_options_among(table, sizeof table / sizeof table[0], "stacks", argc, argv, &name, 1, &words, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (words > 1)
+        return plm_complain(PLM_EXIT_USAGE, "write `plimsoll stacks [--gpu NAME] [--record JOB.plm] [NAME]`");
+    return show(gpu, record, name, json);
+}

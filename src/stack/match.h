@@ -1,0 +1,21 @@
+/*
+ * Does a stack file go with a job? Versions of PyTorch, CUDA, cuDNN and NCCL as the job's record has them. What one side
+ * does not say is not compared. Pure; any thread.
+ */
+#ifndef PLM_STACK_MATCH_H
+#define PLM_STACK_MATCH_H
+
+#include <stdbool.h>
+
+struct plm_stack_file;
+struct plm_summary;
+
+enum { PLM_STACK_WHY = 200 };
+
+/* True if a version differs; `why` is then "PyTorch 2.6.0 instead of 2.15.0, ...". */
+bool plm_stack_differs(const struct plm_stack_file *stack, const struct plm_summary *job, char why[PLM_STACK_WHY]);
+
+/* The same for the stack that a job ran with, from its record alone; the card counts too. */
+bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY]);
+
+#endif
