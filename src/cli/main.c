@@ -26,6 +26,7 @@ static const struct command commands[] = {
     {"import", plm_cmd_import, "turn a memory snapshot of PyTorch into a job record"},
     {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
+    {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
     {"doctor", plm_cmd_doctor, "check this machine and the PyTorch of an interpreter"},

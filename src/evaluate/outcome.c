@@ -1,0 +1,113 @@
+#include "evaluate/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/replay.h"
+#include "analysis/job.h"
+#include "analysis/ladder.h"
+#include "base/error.h"
+#include "report/report.h"
+
+/* Segments are multiples of this. */
+#define STEP (2ull << 20)
+
+static bool completes(const struct plm_lane *lane, struct plm_replay_options *options, uint64_t capacity)
+{
+    struct plm_replay replay;
+    options->capacity = options->total = capacity;
+    return plm_replay_lane(lane, options, &replay, NULL) == 0 && replay.completed;
+}
+
+/* Between what was allocated and what was reserved. More memory is taken to be never worse, which the allocator does not promise
+   but nearly always keeps. */
+static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
+{
+    const char *text = plm_summary_config(&job->summary, "allocator");
+    uint64_t low = lane->summary->allocated_peak / STEP, high = (lane->summary->reserved_peak + STEP - 1) / STEP;
+    struct plm_replay_options options = {.torch = plm_torch_version(plm_summary_config(&job->summary, "torch"))};
+    if (text && !strcmp(text, "default"))
+        text = NULL;
+    if (plm_allocator_settings_parse(text, options.torch, &options.settings, NULL) ||
+        !completes(lane, &options, high * STEP))
+        return lane->summary->reserved_peak;
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (completes(lane, &options, middle * STEP))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high * STEP;
+}
+
+/* What was reserved before the first block of a batch. */
+static uint64_t early_of(const struct plm_lane *lane)
+{
+    uint32_t first = PLM_MOMENT_NEVER;
+    for (size_t i = 0; i < lane->blocks; i++)
+        if (lane->block[i].category == PLM_CATEGORY_INPUTS && lane->block[i].alloc_at < first)
+            first = lane->block[i].alloc_at;
+    return first == PLM_MOMENT_NEVER || !first ? 0 : plm_lane_reserved(lane, first - 1);
+}
+
+static const struct plm_lane *largest(const struct plm_job *job)
+{
+    const struct plm_lane *most = &job->lane[0];
+    for (size_t i = 1; i < job->lanes; i++)
+        if (job->lane[i].summary->used_peak > most->summary->used_peak)
+            most = &job->lane[i];
+    return most;
+}
+
+static void fill(const struct plm_job *job, struct plm_outcome *o)
+{
+    const struct plm_lane *lane = largest(job);
+    const struct plm_ladder ladder = plm_ladder(&job->summary, lane->summary);
+    const struct plm_context_memory *context = plm_context_memory();
+    const char *torch = plm_summary_config(&job->summary, "torch"),
+               *seconds = plm_summary_config(&job->summary, "seconds");
+    char reasons[8][256];
+    int n;
+    snprintf(o->torch, sizeof o->torch, "%s", torch ? torch : "");
+    snprintf(o->confidence, sizeof o->confidence, "%s", plm_report_confidence(&job->summary, reasons, 8, &n));
+    o->seconds = seconds ? strtod(seconds, NULL) : job->summary.seconds;
+    o->allocated = ladder.allocated;
+    o->reserved = ladder.reserved;
+    o->context = ladder.context;
+    o->context_low = context->low;
+    o->context_high = context->high;
+    o->outside = ladder.device_used - ladder.reserved - ladder.context;
+    o->low = ladder.low;
+    o->high = ladder.high;
+    o->least = least_of(job, lane);
+    o->early = early_of(lane);
+}
+
+uint64_t plm_outcome_used(const struct plm_outcome *o)
+{
+    return o->reserved + o->outside + o->context;
+}
+
+int plm_outcome_read(const char *record, struct plm_outcome *o, struct plm_error *error)
+{
+    struct plm_job *job;
+    const char *code;
+    int status = plm_job_read(record, &job, error);
+    *o = (struct plm_outcome){0};
+    if (status)
+        return status;
+    code = plm_summary_config(&job->summary, "exit");
+    if (!job->summary.ended || (code && strcmp(code, "0") != 0))
+        snprintf(o->why, sizeof o->why, "the workload failed with status %.20s", code ? code : "unknown");
+    else if (!job->lanes)
+        snprintf(o->why, sizeof o->why, "the workload put nothing on the GPU");
+    else if (job->summary.full)
+        snprintf(o->why, sizeof o->why, "the disk was full: the record does not hold all of the run");
+    else {
+        fill(job, o);
+        o->done = true;
+    }
+    plm_job_free(job);
+    return 0;
+}
