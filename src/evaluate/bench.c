@@ -48,6 +48,7 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
     hash = mix(mix(hash, text), run->card);
     hash = mix(hash, s->python);
     hash = mix_file(hash, s->workloads->folder, run->workload->script);
+    hash = mix_file(hash, s->workloads->folder, "workloads.ini");
     hash = mix_file(hash, s->install->device, "");
     hash = mix_file(hash, s->install->shims, "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {

@@ -7,6 +7,7 @@
 #include "analysis/job.h"
 #include "analysis/ladder.h"
 #include "base/error.h"
+#include "evaluate/workload.h"
 #include "report/report.h"
 
 /* Segments are multiples of this. */
@@ -24,7 +25,8 @@ static bool completes(const struct plm_lane *lane, struct plm_replay_options *op
 static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
 {
     const char *text = plm_summary_config(&job->summary, "allocator");
-    uint64_t low = lane->summary->allocated_peak / STEP, high = (lane->summary->reserved_peak + STEP - 1) / STEP;
+    uint64_t allocated = lane->summary->allocated_peak, low = allocated ? (allocated - 1) / STEP : 0;
+    uint64_t high = (lane->summary->reserved_peak + STEP - 1) / STEP;
     struct plm_replay_options options = {.torch = plm_torch_version(plm_summary_config(&job->summary, "torch"))};
     if (text && !strcmp(text, "default"))
         text = NULL;
@@ -41,14 +43,27 @@ static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
     return high * STEP;
 }
 
-/* What was reserved before the first block of a batch. */
-static uint64_t early_of(const struct plm_lane *lane)
+/*
+ * What was reserved when a sampler looked that was started as the model set out for the card: parameters and buffers go there one
+ * after the other, each at the cost of a call and its bytes. If the model arrives first, what the optimizer made for it is there as well, but no
+ * batch yet: loading the first one takes longer than anything before it.
+ */
+static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload *w)
 {
-    uint32_t first = PLM_MOMENT_NEVER;
-    for (size_t i = 0; i < lane->blocks; i++)
-        if (lane->block[i].category == PLM_CATEGORY_INPUTS && lane->block[i].alloc_at < first)
-            first = lane->block[i].alloc_at;
-    return first == PLM_MOMENT_NEVER || !first ? 0 : plm_lane_reserved(lane, first - 1);
+    double left = w->sampler_ms * 1e-3;
+    if (w->first_sample != PLM_SAMPLE_LATE)
+        return 0;
+    for (size_t i = 0; i < lane->blocks; i++) {
+        const struct plm_block *b = &lane->block[i];
+        if (b->category == PLM_CATEGORY_INPUTS)
+            return b->alloc_at ? plm_lane_reserved(lane, b->alloc_at - 1) : 0;
+        if (b->category != PLM_CATEGORY_PARAMETERS && b->category != PLM_CATEGORY_BUFFERS)
+            continue;
+        left -= w->copy_call_us * 1e-6 + (double)b->bytes / (w->copy_gbs * 1e9);
+        if (left < 0)
+            return plm_lane_reserved(lane, b->alloc_at);
+    }
+    return 0;
 }
 
 static const struct plm_lane *largest(const struct plm_job *job)
@@ -60,7 +75,7 @@ static const struct plm_lane *largest(const struct plm_job *job)
     return most;
 }
 
-static void fill(const struct plm_job *job, struct plm_outcome *o)
+static void fill(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
 {
     const struct plm_lane *lane = largest(job);
     const struct plm_ladder ladder = plm_ladder(&job->summary, lane->summary);
@@ -81,7 +96,7 @@ static void fill(const struct plm_job *job, struct plm_outcome *o)
     o->low = ladder.low;
     o->high = ladder.high;
     o->least = least_of(job, lane);
-    o->early = early_of(lane);
+    o->early = early_of(lane, workload);
 }
 
 uint64_t plm_outcome_used(const struct plm_outcome *o)
@@ -89,7 +104,8 @@ uint64_t plm_outcome_used(const struct plm_outcome *o)
     return o->reserved + o->outside + o->context;
 }
 
-int plm_outcome_read(const char *record, struct plm_outcome *o, struct plm_error *error)
+int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *o,
+                     struct plm_error *error)
 {
     struct plm_job *job;
     const char *code;
@@ -105,7 +121,7 @@ int plm_outcome_read(const char *record, struct plm_outcome *o, struct plm_error
     else if (job->summary.full)
         snprintf(o->why, sizeof o->why, "the disk was full: the record does not hold all of the run");
     else {
-        fill(job, o);
+        fill(job, workload, o);
         o->done = true;
     }
     plm_job_free(job);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct plm_error;
+struct plm_workload;
 
 struct plm_outcome {
     bool done;                    /* the workload ran to its end */
@@ -27,6 +28,7 @@ struct plm_outcome {
 /* With context. */
 uint64_t plm_outcome_used(const struct plm_outcome *outcome);
 
-int plm_outcome_read(const char *record, struct plm_outcome *outcome, struct plm_error *error);
+int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *outcome,
+                     struct plm_error *error);
 
 #endif

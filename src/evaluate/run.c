@@ -134,7 +134,7 @@ static int end(struct pool *p, const struct slot *slot, int wait_status, struct 
     path_of(p, slot->run, "log", log, sizeof log);
     if (WIFSIGNALED(wait_status) && (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
         return plm_fail(error, PLM_EIO, "interrupted; --resume goes on with what is there");
-    if (plm_outcome_read(record, &run->outcome, &why) < 0)
+    if (plm_outcome_read(record, run->workload, &run->outcome, &why) < 0)
         snprintf(run->outcome.why, sizeof run->outcome.why, "%.199s", why.text);
     if (!run->outcome.done) {
         last_line(log, line);

@@ -66,7 +66,7 @@ static void find_tools(struct plm_truth *truth, struct columns *c)
     static const char end[] = "_memory";
     for (size_t i = 0; i < truth->table.columns && truth->tools < PLM_TRUTH_TOOLS; i++) {
         const char *name = plm_table_name(&truth->table, i);
-        size_t length = strlen(name), n = length > sizeof end ? length - (sizeof end - 1) : 0;
+        size_t length = strlen(name), n = length >= sizeof end ? length - (sizeof end - 1) : 0;
         char wanted[48], *tool = truth->tool[truth->tools];
         if (!n || n >= sizeof truth->tool[0] || strcmp(name + n, end) != 0)
             continue;

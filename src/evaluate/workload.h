@@ -24,6 +24,8 @@ struct plm_workload {
     char family[48];          /* as in the truth file, whatever the case */
     char script[128];
     enum plm_first_sample first_sample;
+    /* How long a late first sample takes from when the model sets out, and how fast that goes to the card. */
+    double sampler_ms, copy_gbs, copy_call_us;
 };
 
 struct plm_workloads {
