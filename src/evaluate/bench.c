@@ -100,8 +100,10 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
     *bench = (struct plm_bench){.settings = settings, .truth = truth};
     bench->run = calloc(truth->rows, sizeof *bench->run);
     bench->run_of_row = calloc(truth->rows, sizeof *bench->run_of_row);
-    if (!bench->run || !bench->run_of_row)
-        status = plm_fail(error, PLM_ENOMEM, "there is not enough memory for the runs");
+    if (!bench->run || !bench->run_of_row) {
+        plm_bench_free(bench);
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the runs");
+    }
     for (size_t i = 0; status == 0 && i < truth->rows; i++) {
         struct plm_bench_run run;
         bench->run_of_row[i] = SIZE_MAX;

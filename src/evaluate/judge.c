@@ -162,6 +162,13 @@ static int add_tools(struct plm_evaluation *e)
     return 0;
 }
 
+/* A family without a name stands for all. */
+static bool belongs(const struct plm_evaluation *e, size_t row, const struct plm_family *family)
+{
+    const char *name = plm_evaluation_row(e, row)->family;
+    return !family->name || (name && !strcmp(name, family->name));
+}
+
 static int measure(struct plm_evaluation *e, struct plm_family *family)
 {
     struct plm_score *list = calloc(e->rows ? e->rows : 1, sizeof *list);
@@ -169,7 +176,7 @@ static int measure(struct plm_evaluation *e, struct plm_family *family)
     for (size_t i = 0; i < e->estimators && status == 0; i++) {
         size_t n = 0;
         for (size_t row = 0; row < e->rows; row++)
-            if (!family->name || !strcmp(plm_evaluation_row(e, row)->family, family->name))
+            if (belongs(e, row, family))
                 list[n++] = e->estimator[i].score[row];
         status = plm_metrics_make(list, n, &family->metrics[i]);
     }
@@ -185,12 +192,11 @@ static int add_families(struct plm_evaluation *e)
     if (!e->family)
         return PLM_ENOMEM;
     for (size_t row = 0; row < e->rows; row++) {
-        const char *name = plm_evaluation_row(e, row)->family;
         size_t i = 0;
-        while (i < e->families && strcmp(e->family[i].name, name) != 0)
+        while (i < e->families && !belongs(e, row, &e->family[i]))
             i++;
         if (i == e->families)
-            e->family[e->families++].name = name;
+            e->family[e->families++].name = plm_evaluation_row(e, row)->family;
     }
     if (e->families > 1)
         e->families++;

@@ -93,7 +93,7 @@ static int keep(struct parser *p, char *cell)
 /* One record: its cells go behind those that are there. */
 static int read_row(struct parser *p, size_t *count, struct plm_error *error)
 {
-    char *cell, end;
+    char *cell = NULL, end = 0;
     *count = 0;
     do {
         int status = cut(p, &cell, &end, error);
@@ -144,7 +144,7 @@ int plm_table_read(const char *path, struct plm_table *table, struct plm_error *
     if (!table->path)
         return plm_fail(error, PLM_ENOMEM, "there is not enough memory to read a table");
     status = read_text(path, &table->text, &size, error);
-    if (status == 0) {
+    if (status == 0 && table->text) {
         p.at = table->text;
         if (size >= 3 && !memcmp(p.at, "\xef\xbb\xbf", 3)) /* a byte-order mark */
             p.at += 3;

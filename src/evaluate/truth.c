@@ -127,7 +127,7 @@ static int read_claims(const struct place *p, const struct columns *c, size_t to
 static int read_row(const struct place *p, const struct columns *c, size_t tools, struct plm_truth_row *row)
 {
     const struct plm_table *t = p->table;
-    uint64_t mode;
+    uint64_t mode = 0;
     bool given;
     int status;
     row->line = t->line[p->row + 1];
@@ -162,7 +162,7 @@ static int read_row(const struct place *p, const struct columns *c, size_t tools
 int plm_truth_read(const char *path, struct plm_truth *truth, struct plm_error *error)
 {
     struct place p = {.error = error};
-    struct columns c;
+    struct columns c = {0};
     int status;
     *truth = (struct plm_truth){0};
     status = plm_table_read(path, &truth->table, error);
@@ -173,11 +173,11 @@ int plm_truth_read(const char *path, struct plm_truth *truth, struct plm_error *
     if (status == 0 && !truth->table.rows)
         status = plm_fail(error, PLM_EFORMAT, "%.300s has a head line and no rows", path);
     if (status == 0) {
-        truth->row = calloc(truth->table.rows, sizeof *truth->row);
+        truth->row = calloc(truth->table.rows + 1, sizeof *truth->row);
         if (!truth->row)
             status = plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", path);
     }
-    for (; status == 0 && p.row < truth->table.rows; p.row++, truth->rows++)
+    for (; status == 0 && truth->row && p.row < truth->table.rows; p.row++, truth->rows++)
         status = read_row(&p, &c, truth->tools, &truth->row[p.row]);
     if (status)
         plm_truth_free(truth);

@@ -49,9 +49,10 @@ static int take_figure(const struct plm_ini_pair *pair, struct plm_workload *ite
 static int take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     struct plm_workload *item = section(context, pair->section);
-    int status =
-        item ? take_figure(pair, item, error)
-             : plm_fail(error, PLM_EFORMAT, "%.300s:%d: too many families, or too long a name", pair->path, pair->line);
+    int status;
+    if (!item)
+        return plm_fail(error, PLM_EFORMAT, "%.300s:%d: too many families, or too long a name", pair->path, pair->line);
+    status = take_figure(pair, item, error);
     if (status)
         return status < 0 ? status : 0;
     if (!strcmp(pair->key, "script") && strlen(pair->value) < sizeof item->script && !strchr(pair->value, '/'))
