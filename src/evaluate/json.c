@@ -89,6 +89,7 @@ static void write_row(struct plm_json *j, const struct plm_evaluation *e, size_t
         plm_json_string(j, "torch", o->torch);
         plm_json_string(j, "confidence", o->confidence);
         plm_json_real(j, "seconds", o->seconds);
+        plm_json_real(j, "cpu_seconds", o->cpu_seconds);
         plm_json_end_object(j);
     } else
         plm_json_string(j, "failed", o->why);

@@ -3,44 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/replay.h"
 #include "analysis/job.h"
 #include "analysis/ladder.h"
 #include "base/error.h"
 #include "evaluate/workload.h"
+#include "fit/fit.h"
 #include "report/report.h"
 
-/* Segments are multiples of this. */
-#define STEP (2ull << 20)
-
-static bool completes(const struct plm_lane *lane, struct plm_replay_options *options, uint64_t capacity)
-{
-    struct plm_replay replay;
-    options->capacity = options->total = capacity;
-    return plm_replay_lane(lane, options, &replay, NULL) == 0 && replay.completed;
-}
-
-/* Between what was allocated and what was reserved. More memory is taken to be never worse, which the allocator does not promise
-   but nearly always keeps. */
+/* As `plimsoll fit` finds it; what was reserved, where the record cannot be asked. */
 static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
 {
-    const char *text = plm_summary_config(&job->summary, "allocator");
-    uint64_t allocated = lane->summary->allocated_peak, low = allocated ? (allocated - 1) / STEP : 0;
-    uint64_t high = (lane->summary->reserved_peak + STEP - 1) / STEP;
-    struct plm_replay_options options = {.torch = plm_torch_version(plm_summary_config(&job->summary, "torch"))};
-    if (text && !strcmp(text, "default"))
-        text = NULL;
-    if (plm_allocator_settings_parse(text, options.torch, &options.settings, NULL) ||
-        !completes(lane, &options, high * STEP))
-        return lane->summary->reserved_peak;
-    while (low + 1 < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (completes(lane, &options, middle * STEP))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high * STEP;
+    uint64_t least = lane->summary->reserved_peak, minimum;
+    struct plm_fit fit;
+    if (plm_fit_open(job, &fit, NULL))
+        return least;
+    for (size_t i = 0; i < fit.lanes; i++)
+        if (fit.lane[i].lane == lane && plm_fit_minimum(&fit, &fit.settings, &minimum, NULL) == 0 &&
+            (int64_t)minimum > fit.lane[i].outside)
+            least = (uint64_t)((int64_t)minimum - fit.lane[i].outside);
+    plm_fit_close(&fit);
+    return least;
 }
 
 /*

@@ -22,7 +22,7 @@ struct plm_outcome {
     uint64_t low, high;           /* of device_used */
     uint64_t least; /* the least that PyTorch can do with instead of `reserved`: it gives cached memory back first */
     uint64_t early; /* reserved when the first batch came: the model, and what the optimizer made with it */
-    double seconds;
+    double seconds, cpu_seconds;  /* of the run: by the clock, and of all its processes */
 };
 
 /* With context. */

@@ -33,7 +33,8 @@ static int path_of(const struct plm_bench *bench, char *out, size_t size, struct
 
 static void write_head(FILE *out)
 {
-    fputs("key,family,model,optimizer,batch_size,zero_grad_mode,gpu,torch,done,why,confidence,seconds", out);
+    fputs("key,family,model,optimizer,batch_size,zero_grad_mode,gpu,torch,done,why,confidence,seconds,cpu_seconds",
+          out);
     for (int i = 0; i < COLUMNS; i++)
         fprintf(out, ",%s", columns[i].name);
     fputc('\n', out);
@@ -52,7 +53,7 @@ static void write_line(FILE *out, const struct plm_bench_run *run)
         fprintf(out, "%d", run->row->zero_grad);
     fprintf(out, ",%s,%s,%s,", run->card, o.torch, o.done ? "true" : "false");
     plm_table_put(out, o.why);
-    fprintf(out, ",%s,%.3f", o.confidence, o.seconds);
+    fprintf(out, ",%s,%.3f,%.3f", o.confidence, o.seconds, o.cpu_seconds);
     for (int i = 0; i < COLUMNS; i++)
         fprintf(out, ",%" PRIu64, *field(&o, &columns[i]));
     fputc('\n', out);
@@ -96,6 +97,7 @@ static int read_line(const struct plm_table *t, size_t row, struct plm_outcome *
     snprintf(o->torch, sizeof o->torch, "%s", plm_table_cell(t, row, plm_table_column(t, "torch")));
     snprintf(o->confidence, sizeof o->confidence, "%s", plm_table_cell(t, row, plm_table_column(t, "confidence")));
     o->seconds = strtod(plm_table_cell(t, row, plm_table_column(t, "seconds")), NULL);
+    o->cpu_seconds = strtod(plm_table_cell(t, row, plm_table_column(t, "cpu_seconds")), NULL);
     for (int i = 0; i < COLUMNS; i++) {
         int status = amount(t, row, columns[i].name, field(o, &columns[i]), error);
         if (status)

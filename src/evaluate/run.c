@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,7 +126,13 @@ static void last_line(const char *log, char out[LINE])
         fclose(file);
 }
 
-static int end(struct pool *p, const struct slot *slot, int wait_status, struct plm_error *error)
+static double seconds(const struct timeval *t)
+{
+    return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
+}
+
+static int end(struct pool *p, const struct slot *slot, int wait_status, const struct rusage *usage,
+               struct plm_error *error)
 {
     struct plm_bench_run *run = &p->bench->run[slot->run];
     char record[4096], log[4096], line[LINE];
@@ -141,6 +148,7 @@ static int end(struct pool *p, const struct slot *slot, int wait_status, struct 
         if (line[0])
             snprintf(run->outcome.why, sizeof run->outcome.why, "%.190s", line);
     }
+    run->outcome.cpu_seconds = seconds(&usage->ru_utime) + seconds(&usage->ru_stime);
     run->known = true;
     p->done++;
     p->made++;
@@ -154,9 +162,10 @@ static int end(struct pool *p, const struct slot *slot, int wait_status, struct 
 static int reap(struct pool *p, struct plm_error *error)
 {
     const struct timespec pause = {0, 200 * 1000 * 1000};
+    struct rusage usage;
     int status;
     for (;;) {
-        pid_t pid = waitpid(-1, &status, p->progress ? WNOHANG : 0);
+        pid_t pid = wait4(-1, &status, p->progress ? WNOHANG : 0, &usage);
         if (pid < 0 && errno != EINTR)
             return plm_fail(error, PLM_EIO, "cannot wait for a run: %s", strerror(errno));
         if (pid > 0)
@@ -164,7 +173,7 @@ static int reap(struct pool *p, struct plm_error *error)
                 if (p->slot[i].pid == pid) {
                     p->slot[i].pid = 0;
                     p->busy--;
-                    return end(p, &p->slot[i], status, error);
+                    return end(p, &p->slot[i], status, &usage, error);
                 }
         if (pid == 0) {
             show(p);

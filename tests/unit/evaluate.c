@@ -425,6 +425,7 @@ static void test_results(void **state)
     unlink(unit_path("results.csv"));
     for (size_t i = 0; i < 3; i++)
         snprintf(m.run[i].key, sizeof m.run[i].key, "key%zu", i);
+    m.run[0].outcome.cpu_seconds = 6.25;
     snprintf(m.run[0].outcome.torch, sizeof m.run[0].outcome.torch, "2.6.0");
     m.run[1].outcome = (struct plm_outcome){.why = "no, \"it\" failed"};
     assert_int_equal(plm_results_add(&m.bench, &m.run[0], &error), 0);
@@ -438,6 +439,7 @@ static void test_results(void **state)
     assert_int_equal(m.run[0].outcome.least, 350);
     assert_int_equal(m.run[0].outcome.early, 60);
     assert_string_equal(m.run[0].outcome.torch, "2.6.0");
+    NEAR(m.run[0].outcome.cpu_seconds, 6.25);
     assert_false(m.run[1].known); /* what failed is tried again */
     assert_string_equal(m.run[1].outcome.why, "no, \"it\" failed");
     assert_false(m.run[2].known);
