@@ -115,6 +115,7 @@ SNIPPET(cublasSetWorkspace_v2)
     void *handle = create();
     CHECK(CALL(int, cublasSetWorkspace_v2, (void *, void *, size_t), (handle, (void *)4096, 8519680)) == 0);
     CHECK(CALL(int, cublasSetWorkspace_v2, (void *, void *, size_t), (handle, (void *)4097, 1)) == INVALID_VALUE);
+    CHECK(CALL(int, cublasSetWorkspace_v2, (void *, void *, size_t), (handle, NULL, 0)) == 0);
     destroy(handle);
 }
 

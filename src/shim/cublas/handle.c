@@ -2,8 +2,8 @@
  * cuBLAS handles: what a program sets on them, it must get back.
  *
  * A handle is a small struct on the host heap, owned by the program until cublasDestroy. Like the real
- * one it is not meant for several threads at a time, so nothing is locked. The default workspace that
- * the real library keeps on the device for each handle is not modelled.
+ * one it is not meant for several threads at a time, so nothing is locked. The library's own workspace is
+ * modelled for programs that give a handle a workspace of no bytes.
  */
 #include "shim/cublas/handle.h"
 
@@ -22,6 +22,31 @@ static void *logger_callback;
 bool plm_cublas_handle_valid(const struct plm_cublas_handle *handle)
 {
     return handle && handle->magic == HANDLE_MAGIC;
+}
+
+/* Buffers of the library's own workspace by compute capability: 32 MiB on 9.x and 10.x, 12 MiB on 12.x, before that what
+   CUBLAS_WORKSPACE_CONFIG calls :4096:2:16:8, two of 4 MiB and eight of 16 KiB. Newest first. */
+static const struct {
+    int major;
+    uint64_t bytes[PLM_CUBLAS_OWN];
+} own_workspace[] = {
+    {12, {12 << 20}},
+    {9, {32 << 20}},
+    {0, {4 << 20, 4 << 20, 128 << 10}},
+};
+
+static int take_own(struct plm_cublas_handle *handle)
+{
+    const int device = plm_device_current(), major = plm_device_card(device)->major;
+    size_t row = 0;
+    if (handle->own[0])
+        return 0;
+    while (own_workspace[row].major > major)
+        row++;
+    for (size_t i = 0; i < PLM_CUBLAS_OWN && own_workspace[row].bytes[i]; i++)
+        if (plm_mem_library(device, "cublas", own_workspace[row].bytes[i], &handle->own[i]))
+            return -1;
+    return 0;
 }
 
 PLM_API int cublasCreate_v2(struct plm_cublas_handle **out)
@@ -44,6 +69,9 @@ PLM_API int cublasDestroy_v2(struct plm_cublas_handle *handle)
     if (!plm_cublas_handle_valid(handle))
         return PLM_CUBLAS_NOT_INITIALIZED;
     handle->magic = 0;
+    for (size_t i = 0; i < PLM_CUBLAS_OWN; i++)
+        if (handle->own[i])
+            plm_mem_free(handle->own[i]);
     free(handle);
     return PLM_CUBLAS_SUCCESS;
 }
@@ -153,6 +181,8 @@ PLM_API int cublasSetWorkspace_v2(struct plm_cublas_handle *handle, void *worksp
         return PLM_CUBLAS_NOT_INITIALIZED;
     if ((uintptr_t)workspace % 256)
         return PLM_CUBLAS_INVALID_VALUE;
+    if (!size && take_own(handle))
+        return PLM_CUBLAS_ALLOC_FAILED;
     handle->workspace = workspace;
     handle->workspace_size = size;
     plm_call_workspace(workspace);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PLM_CUBLAS_OWN = 3 };
+
 struct plm_cublas_handle {
     uint32_t magic;
     int pointer_mode, atomics_mode, math_mode, sm_count_target;
@@ -16,6 +18,7 @@ struct plm_cublas_handle {
     int *mantissa_bit_count;
     void *stream, *workspace;
     size_t workspace_size;
+    uint64_t own[PLM_CUBLAS_OWN]; /* addresses of the library's own workspace; 0: not taken */
 };
 
 bool plm_cublas_handle_valid(const struct plm_cublas_handle *handle);
