@@ -15,6 +15,8 @@
 #include "shim/cublas/status.h"
 #include "shim/shim.h"
 
+enum { SMALL = 1 << 20 };
+
 #define HANDLE_MAGIC 0x63756273u /* tells a live handle from a destroyed or foreign one */
 
 static void *logger_callback;
@@ -43,9 +45,13 @@ static int take_own(struct plm_cublas_handle *handle)
         return 0;
     while (own_workspace[row].major > major)
         row++;
-    for (size_t i = 0; i < PLM_CUBLAS_OWN && own_workspace[row].bytes[i]; i++)
-        if (plm_mem_library(device, "cublas", own_workspace[row].bytes[i], &handle->own[i]))
+    for (size_t i = 0; i < PLM_CUBLAS_OWN && own_workspace[row].bytes[i]; i++) {
+        const uint64_t bytes = own_workspace[row].bytes[i];
+        /* Small buffers of all handles share a page, as what cudaMalloc gives does. */
+        if (bytes <= SMALL ? plm_mem_alloc(device, bytes, &handle->own[i])
+                           : plm_mem_library(device, "cublas", bytes, &handle->own[i]))
             return -1;
+    }
     return 0;
 }
 
