@@ -21,8 +21,12 @@ test: build ## run the tests (TEST_ARGS='-k NAME' for some; see tests/run --help
 	{ grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || meson setup --reconfigure $(BUILD) >/dev/null; } && \
 	tests/run --build $(BUILD) --torch $(TORCH) $(TEST_ARGS)
 
-bench: build ## measure speed and accuracy
+bench: build ## measure speed (BENCH_ARGS); with TRUTH=FILE.csv accuracy, against runs on real cards
+ifdef TRUTH
+	@PLM_BUILD=$(BUILD) bench/accuracy "$(TRUTH)" $(BENCH_ARGS)
+else
 	@$(call tools,build) && $(python) && PLM_BUILD=$(BUILD) PLM_TEST_PYTHON="$$python" bench/run $(BENCH_ARGS)
+endif
 
 lint: ## check formatting and look for likely mistakes
 	@tools/lint

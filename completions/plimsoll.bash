@@ -43,7 +43,7 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check calibrate gpus stacks symbols doctor help version'
+    local commands='run report fit tune export import diff check evaluate calibrate gpus stacks symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -77,8 +77,8 @@ _plimsoll() {
     check:--what) _plimsoll_words device_used reserved allocated; return ;;
     check:--max) return ;;
     check:--junit) _plimsoll_files -f; return ;;
-    run:--gpu | report:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color | fit:--color | tune:--color | diff:--color) _plimsoll_words auto always never; return ;;
+    run:--gpu | report:--gpu | evaluate:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
+    run:--color | report:--color | fit:--color | tune:--color | diff:--color | evaluate:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
@@ -90,6 +90,9 @@ _plimsoll() {
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
     import:--torch) _plimsoll_words 2.6 2.10 2.11 2.15; return ;;
+    evaluate:--truth) _plimsoll_words allocated reserved device device-less-first; return ;;
+    evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
+    evaluate:--workloads | evaluate:--output | evaluate:-o) _plimsoll_files -d; return ;;
     run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
@@ -132,6 +135,14 @@ _plimsoll() {
         ;;
     check)
         if [[ $cur == -* ]]; then _plimsoll_words $check $run --; else _plimsoll_files -f; fi
+        ;;
+    evaluate)
+        if [[ $cur == -* ]]; then
+            _plimsoll_words --workloads --python --jobs --gpu --truth --late-sample --match --output --resume --force --json --csv \
+                --html --bytes --color
+        else
+            _plimsoll_files -f
+        fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

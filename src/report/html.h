@@ -21,6 +21,9 @@
 extern const unsigned char plm_html_before[], plm_html_after[];
 extern const size_t plm_html_before_size, plm_html_after_size;
 extern const char plm_html_missing[];
+/* The same for the page of `plimsoll evaluate`. */
+extern const unsigned char plm_html_evaluation_before[], plm_html_evaluation_after[];
+extern const size_t plm_html_evaluation_before_size, plm_html_evaluation_after_size;
 
 enum {
     PLM_HTML_LANES = 16,

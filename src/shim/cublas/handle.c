@@ -156,9 +156,11 @@ PLM_API int cublasSetWorkspace_v2(struct plm_cublas_handle *handle, void *worksp
         return PLM_CUBLAS_NOT_INITIALIZED;
     if ((uintptr_t)workspace % 256)
         return PLM_CUBLAS_INVALID_VALUE;
+    if (!size && plm_cublas_pool_take(&handle->pool))
+        return PLM_CUBLAS_ALLOC_FAILED;
     handle->workspace = workspace;
     handle->workspace_size = size;
-    handle->workspace_set = true; /* also if it is nothing: the default one is not used any more */
+    handle->workspace_set = size > 0;
     plm_call_workspace(workspace);
     return PLM_CUBLAS_SUCCESS;
 }

@@ -1,0 +1,132 @@
+#include "evaluate/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+
+/* FNV-1a, over every string with its end. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    do
+        hash = (hash ^ *p) * 0x100000001b3ull;
+    while (*p++);
+    return hash;
+}
+
+static uint64_t mix_file(uint64_t hash, const char *folder, const char *name)
+{
+    char path[4096], text[64];
+    struct stat s = {0};
+    snprintf(path, sizeof path, "%.3800s%s%.200s", folder, *name ? "/" : "", name);
+    hash = mix(hash, path);
+    if (stat(path, &s) == 0) {
+        snprintf(text, sizeof text, "%lld %lld", (long long)s.st_size, (long long)s.st_mtime);
+        hash = mix(hash, text);
+    }
+    return hash;
+}
+
+/* Everything that decides what the run comes to; what is in files stands for itself by size and time. */
+static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *run)
+{
+    static const char *const variables[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG",
+                                            "PLIMSOLL_CONV_WORKSPACE"};
+    const struct plm_truth_row *r = run->row;
+    uint64_t hash = 0xcbf29ce484222325ull;
+    char text[64];
+    hash = mix(hash, r->model);
+    hash = mix(hash, r->optimizer);
+    snprintf(text, sizeof text, "%llu %d", (unsigned long long)r->batch, r->zero_grad);
+    hash = mix(mix(hash, text), run->card);
+    hash = mix(hash, s->python);
+    hash = mix_file(hash, s->workloads->folder, run->workload->script);
+    hash = mix_file(hash, s->workloads->folder, "workloads.ini");
+    hash = mix_file(hash, s->install->device, "");
+    hash = mix_file(hash, s->install->shims, "");
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        hash = mix(hash, value ? value : "");
+    }
+    snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)hash);
+}
+
+static bool wanted(const struct plm_bench_settings *s, const struct plm_truth_row *r)
+{
+    return !s->pattern || strcasestr(r->run, s->pattern) || strcasestr(r->family, s->pattern) ||
+           strcasestr(r->model, s->pattern) || strcasestr(r->optimizer, s->pattern);
+}
+
+static int describe(const struct plm_bench_settings *s, const char *path, const struct plm_truth_row *row,
+                    struct plm_bench_run *run, struct plm_error *error)
+{
+    const char *gpu = s->gpu ? s->gpu : row->gpu;
+    const struct plm_catalogue_entry *entry;
+    struct plm_error why;
+    *run = (struct plm_bench_run){.row = row, .workload = plm_workloads_find(s->workloads, row->family)};
+    if (!run->workload)
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: there is no workload for the family \"%.60s\" in %.100s", path,
+                        row->line, row->family, s->workloads->folder);
+    if (!*gpu)
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: the row names no gpu; --gpu says which", path, row->line);
+    if (plm_catalogue_find(s->catalogue, s->install, gpu, &entry, &why) < 0)
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: %.200s", path, row->line, why.text);
+    snprintf(run->card, sizeof run->card, "%s", entry->card.id);
+    run->usable = entry->card.memory_usable;
+    run->total = entry->card.memory_total;
+    make_key(s, run);
+    return 0;
+}
+
+static size_t find(const struct plm_bench *bench, const char *key)
+{
+    for (size_t i = 0; i < bench->runs; i++)
+        if (!strcmp(bench->run[i].key, key))
+            return i;
+    return bench->runs;
+}
+
+int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_truth *truth, struct plm_bench *bench,
+                   struct plm_error *error)
+{
+    int status = 0;
+    *bench = (struct plm_bench){.settings = settings, .truth = truth};
+    bench->run = calloc(truth->rows, sizeof *bench->run);
+    bench->run_of_row = calloc(truth->rows, sizeof *bench->run_of_row);
+    if (!bench->run || !bench->run_of_row) {
+        plm_bench_free(bench);
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the runs");
+    }
+    for (size_t i = 0; status == 0 && i < truth->rows; i++) {
+        struct plm_bench_run run;
+        bench->run_of_row[i] = SIZE_MAX;
+        if (!wanted(settings, &truth->row[i]))
+            continue;
+        status = describe(settings, truth->table.path, &truth->row[i], &run, error);
+        if (status)
+            break;
+        bench->run_of_row[i] = find(bench, run.key);
+        if (bench->run_of_row[i] == bench->runs)
+            bench->run[bench->runs++] = run;
+    }
+    if (status == 0 && !bench->runs)
+        status = plm_fail(error, PLM_EINVAL, "no row of %.200s contains \"%.60s\"", truth->table.path,
+                          settings->pattern ? settings->pattern : "");
+    if (status)
+        plm_bench_free(bench);
+    return status;
+}
+
+void plm_bench_free(struct plm_bench *bench)
+{
+    free(bench->run);
+    free(bench->run_of_row);
+    *bench = (struct plm_bench){0};
+}

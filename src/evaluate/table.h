@@ -1,0 +1,38 @@
+/*
+ * A CSV file (RFC 4180) with a head line, whole in memory: truth files and results.
+ *
+ * plm_table_read() reads it, plm_table_free() gives it back; cells belong to the table. Read-only after that, so any
+ * thread may look. Fails with one sentence that names file and line: PLM_EIO, PLM_EFORMAT, PLM_ENOMEM.
+ */
+#ifndef PLM_EVALUATE_TABLE_H
+#define PLM_EVALUATE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct plm_error;
+
+enum { PLM_TABLE_COLUMNS = 256 };
+
+struct plm_table {
+    char *path, *text;
+    char **cell;      /* rows * columns, the head first */
+    unsigned *line;   /* per row, counted from 1 */
+    size_t rows;      /* without the head */
+    size_t columns;
+};
+
+int plm_table_read(const char *path, struct plm_table *table, struct plm_error *error);
+void plm_table_free(struct plm_table *table);
+
+/* -1: there is none of that name. */
+int plm_table_column(const struct plm_table *table, const char *name);
+const char *plm_table_name(const struct plm_table *table, size_t column);
+/* "" for a column of -1. */
+const char *plm_table_cell(const struct plm_table *table, size_t row, int column);
+
+/* Writes a cell, quoted where that is needed. */
+void plm_table_put(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,25 @@
+/* Truth files: tables of foreign origin. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "evaluate/truth.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct plm_error error = {0};
+    struct plm_truth truth;
+    if (plm_truth_read(fuzz_file(data, size), &truth, &error)) {
+        if (!error.text[0])
+            abort();
+        return 0;
+    }
+    for (size_t i = 0; i < truth.rows; i++) {
+        const struct plm_truth_row *row = &truth.row[i];
+        if (!*row->family || !*row->model || !row->batch || (!row->ground && !row->oom) || strlen(row->gpu) > size)
+            abort(); /* accepted, and not usable */
+    }
+    plm_truth_free(&truth);
+    return 0;
+}
