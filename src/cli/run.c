@@ -354,28 +354,29 @@ void plm_run_options(struct plm_run *run, struct plm_option table[PLM_RUN_OPTION
 }
 
 /* Paths that the command, in whatever folder it works, can use. */
-static int run_with_paths(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
+static int run_with_paths(struct plm_run *o, const struct plm_launch *given, struct plm_catalogue *catalogue,
                           const struct plm_stack_entry *stack, plm_run_show *show, void *context)
 {
+    struct plm_launch launch = *given;
     char name[128], record[PATH_MAX], stack_path[PATH_MAX];
     if (!o->output) {
-        job_name(name, sizeof name, launch->command);
+        job_name(name, sizeof name, launch.command);
         snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
         o->output = o->default_output;
     }
     if (absolute(record, sizeof record, o->output) || (stack && absolute(stack_path, sizeof stack_path, stack->path)))
         return plm_complain(PLM_EXIT_CANNOT, "the path of the record or of the stack file is too long");
-    launch->record = record;
-    launch->stack = stack ? stack_path : NULL;
-    return run(o, launch, catalogue, stack, show, context);
+    launch.record = record;
+    launch.stack = stack ? stack_path : NULL;
+    return run(o, &launch, catalogue, stack, show, context);
 }
 
 int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void *context)
 {
     const struct plm_catalogue_entry *gpu = NULL;
-    const struct plm_stack_entry *stack;
+    const struct plm_stack_entry *stack = NULL;
     struct plm_catalogue catalogue;
-    struct plm_stack_list stacks;
+    struct plm_stack_list stacks = {0};
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
     struct plm_error error;
