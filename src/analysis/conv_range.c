@@ -155,6 +155,14 @@ static bool settings_of(const struct plm_summary *job, struct plm_replay_options
            !options->settings.async && options->settings.fraction < 0;
 }
 
+/* More workspace does not always reserve more: what is cached then may serve what comes later. So both replays count for
+   both ends. */
+static void set_range(struct plm_device_summary *summary, uint64_t is, uint64_t without, uint64_t with)
+{
+    summary->conv_low = beyond(is, without < with ? without : with);
+    summary->conv_high = beyond(without > with ? without : with, is);
+}
+
 void plm_conv_range_lane(const struct plm_summary *job, const struct plm_lane *lane, struct plm_conv_marks *marks,
                          struct plm_device_summary *summary)
 {
@@ -165,8 +173,8 @@ void plm_conv_range_lane(const struct plm_summary *job, const struct plm_lane *l
         !change(&most, lane, marks, true)) {
         struct peaks is = replayed(lane, how), low = replayed(&none.lane, how), high = replayed(&most.lane, how);
         bool all = is.reserved && low.reserved && high.reserved;
-        summary->conv_low = all ? beyond(is.reserved, low.reserved) : beyond(is.allocated, low.allocated);
-        summary->conv_high = all ? beyond(high.reserved, is.reserved) : beyond(high.allocated, is.allocated);
+        set_range(summary, all ? is.reserved : is.allocated, all ? low.reserved : low.allocated,
+                  all ? high.reserved : high.allocated);
     }
     summary->conv_guessed = marks->count;
     free_changed(&none);

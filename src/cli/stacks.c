@@ -40,6 +40,23 @@ static void print_memory(const struct plm_stack_file *s)
     }
 }
 
+static void print_card(const struct plm_stack_file *s)
+{
+    const char *before = "    card: ";
+    if (s->gpu[0]) {
+        printf("%s%s", before, s->gpu);
+        before = ", ";
+    }
+    if (s->major) {
+        printf("%scompute capability %d.%d", before, s->major, s->minor);
+        before = ", ";
+    }
+    if (s->sms)
+        printf("%s%d SMs", before, s->sms);
+    if (s->gpu[0] || s->major || s->sms)
+        putchar('\n');
+}
+
 static void print_versions(const struct plm_stack_file *s)
 {
     const struct {
@@ -64,12 +81,11 @@ static void print_stack(const struct plm_stack_entry *e, const struct against *a
            : matches(s, a) ? "* "
                            : "  ",
            s->id, plm_stack_made_name(s->made), s->date[0] ? " " : "", s->date, e->own ? ", your own" : "",
-           s->gpu[0] ? "" : ", any card");
+           s->gpu[0] || s->major || s->sms ? "" : ", any card");
     printf("    %s\n", s->name);
     if (s->source[0])
         printf("    from: %s\n", s->source);
-    if (s->gpu[0])
-        printf("    card: %s\n", s->gpu);
+    print_card(s);
     print_versions(s);
     print_memory(s);
     if (s->convolutions || s->rnns || s->ffts)
