@@ -11,7 +11,7 @@ import importlib.machinery
 import os
 import sys
 
-from . import attribution, device, fsdp, groups, steps, values
+from . import attribution, device, fsdp, groups, leaving, steps, values
 
 _ATTRIBUTION = device.DETAIL != "off"
 
@@ -62,6 +62,7 @@ def _install():
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         if name in os.environ:
             device.config(name.lower(), os.environ[name])
+    leaving.install()
     sys.meta_path.insert(0, _Watcher())
     for name in list(_WANTED):
         if name in sys.modules:
