@@ -83,7 +83,7 @@ _plimsoll() {
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
     run:--detail) _plimsoll_words full low off; return ;;
-    run:--stack) _plimsoll_words auto none "$(_plimsoll_stacks "$program")"; return ;;
+    run:--stack | evaluate:--stack) _plimsoll_words auto none "$(_plimsoll_stacks "$program")"; return ;;
     stacks:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
     stacks:--record | calibrate:--record | calibrate:-o | calibrate:--output) _plimsoll_files -f; return ;;
     calibrate:--python) _plimsoll_files -f -c; return ;;
@@ -138,7 +138,7 @@ _plimsoll() {
         ;;
     evaluate)
         if [[ $cur == -* ]]; then
-            _plimsoll_words --workloads --python --jobs --gpu --truth --late-sample --match --output --resume --force --json --csv \
+            _plimsoll_words --workloads --python --jobs --gpu --stack --truth --late-sample --match --output --resume --force --json --csv \
                 --html --bytes --color
         else
             _plimsoll_files -f

@@ -159,6 +159,7 @@ complete -c plimsoll -n '__plimsoll_is evaluate' -l workloads -x -a '(__fish_com
 complete -c plimsoll -n '__plimsoll_is evaluate' -l python -r -d 'the interpreter that has PyTorch'
 complete -c plimsoll -n '__plimsoll_is evaluate' -s j -l jobs -x -d 'runs at the same time'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l gpu -x -a '(__plimsoll_gpus)' -d 'instead of the card in each row'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l stack -r -d 'the stack file of the runs'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l truth -x -a 'allocated reserved device device-less-first' -d 'what was measured'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l late-sample -d 'model a first sample that came late'
 complete -c plimsoll -n '__plimsoll_is evaluate' -s k -l match -x -d 'only rows that contain this'

@@ -16,7 +16,7 @@
 #include "report/report.h"
 
 struct request {
-    const char *truth, *workloads, *python, *gpu, *folder, *json, *csv, *html, *kind, *pattern, *color;
+    const char *truth, *workloads, *python, *gpu, *stack, *folder, *json, *csv, *html, *kind, *pattern, *color;
     int jobs;
     bool resume, force, late_sample, bytes;
     char own_folder[64];       /* a temporary one, if none was given */
@@ -42,6 +42,7 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
         {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
         {"color", 0, PLM_OPTION_TEXT, &r->color, true},
         {"late-sample", 0, PLM_OPTION_FLAG, &r->late_sample, true},
+        {"stack", 0, PLM_OPTION_TEXT, &r->stack, true},
     };
     int words, status = plm_options_among(table, sizeof table / sizeof table[0], "evaluate", argc, argv, &r->truth, 1,
                                           &words, error);
@@ -200,6 +201,7 @@ static int evaluate(struct request *r, const struct plm_install *install, struct
                                                 .workloads = workloads,
                                                 .python = r->python,
                                                 .gpu = r->gpu,
+                                                .stack = r->stack,
                                                 .pattern = r->pattern,
                                                 .folder = r->folder,
                                                 .jobs = r->jobs};

@@ -46,7 +46,7 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
     hash = mix(hash, r->optimizer);
     snprintf(text, sizeof text, "%llu %d", (unsigned long long)r->batch, r->zero_grad);
     hash = mix(mix(hash, text), run->card);
-    hash = mix(hash, s->python);
+    hash = mix(mix(hash, s->python), s->stack ? s->stack : "");
     hash = mix_file(hash, s->workloads->folder, run->workload->script);
     hash = mix_file(hash, s->workloads->folder, "workloads.ini");
     hash = mix_file(hash, s->install->device, "");

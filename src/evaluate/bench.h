@@ -24,6 +24,7 @@ struct plm_bench_settings {
     const struct plm_workloads *workloads;
     const char *python;       /* the interpreter that has PyTorch */
     const char *gpu;          /* instead of the row's own; NULL: the row's */
+    const char *stack;        /* for `plimsoll run --stack`; NULL: as it chooses */
     const char *pattern;      /* only rows whose run, family, model or optimizer contains it; NULL: all */
     const char *folder;       /* for records and results */
     int jobs;

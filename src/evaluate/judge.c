@@ -37,7 +37,8 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* The range of device_used holds that of the context, which is not part of the other kinds. */
+/* The range of device_used holds that of the context, which is not part of the other kinds. What comes after the first sample is, at the
+   upper end: a process that used the card before has loaded its code already, a fresh one has not. */
 struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
     const uint64_t beyond = less(less(o->high, o->context_high), o->reserved + o->outside);
@@ -50,7 +51,7 @@ struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_t
     default: e.bytes = o->reserved + o->outside;
     }
     e.low = less(e.bytes, below);
-    e.high = e.bytes + beyond;
+    e.high = e.bytes + beyond + (kind == PLM_TRUTH_LESS_FIRST ? o->later : 0);
     return e;
 }
 
@@ -75,7 +76,7 @@ static void score_own(const struct plm_evaluation *e, const struct plm_estimator
     const bool late = by->late && run->workload->first_sample == PLM_SAMPLE_LATE;
     const uint64_t unseen = late ? o->early : 0, expected = less(own.bytes, unseen);
     const uint64_t cap = by->upper ? beside.high : beside.bytes;
-    const uint64_t context = by->upper ? o->context_high : o->context;
+    const uint64_t context = by->upper ? less(o->context_high, o->later) : o->context;
     const double total = (double)(truth->total ? truth->total : run->total);
     bool oom;
     *s = (struct plm_score){.judged = true};

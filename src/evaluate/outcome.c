@@ -74,6 +74,8 @@ static void fill(const struct plm_job *job, const struct plm_workload *workload,
     o->context = ladder.context;
     o->context_low = context.low;
     o->context_high = context.high;
+    for (int i = 1; i < context.lines; i++) /* the first one is the context itself */
+        o->later += context.line[i].high;
     o->outside = ladder.device_used - ladder.reserved - ladder.context;
     o->low = ladder.low;
     o->high = ladder.high;

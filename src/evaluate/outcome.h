@@ -19,10 +19,12 @@ struct plm_outcome {
     uint64_t allocated, reserved; /* peaks */
     uint64_t outside;             /* libraries and other allocations: device_used without reserved and context */
     uint64_t context, context_low, context_high;
-    uint64_t low, high;           /* of device_used */
+    uint64_t
+        later; /* of context_high: what may come after a first sample, such as code that is loaded when it is used */
+    uint64_t low, high; /* of device_used */
     uint64_t least; /* the least that PyTorch can do with instead of `reserved`: it gives cached memory back first */
     uint64_t early; /* reserved when the first batch came: the model, and what the optimizer made with it */
-    double seconds, cpu_seconds;  /* of the run: by the clock, and of all its processes */
+    double seconds, cpu_seconds; /* of the run: by the clock, and of all its processes */
 };
 
 /* With context. */

@@ -15,8 +15,8 @@ struct column {
 };
 #define COLUMN(field) {#field, offsetof(struct plm_outcome, field)}
 static const struct column columns[] = {
-    COLUMN(allocated),    COLUMN(reserved), COLUMN(outside), COLUMN(context), COLUMN(context_low),
-    COLUMN(context_high), COLUMN(low),      COLUMN(high),    COLUMN(least),   COLUMN(early),
+    COLUMN(allocated), COLUMN(reserved), COLUMN(outside), COLUMN(context), COLUMN(context_low), COLUMN(context_high),
+    COLUMN(low),       COLUMN(high),     COLUMN(later),   COLUMN(least),   COLUMN(early),
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 

@@ -62,11 +62,17 @@ static void become(const struct pool *p, size_t index)
     snprintf(mode, sizeof mode, "%d", run->row->zero_grad);
     path_of(p, index, "plm", record, sizeof record);
     path_of(p, index, "log", log, sizeof log);
-    const char *const first[] = {
-        "plimsoll", "run", "--gpu",   run->card, "--until-exit", "--detail",      "low",     "-f", "-o",
-        record,     "--",  s->python, script,    "--model",      run->row->model, "--batch", batch};
+    const char *const first[] = {"plimsoll", "run", "--gpu", run->card, "--until-exit",
+                                 "--detail", "low", "-f",    "-o",      record};
+    const char *const then[] = {"--", s->python, script, "--model", run->row->model, "--batch", batch};
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
         command[n++] = first[i];
+    if (s->stack) {
+        command[n++] = "--stack";
+        command[n++] = s->stack;
+    }
+    for (size_t i = 0; i < sizeof then / sizeof then[0]; i++)
+        command[n++] = then[i];
     if (*run->row->optimizer) {
         command[n++] = "--optimizer";
         command[n++] = run->row->optimizer;

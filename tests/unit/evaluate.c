@@ -278,6 +278,28 @@ static void test_kinds(void **state)
     assert_int_equal(plm_truth_kind_parse("used", &kind), PLM_EINVAL);
 }
 
+/* Of the 70 that the context may take, 25 may come after the first sample: they widen what is compared with such a truth, and it alone. */
+static void test_later(void **state)
+{
+    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
+    struct plm_evaluation e;
+    struct made m;
+    (void)state;
+    make(&m);
+    for (size_t i = 0; i < 3; i++)
+        m.run[i].outcome.later = 25;
+    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).high, 455);
+    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).bytes, 410);
+    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_RESERVED).high, 420);
+    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_DEVICE).high, 500);
+    m.run[0].usable = 350 + 10 + 20 + 70; /* all that the upper end holds counts once */
+    m.run[1].usable = m.run[0].usable - 1;
+    m.row[1].oom = true;
+    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
+    assert_true(e.estimator[1].score[0].agrees && e.estimator[1].score[1].agrees);
+    plm_evaluation_free(&e);
+}
+
 static void test_judge(void **state)
 {
     const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST, .late_sample = true};
@@ -285,7 +307,7 @@ static void test_judge(void **state)
     struct made m;
     (void)state;
     make(&m);
-    m.row[1].ground = 470;  /* 60 more than estimated: 350 + 10 + 60 do not go into 410, but into the upper end */
+    m.row[1].ground = 470; /* 60 more than estimated: 350 + 10 + 60 do not go into 410, but into the upper end */
     assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
     assert_int_equal(e.estimators, 4);
     assert_int_equal(e.families, 3);
@@ -489,7 +511,7 @@ int main(void)
         cmocka_unit_test(test_truth),       cmocka_unit_test(test_truth_bad), cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_metrics),     cmocka_unit_test(test_kinds),     cmocka_unit_test(test_judge),
         cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_tools),     cmocka_unit_test(test_early),
-        cmocka_unit_test(test_results),     cmocka_unit_test(test_workloads),
+        cmocka_unit_test(test_results),     cmocka_unit_test(test_workloads), cmocka_unit_test(test_later),
     };
     return RUN(tests);
 }
