@@ -93,18 +93,18 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
                   const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error)
 {
     struct others *others = calloc(1, sizeof *others);
-    int status = 0;
-    *table = (struct plm_fit_table){.fit = fit, .row = calloc(count + 1, sizeof *table->row)};
-    if (!others || !table->row)
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
-    if (status == 0) {
-        table->rows = count;
-        for (size_t i = 0; i < count; i++)
-            table->row[i] =
-                (struct plm_fit_row){.card = &cards[i], .usable = plm_margin_usable(margin, cards[i].memory_usable)};
-        qsort(table->row, count, sizeof *table->row, plm_fit_by_memory);
-        status = fill(table, others, error);
+    struct plm_fit_row *row = calloc(count + 1, sizeof *row);
+    int status;
+    *table = (struct plm_fit_table){.fit = fit, .row = row, .rows = count};
+    if (!others || !row) {
+        free(others);
+        plm_fit_table_free(table);
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
     }
+    for (size_t i = 0; i < count; i++)
+        row[i] = (struct plm_fit_row){.card = &cards[i], .usable = plm_margin_usable(margin, cards[i].memory_usable)};
+    qsort(row, count, sizeof *row, plm_fit_by_memory);
+    status = fill(table, others, error);
     free(others);
     if (status)
         plm_fit_table_free(table);

@@ -110,23 +110,25 @@ int plm_tune(const struct plm_fit *fit, const struct plm_card *card, const struc
              plm_tune_progress *tell, void *context, struct plm_tune *t, struct plm_error *error)
 {
     struct plm_candidate *candidate = calloc(PLM_CANDIDATES, sizeof *candidate);
-    int status = 0;
+    struct plm_tune_row *row = calloc(PLM_CANDIDATES, sizeof *row);
+    int status;
 
-    *t = (struct plm_tune){.fit = fit, .card = card, .row = calloc(PLM_CANDIDATES, sizeof *t->row)};
-    if (!candidate || !t->row)
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
-    if (status == 0) {
-        t->usable = card ? plm_margin_usable(margin, card->memory_usable) : 0;
-        t->own.candidate.settings = fit->settings;
-        snprintf(t->own.candidate.text, sizeof t->own.candidate.text, "%s", fit->allocator);
-        t->rows = plm_candidates(fit->torch, card != NULL, candidate);
-        for (size_t i = 0; i < t->rows; i++)
-            t->row[i].candidate = candidate[i];
-        status = try_row(t, &t->own, error);
+    *t = (struct plm_tune){.fit = fit, .card = card, .row = row};
+    if (!candidate || !row) {
+        free(candidate);
+        plm_tune_free(t);
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
     }
+    t->usable = card ? plm_margin_usable(margin, card->memory_usable) : 0;
+    t->own.candidate.settings = fit->settings;
+    snprintf(t->own.candidate.text, sizeof t->own.candidate.text, "%s", fit->allocator);
+    t->rows = plm_candidates(fit->torch, card != NULL, candidate);
+    for (size_t i = 0; i < t->rows; i++)
+        row[i].candidate = candidate[i];
+    free(candidate);
+    status = try_row(t, &t->own, error);
     if (status == 0)
         status = try_all(t, tell, context, error);
-    free(candidate);
     if (status) {
         plm_tune_free(t);
         return status;
