@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "device/card.h"
 #include "unit.h"
 
 static struct plm_conv_shape parsed(const char *text)
@@ -53,6 +54,29 @@ static void formula(void **state)
     }
 }
 
+/* Of single cards, and of these shapes only. */
+static void measured(void **state)
+{
+    const struct plm_card rtx3060 = {.major = 8, .minor = 6, .sms = 28}, rtx4060 = {.major = 8, .minor = 9, .sms = 24};
+    struct plm_conv_shape shape = parsed("backward-filter 128x32x43x43 16x32x1x1 stride 1x1 pad 0x0" REST);
+    uint64_t bytes = 0;
+    (void)state;
+    assert_true(plm_conv_measured(&shape, &rtx3060, &bytes));
+    assert_in_range(bytes, (uint64_t)(1.449 * 128 * MIB) + 100 * MIB, (uint64_t)(1.451 * 128 * MIB) + 100 * MIB);
+    assert_false(plm_conv_measured(&shape, &rtx4060, &bytes));
+    shape.n = 350;
+    assert_false(plm_conv_measured(&shape, &rtx3060, &bytes));
+    shape.n = 128;
+    shape.channels_last = true;
+    assert_false(plm_conv_measured(&shape, &rtx3060, &bytes));
+    shape = parsed("forward 128x32x43x43 16x32x1x1 stride 1x1 pad 0x0" REST);
+    assert_false(plm_conv_measured(&shape, &rtx3060, &bytes));
+    /* 3 channels to 16: input and filter padded to 4 channels, and the output */
+    shape = parsed("backward-filter 2x3x8x8 16x3x3x3 stride 2x2 pad 1x1" REST);
+    assert_true(plm_conv_measured(&shape, &rtx4060, &bytes));
+    assert_int_equal(bytes, 4 * (2 * 4 * 64 + 16 * 4 * 9 + 2 * 16 * 16));
+}
+
 /* Sizes that no tensor has do not overflow into small ones that look right. */
 static void absurd(void **state)
 {
@@ -84,7 +108,8 @@ int main(void)
 {
     static const char text[] = "[stack]\nname = x\nmade = measured\n[convolution]\n"
                                "forward 8x64x56x56 128x64x3x3 stride 1x1 pad 1x1" REST " = 8519681, 0, 134217729*\n";
-    const struct CMUnitTest tests[] = {cmocka_unit_test(formula), cmocka_unit_test(absurd), cmocka_unit_test(table)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formula), cmocka_unit_test(measured), cmocka_unit_test(absurd),
+                                       cmocka_unit_test(table)};
     unit_write(unit_path("table.ini"), text, sizeof text - 1);
     setenv("PLIMSOLL_STACK", unit_path("table.ini"), 1);
     return RUN(tests);

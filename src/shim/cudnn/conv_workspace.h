@@ -9,6 +9,8 @@
 #include "record/format.h"
 #include "stack/stack_file.h"
 
+struct plm_card;
+
 struct plm_conv_answer {
     enum plm_conv_source source;
     int plans, fastest;              /* fastest: -1 if all are alike */
@@ -21,5 +23,8 @@ void plm_conv_answer(const struct plm_conv_shape *shape, struct plm_conv_answer 
 
 /* The formula: the best plan, and the most that is seen for such a convolution. The least is 0. */
 void plm_conv_model(const struct plm_conv_shape *shape, uint64_t *bytes, uint64_t *most);
+
+/* The few that were measured on single cards and that the formula is far from. False: this is none of them. */
+bool plm_conv_measured(const struct plm_conv_shape *shape, const struct plm_card *card, uint64_t *bytes);
 
 #endif
