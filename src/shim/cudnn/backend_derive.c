@@ -92,9 +92,14 @@ static int make_config(struct plm_backend **out, struct plm_backend *graph, cons
     struct plm_backend *engine = plm_backend_new(PLM_BACKEND_ENGINE);
     struct plm_backend *config = plm_backend_new(PLM_BACKEND_ENGINE_CONFIG);
     const int note = NOTE_TENSOR_CORE;
-    int status = engine && config ? PLM_DNN_OK : plm_dnn_fail(PLM_DNN_NOMEM, "out of host memory");
+    int status = PLM_DNN_OK;
 
-    if (status == PLM_DNN_OK && graph)
+    if (!engine || !config) {
+        plm_backend_release(engine);
+        plm_backend_release(config);
+        return plm_dnn_fail(PLM_DNN_NOMEM, "out of host memory");
+    }
+    if (graph)
         status = plm_backend_set(engine, PLM_ATTR_ENGINE_GRAPH, PLM_TYPE_DESCRIPTOR, 1, &graph);
     if (status == PLM_DNN_OK)
         status = set_int64(engine, PLM_ATTR_ENGINE_INDEX, offer->index);
@@ -151,7 +156,7 @@ static int offers_of(const struct plm_backend *graph, bool fallback, struct offe
 
 static int derive_heuristic(struct plm_backend *heuristic)
 {
-    struct plm_backend *graph = plm_backend_child(heuristic, PLM_ATTR_HEURISTIC_GRAPH), *config[OFFERS];
+    struct plm_backend *graph = plm_backend_child(heuristic, PLM_ATTR_HEURISTIC_GRAPH), *config[OFFERS] = {NULL};
     const struct plm_backend_attribute *mode = plm_backend_find(heuristic, PLM_ATTR_HEURISTIC_MODE);
     struct offer offer[OFFERS];
     int count, made = 0, kind = 0, status = PLM_DNN_OK;

@@ -44,7 +44,7 @@ static uint64_t least(const struct plm_conv_answer *answer)
 
 static int workspace(const struct plm_conv_call *call, int algorithm, size_t *bytes)
 {
-    struct plm_conv_answer answer;
+    struct plm_conv_answer answer = {0};
     int status = answer_of(call, &answer);
     if (status != PLM_DNN_OK)
         return status;
@@ -58,7 +58,7 @@ static int workspace(const struct plm_conv_call *call, int algorithm, size_t *by
 static int results(const struct plm_conv_call *call, float milliseconds, uint64_t room, int requested, int *returned,
                    struct perf *out)
 {
-    struct plm_conv_answer answer;
+    struct plm_conv_answer answer = {0};
     int status = answer_of(call, &answer);
     if (status != PLM_DNN_OK)
         return status;
