@@ -67,6 +67,7 @@ struct plm_launch {
     int gpus;
     int steps;                /* 0: until the command exits; PLM_STEPS_STEADY: until its memory no longer changes */
     bool bounded;
+    uint64_t usable;          /* of the card, measured; 0: as the catalogue has it. With `bounded` */
     uint64_t context;         /* what it takes, measured for this software; 0: the model decides. With `bounded` */
     const char *detail;       /* "full", "low", "off" */
     struct plm_assume assume;

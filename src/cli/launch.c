@@ -71,7 +71,7 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
         unsetenv("PLIMSOLL_STACK");
     plm_assume_environment(&l->assume);
     if (l->bounded) {
-        set_number("PLIMSOLL_LIMIT", l->gpu->card.memory_usable);
+        set_number("PLIMSOLL_LIMIT", l->usable ? l->usable : l->gpu->card.memory_usable);
         if (l->context)
             set_number("PLIMSOLL_CONTEXT", l->context);
         else

@@ -368,6 +368,8 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
         return plm_complain(PLM_EXIT_CANNOT, "the path of the record or of the stack file is too long");
     launch.record = record;
     launch.stack = stack ? stack_path : NULL;
+    launch.context = stack ? plm_stack_context(stack) : 0;
+    launch.usable = stack ? plm_stack_limit(stack, &launch.gpu->card) : 0;
     return run(o, &launch, catalogue, stack, show, context);
 }
 

@@ -33,21 +33,35 @@ static void put(const char *key, const char *value)
         plm_record_config(key, value);
 }
 
-/* What the ladder takes for the context, code of libraries included: bytes, least, most, source. Most trainings use cuBLAS
-   and cuDNN; which libraries this one will use is not known yet. NCCL has a line of its own. */
-static void put_context(const struct plm_stack_file *s)
+/* Most trainings use cuBLAS and cuDNN; which libraries this one will use is not known yet. */
+uint64_t plm_stack_context(const struct plm_stack_entry *entry)
 {
+    const struct plm_stack_range *m = entry->stack->memory, *context = &m[PLM_STACK_CONTEXT];
+    if (!context->known)
+        return 0;
+    return context->low + (context->high - context->low) / 2 + m[PLM_STACK_AFTER_CUBLAS].low +
+           m[PLM_STACK_AFTER_CUDNN].low;
+}
+
+uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card)
+{
+    const struct plm_stack_range *usable = &entry->stack->memory[PLM_STACK_USABLE];
+    return usable->known && plm_stack_on_card(entry->stack, card) ? usable->low : 0;
+}
+
+/* What the ladder takes for the context, code of libraries included: bytes, least, most, source. NCCL has a line of its own. */
+static void put_context(const struct plm_stack_entry *entry)
+{
+    const struct plm_stack_file *s = entry->stack;
     const struct plm_stack_range *m = s->memory, *context = &m[PLM_STACK_CONTEXT];
-    unsigned long long bytes, most = context->high;
+    unsigned long long most = context->high;
     char value[200];
     if (!context->known)
         return;
-    bytes = context->low + (context->high - context->low) / 2 + m[PLM_STACK_AFTER_CUBLAS].low +
-            m[PLM_STACK_AFTER_CUDNN].low;
     for (int i = PLM_STACK_AFTER_CUBLAS; i < PLM_STACK_AFTER_NCCL; i++)
         most += m[i].high;
-    snprintf(value, sizeof value, "%llu %llu %llu stack file %.60s, %s", bytes, (unsigned long long)context->low, most,
-             s->id, plm_stack_made_name(s->made));
+    snprintf(value, sizeof value, "%llu %llu %llu stack file %.60s, %s", (unsigned long long)plm_stack_context(entry),
+             (unsigned long long)context->low, most, s->id, plm_stack_made_name(s->made));
     put("context", value);
 }
 
@@ -66,7 +80,7 @@ void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_ca
     put("stack-gpu", s->gpu);
     if (s->gpu[0] || s->major || s->sms)
         put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
-    put_context(s);
+    put_context(entry);
     for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
         if (!s->memory[i].known)
             continue;

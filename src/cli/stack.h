@@ -13,6 +13,11 @@ struct plm_install;
 int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
                      const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error);
 
+/* What the context takes with the code of cuBLAS and cuDNN; 0: not known. And what is usable of the card; 0 if that is not
+   known, or of another card. */
+uint64_t plm_stack_context(const struct plm_stack_entry *entry);
+uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card);
+
 /* Writes what the analysis needs to know of it into the record of this process; docs/record.md has the keys. */
 void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card);
 

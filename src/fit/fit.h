@@ -90,6 +90,7 @@ bool plm_fit_is_quick(const struct plm_job *job);
 struct plm_fit_row {
     const struct plm_card *card;
     uint64_t usable;        /* less the margin */
+    bool assumed;           /* nobody has measured how much is usable */
     uint64_t need, minimum; /* with this card's context */
     struct plm_fit_answer answer;
     char better[128]; /* a setting with which the verdict is better ("default"); "": none of those tried */

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "device/card.h"
 #include "fit/candidates.h"
+#include "analysis/job.h"
 #include "fit/fit.h"
+#include "stack/match.h"
 
 /* The settings that may change a verdict, each replayed once for all cards. */
 struct others {
@@ -72,8 +74,10 @@ static int fill(struct plm_fit_table *t, struct others *others, struct plm_error
         row->minimum = row->need - (t->need.need - t->minimum);
         if (i && repeats(fit, row, row - 1)) {
             const struct plm_card *card = row->card;
+            const bool assumed = row->assumed;
             *row = row[-1];
             row->card = card;
+            row->assumed = assumed;
             continue;
         }
         status = plm_fit_card(fit, &fit->settings, &t->need, row->card, row->usable, &row->answer, error);
@@ -101,8 +105,10 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
         plm_fit_table_free(table);
         return plm_fail(error, PLM_ENOMEM, "out of memory");
     }
-    for (size_t i = 0; i < count; i++)
-        row[i] = (struct plm_fit_row){.card = &cards[i], .usable = plm_margin_usable(margin, cards[i].memory_usable)};
+    for (size_t i = 0; i < count; i++) {
+        row[i].card = &cards[i];
+        row[i].usable = plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, &cards[i], &row[i].assumed));
+    }
     qsort(row, count, sizeof *row, plm_fit_by_memory);
     status = fill(table, others, error);
     free(others);

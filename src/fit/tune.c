@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/job.h"
 #include "base/error.h"
 #include "device/card.h"
+#include "stack/match.h"
 
 enum { THREADS = 16 };
 
@@ -111,6 +113,7 @@ int plm_tune(const struct plm_fit *fit, const struct plm_card *card, const struc
 {
     struct plm_candidate *candidate = calloc(PLM_CANDIDATES, sizeof *candidate);
     struct plm_tune_row *row = calloc(PLM_CANDIDATES, sizeof *row);
+    bool assumed;
     int status;
 
     *t = (struct plm_tune){.fit = fit, .card = card, .row = row};
@@ -119,7 +122,7 @@ int plm_tune(const struct plm_fit *fit, const struct plm_card *card, const struc
         plm_tune_free(t);
         return plm_fail(error, PLM_ENOMEM, "out of memory");
     }
-    t->usable = card ? plm_margin_usable(margin, card->memory_usable) : 0;
+    t->usable = card ? plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, card, &assumed)) : 0;
     t->own.candidate.settings = fit->settings;
     snprintf(t->own.candidate.text, sizeof t->own.candidate.text, "%s", fit->allocator);
     t->rows = plm_candidates(fit->torch, card != NULL, candidate);

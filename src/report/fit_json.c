@@ -59,7 +59,7 @@ int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_repo
         plm_json_object(&j, NULL);
         plm_json_string(&j, "gpu", row->card->id);
         plm_json_integer(&j, "usable", row->usable);
-        plm_json_bool(&j, "usable_assumed", row->card->memory_usable_assumed);
+        plm_json_bool(&j, "usable_assumed", row->assumed);
         plm_json_integer(&j, "need", row->need);
         plm_json_integer(&j, "need_minimum", row->minimum);
         plm_json_signed(&j, "headroom", (int64_t)row->usable - (int64_t)row->need);

@@ -81,7 +81,7 @@ static void line(const struct plm_page *p, const struct plm_fit_row *row)
     plm_page_amount(p, room, sizeof room, over ? row->need - row->usable : row->usable - row->need);
     snprintf(sign, sizeof sign, "%s%s", over ? "-" : "+", room);
     fprintf(p->out, " %*s%s %*s  %s%-5s%s", amount, plm_page_amount(p, usable, sizeof usable, row->usable),
-            row->card->memory_usable_assumed ? "~" : " ", amount + 1, sign, plm_ink(p, inks[row->answer.verdict]),
+            row->assumed ? "~" : " ", amount + 1, sign, plm_ink(p, inks[row->answer.verdict]),
             plm_verdict_name(row->answer.verdict), plm_ink(p, PLM_INK_PLAIN));
     remark(p, row);
     fputc('\n', p->out);
@@ -112,7 +112,7 @@ static void rows(const struct plm_page *p, const struct plm_fit_table *t, bool a
                 plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = small; i < t->rows - large; i++) {
         line(p, &t->row[i]);
-        assumed |= t->row[i].card->memory_usable_assumed;
+        assumed |= t->row[i].assumed;
     }
     if (large)
         fprintf(p->out, "  %s%zu larger one%s: fit%s  (--all shows them)%s\n", plm_ink(p, PLM_INK_DIM), large,

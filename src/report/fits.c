@@ -4,6 +4,7 @@
 #include "device/card.h"
 #include "fit/fit.h"
 #include "report/report.h"
+#include "stack/match.h"
 
 /* By the device that needs most; no allocator is asked. */
 static int by_ladder(const struct plm_job *job, const struct plm_card *cards, size_t count,
@@ -22,11 +23,14 @@ static int by_ladder(const struct plm_job *job, const struct plm_card *cards, si
     if (!fits->row)
         return plm_fail(error, PLM_ENOMEM, "out of memory");
     for (size_t i = 0; i < fits->rows; i++) {
+        bool assumed;
+        const uint64_t usable = plm_stack_usable(&job->summary, &cards[i], &assumed);
         l = plm_ladder_on(&job->summary, most, &cards[i]);
         fits->row[i] = (struct plm_fit_row){.card = &cards[i],
-                                            .usable = cards[i].memory_usable,
+                                            .usable = usable,
+                                            .assumed = assumed,
                                             .need = l.device_used,
-                                            .answer = {.verdict = plm_ladder_fit(&l, cards[i].memory_usable)}};
+                                            .answer = {.verdict = plm_ladder_fit(&l, usable)}};
     }
     qsort(fits->row, fits->rows, sizeof *fits->row, plm_fit_by_memory);
     return 0;

@@ -70,7 +70,7 @@ static void write_card(struct page *p, const struct plm_fit_row *row)
     plm_json_string(&p->json, "id", row->card->id);
     plm_json_string(&p->json, "name", row->card->name);
     plm_json_integer(&p->json, "usable", row->usable);
-    plm_json_bool(&p->json, "assumed", row->card->memory_usable_assumed);
+    plm_json_bool(&p->json, "assumed", row->assumed);
     plm_json_bool(&p->json, "mig", row->card->mig);
     plm_json_integer(&p->json, "need", row->need);
     plm_json_string(&p->json, "verdict", plm_verdict_name(row->answer.verdict));

@@ -2,9 +2,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/summary.h"
+#include "device/card.h"
 #include "stack/stack_file.h"
 
 enum { PARTS = 4 };
@@ -66,4 +68,15 @@ bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY
     gpu = plm_summary_config(job, "stack-gpu");
     snprintf(why + used, PLM_STACK_WHY - used, "%sthe card is %s", used ? ", " : "", gpu ? gpu : "another one");
     return true;
+}
+
+uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed)
+{
+    const char *value = plm_summary_config(job, "stack-usable"), *same = plm_summary_config(job, "stack-card"),
+               *gpu = plm_summary_config(job, "gpu");
+    uint64_t bytes = 0;
+    if (value && same && !strcmp(same, "same") && gpu && !strcmp(gpu, card->id))
+        bytes = strtoull(value, NULL, 10);
+    *assumed = !bytes && card->memory_usable_assumed;
+    return bytes ? bytes : card->memory_usable;
 }

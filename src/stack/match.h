@@ -6,7 +6,9 @@
 #define PLM_STACK_MATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct plm_card;
 struct plm_stack_file;
 struct plm_summary;
 
@@ -17,5 +19,8 @@ bool plm_stack_differs(const struct plm_stack_file *stack, const struct plm_summ
 
 /* The same for the stack that a job ran with, from its record alone; the card counts too. */
 bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY]);
+
+/* Usable memory of a card: as the job's stack file has it, if that was made on this card, else as the catalogue has it. */
+uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed);
 
 #endif
