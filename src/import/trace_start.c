@@ -8,7 +8,7 @@
 #include "import/trace.h"
 
 /* Pages of expandable segments that all events together may be about. */
-#define PAGES_MOST (1ull << 26)
+#define PAGES_MOST (1ull << 22) /* mapped and unmapped, over the whole history */
 
 struct work {
     const struct plm_unpickled *p;
