@@ -494,7 +494,7 @@ def run(options):
         import torch
     except ModuleNotFoundError as error:
         raise Broken(f"this Python ({sys.executable}) has no PyTorch; --python names another") from error
-    except (ImportError, OSError) as error:
+    except (ImportError, OSError, ValueError) as error:  # ValueError: releases that look for NVIDIA's packages and find none
         raise Broken(f"PyTorch cannot be imported here: {str(error).splitlines()[0][:200]}") from error
     if not torch.cuda.is_available():
         raise Broken("there is no GPU here that PyTorch can use; copy this script to a machine that has one")
