@@ -165,3 +165,12 @@ void plm_lane_categories(const struct plm_lane *lane, uint32_t moment, uint64_t 
         if (moment < lane->block[i].free_at)
             bytes[lane->block[i].category] += lane->block[i].bytes;
 }
+
+const struct plm_lane *plm_job_largest(const struct plm_job *job)
+{
+    const struct plm_lane *largest = &job->lane[0];
+    for (size_t i = 1; i < job->lanes; i++)
+        if (job->lane[i].summary->used_peak > largest->summary->used_peak)
+            largest = &job->lane[i];
+    return largest;
+}

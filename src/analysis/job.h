@@ -91,6 +91,8 @@ struct plm_job {
 
 int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
 void plm_job_free(struct plm_job *job);
+/* The device whose memory decides: the one that takes most of its card. The job must have one. */
+const struct plm_lane *plm_job_largest(const struct plm_job *job);
 
 const char *plm_phase_name(enum plm_phase phase);           /* "zero_grad" */
 const char *plm_category_name(enum plm_category category);  /* "parameters" */

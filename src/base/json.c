@@ -97,6 +97,12 @@ void plm_json_string(struct plm_json *json, const char *key, const char *value)
     quote(json, value);
 }
 
+void plm_json_text(struct plm_json *j, const char *key, const char *value)
+{
+    if (value && *value)
+        plm_json_string(j, key, value);
+}
+
 void plm_json_integer(struct plm_json *json, const char *key, uint64_t value)
 {
     open_value(json, key);

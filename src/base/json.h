@@ -23,6 +23,8 @@ void plm_json_array(struct plm_json *json, const char *key);
 void plm_json_end_object(struct plm_json *json);
 void plm_json_end_array(struct plm_json *json);
 void plm_json_string(struct plm_json *json, const char *key, const char *value);
+/* Nothing for NULL and "": what is not known is absent from a document, never null. */
+void plm_json_text(struct plm_json *json, const char *key, const char *value);
 void plm_json_integer(struct plm_json *json, const char *key, uint64_t value);
 void plm_json_signed(struct plm_json *json, const char *key, int64_t value);
 void plm_json_real(struct plm_json *json, const char *key, double value);

@@ -101,12 +101,6 @@ static int print_text(const struct plm_stack_list *stacks, const struct against 
     return fflush(stdout) || ferror(stdout) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
 }
 
-static void json_text(struct plm_json *j, const char *key, const char *value)
-{
-    if (value[0])
-        plm_json_string(j, key, value);
-}
-
 static void json_memory(struct plm_json *j, const struct plm_stack_file *s)
 {
     plm_json_object(j, "memory");
@@ -129,15 +123,15 @@ static void json_stack(struct plm_json *j, const struct plm_stack_entry *e, cons
     plm_json_string(j, "name", s->name);
     plm_json_string(j, "file", e->path);
     plm_json_string(j, "made", plm_stack_made_name(s->made));
-    json_text(j, "date", s->date);
-    json_text(j, "source", s->source);
-    json_text(j, "torch", s->torch);
-    json_text(j, "cuda", s->cuda);
-    json_text(j, "driver", s->driver);
-    json_text(j, "cudnn", s->cudnn);
-    json_text(j, "cublas", s->cublas);
-    json_text(j, "nccl", s->nccl);
-    json_text(j, "gpu", s->gpu);
+    plm_json_text(j, "date", s->date);
+    plm_json_text(j, "source", s->source);
+    plm_json_text(j, "torch", s->torch);
+    plm_json_text(j, "cuda", s->cuda);
+    plm_json_text(j, "driver", s->driver);
+    plm_json_text(j, "cudnn", s->cudnn);
+    plm_json_text(j, "cublas", s->cublas);
+    plm_json_text(j, "nccl", s->nccl);
+    plm_json_text(j, "gpu", s->gpu);
     if (s->major) {
         plm_json_integer(j, "compute_major", (uint64_t)s->major);
         plm_json_integer(j, "compute_minor", (uint64_t)s->minor);

@@ -48,18 +48,9 @@ static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload 
     return 0;
 }
 
-static const struct plm_lane *largest(const struct plm_job *job)
-{
-    const struct plm_lane *most = &job->lane[0];
-    for (size_t i = 1; i < job->lanes; i++)
-        if (job->lane[i].summary->used_peak > most->summary->used_peak)
-            most = &job->lane[i];
-    return most;
-}
-
 static void fill(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
 {
-    const struct plm_lane *lane = largest(job);
+    const struct plm_lane *lane = plm_job_largest(job);
     const struct plm_ladder ladder = plm_ladder(&job->summary, lane->summary);
     const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
     const char *torch = plm_summary_config(&job->summary, "torch"),

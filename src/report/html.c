@@ -15,13 +15,6 @@ struct page {
     struct plm_html_names names;
 };
 
-/* Fields that are not known are absent. */
-static void text(struct page *p, const char *key, const char *value)
-{
-    if (value && *value)
-        plm_json_string(&p->json, key, value);
-}
-
 static void write_job(struct page *p)
 {
     const struct plm_summary *s = &p->job->summary;
@@ -36,9 +29,9 @@ static void write_job(struct page *p)
     for (int i = 0; snprintf(key, sizeof key, "argv[%d]", i), (word = plm_summary_config(s, key)); i++)
         plm_json_string(&p->json, NULL, word);
     plm_json_end_array(&p->json);
-    text(p, "torch", plm_summary_config(s, "torch"));
-    text(p, "cuda", plm_summary_config(s, "cuda"));
-    text(p, "python", plm_summary_config(s, "python"));
+    plm_json_text(&p->json, "torch", plm_summary_config(s, "torch"));
+    plm_json_text(&p->json, "cuda", plm_summary_config(s, "cuda"));
+    plm_json_text(&p->json, "python", plm_summary_config(s, "python"));
     plm_json_integer(&p->json, "steps", (uint64_t)s->steps);
     plm_json_integer(&p->json, "launches", s->launches);
     plm_json_real(&p->json, "seconds", seconds ? strtod(seconds, NULL) : s->seconds);
@@ -116,7 +109,7 @@ static void rung(struct page *p, const char *name, uint64_t from, uint64_t bytes
         plm_json_integer(&p->json, "from", from);
     plm_json_integer(&p->json, "bytes", bytes);
     plm_json_string(&p->json, "how", how);
-    text(p, "reason", reason);
+    plm_json_text(&p->json, "reason", reason);
     if (sum)
         plm_json_bool(&p->json, "sum", true);
     plm_json_end_object(&p->json);
@@ -162,9 +155,9 @@ static void write_place(struct page *p, const struct plm_lane *lane, const struc
     if (place.known)
         plm_json_integer(&p->json, "point", point_of(m, place.moment));
     if (place.context) {
-        text(p, "phase", plm_phase_name(place.context->phase));
-        text(p, "module", place.context->module);
-        text(p, "op", *place.context->inner ? place.context->inner : place.context->outer);
+        plm_json_text(&p->json, "phase", plm_phase_name(place.context->phase));
+        plm_json_text(&p->json, "module", place.context->module);
+        plm_json_text(&p->json, "op", *place.context->inner ? place.context->inner : place.context->outer);
     }
     plm_json_end_object(&p->json);
 }
@@ -274,7 +267,7 @@ static int write_document(struct page *p, const struct plm_catalogue *catalogue,
     plm_json_string(&p->json, "record", slash ? slash + 1 : record);
     write_job(p);
     write_confidence(p);
-    text(p, "gpu", plm_summary_config(&p->job->summary, "gpu"));
+    plm_json_text(&p->json, "gpu", plm_summary_config(&p->job->summary, "gpu"));
     plm_json_bool(&p->json, "attributed", p->job->attributed);
     write_lists(p);
     status = write_cards(p, catalogue);

@@ -10,13 +10,6 @@
 #include "fit/fit.h"
 #include "report/report.h"
 
-/* Fields that are not known are absent, never null. */
-static void text(struct plm_json *j, const char *key, const char *value)
-{
-    if (value && *value)
-        plm_json_string(j, key, value);
-}
-
 static void command(struct plm_json *j, const struct plm_summary *s)
 {
     const char *exit_code = plm_summary_config(s, "exit"), *seconds = plm_summary_config(s, "seconds");
@@ -36,10 +29,10 @@ static void command(struct plm_json *j, const struct plm_summary *s)
         plm_json_string(j, NULL, word);
     }
     plm_json_end_array(j);
-    text(j, "torch", plm_summary_config(s, "torch"));
-    text(j, "cuda", plm_summary_config(s, "cuda"));
-    text(j, "python", plm_summary_config(s, "python"));
-    text(j, "allocator", plm_summary_config(s, "allocator"));
+    plm_json_text(j, "torch", plm_summary_config(s, "torch"));
+    plm_json_text(j, "cuda", plm_summary_config(s, "cuda"));
+    plm_json_text(j, "python", plm_summary_config(s, "python"));
+    plm_json_text(j, "allocator", plm_summary_config(s, "allocator"));
     plm_json_integer(j, "steps", (uint64_t)s->steps);
     plm_json_integer(j, "launches", s->launches);
     gmtime_r(&seconds_utc, &tm);
@@ -74,7 +67,7 @@ static void counts(struct plm_json *j, const char *key, const char *name_key, co
     for (int i = 0; i < c->count; i++) {
         plm_json_object(j, NULL);
         plm_json_string(j, name_key, c->item[i].name);
-        text(j, "library", c->item[i].detail);
+        plm_json_text(j, "library", c->item[i].detail);
         plm_json_integer(j, "calls", c->item[i].calls);
         if (c->item[i].bytes)
             plm_json_integer(j, "bytes", c->item[i].bytes);
@@ -97,10 +90,10 @@ static void place(struct plm_json *j, const struct plm_job *job, const struct pl
         plm_json_integer(j, "step", p->step);
     if (p->context) {
         plm_json_string(j, "phase", plm_phase_name(p->context->phase));
-        text(j, "module", p->context->module);
-        text(j, "op", *p->context->inner ? p->context->inner : p->context->outer);
+        plm_json_text(j, "module", p->context->module);
+        plm_json_text(j, "op", *p->context->inner ? p->context->inner : p->context->outer);
         if (strcmp(p->context->outer, p->context->inner))
-            text(j, "outer_op", p->context->outer);
+            plm_json_text(j, "outer_op", p->context->outer);
     }
     if (!p->known)
         return;
@@ -215,7 +208,7 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
     plm_json_object(j, NULL);
     plm_json_integer(j, "rank", (uint64_t)d->rank);
     plm_json_integer(j, "device", (uint64_t)d->device);
-    text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
+    plm_json_text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
     peak(j, &l);
     range(j, &job->summary, &l);
     ladder(j, &l);
@@ -242,7 +235,7 @@ static void notes(struct plm_json *j, const struct plm_summary *s)
     for (int i = 0; i < s->notes.count; i++) {
         plm_json_object(j, NULL);
         plm_json_string(j, "kind", s->notes.item[i].name);
-        text(j, "value", s->notes.item[i].detail);
+        plm_json_text(j, "value", s->notes.item[i].detail);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
@@ -267,7 +260,7 @@ static int fits(struct plm_json *j, const struct plm_job *job, const struct plm_
         if (row->minimum)
             plm_json_integer(j, "need_minimum", row->minimum);
         plm_json_string(j, "verdict", plm_verdict_name(row->answer.verdict));
-        text(j, "allocator", allocator);
+        plm_json_text(j, "allocator", allocator);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);

@@ -10,15 +10,6 @@
 
 enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };
 
-const struct plm_lane *plm_overview_largest(const struct plm_job *job)
-{
-    const struct plm_lane *largest = &job->lane[0];
-    for (size_t i = 1; i < job->lanes; i++)
-        if (job->lane[i].summary->used_peak > largest->summary->used_peak)
-            largest = &job->lane[i];
-    return largest;
-}
-
 const char *plm_overview_when(const struct plm_page *p, char *buffer, size_t size)
 {
     const struct plm_report_at at = p->options->at;

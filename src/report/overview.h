@@ -5,9 +5,6 @@
 #include "report/draw.h"
 #include "report/report.h"
 
-/* The device whose memory decides: the one that takes most of its card. */
-const struct plm_lane *plm_overview_largest(const struct plm_job *job);
-
 void plm_overview_peak(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
 void plm_overview_ladder(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
 void plm_overview_categories(const struct plm_page *page, const struct plm_place *place);

@@ -180,10 +180,10 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
 
     headline(&p, &job->summary);
     if (options->listed && job->lanes)
-        status = plm_listing(&p, job, plm_overview_largest(job), error);
+        status = plm_listing(&p, job, plm_job_largest(job), error);
     else {
         if (job->lanes)
-            status = overview(&p, job, plm_overview_largest(job), error);
+            status = overview(&p, job, plm_job_largest(job), error);
         remarks(&p, job);
         if (options->record)
             next_command(&p, job->attributed ? "--by module" : "--json", options->record);
