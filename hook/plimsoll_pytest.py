@@ -76,7 +76,7 @@ def _cuda():
     """PyTorch with a GPU that can be used; otherwise why there is none."""
     try:
         import torch
-    except ImportError as error:
+    except Exception as error:  # PyTorch 2.6 raises ValueError where it finds no CUDA libraries
         return None, "PyTorch cannot be imported (%s)" % error
     if not torch.cuda.is_available():
         return None, "there is no GPU, virtual or real"
