@@ -93,13 +93,14 @@ static int more(struct plm_json_reader *r, struct plm_error *error)
     return got > 0;
 }
 
-static int begin(struct plm_json_reader **reader, struct plm_json_reader *r, int status, struct plm_error *error)
+static int begin(struct plm_json_reader **reader, struct plm_json_reader *r, size_t room, int status,
+                 struct plm_error *error)
 {
     if (status < 0) {
         free(r);
         return status;
     }
-    r->room = WINDOW;
+    r->room = room;
     r->window = malloc(r->room + PAD);
     if (!r->window) {
         plm_json_close(r);
@@ -116,7 +117,7 @@ int plm_json_open(const char *path, struct plm_json_reader **reader, struct plm_
     struct plm_json_reader *r = calloc(1, sizeof *r);
     if (!r)
         return plm_fail(error, PLM_ENOMEM, "out of memory");
-    return begin(reader, r, plm_json_source_open(&r->source, path, error), error);
+    return begin(reader, r, WINDOW, plm_json_source_open(&r->source, path, error), error);
 }
 
 int plm_json_open_memory(const char *name, const void *data, size_t size, struct plm_json_reader **reader,
@@ -125,7 +126,8 @@ int plm_json_open_memory(const char *name, const void *data, size_t size, struct
     struct plm_json_reader *r = calloc(1, sizeof *r);
     if (!r)
         return plm_fail(error, PLM_ENOMEM, "out of memory");
-    return begin(reader, r, plm_json_source_memory(&r->source, name, data, size, error), error);
+    return begin(reader, r, size < WINDOW ? size + 1 : WINDOW,
+                 plm_json_source_memory(&r->source, name, data, size, error), error);
 }
 
 void plm_json_close(struct plm_json_reader *r)
