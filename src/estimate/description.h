@@ -14,13 +14,10 @@
 #include <stdint.h>
 
 struct plm_error;
+struct plm_json_tree;
 
 #define PLM_DESCRIPTION_BYTES (1ull << 46) /* no size or count is larger; sums of a few of them cannot overflow */
-enum {
-    PLM_DESCRIPTION_FILE = 256 << 20, /* bytes of the document at most */
-    PLM_DESCRIPTION_ITEMS = 1 << 21,  /* of any list at most */
-    PLM_DESCRIPTION_DIMENSIONS = 8,
-};
+enum { PLM_DESCRIPTION_DIMENSIONS = 8 };
 
 struct plm_described_tensor {
     uint64_t shape[PLM_DESCRIPTION_DIMENSIONS];
@@ -30,7 +27,7 @@ struct plm_described_tensor {
 };
 
 struct plm_described_model {
-    char *class_name;
+    const char *class_name;
     char dtype[16];
     uint64_t parameters, trainable; /* elements; shared ones once */
     uint64_t parameter_bytes, buffer_bytes;
@@ -60,14 +57,14 @@ enum plm_zero_grad {
 
 struct plm_described_optimizer {
     bool known;
-    char *class_name;
+    const char *class_name;
     uint64_t state_bytes;
     enum plm_zero_grad zero_grad;
     bool foreach;
 };
 
 struct plm_described_module {
-    char *name, *class_name;
+    const char *name, *class_name;
     bool leaf;
     int32_t parent; /* -1: the model itself; else smaller than the module's own index */
     uint64_t own_parameters, own_bytes;
@@ -87,7 +84,7 @@ struct plm_described_call {
 
 enum { PLM_GRAPH_NO_MODULE = -1, PLM_GRAPH_NO_ALIAS = -1 };
 struct plm_described_node { /* of torch.fx's graph */
-    char *op, *name;
+    const char *op, *name;
     int32_t module;         /* of a call_module; else PLM_GRAPH_NO_MODULE */
     int32_t shares;         /* the earlier node whose memory holds this one's output, as in-place operators do */
     uint32_t *input;        /* earlier nodes */
@@ -118,10 +115,11 @@ struct plm_description {
     struct plm_described_parameter *parameter, *buffer;
     struct plm_described_call *call;
     struct plm_described_node *node;
-    char *graph_missing; /* why there are no nodes; NULL: not said */
+    const char *graph_missing; /* why there are no nodes; NULL: not said */
     struct plm_described_sighting *sighting;
     struct plm_described_storages forward_backward, step;
     size_t modules, parameters, buffers, calls, nodes, sightings;
+    struct plm_json_tree *tree; /* that was read: strings are in it */
 };
 
 int plm_description_read(const char *path, struct plm_description **description, struct plm_error *error);
