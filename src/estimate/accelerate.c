@@ -8,7 +8,8 @@
 #include "estimate/description.h"
 #include "estimate/estimators.h"
 
-int plm_accelerate(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_accelerate(const struct plm_capture *capture, const struct plm_question *question,
+                          struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     (void)question;

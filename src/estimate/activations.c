@@ -26,7 +26,8 @@ static uint64_t activations(const struct plm_described_transformer *t, uint64_t 
     return plm_times(t->layers, plm_times(plm_times(t->sequence, batch), inner));
 }
 
-int plm_activations(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_activations(const struct plm_capture *capture, const struct plm_question *question,
+                           struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     (void)question;

@@ -4,6 +4,7 @@
  * k = g/n of them on each. 2 bytes a parameter for fp16 weights, 18 for gradients, the fp32 copy, the moments and fp32 gradients; the buffer factor
  * 1.5 is for the host. What the host needs is in the note.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -48,39 +49,39 @@ static int answer_with(const struct plm_capture *capture, uint64_t card, uint64_
     return 0;
 }
 
-int plm_deepspeed_zero2(const struct plm_capture *capture, const struct plm_question *question,
-                        struct plm_answer *answer)
+int plm_method_deepspeed_zero2(const struct plm_capture *capture, const struct plm_question *question,
+                               struct plm_answer *answer)
 {
     const struct zero z = zero(capture, question);
     const uint64_t card = plm_plus(plm_times(2, z.parameters), plm_times(18, z.parameters) / z.gpus);
     return answer_with(capture, card, plm_times(plm_times(4, z.parameters), z.per_node), answer);
 }
 
-int plm_deepspeed_zero2_offload(const struct plm_capture *capture, const struct plm_question *question,
-                                struct plm_answer *answer)
+int plm_method_deepspeed_zero2_offload(const struct plm_capture *capture, const struct plm_question *question,
+                                       struct plm_answer *answer)
 {
     const struct zero z = zero(capture, question);
     return answer_with(capture, plm_times(2, z.parameters), plm_times(z.parameters, most(4 * z.gpus, 16)), answer);
 }
 
-int plm_deepspeed_zero3(const struct plm_capture *capture, const struct plm_question *question,
-                        struct plm_answer *answer)
+int plm_method_deepspeed_zero3(const struct plm_capture *capture, const struct plm_question *question,
+                               struct plm_answer *answer)
 {
     const struct zero z = zero(capture, question);
     const uint64_t card = plm_plus(z.largest, plm_times(18, z.parameters) / z.gpus);
     return answer_with(capture, card, plm_times(z.largest, z.per_node), answer);
 }
 
-int plm_deepspeed_zero3_offload_optimizer(const struct plm_capture *capture, const struct plm_question *question,
-                                          struct plm_answer *answer)
+int plm_method_deepspeed_zero3_offload_optimizer(const struct plm_capture *capture, const struct plm_question *question,
+                                                 struct plm_answer *answer)
 {
     const struct zero z = zero(capture, question);
     const uint64_t card = plm_plus(z.largest, plm_times(2, z.parameters) / z.gpus);
     return answer_with(capture, card, plm_times(16, z.parameters) / z.nodes, answer);
 }
 
-int plm_deepspeed_zero3_offload(const struct plm_capture *capture, const struct plm_question *question,
-                                struct plm_answer *answer)
+int plm_method_deepspeed_zero3_offload(const struct plm_capture *capture, const struct plm_question *question,
+                                       struct plm_answer *answer)
 {
     const struct zero z = zero(capture, question);
     return answer_with(capture, z.largest, plm_times(18, z.parameters) / z.nodes, answer);

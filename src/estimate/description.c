@@ -300,8 +300,8 @@ unsigned plm_dtype_bytes(const char *dtype)
         const char *dtype;
         unsigned bytes;
     } rows[] = {
-        {"float32", 4}, {"float16", 2}, {"bfloat16", 2}, {"float64", 8}, {"int64", 8}, {"int32", 4},
-        {"int16", 2},   {"int8", 1},    {"uint8", 1},    {"bool", 1},
+        {"float32", 4}, {"float16", 2}, {"bfloat16", 2}, {"float64", 8}, {"int64", 8},
+        {"int32", 4},   {"int16", 2},   {"int8", 1},     {"uint8", 1},   {"bool", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!strcmp(dtype, rows[i].dtype))

@@ -126,7 +126,7 @@ static int simulate(struct work *w, struct plm_answer *answer)
     return status;
 }
 
-int plm_dnnmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_dnnmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     struct work w = {.d = d, .n = (int64_t)d->nodes};

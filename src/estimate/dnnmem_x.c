@@ -224,8 +224,8 @@ static int by_graph(struct work *w)
 static int by_sight(struct work *w)
 {
     const struct plm_description *d = w->d;
-    w->item = calloc(d->sightings + d->parameters + d->buffers + d->batch.inputs + d->batch.targets + 1,
-                     sizeof *w->item);
+    w->item =
+        calloc(d->sightings + d->parameters + d->buffers + d->batch.inputs + d->batch.targets + 1, sizeof *w->item);
     if (!w->item)
         return PLM_ENOMEM;
     for (size_t i = 0; i < d->parameters; i++)
@@ -251,7 +251,8 @@ static uint64_t limit(const struct plm_question *q)
     return q->usable > q->context ? q->usable - q->context : q->usable;
 }
 
-int plm_dnnmem_x(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_dnnmem_x(const struct plm_capture *capture, const struct plm_question *question,
+                        struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     const bool graph = !d->transformer.known && d->nodes;

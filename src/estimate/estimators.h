@@ -4,17 +4,17 @@
 
 #include "estimate/method.h"
 
-typedef int plm_estimator(const struct plm_capture *capture, const struct plm_question *question,
-                          struct plm_answer *answer);
+typedef int plm_method_function(const struct plm_capture *capture, const struct plm_question *question,
+                                struct plm_answer *answer);
 
-plm_estimator plm_accelerate, plm_activations;
-plm_estimator plm_deepspeed_zero2, plm_deepspeed_zero2_offload, plm_deepspeed_zero3,
-    plm_deepspeed_zero3_offload_optimizer, plm_deepspeed_zero3_offload;
-plm_estimator plm_dnnmem, plm_dnnmem_x;
-plm_estimator plm_faketensor_a, plm_faketensor_b, plm_faketensor_c;
-plm_estimator plm_horus, plm_horus_1000;
-plm_estimator plm_llmem;
-plm_estimator plm_virtual;
+plm_method_function plm_method_accelerate, plm_method_activations;
+plm_method_function plm_method_deepspeed_zero2, plm_method_deepspeed_zero2_offload, plm_method_deepspeed_zero3,
+    plm_method_deepspeed_zero3_offload_optimizer, plm_method_deepspeed_zero3_offload;
+plm_method_function plm_method_dnnmem, plm_method_dnnmem_x;
+plm_method_function plm_method_faketensor_a, plm_method_faketensor_b, plm_method_faketensor_c;
+plm_method_function plm_method_horus, plm_method_horus_1000;
+plm_method_function plm_method_llmem;
+plm_method_function plm_method_virtual;
 
 /* For an answer that the job is not the kind the method was made for, or that there is none. The first reason stays. */
 __attribute__((format(printf, 2, 3))) void plm_answer_outside(struct plm_answer *answer, const char *format, ...);

@@ -19,8 +19,7 @@ static struct plm_lifetime *lifetimes(const struct plm_described_storages *s)
     size_t born = 0;
     for (size_t i = 0; item && i < s->events; i++)
         if (s->event[i] >= 0)
-            item[born++] =
-                (struct plm_lifetime){.born = (int64_t)i, .dies = PLM_NEVER, .bytes = (uint64_t)s->event[i]};
+            item[born++] = (struct plm_lifetime){.born = (int64_t)i, .dies = PLM_NEVER, .bytes = (uint64_t)s->event[i]};
         else
             item[-s->event[i] - 1].dies = (int64_t)i;
     return item;
@@ -49,19 +48,22 @@ static int live(const struct plm_described_storages *s, struct plm_answer *answe
     return live_peak(s, &answer->bytes);
 }
 
-int plm_faketensor_a(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_faketensor_a(const struct plm_capture *capture, const struct plm_question *question,
+                            struct plm_answer *answer)
 {
     (void)question;
     return live(&capture->description->forward_backward, answer);
 }
 
-int plm_faketensor_b(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_faketensor_b(const struct plm_capture *capture, const struct plm_question *question,
+                            struct plm_answer *answer)
 {
     (void)question;
     return live(&capture->description->step, answer);
 }
 
-int plm_faketensor_c(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_faketensor_c(const struct plm_capture *capture, const struct plm_question *question,
+                            struct plm_answer *answer)
 {
     const struct plm_described_storages *s = &capture->description->step;
     struct plm_simulation simulation;

@@ -21,7 +21,7 @@ static uint64_t output_elements(const struct plm_description *d)
     return sum;
 }
 
-int plm_horus(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_horus(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     const uint64_t batch = d->batch.size, parameters = d->model.trainable;
@@ -39,9 +39,10 @@ int plm_horus(const struct plm_capture *capture, const struct plm_question *ques
     return 0;
 }
 
-int plm_horus_1000(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_horus_1000(const struct plm_capture *capture, const struct plm_question *question,
+                          struct plm_answer *answer)
 {
-    int status = plm_horus(capture, question, answer);
+    int status = plm_method_horus(capture, question, answer);
     if (status == 0 && answer->state != PLM_UNANSWERED)
         answer->bytes = plm_plus(answer->bytes, RESERVE);
     return status;

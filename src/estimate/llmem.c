@@ -82,9 +82,9 @@ static uint64_t *widths(const struct plm_description *d)
 }
 
 struct walk {
-    uint64_t tokens;       /* B*S */
-    uint64_t width;        /* of the hidden tensor at this point */
-    uint64_t sum, last;    /* of all outputs so far; the last one, which does not count when it is the head */
+    uint64_t tokens; /* B*S */
+    uint64_t width; /* of the hidden tensor at this point */
+    uint64_t sum, last; /* of all outputs so far; the last one, which does not count when it is the head */
     uint64_t gathered, gathered_last; /* what tensor parallelism gathers in the backward pass */
     size_t blocks;
 };
@@ -182,7 +182,7 @@ static void check_domain(const struct plm_description *d, struct plm_answer *ans
         plm_answer_outside(answer, "the optimizer is %.60s; it is made for AdamW", d->optimizer.class_name);
 }
 
-int plm_llmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_llmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     const uint64_t tp = question->tensor_parallel > 1 ? (uint64_t)question->tensor_parallel : 1;

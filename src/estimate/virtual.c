@@ -8,7 +8,8 @@
 #include "evaluate/judge.h"
 #include "evaluate/outcome.h"
 
-int plm_virtual(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+int plm_method_virtual(const struct plm_capture *capture, const struct plm_question *question,
+                       struct plm_answer *answer)
 {
     struct plm_outcome o;
     plm_outcome_of(capture->job, NULL, &o);
