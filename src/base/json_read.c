@@ -1,6 +1,5 @@
 #include "base/json_read.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +32,12 @@ struct plm_json_reader {
     bool tolerant, ended;
     int status;                      /* of the first failure */
     struct plm_json_source source;
+};
+
+enum { SPACE = 1, PLAIN = 2 }; /* PLAIN: what a value other than a string, an object or an array is made of */
+static const unsigned char class_of[256] = {
+    [' '] = SPACE, ['\n'] = SPACE, ['\t'] = SPACE,        ['\r'] = SPACE,        ['+'] = PLAIN,
+    ['-'] = PLAIN, ['.'] = PLAIN,  ['0' ... '9'] = PLAIN, ['A' ... 'Z'] = PLAIN, ['a' ... 'z'] = PLAIN,
 };
 
 /* ---- the window ---- */
@@ -349,12 +354,6 @@ static const unsigned char *number_end(const unsigned char *p)
     return q;
 }
 
-/* Numbers and words: what a value other than a string, an object or an array is made of. */
-static bool is_plain(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' || c == '+' || c == '.';
-}
-
 static int number(struct plm_json_reader *r, unsigned char *end, struct plm_json_value *v, bool pass,
                   struct plm_error *error)
 {
@@ -408,7 +407,7 @@ static int plain(struct plm_json_reader *r, struct plm_json_value *v, bool pass,
     for (;;) {
         size_t done;
         int status;
-        while (is_plain(*p))
+        while (class_of[*p] == PLAIN)
             p++;
         if (p < r->end)
             break;
@@ -466,10 +465,12 @@ static int end_level(struct plm_json_reader *r, bool object, struct plm_json_val
 static unsigned char significant(struct plm_json_reader *r, int *status, struct plm_error *error)
 {
     for (;;) {
-        while (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')
-            r->at++;
-        if (r->at < r->end)
-            return *r->at;
+        unsigned char *p = r->at;
+        while (class_of[*p] == SPACE)
+            p++;
+        r->at = p;
+        if (p < r->end)
+            return *p;
         *status = more(r, error);
         if (*status <= 0) {
             *status = *status ? *status : 1;
@@ -612,12 +613,18 @@ int plm_json_raw(struct plm_json_reader *r, const char **text, size_t *length, s
 
 bool plm_json_to_signed(const struct plm_json_value *v, int64_t *out)
 {
-    char *end;
-    if (v->token != PLM_JSON_NUMBER || !v->text)
+    const char *p = v->text;
+    bool negative;
+    if (v->token != PLM_JSON_NUMBER || !p)
         return false;
-    errno = 0;
-    *out = strtoll(v->text, &end, 10);
-    return !errno && !*end;
+    negative = *p == '-';
+    *out = 0;
+    for (p += negative; *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_sub_overflow(*out, *p - '0', out))
+            return false;
+    if (*p) /* counted below 0, where there is one number more */
+        return false;
+    return negative || !__builtin_sub_overflow(0, *out, out);
 }
 
 bool plm_json_to_real(const struct plm_json_value *v, double *out)
