@@ -36,7 +36,7 @@ struct work {
     int64_t *last;           /* per node: the last use of its output; the index of its call if there was none */
     bool *used;              /* anything but its own call used it */
     int64_t *backward_of;    /* per node: the backward index that stands for its producer */
-    bool *flattens;          /* per module: see flattens() */
+    bool *flattens, *averages; /* per module: see find_views() */
     bool *placed; /* per module: its weights are there */
     size_t *parameter_of, *parameter; /* see find_parameters() */
     struct plm_lifetime *item;
@@ -111,13 +111,17 @@ static int find_producers(struct work *w)
     return 0;
 }
 
-/* A Linear of an input with more than two dimensions works on a flat view of it. */
+/* A Linear of an input with more than two dimensions works on a flat view of it; pooling to a single pixel is a mean, which saves nothing. */
 static void find_views(struct work *w)
 {
     for (size_t i = 0; i < w->d->calls; i++) {
         const struct plm_described_call *c = &w->d->call[i];
-        if (!strcmp(w->d->module[c->module].class_name, "Linear") && c->outputs && c->output[0].dimensions > 2)
-            w->flattens[c->module] = true;
+        const char *class_name = w->d->module[c->module].class_name;
+        const struct plm_described_tensor *out = c->output;
+        const int n = c->outputs ? out->dimensions : 0;
+        w->flattens[c->module] |= !strcmp(class_name, "Linear") && n > 2;
+        w->averages[c->module] |=
+            !strcmp(class_name, "AdaptiveAvgPool2d") && n > 2 && out->shape[n - 1] == 1 && out->shape[n - 2] == 1;
     }
 }
 
@@ -169,7 +173,7 @@ static bool saves_inputs(const struct work *w, size_t node)
 {
     const struct plm_described_node *n = &w->d->node[node];
     return plm_graph_saves(w->d, n) == PLM_SAVES_INPUTS && n->shares < 0 &&
-           !(n->module >= 0 && w->flattens[n->module]) && is_found(w, node);
+           !(n->module >= 0 && (w->flattens[n->module] || w->averages[n->module])) && is_found(w, node);
 }
 
 static void follow_uses(struct work *w)
@@ -279,15 +283,18 @@ static int by_graph(struct work *w)
     w->used = calloc(d->nodes, sizeof *w->used);
     w->backward_of = calloc(d->nodes, sizeof *w->backward_of);
     w->flattens = calloc(d->modules + 1, sizeof *w->flattens);
+    w->averages = calloc(d->modules + 1, sizeof *w->averages);
     w->placed = calloc(d->modules + 1, sizeof *w->placed);
     w->parameter_of = calloc(d->modules + 2, sizeof *w->parameter_of);
     w->parameter = calloc(d->parameters + 1, sizeof *w->parameter);
-    if (w->last && w->used && w->backward_of && w->flattens && w->placed && w->parameter_of && w->parameter)
+    if (w->last && w->used && w->backward_of && w->flattens && w->averages && w->placed && w->parameter_of &&
+        w->parameter)
         status = place_graph(w);
     free(w->last);
     free(w->used);
     free(w->backward_of);
     free(w->flattens);
+    free(w->averages);
     free(w->placed);
     free(w->parameter_of);
     free(w->parameter);
