@@ -29,6 +29,15 @@ static const struct help helps[] = {
      "  --bytes          bytes instead of GiB\n"
      "  --color WHEN     auto, always or never\n"},
     {"doctor", "plimsoll doctor [PYTHON]", "Checks this machine, and the PyTorch of an interpreter.\n"},
+    {"estimate", "plimsoll estimate [options] FILE... | -- COMMAND...",
+     "FILE: a record, a trace, a description of one job, in any order.\n"
+     "  --method NAME,...    only these methods (default: all)\n"
+     "  --gpu NAME,...       the cards to judge (default: some common ones)\n"
+     "  --gpus N             on so many GPUs together; --nodes N machines; --tensor-parallel N\n"
+     "  --forest F           what `plimsoll train` made, for schedtune\n"
+     "  --context SIZE       what the process takes beside its allocations\n"
+     "  --json               one JSON document\n"
+     "  --bytes              bytes instead of GiB; --color auto|always|never\n"},
     {"evaluate", "plimsoll evaluate [options] TRUTH.csv",
      "  --workloads DIR  scripts of the families, with a workloads.ini\n"
      "  --python P       the interpreter that has PyTorch (default python3)\n"
