@@ -28,6 +28,7 @@ static const struct command commands[] = {
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"calibrate", plm_cmd_calibrate, "on a machine with a GPU: measure what its libraries take"},
     {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
+    {"train", plm_cmd_train, "train a method that learns, from a table of runs"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"stacks", plm_cmd_stacks, "list the software stacks whose memory is known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
