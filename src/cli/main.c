@@ -29,6 +29,7 @@ static const struct command commands[] = {
     {"calibrate", plm_cmd_calibrate, "on a machine with a GPU: measure what its libraries take"},
     {"trace", plm_cmd_trace, "run a command on the CPU under PyTorch's profiler, for the published methods"},
     {"describe", plm_cmd_describe, "write down a command's model, batch and optimizer, for the published methods"},
+    {"measure", plm_cmd_measure, "on a machine with a GPU: run a command there and note what it took"},
     {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
     {"train", plm_cmd_train, "train a method that learns, from a table of runs"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
