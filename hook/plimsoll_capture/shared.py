@@ -16,4 +16,5 @@ def _load(name):
 
 
 leaving = _load("leaving")
+selecting = _load("selecting")
 watching = _load("watching")
