@@ -32,6 +32,7 @@ int plm_cmd_check(int argc, char **argv);
 int plm_cmd_describe(int argc, char **argv);
 int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
+int plm_cmd_estimate(int argc, char **argv);
 int plm_cmd_evaluate(int argc, char **argv);
 int plm_cmd_export(int argc, char **argv);
 int plm_cmd_fit(int argc, char **argv);
@@ -45,6 +46,9 @@ int plm_cmd_symbols(int argc, char **argv);
 int plm_cmd_trace(int argc, char **argv);
 int plm_cmd_train(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
+
+/* help.c: what --help of a command shows; false if it has no text of its own. */
+bool plm_help(const char *command, const char *summary);
 
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */
 int plm_complain(int status, const char *sentence);
