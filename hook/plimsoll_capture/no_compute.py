@@ -6,10 +6,12 @@ filled, so that their pages stay untouched. Small tensors are computed: counters
 What a program reads of tensors that nobody computed is zero, as on plimsoll's virtual device.
 """
 
+import contextlib
 import ctypes
 import sys
 
 from .shared import selecting
+from .storages import observer
 
 SMALL = 16 << 10         # bytes of a tensor up to which operators compute
 FILLED = 1 << 20         # the same for tensors that are made from nothing
@@ -190,10 +192,15 @@ def make(torch):
     alone = _uses_of_a_sum(torch, TorchDispatchMode)
 
     class NoCompute(TorchDispatchMode):
+        watch = None  # is called with the results of operators
+
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             suspend(thread())
             try:
-                return self.dispatch(func, args, kwargs or {})
+                result = self.dispatch(func, args, kwargs or {})
+                if self.watch is not None:
+                    self.watch(result)
+                return result
             finally:
                 resume(thread())
 
@@ -313,8 +320,25 @@ def _keep_pages_untouched():
     c.prctl(41, 1, 0, 0, 0)           # PR_SET_THP_DISABLE
 
 
+active = None  # the mode that is on for the whole program
+
+
 def install(torch):
+    global active
     _keep_pages_untouched()
-    mode = make(torch)
-    mode.__enter__()
-    sys.modules[__name__].mode = mode
+    active = make(torch)
+    active.__enter__()
+
+
+@contextlib.contextmanager
+def watched(torch, storages):
+    """Notes the results of operators, whether they are computed or not."""
+    if active is None:
+        with observer(torch, storages):
+            yield
+        return
+    active.watch = storages.see
+    try:
+        yield
+    finally:
+        active.watch = None
