@@ -205,7 +205,7 @@ int plm_anova_make(const double *value, size_t count, const struct plm_anova_fac
     *a = (struct plm_anova){.effects = factors, .observations = count};
     if (status)
         return status;
-    s.basis = calloc(columns * count, sizeof *s.basis);
+    s.basis = calloc(columns, count * sizeof *s.basis);
     s.rest = calloc(count, sizeof *s.rest);
     if (s.basis && s.rest) {
         sort_out(count, factor, a);

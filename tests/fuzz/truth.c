@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct plm_error error = {0};
     struct plm_truth truth;
-    if (plm_truth_read(fuzz_file(data, size), &truth, &error)) {
+    if (plm_truth_read(fuzz_file(data, size), PLM_TRUTH_NEEDS_GROUND, &truth, &error)) {
         if (!error.text[0])
             abort();
         return 0;

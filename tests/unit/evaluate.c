@@ -93,13 +93,14 @@ static void test_truth(void **state)
     struct plm_error error;
     struct plm_truth t;
     (void)state;
-    assert_int_equal(plm_truth_read(path, &t, &error), 0);
+    assert_int_equal(plm_truth_read(path, PLM_TRUTH_NEEDS_GROUND, &t, &error), 0);
     assert_int_equal(t.rows, 2);
     assert_int_equal(t.tools, 2); /* total_gpu_memory is no tool's: nothing says total_gpu_oom */
     assert_string_equal(t.tool[0], "a");
     assert_int_equal(t.row[0].zero_grad, PLM_TRUTH_ZERO_GRAD_UNKNOWN);
     assert_int_equal(t.row[1].zero_grad, 2);
-    assert_int_equal(t.row[0].ground, 500);
+    assert_int_equal(t.row[0].ground[PLM_TRUTH_LESS_FIRST], 500);
+    assert_int_equal(t.row[0].ground[PLM_TRUTH_ALLOCATED], 500); /* there is one figure: of whatever kind it is said to be */
     NEAR(t.row[0].claim[0].memory, 510.5);
     assert_true(t.row[0].claim[0].second && t.row[0].claim[0].second_oom);
     assert_true(t.row[0].claim[1].oom);
@@ -129,7 +130,7 @@ static void test_truth_bad(void **state)
     struct plm_truth t;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(plm_truth_read(file("truth.csv", bad[i].text), &t, &error), PLM_EFORMAT);
+        assert_int_equal(plm_truth_read(file("truth.csv", bad[i].text), PLM_TRUTH_NEEDS_GROUND, &t, &error), PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
     }
 }
@@ -165,23 +166,25 @@ static void test_metrics(void **state)
          .estimate = 80,
          .error = -0.20,
          .agrees = true,
-         .capped_fails = true},
+         .capped_fails = {true, true}},
         {.answered = true,
          .compared = true,
          .judged = true,
+         .outside = true,
          .estimate = 130,
          .error = 0.30,
          .agrees = true,
+         .capped_fails = {false, true},
+         .seconds = 4,
          .width = 0.4},
-        {.answered = true, .judged = true, .estimate = 1200, .agrees = true},
+        {.answered = true, .judged = true, .estimate = 1200, .agrees = true, .oom = true},
         {.answered = true, .judged = true, .estimate = 900, .agrees = false},
     };
-    const bool oom[] = {false, false, false, true, false};
     struct plm_metrics m;
     (void)state;
     for (size_t i = 0; i < COUNT(s); i++)
-        s[i].conserved = plm_score_conserved(&s[i], oom[i], 1000);
-    assert_int_equal(plm_metrics_make(s, COUNT(s), &m), 0);
+        plm_score_conserve(&s[i], 1000);
+    assert_int_equal(plm_metrics_make(s, COUNT(s), 1, &m), 0);
     assert_int_equal(m.runs, 5);
     assert_int_equal(m.compared, 3);
     NEAR(m.median, 0.20);
@@ -192,12 +195,19 @@ static void test_metrics(void **state)
     NEAR(m.quantile[0], -0.17);
     NEAR(m.under, 1.0 / 3);
     NEAR(m.agreement, 0.8);
-    NEAR(m.pef, 0.4);                                        /* one ran out when capped, one verdict was wrong */
-    NEAR(m.mcp, (890.0 - 80 + 870 + 1000 - 900) / 5);
+    NEAR(m.pef[PLM_CAP_TORCH], 0.4); /* one ran out when capped, one verdict was wrong */
+    NEAR(m.pef[PLM_CAP_DEVICE], 0.6);
+    NEAR(m.mcp[PLM_CAP_TORCH], (890.0 - 80 + 870 + 1000 - 900) / 5);
+    NEAR(m.mcp[PLM_CAP_DEVICE], (890.0 - 80 - 130 + 1000 - 900) / 5);
+    assert_int_equal(m.outside, 1);
+    NEAR(m.inside, 0.15);
+    NEAR(m.seconds, 4);
+    NEAR(m.interval.low, 0.1);
+    NEAR(m.interval.high, 0.3);
     NEAR(m.width, 0.2);
-    assert_int_equal(plm_metrics_make(s, 0, &m), 0);
+    assert_int_equal(plm_metrics_make(s, 0, 1, &m), 0);
     NEAR(m.median, 0);
-    NEAR(m.pef, 0);
+    NEAR(m.pef[PLM_CAP_TORCH], 0);
 }
 
 /* ---- judging ---- */
@@ -242,7 +252,7 @@ static void make(struct made *m)
                                            .optimizer = "",
                                            .run = "",
                                            .batch = 1,
-                                           .ground = 410,
+                                           .ground = {410, 410, 410, 410},
                                            .total = 1000};
         m->run[i] = (struct plm_bench_run){.row = &m->row[i],
                                            .workload = &workloads[i < 2 ? 0 : 1],
@@ -307,24 +317,26 @@ static void test_judge(void **state)
     struct made m;
     (void)state;
     make(&m);
-    m.row[1].ground = 470; /* 60 more than estimated: 350 + 10 + 60 do not go into 410, but into the upper end */
+    m.row[1].ground[PLM_TRUTH_LESS_FIRST] = 470; /* 60 more than estimated: 350 + 10 + 60 do not go into 410, 350 + 60 do */
     assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
     assert_int_equal(e.estimators, 4);
     assert_int_equal(e.families, 3);
     assert_null(e.family[2].name);
     NEAR(e.estimator[0].score[0].error, 0);
     NEAR(e.estimator[0].score[1].error, -60.0 / 470);
-    assert_false(e.estimator[0].score[0].capped_fails);
-    assert_true(e.estimator[0].score[1].capped_fails);
+    assert_false(e.estimator[0].score[0].capped_fails[PLM_CAP_DEVICE]);
+    assert_true(e.estimator[0].score[1].capped_fails[PLM_CAP_DEVICE]);
+    assert_false(e.estimator[0].score[1].capped_fails[PLM_CAP_TORCH]);
     assert_string_equal(e.estimator[1].name, "plimsoll, upper end");
-    assert_false(e.estimator[1].score[1].capped_fails);
+    assert_false(e.estimator[1].score[1].capped_fails[PLM_CAP_DEVICE]);
     NEAR(e.estimator[1].score[0].error, 20.0 / 410);
     /* The sample that came late had seen 60 of it, for the family of which that is known. */
     NEAR(e.estimator[2].score[0].error, -60.0 / 410);
-    assert_true(e.estimator[2].score[0].capped_fails);
+    assert_true(e.estimator[2].score[0].capped_fails[PLM_CAP_DEVICE]);
     NEAR(e.estimator[2].score[2].error, 0);
-    NEAR(e.family[0].metrics[0].pef, 0.5);
-    NEAR(e.family[2].metrics[0].pef, 1.0 / 3);
+    NEAR(e.family[0].metrics[0].pef[PLM_CAP_DEVICE], 0.5);
+    NEAR(e.family[2].metrics[0].pef[PLM_CAP_DEVICE], 1.0 / 3);
+    NEAR(e.family[2].metrics[0].pef[PLM_CAP_TORCH], 0);
     NEAR(e.family[0].metrics[0].width, (25.0 / 410 + 25.0 / 470) / 2);
     plm_evaluation_free(&e);
 }
@@ -349,12 +361,12 @@ static void test_verdicts(void **state)
     assert_true(e.estimator[0].score[1].agrees);
     assert_false(e.estimator[0].score[1].compared);
     assert_false(e.estimator[0].score[2].answered);
-    assert_true(plm_score_fails(&e.estimator[0].score[2]));
+    assert_true(plm_score_fails(&e.estimator[0].score[2], PLM_CAP_TORCH));
     /* 350 + 30 + 70 do not fit: the upper end says no where the real run did fit. */
     assert_false(e.estimator[1].score[0].agrees);
-    NEAR(e.estimator[0].score[0].conserved, 1000 - 410);
-    NEAR(e.estimator[0].score[1].conserved, 1000);
-    NEAR(e.estimator[1].score[0].conserved, -430);
+    NEAR(e.estimator[0].score[0].conserved[PLM_CAP_DEVICE], 1000 - 410);
+    NEAR(e.estimator[0].score[1].conserved[PLM_CAP_DEVICE], 1000);
+    NEAR(e.estimator[1].score[0].conserved[PLM_CAP_DEVICE], -430);
     plm_evaluation_free(&e);
 }
 
@@ -371,13 +383,13 @@ static void test_tools(void **state)
     m.row[1].claim[0] = (struct plm_truth_claim){.memory = 369, .judged = true, .second = true, .second_oom = true};
     m.row[2].claim[0] = (struct plm_truth_claim){.memory = -1, .judged = true, .oom = true};
     assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
-    assert_string_equal(e.estimator[2].name, "a");
+    assert_string_equal(e.estimator[2].name, "a (published)");
     NEAR(e.estimator[2].score[0].error, 0.1);
     NEAR(e.estimator[2].score[1].error, -0.1);
     assert_false(e.estimator[2].score[2].compared);
-    NEAR(e.family[2].metrics[2].pef, 2.0 / 3);
+    NEAR(e.family[2].metrics[2].pef[PLM_CAP_TORCH], 2.0 / 3);
     NEAR(e.family[2].metrics[2].agreement, 2.0 / 3);
-    NEAR(e.family[2].metrics[2].mcp, (549.0 - 369 - 0) / 3);
+    NEAR(e.family[2].metrics[2].mcp[PLM_CAP_TORCH], (549.0 - 369 - 0) / 3);
     plm_evaluation_free(&e);
 }
 
