@@ -4,6 +4,9 @@
  * plm_json_open() begins, plm_json_next() gives one token after another, plm_json_close() ends it. Text belongs to the reader and is
  * valid until the next call. One thread at a time. Refused with one sentence that names the file and the place in it (PLM_EFORMAT): what
  * is not JSON, ends too early, nests deeper than PLM_JSON_DEPTH, or has a string longer than PLM_JSON_TEXT. PLM_EIO: cannot be read.
+ *
+ * Strict, with two exceptions that plm_json_tolerate() asks for. A surrogate without its other half, which the grammar allows and UTF-8 does
+ * not, becomes U+FFFD. Keys may repeat: that is the caller's business.
  */
 #ifndef PLM_JSON_READ_H
 #define PLM_JSON_READ_H
@@ -47,6 +50,13 @@ void plm_json_close(struct plm_json_reader *reader);
 int plm_json_next(struct plm_json_reader *reader, struct plm_json_value *value, struct plm_error *error);
 /* Passes over the value whose first token comes next. Faster than reading it. */
 int plm_json_skip(struct plm_json_reader *reader, struct plm_error *error);
+/* The same for what is left of the object or array that was entered last. */
+int plm_json_leave(struct plm_json_reader *reader, struct plm_error *error);
+/* The same as plm_json_skip(), and gives the value as it is written: at most PLM_JSON_TEXT bytes, without a 0 byte at the end. */
+int plm_json_raw(struct plm_json_reader *reader, const char **text, size_t *length, struct plm_error *error);
+/* From now on accepts what profilers write although it is not JSON: control characters and bytes that are not UTF-8 in strings (the latter
+   become '?'), and the numbers NaN, Infinity and -Infinity. */
+void plm_json_tolerate(struct plm_json_reader *reader);
 /* Bytes that were read, as text. */
 uint64_t plm_json_place(const struct plm_json_reader *reader);
 

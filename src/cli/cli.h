@@ -31,6 +31,7 @@ int plm_cmd_calibrate(int argc, char **argv);
 int plm_cmd_check(int argc, char **argv);
 int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
+int plm_cmd_estimate(int argc, char **argv);
 int plm_cmd_evaluate(int argc, char **argv);
 int plm_cmd_export(int argc, char **argv);
 int plm_cmd_fit(int argc, char **argv);

@@ -27,6 +27,7 @@ static const struct command commands[] = {
     {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"calibrate", plm_cmd_calibrate, "on a machine with a GPU: measure what its libraries take"},
+    {"estimate", plm_cmd_estimate, "what the published methods say about a job, beside plimsoll"},
     {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"stacks", plm_cmd_stacks, "list the software stacks whose memory is known"},

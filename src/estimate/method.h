@@ -53,17 +53,19 @@ enum plm_answer_state {
 struct plm_answer {
     enum plm_answer_state state;
     uint64_t bytes;         /* without the context */
-    bool oom;               /* the method's own verdict: bytes and context exceed the card, or its simulation ran out */
-    double seconds;         /* of the method itself, without the capture; filled in by plm_method_ask() */
+    bool oom; /* the method's own verdict: bytes and context exceed the card, or its simulation ran out */
+    bool judged; /* the method has decided `oom` itself, by running the job on that card's memory */
+    double seconds; /* of the method itself, without the capture; filled in by plm_method_ask() */
     char note[200];
 };
 
 struct plm_method {
-    const char *name;       /* "xmem" */
+    const char *name; /* "xmem" */
+    const char *shown; /* in tables, where it differs: "dnnmem-style", known from its text alone; else NULL */
     enum plm_paradigm paradigm;
     enum plm_answer_kind kind;
-    unsigned needs;         /* enum plm_capture_part */
-    const char *domain;     /* what it was made for: a few words */
+    unsigned needs; /* enum plm_capture_part */
+    const char *domain; /* what it was made for: a few words */
     const char *leaves_out; /* a few words */
     /* Fills bytes and, where it has its own reason to, state, oom and note. */
     int (*estimate)(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer);
@@ -73,6 +75,8 @@ struct plm_method {
 extern const struct plm_method plm_methods[];
 extern const size_t plm_method_count;
 const struct plm_method *plm_method_find(const char *name); /* NULL: no such method */
+/* The methods whose names are nearest to a word that is none, for a complaint: "xmem, xmem+"; "" if none is near. */
+const char *plm_method_nearest(const char *word, char *buffer, size_t size);
 
 /* Asks one: missing parts of the capture become an answer that says which command makes them; the verdict is filled in. 0 or PLM_ENOMEM. */
 int plm_method_ask(const struct plm_method *method, const struct plm_capture *capture,

@@ -32,9 +32,10 @@ static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
  */
 static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload *w)
 {
-    double left = w->sampler_ms * 1e-3;
-    if (w->first_sample != PLM_SAMPLE_LATE)
+    double left;
+    if (!w || w->first_sample != PLM_SAMPLE_LATE)
         return 0;
+    left = w->sampler_ms * 1e-3;
     for (size_t i = 0; i < lane->blocks; i++) {
         const struct plm_block *b = &lane->block[i];
         if (b->category == PLM_CATEGORY_INPUTS)
@@ -79,16 +80,10 @@ uint64_t plm_outcome_used(const struct plm_outcome *o)
     return o->reserved + o->outside + o->context;
 }
 
-int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *o,
-                     struct plm_error *error)
+void plm_outcome_of(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
 {
-    struct plm_job *job;
-    const char *code;
-    int status = plm_job_read(record, &job, error);
+    const char *code = plm_summary_config(&job->summary, "exit");
     *o = (struct plm_outcome){0};
-    if (status)
-        return status;
-    code = plm_summary_config(&job->summary, "exit");
     if (!job->summary.ended || (code && strcmp(code, "0") != 0))
         snprintf(o->why, sizeof o->why, "the workload failed with status %.20s", code ? code : "unknown");
     else if (!job->lanes)
@@ -99,6 +94,17 @@ int plm_outcome_read(const char *record, const struct plm_workload *workload, st
         fill(job, workload, o);
         o->done = true;
     }
+}
+
+int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *o,
+                     struct plm_error *error)
+{
+    struct plm_job *job;
+    int status = plm_job_read(record, &job, error);
+    *o = (struct plm_outcome){0};
+    if (status)
+        return status;
+    plm_outcome_of(job, workload, o);
     plm_job_free(job);
     return 0;
 }

@@ -30,6 +30,9 @@ struct plm_outcome {
 /* With context. */
 uint64_t plm_outcome_used(const struct plm_outcome *outcome);
 
+/* Of a job that was read. `workload` may be NULL: then nothing is known of a first sample. */
+struct plm_job;
+void plm_outcome_of(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *outcome);
 int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *outcome,
                      struct plm_error *error);
 

@@ -7,14 +7,14 @@
 #include "base/unpickle.h"
 #include "import/import.h"
 #include "import/out.h"
-#include "import/trace.h"
+#include "import/history.h"
 #include "record/writer.h"
 
 enum { NAME_BYTES = 512, START_NS = 500, FIRST_NS = 1000 };
 
 struct import {
     const struct plm_unpickled *p;
-    struct plm_trace *trace;
+    struct plm_history *trace;
     struct plm_import_out out;
     struct plm_import_info *info;
     struct plm_map by_frames;   /* frames -> context */
@@ -25,7 +25,7 @@ struct import {
 /* One device while its history is written. */
 struct lane {
     struct import *import;
-    const struct plm_trace_device *d;
+    const struct plm_history_device *d;
     struct plm_heap heap;
     struct plm_map live;        /* address -> bytes */
     struct plm_map streams;     /* as in the snapshot -> number */
@@ -102,11 +102,11 @@ static void write_contexts(struct import *m)
     if (plm_names_add(&m->names, "", &none))
         m->status = PLM_ENOMEM;
     for (size_t i = 0; i < m->trace->devices; i++) {
-        struct plm_trace_device *d = &m->trace->device[i];
+        struct plm_history_device *d = &m->trace->device[i];
         for (size_t k = 0; k < d->blocks; k++)
             d->block[k].frames = context_of(m, d->block[k].frames);
         for (size_t k = 0; k < d->events; k++)
-            if (d->event[k].action == PLM_TRACE_ALLOC)
+            if (d->event[k].action == PLM_HISTORY_ALLOC)
                 d->event[k].frames = context_of(m, d->event[k].frames);
     }
 }
@@ -168,7 +168,7 @@ static void memory(struct lane *l, bool taken, uint64_t address, uint64_t bytes,
 /* What was there before the history begins. Both lists are by address. */
 static void start(struct lane *l)
 {
-    const struct plm_trace_device *d = l->d;
+    const struct plm_history_device *d = l->d;
     size_t k = 0;
     l->ns = START_NS;
     for (size_t i = 0; i < d->ranges; i++)
@@ -188,30 +188,32 @@ static void start(struct lane *l)
                         stream_number(l, d->block[k].stream, d->block[k].pool != 0));
 }
 
-static void event(struct lane *l, const struct plm_trace_event *e)
+static void event(struct lane *l, const struct plm_history_event *e)
 {
     uint64_t given;
-    switch ((enum plm_trace_action)e->action) {
-    case PLM_TRACE_ALLOC:
+    switch ((enum plm_history_action)e->action) {
+    case PLM_HISTORY_ALLOC:
         failed(l, plm_heap_take(&l->heap, e->address, e->bytes, &given));
         block_alloc(l, e->address, given, e->frames, stream_number(l, e->stream, e->pool != 0));
         l->import->info->allocations++;
         break;
-    case PLM_TRACE_FREE_REQUESTED: block_free(l, e->address); break;
-    case PLM_TRACE_FREE_COMPLETED:
+    case PLM_HISTORY_FREE_REQUESTED: block_free(l, e->address); break;
+    case PLM_HISTORY_FREE_COMPLETED:
         block_free(l, e->address);
         failed(l, plm_heap_give(&l->heap, e->address));
         break;
-    case PLM_TRACE_SEGMENT_ALLOC:
-    case PLM_TRACE_SEGMENT_MAP: memory(l, true, e->address, e->bytes, e->action == PLM_TRACE_SEGMENT_MAP); break;
-    case PLM_TRACE_SEGMENT_FREE:
-    case PLM_TRACE_SEGMENT_UNMAP: memory(l, false, e->address, e->bytes, e->action == PLM_TRACE_SEGMENT_UNMAP); break;
-    case PLM_TRACE_OOM: emit(l, PLM_EV_OOM, (uint64_t[]){e->bytes, l->reserved}, 2); break;
-    case PLM_TRACE_ACTIONS: break;
+    case PLM_HISTORY_SEGMENT_ALLOC:
+    case PLM_HISTORY_SEGMENT_MAP: memory(l, true, e->address, e->bytes, e->action == PLM_HISTORY_SEGMENT_MAP); break;
+    case PLM_HISTORY_SEGMENT_FREE:
+    case PLM_HISTORY_SEGMENT_UNMAP:
+        memory(l, false, e->address, e->bytes, e->action == PLM_HISTORY_SEGMENT_UNMAP);
+        break;
+    case PLM_HISTORY_OOM: emit(l, PLM_EV_OOM, (uint64_t[]){e->bytes, l->reserved}, 2); break;
+    case PLM_HISTORY_ACTIONS: break;
     }
 }
 
-static void write_device(struct import *m, const struct plm_trace_device *d)
+static void write_device(struct import *m, const struct plm_history_device *d)
 {
     struct lane l = {.import = m, .d = d, .heap.settings = m->trace->settings};
     plm_import_out_thread(&m->out, 2 + d->number);
@@ -239,7 +241,7 @@ static void write_note(struct import *m, const char *kind)
 
 static void write_record(struct import *m, const char *name)
 {
-    const struct plm_trace *t = m->trace;
+    const struct plm_history *t = m->trace;
     plm_import_out_config(&m->out, "imported", name);
     plm_import_out_config(&m->out, "allocator", t->allocator);
     write_contexts(m);
@@ -278,20 +280,20 @@ int plm_import_snapshot(const void *data, size_t size, const struct plm_import_o
                         struct plm_error *error)
 {
     struct plm_unpickled *pickle;
-    struct plm_trace trace;
+    struct plm_history trace;
     struct import m = {.trace = &trace, .info = info};
     int status = plm_unpickle(data, size, &pickle, error);
     *info = (struct plm_import_info){.agrees = true};
     if (status < 0)
         return status;
     m.p = pickle;
-    status = plm_trace_read(pickle, &trace, error);
+    status = plm_history_read(pickle, &trace, error);
     if (status == 0) {
         if (o->verify)
             status = plm_verify_trace(&trace, o->torch, &info->verify, error);
         if (status == 0 && o->path)
             status = make_record(&m, o->name, o->path, o->replace, error);
-        plm_trace_free(&trace);
+        plm_history_free(&trace);
     }
     plm_map_free(&m.by_frames);
     plm_names_free(&m.names);

@@ -18,15 +18,15 @@ enum { TRIES = 64 }; /* to find sizes with which a history that begins late come
 #define CERTAIN UINT64_MAX /* in place of a stream: whatever is not known, this difference is one */
 
 struct run {
-    const struct plm_trace *trace;
-    const struct plm_trace_device *d;
+    const struct plm_history *trace;
+    const struct plm_history_device *d;
     struct plm_verify *out;
     struct plm_allocator *a;
     size_t at;          /* the event that is replayed */
     size_t op, ops;     /* operations on segments that belong to it: the next, and the end */
     size_t group;       /* the first operation since the last other event */
     uint64_t steps;
-    const struct plm_trace_event *asked; /* the allocation */
+    const struct plm_history_event *asked; /* the allocation */
     bool done;          /* a difference was found */
     bool late;          /* something was there before */
     bool choice;        /* both have room for it, in different places */
@@ -39,21 +39,22 @@ struct run {
 static bool goes_back(const struct run *r, uint64_t address)
 {
     for (size_t i = r->at; i < r->d->events; i++) {
-        const struct plm_trace_event *e = &r->d->event[i];
-        if (e->action == PLM_TRACE_SEGMENT_FREE && address - e->address < e->bytes)
+        const struct plm_history_event *e = &r->d->event[i];
+        if (e->action == PLM_HISTORY_SEGMENT_FREE && address - e->address < e->bytes)
             return true;
     }
     return false;
 }
 
-static bool lacks_segments(const struct plm_trace_device *d)
+static bool lacks_segments(const struct plm_history_device *d)
 {
-    return d->of[PLM_TRACE_ALLOC] && !d->ranges && !d->of[PLM_TRACE_SEGMENT_ALLOC] && !d->of[PLM_TRACE_SEGMENT_MAP];
+    return d->of[PLM_HISTORY_ALLOC] && !d->ranges && !d->of[PLM_HISTORY_SEGMENT_ALLOC] &&
+           !d->of[PLM_HISTORY_SEGMENT_MAP];
 }
 
-static bool changed_kind(const struct plm_trace_device *d)
+static bool changed_kind(const struct plm_history_device *d)
 {
-    bool fixed = d->of[PLM_TRACE_SEGMENT_ALLOC] != 0, growing = d->of[PLM_TRACE_SEGMENT_MAP] != 0;
+    bool fixed = d->of[PLM_HISTORY_SEGMENT_ALLOC] != 0, growing = d->of[PLM_HISTORY_SEGMENT_MAP] != 0;
     for (size_t i = 0; i < d->ranges; i++) {
         fixed |= !d->range[i].expandable;
         growing |= d->range[i].expandable;
@@ -94,7 +95,7 @@ static void unknown(struct run *r, const char *why)
 __attribute__((format(printf, 5, 6))) static void differs(struct run *r, uint64_t stream, uint64_t replayed,
                                                           uint64_t recorded, const char *format, ...)
 {
-    const struct plm_trace_event *e = &r->d->event[r->at];
+    const struct plm_history_event *e = &r->d->event[r->at];
     struct plm_verify *v = r->out;
     char what[256];
     const char *why;
@@ -119,7 +120,7 @@ __attribute__((format(printf, 5, 6))) static void differs(struct run *r, uint64_
 
 /* ---- segments that the replay takes ---- */
 
-static const struct plm_trace_event *next_op(const struct run *r)
+static const struct plm_history_event *next_op(const struct run *r)
 {
     return r->op < r->ops ? &r->d->event[r->op] : NULL;
 }
@@ -127,8 +128,8 @@ static const struct plm_trace_event *next_op(const struct run *r)
 /* A segment lies where the driver put it. The range of an expandable one begins with the first that is mapped of it. */
 static uint64_t place(void *context, uint64_t size)
 {
-    const struct plm_trace_event *e = next_op(context);
-    if (!e || (e->action == PLM_TRACE_SEGMENT_ALLOC && e->bytes != size))
+    const struct plm_history_event *e = next_op(context);
+    if (!e || (e->action == PLM_HISTORY_SEGMENT_ALLOC && e->bytes != size))
         return 0;
     return e->address;
 }
@@ -136,11 +137,11 @@ static uint64_t place(void *context, uint64_t size)
 static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
 {
     struct run *r = context;
-    const struct plm_trace_event *e;
+    const struct plm_history_event *e;
     if (action != PLM_SEGMENT_ALLOC && action != PLM_SEGMENT_MAP)
         return;
     e = next_op(r);
-    if (!e || (e->action == PLM_TRACE_SEGMENT_MAP) != (action == PLM_SEGMENT_MAP)) {
+    if (!e || (e->action == PLM_HISTORY_SEGMENT_MAP) != (action == PLM_SEGMENT_MAP)) {
         differs(r, stream, address, r->asked->address,
                 "for an allocation of %" PRIu64 " bytes at 0x%" PRIx64
                 " the GPU run took no %s, the replay one of %" PRIu64 " bytes",
@@ -164,7 +165,7 @@ static void visit(enum plm_segment_action action, uint64_t address, uint64_t siz
 /* ---- events ---- */
 
 /* One segment, or some pages, that the history gives back. */
-static void give_back(struct run *r, const struct plm_trace_event *e)
+static void give_back(struct run *r, const struct plm_history_event *e)
 {
     int status = plm_allocator_give_back(r->a, e->address, e->bytes, e->stream, &r->steps);
     if (status)
@@ -177,7 +178,7 @@ static void give_back(struct run *r, const struct plm_trace_event *e)
 }
 
 /* Whoever gives back the cache gives back all of it, unless a setting picks segments one by one. */
-static void check_cache(struct run *r, const struct plm_trace_event *e)
+static void check_cache(struct run *r, const struct plm_history_event *e)
 {
     const struct plm_allocator_settings *s = &r->trace->settings;
     uint64_t address, size;
@@ -189,23 +190,23 @@ static void check_cache(struct run *r, const struct plm_trace_event *e)
             size, address);
 }
 
-static bool takes(const struct plm_trace_event *e)
+static bool takes(const struct plm_history_event *e)
 {
-    return e->action == PLM_TRACE_SEGMENT_ALLOC || e->action == PLM_TRACE_SEGMENT_MAP;
+    return e->action == PLM_HISTORY_SEGMENT_ALLOC || e->action == PLM_HISTORY_SEGMENT_MAP;
 }
 
 /* Operations on segments up to `end` that belong to no allocation. */
 static void settle(struct run *r, size_t end)
 {
     const size_t now = r->at;
-    const struct plm_trace_event *last = NULL;
+    const struct plm_history_event *last = NULL;
     for (size_t i = r->group; i < end && !r->done; i++) {
-        const struct plm_trace_event *e = &r->d->event[i];
+        const struct plm_history_event *e = &r->d->event[i];
         r->at = i;
         if (!takes(e)) {
             give_back(r, e);
             last = e->pool ? last : e;
-        } else if (e->action == PLM_TRACE_SEGMENT_MAP) {
+        } else if (e->action == PLM_HISTORY_SEGMENT_MAP) {
             unknown(r, "Memory ran out while an expandable segment grew, which the history does not tell enough of");
         } else {
             differs(r, e->stream, e->address, e->address,
@@ -220,7 +221,7 @@ static void settle(struct run *r, size_t end)
     r->group = end;
 }
 
-static int allocate(struct run *r, const struct plm_trace_event *e)
+static int allocate(struct run *r, const struct plm_history_event *e)
 {
     uint64_t address = 0;
     int status = e->pool ? plm_allocator_pool_begin(r->a, e->pool) : 0;
@@ -235,7 +236,7 @@ static int allocate(struct run *r, const struct plm_trace_event *e)
         differs(r, e->stream, e->address, e->address, "%" PRIu64 " bytes at 0x%" PRIx64 " cannot be replayed: %s",
                 e->bytes, e->address, plm_allocator_error_name(status));
     } else if (r->op < r->ops) {
-        const struct plm_trace_event *op = &r->d->event[r->op];
+        const struct plm_history_event *op = &r->d->event[r->op];
         differs(r, e->stream, address, e->address,
                 "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
                 " bytes (event %u), the replay found room at 0x%" PRIx64,
@@ -270,11 +271,11 @@ static int replay_alloc(struct run *r)
 /* A block becomes free when its free is complete: other streams may have used it until then. */
 static void replay_free(struct run *r)
 {
-    const struct plm_trace_event *e = &r->d->event[r->at];
-    const bool completes = r->d->of[PLM_TRACE_FREE_COMPLETED] != 0;
+    const struct plm_history_event *e = &r->d->event[r->at];
+    const bool completes = r->d->of[PLM_HISTORY_FREE_COMPLETED] != 0;
     settle(r, r->at);
     r->group = r->at + 1;
-    if (r->done || (e->action == PLM_TRACE_FREE_REQUESTED && completes))
+    if (r->done || (e->action == PLM_HISTORY_FREE_REQUESTED && completes))
         return;
     if (plm_allocator_free(r->a, e->address))
         differs(r, e->stream, e->address, e->address,
@@ -286,11 +287,11 @@ static int replay_events(struct run *r)
 {
     int status = 0;
     for (r->at = 0; r->at < r->d->events && status == 0 && !r->done; r->at++) {
-        switch ((enum plm_trace_action)r->d->event[r->at].action) {
-        case PLM_TRACE_ALLOC: status = replay_alloc(r); break;
-        case PLM_TRACE_FREE_REQUESTED:
-        case PLM_TRACE_FREE_COMPLETED: replay_free(r); break;
-        case PLM_TRACE_OOM:
+        switch ((enum plm_history_action)r->d->event[r->at].action) {
+        case PLM_HISTORY_ALLOC: status = replay_alloc(r); break;
+        case PLM_HISTORY_FREE_REQUESTED:
+        case PLM_HISTORY_FREE_COMPLETED: replay_free(r); break;
+        case PLM_HISTORY_OOM:
             settle(r, r->at);
             r->group = r->at + 1;
             break;
@@ -309,11 +310,11 @@ static int replay_events(struct run *r)
 /* A block from before the history may be up to 1 MiB larger than what was asked for; then what is free behind it
    is less. Where the replay puts something there that the GPU run did not, it was too little for that: whether it was
    says the rest of the history. */
-static bool enlarge(const struct run *r, struct plm_trace_device *d, const struct plm_trace_device *given)
+static bool enlarge(const struct run *r, struct plm_history_device *d, const struct plm_history_device *given)
 {
     const struct plm_allocator_settings *s = &r->trace->settings;
-    size_t k = r->replayed ? plm_trace_block_before(d, r->replayed - 1) : SIZE_MAX;
-    struct plm_trace_block *b = k == SIZE_MAX ? NULL : &d->block[k];
+    size_t k = r->replayed ? plm_history_block_before(d, r->replayed - 1) : SIZE_MAX;
+    struct plm_history_block *b = k == SIZE_MAX ? NULL : &d->block[k];
     uint64_t room = plm_allocator_room(r->a, r->replayed), rounded;
     if (!b || !r->asked || b->known || b->bytes <= PLM_SMALL_MOST || b->address + b->bytes != r->replayed)
         return false;
@@ -345,9 +346,9 @@ static int replay_once(struct run *r)
     return status || r->done ? status : replay_events(r);
 }
 
-static int replay_device(const struct plm_trace *t, const struct plm_trace_device *given, struct plm_verify *out)
+static int replay_device(const struct plm_history *t, const struct plm_history_device *given, struct plm_verify *out)
 {
-    struct plm_trace_device d = *given;
+    struct plm_history_device d = *given;
     const struct plm_verify before = *out;
     struct plm_verify first = before;
     bool again = true;
@@ -374,7 +375,7 @@ static int replay_device(const struct plm_trace *t, const struct plm_trace_devic
     return status == PLM_ENOMEM ? status : 0;
 }
 
-static int replay_all(const struct plm_trace *t, enum plm_torch torch, struct plm_verify *out)
+static int replay_all(const struct plm_history *t, enum plm_torch torch, struct plm_verify *out)
 {
     int status = 0;
     *out = (struct plm_verify){.torch = torch};
@@ -385,7 +386,7 @@ static int replay_all(const struct plm_trace *t, enum plm_torch torch, struct pl
 }
 
 /* The first verdict stands unless the rules of another release reproduce it all: there is no saying which one it was. */
-static int try_releases(const struct plm_trace *t, struct plm_verify *out)
+static int try_releases(const struct plm_history *t, struct plm_verify *out)
 {
     struct plm_verify other;
     int status = replay_all(t, t->torch, out);
@@ -399,7 +400,7 @@ static int try_releases(const struct plm_trace *t, struct plm_verify *out)
     return status;
 }
 
-int plm_verify_trace(const struct plm_trace *t, const enum plm_torch *torch, struct plm_verify *out,
+int plm_verify_trace(const struct plm_history *t, const enum plm_torch *torch, struct plm_verify *out,
                      struct plm_error *error)
 {
     int status;

@@ -8,7 +8,7 @@
 #ifndef PLM_IMPORT_VERIFY_H
 #define PLM_IMPORT_VERIFY_H
 
-#include "import/trace.h"
+#include "import/history.h"
 
 enum plm_verdict {
     PLM_VERDICT_SAME,
@@ -27,14 +27,14 @@ struct plm_verify {
 };
 
 /* `torch` NULL: the rules of the release that the snapshot looks like, then of the others, until one reproduces it. */
-int plm_verify_trace(const struct plm_trace *trace, const enum plm_torch *torch, struct plm_verify *verify,
+int plm_verify_trace(const struct plm_history *trace, const enum plm_torch *torch, struct plm_verify *verify,
                      struct plm_error *error);
 
 /* verify_start.c: what was there when the history begins. `*total` is what the card must have at least, so that
    the ranges of expandable segments do not meet. */
 struct plm_allocator;
-int plm_verify_total(const struct plm_trace_device *device, uint64_t large_segment, uint64_t *total);
-int plm_verify_seed(const struct plm_trace_device *device, uint64_t large_segment, uint64_t total,
+int plm_verify_total(const struct plm_history_device *device, uint64_t large_segment, uint64_t *total);
+int plm_verify_seed(const struct plm_history_device *device, uint64_t large_segment, uint64_t total,
                     struct plm_allocator *allocator);
 
 #endif

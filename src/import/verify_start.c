@@ -43,20 +43,20 @@ static bool same_range(const struct stretch *x, const struct stretch *y)
 }
 
 /* All memory that the device ever had, ascending; what lies in the range of one expandable segment is one piece. */
-static int gather(const struct plm_trace_device *d, struct stretches *s)
+static int gather(const struct plm_history_device *d, struct stretches *s)
 {
     size_t kept = 0;
     int status = 0;
     for (size_t i = 0; i < d->ranges && status == 0; i++) {
-        const struct plm_trace_range *r = &d->range[i];
+        const struct plm_history_range *r = &d->range[i];
         status = note(s, (struct stretch){r->address, r->bytes, r->stream, r->pool, r->expandable, r->small});
     }
     for (size_t i = 0; i < d->events && status == 0; i++) {
-        const struct plm_trace_event *e = &d->event[i];
+        const struct plm_history_event *e = &d->event[i];
         const bool small = e->bytes == PLM_SMALL_SEGMENT; /* what small blocks grow by is one page, always */
-        if (e->action == PLM_TRACE_SEGMENT_ALLOC || e->action == PLM_TRACE_SEGMENT_MAP)
+        if (e->action == PLM_HISTORY_SEGMENT_ALLOC || e->action == PLM_HISTORY_SEGMENT_MAP)
             status = note(s, (struct stretch){e->address, e->bytes, e->stream, e->pool,
-                                              e->action == PLM_TRACE_SEGMENT_MAP, small});
+                                              e->action == PLM_HISTORY_SEGMENT_MAP, small});
     }
     if (status || !s->count)
         return status;
@@ -90,7 +90,7 @@ static uint64_t range_start(const struct stretches *s, uint64_t address)
 
 /* A snapshot does not tell the size of the card. The range of an expandable segment is an eighth more than that and
    ends before the next one begins. */
-int plm_verify_total(const struct plm_trace_device *d, uint64_t large_segment, uint64_t *total)
+int plm_verify_total(const struct plm_history_device *d, uint64_t large_segment, uint64_t *total)
 {
     struct stretches s = {0};
     uint64_t room = TOTAL_MOST;
@@ -121,7 +121,7 @@ static int add_part(struct parts *p, uint64_t address, uint64_t size, bool hole)
 }
 
 /* Blocks of [address, end) from the k-th on. */
-static int add_blocks(struct parts *p, const struct plm_trace_device *d, size_t *k, uint64_t address, uint64_t end)
+static int add_blocks(struct parts *p, const struct plm_history_device *d, size_t *k, uint64_t address, uint64_t end)
 {
     int status = 0;
     while (*k < d->blocks && d->block[*k].address < address)
@@ -132,7 +132,7 @@ static int add_blocks(struct parts *p, const struct plm_trace_device *d, size_t 
 }
 
 /* An expandable segment from its first range on: those of its kind that follow are parts of it too. */
-static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *k,
+static int seed_expandable(const struct plm_history_device *d, size_t *i, size_t *k,
                            const struct plm_allocator_segment *range, struct parts *parts, struct plm_allocator *a)
 {
     struct plm_allocator_segment segment = *range;
@@ -140,7 +140,7 @@ static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *
     uint64_t at = segment.address;
     int status = 0;
     for (; *i < d->ranges && d->range[*i].address - segment.address < segment.size && status == 0; ++*i) {
-        const struct plm_trace_range *r = &d->range[*i];
+        const struct plm_history_range *r = &d->range[*i];
         if (!r->expandable || r->stream != segment.stream || r->pool != segment.pool || r->small != segment.small)
             break;
         if (r->address > at)
@@ -159,14 +159,14 @@ static int seed_expandable(const struct plm_trace_device *d, size_t *i, size_t *
     return status ? status : plm_allocator_seed(a, &segment);
 }
 
-int plm_verify_seed(const struct plm_trace_device *d, uint64_t large_segment, uint64_t total, struct plm_allocator *a)
+int plm_verify_seed(const struct plm_history_device *d, uint64_t large_segment, uint64_t total, struct plm_allocator *a)
 {
     struct parts parts = {0};
     struct stretches all = {0};
     size_t k = 0;
     int status = gather(d, &all);
     for (size_t i = 0; i < d->ranges && status == 0; i++) {
-        const struct plm_trace_range *r = &d->range[i];
+        const struct plm_history_range *r = &d->range[i];
         const uint64_t page = r->small ? PLM_SMALL_SEGMENT : large_segment;
         struct plm_allocator_segment segment = {r->address, r->bytes,      r->stream, r->pool,
                                                 r->small,   r->expandable, NULL,      0};

@@ -22,7 +22,8 @@ struct plm_trace_step { /* ProfilerStep#n */
 };
 
 enum plm_trace_mark_kind { PLM_MARK_OPTIMIZER_STEP, PLM_MARK_ZERO_GRAD };
-struct plm_trace_mark { /* Optimizer.step#NAME.step and Optimizer.zero_grad#NAME.zero_grad; else a Python function zero_grad */
+struct
+    plm_trace_mark { /* Optimizer.step#NAME.step and Optimizer.zero_grad#NAME.zero_grad; else a Python function zero_grad */
     enum plm_trace_mark_kind kind;
     int64_t start, end;
     uint32_t name; /* NAME: "Adam" */
@@ -30,21 +31,22 @@ struct plm_trace_mark { /* Optimizer.step#NAME.step and Optimizer.zero_grad#NAME
 
 struct plm_trace_module { /* a call of "nn.Module: X_k" */
     int64_t start, end;
-    uint32_t name;  /* "X_k" */
+    uint32_t name; /* "X_k" */
     int32_t parent; /* the call that this one is nested in, through whatever Python functions; PLM_TRACE_NONE */
-    bool leaf;      /* no module is called in it */
+    bool leaf; /* no module is called in it */
 };
 
 struct plm_trace_op { /* cpu_op */
     int64_t start, end;
     int64_t sequence; /* autograd's "Sequence number"; PLM_TRACE_NONE */
     uint32_t name;
-    int32_t parent;   /* by containment in the same thread; PLM_TRACE_NONE */
-    uint32_t thread;  /* counted from 0 */
-    uint32_t detail;  /* PLM_TRACE_NONE as unsigned, except for aten::to: index of a plm_trace_to */
+    int32_t parent; /* by containment in the same thread; PLM_TRACE_NONE */
+    uint32_t thread; /* counted from 0 */
+    uint32_t detail; /* PLM_TRACE_NONE as unsigned, except for aten::to: index of a plm_trace_to */
 };
 
-struct plm_trace_to { /* an aten::to: its arguments, as text of "Concrete Inputs", and the elements of its first input */
+struct
+    plm_trace_to { /* an aten::to: its arguments, as text of "Concrete Inputs", and the elements of its first input */
     uint64_t elements;
     char argument[8][16]; /* "" where there is none; "6" is float32, "4" int64 */
 };

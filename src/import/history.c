@@ -1,4 +1,4 @@
-#include "import/trace.h"
+#include "import/history.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { DEVICES_MOST = 1024 };
 
 #define BYTES_MOST (1ull << 48) /* no memory is larger */
 
-static const char *const actions[PLM_TRACE_ACTIONS] = {
+static const char *const actions[PLM_HISTORY_ACTIONS] = {
     "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom",
 };
 
@@ -25,7 +25,7 @@ static uint64_t number(const struct plm_unpickled *p, uint32_t dict, const char 
 
 /* ---- events ---- */
 
-uint64_t plm_trace_pool(const struct plm_unpickled *p, uint32_t id)
+uint64_t plm_history_pool(const struct plm_unpickled *p, uint32_t id)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, id);
     uint64_t pool = 0, half;
@@ -37,14 +37,14 @@ uint64_t plm_trace_pool(const struct plm_unpickled *p, uint32_t id)
 static int action_of(const struct plm_unpickled *p, uint32_t dict)
 {
     uint32_t action = plm_unpickle_find(p, dict, "action");
-    for (int i = 0; i < PLM_TRACE_ACTIONS; i++)
+    for (int i = 0; i < PLM_HISTORY_ACTIONS; i++)
         if (plm_unpickle_is(p, action, actions[i]))
             return i;
     return -1; /* a snapshot was taken, or something that a later version has */
 }
 
 /* Keys that came with a release say that it, or a later one, wrote the snapshot. */
-static void look_for_release(const struct plm_unpickled *p, uint32_t dict, struct plm_trace *t)
+static void look_for_release(const struct plm_unpickled *p, uint32_t dict, struct plm_history *t)
 {
     static const struct {
         const char *key;
@@ -55,26 +55,26 @@ static void look_for_release(const struct plm_unpickled *p, uint32_t dict, struc
             t->torch = keys[i].torch;
 }
 
-static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t place, struct plm_trace *t,
-                      struct plm_trace_device *d, struct plm_error *error)
+static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t place, struct plm_history *t,
+                      struct plm_history_device *d, struct plm_error *error)
 {
-    struct plm_trace_event *more = plm_grow(d->event, d->events, &d->event_room, sizeof *more);
+    struct plm_history_event *more = plm_grow(d->event, d->events, &d->event_room, sizeof *more);
     const uint32_t pool = plm_unpickle_find(p, dict, "pool_id");
     int action = action_of(p, dict);
-    struct plm_trace_event e = {.address = number(p, dict, "addr"),
-                                .bytes = number(p, dict, "size"),
-                                .us = number(p, dict, "time_us"),
-                                .stream = number(p, dict, "stream"),
-                                .frames = plm_unpickle_find(p, dict, "frames"),
-                                .number = place,
-                                .action = (uint8_t)action,
-                                .pool = plm_trace_pool(p, pool)};
+    struct plm_history_event e = {.address = number(p, dict, "addr"),
+                                  .bytes = number(p, dict, "size"),
+                                  .us = number(p, dict, "time_us"),
+                                  .stream = number(p, dict, "stream"),
+                                  .frames = plm_unpickle_find(p, dict, "frames"),
+                                  .number = place,
+                                  .action = (uint8_t)action,
+                                  .pool = plm_history_pool(p, pool)};
     if (!more)
         return plm_fail(error, PLM_ENOMEM, "out of memory");
     d->event = more;
     if (action < 0)
         return 0;
-    if (action != PLM_TRACE_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
+    if (action != PLM_HISTORY_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
         return plm_fail(error, PLM_EFORMAT, "event %u of device %u is about %llu bytes, which cannot be", place,
                         d->number, (unsigned long long)e.bytes);
     t->has_pools |= pool != PLM_PICKLED_ABSENT;
@@ -87,8 +87,8 @@ static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t pla
     return 0;
 }
 
-static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_trace *t, struct plm_trace_device *d,
-                       struct plm_error *error)
+static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_history *t,
+                       struct plm_history_device *d, struct plm_error *error)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
     uint32_t place = 0;
@@ -101,23 +101,23 @@ static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_
     return status;
 }
 
-static int read_devices(const struct plm_unpickled *p, uint32_t traces, uint32_t segments, struct plm_trace *t,
+static int read_devices(const struct plm_unpickled *p, uint32_t traces, uint32_t segments, struct plm_history *t,
                         struct plm_error *error)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, traces);
     int status = 0;
     for (uint32_t list; status == 0 && (list = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
-        struct plm_trace_device *d = plm_grow(t->device, t->devices, &t->room, sizeof *d);
+        struct plm_history_device *d = plm_grow(t->device, t->devices, &t->room, sizeof *d);
         if (!d)
             return plm_fail(error, PLM_ENOMEM, "out of memory");
         if (t->devices == DEVICES_MOST)
             return plm_fail(error, PLM_EFORMAT, "this snapshot has more than %d devices", DEVICES_MOST);
         t->device = d;
         d = &t->device[t->devices];
-        *d = (struct plm_trace_device){.number = (unsigned)t->devices++};
+        *d = (struct plm_history_device){.number = (unsigned)t->devices++};
         status = read_events(p, list, t, d, error);
         if (status == 0)
-            status = plm_trace_start(p, segments, t, d, error);
+            status = plm_history_start(p, segments, t, d, error);
         if (status == 0 && d->events && (!t->first_us || d->event[0].us < t->first_us))
             t->first_us = d->event[0].us;
     }
@@ -138,7 +138,7 @@ static void read_divisions(const struct plm_unpickled *p, uint32_t dict, struct 
 }
 
 /* What the snapshot lists was in force at its end; the rest follows from the text of the setting. */
-static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct plm_trace *t)
+static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct plm_history *t)
 {
     /* The name is the setting's environment variable, which later versions call differently. */
     static const char *const names[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"};
@@ -169,7 +169,7 @@ static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct p
 }
 
 /* Annotations tell when optimizers stepped. Of several, the first one counts. */
-static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_trace *t, struct plm_error *error)
+static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_history *t, struct plm_error *error)
 {
     static const char prefix[] = "Optimizer.step#";
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
@@ -200,13 +200,13 @@ static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_t
 
 /* ---- all of it ---- */
 
-int plm_trace_read(const struct plm_unpickled *p, struct plm_trace *t, struct plm_error *error)
+int plm_history_read(const struct plm_unpickled *p, struct plm_history *t, struct plm_error *error)
 {
     const uint32_t root = plm_unpickle_root(p), traces = plm_unpickle_find(p, root, "device_traces"),
                    segments = plm_unpickle_find(p, root, "segments");
     size_t events = 0;
     int status;
-    *t = (struct plm_trace){0};
+    *t = (struct plm_history){0};
     if (traces == PLM_PICKLED_ABSENT || segments == PLM_PICKLED_ABSENT)
         return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: it has no %s",
                         traces == PLM_PICKLED_ABSENT ? "device_traces" : "segments");
@@ -221,11 +221,11 @@ int plm_trace_read(const struct plm_unpickled *p, struct plm_trace *t, struct pl
     if (status == 0)
         status = read_steps(p, plm_unpickle_find(p, root, "external_annotations"), t, error);
     if (status < 0)
-        plm_trace_free(t);
+        plm_history_free(t);
     return status;
 }
 
-void plm_trace_free(struct plm_trace *t)
+void plm_history_free(struct plm_history *t)
 {
     for (size_t i = 0; i < t->devices; i++) {
         free(t->device[i].event);
@@ -234,5 +234,5 @@ void plm_trace_free(struct plm_trace *t)
     }
     free(t->device);
     free(t->step_us);
-    *t = (struct plm_trace){0};
+    *t = (struct plm_history){0};
 }

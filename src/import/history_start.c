@@ -5,16 +5,16 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/unpickle.h"
-#include "import/trace.h"
+#include "import/history.h"
 
 /* Pages of expandable segments that all events together may be about. */
 #define PAGES_MOST (1ull << 22) /* mapped and unmapped, over the whole history */
 
 struct work {
     const struct plm_unpickled *p;
-    const struct plm_trace *trace;
-    struct plm_trace_device *d;
-    struct plm_trace_range *info; /* what is known of memory that was there at some time */
+    const struct plm_history *trace;
+    struct plm_history_device *d;
+    struct plm_history_range *info; /* what is known of memory that was there at some time */
     size_t infos, info_room;
     struct plm_map segment;     /* address -> its info */
     struct plm_map page;        /* of expandable segments -> info */
@@ -56,9 +56,9 @@ static bool mine(const struct work *w, uint32_t segment)
 }
 
 /* Memory that is there. */
-static int put(struct work *w, struct plm_trace_range range)
+static int put(struct work *w, struct plm_history_range range)
 {
-    struct plm_trace_range *more = plm_grow(w->info, w->infos, &w->info_room, sizeof *more);
+    struct plm_history_range *more = plm_grow(w->info, w->infos, &w->info_room, sizeof *more);
     if (!more)
         return no_memory(w);
     w->info = more;
@@ -70,11 +70,11 @@ static int put(struct work *w, struct plm_trace_range range)
 
 static int end_segment(struct work *w, uint32_t segment)
 {
-    struct plm_trace_range range = {
+    struct plm_history_range range = {
         .address = number(w, segment, "address"),
         .bytes = number(w, segment, "total_size"),
         .stream = number(w, segment, "stream"),
-        .pool = plm_trace_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id")),
+        .pool = plm_history_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id")),
         .expandable = number(w, segment, "is_expandable") != 0,
         .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"), "small")};
     if (range.bytes > 1ull << 48 || range.address > UINT64_MAX - range.bytes)
@@ -84,14 +84,14 @@ static int end_segment(struct work *w, uint32_t segment)
     return put(w, range);
 }
 
-static int undo(struct work *w, const struct plm_trace_event *e)
+static int undo(struct work *w, const struct plm_history_event *e)
 {
-    struct plm_trace_range range = {e->address, e->bytes, e->stream, e->pool, false, e->bytes == PLM_SMALL_SEGMENT};
-    switch ((enum plm_trace_action)e->action) {
-    case PLM_TRACE_SEGMENT_ALLOC: plm_map_remove(&w->segment, e->address); return 0;
-    case PLM_TRACE_SEGMENT_FREE: return put(w, range);
-    case PLM_TRACE_SEGMENT_MAP: return set_pages(w, e->address, e->bytes, PLM_MAP_NONE);
-    case PLM_TRACE_SEGMENT_UNMAP:
+    struct plm_history_range range = {e->address, e->bytes, e->stream, e->pool, false, e->bytes == PLM_SMALL_SEGMENT};
+    switch ((enum plm_history_action)e->action) {
+    case PLM_HISTORY_SEGMENT_ALLOC: plm_map_remove(&w->segment, e->address); return 0;
+    case PLM_HISTORY_SEGMENT_FREE: return put(w, range);
+    case PLM_HISTORY_SEGMENT_MAP: return set_pages(w, e->address, e->bytes, PLM_MAP_NONE);
+    case PLM_HISTORY_SEGMENT_UNMAP:
         range.expandable = true;
         range.small = e->bytes % w->trace->settings.large_segment != 0;
         return put(w, range);
@@ -99,9 +99,9 @@ static int undo(struct work *w, const struct plm_trace_event *e)
     }
 }
 
-static int add_range(struct work *w, uint64_t address, uint64_t bytes, const struct plm_trace_range *info)
+static int add_range(struct work *w, uint64_t address, uint64_t bytes, const struct plm_history_range *info)
 {
-    struct plm_trace_range *more = plm_grow(w->d->range, w->d->ranges, &w->d->range_room, sizeof *more);
+    struct plm_history_range *more = plm_grow(w->d->range, w->d->ranges, &w->d->range_room, sizeof *more);
     if (!more)
         return no_memory(w);
     w->d->range = more;
@@ -114,19 +114,19 @@ static int add_range(struct work *w, uint64_t address, uint64_t bytes, const str
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct plm_trace_range *x = a, *y = b;
+    const struct plm_history_range *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
 }
 
 /* Pages that follow each other are one range. */
-static void join_ranges(struct plm_trace_device *d)
+static void join_ranges(struct plm_history_device *d)
 {
     size_t kept = 0;
     if (!d->ranges)
         return;
     qsort(d->range, d->ranges, sizeof d->range[0], compare_ranges);
     for (size_t i = 1; i < d->ranges; i++) {
-        struct plm_trace_range *last = &d->range[kept];
+        struct plm_history_range *last = &d->range[kept];
         if (last->expandable && d->range[i].expandable && last->address + last->bytes == d->range[i].address &&
             last->stream == d->range[i].stream && last->pool == d->range[i].pool && last->small == d->range[i].small)
             last->bytes += d->range[i].bytes;
@@ -154,9 +154,9 @@ static int find_ranges(struct work *w)
 
 /* ---- blocks ---- */
 
-static int add_block(struct work *w, struct plm_trace_block block)
+static int add_block(struct work *w, struct plm_history_block block)
 {
-    struct plm_trace_block *more = plm_grow(w->d->block, w->d->blocks, &w->d->block_room, sizeof *more);
+    struct plm_history_block *more = plm_grow(w->d->block, w->d->blocks, &w->d->block_room, sizeof *more);
     if (!more)
         return no_memory(w);
     w->d->block = more;
@@ -169,19 +169,19 @@ static int find_freed(struct work *w)
 {
     int status = 0;
     for (size_t i = 0; i < w->d->events && status == 0; i++) {
-        const struct plm_trace_event *e = &w->d->event[i];
-        if (e->action > PLM_TRACE_FREE_COMPLETED || plm_map_get(&w->seen, e->address) != PLM_MAP_NONE)
+        const struct plm_history_event *e = &w->d->event[i];
+        if (e->action > PLM_HISTORY_FREE_COMPLETED || plm_map_get(&w->seen, e->address) != PLM_MAP_NONE)
             continue;
         if (plm_map_put(&w->seen, e->address, 0))
             return no_memory(w);
-        if (e->action != PLM_TRACE_ALLOC)
-            status = add_block(w, (struct plm_trace_block){.address = e->address,
-                                                           .bytes = plm_size_round(&w->trace->settings, e->bytes),
-                                                           .stream = e->stream,
-                                                           .pool = e->pool,
-                                                           .until = i,
-                                                           .frames = PLM_PICKLED_ABSENT,
-                                                           .pending = e->action == PLM_TRACE_FREE_COMPLETED});
+        if (e->action != PLM_HISTORY_ALLOC)
+            status = add_block(w, (struct plm_history_block){.address = e->address,
+                                                             .bytes = plm_size_round(&w->trace->settings, e->bytes),
+                                                             .stream = e->stream,
+                                                             .pool = e->pool,
+                                                             .until = i,
+                                                             .frames = PLM_PICKLED_ABSENT,
+                                                             .pending = e->action == PLM_HISTORY_FREE_COMPLETED});
     }
     return status;
 }
@@ -190,17 +190,17 @@ static int find_freed(struct work *w)
 static int find_kept(struct work *w, uint32_t segment)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(w->p, plm_unpickle_find(w->p, segment, "blocks"));
-    const uint64_t pool = plm_trace_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id"));
+    const uint64_t pool = plm_history_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id"));
     uint64_t at = number(w, segment, "address");
     int status = 0;
     for (uint32_t b; status == 0 && (b = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;) {
-        struct plm_trace_block block = {.address = number(w, b, "address"),
-                                        .bytes = number(w, b, "size"),
-                                        .stream = number(w, segment, "stream"),
-                                        .pool = pool,
-                                        .until = SIZE_MAX,
-                                        .frames = plm_unpickle_find(w->p, b, "frames"),
-                                        .known = true};
+        struct plm_history_block block = {.address = number(w, b, "address"),
+                                          .bytes = number(w, b, "size"),
+                                          .stream = number(w, segment, "stream"),
+                                          .pool = pool,
+                                          .until = SIZE_MAX,
+                                          .frames = plm_unpickle_find(w->p, b, "frames"),
+                                          .known = true};
         const uint32_t state = plm_unpickle_find(w->p, b, "state");
         if (!block.address)
             block.address = at; /* before 2.1 only the order of the blocks tells */
@@ -215,13 +215,13 @@ static int find_kept(struct work *w, uint32_t segment)
 
 static int compare_blocks(const void *a, const void *b)
 {
-    const struct plm_trace_block *x = a, *y = b;
+    const struct plm_history_block *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
 }
 
 /* ---- the rest that a large block did not leave ---- */
 
-size_t plm_trace_block_before(const struct plm_trace_device *d, uint64_t address)
+size_t plm_history_block_before(const struct plm_history_device *d, uint64_t address)
 {
     size_t low = 0, high = d->blocks;
     while (low < high) {
@@ -235,12 +235,12 @@ size_t plm_trace_block_before(const struct plm_trace_device *d, uint64_t address
 }
 
 /* What is handed out first behind a block begins where it ends. */
-static void ends_by_allocations(struct plm_trace_device *d)
+static void ends_by_allocations(struct plm_history_device *d)
 {
     for (size_t i = 0; i < d->events; i++) {
-        const struct plm_trace_event *e = &d->event[i];
-        size_t k = e->action == PLM_TRACE_ALLOC ? plm_trace_block_before(d, e->address) : SIZE_MAX;
-        struct plm_trace_block *b = k == SIZE_MAX ? NULL : &d->block[k];
+        const struct plm_history_event *e = &d->event[i];
+        size_t k = e->action == PLM_HISTORY_ALLOC ? plm_history_block_before(d, e->address) : SIZE_MAX;
+        struct plm_history_block *b = k == SIZE_MAX ? NULL : &d->block[k];
         if (!b || b->known || b->until < i || b->bytes <= PLM_SMALL_MOST || e->address < b->address + b->bytes ||
             e->address - b->address - b->bytes > PLM_SMALL_MOST)
             continue;
@@ -250,16 +250,16 @@ static void ends_by_allocations(struct plm_trace_device *d)
 }
 
 /* Free memory in a segment of large blocks is always more than 1 MiB: less belongs to the block before it. */
-static void settle_sizes(struct plm_trace_device *d, const struct plm_allocator_settings *s)
+static void settle_sizes(struct plm_history_device *d, const struct plm_allocator_settings *s)
 {
     size_t k = 0;
     if (!s->expandable)
         ends_by_allocations(d);
     for (size_t i = 0; i < d->ranges; i++) {
-        const struct plm_trace_range *r = &d->range[i];
+        const struct plm_history_range *r = &d->range[i];
         const uint64_t end = r->address + r->bytes;
         for (; k < d->blocks && d->block[k].address < end; k++) {
-            struct plm_trace_block *b = &d->block[k];
+            struct plm_history_block *b = &d->block[k];
             uint64_t next = k + 1 < d->blocks && d->block[k + 1].address < end ? d->block[k + 1].address : end, gap;
             if (b->address < r->address || r->expandable || b->bytes <= PLM_SMALL_MOST || b->known ||
                 b->bytes > next - b->address)
@@ -289,10 +289,10 @@ static int find_owned(struct work *w, struct owned *owned, size_t *count)
     struct plm_map since = {0};
     int status = 0;
     for (size_t i = 0; i < w->d->events && status == 0; i++)
-        if (w->d->event[i].action == PLM_TRACE_SEGMENT_ALLOC && plm_map_put(&since, w->d->event[i].address, i))
+        if (w->d->event[i].action == PLM_HISTORY_SEGMENT_ALLOC && plm_map_put(&since, w->d->event[i].address, i))
             status = no_memory(w);
     for (size_t k = 0; k < w->infos; k++) {
-        const struct plm_trace_range *r = &w->info[k];
+        const struct plm_history_range *r = &w->info[k];
         uint64_t from = plm_map_get(&since, r->address);
         if (r->pool)
             owned[(*count)++] = (struct owned){r->address, r->bytes, r->pool, from == PLM_MAP_NONE ? 0 : from};
@@ -310,7 +310,7 @@ static int tell_pools(struct work *w)
     if (count)
         qsort(owned, count, sizeof *owned, compare_owned);
     for (size_t i = 0; i < w->d->events && status == 0 && count; i++) {
-        struct plm_trace_event *e = &w->d->event[i];
+        struct plm_history_event *e = &w->d->event[i];
         size_t low = 0, high = count;
         while (high - low > 1) {
             size_t middle = low + (high - low) / 2;
@@ -338,8 +338,8 @@ static int each_segment(struct work *w, uint32_t segments, int (*visit)(struct w
     return status;
 }
 
-int plm_trace_start(const struct plm_unpickled *p, uint32_t segments, const struct plm_trace *trace,
-                    struct plm_trace_device *d, struct plm_error *error)
+int plm_history_start(const struct plm_unpickled *p, uint32_t segments, const struct plm_history *trace,
+                      struct plm_history_device *d, struct plm_error *error)
 {
     struct work w = {.p = p, .trace = trace, .d = d, .error = error};
     int status = each_segment(&w, segments, end_segment);

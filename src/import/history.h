@@ -3,10 +3,10 @@
  * events, and what it held before the first of them. That follows from what it held at the end, which a snapshot has
  * too, with the history undone.
  *
- * Frames are values of the pickle. plm_trace_free frees it. One thread.
+ * Frames are values of the pickle. plm_history_free frees it. One thread.
  */
-#ifndef PLM_TRACE_H
-#define PLM_TRACE_H
+#ifndef PLM_HISTORY_H
+#define PLM_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,19 +17,19 @@
 struct plm_error;
 struct plm_unpickled;
 
-enum plm_trace_action {
-    PLM_TRACE_ALLOC,
-    PLM_TRACE_FREE_REQUESTED,
-    PLM_TRACE_FREE_COMPLETED,
-    PLM_TRACE_SEGMENT_ALLOC,
-    PLM_TRACE_SEGMENT_FREE,
-    PLM_TRACE_SEGMENT_MAP,
-    PLM_TRACE_SEGMENT_UNMAP,
-    PLM_TRACE_OOM,
-    PLM_TRACE_ACTIONS
+enum plm_history_action {
+    PLM_HISTORY_ALLOC,
+    PLM_HISTORY_FREE_REQUESTED,
+    PLM_HISTORY_FREE_COMPLETED,
+    PLM_HISTORY_SEGMENT_ALLOC,
+    PLM_HISTORY_SEGMENT_FREE,
+    PLM_HISTORY_SEGMENT_MAP,
+    PLM_HISTORY_SEGMENT_UNMAP,
+    PLM_HISTORY_OOM,
+    PLM_HISTORY_ACTIONS
 };
 
-struct plm_trace_event {
+struct plm_history_event {
     uint64_t address, bytes, us, stream;
     uint64_t pool;             /* private pool, of a CUDA graph as a rule; 0: none */
     uint32_t frames;
@@ -37,12 +37,12 @@ struct plm_trace_event {
     uint8_t action;
 };
 
-struct plm_trace_range {       /* memory of the card that was there before */
+struct plm_history_range {       /* memory of the card that was there before */
     uint64_t address, bytes, stream, pool;
     bool expandable, small;
 };
 
-struct plm_trace_block {       /* a block that was there before */
+struct plm_history_block {       /* a block that was there before */
     uint64_t address, bytes, stream, pool;
     size_t until;              /* the event that frees it; SIZE_MAX: none */
     uint32_t frames;
@@ -50,19 +50,19 @@ struct plm_trace_block {       /* a block that was there before */
     bool known;                /* its size is certain; otherwise it is what was asked for, rounded: it may be more */
 };
 
-struct plm_trace_device {
+struct plm_history_device {
     unsigned number;
-    struct plm_trace_event *event;
-    struct plm_trace_range *range;
-    struct plm_trace_block *block;
+    struct plm_history_event *event;
+    struct plm_history_range *range;
+    struct plm_history_block *block;
     size_t events, ranges, blocks, event_room, range_room, block_room;
-    size_t of[PLM_TRACE_ACTIONS];         /* how many events of each kind */
+    size_t of[PLM_HISTORY_ACTIONS];         /* how many events of each kind */
     uint64_t end_allocated, end_reserved; /* what the snapshot says of its end */
     bool unsure;                          /* the size of a block that was there before is not certain */
 };
 
-struct plm_trace {
-    struct plm_trace_device *device;
+struct plm_history {
+    struct plm_history_device *device;
     size_t devices, room;
     struct plm_allocator_settings settings;
     enum plm_torch torch;      /* the oldest release that writes such events */
@@ -74,17 +74,17 @@ struct plm_trace {
 };
 
 /* PLM_EFORMAT if it is no snapshot, or holds no history. */
-int plm_trace_read(const struct plm_unpickled *pickle, struct plm_trace *trace, struct plm_error *error);
-void plm_trace_free(struct plm_trace *trace);
+int plm_history_read(const struct plm_unpickled *pickle, struct plm_history *trace, struct plm_error *error);
+void plm_history_free(struct plm_history *trace);
 
-/* trace_start.c: fills range and block of a device. `segments` are those of the snapshot. */
-int plm_trace_start(const struct plm_unpickled *pickle, uint32_t segments, const struct plm_trace *trace,
-                    struct plm_trace_device *device, struct plm_error *error);
+/* history_start.c: fills range and block of a device. `segments` are those of the snapshot. */
+int plm_history_start(const struct plm_unpickled *pickle, uint32_t segments, const struct plm_history *trace,
+                      struct plm_history_device *device, struct plm_error *error);
 
 /* The number of the block that begins at or before an address; SIZE_MAX: none. */
-size_t plm_trace_block_before(const struct plm_trace_device *device, uint64_t address);
+size_t plm_history_block_before(const struct plm_history_device *device, uint64_t address);
 
 /* A pool_id of the snapshot: 0 for the allocator's own. */
-uint64_t plm_trace_pool(const struct plm_unpickled *pickle, uint32_t id);
+uint64_t plm_history_pool(const struct plm_unpickled *pickle, uint32_t id);
 
 #endif

@@ -1,0 +1,273 @@
+/*
+ * DNNMem as it was re-implemented for the comparison in the paper of xMem (Middleware 2025). Two programs stand behind it:
+ *
+ * Models that torch.fx can trace: a loss is put at the end of the graph; time is the index of the node, forward 0..n-1, backward n..2n-1, and
+ * 3n for the optimizer. A node's weights come with its call and stay. Its output lives from its call to the last use: by a consumer, or by a
+ * backward pass that saved it. In the backward pass each node makes one gradient for each of its inputs, which lives until the producer's
+ * backward pass, and one for each of its parameters, which lives until 3n. Tensors of nodes called relu are dropped, the gradients that these make
+ * included. What is used only once is never freed.
+ *
+ * Others: each tensor that hooks on leaf modules saw in one step lives from the first to the last sight, and for ever if it was seen once; the
+ * parameters, the buffers and the batch are there from the start.
+ *
+ * Neither has an optimizer's state or workspaces. Both go through xMem's allocator.
+ *
+ * Two points follow from its code, and the published figures agree: the producer is looked up by module, so that for a module that is called
+ * several times the last call stands for all; and a tensor that an in-place operator changed is the tensor of the node before it, under that
+ * node's name.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "estimate/amount.h"
+#include "estimate/description.h"
+#include "estimate/estimators.h"
+#include "estimate/graph.h"
+#include "estimate/simulator.h"
+
+enum { LOSS_BYTES = 4 };
+
+struct work {
+    const struct plm_description *d;
+    int64_t n;               /* nodes, those of the loss and its target included */
+    size_t loss;             /* before which node of the description these two stand; it takes two indices */
+    int64_t *last;           /* per node: the last use of its output; the index of its call if there was none */
+    bool *used;              /* anything but its own call used it */
+    int64_t *backward_of;    /* per node: the backward index that stands for its producer */
+    struct plm_lifetime *item;
+    size_t items;
+};
+
+/* ---- the graph ---- */
+
+static int64_t index_of(const struct work *w, size_t node)
+{
+    return (int64_t)(node + (node >= w->loss ? 2 : 0));
+}
+
+static int64_t backward_index(const struct work *w, size_t node)
+{
+    return 2 * w->n - 1 - index_of(w, node);
+}
+
+static void add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
+{
+    if (bytes)
+        w->item[w->items++] = (struct plm_lifetime){.born = born, .dies = dies, .bytes = bytes};
+}
+
+/* Two uses, in whichever order they come: alive from the earlier to the later. */
+static void add_between(struct work *w, int64_t one, int64_t other, uint64_t bytes)
+{
+    add(w, one < other ? one : other, one < other ? other : one, bytes);
+}
+
+static bool is_relu(const struct work *w, const struct plm_described_node *node)
+{
+    char kind[128];
+    plm_graph_kind(w->d, node, kind, sizeof kind);
+    for (const char *at = kind; *at; at++)
+        if (!strncasecmp(at, "relu", 4))
+            return true;
+    return false;
+}
+
+static size_t holder(const struct work *w, size_t node)
+{
+    while (w->d->node[node].shares >= 0)
+        node = (size_t)w->d->node[node].shares;
+    return node;
+}
+
+static void use(struct work *w, size_t node, int64_t when)
+{
+    node = holder(w, node);
+    w->used[node] = true;
+    w->last[node] = when > w->last[node] ? when : w->last[node];
+}
+
+/* Inputs that are attributes of the model, not results, are not followed. */
+static bool is_result(const struct work *w, size_t node)
+{
+    return !plm_graph_is(&w->d->node[node], "get_attr");
+}
+
+static int find_producers(struct work *w)
+{
+    int64_t *of_module = calloc(w->d->modules + 1, sizeof *of_module);
+    if (!of_module)
+        return PLM_ENOMEM;
+    for (size_t i = 0; i < w->d->nodes; i++)
+        if (w->d->node[i].module >= 0)
+            of_module[w->d->node[i].module] = backward_index(w, i);
+    for (size_t i = 0; i < w->d->nodes; i++)
+        w->backward_of[i] = w->d->node[i].module >= 0 ? of_module[w->d->node[i].module] : backward_index(w, i);
+    free(of_module);
+    return 0;
+}
+
+static void follow_uses(struct work *w)
+{
+    for (size_t i = 0; i < w->d->nodes; i++)
+        w->last[i] = index_of(w, i);
+    for (size_t i = 0; i < w->d->nodes; i++) {
+        const struct plm_described_node *node = &w->d->node[i];
+        const bool output = plm_graph_is(node, "output");
+        const bool saves = plm_graph_saves(w->d, node) == PLM_SAVES_INPUTS && node->shares < 0;
+        for (size_t k = 0; k < node->inputs; k++) {
+            if (!is_result(w, node->input[k]))
+                continue;
+            use(w, node->input[k], output ? index_of(w, i) - 1 : index_of(w, i)); /* of the output: by the loss */
+            if (saves)
+                use(w, node->input[k], backward_index(w, i));
+        }
+    }
+}
+
+/* What a node makes in its backward pass; the loss stands in front of the output, in whose place it is. */
+static void place_input_gradients(struct work *w, size_t i)
+{
+    const struct plm_described_node *node = &w->d->node[i];
+    const bool output = plm_graph_is(node, "output");
+    const int64_t now = output ? backward_index(w, i) + 1 : backward_index(w, i);
+    for (size_t k = 0; k < node->inputs && (output || !is_relu(w, node)); k++)
+        if (is_result(w, node->input[k]))
+            add_between(w, now, w->backward_of[node->input[k]], w->d->node[node->input[k]].bytes);
+}
+
+static void place_node(struct work *w, size_t i)
+{
+    const struct plm_described_node *node = &w->d->node[i];
+    const bool placeholder = plm_graph_is(node, "placeholder");
+    place_input_gradients(w, i);
+    if (plm_graph_is(node, "output")) {
+        add(w, index_of(w, i) - 1, PLM_NEVER, LOSS_BYTES);
+        return;
+    }
+    if (node->shares < 0 && !is_relu(w, node))
+        add(w, index_of(w, i), w->used[i] && !placeholder ? w->last[i] : PLM_NEVER, node->bytes);
+}
+
+/* With the first call of its module; its gradient with the first backward pass, which is that of the last call. */
+static int place_weights(struct work *w)
+{
+    int64_t *first = calloc(w->d->modules + 1, sizeof *first), *last = calloc(w->d->modules + 1, sizeof *last);
+    for (size_t i = 0; first && last && i < w->d->modules; i++)
+        first[i] = -1;
+    for (size_t i = 0; first && last && i < w->d->nodes; i++)
+        if (w->d->node[i].module >= 0) {
+            int32_t m = w->d->node[i].module;
+            first[m] = first[m] < 0 ? index_of(w, i) : first[m];
+            last[m] = backward_index(w, i);
+        }
+    for (size_t i = 0; first && last && i < w->d->parameters; i++) {
+        const struct plm_described_parameter *p = &w->d->parameter[i];
+        if (first[p->module] < 0) /* of no call: it is not seen */
+            continue;
+        add(w, first[p->module], PLM_NEVER, p->bytes);
+        if (p->trainable)
+            add(w, last[p->module], 3 * w->n, p->bytes);
+    }
+    free(first);
+    free(last);
+    return first && last ? 0 : PLM_ENOMEM;
+}
+
+static int place_graph(struct work *w)
+{
+    uint64_t target = 0;
+    int status = find_producers(w);
+    if (status)
+        return status;
+    follow_uses(w);
+    for (size_t i = 0; i < w->d->batch.targets; i++)
+        target = plm_plus(target, w->d->batch.target[i].bytes);
+    add(w, 0, PLM_NEVER, target);
+    status = place_weights(w);
+    for (size_t i = 0; i < w->d->nodes && status == 0; i++)
+        place_node(w, i);
+    return status;
+}
+
+static size_t graph_items(const struct plm_description *d)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < d->nodes; i++)
+        inputs += d->node[i].inputs;
+    return d->nodes + inputs + 2 * d->parameters + 2;
+}
+
+static int by_graph(struct work *w)
+{
+    const struct plm_description *d = w->d;
+    int status = PLM_ENOMEM;
+    w->n = (int64_t)d->nodes + 2;
+    w->loss = d->nodes;
+    while (w->loss > 0 && plm_graph_is(&d->node[w->loss - 1], "output"))
+        w->loss--;
+    w->last = calloc(d->nodes, sizeof *w->last);
+    w->used = calloc(d->nodes, sizeof *w->used);
+    w->backward_of = calloc(d->nodes, sizeof *w->backward_of);
+    w->item = calloc(graph_items(d), sizeof *w->item);
+    if (w->last && w->used && w->backward_of && w->item)
+        status = place_graph(w);
+    free(w->last);
+    free(w->used);
+    free(w->backward_of);
+    return status;
+}
+
+/* ---- sightings ---- */
+
+static int by_sight(struct work *w)
+{
+    const struct plm_description *d = w->d;
+    w->item =
+        calloc(d->sightings + d->parameters + d->buffers + d->batch.inputs + d->batch.targets + 1, sizeof *w->item);
+    if (!w->item)
+        return PLM_ENOMEM;
+    for (size_t i = 0; i < d->parameters; i++)
+        add(w, -1, PLM_NEVER, d->parameter[i].bytes);
+    for (size_t i = 0; i < d->buffers; i++)
+        add(w, -1, PLM_NEVER, d->buffer[i].bytes);
+    for (size_t i = 0; i < d->batch.inputs; i++)
+        add(w, -1, PLM_NEVER, d->batch.input[i].bytes);
+    for (size_t i = 0; i < d->batch.targets; i++)
+        add(w, -1, PLM_NEVER, d->batch.target[i].bytes);
+    for (size_t i = 0; i < d->sightings; i++) {
+        const struct plm_described_sighting *s = &d->sighting[i];
+        add(w, s->first, s->last > s->first ? s->last : PLM_NEVER, s->bytes);
+    }
+    return 0;
+}
+
+/* ---- all together ---- */
+
+/* What it has of the card: on a full one, free segments are given back before memory runs out. */
+static uint64_t limit(const struct plm_question *q)
+{
+    return q->usable > q->context ? q->usable - q->context : q->usable;
+}
+
+int plm_method_dnnmem_x(const struct plm_capture *capture, const struct plm_question *question,
+                        struct plm_answer *answer)
+{
+    const struct plm_description *d = capture->description;
+    const bool graph = !d->transformer.known && d->nodes;
+    struct work w = {.d = d};
+    struct plm_simulation simulation;
+    int status;
+    if (!graph && !d->sightings)
+        return plm_answer_none(answer, "the description has neither a graph nor sightings of this model");
+    status = graph ? by_graph(&w) : by_sight(&w);
+    if (status == 0)
+        status = plm_simulate(w.item, w.items, limit(question), &simulation);
+    if (status == 0) {
+        answer->bytes = simulation.peak;
+        answer->oom = simulation.oom;
+    }
+    free(w.item);
+    return status;
+}
