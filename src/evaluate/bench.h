@@ -36,8 +36,9 @@ struct plm_bench_settings {
     const struct plm_method *const *method; /* to ask; plimsoll's own figures come from the record in any case */
     size_t methods;
     const char *forest;       /* of `plimsoll train`, for methods that need one; NULL: none */
+    const struct plm_forest *trees; /* what is in it */
     /* In a child: captures the run, asks the methods that have not answered and leaves their replies in a file, as plm_answers_add()
-       writes it. Returns the exit status. ask.c has the one of the program. */
+       writes it. Returns the exit status. */
     int (*ask)(const struct plm_bench *bench, size_t run);
 };
 
@@ -92,6 +93,9 @@ enum { PLM_LAST_LINE = 160 };
 void plm_last_line(const char *log, char out[PLM_LAST_LINE]);
 /* Becomes `plimsoll run` of the workload. */
 _Noreturn void plm_child_record(const struct plm_bench *bench, size_t run);
+
+/* ask.c: captures the run with `plimsoll trace`; for `ask` of the settings. */
+int plm_bench_ask(const struct plm_bench *bench, size_t run);
 
 /* Called when there is something new to show, and now and then between. Counts parts of runs. */
 typedef void plm_bench_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *context);
