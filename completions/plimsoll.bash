@@ -43,7 +43,7 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check evaluate calibrate gpus stacks symbols doctor help version'
+    local commands='run report fit tune export import diff check evaluate train calibrate gpus stacks symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
@@ -78,7 +78,7 @@ _plimsoll() {
     check:--max) return ;;
     check:--junit) _plimsoll_files -f; return ;;
     run:--gpu | report:--gpu | evaluate:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color | fit:--color | tune:--color | diff:--color | evaluate:--color) _plimsoll_words auto always never; return ;;
+    run:--color | report:--color | fit:--color | tune:--color | diff:--color | evaluate:--color | train:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
@@ -91,9 +91,11 @@ _plimsoll() {
     export:--at) _plimsoll_words peak end; return ;;
     import:--torch) _plimsoll_words 2.6 2.10 2.11 2.15; return ;;
     evaluate:--truth) _plimsoll_words allocated reserved device device-less-first; return ;;
+    train:--method) _plimsoll_words schedtune; return ;;
+    train:--seed | train:--trees) return ;;
     evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
     evaluate:--workloads | evaluate:--output | evaluate:-o) _plimsoll_files -d; return ;;
-    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
+    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | train:-o | train:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -143,6 +145,9 @@ _plimsoll() {
         else
             _plimsoll_files -f
         fi
+        ;;
+    train)
+        if [[ $cur == -* ]]; then _plimsoll_words --method --output --force --seed --trees --json --color; else _plimsoll_files -f; fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

@@ -54,6 +54,7 @@ complete -c plimsoll -n 'not __plimsoll_command' -a tune -d 'the allocator setti
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a evaluate -d 'measure accuracy against real runs'
+complete -c plimsoll -n 'not __plimsoll_command' -a train -d 'train a method that learns'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a calibrate -d 'measure what libraries take on a GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a stacks -d 'list the known software stacks'
@@ -171,3 +172,12 @@ complete -c plimsoll -n '__plimsoll_is evaluate' -l csv -r -d 'write a table of 
 complete -c plimsoll -n '__plimsoll_is evaluate' -l html -r -d 'write a page with plots'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l bytes -d 'bytes instead of GiB'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l color -x -a 'auto always never' -d 'colours'
+
+complete -c plimsoll -n '__plimsoll_is train' -F
+complete -c plimsoll -n '__plimsoll_is train' -l method -x -a schedtune -d 'which method'
+complete -c plimsoll -n '__plimsoll_is train' -s o -l output -r -F -d 'the forest'
+complete -c plimsoll -n '__plimsoll_is train' -s f -l force -d 'replace the forest'
+complete -c plimsoll -n '__plimsoll_is train' -l seed -x -d 'another draw'
+complete -c plimsoll -n '__plimsoll_is train' -l trees -x -d 'how many trees'
+complete -c plimsoll -n '__plimsoll_is train' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is train' -l color -x -a 'auto always never' -d 'colours'

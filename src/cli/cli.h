@@ -43,6 +43,7 @@ int plm_cmd_run(int argc, char **argv);
 int plm_cmd_stacks(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);
 int plm_cmd_trace(int argc, char **argv);
+int plm_cmd_train(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
 
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */

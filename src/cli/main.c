@@ -31,6 +31,7 @@ static const struct command commands[] = {
     {"trace", plm_cmd_trace, "run a command on the CPU under PyTorch's profiler, for the published methods"},
     {"describe", plm_cmd_describe, "write down a command's model, batch and optimizer, for the published methods"},
     {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
+    {"train", plm_cmd_train, "train a method that learns, from a table of runs"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"stacks", plm_cmd_stacks, "list the software stacks whose memory is known"},
     {"symbols", plm_cmd_symbols, "show which CUDA entry points are modelled, accepted, refused"},
