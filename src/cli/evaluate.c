@@ -12,6 +12,7 @@
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/evaluate_request.h"
+#include "estimate/forest.h"
 #include "evaluate/design.h"
 #include "evaluate/judge.h"
 #include "report/report.h"
@@ -23,6 +24,7 @@ struct parts {
     struct plm_catalogue catalogue;
     struct plm_truth file;
     struct plm_levels levels;
+    struct plm_forest forest;
 };
 
 /* ---- the folder of records and results ---- */
@@ -172,6 +174,11 @@ static int evaluate(struct plm_evaluate_request *r, const struct parts *parts, c
                                                 .pattern = r->pattern,
                                                 .folder = r->folder,
                                                 .keep = r->keep,
+                                                .method = r->method,
+                                                .methods = r->methods,
+                                                .forest = r->forest,
+                                                .trees = r->forest ? &parts->forest : NULL,
+                                                .ask = plm_bench_ask,
                                                 .jobs = r->jobs};
     struct plm_evaluation evaluation;
     struct plm_bench bench;
@@ -256,6 +263,8 @@ static int read_parts(const struct plm_evaluate_request *r, struct parts *parts,
         status = plm_truth_read(r->truth, need, &parts->file, error);
     if (status == 0)
         status = read_levels(r, parts, error);
+    if (status == 0 && r->forest)
+        status = plm_forest_load(r->forest, &parts->forest, error);
     return status;
 }
 
@@ -272,6 +281,7 @@ int plm_cmd_evaluate(int argc, char **argv)
     r.design.catalogue = &parts.catalogue;
     r.design.install = &parts.install;
     status = read_parts(&r, &parts, &error) < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run_design(&r, &parts);
+    plm_forest_free(&parts.forest);
     plm_levels_free(&parts.levels);
     plm_truth_free(&parts.file);
     plm_catalogue_free(&parts.catalogue);

@@ -1,6 +1,7 @@
 #include "cli/evaluate_request.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 
 /* What options are before they are understood. */
 struct words {
-    const char *kind, *design, *reference, *anova;
+    const char *kind, *design, *reference, *anova, *methods;
     int draws, seed;
     bool late_sample, disturbed;
 };
@@ -43,6 +44,8 @@ static int parse_words(struct plm_evaluate_request *r, struct words *w, int argc
         {"disturbed", 0, PLM_OPTION_FLAG, &w->disturbed, false},
         {"plan", 0, PLM_OPTION_TEXT, &r->plan, false},
         {"anova", 0, PLM_OPTION_TEXT, &w->anova, true},
+        {"method", 0, PLM_OPTION_TEXT, &w->methods, true},
+        {"forest", 0, PLM_OPTION_TEXT, &r->forest, true},
     };
     int words, status = plm_options_among(table, sizeof table / sizeof table[0], "evaluate", argc, argv, &r->truth, 1,
                                           &words, error);
@@ -54,6 +57,47 @@ static int parse_words(struct plm_evaluate_request *r, struct words *w, int argc
     if (!words)
         r->truth = NULL;
     return 0;
+}
+
+/* The run on the virtual GPU needs no asking: its record has all that is judged. */
+static void add_method(struct plm_evaluate_request *r, const struct plm_method *method)
+{
+    for (size_t i = 0; i < r->methods; i++)
+        if (r->method[i] == method)
+            return;
+    if (method->paradigm != PLM_VIRTUAL && r->methods < PLM_EVALUATE_METHODS)
+        r->method[r->methods++] = method;
+}
+
+static int unknown_method(const char *name, struct plm_error *error)
+{
+    char near[200];
+    plm_method_nearest(name, near, sizeof near);
+    return plm_fail(error, PLM_EINVAL, "there is no method '%.60s'; %s%s", name,
+                    *near ? "near to it: " : "--method all", *near ? near : " has them all");
+}
+
+static int choose_methods(struct plm_evaluate_request *r, const char *list, struct plm_error *error)
+{
+    char *names, *rest;
+    int status = 0;
+    if (!strcmp(list, "all")) {
+        for (size_t i = 0; i < plm_method_count; i++)
+            add_method(r, &plm_methods[i]);
+        return 0;
+    }
+    names = rest = strdup(list);
+    if (!names)
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the methods");
+    for (char *name; status == 0 && (name = strsep(&rest, ","));) {
+        const struct plm_method *method = plm_method_find(name);
+        if (method)
+            add_method(r, method);
+        else
+            status = unknown_method(name, error);
+    }
+    free(names);
+    return status;
 }
 
 static int understand_design(struct plm_evaluate_request *r, const struct words *w, struct plm_error *error)
@@ -95,7 +139,8 @@ static int understand(struct plm_evaluate_request *r, const struct words *w, str
     if (i == PLM_RESPONSES)
         return plm_fail(error, PLM_EINVAL, "--anova %.60s: it takes absolute, signed or none", w->anova);
     r->judge.response = (enum plm_response)i;
-    return understand_design(r, w, error);
+    i = choose_methods(r, w->methods, error);
+    return i ? i : understand_design(r, w, error);
 }
 
 /* The program that runs in each child sees its own PATH; here only a sentence is made of what is missing. */
@@ -107,6 +152,8 @@ static int check(const struct plm_evaluate_request *r, struct plm_error *error)
         return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER, where the results of before are");
     if (r->resume && r->force)
         return plm_fail(error, PLM_EINVAL, "--resume keeps the results of before and -f replaces them: one of the two");
+    if (r->keep && !r->folder)
+        return plm_fail(error, PLM_EINVAL, "--keep needs -o FOLDER, where the captures stay");
     if (strchr(r->python, '/') && access(r->python, X_OK))
         return plm_fail(error, PLM_EINVAL, "--python %.200s: %s", r->python, strerror(errno));
     return 0;
@@ -114,7 +161,12 @@ static int check(const struct plm_evaluate_request *r, struct plm_error *error)
 
 int plm_evaluate_parse(struct plm_evaluate_request *r, int argc, char **argv, struct plm_error *error)
 {
-    struct words w = {.kind = "device-less-first", .design = "rows", .anova = "absolute", .draws = 1300, .seed = 1};
+    struct words w = {.kind = "device-less-first",
+                      .design = "rows",
+                      .anova = "absolute",
+                      .methods = "virtual",
+                      .draws = 1300,
+                      .seed = 1};
     int status;
     *r =
         (struct plm_evaluate_request){.python = "python3", .color = "auto", .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};

@@ -10,7 +10,7 @@
 #include "report/draw.h"
 #include "report/report.h"
 
-enum { WORST = 10, NAMES_MOST = 33, NOTES_MOST = 8 };
+enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
 #define GIB (1024.0 * 1024 * 1024)
 
 static void percent(FILE *out, int columns, double share, bool known)

@@ -100,7 +100,8 @@ static void test_truth(void **state)
     assert_int_equal(t.row[0].zero_grad, PLM_TRUTH_ZERO_GRAD_UNKNOWN);
     assert_int_equal(t.row[1].zero_grad, 2);
     assert_int_equal(t.row[0].ground[PLM_TRUTH_LESS_FIRST], 500);
-    assert_int_equal(t.row[0].ground[PLM_TRUTH_ALLOCATED], 500); /* there is one figure: of whatever kind it is said to be */
+    assert_int_equal(t.row[0].ground[PLM_TRUTH_ALLOCATED],
+                     500); /* there is one figure: of whatever kind it is said to be */
     NEAR(t.row[0].claim[0].memory, 510.5);
     assert_true(t.row[0].claim[0].second && t.row[0].claim[0].second_oom);
     assert_true(t.row[0].claim[1].oom);
@@ -130,7 +131,8 @@ static void test_truth_bad(void **state)
     struct plm_truth t;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(plm_truth_read(file("truth.csv", bad[i].text), PLM_TRUTH_NEEDS_GROUND, &t, &error), PLM_EFORMAT);
+        assert_int_equal(plm_truth_read(file("truth.csv", bad[i].text), PLM_TRUTH_NEEDS_GROUND, &t, &error),
+                         PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
     }
 }
@@ -317,7 +319,8 @@ static void test_judge(void **state)
     struct made m;
     (void)state;
     make(&m);
-    m.row[1].ground[PLM_TRUTH_LESS_FIRST] = 470; /* 60 more than estimated: 350 + 10 + 60 do not go into 410, 350 + 60 do */
+    m.row[1].ground[PLM_TRUTH_LESS_FIRST] =
+        470; /* 60 more than estimated: 350 + 10 + 60 do not go into 410, 350 + 60 do */
     assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
     assert_int_equal(e.estimators, 4);
     assert_int_equal(e.families, 3);
@@ -390,6 +393,165 @@ static void test_tools(void **state)
     NEAR(e.family[2].metrics[2].pef[PLM_CAP_TORCH], 2.0 / 3);
     NEAR(e.family[2].metrics[2].agreement, 2.0 / 3);
     NEAR(e.family[2].metrics[2].mcp[PLM_CAP_TORCH], (549.0 - 369 - 0) / 3);
+    plm_evaluation_free(&e);
+}
+
+/* ---- methods ---- */
+
+/* Doubles: nothing is asked here, only what they said is judged. */
+static const struct plm_method first_method = {.name = "first", .kind = PLM_ANSWER_DEVICE};
+static const struct plm_method second_method = {.name = "second", .kind = PLM_ANSWER_ALLOCATED};
+static const struct plm_method *const both_methods[] = {&first_method, &second_method};
+
+static void test_methods(void **state)
+{
+    const struct plm_bench_settings settings = {.method = both_methods, .methods = 2};
+    struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
+    struct plm_reply reply[6] = {
+        {.known = true, .answer = {.bytes = 369, .seconds = 0.5}, .capture_seconds = 2},
+        {.known = true, .answer = {.bytes = 355, .state = PLM_OUTSIDE, .note = "not for this"}},
+        {.known = true, .answer = {.bytes = 820, .oom = true}},
+        {.known = true, .answer = {.state = PLM_UNANSWERED, .note = "no trace"}},
+        {.known = true, .answer = {.bytes = 349}},
+    };
+    struct plm_evaluation e;
+    struct made m;
+    (void)state;
+    make(&m);
+    m.bench.settings = &settings;
+    for (size_t i = 0; i < 3; i++)
+        m.run[i].reply = &reply[2 * i];
+    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
+    assert_int_equal(e.estimators, 4);
+    assert_string_equal(e.estimator[2].name, "first");
+    assert_int_equal(e.estimator[2].origin, PLM_ORIGIN_METHOD);
+    assert_false(e.estimator[2].other_kind);
+    assert_true(e.estimator[3].other_kind);
+    /* 350 go into 369, with the 10 outside as well; 355 hold 350 but not 360. */
+    NEAR(e.estimator[2].score[0].error, -0.1);
+    NEAR(e.estimator[2].score[0].seconds, 2.5);
+    assert_false(e.estimator[2].score[0].capped_fails[PLM_CAP_DEVICE]);
+    assert_true(e.estimator[3].score[0].outside);
+    assert_false(e.estimator[3].score[0].capped_fails[PLM_CAP_TORCH]);
+    assert_true(e.estimator[3].score[0].capped_fails[PLM_CAP_DEVICE]);
+    assert_string_equal(e.estimator[3].score[0].note, "not for this");
+    /* Its own verdict counts, and it is wrong. */
+    assert_false(e.estimator[2].score[1].compared || e.estimator[2].score[1].agrees);
+    assert_false(e.estimator[3].score[1].answered || e.estimator[3].score[1].judged);
+    assert_string_equal(e.estimator[3].score[1].note, "no trace");
+    assert_true(e.estimator[2].score[2].capped_fails[PLM_CAP_TORCH]);
+    assert_false(e.estimator[3].score[2].answered); /* was never asked */
+    NEAR(e.family[2].metrics[2].pef[PLM_CAP_TORCH], 2.0 / 3);
+    plm_evaluation_free(&e);
+    /* With the context in the truth, it comes on top of every answer. */
+    options.kind = PLM_TRUTH_DEVICE;
+    m.row[0].ground[PLM_TRUTH_DEVICE] = 419;
+    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
+    NEAR(e.estimator[2].score[0].estimate, 419);
+    NEAR(e.estimator[2].score[0].error, 0);
+    plm_evaluation_free(&e);
+}
+
+/* A run without truth is held against the virtual GPU, and what ran there is not judged by it. */
+static void test_reference(void **state)
+{
+    const struct plm_bench_settings settings = {.method = both_methods, .methods = 1};
+    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
+    struct plm_reply reply[3] = {{.known = true, .answer.bytes = 451},
+                                 {.known = true, .answer.bytes = 451},
+                                 {.known = true, .answer.bytes = 451}};
+    struct plm_evaluation e;
+    struct made m;
+    (void)state;
+    make(&m);
+    m.bench.settings = &settings;
+    for (size_t i = 0; i < 3; i++)
+        m.run[i].reply = &reply[i];
+    memset(m.row[0].ground, 0, sizeof m.row[0].ground);
+    memset(m.row[1].ground, 0, sizeof m.row[1].ground);
+    m.run[1].usable = 409; /* does not fit: 350 + 10 + 50 */
+    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
+    assert_int_equal(e.references, 2);
+    assert_true(e.yardstick[0].reference && !e.yardstick[0].oom && e.yardstick[1].oom);
+    assert_int_equal(e.yardstick[0].bytes, 410);
+    assert_false(e.estimator[0].score[0].compared || e.estimator[0].score[0].judged);
+    NEAR(e.estimator[2].score[0].error, 0.1);
+    assert_false(e.estimator[2].score[1].compared || e.estimator[2].score[1].agrees);
+    assert_true(e.estimator[0].score[2].compared);
+    assert_int_equal(e.family[2].metrics[0].compared, 1);
+    assert_int_equal(e.family[2].metrics[2].compared, 2);
+    plm_evaluation_free(&e);
+}
+
+static void test_answers(void **state)
+{
+    const struct plm_bench_settings settings = {.method = both_methods, .methods = 2};
+    const char *path = unit_path("answers.csv");
+    struct plm_reply reply[6] = {
+        {.known = true, .answer = {.bytes = 12345678901ull, .oom = true, .seconds = 0.25}, .capture_seconds = 7.5},
+        {.known = true, .answer = {.state = PLM_OUTSIDE, .bytes = 7, .note = "a \"note\", with marks"}},
+        {.known = true, .answer = {.state = PLM_UNANSWERED, .note = "none"}},
+        {.known = true, .failed = true, .answer = {.state = PLM_UNANSWERED, .note = "it broke"}},
+    };
+    struct plm_error error;
+    struct made m;
+    (void)state;
+    make(&m);
+    m.bench.settings = &settings;
+    for (size_t i = 0; i < 3; i++) {
+        m.run[i].reply = &reply[2 * i];
+        snprintf(m.run[i].ask_key, sizeof m.run[i].ask_key, "key%zu", i);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(plm_answers_add(&m.bench, i, i == 0 ? 3 : 2, path, &error), 0);
+    memset(reply, 0, sizeof reply);
+    assert_int_equal(plm_answers_read(&m.bench, path, &error), 0);
+    assert_true(reply[0].known && reply[0].answer.oom && m.run[0].asked);
+    assert_int_equal(reply[0].answer.bytes, 12345678901ull);
+    NEAR(reply[0].answer.seconds, 0.25);
+    NEAR(reply[0].capture_seconds, 7.5);
+    assert_int_equal(reply[1].answer.state, PLM_OUTSIDE);
+    assert_string_equal(reply[1].answer.note, "a \"note\", with marks");
+    assert_false(reply[2].known); /* was not among those to be written */
+    assert_true(reply[3].known && reply[3].failed);
+    assert_false(m.run[1].asked); /* what failed is tried again */
+    assert_false(reply[4].known);
+    unit_write(path, "key,method,state,bytes\nkey0,first,perhaps,1\n", 44);
+    assert_int_equal(plm_answers_read(&m.bench, path, &error), PLM_EFORMAT);
+    assert_contains(error.text, ":2: state is \"perhaps\"");
+    unit_write(path, "key,method,state,bytes\nkey0,first,answered,-1\n", 46);
+    assert_int_equal(plm_answers_read(&m.bench, path, &error), PLM_EFORMAT);
+    assert_contains(error.text, "which is not an amount");
+    assert_int_equal(plm_answers_read(&m.bench, unit_path("not there"), &error), 0);
+}
+
+/* Eight runs of two models and two batch sizes: the model makes the error. */
+static void test_factors(void **state)
+{
+    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
+    struct plm_truth_row row[8];
+    struct plm_bench_run run[8];
+    size_t run_of_row[8];
+    struct plm_truth truth = {.row = row, .rows = 8};
+    struct plm_bench bench = {.truth = &truth, .run = run, .runs = 8, .run_of_row = run_of_row};
+    struct plm_evaluation e;
+    struct made m;
+    (void)state;
+    make(&m);
+    for (size_t i = 0; i < 8; i++) {
+        row[i] = m.row[0];
+        row[i].model = i % 2 ? "N" : "M";
+        row[i].batch = i / 2 % 2 + 1;
+        row[i].ground[PLM_TRUTH_LESS_FIRST] = i % 2 ? 500 + i : 410 + i;
+        run[i] = m.run[0];
+        run_of_row[i] = i;
+    }
+    assert_int_equal(plm_judge(&bench, &options, &e), 0);
+    assert_int_equal(e.family[0].anova[0].observations, 8);
+    assert_string_equal(e.family[0].anova[0].effect[1].name, "model");
+    assert_int_equal(e.family[0].anova[0].effect[0].state, PLM_EFFECT_CONSTANT);
+    assert_true(e.family[0].anova[0].effect[1].eta > 0.95 && e.family[0].anova[0].effect[1].p < 1e-4);
+    assert_true(e.family[0].anova[0].effect[3].p > 0.05);
     plm_evaluation_free(&e);
 }
 
@@ -522,8 +684,10 @@ int main(void)
         cmocka_unit_test(test_table_cells), cmocka_unit_test(test_table_bad), cmocka_unit_test(test_table_put),
         cmocka_unit_test(test_truth),       cmocka_unit_test(test_truth_bad), cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_metrics),     cmocka_unit_test(test_kinds),     cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_tools),     cmocka_unit_test(test_early),
-        cmocka_unit_test(test_results),     cmocka_unit_test(test_workloads), cmocka_unit_test(test_later),
+        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_tools),     cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_reference),   cmocka_unit_test(test_answers),   cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_early),       cmocka_unit_test(test_results),   cmocka_unit_test(test_workloads),
+        cmocka_unit_test(test_later),
     };
     return RUN(tests);
 }
