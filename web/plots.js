@@ -104,7 +104,7 @@ export function drawFailures(view) {
   const width = widthOf(box);
   const tall = LINE + 6;
   const bottom = list.length * tall;
-  const scale = linear(0, 1, NAMES, width - 20, Math.max(2, Math.floor((width - NAMES) / 90)));
+  const scale = linear(0, 1, NAMES, width - EDGE, Math.max(2, Math.floor((width - NAMES) / 90)));
   show(box, width, bottom + 24, [...across(scale, 0, bottom, roughly), ...list.flatMap((estimator, i) => {
     const values = { ...estimator, wrong: 1 - estimator.oom_agreement };
     const title = telling(label(0, i * tall + tall / 2 + 5, shorten(estimator.name), "start", 13, estimator.origin === "virtual" ? "--ink" : "--ink-2"), estimator.name);
