@@ -43,11 +43,14 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check evaluate train calibrate gpus stacks symbols doctor help version'
+    local commands='run report fit tune export import diff check estimate evaluate train calibrate gpus stacks symbols doctor help version'
+    local methods='virtual xmem xmem+ dnnmem dnnmem-x llmem schedtune horus horus-1000 faketensor-a faketensor-b faketensor-c
+        deepspeed-zero2 deepspeed-zero2-offload deepspeed-zero3 deepspeed-zero3-offload-optimizer deepspeed-zero3-offload
+        accelerate activations'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
-        if [[ ${words[i]} == -- && ${command:-run} == @(run|check) ]]; then
+        if [[ ${words[i]} == -- && ${command:-run} == @(run|check|estimate) ]]; then
             # The rest is the user's command.
             if declare -F _command_offset >/dev/null; then
                 for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
@@ -77,8 +80,8 @@ _plimsoll() {
     check:--what) _plimsoll_words device_used reserved allocated; return ;;
     check:--max) return ;;
     check:--junit) _plimsoll_files -f; return ;;
-    run:--gpu | report:--gpu | evaluate:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color | fit:--color | tune:--color | diff:--color | evaluate:--color | train:--color) _plimsoll_words auto always never; return ;;
+    run:--gpu | report:--gpu | estimate:--gpu | evaluate:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
+    run:--color | report:--color | fit:--color | tune:--color | diff:--color | estimate:--color | evaluate:--color | train:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
@@ -90,6 +93,9 @@ _plimsoll() {
     run:--assume) _plimsoll_words all=true all=false keep=0 keep=1; return ;;
     export:--at) _plimsoll_words peak end; return ;;
     import:--torch) _plimsoll_words 2.6 2.10 2.11 2.15; return ;;
+    estimate:--method) _plimsoll_words all $methods; return ;;
+    estimate:--forest) _plimsoll_files -f; return ;;
+    estimate:--gpus | estimate:--nodes | estimate:--tensor-parallel | estimate:--context) return ;;
     evaluate:--truth) _plimsoll_words allocated reserved device device-less-first; return ;;
     train:--method) _plimsoll_words schedtune; return ;;
     train:--seed | train:--trees) return ;;
@@ -137,6 +143,13 @@ _plimsoll() {
         ;;
     check)
         if [[ $cur == -* ]]; then _plimsoll_words $check $run --; else _plimsoll_files -f; fi
+        ;;
+    estimate)
+        if [[ $cur == -* ]]; then
+            _plimsoll_words --method --gpu --gpus --nodes --tensor-parallel --forest --context --json --bytes --color --
+        else
+            _plimsoll_files -f
+        fi
         ;;
     evaluate)
         if [[ $cur == -* ]]; then

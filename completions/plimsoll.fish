@@ -34,7 +34,7 @@ function __plimsoll_in_run
 end
 
 function __plimsoll_in_job
-    __plimsoll_runs; and contains -- -- (commandline -opc)
+    __plimsoll_runs; or __plimsoll_is estimate; and contains -- -- (commandline -opc)
 end
 
 # What follows `--`, completed as a command of its own.
@@ -53,6 +53,7 @@ complete -c plimsoll -n 'not __plimsoll_command' -a fit -d 'which cards a record
 complete -c plimsoll -n 'not __plimsoll_command' -a tune -d 'the allocator setting that reserves least'
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
+complete -c plimsoll -n 'not __plimsoll_command' -a estimate -d 'what the published methods say'
 complete -c plimsoll -n 'not __plimsoll_command' -a evaluate -d 'measure accuracy against real runs'
 complete -c plimsoll -n 'not __plimsoll_command' -a train -d 'train a method that learns'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
@@ -155,6 +156,18 @@ complete -c plimsoll -n '__plimsoll_is symbols' -l library -x -a '(__plimsoll_li
 complete -c plimsoll -n '__plimsoll_is symbols' -l json -d 'print JSON'
 
 complete -c plimsoll -n '__plimsoll_is doctor' -F -a '(__fish_complete_command)'
+complete -c plimsoll -n '__plimsoll_is estimate' -F
+complete -c plimsoll -n '__plimsoll_is estimate' -l method -x -a 'all virtual xmem xmem+ dnnmem dnnmem-x llmem schedtune horus horus-1000 faketensor-a faketensor-b faketensor-c deepspeed-zero2 deepspeed-zero2-offload deepspeed-zero3 deepspeed-zero3-offload-optimizer deepspeed-zero3-offload accelerate activations' -d 'only these methods'
+complete -c plimsoll -n '__plimsoll_is estimate' -l gpu -x -a '(__plimsoll_gpus)' -d 'does it fit on these'
+complete -c plimsoll -n '__plimsoll_is estimate' -l gpus -x -d 'on so many GPUs together'
+complete -c plimsoll -n '__plimsoll_is estimate' -l nodes -x -d 'spread over so many machines'
+complete -c plimsoll -n '__plimsoll_is estimate' -l tensor-parallel -x -d 'so many share each layer'
+complete -c plimsoll -n '__plimsoll_is estimate' -l forest -r -F -d 'the forest of plimsoll train'
+complete -c plimsoll -n '__plimsoll_is estimate' -l context -x -d 'what the process takes beside its allocations'
+complete -c plimsoll -n '__plimsoll_is estimate' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is estimate' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is estimate' -l color -x -a 'auto always never' -d 'colours'
+
 complete -c plimsoll -n '__plimsoll_is evaluate' -F
 complete -c plimsoll -n '__plimsoll_is evaluate' -l workloads -x -a '(__fish_complete_directories)' -d 'scripts of the families'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l python -r -d 'the interpreter that has PyTorch'

@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 
+/* Three replays of more than that would keep the reader waiting, and the steps of a job repeat each other. */
+enum { MOMENTS_MOST = 1000000 };
 #define NO_BLOCK UINT32_MAX
 #define MIB      (1ull << 20)
 
@@ -169,9 +171,11 @@ void plm_conv_range_lane(const struct plm_summary *job, const struct plm_lane *l
     struct plm_replay_options options;
     const struct plm_replay_options *how = settings_of(job, &options) ? &options : NULL;
     struct changed none = {0}, most = {0};
-    if (marks->count && lane->blocks + marks->count < UINT32_MAX / 4 && !change(&none, lane, marks, false) &&
-        !change(&most, lane, marks, true)) {
-        struct peaks is = replayed(lane, how), low = replayed(&none.lane, how), high = replayed(&most.lane, how);
+    struct plm_lane first = *lane;
+    first.moments = lane->moments < MOMENTS_MOST ? lane->moments : MOMENTS_MOST;
+    if (marks->count && lane->blocks + marks->count < UINT32_MAX / 4 && !change(&none, &first, marks, false) &&
+        !change(&most, &first, marks, true)) {
+        struct peaks is = replayed(&first, how), low = replayed(&none.lane, how), high = replayed(&most.lane, how);
         bool all = is.reserved && low.reserved && high.reserved;
         set_range(summary, all ? is.reserved : is.allocated, all ? low.reserved : low.allocated,
                   all ? high.reserved : high.allocated);

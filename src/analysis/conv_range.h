@@ -32,7 +32,7 @@ struct plm_conv_marks {
 int plm_conv_range_visit(struct plm_conv_marks *marks, const struct plm_lane *lane,
                          const struct plm_record_event *event);
 
-/* Bytes by which the reserved peak may be lower and higher, into the lane's summary; frees the marks. What cannot be
+/* Bytes by which the reserved peak may be lower and higher, within the first million moments, into the lane's summary; frees the marks. What cannot be
    replayed leaves the allocated peak as the measure. */
 void plm_conv_range_lane(const struct plm_summary *job, const struct plm_lane *lane, struct plm_conv_marks *marks,
                          struct plm_device_summary *summary);

@@ -46,6 +46,9 @@ int plm_cmd_trace(int argc, char **argv);
 int plm_cmd_train(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
 
+/* help.c: what --help of a command shows; false if it has no text of its own. */
+bool plm_help(const char *command, const char *summary);
+
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */
 int plm_complain(int status, const char *sentence);
 /* Is colour wanted on this stream? `choice` is --color's value: auto, always or never. */

@@ -7,8 +7,6 @@
 #ifndef PLM_CLI_ESTIMATE_H
 #define PLM_CLI_ESTIMATE_H
 
-#include <limits.h>
-
 struct plm_error;
 
 enum { PLM_ESTIMATE_CAPTURES = 3 };

@@ -90,11 +90,12 @@ static void tell(const char *what)
 static int make(const struct way *way, const char *gpu, char **command, struct plm_estimate_captures *c, int at,
                 struct plm_error *error)
 {
-    char log[128], line[200];
+    char folder[sizeof c->folder], log[128], line[200];
     int status;
     pid_t pid;
-    snprintf(c->path[at], sizeof c->path[at], "%s/%s", c->folder, way->file);
-    snprintf(log, sizeof log, "%s/log", c->folder);
+    memcpy(folder, c->folder, sizeof folder);
+    snprintf(c->path[at], sizeof c->path[at], "%s/%s", folder, way->file);
+    snprintf(log, sizeof log, "%s/log", folder);
     tell(way->what);
     pid = fork();
     if (pid == 0)

@@ -27,9 +27,9 @@ static const struct command commands[] = {
     {"diff", plm_cmd_diff, "show what grew between two job records"},
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"calibrate", plm_cmd_calibrate, "on a machine with a GPU: measure what its libraries take"},
-    {"estimate", plm_cmd_estimate, "what the published methods say about a job, beside plimsoll"},
     {"trace", plm_cmd_trace, "run a command on the CPU under PyTorch's profiler, for the published methods"},
     {"describe", plm_cmd_describe, "write down a command's model, batch and optimizer, for the published methods"},
+    {"estimate", plm_cmd_estimate, "what the published methods say about a job, beside plimsoll"},
     {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
     {"train", plm_cmd_train, "train a method that learns, from a table of runs"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
@@ -52,19 +52,11 @@ static int help(int argc, char **argv)
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     puts("\n"
-         "Options of run:\n"
+         "`plimsoll COMMAND --help` and `man plimsoll-COMMAND` tell their options. The main ones of run:\n"
          "  --gpu NAME       the card to play (default a100-80gb); `plimsoll gpus` lists them\n"
-         "  --gpus N         how many of them (default 1, or what CUDA_VISIBLE_DEVICES names)\n"
          "  --steps N        stop after N optimizer steps (default: when two are alike, 3 to 10); --until-exit\n"
-         "  --detail LEVEL   full, low (no operators, no calls) or off: what is recorded besides memory\n"
-         "  --assume WHAT    all=true, keep=0.5: values that steer the program (default: both ends)\n"
-         "  --stack NAME     the stack file for library memory (default: one measured on such a card, if any)\n"
          "  --bounded        only the card's usable memory: PyTorch raises its own OutOfMemoryError\n"
-         "  -o, --output F   the job record (default plimsoll-<script>.<pid>.plm); -f replaces a file\n"
-         "  --json F         also write the report as JSON (- for stdout instead of the text)\n"
-         "  --strict         exit 4 unless the confidence is high; --bytes: not GiB; --color auto|always|never\n"
-         "\n"
-         "The other commands have their options in `man plimsoll-report` and so on.\n"
+         "  -o, --output F   the job record (default plimsoll-<script>.<pid>.plm)\n"
          "\n"
          "Examples:\n"
          "  plimsoll -- python train.py --batch 64\n"
@@ -132,7 +124,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name)) {
             if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")))
-                return help(0, NULL);
+                return plm_help(commands[i].name, commands[i].summary) ? PLM_EXIT_OK : help(0, NULL);
             return commands[i].run(argc - 2, argv + 2);
         }
     snprintf(sentence, sizeof sentence, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1],

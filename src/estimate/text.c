@@ -55,44 +55,53 @@ static const char *seconds_text(char *buffer, size_t size, double seconds)
 
 /* ---- the answer ---- */
 
-/* Of the methods that answered within their domain, the one whose word counts most: a run before a calculation. */
+/* Whose word counts most: within its domain before outside, a run before a calculation, what PyTorch reserves before what tensors take. */
+static int weight(const struct plm_comparison *c, const struct plm_comparison_row *row)
+{
+    static const int of_paradigm[] = {
+        [PLM_ANALYTICAL] = 0, [PLM_LEARNED] = 1, [PLM_CPU_SIDE] = 2, [PLM_VIRTUAL] = 3};
+    static const int of_state[] = {[PLM_ANSWERED] = 16, [PLM_OUTSIDE] = 0, [PLM_UNANSWERED] = -32};
+    return of_state[plm_comparison_estimate(c, row)->state] + 2 * of_paradigm[row->method->paradigm] +
+           (row->method->kind != PLM_ANSWER_ALLOCATED);
+}
+
 static const struct plm_comparison_row *leading(const struct plm_comparison *c)
 {
-    static const enum plm_paradigm order[] = {PLM_VIRTUAL, PLM_CPU_SIDE, PLM_LEARNED, PLM_ANALYTICAL};
-    const struct plm_comparison_row *outside = NULL;
-    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
-        for (size_t i = 0; i < c->rows; i++) {
-            const enum plm_answer_state state = plm_comparison_estimate(c, &c->row[i])->state;
-            if (c->row[i].method->paradigm == order[k] && state == PLM_ANSWERED)
-                return &c->row[i];
-            if (!outside && state == PLM_OUTSIDE)
-                outside = &c->row[i];
-        }
-    return outside;
+    const struct plm_comparison_row *best = &c->row[0];
+    for (size_t i = 1; i < c->rows; i++)
+        if (weight(c, &c->row[i]) > weight(c, best))
+            best = &c->row[i];
+    return best;
+}
+
+/* "rtx4090 and larger": where it fits, of cards in the order of their memory. */
+static void where(const struct plm_comparison *c, const struct plm_comparison_row *row, char *out, size_t size)
+{
+    size_t first = 0;
+    while (first < c->cards && row->answer[first].oom)
+        first++;
+    if (c->cards == 1)
+        snprintf(out, size, "it %s on %s", first ? "does not fit" : "fits", c->question[0].card->id);
+    else if (first == c->cards)
+        snprintf(out, size, "it fits on none of these cards");
+    else
+        snprintf(out, size, "it fits on %s%s", c->question[first].card->id, first + 1 < c->cards ? " and larger" : "");
 }
 
 static void sum_up(const struct plm_page *p, const struct plm_comparison *c)
 {
     const struct plm_comparison_row *row = leading(c);
-    const struct plm_answer *a = plm_comparison_estimate(c, row);
-    char bytes[32], context[32], low[32];
-    size_t fits = 0;
-    fprintf(p->out, "%s%s says %s%s", plm_ink(p, PLM_INK_BOLD), name_of(row->method),
-            plm_page_amount(p, bytes, sizeof bytes, a->bytes), plm_ink(p, PLM_INK_PLAIN));
+    char text[300], place[120], bytes[32], context[32], low[32], between[40] = "";
+    where(c, row, place, sizeof place);
     plm_page_amount(p, low, sizeof low, c->question[0].context);
     plm_page_amount(p, context, sizeof context, c->question[c->cards - 1].context);
     if (strcmp(low, context) != 0)
-        fprintf(p->out, " and %s to %s of context: ", low, context);
-    else
-        fprintf(p->out, " and %s of context: ", context);
-    while (fits < c->cards && row->answer[fits].oom)
-        fits++;
-    if (c->cards == 1)
-        fprintf(p->out, "it %s on %s.\n", fits ? "does not fit" : "fits", c->question[0].card->id);
-    else if (fits == c->cards)
-        fputs("it fits on none of these cards.\n", p->out);
-    else
-        fprintf(p->out, "it fits on %s%s.\n", c->question[fits].card->id, fits + 1 < c->cards ? " and larger" : "");
+        snprintf(between, sizeof between, "%s to ", low);
+    snprintf(text, sizeof text, "%s says %s and %s%s of context: %s.", name_of(row->method),
+             plm_page_amount(p, bytes, sizeof bytes, plm_comparison_estimate(c, row)->bytes), between, context, place);
+    fputs(plm_ink(p, PLM_INK_BOLD), p->out);
+    plm_page_sentences(p, "", text);
+    fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
 }
 
 /* ---- the table ---- */

@@ -113,7 +113,7 @@ static int add_python(struct plm_trace_making *m, const struct plm_trace_event *
 {
     struct plm_trace_python p = {PLM_PYTHON_NONE, PLM_PYTHON_NONE, PLM_TRACE_NONE};
     static const char module[] = "nn.Module: ";
-    int64_t end;
+    int64_t end = 0;
     int status = interval(m, e, &end, error);
     if (status < 0)
         return status;
@@ -171,8 +171,9 @@ static int add_op(struct plm_trace_making *m, const struct plm_trace_event *e, s
     return 0;
 }
 
-static int of_gpu(const struct plm_trace_making *m, struct plm_error *error)
+static int of_gpu(struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error)
 {
+    (void)e;
     return plm_fail(error, PLM_EFORMAT,
                     "%s: a trace of a job on a GPU; the CPU-side methods read one of the same job on the CPU "
                     "(`plimsoll trace` makes it)",
@@ -187,30 +188,29 @@ static int add_memory(struct plm_trace_making *m, const struct plm_trace_event *
     if (!(e->has & PLM_HAS_START) || !(e->has & PLM_HAS_BYTES) || !(e->has & PLM_HAS_ADDRESS))
         return refuse(m, e, error, "a memory event without \"ts\", \"Bytes\" or \"Addr\"");
     if ((e->has & PLM_HAS_DEVICE_TYPE) && e->device_type)
-        return of_gpu(m, error);
+        return of_gpu(m, e, error);
     if (!room_for((void **)&m->trace.memory, m->trace.memories, &m->memory_room, sizeof memory))
         return PLM_ENOMEM;
     m->trace.memory[m->trace.memories++] = memory;
     return 0;
 }
 
+/* What is done with events of a category, and in which phase; others are passed over. */
+static const struct {
+    int (*add)(struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error);
+    char phase;
+} kinds[] = {
+    [PLM_TRACE_OP] = {add_op, 'X'},          [PLM_TRACE_PYTHON] = {add_python, 'X'},
+    [PLM_TRACE_INSTANT] = {add_memory, 'i'}, [PLM_TRACE_ANNOTATION] = {add_annotation, 'X'},
+    [PLM_TRACE_GPU] = {of_gpu, '\0'},
+};
+
 int plm_trace_collect(struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error)
 {
-    int status = 0;
-    if (e->category == PLM_TRACE_GPU)
-        return of_gpu(m, error);
-    if (e->category == PLM_TRACE_INSTANT && (e->phase == 'i' || e->phase == 'I'))
-        status = add_memory(m, e, error);
-    else if (e->phase != 'X')
-        return 0;
-    else if (e->category == PLM_TRACE_PYTHON)
-        status = add_python(m, e, error);
-    else if (e->category == PLM_TRACE_OP)
-        status = add_op(m, e, error);
-    else if (e->category == PLM_TRACE_ANNOTATION)
-        status = add_annotation(m, e, error);
-    else
+    int status;
+    if (!kinds[e->category].add || (kinds[e->category].phase && kinds[e->category].phase != e->phase))
         return 0;
     m->events++;
+    status = kinds[e->category].add(m, e, error);
     return status == PLM_ENOMEM ? plm_fail(error, status, "out of memory") : status;
 }

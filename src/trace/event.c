@@ -33,12 +33,15 @@ bool plm_trace_nanoseconds(const char *text, int64_t *out)
     int exponent = 0, scale = 3; /* decimal places that are still to come */
     bool point = false;
     for (text += negative; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
-        if (*text == '.')
+        int64_t longer;
+        if (*text == '.') {
             point = true;
-        else if (!point || scale > 0) {
+        } else if (!__builtin_mul_overflow(value, 10, &longer) &&
+                   !__builtin_add_overflow(longer, *text - '0', &longer)) {
+            value = longer;
             scale -= point;
-            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *text - '0', &value))
-                return false;
+        } else if (!point || scale > 0) {
+            return false;
         }
     }
     if ((*text | 0x20) == 'e') {

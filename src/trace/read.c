@@ -44,9 +44,13 @@ static int read_description(struct plm_trace_making *m, struct plm_json_reader *
     if (status < 0)
         return status;
     free(m->trace.description);
-    m->trace.description = strndup(text, size);
+    m->trace.description = malloc(size + 1);
+    if (!m->trace.description)
+        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    memcpy(m->trace.description, text, size);
+    m->trace.description[size] = '\0';
     m->trace.description_size = size;
-    return m->trace.description ? 0 : plm_fail(error, PLM_ENOMEM, "out of memory");
+    return 0;
 }
 
 static int read_document(struct plm_trace_making *m, struct plm_json_reader *json, struct plm_error *error)

@@ -279,7 +279,7 @@ static void train(void)
     } rows[] = {{1 * GIB, 20 * MIB}, {2 * GIB, 100 * MIB}};
     uint64_t sum = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const uint64_t memory[] = {rows[i].address, rows[i].bytes, PLM_MEMORY_TORCH};
+        const uint64_t memory[] = {rows[i].address, rows[i].bytes, plm_record_pair(PLM_RECORD_MALLOC, 0)};
         const uint64_t alloc[] = {rows[i].address, rows[i].bytes, 0};
         sum += rows[i].bytes;
         plm_record(PLM_EV_MEMORY_ALLOC, 0, memory, 3);
@@ -375,7 +375,7 @@ static void test_compare(void **state)
     assert_int_equal(plm_comparison_text(out, &c, &look, &error), 0);
     fclose(out);
     assert_contains(text, "dnnmem-style says 204.0 MiB and ");
-    assert_contains(text, "it fits on large.");
+    assert_contains(text, "it fits on\nlarge.");
     assert_contains(text, "virtual: it needs a record");
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 80);

@@ -1,0 +1,31 @@
+/* Model descriptions, and every method on those that are taken: what was checked once must hold for all of them. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "device/card.h"
+#include "estimate/description.h"
+#include "estimate/method.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct plm_card card = {.id = "card", .memory_usable = 8ull << 30, .sms = 10};
+    const struct plm_question question = {
+        .card = &card, .usable = 8ull << 30, .context = 1 << 20, .gpus = 4, .nodes = 2, .tensor_parallel = 2};
+    struct plm_error error = {0};
+    struct plm_description *d = NULL;
+    if (plm_description_parse("input", (const char *)data, size, &d, &error)) {
+        if (!error.text[0] || d)
+            abort();
+        return 0;
+    }
+    for (size_t i = 0; i < plm_method_count; i++) {
+        const struct plm_capture capture = {.description = d};
+        struct plm_answer answer;
+        if (plm_method_ask(&plm_methods[i], &capture, &question, &answer) == 0 && answer.state != PLM_ANSWERED &&
+            !answer.note[0])
+            abort(); /* a reason that is not told */
+    }
+    plm_description_free(d);
+    return 0;
+}
