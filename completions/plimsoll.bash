@@ -96,10 +96,14 @@ _plimsoll() {
     estimate:--method) _plimsoll_words all $methods; return ;;
     estimate:--forest) _plimsoll_files -f; return ;;
     estimate:--gpus | estimate:--nodes | estimate:--tensor-parallel | estimate:--context) return ;;
+    evaluate:--method) _plimsoll_words all $methods; return ;;
+    evaluate:--design) _plimsoll_words rows grid montecarlo; return ;;
+    evaluate:--reference) _plimsoll_words virtual; return ;;
+    evaluate:--anova) _plimsoll_words absolute signed none; return ;;
     evaluate:--truth) _plimsoll_words allocated reserved device device-less-first; return ;;
     train:--method) _plimsoll_words schedtune; return ;;
     train:--seed | train:--trees) return ;;
-    evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
+    evaluate:--draws | evaluate:--seed | evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
     evaluate:--workloads | evaluate:--output | evaluate:-o) _plimsoll_files -d; return ;;
     run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | train:-o | train:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
@@ -153,7 +157,8 @@ _plimsoll() {
         ;;
     evaluate)
         if [[ $cur == -* ]]; then
-            _plimsoll_words --workloads --python --jobs --gpu --stack --truth --late-sample --match --output --resume --force --json --csv \
+            _plimsoll_words --method --forest --workloads --python --jobs --gpu --stack --truth --late-sample --design --draws --seed \
+                --levels --reference --plan --disturbed --anova --match --output --resume --force --keep --json --csv --figures \
                 --html --bytes --color
         else
             _plimsoll_files -f

@@ -245,7 +245,7 @@ static int read_levels(const struct plm_evaluate_request *r, struct parts *parts
         return 0;
     if (!strcmp(r->levels, "file"))
         return plm_levels_of_truth(&parts->file, &parts->levels)
-                   ? plm_fail(error, PLM_ENOMEM, "there is not enough memory for the levels")
+                   ? plm_fail(error, PLM_ENOMEM, "the truth file has too many levels for a design")
                    : 0;
     if (strcmp(r->levels, "workloads") != 0)
         return plm_levels_read(r->levels, true, &parts->levels, error);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/ini.h"
 
-enum { BATCHES_MOST = 10000, NAME = 256 };
+enum { BATCHES_MOST = 4096, LEVELS_MOST = 4096, NAME = 256 };
 static const char *const keys[PLM_LEVEL_LISTS] = {"models", "optimizers", "batches", "gpus", "zero_grad"};
 
 struct reading {
@@ -44,7 +44,7 @@ static int add(struct plm_level_list *list, const char *text)
             list->times[i]++;
             return 0;
         }
-    times = plm_grow(list->times, list->count, &room, sizeof *times);
+    times = list->count < LEVELS_MOST ? plm_grow(list->times, list->count, &room, sizeof *times) : NULL;
     if (!times)
         return PLM_ENOMEM;
     list->times = times;
@@ -180,7 +180,7 @@ static int add_list(struct plm_level_list *list, int kind, const struct plm_ini_
             break;
         from = next;
     }
-    return status ? plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.200s", pair->path) : 0;
+    return status ? plm_fail(error, PLM_ENOMEM, "%.200s:%d: the list is too long", pair->path, pair->line) : 0;
 }
 
 static int take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
