@@ -12,8 +12,8 @@ from . import loops
 
 
 class Iterations:
-    """`listener` has begin(number), called before anything of that iteration happens; stepped(optimizer), after a step that ends
-    one; and ended(steps), when the program ends."""
+    """`listener` has optimizer_made(), called once; begin(number), called before anything of that iteration happens; zero_grad(), before gradients are dropped;
+    stepped(optimizer), after a step that ends an iteration; and ended(steps), when the program ends."""
 
     def __init__(self, torch, listener):
         self.torch = torch
@@ -32,6 +32,7 @@ class Iterations:
         if not self.ready:
             self.ready = True
             self.look()
+            self.listener.optimizer_made()
 
     def look(self):
         """Watches forward passes. Only while it is not known where they are: torch's hooks of all modules send every call a slower way."""
@@ -96,9 +97,11 @@ class Iterations:
             self.listener.ended(self.done)
 
 
-def _announce(original, iterations):
+def _announce(original, iterations, act=None):
     def announced(*args, **kwargs):
         iterations.happened(sys._getframe(1))
+        if act is not None:
+            act()
         return original(*args, **kwargs)
 
     announced.__name__ = original.__name__
@@ -118,8 +121,8 @@ def install(torch, listener):
         iterations.optimizer_made()
 
     optimizer.__init__ = make
-    optimizer.zero_grad = _announce(optimizer.zero_grad, iterations)
-    torch.nn.Module.zero_grad = _announce(torch.nn.Module.zero_grad, iterations)
+    optimizer.zero_grad = _announce(optimizer.zero_grad, iterations, listener.zero_grad)
+    torch.nn.Module.zero_grad = _announce(torch.nn.Module.zero_grad, iterations, listener.zero_grad)
     from torch.optim.optimizer import register_optimizer_step_post_hook
     from torch.utils.data import dataloader
 

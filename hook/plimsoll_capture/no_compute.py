@@ -6,10 +6,12 @@ filled, so that their pages stay untouched. Small tensors are computed: counters
 What a program reads of tensors that nobody computed is zero, as on plimsoll's virtual device.
 """
 
+import contextlib
 import ctypes
 import sys
 
 from .shared import selecting
+from .storages import observer
 
 SMALL = 16 << 10         # bytes of a tensor up to which operators compute
 FILLED = 1 << 20         # the same for tensors that are made from nothing
@@ -61,12 +63,17 @@ class Shapes:
         self.meta = torch.device("meta")
         self.tensor = torch.Tensor
 
-    def key(self, value):
-        if isinstance(value, self.tensor):
-            return (value.shape, value.stride(), value.dtype, value.layout)
-        if isinstance(value, (list, tuple)):
-            return tuple(map(self.key, value))
-        return (type(value), value)
+    def key(self, values):
+        found = []
+        for value in values:
+            kind = type(value)
+            if kind is self.tensor or isinstance(value, self.tensor):
+                found += (value.shape, value.stride(), value.dtype)
+            elif kind is list or kind is tuple:
+                found.append(self.key(value))
+            else:
+                found += (kind, value)
+        return tuple(found)
 
     def on_meta(self, value, scalars):
         if isinstance(value, self.tensor):
@@ -96,7 +103,7 @@ class Shapes:
     def results(self, func, args, kwargs):
         """Specifications of the results; None if only computing tells."""
         try:
-            key = (func, self.key(args), tuple((k, self.key(v)) for k, v in kwargs.items()))
+            key = (func, self.key(args), *kwargs, self.key(kwargs.values())) if kwargs else (func, self.key(args))
             hash(key)
         except TypeError:
             key = None
@@ -146,12 +153,14 @@ def make(torch):
     memset.restype = ctypes.c_void_p
     kinds = {}
 
-    def small(value, limit):
-        """Whether every tensor is small."""
-        if isinstance(value, tensor_type):
-            return value.untyped_storage().nbytes() <= limit or value.device.type != "cpu"
-        if isinstance(value, (list, tuple)):
-            return all(small(v, limit) for v in value)
+    def small(values):
+        """Whether every tensor is small, and not a part of a large one, whose values nobody computed."""
+        for value in values:
+            if isinstance(value, tensor_type):
+                if value.numel() > SMALL or (value.device.type == "cpu" and value.untyped_storage().nbytes() > SMALL):
+                    return False
+            elif isinstance(value, (list, tuple)) and not small(value):
+                return False
         return True
 
     def allocate(spec):
@@ -178,17 +187,22 @@ def make(torch):
 
     selections = selecting.operators(torch, lambda count: 0)
 
-    suspend, resume = _quiet()
+    thread, suspend, resume = _quiet()
     add = torch.ops.aten.add.Tensor
     alone = _uses_of_a_sum(torch, TorchDispatchMode)
 
     class NoCompute(TorchDispatchMode):
+        watch = None  # is called with the results of operators
+
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            suspend()
+            suspend(thread())
             try:
-                return self.dispatch(func, args, kwargs or {})
+                result = self.dispatch(func, args, kwargs or {})
+                if self.watch is not None:
+                    self.watch(result)
+                return result
             finally:
-                resume()
+                resume(thread())
 
         def dispatch(self, func, args, kwargs):
             kind = kinds.get(func)
@@ -197,7 +211,9 @@ def make(torch):
             sort, extra = kind
             if sort == _VIEW:
                 return func(*args, **kwargs)
-            if sort != _FACTORY and small(args, SMALL) and (not kwargs or small(tuple(kwargs.values()), SMALL)):
+            if func is add and _by_engine(torch) and _uses(torch, args[0]) == alone:
+                return args[0].add_(args[1]) if small(args) else args[0]
+            if sort != _FACTORY and small(args) and (not kwargs or small(kwargs.values())):
                 try:
                     return self.compute(func, sort, args, kwargs)
                 except (RuntimeError, IndexError, ValueError):
@@ -219,8 +235,6 @@ def make(torch):
             if sort == _SCALAR:
                 value = assumed(func, args)
                 return func(*args, **kwargs) if value is None else value
-            if func is add and _by_engine(torch) and _uses(torch, args[0]) == alone:
-                return args[0]
             namespace, name = func._schema.name.split("::")
             select = selections.get(namespace, {}).get(name)
             if select is not None:
@@ -286,16 +300,17 @@ def _uses_of_a_sum(torch, base):
 
 
 def _quiet():
-    """Functions that hide what happens between them from profilers of Python, PyTorch's among them: a trace is of the program."""
-    try:
-        current = ctypes.pythonapi.PyThreadState_Get
-        enter, leave = ctypes.pythonapi.PyThreadState_EnterTracing, ctypes.pythonapi.PyThreadState_LeaveTracing
-    except AttributeError:  # before Python 3.11
-        return (lambda: None), (lambda: None)
-    current.restype = ctypes.c_void_p
-    enter.argtypes = leave.argtypes = (ctypes.c_void_p,)
-    enter.restype = leave.restype = None
-    return (lambda: enter(current())), (lambda: leave(current()))
+    """Functions that hide what happens between them from profilers of Python, PyTorch's among them: a trace is of the program.
+    They take the thread's state, and are none of Python, so that they are not seen either."""
+    api = ctypes.pythonapi
+    thread = api.PyThreadState_Get
+    thread.restype = ctypes.c_void_p
+    if not hasattr(api, "PyThreadState_EnterTracing"):  # before Python 3.11
+        return int, bool, bool
+    for function in (api.PyThreadState_EnterTracing, api.PyThreadState_LeaveTracing):
+        function.argtypes = (ctypes.c_void_p,)
+        function.restype = None
+    return thread, api.PyThreadState_EnterTracing, api.PyThreadState_LeaveTracing
 
 
 def _keep_pages_untouched():
@@ -305,8 +320,25 @@ def _keep_pages_untouched():
     c.prctl(41, 1, 0, 0, 0)           # PR_SET_THP_DISABLE
 
 
+active = None  # the mode that is on for the whole program
+
+
 def install(torch):
+    global active
     _keep_pages_untouched()
-    mode = make(torch)
-    mode.__enter__()
-    sys.modules[__name__].mode = mode
+    active = make(torch)
+    active.__enter__()
+
+
+@contextlib.contextmanager
+def watched(torch, storages):
+    """Notes the results of operators, whether they are computed or not."""
+    if active is None:
+        with observer(torch, storages):
+            yield
+        return
+    active.watch = storages.see
+    try:
+        yield
+    finally:
+        active.watch = None

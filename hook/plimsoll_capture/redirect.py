@@ -11,6 +11,9 @@ import sys
 from . import status
 
 
+moved = None  # is called with every tensor that the program, and not PyTorch itself, puts on a device
+
+
 class Unavailable(RuntimeError):
     pass
 
@@ -101,6 +104,8 @@ def _moves(torch, devices):
     to = torch.Tensor.to
     module_to = torch.nn.Module.to
 
+    no_device = (type(None), torch.dtype, torch.Tensor)
+
     def turned(args, kwargs):
         devices.keyword(kwargs)
         if args and (devices.is_gpu(args[0]) or type(args[0]) is int):
@@ -111,11 +116,18 @@ def _moves(torch, devices):
     @functools.wraps(to)
     def tensor_to(self, *args, **kwargs):
         args, kwargs = turned(args, kwargs)
-        return to(self, *args, **kwargs)
+        result = to(self, *args, **kwargs)
+        if moved is not None and not isinstance(args[0] if args else kwargs.get("device"), no_device):
+            if "/torch/" not in sys._getframe(1).f_code.co_filename:
+                moved(result)
+        return result
 
     @functools.wraps(torch.Tensor.cuda)
     def tensor_cuda(self, device=None, non_blocking=False, memory_format=torch.preserve_format):
-        return to(self, devices.cpu, memory_format=memory_format)
+        result = to(self, devices.cpu, memory_format=memory_format)
+        if moved is not None:
+            moved(result)
+        return result
 
     @functools.wraps(module_to)
     def to_cpu(self, *args, **kwargs):

@@ -4,7 +4,7 @@ import ctypes
 import os
 import warnings
 
-from . import status
+from . import describe, status
 from .shared import leaving
 
 LEAST = 3  # iterations of which a trace is worth something
@@ -24,6 +24,10 @@ class Session:
         self.iterations = None
         self.mine = None  # not known yet whether this process is the one
         self.left = False
+        self.describer = describe.Describer(torch)
+
+    def optimizer_made(self):
+        self.describer.look()
 
     def begin(self, number):
         if self.left:
@@ -32,12 +36,14 @@ class Session:
             self.mine = status.claim()
         if not self.mine:
             self.iterations.stop()
+            self.describer.look_away()
             return
         try:
             if number <= status.ITERATIONS:
                 status.say(f"iteration {number}")
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of the profiler, about how it is used here
+                    self.describer.begin(number)
                     self.top(number)
                 return
             self.finish(number - 1)
@@ -65,7 +71,11 @@ class Session:
             status.problem(f"the capture failed ({type(error).__name__}: {error})")
 
     def stepped(self, optimizer):
-        pass
+        self.describer.after_step(optimizer)
+
+    def zero_grad(self):
+        if self.mine and not self.left:
+            self.describer.zero_grad()
 
 
 class Trace(Session):
@@ -89,6 +99,10 @@ class Trace(Session):
     def write(self):
         from . import export
 
+        self.describer.end()
+        description = self.describer.text()
+        if description:
+            self.profiler.add_metadata_json("plimsoll_description", description)
         self.profiler.stop()
         export.write(self.profiler, status.OUTPUT)
 
@@ -97,5 +111,26 @@ class Trace(Session):
         return iterations - 1
 
 
+class Description(Session):
+    least = 2
+
+    def top(self, number):
+        pass
+
+    def write(self):
+        self.describer.end()
+        text = self.describer.text()
+        if text is None:
+            raise LookupError("no module has the parameters that the optimizer steps")
+        path = f"{status.OUTPUT}.{os.getpid()}"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        os.replace(path, status.OUTPUT)
+
+    @staticmethod
+    def count(iterations):
+        return iterations
+
+
 def make(torch):
-    return Trace(torch)
+    return Trace(torch) if status.WHAT == "trace" else Description(torch)
