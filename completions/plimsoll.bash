@@ -43,15 +43,14 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check estimate evaluate train calibrate measure gpus stacks symbols doctor help version'
-    local commands='run report fit tune export import diff check estimate evaluate train calibrate gpus stacks symbols doctor help version'
+    local commands='run report fit tune export import diff check estimate trace describe train evaluate measure calibrate gpus stacks symbols doctor help version'
     local methods='virtual xmem xmem+ dnnmem dnnmem-x llmem schedtune horus horus-1000 faketensor-a faketensor-b faketensor-c
         deepspeed-zero2 deepspeed-zero2-offload deepspeed-zero3 deepspeed-zero3-offload-optimizer deepspeed-zero3-offload
         accelerate activations'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
-        if [[ ${words[i]} == -- && ${command:-run} == @(run|check|estimate|measure) ]]; then
+        if [[ ${words[i]} == -- && ${command:-run} == @(run|check|describe|estimate|measure|trace) ]]; then
             # The rest is the user's command.
             if declare -F _command_offset >/dev/null; then
                 for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
@@ -83,7 +82,6 @@ _plimsoll() {
     check:--junit) _plimsoll_files -f; return ;;
     run:--gpu | report:--gpu | estimate:--gpu | evaluate:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
     run:--color | report:--color | fit:--color | tune:--color | diff:--color | estimate:--color | evaluate:--color | train:--color | measure:--color) _plimsoll_words auto always never; return ;;
-    run:--color | report:--color | fit:--color | tune:--color | diff:--color | estimate:--color | evaluate:--color | train:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
