@@ -181,8 +181,8 @@ static int open_capture(const struct request *r, struct question *q)
 static int open_forest(const struct request *r, struct question *q)
 {
     struct plm_error error;
-    if (r->forest && (plm_forest_load(r->forest, &q->forest, &error) < 0 ||
-                      plm_schedtune_check(r->forest, &q->forest, &error) < 0))
+    if (r->forest &&
+        (plm_forest_load(r->forest, &q->forest, &error) < 0 || plm_schedtune_check(r->forest, &q->forest, &error) < 0))
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return 0;
 }

@@ -43,9 +43,12 @@ static void check_domain(const struct plm_capture *capture, const double x[PLM_S
                          struct plm_answer *answer)
 {
     static const char *const what[PLM_SCHEDTUNE_FEATURES] = {
-        [PLM_SCHEDTUNE_ACTIVATIONS] = "MiB of layer outputs", [PLM_SCHEDTUNE_PARAMETERS] = "MiB of parameters",
-        [PLM_SCHEDTUNE_INPUT] = "MiB of input",               [PLM_SCHEDTUNE_BANDWIDTH] = "GB/s",
-        [PLM_SCHEDTUNE_CORES] = "CUDA cores",                 [PLM_SCHEDTUNE_SMS] = "SMs",
+        [PLM_SCHEDTUNE_ACTIVATIONS] = "MiB of layer outputs",
+        [PLM_SCHEDTUNE_PARAMETERS] = "MiB of parameters",
+        [PLM_SCHEDTUNE_INPUT] = "MiB of input",
+        [PLM_SCHEDTUNE_BANDWIDTH] = "GB/s",
+        [PLM_SCHEDTUNE_CORES] = "CUDA cores",
+        [PLM_SCHEDTUNE_SMS] = "SMs",
     };
     const struct plm_description *d = capture->description;
     if (d->transformer.known || !has_convolution(d))
