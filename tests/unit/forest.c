@@ -345,7 +345,7 @@ static void test_schedtune_bad(void **state)
 
 /* ---- SchedTune's answer ---- */
 
-/* Two layers put out 200 and 100 MiB, which the model's own output is not added to; 44.5 MiB of parameters; 3 MiB of input. */
+/* Two layers put out 200 and 100 MiB; what the third passes on and the model's own output are not added. 44.5 MiB of parameters; 3 MiB of input. */
 #define JOB(dtype, layer, outputs)                                                                                  \
     "{\"schema\": \"plimsoll.description/1\", \"torch\": \"2.15.0\", \"computed\": false,"                          \
     " \"model\": {\"class\": \"Net\", \"dtype\": \"" dtype "\", \"parameters\": 11665408, \"trainable\": 11665408," \
@@ -354,11 +354,13 @@ static void test_schedtune_bad(void **state)
     " \"optimizer\": {\"class\": \"SGD\", \"state_bytes\": 0, \"zero_grad\": \"after-step\"},"                      \
     " \"modules\": [{\"name\": \"\", \"class\": \"Net\", \"leaf\": false, \"parent\": -1},"                         \
     "   {\"name\": \"a\", \"class\": \"" layer "\", \"leaf\": true, \"parent\": 0},"                                \
-    "   {\"name\": \"b\", \"class\": \"ReLU\", \"leaf\": true, \"parent\": 0}],"                                    \
+    "   {\"name\": \"b\", \"class\": \"ReLU\", \"leaf\": true, \"parent\": 0},"                                     \
+    "   {\"name\": \"c\", \"class\": \"Permute\", \"leaf\": true, \"parent\": 0}],"                                 \
     " \"calls\": [" outputs "]}"
 #define TWO                                                                            \
     "{\"module\": 1, \"outputs\": [{\"shape\": [8, 6553600], \"bytes\": 209715200}]}," \
     "{\"module\": 2, \"outputs\": [{\"shape\": [8, 3276800], \"bytes\": 104857600}]}," \
+    "{\"module\": 3, \"outputs\": [{\"shape\": [8, 3276800], \"bytes\": 104857600}]}," \
     "{\"module\": 0, \"outputs\": [{\"shape\": [8, 3276800], \"bytes\": 104857600}]}"
 
 static const struct plm_card known_card = {.id = "known", .bandwidth_gbs = 448, .cuda_cores = 2560, .sms = 30};
