@@ -36,7 +36,7 @@ struct work {
     int64_t *last;           /* per node: the last use of its output; the index of its call if there was none */
     bool *used;              /* anything but its own call used it */
     int64_t *backward_of;    /* per node: the backward index that stands for its producer */
-    bool *flattens;          /* per module: see flattens() */
+    bool *flattens, *averages; /* per module: see find_views() */
     bool *placed; /* per module: its weights are there */
     size_t *parameter_of, *parameter; /* see find_parameters() */
     struct plm_lifetime *item;
@@ -111,13 +111,17 @@ static int find_producers(struct work *w)
     return 0;
 }
 
-/* A Linear of an input with more than two dimensions works on a flat view of it. */
+/* A Linear of an input with more than two dimensions works on a flat view of it; pooling to a single pixel is a mean, which saves nothing. */
 static void find_views(struct work *w)
 {
     for (size_t i = 0; i < w->d->calls; i++) {
         const struct plm_described_call *c = &w->d->call[i];
-        if (!strcmp(w->d->module[c->module].class_name, "Linear") && c->outputs && c->output[0].dimensions > 2)
-            w->flattens[c->module] = true;
+        const char *class_name = w->d->module[c->module].class_name;
+        const struct plm_described_tensor *out = c->output;
+        const int n = c->outputs ? out->dimensions : 0;
+        w->flattens[c->module] |= !strcmp(class_name, "Linear") && n > 2;
+        w->averages[c->module] |=
+            !strcmp(class_name, "AdaptiveAvgPool2d") && n > 2 && out->shape[n - 1] == 1 && out->shape[n - 2] == 1;
     }
 }
 
@@ -136,10 +140,40 @@ static void find_parameters(struct work *w)
     start[w->d->modules] = w->d->parameters;
 }
 
-static bool saves_inputs(const struct work *w, const struct plm_described_node *node)
+/* The kind of its backward function. */
+static const char *backward_kind(const struct work *w, size_t node, char *buffer, unsigned size)
 {
-    return plm_graph_saves(w->d, node) == PLM_SAVES_INPUTS && node->shares < 0 &&
-           !(node->module >= 0 && w->flattens[node->module]);
+    static const char *const views[] = {"view", "reshape", "flatten", "unflatten"};
+    const struct plm_described_node *n = &w->d->node[node];
+    const char *kind = plm_graph_kind(w->d, n, buffer, size);
+    if (n->module >= 0 && w->flattens[n->module])
+        return "view";
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
+        if (!strcasecmp(kind, views[i]))
+            return "view";
+    return kind;
+}
+
+/* What a node saved and which parameters it has is looked up from its backward function on, up to the first one of the kind that made an input. If that
+   is its own kind, a convolution right after a convolution, nothing is found. */
+static bool is_found(const struct work *w, size_t node)
+{
+    char own[64], other[64];
+    const char *kind = backward_kind(w, node, own, sizeof own);
+    for (size_t k = 0; k < w->d->node[node].inputs; k++) {
+        const size_t input = w->d->node[node].input[k];
+        if (is_result(w, input) && !plm_graph_is(&w->d->node[input], "placeholder") &&
+            !strcasecmp(kind, backward_kind(w, input, other, sizeof other)))
+            return false;
+    }
+    return true;
+}
+
+static bool saves_inputs(const struct work *w, size_t node)
+{
+    const struct plm_described_node *n = &w->d->node[node];
+    return plm_graph_saves(w->d, n) == PLM_SAVES_INPUTS && n->shares < 0 &&
+           !(n->module >= 0 && (w->flattens[n->module] || w->averages[n->module])) && is_found(w, node);
 }
 
 static void follow_uses(struct work *w)
@@ -149,7 +183,7 @@ static void follow_uses(struct work *w)
     for (size_t i = 0; i < w->d->nodes; i++) {
         const struct plm_described_node *node = &w->d->node[i];
         const bool output = plm_graph_is(node, "output");
-        const bool saves = saves_inputs(w, node);
+        const bool saves = saves_inputs(w, i);
         for (size_t k = 0; k < node->inputs; k++) {
             if (!is_result(w, node->input[k]))
                 continue;
@@ -197,7 +231,9 @@ static void place_backward(struct work *w, size_t i)
     for (size_t k = 0; k < node->inputs && (output || !is_relu(w, node)); k++)
         if (is_result(w, node->input[k]))
             add_between(w, now, w->backward_of[node->input[k]], w->d->node[node->input[k]].bytes);
-    for (size_t k = m < 0 ? 0 : w->parameter_of[m]; m >= 0 && k < w->parameter_of[m + 1]; k++)
+    if (m < 0 || !is_found(w, i))
+        return;
+    for (size_t k = w->parameter_of[m]; k < w->parameter_of[m + 1]; k++)
         if (w->d->parameter[w->parameter[k]].trainable)
             add(w, now, 3 * w->n, w->d->parameter[w->parameter[k]].bytes);
 }
@@ -247,15 +283,18 @@ static int by_graph(struct work *w)
     w->used = calloc(d->nodes, sizeof *w->used);
     w->backward_of = calloc(d->nodes, sizeof *w->backward_of);
     w->flattens = calloc(d->modules + 1, sizeof *w->flattens);
+    w->averages = calloc(d->modules + 1, sizeof *w->averages);
     w->placed = calloc(d->modules + 1, sizeof *w->placed);
     w->parameter_of = calloc(d->modules + 2, sizeof *w->parameter_of);
     w->parameter = calloc(d->parameters + 1, sizeof *w->parameter);
-    if (w->last && w->used && w->backward_of && w->flattens && w->placed && w->parameter_of && w->parameter)
+    if (w->last && w->used && w->backward_of && w->flattens && w->averages && w->placed && w->parameter_of &&
+        w->parameter)
         status = place_graph(w);
     free(w->last);
     free(w->used);
     free(w->backward_of);
     free(w->flattens);
+    free(w->averages);
     free(w->placed);
     free(w->parameter_of);
     free(w->parameter);

@@ -229,7 +229,7 @@ static void test_rows(void **state)
     m.oom = true;
     m.zero_grad = -1;
     assert_int_equal(plm_measured_append(path, &m, &error), 0);
-    assert_int_equal(plm_truth_read(path, &truth, &error), 0);
+    assert_int_equal(plm_truth_read(path, PLM_TRUTH_NEEDS_GROUND, &truth, &error), 0);
     assert_int_equal(truth.rows, 2);
     assert_string_equal(truth.row[0].run, "first");
     assert_string_equal(truth.row[0].gpu, "A card, \"quoted\"");
