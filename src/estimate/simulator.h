@@ -26,11 +26,26 @@ struct plm_simulation {
     int64_t peak_time;        /* when segment bytes reached `peak` */
     bool oom;                 /* the card was too small; peak is what it had reached */
     int64_t oom_time;
+    uint64_t peak_event;      /* the number of the event that reached `peak`, from 0 */
 };
+
+/* What happened, event by event: who takes part in a simulation without changing it. */
+struct plm_simulation_event {
+    uint64_t number;
+    int64_t time;
+    size_t item;              /* of the sorted list */
+    bool freed;               /* else it was allocated */
+    uint64_t reserved, allocated;
+};
+typedef void plm_simulation_watch(const struct plm_simulation_event *event, void *context);
+enum plm_simulation_rules { PLM_RULES_XMEM, PLM_RULES_TORCH };
 
 /* `limit`: bytes of the card, UINT64_MAX: any amount. `item` is sorted in place by birth. */
 int plm_simulate(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out);
 /* The same with PyTorch's own rules, as src/allocator has them for the newest release. */
 int plm_simulate_torch(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out);
+/* Either, watched; `watch` may be NULL. */
+int plm_simulate_watched(struct plm_lifetime *item, size_t count, enum plm_simulation_rules rules, uint64_t limit,
+                         plm_simulation_watch *watch, void *context, struct plm_simulation *out);
 
 #endif
