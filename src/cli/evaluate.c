@@ -232,6 +232,7 @@ static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
         status = evaluate(r, parts, &truth);
         remove_folder(r);
     }
+    r->judge.design = NULL;
     plm_truth_free(&truth);
     return status;
 }

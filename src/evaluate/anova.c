@@ -183,7 +183,7 @@ static void conclude(struct plm_anova *a)
 static int check(size_t count, const struct plm_anova_factor *factor, size_t factors, size_t *columns)
 {
     *columns = 2;
-    if (!count || factors > PLM_FACTORS)
+    if (!count || count > CELLS_MOST || factors > PLM_FACTORS)
         return PLM_EINVAL;
     for (size_t i = 0; i < factors; i++) {
         for (size_t k = 0; k < count; k++)
