@@ -149,7 +149,7 @@ static int show(const struct plm_evaluate_request *r, const struct plm_evaluatio
     return status;
 }
 
-/* ---- all together ---- */
+/* ---- the runs of a design ---- */
 
 static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *bench, struct plm_error *error)
 {
