@@ -34,7 +34,7 @@ function __plimsoll_in_run
 end
 
 function __plimsoll_in_job
-    __plimsoll_runs; or __plimsoll_is estimate; and contains -- -- (commandline -opc)
+    begin; __plimsoll_runs; or __plimsoll_is estimate; or __plimsoll_is measure; end; and contains -- -- (commandline -opc)
 end
 
 # What follows `--`, completed as a command of its own.
@@ -55,6 +55,7 @@ complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between t
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a estimate -d 'what the published methods say'
 complete -c plimsoll -n 'not __plimsoll_command' -a evaluate -d 'measure accuracy against real runs'
+complete -c plimsoll -n 'not __plimsoll_command' -a measure -d 'measure a command on a real GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a train -d 'train a method that learns'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a calibrate -d 'measure what libraries take on a GPU'
@@ -206,3 +207,12 @@ complete -c plimsoll -n '__plimsoll_is train' -l seed -x -d 'another draw'
 complete -c plimsoll -n '__plimsoll_is train' -l trees -x -d 'how many trees'
 complete -c plimsoll -n '__plimsoll_is train' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is train' -l color -x -a 'auto always never' -d 'colours'
+
+complete -c plimsoll -n '__plimsoll_is measure' -s o -l output -r -F -d 'the truth file'
+complete -c plimsoll -n '__plimsoll_is measure' -l family -x -d 'family of models'
+complete -c plimsoll -n '__plimsoll_is measure' -l model -x -d 'name of the model'
+complete -c plimsoll -n '__plimsoll_is measure' -l run -x -d 'name of the row'
+complete -c plimsoll -n '__plimsoll_is measure' -l batch -x -d 'batch size'
+complete -c plimsoll -n '__plimsoll_is measure' -l interval -x -d 'milliseconds between samples'
+complete -c plimsoll -n '__plimsoll_is measure' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is measure' -l color -x -a 'auto always never' -d 'colours'

@@ -29,6 +29,15 @@ static const struct help helps[] = {
      "  --bytes          bytes instead of GiB\n"
      "  --color WHEN     auto, always or never\n"},
     {"doctor", "plimsoll doctor [PYTHON]", "Checks this machine, and the PyTorch of an interpreter.\n"},
+    {"estimate", "plimsoll estimate [options] FILE... | -- COMMAND...",
+     "FILE: a record, a trace, a description of one job, in any order.\n"
+     "  --method NAME,...    only these methods (default: all)\n"
+     "  --gpu NAME,...       the cards to judge (default: some common ones)\n"
+     "  --gpus N             on so many GPUs together; --nodes N machines; --tensor-parallel N\n"
+     "  --forest F           what `plimsoll train` made, for schedtune\n"
+     "  --context SIZE       what the process takes beside its allocations\n"
+     "  --json               one JSON document\n"
+     "  --bytes              bytes instead of GiB; --color auto|always|never\n"},
     {"evaluate", "plimsoll evaluate [options] TRUTH.csv",
      "  --method NAME,... methods to ask beside plimsoll, or all; --forest F: what `plimsoll train` made\n"
      "  --workloads DIR  scripts of the families, with a workloads.ini\n"
@@ -70,6 +79,12 @@ static const struct help helps[] = {
      "  --verify         replay the history and say whether the simulator reproduces it\n"
      "  --torch V        verify by the rules of this version\n"
      "  --json           with --verify: one JSON document\n"},
+    {"measure", "plimsoll measure [options] -- COMMAND...    on a machine with a GPU",
+     "  -o, --output F   the truth file that gets a row (default truth.csv)\n"
+     "  --family NAME    the family of models (default: the script's name); --model NAME, --run NAME\n"
+     "  --batch N        the batch size, where it is not seen\n"
+     "  --interval MS    milliseconds between samples of the card (default 1)\n"
+     "  --bytes          bytes instead of GiB; --color auto|always|never\n"},
     {"report", "plimsoll report [options] RECORD",
      "  --by WHAT        everyone who holds memory, by module, op, phase, category or stack\n"
      "  --at WHEN        the moment of --by: peak (default), end, or the number of a step\n"
@@ -96,6 +111,11 @@ static const struct help helps[] = {
     {"symbols", "plimsoll symbols [options]",
      "  --library NAME   the functions of one library\n"
      "  --json           one JSON document\n"},
+    {"train", "plimsoll train [options] -o FILE DATA.csv",
+     "  --method NAME    which method; schedtune is the one that learns\n"
+     "  -o, --output F   where the forest goes; -f, --force replaces one\n"
+     "  --trees N        how many trees (default 100); --seed N: another draw\n"
+     "  --json           one JSON document; --color auto|always|never\n"},
     {"tune", "plimsoll tune [options] RECORD",
      "  --gpu NAME       try each setting on this card\n"
      "  --margin SIZE    of its memory leave so much free: 1GiB, 512m or 5%\n"

@@ -12,9 +12,9 @@
  *
  * Neither has an optimizer's state or workspaces. Both go through xMem's allocator.
  *
- * Two points follow from its code, and the published figures agree: the producer is looked up by module, so that for a module that is called
- * several times the last call stands for all; and a tensor that an in-place operator changed is the tensor of the node before it, under that
- * node's name.
+ * Three points follow from its code, and the published figures agree: the producer is looked up by module, so that for a module that is called
+ * several times the last call stands for all; a tensor that an in-place operator changed is the tensor of the node before it, under that
+ * node's name; and saved tensors count only if they are the very tensors that nodes put out, which a view of one is not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,9 @@ struct work {
     int64_t *last;           /* per node: the last use of its output; the index of its call if there was none */
     bool *used;              /* anything but its own call used it */
     int64_t *backward_of;    /* per node: the backward index that stands for its producer */
+    bool *flattens, *averages; /* per module: see find_views() */
+    bool *placed; /* per module: its weights are there */
+    size_t *parameter_of, *parameter; /* see find_parameters() */
     struct plm_lifetime *item;
     size_t items;
 };
@@ -108,6 +111,71 @@ static int find_producers(struct work *w)
     return 0;
 }
 
+/* A Linear of an input with more than two dimensions works on a flat view of it; pooling to a single pixel is a mean, which saves nothing. */
+static void find_views(struct work *w)
+{
+    for (size_t i = 0; i < w->d->calls; i++) {
+        const struct plm_described_call *c = &w->d->call[i];
+        const char *class_name = w->d->module[c->module].class_name;
+        const struct plm_described_tensor *out = c->output;
+        const int n = c->outputs ? out->dimensions : 0;
+        w->flattens[c->module] |= !strcmp(class_name, "Linear") && n > 2;
+        w->averages[c->module] |=
+            !strcmp(class_name, "AdaptiveAvgPool2d") && n > 2 && out->shape[n - 1] == 1 && out->shape[n - 2] == 1;
+    }
+}
+
+/* Parameters by module: those of m are parameter[parameter_of[m]] to parameter[parameter_of[m + 1]]. */
+static void find_parameters(struct work *w)
+{
+    size_t *start = w->parameter_of;
+    for (size_t i = 0; i < w->d->parameters; i++)
+        start[w->d->parameter[i].module + 1]++;
+    for (size_t m = 0; m < w->d->modules; m++)
+        start[m + 1] += start[m];
+    for (size_t i = w->d->parameters; i > 0; i--)
+        w->parameter[--start[w->d->parameter[i - 1].module + 1]] = i - 1;
+    for (size_t m = 0; m < w->d->modules; m++)
+        start[m] = start[m + 1];
+    start[w->d->modules] = w->d->parameters;
+}
+
+/* The kind of its backward function. */
+static const char *backward_kind(const struct work *w, size_t node, char *buffer, unsigned size)
+{
+    static const char *const views[] = {"view", "reshape", "flatten", "unflatten"};
+    const struct plm_described_node *n = &w->d->node[node];
+    const char *kind = plm_graph_kind(w->d, n, buffer, size);
+    if (n->module >= 0 && w->flattens[n->module])
+        return "view";
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
+        if (!strcasecmp(kind, views[i]))
+            return "view";
+    return kind;
+}
+
+/* What a node saved and which parameters it has is looked up from its backward function on, up to the first one of the kind that made an input. If that
+   is its own kind, a convolution right after a convolution, nothing is found. */
+static bool is_found(const struct work *w, size_t node)
+{
+    char own[64], other[64];
+    const char *kind = backward_kind(w, node, own, sizeof own);
+    for (size_t k = 0; k < w->d->node[node].inputs; k++) {
+        const size_t input = w->d->node[node].input[k];
+        if (is_result(w, input) && !plm_graph_is(&w->d->node[input], "placeholder") &&
+            !strcasecmp(kind, backward_kind(w, input, other, sizeof other)))
+            return false;
+    }
+    return true;
+}
+
+static bool saves_inputs(const struct work *w, size_t node)
+{
+    const struct plm_described_node *n = &w->d->node[node];
+    return plm_graph_saves(w->d, n) == PLM_SAVES_INPUTS && n->shares < 0 &&
+           !(n->module >= 0 && (w->flattens[n->module] || w->averages[n->module])) && is_found(w, node);
+}
+
 static void follow_uses(struct work *w)
 {
     for (size_t i = 0; i < w->d->nodes; i++)
@@ -115,7 +183,7 @@ static void follow_uses(struct work *w)
     for (size_t i = 0; i < w->d->nodes; i++) {
         const struct plm_described_node *node = &w->d->node[i];
         const bool output = plm_graph_is(node, "output");
-        const bool saves = plm_graph_saves(w->d, node) == PLM_SAVES_INPUTS && node->shares < 0;
+        const bool saves = saves_inputs(w, i);
         for (size_t k = 0; k < node->inputs; k++) {
             if (!is_result(w, node->input[k]))
                 continue;
@@ -126,53 +194,59 @@ static void follow_uses(struct work *w)
     }
 }
 
-/* What a node makes in its backward pass; the loss stands in front of the output, in whose place it is. */
-static void place_input_gradients(struct work *w, size_t i)
+/* ---- lifetimes, in the order in which the original has them: it decides which piece of memory each gets ---- */
+
+/* Weights come with the first call of their module. */
+static void place_weights(struct work *w, size_t i)
 {
-    const struct plm_described_node *node = &w->d->node[i];
-    const bool output = plm_graph_is(node, "output");
-    const int64_t now = output ? backward_index(w, i) + 1 : backward_index(w, i);
-    for (size_t k = 0; k < node->inputs && (output || !is_relu(w, node)); k++)
-        if (is_result(w, node->input[k]))
-            add_between(w, now, w->backward_of[node->input[k]], w->d->node[node->input[k]].bytes);
+    const int32_t m = w->d->node[i].module;
+    if (m < 0 || w->placed[m])
+        return;
+    w->placed[m] = true;
+    for (size_t k = w->parameter_of[m]; k < w->parameter_of[m + 1]; k++)
+        add(w, index_of(w, i), PLM_NEVER, w->d->parameter[w->parameter[k]].bytes);
 }
 
-static void place_node(struct work *w, size_t i)
+/* The loss and its target stand in front of the output. */
+static void place_forward(struct work *w, size_t i)
 {
     const struct plm_described_node *node = &w->d->node[i];
     const bool placeholder = plm_graph_is(node, "placeholder");
-    place_input_gradients(w, i);
     if (plm_graph_is(node, "output")) {
         add(w, index_of(w, i) - 1, PLM_NEVER, LOSS_BYTES);
         return;
     }
+    place_weights(w, i);
     if (node->shares < 0 && !is_relu(w, node))
         add(w, index_of(w, i), w->used[i] && !placeholder ? w->last[i] : PLM_NEVER, node->bytes);
 }
 
-/* With the first call of its module; its gradient with the first backward pass, which is that of the last call. */
-static int place_weights(struct work *w)
+/* The gradient of the model's output is the loss's work. */
+static void place_backward(struct work *w, size_t i)
 {
-    int64_t *first = calloc(w->d->modules + 1, sizeof *first), *last = calloc(w->d->modules + 1, sizeof *last);
-    for (size_t i = 0; first && last && i < w->d->modules; i++)
-        first[i] = -1;
-    for (size_t i = 0; first && last && i < w->d->nodes; i++)
-        if (w->d->node[i].module >= 0) {
-            int32_t m = w->d->node[i].module;
-            first[m] = first[m] < 0 ? index_of(w, i) : first[m];
-            last[m] = backward_index(w, i);
-        }
-    for (size_t i = 0; first && last && i < w->d->parameters; i++) {
-        const struct plm_described_parameter *p = &w->d->parameter[i];
-        if (first[p->module] < 0) /* of no call: it is not seen */
-            continue;
-        add(w, first[p->module], PLM_NEVER, p->bytes);
-        if (p->trainable)
-            add(w, last[p->module], 3 * w->n, p->bytes);
+    const struct plm_described_node *node = &w->d->node[i];
+    const bool output = plm_graph_is(node, "output");
+    const int64_t now = output ? backward_index(w, i) + 1 : backward_index(w, i);
+    const int32_t m = node->module;
+    for (size_t k = 0; k < node->inputs && (output || !is_relu(w, node)); k++)
+        if (is_result(w, node->input[k]))
+            add_between(w, now, w->backward_of[node->input[k]], w->d->node[node->input[k]].bytes);
+    if (m < 0 || !is_found(w, i))
+        return;
+    for (size_t k = w->parameter_of[m]; k < w->parameter_of[m + 1]; k++)
+        if (w->d->parameter[w->parameter[k]].trainable)
+            add(w, now, 3 * w->n, w->d->parameter[w->parameter[k]].bytes);
+}
+
+/* A module that is called several times has gradients for each call. */
+static size_t graph_items(const struct work *w)
+{
+    size_t items = 2 + w->d->parameters;
+    for (size_t i = 0; i < w->d->nodes; i++) {
+        const int32_t m = w->d->node[i].module;
+        items += 1 + w->d->node[i].inputs + (m < 0 ? 0 : w->parameter_of[m + 1] - w->parameter_of[m]);
     }
-    free(first);
-    free(last);
-    return first && last ? 0 : PLM_ENOMEM;
+    return items;
 }
 
 static int place_graph(struct work *w)
@@ -181,22 +255,20 @@ static int place_graph(struct work *w)
     int status = find_producers(w);
     if (status)
         return status;
+    find_views(w);
+    find_parameters(w);
     follow_uses(w);
+    w->item = calloc(graph_items(w), sizeof *w->item);
+    if (!w->item)
+        return PLM_ENOMEM;
     for (size_t i = 0; i < w->d->batch.targets; i++)
         target = plm_plus(target, w->d->batch.target[i].bytes);
     add(w, 0, PLM_NEVER, target);
-    status = place_weights(w);
-    for (size_t i = 0; i < w->d->nodes && status == 0; i++)
-        place_node(w, i);
-    return status;
-}
-
-static size_t graph_items(const struct plm_description *d)
-{
-    size_t inputs = 0;
-    for (size_t i = 0; i < d->nodes; i++)
-        inputs += d->node[i].inputs;
-    return d->nodes + inputs + 2 * d->parameters + 2;
+    for (size_t i = 0; i < w->d->nodes; i++)
+        place_forward(w, i);
+    for (size_t i = w->d->nodes; i > 0; i--)
+        place_backward(w, i - 1);
+    return 0;
 }
 
 static int by_graph(struct work *w)
@@ -210,12 +282,22 @@ static int by_graph(struct work *w)
     w->last = calloc(d->nodes, sizeof *w->last);
     w->used = calloc(d->nodes, sizeof *w->used);
     w->backward_of = calloc(d->nodes, sizeof *w->backward_of);
-    w->item = calloc(graph_items(d), sizeof *w->item);
-    if (w->last && w->used && w->backward_of && w->item)
+    w->flattens = calloc(d->modules + 1, sizeof *w->flattens);
+    w->averages = calloc(d->modules + 1, sizeof *w->averages);
+    w->placed = calloc(d->modules + 1, sizeof *w->placed);
+    w->parameter_of = calloc(d->modules + 2, sizeof *w->parameter_of);
+    w->parameter = calloc(d->parameters + 1, sizeof *w->parameter);
+    if (w->last && w->used && w->backward_of && w->flattens && w->averages && w->placed && w->parameter_of &&
+        w->parameter)
         status = place_graph(w);
     free(w->last);
     free(w->used);
     free(w->backward_of);
+    free(w->flattens);
+    free(w->averages);
+    free(w->placed);
+    free(w->parameter_of);
+    free(w->parameter);
     return status;
 }
 

@@ -262,7 +262,7 @@ static int read_forest(struct reader *r, struct plm_forest *f)
     int status = read_head(r, f, &trees);
     if (status)
         return status;
-    f->tree = calloc(trees, sizeof *f->tree);
+    f->tree = calloc(trees + 1, sizeof *f->tree);
     if (!f->tree)
         return no_memory(r);
     for (; f->trees < trees && status == 0; f->trees++) {
@@ -280,7 +280,7 @@ static int read_forest(struct reader *r, struct plm_forest *f)
 
 static int read_text(const char *path, char **text, size_t *size, struct plm_error *error)
 {
-    struct stat info;
+    struct stat info = {0};
     ssize_t part = 1;
     int file = open(path, O_RDONLY | O_CLOEXEC), status = 0;
     if (file < 0 || fstat(file, &info))

@@ -7,6 +7,7 @@
 #include "estimate/amount.h"
 #include "estimate/estimators.h"
 #include "estimate/method.h"
+#include "estimate/xmem.h"
 
 #define DESCRIBED PLM_NEEDS_DESCRIPTION
 
@@ -18,6 +19,20 @@ const struct plm_method plm_methods[] = {
      .domain = "any job that runs on the virtual GPU",
      .leaves_out = "nothing known",
      .estimate = plm_method_virtual},
+    {.name = "xmem",
+     .paradigm = PLM_CPU_SIDE,
+     .kind = PLM_ANSWER_RESERVED,
+     .needs = PLM_NEEDS_TRACE,
+     .domain = "fp32 training on one GPU, models made of modules",
+     .leaves_out = "parents' own tensors, temporaries, workspaces",
+     .estimate = plm_method_xmem},
+    {.name = "xmem+",
+     .paradigm = PLM_CPU_SIDE,
+     .kind = PLM_ANSWER_RESERVED,
+     .needs = PLM_NEEDS_TRACE,
+     .domain = "training on one GPU",
+     .leaves_out = "workspaces, what only GPU kernels keep",
+     .estimate = plm_method_xmem_plus},
     {.name = "dnnmem",
      .shown = "dnnmem-style",
      .paradigm = PLM_ANALYTICAL,
@@ -40,6 +55,13 @@ const struct plm_method plm_methods[] = {
      .domain = "decoders in fp16 with AdamW and gradient checkpointing",
      .leaves_out = "activations inside blocks, gradients",
      .estimate = plm_method_llmem},
+    {.name = "schedtune",
+     .paradigm = PLM_LEARNED,
+     .kind = PLM_ANSWER_DEVICE,
+     .needs = DESCRIBED | PLM_NEEDS_FOREST,
+     .domain = "CNNs in float32 and cards like those of its rows",
+     .leaves_out = "the optimizer, all that its rows do not vary",
+     .estimate = plm_method_schedtune},
     {.name = "horus",
      .paradigm = PLM_ANALYTICAL,
      .kind = PLM_ANSWER_ALLOCATED,

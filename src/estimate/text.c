@@ -58,8 +58,7 @@ static const char *seconds_text(char *buffer, size_t size, double seconds)
 /* Whose word counts most: within its domain before outside, a run before a calculation, what PyTorch reserves before what tensors take. */
 static int weight(const struct plm_comparison *c, const struct plm_comparison_row *row)
 {
-    static const int of_paradigm[] = {
-        [PLM_ANALYTICAL] = 0, [PLM_LEARNED] = 1, [PLM_CPU_SIDE] = 2, [PLM_VIRTUAL] = 3};
+    static const int of_paradigm[] = {[PLM_ANALYTICAL] = 0, [PLM_LEARNED] = 1, [PLM_CPU_SIDE] = 2, [PLM_VIRTUAL] = 3};
     static const int of_state[] = {[PLM_ANSWERED] = 16, [PLM_OUTSIDE] = 0, [PLM_UNANSWERED] = -32};
     return of_state[plm_comparison_estimate(c, row)->state] + 2 * of_paradigm[row->method->paradigm] +
            (row->method->kind != PLM_ANSWER_ALLOCATED);

@@ -94,20 +94,25 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
     plm_bench_path(bench, run, "trace.log", log, sizeof log);
     plm_bench_path(bench, run, "answers", answers, sizeof answers);
     unlink(answers);
-    status = capture(bench, run, trace, log, &seconds);
-    if (status == 0) {
+    status = PLM_ENOTFOUND;
+    if (bench->settings->keep) /* from before; its name says that it is of this very run */
         status = plm_capture_read(paths, 1, &captured, &error);
-        if (status == 0) {
-            captured.capture.forest = bench->settings->trees;
-            captured.capture.trace_seconds = seconds;
-            status = ask(bench, run, &captured.capture, seconds, &asked);
-        }
+    if (status) {
         plm_capture_free(&captured);
+        status = capture(bench, run, trace, log, &seconds);
+        if (status == 0)
+            status = plm_capture_read(paths, 1, &captured, &error);
+        captured.capture.trace_seconds = seconds;
+    }
+    if (status == 0) {
+        captured.capture.forest = bench->settings->trees;
+        status = ask(bench, run, &captured.capture, captured.capture.trace_seconds, &asked);
         if (status == 0)
             status = plm_answers_add(bench, run, asked, answers, &error);
         if (status)
             complain(log, error.text[0] ? error.text : "there is not enough memory for the methods");
     }
+    plm_capture_free(&captured);
     if (!bench->settings->keep)
         unlink(trace);
     return status ? CANNOT : 0;
