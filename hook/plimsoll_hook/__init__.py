@@ -6,12 +6,10 @@ everything is hung on the import of the module that it concerns. Nothing here ma
 user's program, except the SystemExit that ends it.
 """
 
-import importlib.abc
-import importlib.machinery
 import os
 import sys
 
-from . import attribution, device, fsdp, groups, leaving, steps, values
+from . import attribution, device, fsdp, groups, leaving, steps, values, watching
 
 _ATTRIBUTION = device.DETAIL != "off"
 
@@ -29,31 +27,8 @@ _WANTED = {
 }
 
 
-def _act(name, module):
-    for action in _WANTED.pop(name, ()):
-        try:
-            action(module)
-        except Exception as error:
-            device.note("hook-failed", f"{name}: {error}")
-
-
-class _Watcher(importlib.abc.MetaPathFinder):
-    """Calls functions of ours right after a module of interest was imported."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in _WANTED:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
-            return spec
-        original = spec.loader.exec_module
-
-        def exec_module(module):
-            original(module)
-            _act(name, module)
-
-        spec.loader.exec_module = exec_module
-        return spec
+def _failed(name, error):
+    device.note("hook-failed", f"{name}: {error}")
 
 
 def _install():
@@ -63,10 +38,7 @@ def _install():
         if name in os.environ:
             device.config(name.lower(), os.environ[name])
     leaving.install()
-    sys.meta_path.insert(0, _Watcher())
-    for name in list(_WANTED):
-        if name in sys.modules:
-            _act(name, sys.modules[name])
+    watching.Watcher(_WANTED, _failed).install()
 
 
 _install()

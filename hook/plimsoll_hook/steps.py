@@ -1,14 +1,6 @@
 """Counts optimizer steps and ends the program after enough of them."""
 
-import atexit
-import sys
-import threading
-
-from . import device
-
-
-class _Stop(SystemExit):
-    """Ends the program as sys.exit(0) would."""
+from . import device, leaving
 
 
 class Steps:
@@ -35,33 +27,11 @@ class Steps:
 
     def stop(self):
         self.stopping = True
-        if threading.current_thread() is not threading.main_thread():
-            self.leave()  # a SystemExit would end this thread alone
-        self.leave_after_exit_functions()
-        raise _Stop(0)
-
-    def leave_after_exit_functions(self):
-        """The interpreter shuts down by calling threading._shutdown, then the exit functions, and then ends every
-        thread that still wants to run Python. PyTorch's autograd threads, stopped in the middle of a step, abort the
-        process at that point. So it leaves just before."""
-        shutdown = threading._shutdown
-
-        def last():
-            try:
-                shutdown()
-                atexit._run_exitfuncs()
-            finally:
-                self.leave()
-
-        threading._shutdown = last
+        leaving.stop(self.leave)
 
     @staticmethod
     def leave():
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (AttributeError, OSError, ValueError):
-                pass  # closed or replaced by the program
+        leaving.flush()
         device.leave()
 
 

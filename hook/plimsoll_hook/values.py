@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 
-from . import device
+from . import device, selecting
 
 # Filling a large tensor on the host costs time and memory that nothing here needs: what is copied to
 # the virtual device is never read from it. Fresh memory reads as zeros and stays unbacked.
@@ -40,52 +40,12 @@ def _keep():
         return None
 
 
-def _selecting(torch, keep):
-    """The operators whose result has as many rows as something was true, different or left over. Values are zeros,
-    as everywhere on the virtual device; only the sizes matter."""
-
+def _kept(keep):
     def kept(count):
         device.note("selection-assumed")
         return int(keep * count + 0.5)
 
-    def empty(like, shape, dtype=None):
-        return torch.empty(shape, dtype=dtype or like.dtype, device=like.device)
-
-    def nonzero(self):
-        # Column-major, as the real one: callers unbind its columns.
-        return empty(self, (self.dim(), kept(self.numel())), torch.int64).t()
-
-    def masked_select(self, mask):
-        shape = torch.broadcast_shapes(self.shape, mask.shape)
-        return empty(self, (kept(torch.Size(shape).numel()),))
-
-    def parts(self, count, return_inverse, return_counts):
-        return (empty(self, self.shape if return_inverse else (0,), torch.int64),
-                empty(self, (count if return_counts else 0,), torch.int64))
-
-    def unique(self, sorted=True, return_inverse=False, return_counts=False):
-        count = max(kept(self.numel()), min(1, self.numel()))
-        return (empty(self, (count,)), *parts(self, count, return_inverse, return_counts))
-
-    def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
-        if dim is not None:
-            return unique_dim(self, dim, True, return_inverse, return_counts)
-        return unique(self, True, return_inverse, return_counts)
-
-    def unique_dim(self, dim, sorted=True, return_inverse=False, return_counts=False):
-        rows = self.shape[dim]
-        count = max(kept(rows), min(1, rows))
-        shape = list(self.shape)
-        shape[dim] = count
-        row = empty(self, (rows if return_inverse else 0,), torch.int64)
-        return empty(self, shape), row, empty(self, (count if return_counts else 0,), torch.int64)
-
-    def nms(dets, scores, iou_threshold):
-        return empty(dets, (kept(dets.shape[0]),), torch.int64)
-
-    return {"aten": {"nonzero": nonzero, "masked_select": masked_select, "_unique2": unique,
-                     "unique_consecutive": unique_consecutive, "unique_dim": unique_dim},
-            "torchvision": {"nms": nms}}
+    return kept
 
 
 _libraries = []  # an override lasts as long as its torch.library.Library
@@ -99,7 +59,7 @@ def _override(namespace):
     _libraries.append(library)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is overridden is the purpose
-        for name, function in _selecting(torch, keep)[namespace].items():
+        for name, function in selecting.operators(torch, _kept(keep))[namespace].items():
             try:
                 library.impl(name, function, "CUDA", allow_override=True)
             except TypeError:  # before 2.9

@@ -51,6 +51,7 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
             place(install->device, self, l->libraries, "libplimsoll-device.so") &&
             place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
             place(install->hook, self, l->hook, "plimsoll_hook/__init__.py") &&
+            place(install->capture, self, l->hook, "plimsoll_capture/entry") &&
             place(install->calibrate, self, l->hook, "plimsoll_calibrate.py") &&
             place(install->gpus, self, l->data, "gpus") &&
             place(install->capabilities, self, l->data, "compute-capabilities.ini") &&

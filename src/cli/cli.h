@@ -3,6 +3,7 @@
 #define PLM_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,7 +15,6 @@ struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
 struct plm_job;
-struct plm_record_header;
 
 enum plm_exit {
     PLM_EXIT_OK = 0,
@@ -29,6 +29,7 @@ enum plm_exit {
 
 int plm_cmd_calibrate(int argc, char **argv);
 int plm_cmd_check(int argc, char **argv);
+int plm_cmd_describe(int argc, char **argv);
 int plm_cmd_diff(int argc, char **argv);
 int plm_cmd_doctor(int argc, char **argv);
 int plm_cmd_estimate(int argc, char **argv);
@@ -41,6 +42,7 @@ int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
 int plm_cmd_stacks(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);
+int plm_cmd_trace(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
 
 /* help.c: what --help of a command shows; false if it has no text of its own. */
@@ -77,14 +79,29 @@ struct plm_launch {
     struct plm_assume assume;
     const char *stack;        /* absolute path of a stack file; NULL: none */
     const char *record;       /* absolute path */
+    const char *entry; /* folder of a sitecustomize.py to enter Python by, in place of the hook; NULL: the hook */
     char **command;
-    int quiet_fd;             /* >= 0: the command's output goes there (doctor) */
+    int quiet_fd; /* >= 0: the command's output goes there (doctor) */
 };
 /* Returns the child's pid; or -1 with the errno of exec or fork in *failure. */
 pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
 
-/* run.c: waits for the command, showing progress; its wait status. */
-int plm_await(pid_t child, struct plm_record_header *header);
+/* progress.c: writes what the line on stderr says of a command that runs. */
+typedef void plm_progress_text(char *out, size_t size, void *context);
+/* The same for one that writes a record; the context is its struct plm_record_header. */
+void plm_progress_of_record(char *out, size_t size, void *header);
+
+/* command.c: what the sub-commands that start a command share. */
+/* What the job is called: the first word that names a Python file, else the program. */
+void plm_job_name(char *out, size_t size, char **command);
+/* 0, or -1 if the path does not fit. */
+int plm_absolute(char *out, size_t size, const char *path);
+/* From now on, signals of other processes reach the command that plm_await() waits for. */
+void plm_forward_signals(void);
+/* Waits for the command, showing progress; its wait status. */
+int plm_await(pid_t child, plm_progress_text *text, void *context);
+/* Says that exec failed with this errno; the exit status for it. */
+int plm_could_not_start(const char *command, int failure);
 
 /* other_end.c: runs the command again with the other extreme of what can be assumed; notes in the record that this
    process writes what it needed. False: it ended differently from the first run. */
@@ -97,7 +114,7 @@ struct plm_progress {
     int rows;
 };
 void plm_progress_start(struct plm_progress *progress);
-void plm_progress_show(struct plm_progress *progress, struct plm_record_header *header);
+void plm_progress_show(struct plm_progress *progress, plm_progress_text *text, void *context);
 void plm_progress_stop(struct plm_progress *progress);
 
 #endif

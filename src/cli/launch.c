@@ -54,7 +54,12 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
     setenv("PLIMSOLL_CARD", card, 1);
     setenv("PLIMSOLL_CAPABILITIES", l->install->capabilities, 1);
     setenv("PLIMSOLL_SHIMS", l->install->shims, 1);
-    setenv("PLIMSOLL_HOOK", l->install->hook, 1);
+    if (l->entry) {
+        unsetenv("PLIMSOLL_HOOK");
+        prepend("PYTHONPATH", l->entry);
+    } else {
+        setenv("PLIMSOLL_HOOK", l->install->hook, 1);
+    }
     if (l->record)
         setenv("PLIMSOLL_RECORD", l->record, 1);
     else

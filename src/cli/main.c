@@ -28,6 +28,8 @@ static const struct command commands[] = {
     {"check", plm_cmd_check, "hold a record or a command against a limit, for pipelines"},
     {"calibrate", plm_cmd_calibrate, "on a machine with a GPU: measure what its libraries take"},
     {"estimate", plm_cmd_estimate, "what the published methods say about a job, beside plimsoll"},
+    {"trace", plm_cmd_trace, "run a command on the CPU under PyTorch's profiler, for the published methods"},
+    {"describe", plm_cmd_describe, "write down a command's model, batch and optimizer, for the published methods"},
     {"evaluate", plm_cmd_evaluate, "measure how good the estimates are, against runs on real cards"},
     {"gpus", plm_cmd_gpus, "list the GPUs and MIG profiles that are known"},
     {"stacks", plm_cmd_stacks, "list the software stacks whose memory is known"},

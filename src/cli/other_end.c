@@ -69,7 +69,7 @@ bool plm_other_end(const struct plm_launch *first, int command_status)
     launch.assume = (struct plm_assume){true, 1};
     child = start(&launch);
     if (child > 0)
-        status = plm_await(child, file.header);
+        status = plm_await(child, plm_progress_of_record, file.header);
     plm_record_close(&file);
     done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
            WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(path, &s, NULL) == 0;

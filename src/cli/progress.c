@@ -38,8 +38,9 @@ void plm_progress_start(struct plm_progress *p)
 }
 
 /* Largest step, sums over the processes that use the GPU. */
-static void describe(char *out, size_t size, struct plm_record_header *header)
+void plm_progress_of_record(char *out, size_t size, void *context)
 {
+    struct plm_record_header *header = context;
     uint64_t launches = 0, now = 0, peak = 0;
     unsigned step = 0, processes = header->processes;
     char a[32], b[32];
@@ -60,7 +61,7 @@ static void describe(char *out, size_t size, struct plm_record_header *header)
                  plm_size_text(a, sizeof a, now), plm_size_text(b, sizeof b, peak));
 }
 
-void plm_progress_show(struct plm_progress *p, struct plm_record_header *header)
+void plm_progress_show(struct plm_progress *p, plm_progress_text *describe, void *context)
 {
     static const char *const wheel[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
     char text[128];
@@ -73,7 +74,7 @@ void plm_progress_show(struct plm_progress *p, struct plm_record_header *header)
         p->rows = rows;
         reserve_row(rows);
     }
-    describe(text, sizeof text, header);
+    describe(text, sizeof text, context);
     fprintf(stderr, "\0337\033[%d;1H\033[K%s plimsoll: %s\0338", p->rows, wheel[p->tick++ % 10], text);
     fflush(stderr);
 }

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,52 +18,6 @@
 #include "record/create.h"
 #include "record/writer.h"
 #include "report/report.h"
-
-static volatile sig_atomic_t child_pid;
-
-/* The terminal sends its signals to the command too; what another process sends only to us is passed on. */
-static void forward(int number, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (child_pid > 0 && info->si_code <= 0)
-        kill((pid_t)child_pid, number);
-}
-
-static void forward_signals(void)
-{
-    static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
-        sigaction(passed[i], &action, NULL);
-}
-
-/* What the job is called: the first word that names a Python file, else the program. */
-static void job_name(char *out, size_t size, char **command)
-{
-    const char *name = command[0], *slash;
-    for (char **word = command; *word; word++) {
-        size_t n = strlen(*word);
-        if (n > 3 && !strcmp(*word + n - 3, ".py")) {
-            name = *word;
-            break;
-        }
-    }
-    slash = strrchr(name, '/');
-    snprintf(out, size, "%.100s", slash ? slash + 1 : name);
-    if (strlen(out) > 3 && !strcmp(out + strlen(out) - 3, ".py"))
-        out[strlen(out) - 3] = '\0';
-}
-
-static int absolute(char *out, size_t size, const char *path)
-{
-    char folder[PATH_MAX];
-    int n;
-    if (path[0] == '/')
-        n = snprintf(out, size, "%s", path);
-    else
-        n = getcwd(folder, sizeof folder) ? snprintf(out, size, "%s/%s", folder, path) : -1;
-    return n < 0 || (size_t)n >= size ? -1 : 0;
-}
 
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
 static int gpus_wanted(void)
@@ -103,26 +56,6 @@ static void describe(const struct plm_run *o, const struct plm_catalogue_entry *
         snprintf(key, sizeof key, "argv[%d]", i);
         plm_record_config(key, command[i]);
     }
-}
-
-int plm_await(pid_t child, struct plm_record_header *header)
-{
-    const struct timespec pause = {0, 100 * 1000 * 1000};
-    struct plm_progress progress;
-    int status = 0;
-    child_pid = child;
-    plm_progress_start(&progress);
-    if (!progress.active)
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
-    else
-        while (waitpid(child, &status, WNOHANG) == 0) {
-            plm_progress_show(&progress, header);
-            nanosleep(&pause, NULL);
-        }
-    plm_progress_stop(&progress);
-    child_pid = 0;
-    return status;
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
@@ -236,13 +169,6 @@ static int report(const struct plm_run *o, const struct plm_launch *launch, stru
     return result;
 }
 
-static int could_not_start(const char *command, int failure)
-{
-    char text[400];
-    snprintf(text, sizeof text, "cannot start %.200s: %s", command, strerror(failure));
-    return plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
-}
-
 static void note_end(int status, const struct timespec *start)
 {
     struct timespec end;
@@ -288,15 +214,15 @@ static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogu
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     setenv("PLIMSOLL_RECORD", record, 1);
     describe(o, launch->gpu, stack, launch->command);
-    forward_signals();
+    plm_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
     child = plm_launch_start(launch, &failure);
     if (child < 0) {
         plm_record_close(&file);
         unlink(record);
-        return could_not_start(launch->command[0], failure);
+        return plm_could_not_start(launch->command[0], failure);
     }
-    status = plm_await(child, file.header);
+    status = plm_await(child, plm_progress_of_record, file.header);
     note_end(status, &start);
     look_at_other_end(o, launch, status);
     plm_record_close(&file);
@@ -360,11 +286,12 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
     struct plm_launch launch = *given;
     char name[128], record[PATH_MAX], stack_path[PATH_MAX];
     if (!o->output) {
-        job_name(name, sizeof name, launch.command);
+        plm_job_name(name, sizeof name, launch.command);
         snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
         o->output = o->default_output;
     }
-    if (absolute(record, sizeof record, o->output) || (stack && absolute(stack_path, sizeof stack_path, stack->path)))
+    if (plm_absolute(record, sizeof record, o->output) ||
+        (stack && plm_absolute(stack_path, sizeof stack_path, stack->path)))
         return plm_complain(PLM_EXIT_CANNOT, "the path of the record or of the stack file is too long");
     launch.record = record;
     launch.stack = stack ? stack_path : NULL;

@@ -1,0 +1,42 @@
+"""Calls functions right after the import of the modules that they concern."""
+
+import importlib.abc
+import importlib.machinery
+import sys
+
+
+class Watcher(importlib.abc.MetaPathFinder):
+    """`wanted`: the name of a module to the functions that are called with it, once, in this order. What they raise goes
+    to `failed`, with the module's name."""
+
+    def __init__(self, wanted, failed):
+        self.wanted = wanted
+        self.failed = failed
+
+    def install(self):
+        sys.meta_path.insert(0, self)
+        for name in list(self.wanted):
+            if name in sys.modules:
+                self.act(name, sys.modules[name])
+
+    def act(self, name, module):
+        for action in self.wanted.pop(name, ()):
+            try:
+                action(module)
+            except Exception as error:
+                self.failed(name, error)
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.wanted:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return spec
+        original = spec.loader.exec_module
+
+        def exec_module(module):
+            original(module)
+            self.act(name, module)
+
+        spec.loader.exec_module = exec_module
+        return spec

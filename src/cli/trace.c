@@ -1,0 +1,244 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+#include "base/options.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+/*
+ * `trace` and `describe`: the command runs on the CPU, and hook/plimsoll_capture in it writes the file. What it does
+ * meanwhile it tells in a second file, line by line, because its processes may be children of children.
+ */
+
+enum { ITERATIONS_TRACED = 4, ITERATIONS_DESCRIBED = 2, ITERATIONS_LEAST = 3, ITERATIONS_MOST = 100 };
+
+struct request {
+    const char *what; /* "trace", "describe" */
+    const char *output;
+    char default_output[256];
+    int iterations;
+    bool force, compute;
+};
+
+/* What the status file tells. */
+struct status {
+    const char *path;
+    bool hook, torch, claimed, exporting;
+    int iteration, written; /* written: iterations in the file; 0 if there is none */
+    char problem[1024];
+};
+
+static void read_line(struct status *s, const char *line)
+{
+    int number;
+    if (!strcmp(line, "hook"))
+        s->hook = true;
+    else if (!strncmp(line, "torch ", 6))
+        s->torch = true;
+    else if (sscanf(line, "iteration %d", &number) == 1)
+        s->iteration = number;
+    else if (!strcmp(line, "exporting"))
+        s->exporting = true;
+    else if (sscanf(line, "written %d", &number) == 1)
+        s->written = number;
+    else if (!strncmp(line, "problem ", 8) && !s->problem[0])
+        snprintf(s->problem, sizeof s->problem, "%s", line + 8);
+}
+
+static void read_status(struct status *s)
+{
+    FILE *file = fopen(s->path, "re");
+    char line[1200];
+    if (!file)
+        return;
+    s->problem[0] = '\0';
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        read_line(s, line);
+    }
+    fclose(file);
+}
+
+static void show_status(char *out, size_t size, void *context)
+{
+    struct status *s = context;
+    read_status(s);
+    if (s->exporting)
+        snprintf(out, size, "writing the file");
+    else if (s->iteration)
+        snprintf(out, size, "iteration %d", s->iteration);
+    else
+        snprintf(out, size, "%s", s->torch ? "waiting for the first iteration" : "starting");
+}
+
+static void say_written(const struct request *r, const struct status *s)
+{
+    char size[32];
+    struct stat file;
+    if (stat(r->output, &file))
+        return;
+    plm_size_text(size, sizeof size, (uint64_t)file.st_size);
+    if (!strcmp(r->what, "trace"))
+        fprintf(stderr, "plimsoll: wrote %s: %d iterations, %s\n", r->output, s->written, size);
+    else
+        fprintf(stderr, "plimsoll: wrote %s: %s\n", r->output, size);
+}
+
+/* The sentence and the exit status for how it went. */
+static int judge(const struct request *r, const struct status *s, int status)
+{
+    const char *but = s->written ? "; the file covers what ran until then" : "";
+    char text[1400];
+    if (s->written)
+        say_written(r, s);
+    if (s->problem[0])
+        return plm_complain(PLM_EXIT_CANNOT, s->problem);
+    if (WIFSIGNALED(status))
+        snprintf(text, sizeof text, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), but);
+    else if (WEXITSTATUS(status))
+        snprintf(text, sizeof text, "the command failed with status %d%s", WEXITSTATUS(status), but);
+    if (WIFSIGNALED(status) || WEXITSTATUS(status))
+        return plm_complain(PLM_EXIT_COMMAND, text);
+    if (s->written)
+        return PLM_EXIT_OK;
+    if (!s->hook)
+        snprintf(text, sizeof text,
+                 "the interpreter did not load plimsoll's hook: it was started with -I, -E or -S, or the command is no "
+                 "Python");
+    else if (!s->torch)
+        snprintf(text, sizeof text, "the command never imported torch");
+    else
+        snprintf(text, sizeof text, "the command ended after %d training iterations; %d are needed", s->iteration,
+                 strcmp(r->what, "trace") ? ITERATIONS_DESCRIBED : ITERATIONS_LEAST);
+    return plm_complain(PLM_EXIT_CANNOT, text);
+}
+
+static int prepare(struct request *r, char **command, char *output, size_t size)
+{
+    char name[128], text[500];
+    if (!r->output) {
+        plm_job_name(name, sizeof name, command);
+        snprintf(r->default_output, sizeof r->default_output, "plimsoll-%s.%d.%s", name, (int)getpid(),
+                 strcmp(r->what, "trace") ? "description.json" : "trace.json.gz");
+        r->output = r->default_output;
+    }
+    if (plm_absolute(output, size, r->output))
+        return plm_complain(PLM_EXIT_CANNOT, "the path of the output is too long");
+    if (r->force || access(output, F_OK))
+        return PLM_EXIT_OK;
+    snprintf(text, sizeof text, "%.300s exists; -f replaces it", r->output);
+    return plm_complain(PLM_EXIT_CANNOT, text);
+}
+
+/* What hook/plimsoll_capture reads. */
+static void set_environment(const struct request *r, const char *output, const char *status)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", r->iterations);
+    setenv("PLIMSOLL_CAPTURE", r->what, 1);
+    setenv("PLIMSOLL_CAPTURE_OUTPUT", output, 1);
+    setenv("PLIMSOLL_CAPTURE_STATUS", status, 1);
+    setenv("PLIMSOLL_CAPTURE_ITERATIONS", number, 1);
+    setenv("PLIMSOLL_CAPTURE_COMPUTE", r->compute ? "yes" : "no", 1);
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    /* A compiled model has no operators that a profiler sees, and compiling needs a compiler. */
+    setenv("TORCHDYNAMO_DISABLE", "1", 1);
+    /* The profiler would say that there is no GPU, and of every block that is older than the trace. */
+    setenv("KINETO_LOG_LEVEL", "9", 0);
+    setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
+}
+
+static int run(const struct request *r, const struct plm_launch *launch, const char *output)
+{
+    struct status s = {0};
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int fd, failure, status;
+    pid_t child;
+    snprintf(path, sizeof path, "%.3000s/plimsoll-capture.XXXXXX", folder && *folder ? folder : "/tmp");
+    fd = mkstemp(path);
+    if (fd < 0)
+        return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made; TMPDIR names another folder");
+    close(fd);
+    s.path = path;
+    set_environment(r, output, path);
+    plm_forward_signals();
+    child = plm_launch_start(launch, &failure);
+    if (child < 0) {
+        unlink(path);
+        return plm_could_not_start(launch->command[0], failure);
+    }
+    status = plm_await(child, show_status, &s);
+    read_status(&s);
+    unlink(path);
+    return judge(r, &s, status);
+}
+
+/* The card is never seen: the command has no GPU. But the libraries that stand in for NVIDIA's want to know one. */
+static int capture(struct request *r, char **command)
+{
+    struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
+    struct plm_catalogue catalogue;
+    struct plm_install install;
+    struct plm_error error;
+    char output[PATH_MAX];
+    int status = prepare(r, command, output, sizeof output);
+    if (status)
+        return status;
+    if (plm_install_find(&install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (plm_catalogue_load(&catalogue, &install, &error) < 0 ||
+        plm_catalogue_find(&catalogue, &install, "a100-80gb", &launch.gpu, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    launch.install = &install;
+    launch.entry = install.capture;
+    launch.command = command;
+    status = run(r, &launch, output);
+    plm_catalogue_free(&catalogue);
+    return status;
+}
+
+int plm_cmd_trace(int argc, char **argv)
+{
+    struct request r = {.what = "trace", .iterations = ITERATIONS_TRACED};
+    bool no_compute = false;
+    const struct plm_option table[] = {{"output", 'o', PLM_OPTION_TEXT, &r.output, false},
+                                       {"force", 'f', PLM_OPTION_FLAG, &r.force, false},
+                                       {"no-compute", 0, PLM_OPTION_FLAG, &no_compute, false},
+                                       {"iterations", 0, PLM_OPTION_NUMBER, &r.iterations, false}};
+    struct plm_error error;
+    int rest;
+    if (plm_options_parse(table, sizeof table / sizeof table[0], "trace", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (rest == argc)
+        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll trace -- python train.py`");
+    if (r.iterations < ITERATIONS_LEAST || r.iterations > ITERATIONS_MOST)
+        return plm_complain(PLM_EXIT_USAGE, "--iterations is from 3 to 100");
+    r.compute = !no_compute;
+    return capture(&r, argv + rest);
+}
+
+int plm_cmd_describe(int argc, char **argv)
+{
+    struct request r = {.what = "describe", .iterations = ITERATIONS_DESCRIBED};
+    const struct plm_option table[] = {{"output", 'o', PLM_OPTION_TEXT, &r.output, false},
+                                       {"force", 'f', PLM_OPTION_FLAG, &r.force, false},
+                                       {"compute", 0, PLM_OPTION_FLAG, &r.compute, false}};
+    struct plm_error error;
+    int rest;
+    if (plm_options_parse(table, sizeof table / sizeof table[0], "describe", argc, argv, &rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (rest == argc)
+        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll describe -- python train.py`");
+    return capture(&r, argv + rest);
+}
