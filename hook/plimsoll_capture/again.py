@@ -18,8 +18,8 @@ def aside(torch, model, active):
     small = _copies(torch, list(model.buffers()) + list(model.parameters()))
     random = torch.get_rng_state()
     try:
-        with contextlib.nullcontext() if active else no_compute.make(torch):
-            yield
+        with contextlib.nullcontext(no_compute.active) if active else no_compute.make(torch) as mode:
+            yield mode
     finally:
         with torch.no_grad():
             for tensor, copy in small:
@@ -96,7 +96,7 @@ def sightings(torch, call, active):
     hooks = [hook for module in model.modules() if not module._modules
              for hook in (module.register_forward_hook(forward), module.register_full_backward_hook(backward))]
     try:
-        with aside(torch, model, active), torch.enable_grad():
+        with aside(torch, model, active) as mode, torch.enable_grad(), mode.keeping():
             output = model(*args, **kwargs)
             loss = output["loss"] if isinstance(output, dict) and output.get("loss") is not None else _first(torch, output).sum()
             torch.autograd.grad(loss, [p for p in model.parameters() if p.requires_grad], allow_unused=True)
