@@ -43,14 +43,14 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check estimate evaluate calibrate gpus stacks symbols doctor help version'
+    local commands='run report fit tune export import diff check estimate trace describe train evaluate measure calibrate gpus stacks symbols doctor help version'
     local methods='virtual xmem xmem+ dnnmem dnnmem-x llmem schedtune horus horus-1000 faketensor-a faketensor-b faketensor-c
         deepspeed-zero2 deepspeed-zero2-offload deepspeed-zero3 deepspeed-zero3-offload-optimizer deepspeed-zero3-offload
         accelerate activations'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
-        if [[ ${words[i]} == -- && ${command:-run} == @(run|check|estimate) ]]; then
+        if [[ ${words[i]} == -- && ${command:-run} == @(run|check|describe|estimate|measure|trace) ]]; then
             # The rest is the user's command.
             if declare -F _command_offset >/dev/null; then
                 for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
@@ -81,7 +81,7 @@ _plimsoll() {
     check:--max) return ;;
     check:--junit) _plimsoll_files -f; return ;;
     run:--gpu | report:--gpu | estimate:--gpu | evaluate:--gpu) _plimsoll_words "$(_plimsoll_gpus "$program")"; return ;;
-    run:--color | report:--color | fit:--color | tune:--color | diff:--color | estimate:--color | evaluate:--color) _plimsoll_words auto always never; return ;;
+    run:--color | report:--color | fit:--color | tune:--color | diff:--color | estimate:--color | evaluate:--color | train:--color | measure:--color) _plimsoll_words auto always never; return ;;
     report:--by) _plimsoll_words module op phase category stack; return ;;
     report:--at) _plimsoll_words peak end; return ;;
     run:--gpus | run:--steps) return ;;
@@ -96,10 +96,17 @@ _plimsoll() {
     estimate:--method) _plimsoll_words all $methods; return ;;
     estimate:--forest) _plimsoll_files -f; return ;;
     estimate:--gpus | estimate:--nodes | estimate:--tensor-parallel | estimate:--context) return ;;
+    evaluate:--method) _plimsoll_words all $methods; return ;;
+    evaluate:--design) _plimsoll_words rows grid montecarlo; return ;;
+    evaluate:--reference) _plimsoll_words virtual; return ;;
+    evaluate:--anova) _plimsoll_words absolute signed none; return ;;
     evaluate:--truth) _plimsoll_words allocated reserved device device-less-first; return ;;
-    evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
+    measure:--family | measure:--model | measure:--run | measure:--batch | measure:--interval) return ;;
+    train:--method) _plimsoll_words schedtune; return ;;
+    train:--seed | train:--trees) return ;;
+    evaluate:--draws | evaluate:--seed | evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
     evaluate:--workloads | evaluate:--output | evaluate:-o) _plimsoll_files -d; return ;;
-    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
+    run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | measure:-o | measure:--output | train:-o | train:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -151,11 +158,22 @@ _plimsoll() {
         ;;
     evaluate)
         if [[ $cur == -* ]]; then
-            _plimsoll_words --workloads --python --jobs --gpu --stack --truth --late-sample --match --output --resume --force --json --csv \
+            _plimsoll_words --method --forest --workloads --python --jobs --gpu --stack --truth --late-sample --design --draws --seed \
+                --levels --reference --plan --disturbed --anova --match --output --resume --force --keep --json --csv --figures \
                 --html --bytes --color
         else
             _plimsoll_files -f
         fi
+        ;;
+    measure)
+        if [[ $cur == -* ]]; then
+            _plimsoll_words --output --family --model --run --batch --interval --bytes --color --
+        else
+            _plimsoll_files -f -c
+        fi
+        ;;
+    train)
+        if [[ $cur == -* ]]; then _plimsoll_words --method --output --force --seed --trees --json --color; else _plimsoll_files -f; fi
         ;;
     gpus)
         if [[ $cur == -* ]]; then _plimsoll_words --json; else _plimsoll_words "$(_plimsoll_gpus "$program")"; fi

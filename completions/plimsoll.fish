@@ -34,7 +34,7 @@ function __plimsoll_in_run
 end
 
 function __plimsoll_in_job
-    __plimsoll_runs; or __plimsoll_is estimate; and contains -- -- (commandline -opc)
+    begin; __plimsoll_runs; or __plimsoll_is estimate; or __plimsoll_is measure; end; and contains -- -- (commandline -opc)
 end
 
 # What follows `--`, completed as a command of its own.
@@ -55,6 +55,8 @@ complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between t
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a estimate -d 'what the published methods say'
 complete -c plimsoll -n 'not __plimsoll_command' -a evaluate -d 'measure accuracy against real runs'
+complete -c plimsoll -n 'not __plimsoll_command' -a measure -d 'measure a command on a real GPU'
+complete -c plimsoll -n 'not __plimsoll_command' -a train -d 'train a method that learns'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a calibrate -d 'measure what libraries take on a GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a stacks -d 'list the known software stacks'
@@ -175,12 +177,42 @@ complete -c plimsoll -n '__plimsoll_is evaluate' -l gpu -x -a '(__plimsoll_gpus)
 complete -c plimsoll -n '__plimsoll_is evaluate' -l stack -r -d 'the stack file of the runs'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l truth -x -a 'allocated reserved device device-less-first' -d 'what was measured'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l late-sample -d 'model a first sample that came late'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l method -x -a 'all virtual xmem xmem+ dnnmem dnnmem-x llmem schedtune horus faketensor-b faketensor-c accelerate' -d 'methods to ask'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l forest -r -d 'what plimsoll train made'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l design -x -a 'rows grid montecarlo' -d 'which runs'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l draws -x -d 'of a Monte Carlo'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l seed -x -d 'of draws and bootstrap'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l levels -r -a 'file workloads' -d 'what a design takes its levels from'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l reference -x -a virtual -d 'for runs without truth'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l plan -r -d 'write the runs down, make none'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l disturbed -d 'use rows that were disturbed'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l anova -x -a 'absolute signed none' -d 'what errors depend on'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l keep -d 'leave the captures'
 complete -c plimsoll -n '__plimsoll_is evaluate' -s k -l match -x -d 'only rows that contain this'
 complete -c plimsoll -n '__plimsoll_is evaluate' -s o -l output -x -a '(__fish_complete_directories)' -d 'keep the results here'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l resume -d 'go on with the results'
 complete -c plimsoll -n '__plimsoll_is evaluate' -s f -l force -d 'replace the results'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l json -r -d 'write JSON'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l csv -r -d 'write a table of all runs'
+complete -c plimsoll -n '__plimsoll_is evaluate' -l figures -r -d 'write a table of all figures'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l html -r -d 'write a page with plots'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l bytes -d 'bytes instead of GiB'
 complete -c plimsoll -n '__plimsoll_is evaluate' -l color -x -a 'auto always never' -d 'colours'
+
+complete -c plimsoll -n '__plimsoll_is train' -F
+complete -c plimsoll -n '__plimsoll_is train' -l method -x -a schedtune -d 'which method'
+complete -c plimsoll -n '__plimsoll_is train' -s o -l output -r -F -d 'the forest'
+complete -c plimsoll -n '__plimsoll_is train' -s f -l force -d 'replace the forest'
+complete -c plimsoll -n '__plimsoll_is train' -l seed -x -d 'another draw'
+complete -c plimsoll -n '__plimsoll_is train' -l trees -x -d 'how many trees'
+complete -c plimsoll -n '__plimsoll_is train' -l json -d 'print JSON'
+complete -c plimsoll -n '__plimsoll_is train' -l color -x -a 'auto always never' -d 'colours'
+
+complete -c plimsoll -n '__plimsoll_is measure' -s o -l output -r -F -d 'the truth file'
+complete -c plimsoll -n '__plimsoll_is measure' -l family -x -d 'family of models'
+complete -c plimsoll -n '__plimsoll_is measure' -l model -x -d 'name of the model'
+complete -c plimsoll -n '__plimsoll_is measure' -l run -x -d 'name of the row'
+complete -c plimsoll -n '__plimsoll_is measure' -l batch -x -d 'batch size'
+complete -c plimsoll -n '__plimsoll_is measure' -l interval -x -d 'milliseconds between samples'
+complete -c plimsoll -n '__plimsoll_is measure' -l bytes -d 'bytes instead of GiB'
+complete -c plimsoll -n '__plimsoll_is measure' -l color -x -a 'auto always never' -d 'colours'

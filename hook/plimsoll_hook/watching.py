@@ -1,7 +1,6 @@
 """Calls functions right after the import of the modules that they concern."""
 
 import importlib.abc
-import importlib.machinery
 import sys
 
 
@@ -26,10 +25,19 @@ class Watcher(importlib.abc.MetaPathFinder):
             except Exception as error:
                 self.failed(name, error)
 
+    def find_behind(self, name, path, target):
+        """By those that come after this one: there may be a second watcher, and finders of the user's."""
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                return spec
+        return None
+
     def find_spec(self, name, path=None, target=None):
         if name not in self.wanted:
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        spec = self.find_behind(name, path, target)
         if spec is None or spec.loader is None:
             return spec
         original = spec.loader.exec_module

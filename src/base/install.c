@@ -11,16 +11,16 @@
 
 /* Where each kind of installation keeps things, relative to the program's folder. */
 struct layout {
-    const char *shims, *libraries, *hook, *data;
+    const char *shims, *libraries, *sampler, *hook, *data;
 };
 
 static const struct layout layouts[] = {
-    {"src/shim", "src/device", "../hook", "../data"}, /* a build folder inside the source tree */
-    {"../lib/plimsoll/shim", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll"},
-    {"../lib64/plimsoll/shim", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll"},
+    {"src/shim", "src/device", "src/measure", "../hook", "../data"}, /* a build folder inside the source tree */
+    {"../lib/plimsoll/shim", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll"},
+    {"../lib64/plimsoll/shim", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll"},
     {"../lib/x86_64-linux-gnu/plimsoll/shim", "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll",
-     "../lib/x86_64-linux-gnu/plimsoll"},
-    {"../share/plimsoll/shim", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll"},
+     "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll"},
+    {"../share/plimsoll/shim", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll"},
 };
 
 /* Makes FOLDER/PART/FILE an absolute path without dots; false if it does not exist. */
@@ -50,6 +50,7 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
         if (place(install->shims, self, l->shims, "") &&
             place(install->device, self, l->libraries, "libplimsoll-device.so") &&
             place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
+            place(install->sampler, self, l->sampler, "libplimsoll-sampler.so") &&
             place(install->hook, self, l->hook, "plimsoll_hook/__init__.py") &&
             place(install->capture, self, l->hook, "plimsoll_capture/entry") &&
             place(install->calibrate, self, l->hook, "plimsoll_calibrate.py") &&

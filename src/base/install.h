@@ -13,6 +13,7 @@ struct plm_install {
     char audit[4096];         /* libplimsoll-audit.so */
     char hook[4096];          /* plimsoll_hook/__init__.py */
     char capture[4096];       /* folder of the sitecustomize.py that captures a job on the CPU */
+    char sampler[4096];       /* libplimsoll-sampler.so */
     char gpus[4096];          /* folder of GPU files */
     char capabilities[4096];
     char calibrate[4096];     /* plimsoll_calibrate.py */

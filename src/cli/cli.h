@@ -38,11 +38,13 @@ int plm_cmd_export(int argc, char **argv);
 int plm_cmd_fit(int argc, char **argv);
 int plm_cmd_gpus(int argc, char **argv);
 int plm_cmd_import(int argc, char **argv);
+int plm_cmd_measure(int argc, char **argv);
 int plm_cmd_report(int argc, char **argv);
 int plm_cmd_run(int argc, char **argv);
 int plm_cmd_stacks(int argc, char **argv);
 int plm_cmd_symbols(int argc, char **argv);
 int plm_cmd_trace(int argc, char **argv);
+int plm_cmd_train(int argc, char **argv);
 int plm_cmd_tune(int argc, char **argv);
 
 /* help.c: what --help of a command shows; false if it has no text of its own. */
@@ -96,6 +98,10 @@ void plm_progress_of_record(char *out, size_t size, void *header);
 void plm_job_name(char *out, size_t size, char **command);
 /* 0, or -1 if the path does not fit. */
 int plm_absolute(char *out, size_t size, const char *path);
+/* Puts ours before the user's own value of an environment variable with colons. */
+void plm_prepend(const char *name, const char *value);
+/* Starts it, after `prepare` in the child. Its pid; or -1 with the errno of exec or fork in *failure. */
+pid_t plm_command_start(char **command, void (*prepare)(void *), void *context, int *failure);
 /* From now on, signals of other processes reach the command that plm_await() waits for. */
 void plm_forward_signals(void);
 /* Waits for the command, showing progress; its wait status. */

@@ -1,7 +1,9 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,7 +31,7 @@ void plm_forward_signals(void)
 
 void plm_job_name(char *out, size_t size, char **command)
 {
-    const char *name = command[0], *slash;
+    const char *name = command[0] ? command[0] : "", *slash;
     for (char **word = command; *word; word++) {
         size_t n = strlen(*word);
         if (n > 3 && !strcmp(*word + n - 3, ".py")) {
@@ -52,6 +54,52 @@ int plm_absolute(char *out, size_t size, const char *path)
     else
         n = getcwd(folder, sizeof folder) ? snprintf(out, size, "%s/%s", folder, path) : -1;
     return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+void plm_prepend(const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    char *joined;
+    if (!old || !*old) {
+        setenv(name, value, 1);
+        return;
+    }
+    if (asprintf(&joined, "%s:%s", value, old) < 0)
+        return;
+    setenv(name, joined, 1);
+    free(joined);
+}
+
+pid_t plm_command_start(char **command, void (*prepare)(void *), void *context, int *failure)
+{
+    int channel[2], code = 0;
+    pid_t child;
+
+    *failure = 0;
+    if (pipe2(channel, O_CLOEXEC)) {
+        *failure = errno;
+        return -1;
+    }
+    child = fork();
+    if (child == 0) {
+        prepare(context);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        execvp(command[0], command);
+        code = errno;
+        if (write(channel[1], &code, sizeof code) < 0)
+            _exit(PLM_EXIT_CANNOT);
+        _exit(PLM_EXIT_NOT_FOUND);
+    }
+    if (child < 0)
+        *failure = errno;
+    close(channel[1]);
+    if (child > 0 && read(channel[0], &code, sizeof code) == sizeof code) {
+        *failure = code;
+        child = -1;
+    }
+    close(channel[0]);
+    return child;
 }
 
 int plm_await(pid_t child, plm_progress_text *text, void *context)

@@ -12,6 +12,8 @@
 #include "cli/cli.h"
 #include "estimate/capture.h"
 #include "estimate/comparison.h"
+#include "estimate/forest.h"
+#include "estimate/schedtune.h"
 #include "report/report.h"
 
 enum { FILES = 4, METHODS = 64 };
@@ -125,6 +127,7 @@ struct question {
     int methods;
     struct plm_estimate_captures made;
     struct plm_captured captured;
+    struct plm_forest forest;
 };
 
 static unsigned needs(const struct question *q)
@@ -169,6 +172,18 @@ static int open_capture(const struct request *r, struct question *q)
     status = plm_capture_read(file, files, &q->captured, &error);
     if (status < 0)
         return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+    if (r->forest)
+        q->captured.capture.forest = &q->forest;
+    return 0;
+}
+
+/* Before anything is run: a file that is no forest should not cost a capture. */
+static int open_forest(const struct request *r, struct question *q)
+{
+    struct plm_error error;
+    if (r->forest &&
+        (plm_forest_load(r->forest, &q->forest, &error) < 0 || plm_schedtune_check(r->forest, &q->forest, &error) < 0))
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
     return 0;
 }
 
@@ -224,10 +239,13 @@ int plm_cmd_estimate(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = open_question(&r, &q);
     if (status == 0)
+        status = open_forest(&r, &q);
+    if (status == 0)
         status = open_capture(&r, &q);
     if (status == 0)
         status = answer(&r, &q);
     plm_capture_free(&q.captured);
+    plm_forest_free(&q.forest);
     plm_estimate_forget(&q.made);
     plm_catalogue_free(&q.catalogue);
     return status;

@@ -10,98 +10,61 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/evaluate_request.h"
+#include "estimate/forest.h"
+#include "evaluate/design.h"
 #include "evaluate/judge.h"
 #include "report/report.h"
 
-struct request {
-    const char *truth, *workloads, *python, *gpu, *stack, *folder, *json, *csv, *html, *kind, *pattern, *color;
-    int jobs;
-    bool resume, force, late_sample, bytes;
-    char own_folder[64];       /* a temporary one, if none was given */
+/* What was read before anything runs. */
+struct parts {
+    struct plm_install install;
+    struct plm_workloads workloads;
+    struct plm_catalogue catalogue;
+    struct plm_truth file;
+    struct plm_levels levels;
+    struct plm_forest forest;
 };
-
-/* ---- what is asked for ---- */
-
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
-{
-    const struct plm_option table[] = {
-        {"workloads", 0, PLM_OPTION_TEXT, &r->workloads, true},
-        {"python", 0, PLM_OPTION_TEXT, &r->python, true},
-        {"jobs", 'j', PLM_OPTION_NUMBER, &r->jobs, true},
-        {"gpu", 0, PLM_OPTION_TEXT, &r->gpu, true},
-        {"output", 'o', PLM_OPTION_TEXT, &r->folder, false},
-        {"resume", 0, PLM_OPTION_FLAG, &r->resume, false},
-        {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
-        {"json", 0, PLM_OPTION_TEXT, &r->json, false},
-        {"csv", 0, PLM_OPTION_TEXT, &r->csv, false},
-        {"html", 0, PLM_OPTION_TEXT, &r->html, false},
-        {"truth", 0, PLM_OPTION_TEXT, &r->kind, true},
-        {"match", 'k', PLM_OPTION_TEXT, &r->pattern, false},
-        {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
-        {"late-sample", 0, PLM_OPTION_FLAG, &r->late_sample, true},
-        {"stack", 0, PLM_OPTION_TEXT, &r->stack, true},
-    };
-    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "evaluate", argc, argv, &r->truth, 1,
-                                          &words, error);
-    if (status < 0)
-        return status;
-    if (words != 1)
-        return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll evaluate TRUTH.csv`",
-                        words ? "one truth file at a time" : "no truth file given");
-    if (r->jobs < 1)
-        return plm_fail(error, PLM_EINVAL, "--jobs takes a number from 1");
-    if (r->resume && !r->folder)
-        return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER, where the results of before are");
-    if (r->resume && r->force)
-        return plm_fail(error, PLM_EINVAL, "--resume keeps the results of before and -f replaces them: one of the two");
-    return 0;
-}
-
-static int understand(const struct request *r, struct plm_judge_options *options, struct plm_error *error)
-{
-    options->late_sample = r->late_sample;
-    if (plm_truth_kind_parse(r->kind, &options->kind))
-        return plm_fail(error, PLM_EINVAL, "--truth %.60s: it takes allocated, reserved, device or device-less-first",
-                        r->kind);
-    if (r->late_sample && options->kind != PLM_TRUTH_LESS_FIRST)
-        return plm_fail(error, PLM_EINVAL,
-                        "--late-sample is about a first sample that was taken off: --truth device-less-first");
-    return 0;
-}
-
-/* The program that runs in each child sees its own PATH; here only a sentence is made of what is missing. */
-static int check_python(const char *python, struct plm_error *error)
-{
-    if (strchr(python, '/') && access(python, X_OK))
-        return plm_fail(error, PLM_EINVAL, "--python %.200s: %s", python, strerror(errno));
-    return 0;
-}
 
 /* ---- the folder of records and results ---- */
 
-static int prepare_folder(struct request *r, struct plm_error *error)
+static int own_folder(struct plm_evaluate_request *r, struct plm_error *error)
 {
+    const char *place = getenv("TMPDIR");
+    int n =
+        snprintf(r->own_folder, sizeof r->own_folder, "%s/plimsoll-evaluate-XXXXXX", place && *place ? place : "/tmp");
+    r->folder = n > 0 && n < 3900 ? mkdtemp(r->own_folder) : NULL;
+    if (r->folder)
+        return 0;
+    r->own_folder[0] = '\0';
+    return plm_fail(error, PLM_EIO, "cannot make a folder in %.200s: %s", place && *place ? place : "/tmp",
+                    n < 3900 ? strerror(errno) : "the path is too long");
+}
+
+static int prepare_folder(struct plm_evaluate_request *r, struct plm_error *error)
+{
+    static const char *const files[] = {"results.csv", "answers.csv"};
     char path[PATH_MAX];
-    if (!r->folder) {
-        snprintf(r->own_folder, sizeof r->own_folder, "/tmp/plimsoll-evaluate-XXXXXX");
-        r->folder = mkdtemp(r->own_folder);
-        return r->folder ? 0 : plm_fail(error, PLM_EIO, "cannot make a folder in /tmp: %s", strerror(errno));
-    }
+    if (!r->folder)
+        return own_folder(r, error);
     if (mkdir(r->folder, 0777) && errno != EEXIST)
         return plm_fail(error, PLM_EIO, "cannot make the folder %.200s: %s", r->folder, strerror(errno));
-    snprintf(path, sizeof path, "%.3900s/results.csv", r->folder);
-    if (r->resume || access(path, F_OK))
-        return 0;
-    if (!r->force)
-        return plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it", path);
-    return unlink(path) ? plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno)) : 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%.3900s/%s", r->folder, files[i]);
+        if (r->resume || access(path, F_OK))
+            continue;
+        if (!r->force)
+            return plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it",
+                            path);
+        if (unlink(path))
+            return plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
+    }
+    return 0;
 }
 
 /* The temporary one; logs of failed workloads go with it, their last line was told. */
-static void remove_folder(const struct request *r)
+static void remove_folder(const struct plm_evaluate_request *r)
 {
     char path[PATH_MAX];
     struct dirent *entry;
@@ -110,8 +73,9 @@ static void remove_folder(const struct request *r)
         return;
     while ((entry = readdir(folder)))
         if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%s/%s", r->folder, entry->d_name);
-            unlink(path);
+            int n = snprintf(path, sizeof path, "%s/%s", r->folder, entry->d_name);
+            if (n > 0 && (size_t)n < sizeof path)
+                unlink(path);
         }
     closedir(folder);
     rmdir(r->folder);
@@ -132,7 +96,7 @@ static void progress(size_t done, size_t failed, size_t all, double seconds, siz
     }
     if (failed)
         snprintf(wrong, sizeof wrong, ", %zu failed", failed);
-    fprintf(stderr, "\r\033[K%s%zu of %zu runs%s%s", "plimsoll: ", done, all, wrong, left);
+    fprintf(stderr, "\r\033[Kplimsoll: %zu of %zu parts of runs%s%s", done, all, wrong, left);
     if (done == all)
         fputs("\r\033[K", stderr);
     fflush(stderr);
@@ -140,7 +104,8 @@ static void progress(size_t done, size_t failed, size_t all, double seconds, siz
 
 /* ---- what comes out ---- */
 
-static int write_text(FILE *out, const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
+static int write_text(FILE *out, const struct plm_evaluate_request *r, const struct plm_evaluation *e,
+                      struct plm_error *error)
 {
     const struct plm_report_options options = {.bytes = r->bytes,
                                                .color = plm_want_color(r->color, STDOUT_FILENO),
@@ -165,9 +130,9 @@ static int write_file(const char *path, int (*write)(FILE *, const struct plm_ev
     return status;
 }
 
-static int show(const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
+static int show(const struct plm_evaluate_request *r, const struct plm_evaluation *e, struct plm_error *error)
 {
-    const char *const files[] = {r->json, r->csv, r->html};
+    const char *const files[] = {r->json, r->csv, r->figures, r->html};
     bool quiet = false;
     int status;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -178,32 +143,42 @@ static int show(const struct request *r, const struct plm_evaluation *e, struct 
     if (status == 0)
         status = write_file(r->csv, plm_evaluation_csv, e, error);
     if (status == 0)
+        status = write_file(r->figures, plm_evaluation_figures, e, error);
+    if (status == 0)
         status = write_file(r->html, plm_evaluation_html, e, error);
     return status;
 }
 
 /* ---- all together ---- */
 
-static int run_bench(const struct request *r, struct plm_bench *bench, struct plm_error *error)
+static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *bench, struct plm_error *error)
 {
+    char path[PATH_MAX];
     int status = r->resume ? plm_results_read(bench, error) : 0;
+    snprintf(path, sizeof path, "%.3900s/answers.csv", r->folder);
+    if (status == 0 && r->resume)
+        status = plm_answers_read(bench, path, error);
     if (status == 0)
         status = plm_bench_run(bench, isatty(STDERR_FILENO) ? progress : NULL, NULL, error);
     return status;
 }
 
-static int evaluate(struct request *r, const struct plm_install *install, struct plm_catalogue *catalogue,
-                    const struct plm_workloads *workloads, const struct plm_truth *truth,
-                    const struct plm_judge_options *options)
+static int evaluate(struct plm_evaluate_request *r, const struct parts *parts, const struct plm_truth *truth)
 {
-    const struct plm_bench_settings settings = {.install = install,
-                                                .catalogue = catalogue,
-                                                .workloads = workloads,
+    const struct plm_bench_settings settings = {.install = &parts->install,
+                                                .catalogue = r->design.catalogue,
+                                                .workloads = &parts->workloads,
                                                 .python = r->python,
                                                 .gpu = r->gpu,
                                                 .stack = r->stack,
                                                 .pattern = r->pattern,
                                                 .folder = r->folder,
+                                                .keep = r->keep,
+                                                .method = r->method,
+                                                .methods = r->methods,
+                                                .forest = r->forest,
+                                                .trees = r->forest ? &parts->forest : NULL,
+                                                .ask = plm_bench_ask,
                                                 .jobs = r->jobs};
     struct plm_evaluation evaluation;
     struct plm_bench bench;
@@ -213,7 +188,7 @@ static int evaluate(struct request *r, const struct plm_install *install, struct
     if (plm_bench_make(&settings, truth, &bench, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = run_bench(r, &bench, &error);
-    if (status == 0 && plm_judge(&bench, options, &evaluation))
+    if (status == 0 && plm_judge(&bench, &r->judge, &evaluation))
         status = plm_fail(&error, PLM_ENOMEM, "there is not enough memory for the figures");
     else if (status == 0) {
         status = show(r, &evaluation, &error);
@@ -226,34 +201,89 @@ static int evaluate(struct request *r, const struct plm_install *install, struct
     return failed ? plm_complain(PLM_EXIT_COMMAND, "some workloads failed") : PLM_EXIT_OK;
 }
 
-int plm_cmd_evaluate(int argc, char **argv)
+/* A plan is all that is asked for: nothing runs. */
+static int write_plan(const char *path, const struct plm_truth *truth, const struct plm_design_made *made)
 {
-    struct request r = {
-        .python = "python3", .kind = "device-less-first", .color = "auto", .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
-    struct plm_catalogue catalogue = {0};
-    struct plm_judge_options options;
-    struct plm_workloads workloads;
-    struct plm_install install;
+    char text[400];
+    FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+    int status = out ? plm_design_plan(out, truth, made) : PLM_EIO;
+    if (out && out != stdout && fclose(out))
+        status = PLM_EIO;
+    if (status == 0)
+        return PLM_EXIT_OK;
+    snprintf(text, sizeof text, "%.300s cannot be written: %s", path, strerror(errno));
+    return plm_complain(PLM_EXIT_CANNOT, text);
+}
+
+static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
+{
+    struct plm_design_made made;
     struct plm_truth truth;
     struct plm_error error;
     int status;
-
-    if (parse(&r, argc, argv, &error) < 0 || understand(&r, &options, &error) < 0 || check_python(r.python, &error) < 0)
+    if (plm_design_make(&r->design, &parts->file, &parts->levels, &truth, &made, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_install_find(&install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (plm_workloads_read(r.workloads, &install, &workloads, &error) < 0 ||
-        plm_catalogue_load(&catalogue, &install, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_truth_read(r.truth, &truth, &error) < 0) {
-        plm_catalogue_free(&catalogue);
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+    r->judge.design = &made;
+    if (r->plan)
+        status = write_plan(r->plan, &truth, &made);
+    else if (prepare_folder(r, &error) < 0)
+        status = plm_complain(PLM_EXIT_USAGE, error.text);
+    else {
+        status = evaluate(r, parts, &truth);
+        remove_folder(r);
     }
-    status = prepare_folder(&r, &error) < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : PLM_EXIT_OK;
-    if (status == PLM_EXIT_OK)
-        status = evaluate(&r, &install, &catalogue, &workloads, &truth, &options);
-    remove_folder(&r);
     plm_truth_free(&truth);
-    plm_catalogue_free(&catalogue);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static int read_levels(const struct plm_evaluate_request *r, struct parts *parts, struct plm_error *error)
+{
+    char path[PATH_MAX];
+    if (r->design.design == PLM_DESIGN_ROWS)
+        return 0;
+    if (!strcmp(r->levels, "file"))
+        return plm_levels_of_truth(&parts->file, &parts->levels)
+                   ? plm_fail(error, PLM_ENOMEM, "the truth file has too many levels for a design")
+                   : 0;
+    if (strcmp(r->levels, "workloads") != 0)
+        return plm_levels_read(r->levels, true, &parts->levels, error);
+    snprintf(path, sizeof path, "%.3900s/workloads.ini", parts->workloads.folder);
+    return plm_levels_read(path, false, &parts->levels, error);
+}
+
+static int read_parts(const struct plm_evaluate_request *r, struct parts *parts, struct plm_error *error)
+{
+    const enum plm_truth_need need = r->design.reference ? PLM_TRUTH_WITHOUT_GROUND : PLM_TRUTH_NEEDS_GROUND;
+    int status = plm_workloads_read(r->workloads, &parts->install, &parts->workloads, error);
+    if (status == 0)
+        status = plm_catalogue_load(&parts->catalogue, &parts->install, error);
+    if (status == 0 && r->truth)
+        status = plm_truth_read(r->truth, need, &parts->file, error);
+    if (status == 0)
+        status = read_levels(r, parts, error);
+    if (status == 0 && r->forest)
+        status = plm_forest_load(r->forest, &parts->forest, error);
+    return status;
+}
+
+int plm_cmd_evaluate(int argc, char **argv)
+{
+    static struct parts parts;
+    struct plm_evaluate_request r;
+    struct plm_error error;
+    int status;
+    if (plm_evaluate_parse(&r, argc, argv, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_install_find(&parts.install, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    r.design.catalogue = &parts.catalogue;
+    r.design.install = &parts.install;
+    status = read_parts(&r, &parts, &error) < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run_design(&r, &parts);
+    plm_forest_free(&parts.forest);
+    plm_levels_free(&parts.levels);
+    plm_truth_free(&parts.file);
+    plm_catalogue_free(&parts.catalogue);
     return status;
 }

@@ -39,15 +39,24 @@ static const struct help helps[] = {
      "  --json               one JSON document\n"
      "  --bytes              bytes instead of GiB; --color auto|always|never\n"},
     {"evaluate", "plimsoll evaluate [options] TRUTH.csv",
+     "  --method NAME,... methods to ask beside plimsoll, or all; --forest F: what `plimsoll train` made\n"
      "  --workloads DIR  scripts of the families, with a workloads.ini\n"
      "  --python P       the interpreter that has PyTorch (default python3)\n"
-     "  -j, --jobs N     runs at the same time (default: the processors)\n"
+     "  -j, --jobs N     processes at the same time (default: the processors)\n"
      "  --gpu NAME       the card to play instead of each row's own; --stack NAME as in run\n"
      "  --truth KIND     what was measured: allocated, reserved, device or device-less-first (default)\n"
      "  --late-sample    also model a first sample that came late\n"
+     "  --design D       rows (default), grid or montecarlo; --draws N, --seed N\n"
+     "  --levels L       what a design takes its levels from: file (default), workloads or an .ini\n"
+     "  --reference virtual  hold runs without truth against the virtual GPU\n"
+     "  --plan F         write the runs down to be measured, and run nothing\n"
+     "  --disturbed      use rows that say that something else moved the card's memory\n"
+     "  --anova WHAT     what errors depend on: absolute (default), signed or none\n"
      "  -k, --match T    only rows whose run, family, model or optimizer contains T\n"
      "  -o, --output DIR keep the results there; --resume goes on with them, -f, --force replaces them\n"
-     "  --json F, --csv F, --html F   also write the figures, a line for each run, a page with plots\n"
+     "  --keep           leave the captures there as well\n"
+     "  --json F, --html F   also write all figures, a page with plots\n"
+     "  --csv F, --figures F   also write a line for each run, a line for each estimator\n"
      "  --bytes          bytes instead of GiB; --color auto|always|never\n"},
     {"export", "plimsoll export FORMAT [options] RECORD",
      "  --csv, --jsonl   all events, as a table or as JSON lines\n"
@@ -70,6 +79,12 @@ static const struct help helps[] = {
      "  --verify         replay the history and say whether the simulator reproduces it\n"
      "  --torch V        verify by the rules of this version\n"
      "  --json           with --verify: one JSON document\n"},
+    {"measure", "plimsoll measure [options] -- COMMAND...    on a machine with a GPU",
+     "  -o, --output F   the truth file that gets a row (default truth.csv)\n"
+     "  --family NAME    the family of models (default: the script's name); --model NAME, --run NAME\n"
+     "  --batch N        the batch size, where it is not seen\n"
+     "  --interval MS    milliseconds between samples of the card (default 1)\n"
+     "  --bytes          bytes instead of GiB; --color auto|always|never\n"},
     {"report", "plimsoll report [options] RECORD",
      "  --by WHAT        everyone who holds memory, by module, op, phase, category or stack\n"
      "  --at WHEN        the moment of --by: peak (default), end, or the number of a step\n"
@@ -96,6 +111,11 @@ static const struct help helps[] = {
     {"symbols", "plimsoll symbols [options]",
      "  --library NAME   the functions of one library\n"
      "  --json           one JSON document\n"},
+    {"train", "plimsoll train [options] -o FILE DATA.csv",
+     "  --method NAME    which method; schedtune is the one that learns\n"
+     "  -o, --output F   where the forest goes; -f, --force replaces one\n"
+     "  --trees N        how many trees (default 100); --seed N: another draw\n"
+     "  --json           one JSON document; --color auto|always|never\n"},
     {"tune", "plimsoll tune [options] RECORD",
      "  --gpu NAME       try each setting on this card\n"
      "  --margin SIZE    of its memory leave so much free: 1GiB, 512m or 5%\n"

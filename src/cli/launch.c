@@ -1,6 +1,4 @@
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +7,6 @@
 #include "base/catalogue.h"
 #include "base/install.h"
 #include "cli/cli.h"
-
-/* Puts ours before the user's own value. */
-static void prepend(const char *name, const char *value)
-{
-    const char *old = getenv(name);
-    char *joined;
-    if (!old || !*old) {
-        setenv(name, value, 1);
-        return;
-    }
-    if (asprintf(&joined, "%s:%s", value, old) < 0)
-        return;
-    setenv(name, joined, 1);
-    free(joined);
-}
 
 /* LD_PRELOAD is split at blanks and colons and LD_AUDIT at colons, with no way to quote them. A path
    that has some is reached through a descriptor that this process holds open until it ends. */
@@ -56,7 +39,7 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
     setenv("PLIMSOLL_SHIMS", l->install->shims, 1);
     if (l->entry) {
         unsetenv("PLIMSOLL_HOOK");
-        prepend("PYTHONPATH", l->entry);
+        plm_prepend("PYTHONPATH", l->entry);
     } else {
         setenv("PLIMSOLL_HOOK", l->install->hook, 1);
     }
@@ -87,45 +70,31 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
     }
     /* Triton compiles against libcuda.so.1 and looks for it here, not through the loader. */
     setenv("TRITON_LIBCUDA_PATH", l->install->shims, 0);
-    prepend("LD_PRELOAD", device);
-    prepend("LD_AUDIT", audit);
+    plm_prepend("LD_PRELOAD", device);
+    plm_prepend("LD_AUDIT", audit);
+}
+
+struct start {
+    const struct plm_launch *launch;
+    const char *device, *audit;
+};
+
+/* In the child. */
+static void prepare(void *context)
+{
+    const struct start *s = context;
+    const struct plm_launch *l = s->launch;
+    set_environment(l, s->device, s->audit);
+    if (l->quiet_fd >= 0) {
+        dup2(l->quiet_fd, STDOUT_FILENO);
+        dup2(l->quiet_fd, STDERR_FILENO);
+    }
 }
 
 pid_t plm_launch_start(const struct plm_launch *l, int *failure)
 {
     char held[2][64];
-    const char *device = preloadable(l->install->device, held[0], sizeof held[0]);
-    const char *audit = preloadable(l->install->audit, held[1], sizeof held[1]);
-    int channel[2], code = 0;
-    pid_t child;
-
-    *failure = 0;
-    if (pipe2(channel, O_CLOEXEC)) {
-        *failure = errno;
-        return -1;
-    }
-    child = fork();
-    if (child == 0) {
-        set_environment(l, device, audit);
-        if (l->quiet_fd >= 0) {
-            dup2(l->quiet_fd, STDOUT_FILENO);
-            dup2(l->quiet_fd, STDERR_FILENO);
-        }
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
-        execvp(l->command[0], l->command);
-        code = errno;
-        if (write(channel[1], &code, sizeof code) < 0)
-            _exit(PLM_EXIT_CANNOT);
-        _exit(PLM_EXIT_NOT_FOUND);
-    }
-    if (child < 0)
-        *failure = errno;
-    close(channel[1]);
-    if (child > 0 && read(channel[0], &code, sizeof code) == sizeof code) {
-        *failure = code;
-        child = -1;
-    }
-    close(channel[0]);
-    return child;
+    struct start start = {l, preloadable(l->install->device, held[0], sizeof held[0]),
+                          preloadable(l->install->audit, held[1], sizeof held[1])};
+    return plm_command_start(l->command, prepare, &start, failure);
 }

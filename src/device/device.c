@@ -133,12 +133,13 @@ bool plm_device_active(int index)
     return index >= 0 && index < PLM_DEVICES_MAX && atomic_load(&device.active[index]);
 }
 
-/* An unbounded device shows the card's size until more is used; then it shows no free memory. */
+/* An unbounded device shows the card's size until more is used; then it shows no free memory. A context takes memory when it is made, which
+   the management library, that makes none, can see. */
 void plm_device_memory(int index, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     const struct plm_card *card = plm_device_card(index);
     uint64_t limit = device.limit < card->memory_total ? device.limit : card->memory_total;
-    uint64_t used = plm_memory_used(index) + plm_footprint_taken(index);
+    uint64_t used = plm_memory_used(index) + (plm_device_active(index) ? plm_footprint_taken(index) : 0);
     *total_bytes = card->memory_total;
     *free_bytes = used < limit ? limit - used : 0;
 }

@@ -14,6 +14,7 @@ plm_method_function plm_method_dnnmem, plm_method_dnnmem_x;
 plm_method_function plm_method_faketensor_a, plm_method_faketensor_b, plm_method_faketensor_c;
 plm_method_function plm_method_horus, plm_method_horus_1000;
 plm_method_function plm_method_llmem;
+plm_method_function plm_method_schedtune;
 plm_method_function plm_method_virtual;
 
 /* For an answer that the job is not the kind the method was made for, or that there is none. The first reason stays. */

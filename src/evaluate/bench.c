@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
@@ -56,28 +55,38 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
         hash = mix(hash, value ? value : "");
     }
     snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)hash);
+    /* The methods are in this very program. */
+    hash = mix_file(mix_file(hash, "/proc/self/exe", ""), s->forest ? s->forest : "", "");
+    snprintf(run->ask_key, sizeof run->ask_key, "%016llx", (unsigned long long)hash);
 }
 
-static bool wanted(const struct plm_bench_settings *s, const struct plm_truth_row *r)
+/* "truth.csv:12: ", or what stands for a run that is in no file. */
+static const char *place(const struct plm_truth *truth, const struct plm_truth_row *row, char *out, size_t size)
 {
-    return !s->pattern || strcasestr(r->run, s->pattern) || strcasestr(r->family, s->pattern) ||
-           strcasestr(r->model, s->pattern) || strcasestr(r->optimizer, s->pattern);
+    if (row->line)
+        snprintf(out, size, "%.200s:%u", truth->table.path, row->line);
+    else
+        snprintf(out, size, "the run of %.60s, %.60s in the design", row->family, row->model);
+    return out;
 }
 
-static int describe(const struct plm_bench_settings *s, const char *path, const struct plm_truth_row *row,
+static int describe(const struct plm_bench_settings *s, const struct plm_truth *truth, const struct plm_truth_row *row,
                     struct plm_bench_run *run, struct plm_error *error)
 {
     const char *gpu = s->gpu ? s->gpu : row->gpu;
     const struct plm_catalogue_entry *entry;
     struct plm_error why;
+    char where[256];
     *run = (struct plm_bench_run){.row = row, .workload = plm_workloads_find(s->workloads, row->family)};
     if (!run->workload)
-        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: there is no workload for the family \"%.60s\" in %.100s", path,
-                        row->line, row->family, s->workloads->folder);
+        return plm_fail(error, PLM_EFORMAT, "%s: there is no workload for the family \"%.60s\" in %.100s",
+                        place(truth, row, where, sizeof where), row->family, s->workloads->folder);
     if (!*gpu)
-        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: the row names no gpu; --gpu says which", path, row->line);
+        return plm_fail(error, PLM_EFORMAT, "%s: the row names no gpu; --gpu says which",
+                        place(truth, row, where, sizeof where));
     if (plm_catalogue_find(s->catalogue, s->install, gpu, &entry, &why) < 0)
-        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: %.200s", path, row->line, why.text);
+        return plm_fail(error, PLM_EFORMAT, "%s: %.200s", place(truth, row, where, sizeof where), why.text);
+    run->device = entry->card;
     snprintf(run->card, sizeof run->card, "%s", entry->card.id);
     run->usable = entry->card.memory_usable;
     run->total = entry->card.memory_total;
@@ -100,21 +109,25 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
     *bench = (struct plm_bench){.settings = settings, .truth = truth};
     bench->run = calloc(truth->rows, sizeof *bench->run);
     bench->run_of_row = calloc(truth->rows, sizeof *bench->run_of_row);
-    if (!bench->run || !bench->run_of_row) {
+    bench->reply = calloc(truth->rows, (settings->methods + 1) * sizeof *bench->reply);
+    if (!bench->run || !bench->run_of_row || !bench->reply) {
         plm_bench_free(bench);
         return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the runs");
     }
     for (size_t i = 0; status == 0 && i < truth->rows; i++) {
         struct plm_bench_run run;
         bench->run_of_row[i] = SIZE_MAX;
-        if (!wanted(settings, &truth->row[i]))
+        if (!plm_truth_row_has(&truth->row[i], settings->pattern))
             continue;
-        status = describe(settings, truth->table.path, &truth->row[i], &run, error);
+        status = describe(settings, truth, &truth->row[i], &run, error);
         if (status)
             break;
         bench->run_of_row[i] = find(bench, run.key);
-        if (bench->run_of_row[i] == bench->runs)
+        if (bench->run_of_row[i] == bench->runs) {
+            run.reply = bench->reply + bench->runs * settings->methods;
+            run.asked = !settings->methods;
             bench->run[bench->runs++] = run;
+        }
     }
     if (status == 0 && !bench->runs)
         status = plm_fail(error, PLM_EINVAL, "no row of %.200s contains \"%.60s\"", truth->table.path,
@@ -128,5 +141,11 @@ void plm_bench_free(struct plm_bench *bench)
 {
     free(bench->run);
     free(bench->run_of_row);
+    free(bench->reply);
     *bench = (struct plm_bench){0};
+}
+
+void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size)
+{
+    snprintf(out, size, "%.3900s/%s.%s", bench->settings->folder, bench->run[run].key, end);
 }

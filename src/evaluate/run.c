@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,27 +11,24 @@
 #include "base/error.h"
 #include "evaluate/bench.h"
 
-enum { JOBS_MOST = 256, LINE = 160 };
+enum { JOBS_MOST = 256 };
+enum part { RECORD, ASK };
 
 struct slot {
     pid_t pid;  /* 0: free */
     size_t run;
+    enum part part;
 };
 
 struct pool {
     struct plm_bench *bench;
     struct slot slot[JOBS_MOST];
     int jobs, busy;
-    size_t next, done, failed, made, all;
+    size_t done, failed, made, all;
     struct timespec start;
     plm_bench_progress *progress;
     void *context;
 };
-
-static void path_of(const struct pool *p, size_t run, const char *end, char *out, size_t size)
-{
-    snprintf(out, size, "%.3900s/%s.%s", p->bench->settings->folder, p->bench->run[run].key, end);
-}
 
 static double since(const struct timespec *start)
 {
@@ -47,60 +43,44 @@ static void show(const struct pool *p)
         p->progress(p->done, p->failed, p->all, since(&p->start), p->made, p->context);
 }
 
-/* ---- a child ---- */
+/* ---- which part is next ---- */
 
-/* In the child: `plimsoll run` of this very program, with its output in a file of its own. */
-static void become(const struct pool *p, size_t index)
+static bool is_busy(const struct pool *p, size_t run)
 {
-    const struct plm_bench_run *run = &p->bench->run[index];
-    const struct plm_bench_settings *s = p->bench->settings;
-    char script[4096], record[4096], log[4096], batch[24], mode[12];
-    const char *command[32];
-    int n = 0, fd;
-    snprintf(script, sizeof script, "%.3800s/%.200s", s->workloads->folder, run->workload->script);
-    snprintf(batch, sizeof batch, "%llu", (unsigned long long)run->row->batch);
-    snprintf(mode, sizeof mode, "%d", run->row->zero_grad);
-    path_of(p, index, "plm", record, sizeof record);
-    path_of(p, index, "log", log, sizeof log);
-    const char *const first[] = {"plimsoll", "run", "--gpu", run->card, "--until-exit",
-                                 "--detail", "low", "-f",    "-o",      record};
-    const char *const then[] = {"--", s->python, script, "--model", run->row->model, "--batch", batch};
-    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
-        command[n++] = first[i];
-    if (s->stack) {
-        command[n++] = "--stack";
-        command[n++] = s->stack;
-    }
-    for (size_t i = 0; i < sizeof then / sizeof then[0]; i++)
-        command[n++] = then[i];
-    if (*run->row->optimizer) {
-        command[n++] = "--optimizer";
-        command[n++] = run->row->optimizer;
-    }
-    if (run->row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN) {
-        command[n++] = "--zero-grad";
-        command[n++] = mode;
-    }
-    command[n] = NULL;
-    fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
-        _exit(126);
-    fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        dup2(fd, STDIN_FILENO);
-    execv("/proc/self/exe", (char *const *)command);
-    _exit(127);
+    for (int i = 0; i < p->jobs; i++)
+        if (p->slot[i].pid && p->slot[i].run == run)
+            return true;
+    return false;
 }
 
-static int begin(struct pool *p, struct plm_error *error)
+/* Methods are asked once the record is there: the context that their verdicts need comes from it. Runs are finished one by one, so that
+   what is interrupted has whole runs. */
+static bool next(const struct pool *p, size_t *run, enum part *part)
+{
+    for (size_t i = 0; i < p->bench->runs; i++) {
+        const struct plm_bench_run *r = &p->bench->run[i];
+        if ((r->known && r->asked) || is_busy(p, i))
+            continue;
+        *run = i;
+        *part = r->known ? ASK : RECORD;
+        return true;
+    }
+    return false;
+}
+
+static int begin(struct pool *p, size_t run, enum part part, struct plm_error *error)
 {
     struct slot *slot = p->slot;
     while (slot->pid)
         slot++;
-    slot->run = p->next;
+    slot->run = run;
+    slot->part = part;
     slot->pid = fork();
-    if (slot->pid == 0)
-        become(p, p->next);
+    if (slot->pid == 0) {
+        if (part == RECORD)
+            plm_child_record(p->bench, run);
+        _exit(p->bench->settings->ask(p->bench, run));
+    }
     if (slot->pid < 0) {
         slot->pid = 0;
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(errno));
@@ -109,60 +89,90 @@ static int begin(struct pool *p, struct plm_error *error)
     return 0;
 }
 
-/* ---- its end ---- */
-
-/* What a failed workload said last, as far as it is plain text. */
-static void last_line(const char *log, char out[LINE])
-{
-    char line[1024];
-    FILE *file = fopen(log, "re");
-    out[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        char *text = line;
-        line[strcspn(line, "\r\n")] = '\0';
-        for (char *c = line; *c; c++)
-            if ((unsigned char)*c < 0x20 || *c == 0x7f)
-                *c = '?';
-        if (!strncmp(text, "plimsoll: ", 10) && out[0])
-            continue;
-        if (*text)
-            snprintf(out, LINE, "%.150s", text);
-    }
-    if (file)
-        fclose(file);
-}
+/* ---- the end of a part ---- */
 
 static double seconds(const struct timeval *t)
 {
     return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
 }
 
-static int end(struct pool *p, const struct slot *slot, int wait_status, const struct rusage *usage,
-               struct plm_error *error)
+static int end_record(struct pool *p, size_t index, const struct rusage *usage, struct plm_error *error)
 {
-    struct plm_bench_run *run = &p->bench->run[slot->run];
-    char record[4096], log[4096], line[LINE];
+    struct plm_bench_run *run = &p->bench->run[index];
+    char record[4096], log[4096], line[PLM_LAST_LINE];
     struct plm_error why = {0};
-    path_of(p, slot->run, "plm", record, sizeof record);
-    path_of(p, slot->run, "log", log, sizeof log);
-    if (WIFSIGNALED(wait_status) && (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
-        return plm_fail(error, PLM_EIO, "interrupted; --resume goes on with what is there");
+    plm_bench_path(p->bench, index, "plm", record, sizeof record);
+    plm_bench_path(p->bench, index, "log", log, sizeof log);
     if (plm_outcome_read(record, run->workload, &run->outcome, &why) < 0)
         snprintf(run->outcome.why, sizeof run->outcome.why, "%.199s", why.text);
     if (!run->outcome.done) {
-        last_line(log, line);
+        plm_last_line(log, line);
         if (line[0])
             snprintf(run->outcome.why, sizeof run->outcome.why, "%.190s", line);
     }
     run->outcome.cpu_seconds = seconds(&usage->ru_utime) + seconds(&usage->ru_stime);
     run->known = true;
-    p->done++;
-    p->made++;
-    p->failed += !run->outcome.done;
     unlink(record);
     if (run->outcome.done)
         unlink(log);
+    else if (!run->asked) { /* what cannot run cannot be captured */
+        run->asked = true;
+        p->done++;
+    }
+    p->failed += !run->outcome.done;
     return plm_results_add(p->bench, run, error);
+}
+
+/* Which of the first 64 methods have no answer: those that the child was to ask. */
+static uint64_t missing(const struct plm_bench *bench, size_t run)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < bench->settings->methods; i++)
+        if (!bench->run[run].reply[i].known || bench->run[run].reply[i].failed)
+            mask |= 1ull << i;
+    return mask;
+}
+
+static void give_up(struct plm_bench *bench, size_t run, uint64_t methods, const char *why)
+{
+    for (size_t i = 0; i < bench->settings->methods; i++)
+        if (methods >> i & 1) {
+            struct plm_reply *r = &bench->run[run].reply[i];
+            *r = (struct plm_reply){.known = true, .failed = true, .answer.state = PLM_UNANSWERED};
+            snprintf(r->answer.note, sizeof r->answer.note, "%s", why);
+        }
+}
+
+static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error *error)
+{
+    const uint64_t methods = missing(p->bench, run);
+    char file[4096], log[4096], all[4200], line[PLM_LAST_LINE];
+    int status;
+    plm_bench_path(p->bench, run, "answers", file, sizeof file);
+    plm_bench_path(p->bench, run, "trace.log", log, sizeof log);
+    snprintf(all, sizeof all, "%.4000s/answers.csv", p->bench->settings->folder);
+    status = plm_answers_read(p->bench, file, error);
+    if (status)
+        return status;
+    unlink(file);
+    if (wait_status || missing(p->bench, run)) {
+        plm_last_line(log, line);
+        give_up(p->bench, run, missing(p->bench, run), line[0] ? line : "the capture failed and did not say why");
+        p->failed++;
+    } else
+        unlink(log);
+    p->bench->run[run].asked = true;
+    return plm_answers_add(p->bench, run, methods, all, error);
+}
+
+static int end(struct pool *p, const struct slot *slot, int wait_status, const struct rusage *usage,
+               struct plm_error *error)
+{
+    if (WIFSIGNALED(wait_status) && (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
+        return plm_fail(error, PLM_EIO, "interrupted; --resume goes on with what is there");
+    p->done++;
+    p->made++;
+    return slot->part == RECORD ? end_record(p, slot->run, usage, error) : end_ask(p, slot->run, wait_status, error);
 }
 
 static int reap(struct pool *p, struct plm_error *error)
@@ -202,23 +212,26 @@ static void stop(struct pool *p)
 
 int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *context, struct plm_error *error)
 {
-    struct pool p = {.bench = bench, .progress = progress, .context = context, .all = bench->runs};
+    const bool methods = bench->settings->methods > 0;
+    struct pool p = {.bench = bench, .progress = progress, .context = context};
+    enum part part = RECORD;
+    size_t run = 0;
     int status = 0;
     p.jobs = bench->settings->jobs < 1 ? 1 : bench->settings->jobs > JOBS_MOST ? JOBS_MOST : bench->settings->jobs;
+    p.all = bench->runs * (methods ? 2 : 1);
     clock_gettime(CLOCK_MONOTONIC, &p.start);
-    for (size_t i = 0; i < bench->runs; i++) {
-        p.done += bench->run[i].known;
-        p.failed += bench->run[i].known && !bench->run[i].outcome.done;
-    }
-    while (status == 0 && (p.next < bench->runs || p.busy)) {
-        while (p.next < bench->runs && bench->run[p.next].known)
-            p.next++;
-        if (p.next < bench->runs && p.busy < p.jobs) {
-            status = begin(&p, error);
-            p.next += status == 0;
-        } else if (p.busy)
+    for (size_t i = 0; i < bench->runs; i++)
+        p.done += (size_t)bench->run[i].known + (methods && bench->run[i].asked);
+    for (;;) {
+        if (p.busy < p.jobs && next(&p, &run, &part))
+            status = begin(&p, run, part, error);
+        else if (p.busy)
             status = reap(&p, error);
+        else
+            break;
         show(&p);
+        if (status)
+            break;
     }
     if (status)
         stop(&p);

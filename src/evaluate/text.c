@@ -1,5 +1,7 @@
 /* An evaluation for people: a table per family, then the runs that were missed by most. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #include "report/draw.h"
 #include "report/report.h"
 
-enum { WORST = 10 };
+enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
 #define GIB (1024.0 * 1024 * 1024)
 
 static void percent(FILE *out, int columns, double share, bool known)
@@ -19,46 +21,81 @@ static void percent(FILE *out, int columns, double share, bool known)
     fprintf(out, " %*s", columns, text);
 }
 
-static void heading(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+/* The names stand in one column, as wide as the longest of them needs, up to a limit. */
+static int name_columns(const struct plm_page *p, const struct plm_evaluation *e)
 {
-    const struct plm_metrics *m = &f->metrics[0];
-    fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
-    plm_page_name(p, f->name ? f->name : "All", 0, 0);
-    fprintf(p->out, "%s: %zu runs\n", plm_ink(p, PLM_INK_PLAIN), m->runs);
-    fprintf(p->out, "%s%-32s %4s %7s %7s %7s %7s  %7s %7s %7s %6s %6s %6s %6s%s\n", plm_ink(p, PLM_INK_DIM), "error, %",
-            "n", "median", "mean", "95th", "worst", "low 5", "middle", "high 5", "under", "OOM ok", "PEF", "MCP",
-            plm_ink(p, PLM_INK_PLAIN));
-    (void)e;
+    int columns = 12;
+    for (size_t i = 0; i < e->estimators; i++) {
+        int wanted = plm_page_columns(p, e->estimator[i].name) + e->estimator[i].other_kind;
+        columns = wanted > columns ? wanted : columns;
+    }
+    return columns < NAMES_MOST ? columns : NAMES_MOST;
 }
 
-static void line(const struct plm_page *p, const struct plm_estimator *by, const struct plm_metrics *m)
+static void heading(const struct plm_page *p, const struct plm_family *f, int names)
+{
+    fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
+    plm_page_name(p, f->name ? f->name : "All", 0, 0);
+    fprintf(p->out, "%s: %zu runs\n", plm_ink(p, PLM_INK_PLAIN), f->rows);
+    fprintf(p->out, "%s%-*s %4s %7s %15s %7s %7s %7s  %7s %7s %6s %6s %6s %6s %6s %6s%s\n", plm_ink(p, PLM_INK_DIM),
+            names, "error, %", "n", "median", "[95 %]", "mean", "95th", "worst", "low 5", "high 5", "under", "OOM ok",
+            "PEF", "PEF d", "MCP", "time", plm_ink(p, PLM_INK_PLAIN));
+}
+
+static void interval(FILE *out, const struct plm_metrics *m)
+{
+    char text[48] = "-";
+    if (m->compared)
+        snprintf(text, sizeof text, "[%.2f, %.2f]", 100 * m->interval.low, 100 * m->interval.high);
+    fprintf(out, " %15s", text);
+}
+
+static void line(const struct plm_page *p, const struct plm_estimator *by, const struct plm_metrics *m, int names)
 {
     const bool some = m->compared > 0, judged = m->judged > 0;
-    fprintf(p->out, "%s", plm_ink(p, by->own ? PLM_INK_PLAIN : PLM_INK_DIM));
-    plm_page_name(p, by->name, 32, 1);
+    char name[sizeof by->name + 2];
+    snprintf(name, sizeof name, "%s%s", by->name, by->other_kind ? "*" : "");
+    fprintf(p->out, "%s", plm_ink(p, by->origin == PLM_ORIGIN_VIRTUAL ? PLM_INK_PLAIN : PLM_INK_DIM));
+    plm_page_name(p, name, names, 1);
     fprintf(p->out, " %4zu", m->compared);
     percent(p->out, 7, m->median, some);
+    interval(p->out, m);
     percent(p->out, 7, m->mean, some);
     percent(p->out, 7, m->p95, some);
     percent(p->out, 7, m->worst, some);
     fputc(' ', p->out);
     percent(p->out, 7, m->quantile[0], some);
-    percent(p->out, 7, m->quantile[2], some);
-    percent(p->out, 7, m->quantile[4], some);
+    percent(p->out, 7, m->quantile[PLM_QUANTILES - 1], some);
     percent(p->out, 6, m->under, some);
     percent(p->out, 6, m->agreement, judged);
-    percent(p->out, 6, m->pef, judged);
+    percent(p->out, 6, m->pef[PLM_CAP_TORCH], judged);
+    percent(p->out, 6, m->pef[PLM_CAP_DEVICE], judged);
     if (judged)
-        fprintf(p->out, " %6.2f", m->mcp / GIB);
+        fprintf(p->out, " %6.2f", m->mcp[PLM_CAP_TORCH] / GIB);
+    else
+        fprintf(p->out, " %6s", "-");
+    if (m->timed)
+        fprintf(p->out, " %6.2f", m->seconds);
     fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
 }
 
 static void table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
 {
-    heading(p, e, f);
+    const int names = name_columns(p, e);
+    heading(p, f, names);
     for (size_t i = 0; i < e->estimators; i++)
-        line(p, &e->estimator[i], &f->metrics[i]);
-    fprintf(p->out, "plimsoll's range is %.2f %% of the truth wide, on average.\n", 100 * f->metrics[0].width);
+        line(p, &e->estimator[i], &f->metrics[i], names);
+    if (f->metrics[0].compared)
+        fprintf(p->out, "plimsoll's range is %.2f %% of the truth wide, on average.\n", 100 * f->metrics[0].width);
+    for (size_t i = 0; i < e->estimators; i++) {
+        const struct plm_metrics *m = &f->metrics[i];
+        if (m->outside && m->outside < m->compared)
+            fprintf(p->out,
+                    "%s: %zu of %zu runs are outside of what it was made for; the median of the others is %.2f %%.\n",
+                    e->estimator[i].name, m->outside, m->compared, 100 * m->inside);
+        else if (m->outside)
+            fprintf(p->out, "%s: all runs are outside of what it was made for.\n", e->estimator[i].name);
+    }
 }
 
 /* ---- the worst runs ---- */
@@ -75,18 +112,18 @@ static int larger_first(const void *a, const void *b)
 }
 
 /* With the late sample modelled where that was asked for: its error is what is left to explain. */
-static const struct plm_estimator *best_own(const struct plm_evaluation *e)
+static const struct plm_estimator *best_virtual(const struct plm_evaluation *e)
 {
     const struct plm_estimator *best = &e->estimator[0];
     for (size_t i = 0; i < e->estimators; i++)
-        if (e->estimator[i].own && e->estimator[i].late && !e->estimator[i].upper)
+        if (e->estimator[i].late && !e->estimator[i].upper)
             best = &e->estimator[i];
     return best;
 }
 
 static int worst(const struct plm_page *p, const struct plm_evaluation *e)
 {
-    const struct plm_estimator *by = best_own(e);
+    const struct plm_estimator *by = best_virtual(e);
     struct miss *list = calloc(e->rows ? e->rows : 1, sizeof *list);
     char a[32], b[32];
     size_t n = 0;
@@ -105,7 +142,7 @@ static int worst(const struct plm_page *p, const struct plm_evaluation *e)
         fputc(' ', p->out);
         plm_page_name(p, row->optimizer, 10, 1);
         fprintf(p->out, " batch %-5llu %9s measured, %9s estimated, %+.2f %%\n", (unsigned long long)row->batch,
-                plm_page_amount(p, a, sizeof a, row->ground),
+                plm_page_amount(p, a, sizeof a, e->yardstick[list[i].row].bytes),
                 plm_page_amount(p, b, sizeof b, (uint64_t)by->score[list[i].row].estimate), 100 * list[i].error);
     }
     free(list);
@@ -131,18 +168,90 @@ static void failures(const struct plm_page *p, const struct plm_evaluation *e)
     }
 }
 
+/* Why methods did not answer, each reason once with the first method that gave it. */
+static void silences(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    const char *told[NOTES_MOST];
+    size_t notes = 0;
+    for (size_t i = 0; i < e->estimators; i++)
+        for (size_t row = 0; row < e->rows && notes < NOTES_MOST; row++) {
+            const struct plm_score *s = &e->estimator[i].score[row];
+            size_t k = 0;
+            if (e->estimator[i].origin != PLM_ORIGIN_METHOD || s->answered || !s->note)
+                continue;
+            while (k < notes && strcmp(told[k], s->note) != 0)
+                k++;
+            if (k < notes)
+                continue;
+            told[notes++] = s->note;
+            if (notes == 1)
+                plm_page_title(p, "Not answered");
+            fprintf(p->out, "  %s: ", e->estimator[i].name);
+            plm_page_name(p, s->note, 0, 0);
+            fputc('\n', p->out);
+        }
+}
+
+static void sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void sentence(const struct plm_page *p, const char *format, ...)
+{
+    char text[900];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    plm_page_sentences(p, "", text);
+}
+
+static void explain_design(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    const struct plm_design_made *d = e->options.design;
+    if (e->references)
+        sentence(p,
+                 "Reference: the virtual GPU, not a measurement, for %zu of %zu runs. plimsoll itself is not judged on "
+                 "them.",
+                 e->references, e->rows);
+    if (!d)
+        return;
+    if (d->design == PLM_DESIGN_MONTECARLO)
+        sentence(p, "Design: %zu draws with the seed %" PRIu64 ".", d->draws, d->seed);
+    else if (d->design == PLM_DESIGN_GRID)
+        sentence(p, "Design: the full grid of models, optimizers and batch sizes.");
+    if (d->without && !d->reference)
+        sentence(
+            p,
+            "%zu of %zu runs have no row in the truth file and were not made; --reference virtual holds the methods "
+            "against the virtual GPU there, --plan writes them down to be measured.",
+            d->without, d->runs);
+    if (d->disturbed)
+        sentence(p, "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
+                 d->disturbed);
+}
+
 static void explain(const struct plm_page *p, const struct plm_evaluation *e)
 {
-    char text[400];
-    snprintf(text, sizeof text,
-             "The truth is read as %s. Errors are over the runs that neither ran out of memory nor were estimated to; "
-             "low 5, middle and "
-             "high 5 are quantiles of the signed error. PEF: share of runs with a wrong verdict, or that fail when "
-             "capped at the "
-             "estimate. MCP: mean memory conserved, in GiB.",
-             plm_truth_kind_name(e->options.kind));
+    bool other = false, published = false;
+    for (size_t i = 0; i < e->estimators; i++) {
+        other |= e->estimator[i].other_kind;
+        published |= e->estimator[i].origin == PLM_ORIGIN_PUBLISHED;
+    }
     fputc('\n', p->out);
-    plm_page_sentences(p, "", text);
+    explain_design(p, e);
+    sentence(p,
+             "The truth is read as %s. Errors are over the runs that neither ran out of memory nor were estimated to; "
+             "[95 %%] is the bootstrap interval of the median, low 5 and high 5 are quantiles of the signed error. "
+             "PEF: share of "
+             "runs with a wrong verdict, or that fail when PyTorch may reserve no more than the estimate; PEF d: when "
+             "the process may "
+             "take no more than the estimate beside its context, libraries' memory included. MCP: mean memory "
+             "conserved, in GiB, by "
+             "PEF. time: mean seconds for an answer, with what it needs.",
+             plm_truth_kind_name(e->options.kind));
+    if (published)
+        sentence(p, "Of the published columns PEF is that of their own second run, which capped PyTorch; PEF d is a "
+                    "replay of our record.");
+    if (other)
+        sentence(p, "* estimates another kind of figure than was measured.");
 }
 
 int plm_evaluation_text(FILE *out, const struct plm_evaluation *e, const struct plm_report_options *options,
@@ -151,9 +260,12 @@ int plm_evaluation_text(FILE *out, const struct plm_evaluation *e, const struct 
     const struct plm_page p = {.out = out, .options = options};
     for (size_t i = 0; i < e->families; i++)
         table(&p, e, &e->family[i]);
+    plm_evaluation_published(&p, e);
+    plm_evaluation_factors(&p, e);
     if (worst(&p, e))
         return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the table");
     failures(&p, e);
+    silences(&p, e);
     explain(&p, e);
     return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
 }

@@ -9,9 +9,33 @@
 #include "base/error.h"
 
 struct columns {
-    int run, family, model, optimizer, gpu, batch, total, zero_grad, ground, oom;
-    int memory[PLM_TRUTH_TOOLS], tool_oom[PLM_TRUTH_TOOLS], second[PLM_TRUTH_TOOLS];
+    int run, family, model, optimizer, gpu, batch, total, zero_grad, ground, oom, disturbed;
+    int kind[PLM_TRUTH_KINDS]; /* -1: it has no column of its own */
+    int memory[PLM_TRUTH_TOOLS], tool_oom[PLM_TRUTH_TOOLS], second[PLM_TRUTH_TOOLS], runtime[PLM_TRUTH_TOOLS];
 };
+
+static const char *const kind_names[PLM_TRUTH_KINDS] = {"allocated", "reserved", "device", "device-less-first"};
+
+const char *plm_truth_kind_name(enum plm_truth_kind kind)
+{
+    return kind_names[kind];
+}
+
+int plm_truth_kind_parse(const char *text, enum plm_truth_kind *kind)
+{
+    for (int i = 0; i < PLM_TRUTH_KINDS; i++)
+        if (!strcmp(text, kind_names[i])) {
+            *kind = (enum plm_truth_kind)i;
+            return 0;
+        }
+    return PLM_EINVAL;
+}
+
+bool plm_truth_row_has(const struct plm_truth_row *r, const char *pattern)
+{
+    return !pattern || strcasestr(r->run, pattern) || strcasestr(r->family, pattern) || strcasestr(r->model, pattern) ||
+           strcasestr(r->optimizer, pattern);
+}
 
 struct place {
     const struct plm_table *table;
@@ -78,11 +102,13 @@ static void find_tools(struct plm_truth *truth, struct columns *c)
             continue;
         snprintf(wanted, sizeof wanted, "%s_2nd_oom", tool);
         c->second[truth->tools] = plm_table_column(&truth->table, wanted);
+        snprintf(wanted, sizeof wanted, "%s_runtime_ns", tool);
+        c->runtime[truth->tools] = plm_table_column(&truth->table, wanted);
         c->memory[truth->tools++] = (int)i;
     }
 }
 
-static int find_columns(struct plm_truth *truth, struct columns *c, struct plm_error *error)
+static int find_columns(struct plm_truth *truth, enum plm_truth_need need, struct columns *c, struct plm_error *error)
 {
     const struct {
         const char *name;
@@ -97,9 +123,14 @@ static int find_columns(struct plm_truth *truth, struct columns *c, struct plm_e
         {"batch_size", &c->batch, true},
         {"total_gpu_memory", &c->total, false},
         {"zero_grad_mode", &c->zero_grad, false},
-        {"ground", &c->ground, true},
+        {"ground", &c->ground, need == PLM_TRUTH_NEEDS_GROUND},
         {"real_oom", &c->oom, false},
+        {"disturbed", &c->disturbed, false},
+        {"allocated", &c->kind[PLM_TRUTH_ALLOCATED], false},
+        {"reserved", &c->kind[PLM_TRUTH_RESERVED], false},
+        {"device_used", &c->kind[PLM_TRUTH_DEVICE], false},
     };
+    c->kind[PLM_TRUTH_LESS_FIRST] = -1;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         *wanted[i].column = plm_table_column(&truth->table, wanted[i].name);
         if (wanted[i].needed && *wanted[i].column < 0)
@@ -120,11 +151,36 @@ static int read_claims(const struct place *p, const struct columns *c, size_t to
             status = truth_value(p, c->tool_oom[i], &claim->judged, &claim->oom);
         if (status == 0)
             status = truth_value(p, c->second[i], &claim->second, &claim->second_oom);
+        if (status == 0)
+            status = real(p, c->runtime[i], &claim->seconds);
+        claim->seconds *= 1e-9;
     }
     return status;
 }
 
-static int read_row(const struct place *p, const struct columns *c, size_t tools, struct plm_truth_row *row)
+/* A kind with a column of its own has what stands there; for the others the one figure is what the user says it is. */
+static int read_ground(const struct place *p, const struct columns *c, struct plm_truth_row *row)
+{
+    uint64_t ground;
+    int status = whole(p, c->ground, &ground);
+    for (int i = 0; i < PLM_TRUTH_KINDS && status == 0; i++) {
+        row->ground[i] = ground;
+        if (c->kind[i] >= 0)
+            status = whole(p, c->kind[i], &row->ground[i]);
+    }
+    return status;
+}
+
+static bool has_ground(const struct plm_truth_row *row)
+{
+    for (int i = 0; i < PLM_TRUTH_KINDS; i++)
+        if (row->ground[i])
+            return true;
+    return false;
+}
+
+static int read_row(const struct place *p, const struct columns *c, enum plm_truth_need need, size_t tools,
+                    struct plm_truth_row *row)
 {
     const struct plm_table *t = p->table;
     uint64_t mode = 0;
@@ -143,7 +199,7 @@ static int read_row(const struct place *p, const struct columns *c, size_t tools
     if (status == 0)
         status = whole(p, c->total, &row->total);
     if (status == 0)
-        status = whole(p, c->ground, &row->ground);
+        status = read_ground(p, c, row);
     if (status == 0)
         status = whole(p, c->zero_grad, &mode);
     if (status)
@@ -154,12 +210,14 @@ static int read_row(const struct place *p, const struct columns *c, size_t tools
     if (!row->batch)
         return wrong(p, c->batch, plm_table_cell(t, p->row, c->batch), "a number from 1");
     status = truth_value(p, c->oom, &given, &row->oom);
-    if (status == 0 && !row->ground && !row->oom)
+    if (status == 0)
+        status = truth_value(p, c->disturbed, &given, &row->disturbed);
+    if (status == 0 && need == PLM_TRUTH_NEEDS_GROUND && !row->oom && !has_ground(row))
         return wrong(p, c->ground, plm_table_cell(t, p->row, c->ground), "an amount of memory");
     return status ? status : read_claims(p, c, tools, row);
 }
 
-int plm_truth_read(const char *path, struct plm_truth *truth, struct plm_error *error)
+int plm_truth_read(const char *path, enum plm_truth_need need, struct plm_truth *truth, struct plm_error *error)
 {
     struct place p = {.error = error};
     struct columns c = {0};
@@ -169,7 +227,7 @@ int plm_truth_read(const char *path, struct plm_truth *truth, struct plm_error *
     if (status)
         return status;
     p.table = &truth->table;
-    status = find_columns(truth, &c, error);
+    status = find_columns(truth, need, &c, error);
     if (status == 0 && !truth->table.rows)
         status = plm_fail(error, PLM_EFORMAT, "%.300s has a head line and no rows", path);
     if (status == 0) {
@@ -178,7 +236,7 @@ int plm_truth_read(const char *path, struct plm_truth *truth, struct plm_error *
             status = plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", path);
     }
     for (; status == 0 && truth->row && p.row < truth->table.rows; p.row++, truth->rows++)
-        status = read_row(&p, &c, truth->tools, &truth->row[p.row]);
+        status = read_row(&p, &c, need, truth->tools, &truth->row[p.row]);
     if (status)
         plm_truth_free(truth);
     return status;

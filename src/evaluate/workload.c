@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/ini.h"
 #include "base/install.h"
+#include "evaluate/levels.h"
 
 static struct plm_workload *section(struct plm_workloads *w, const char *name)
 {
@@ -55,6 +56,8 @@ static int take(const struct plm_ini_pair *pair, void *context, struct plm_error
     status = take_figure(pair, item, error);
     if (status)
         return status < 0 ? status : 0;
+    if (plm_levels_key(pair->key)) /* for designs, which read them when they are made */
+        return 0;
     if (!strcmp(pair->key, "script") && strlen(pair->value) < sizeof item->script && !strchr(pair->value, '/'))
         strcpy(item->script, pair->value);
     else if (!strcmp(pair->key, "first_sample") && !strcmp(pair->value, "late"))
@@ -62,8 +65,8 @@ static int take(const struct plm_ini_pair *pair, void *context, struct plm_error
     else if (strcmp(pair->key, "first_sample") != 0 || strcmp(pair->value, "before") != 0)
         return plm_fail(
             error, PLM_EFORMAT,
-            "%.300s:%d: %.60s = %.60s: there are script = FILE, first_sample = before or late, and the figures "
-            "sampler_ms, copy_gbs and copy_call_us",
+            "%.300s:%d: %.60s = %.60s: there are script = FILE, first_sample = before or late, the figures "
+            "sampler_ms, copy_gbs and copy_call_us, and the lists models, optimizers, batches, gpus and zero_grad",
             pair->path, pair->line, pair->key, pair->value);
     return 0;
 }

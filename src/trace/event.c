@@ -14,6 +14,7 @@ struct reading {
 
 struct field {
     const char *key;
+    size_t length; /* of the key */
     int (*read)(struct reading *r, const struct field *field, const struct plm_json_value *value);
     size_t place;  /* of a number in the event */
     unsigned flag; /* enum plm_trace_has */
@@ -239,16 +240,17 @@ static int read_dims(struct reading *r, const struct field *field, const struct 
 
 /* ---- objects ---- */
 
-#define WHOLE(key, member, flag) {key, read_whole, offsetof(struct plm_trace_event, member), flag}
+#define FIELD(key, read, place, flag) {key, sizeof(key) - 1, read, place, flag}
+#define AT(member)                    offsetof(struct plm_trace_event, member)
 static const struct field argument_fields[] = {
-    WHOLE("Python id", python_id, PLM_HAS_PYTHON_ID),
-    WHOLE("Python parent id", parent_id, PLM_HAS_PARENT_ID),
-    WHOLE("Sequence number", sequence, PLM_HAS_SEQUENCE),
-    WHOLE("Bytes", bytes, PLM_HAS_BYTES),
-    WHOLE("Addr", address, PLM_HAS_ADDRESS),
-    WHOLE("Device Type", device_type, PLM_HAS_DEVICE_TYPE),
-    {"Concrete Inputs", read_concrete, 0, 0},
-    {"Input Dims", read_dims, 0, 0},
+    FIELD("Python id", read_whole, AT(python_id), PLM_HAS_PYTHON_ID),
+    FIELD("Python parent id", read_whole, AT(parent_id), PLM_HAS_PARENT_ID),
+    FIELD("Sequence number", read_whole, AT(sequence), PLM_HAS_SEQUENCE),
+    FIELD("Bytes", read_whole, AT(bytes), PLM_HAS_BYTES),
+    FIELD("Addr", read_whole, AT(address), PLM_HAS_ADDRESS),
+    FIELD("Device Type", read_whole, AT(device_type), PLM_HAS_DEVICE_TYPE),
+    FIELD("Concrete Inputs", read_concrete, 0, 0),
+    FIELD("Input Dims", read_dims, 0, 0),
 };
 
 static int read_fields(struct reading *r, const struct field *fields, size_t count)
@@ -260,7 +262,7 @@ static int read_fields(struct reading *r, const struct field *fields, size_t cou
         if (status < 0 || v.token == PLM_JSON_END_OBJECT)
             return status;
         for (size_t i = 0; i < count && !field; i++)
-            if (v.text[0] == fields[i].key[0] && is(&v, fields[i].key))
+            if (v.length == fields[i].length && !memcmp(v.text, fields[i].key, v.length))
                 field = &fields[i];
         if (!field)
             status = plm_json_skip(r->json, r->error);
@@ -279,14 +281,14 @@ static int read_arguments(struct reading *r, const struct field *field, const st
 }
 
 static const struct field event_fields[] = {
-    {"ph", read_phase, 0, 0},
-    {"cat", read_category, 0, 0},
-    {"name", read_name, 0, 0},
-    {"pid", read_thread, offsetof(struct plm_trace_event, process), 0},
-    {"tid", read_thread, offsetof(struct plm_trace_event, thread), 0},
-    {"ts", read_time, offsetof(struct plm_trace_event, start), PLM_HAS_START},
-    {"dur", read_time, offsetof(struct plm_trace_event, duration), PLM_HAS_DURATION},
-    {"args", read_arguments, 0, 0},
+    FIELD("ph", read_phase, 0, 0),
+    FIELD("cat", read_category, 0, 0),
+    FIELD("name", read_name, 0, 0),
+    FIELD("pid", read_thread, AT(process), 0),
+    FIELD("tid", read_thread, AT(thread), 0),
+    FIELD("ts", read_time, AT(start), PLM_HAS_START),
+    FIELD("dur", read_time, AT(duration), PLM_HAS_DURATION),
+    FIELD("args", read_arguments, 0, 0),
 };
 
 int plm_trace_event_read(struct plm_json_reader *json, const char *file, struct plm_trace_event *event,

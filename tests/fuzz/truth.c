@@ -3,23 +3,30 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "evaluate/levels.h"
 #include "evaluate/truth.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct plm_error error = {0};
+    struct plm_levels levels;
     struct plm_truth truth;
-    if (plm_truth_read(fuzz_file(data, size), &truth, &error)) {
+    if (plm_truth_read(fuzz_file(data, size), PLM_TRUTH_NEEDS_GROUND, &truth, &error)) {
         if (!error.text[0])
             abort();
         return 0;
     }
     for (size_t i = 0; i < truth.rows; i++) {
         const struct plm_truth_row *row = &truth.row[i];
-        if (!*row->family || !*row->model || !row->batch || (!row->ground && !row->oom) || strlen(row->gpu) > size)
+        uint64_t ground = 0;
+        for (int k = 0; k < PLM_TRUTH_KINDS; k++)
+            ground |= row->ground[k];
+        if (!*row->family || !*row->model || !row->batch || (!ground && !row->oom) || strlen(row->gpu) > size)
             abort(); /* accepted, and not usable */
     }
+    if (plm_levels_of_truth(&truth, &levels) == 0)
+        plm_levels_free(&levels);
     plm_truth_free(&truth);
     return 0;
 }

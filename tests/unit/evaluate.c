@@ -1,4 +1,4 @@
-/* Truth files, figures over hand-made tables, and judging of outcomes that no run made. */
+/* Truth files, figures over hand-made tables, outcomes of records, workloads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,13 +93,15 @@ static void test_truth(void **state)
     struct plm_error error;
     struct plm_truth t;
     (void)state;
-    assert_int_equal(plm_truth_read(path, &t, &error), 0);
+    assert_int_equal(plm_truth_read(path, PLM_TRUTH_NEEDS_GROUND, &t, &error), 0);
     assert_int_equal(t.rows, 2);
     assert_int_equal(t.tools, 2); /* total_gpu_memory is no tool's: nothing says total_gpu_oom */
     assert_string_equal(t.tool[0], "a");
     assert_int_equal(t.row[0].zero_grad, PLM_TRUTH_ZERO_GRAD_UNKNOWN);
     assert_int_equal(t.row[1].zero_grad, 2);
-    assert_int_equal(t.row[0].ground, 500);
+    assert_int_equal(t.row[0].ground[PLM_TRUTH_LESS_FIRST], 500);
+    assert_int_equal(t.row[0].ground[PLM_TRUTH_ALLOCATED],
+                     500); /* there is one figure: of whatever kind it is said to be */
     NEAR(t.row[0].claim[0].memory, 510.5);
     assert_true(t.row[0].claim[0].second && t.row[0].claim[0].second_oom);
     assert_true(t.row[0].claim[1].oom);
@@ -129,7 +131,8 @@ static void test_truth_bad(void **state)
     struct plm_truth t;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(plm_truth_read(file("truth.csv", bad[i].text), &t, &error), PLM_EFORMAT);
+        assert_int_equal(plm_truth_read(file("truth.csv", bad[i].text), PLM_TRUTH_NEEDS_GROUND, &t, &error),
+                         PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
     }
 }
@@ -165,23 +168,25 @@ static void test_metrics(void **state)
          .estimate = 80,
          .error = -0.20,
          .agrees = true,
-         .capped_fails = true},
+         .capped_fails = {true, true}},
         {.answered = true,
          .compared = true,
          .judged = true,
+         .outside = true,
          .estimate = 130,
          .error = 0.30,
          .agrees = true,
+         .capped_fails = {false, true},
+         .seconds = 4,
          .width = 0.4},
-        {.answered = true, .judged = true, .estimate = 1200, .agrees = true},
+        {.answered = true, .judged = true, .estimate = 1200, .agrees = true, .oom = true},
         {.answered = true, .judged = true, .estimate = 900, .agrees = false},
     };
-    const bool oom[] = {false, false, false, true, false};
     struct plm_metrics m;
     (void)state;
     for (size_t i = 0; i < COUNT(s); i++)
-        s[i].conserved = plm_score_conserved(&s[i], oom[i], 1000);
-    assert_int_equal(plm_metrics_make(s, COUNT(s), &m), 0);
+        plm_score_conserve(&s[i], 1000);
+    assert_int_equal(plm_metrics_make(s, COUNT(s), 1, &m), 0);
     assert_int_equal(m.runs, 5);
     assert_int_equal(m.compared, 3);
     NEAR(m.median, 0.20);
@@ -192,193 +197,19 @@ static void test_metrics(void **state)
     NEAR(m.quantile[0], -0.17);
     NEAR(m.under, 1.0 / 3);
     NEAR(m.agreement, 0.8);
-    NEAR(m.pef, 0.4);                                        /* one ran out when capped, one verdict was wrong */
-    NEAR(m.mcp, (890.0 - 80 + 870 + 1000 - 900) / 5);
+    NEAR(m.pef[PLM_CAP_TORCH], 0.4); /* one ran out when capped, one verdict was wrong */
+    NEAR(m.pef[PLM_CAP_DEVICE], 0.6);
+    NEAR(m.mcp[PLM_CAP_TORCH], (890.0 - 80 + 870 + 1000 - 900) / 5);
+    NEAR(m.mcp[PLM_CAP_DEVICE], (890.0 - 80 - 130 + 1000 - 900) / 5);
+    assert_int_equal(m.outside, 1);
+    NEAR(m.inside, 0.15);
+    NEAR(m.seconds, 4);
+    NEAR(m.interval.low, 0.1);
+    NEAR(m.interval.high, 0.3);
     NEAR(m.width, 0.2);
-    assert_int_equal(plm_metrics_make(s, 0, &m), 0);
+    assert_int_equal(plm_metrics_make(s, 0, 1, &m), 0);
     NEAR(m.median, 0);
-    NEAR(m.pef, 0);
-}
-
-/* ---- judging ---- */
-
-static struct plm_workload workloads[] = {{.family = "CNN", .script = "cnn.py", .first_sample = PLM_SAMPLE_LATE},
-                                          {.family = "T", .script = "t.py"}};
-
-/* 400 reserved, of which 350 are enough, 10 outside, a context of 50 (40 to 70), 20 of uncertainty beyond that. */
-static struct plm_outcome outcome(void)
-{
-    return (struct plm_outcome){.done = true,
-                                .allocated = 300,
-                                .reserved = 400,
-                                .outside = 10,
-                                .context = 50,
-                                .context_low = 40,
-                                .context_high = 70,
-                                .low = 445,
-                                .high = 500,
-                                .least = 350,
-                                .early = 60};
-}
-
-struct made {
-    struct plm_truth_row row[3];
-    struct plm_bench_run run[3];
-    size_t run_of_row[3];
-    struct plm_truth truth;
-    struct plm_bench bench;
-};
-
-static void make(struct made *m)
-{
-    *m = (struct made){.truth = {.rows = 3}, .bench = {.runs = 3}};
-    m->truth.row = m->row;
-    m->bench.truth = &m->truth;
-    m->bench.run = m->run;
-    m->bench.run_of_row = m->run_of_row;
-    for (size_t i = 0; i < 3; i++) {
-        m->row[i] = (struct plm_truth_row){.family = i < 2 ? "CNN" : "T",
-                                           .model = "M",
-                                           .optimizer = "",
-                                           .run = "",
-                                           .batch = 1,
-                                           .ground = 410,
-                                           .total = 1000};
-        m->run[i] = (struct plm_bench_run){.row = &m->row[i],
-                                           .workload = &workloads[i < 2 ? 0 : 1],
-                                           .usable = 900,
-                                           .total = 1000,
-                                           .outcome = outcome(),
-                                           .known = true};
-        m->run_of_row[i] = i;
-    }
-}
-
-static void test_kinds(void **state)
-{
-    const struct plm_outcome o = outcome();
-    static const struct {
-        const char *name;
-        uint64_t low, bytes, high;
-    } want[] = {{"allocated", 295, 300, 320},
-                {"reserved", 395, 400, 420},
-                {"device", 445, 460, 500},
-                {"device-less-first", 405, 410, 430}};
-    enum plm_truth_kind kind;
-    (void)state;
-    for (size_t i = 0; i < COUNT(want); i++) {
-        struct plm_estimate e;
-        assert_int_equal(plm_truth_kind_parse(want[i].name, &kind), 0);
-        assert_string_equal(plm_truth_kind_name(kind), want[i].name);
-        e = plm_outcome_estimate(&o, kind);
-        assert_int_equal(e.low, want[i].low);
-        assert_int_equal(e.bytes, want[i].bytes);
-        assert_int_equal(e.high, want[i].high);
-    }
-    assert_int_equal(plm_truth_kind_parse("used", &kind), PLM_EINVAL);
-}
-
-/* Of the 70 that the context may take, 25 may come after the first sample: they widen what is compared with such a truth, and it alone. */
-static void test_later(void **state)
-{
-    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
-    struct plm_evaluation e;
-    struct made m;
-    (void)state;
-    make(&m);
-    for (size_t i = 0; i < 3; i++)
-        m.run[i].outcome.later = 25;
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).high, 455);
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).bytes, 410);
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_RESERVED).high, 420);
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_DEVICE).high, 500);
-    m.run[0].usable = 350 + 10 + 20 + 70; /* all that the upper end holds counts once */
-    m.run[1].usable = m.run[0].usable - 1;
-    m.row[1].oom = true;
-    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
-    assert_true(e.estimator[1].score[0].agrees && e.estimator[1].score[1].agrees);
-    plm_evaluation_free(&e);
-}
-
-static void test_judge(void **state)
-{
-    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST, .late_sample = true};
-    struct plm_evaluation e;
-    struct made m;
-    (void)state;
-    make(&m);
-    m.row[1].ground = 470; /* 60 more than estimated: 350 + 10 + 60 do not go into 410, but into the upper end */
-    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
-    assert_int_equal(e.estimators, 4);
-    assert_int_equal(e.families, 3);
-    assert_null(e.family[2].name);
-    NEAR(e.estimator[0].score[0].error, 0);
-    NEAR(e.estimator[0].score[1].error, -60.0 / 470);
-    assert_false(e.estimator[0].score[0].capped_fails);
-    assert_true(e.estimator[0].score[1].capped_fails);
-    assert_string_equal(e.estimator[1].name, "plimsoll, upper end");
-    assert_false(e.estimator[1].score[1].capped_fails);
-    NEAR(e.estimator[1].score[0].error, 20.0 / 410);
-    /* The sample that came late had seen 60 of it, for the family of which that is known. */
-    NEAR(e.estimator[2].score[0].error, -60.0 / 410);
-    assert_true(e.estimator[2].score[0].capped_fails);
-    NEAR(e.estimator[2].score[2].error, 0);
-    NEAR(e.family[0].metrics[0].pef, 0.5);
-    NEAR(e.family[2].metrics[0].pef, 1.0 / 3);
-    NEAR(e.family[0].metrics[0].width, (25.0 / 410 + 25.0 / 470) / 2);
-    plm_evaluation_free(&e);
-}
-
-/* Does it fit? What PyTorch can do with counts, not what it takes when there is plenty. */
-static void test_verdicts(void **state)
-{
-    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
-    struct plm_evaluation e;
-    struct made m;
-    (void)state;
-    make(&m);
-    m.run[0].usable = 410; /* 350 + 10 + 50 */
-    m.run[1].usable = 409;
-    m.row[1].oom = true;
-    m.run[2].outcome = (struct plm_outcome){.why = "it failed"};
-    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
-    assert_int_equal(e.estimators, 2);
-    assert_int_equal(e.failed, 1);
-    assert_true(e.estimator[0].score[0].agrees);
-    assert_true(e.estimator[0].score[0].compared);
-    assert_true(e.estimator[0].score[1].agrees);
-    assert_false(e.estimator[0].score[1].compared);
-    assert_false(e.estimator[0].score[2].answered);
-    assert_true(plm_score_fails(&e.estimator[0].score[2]));
-    /* 350 + 30 + 70 do not fit: the upper end says no where the real run did fit. */
-    assert_false(e.estimator[1].score[0].agrees);
-    NEAR(e.estimator[0].score[0].conserved, 1000 - 410);
-    NEAR(e.estimator[0].score[1].conserved, 1000);
-    NEAR(e.estimator[1].score[0].conserved, -430);
-    plm_evaluation_free(&e);
-}
-
-static void test_tools(void **state)
-{
-    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
-    struct plm_evaluation e;
-    struct made m;
-    (void)state;
-    make(&m);
-    m.truth.tools = 1;
-    strcpy(m.truth.tool[0], "a");
-    m.row[0].claim[0] = (struct plm_truth_claim){.memory = 451, .judged = true, .second = true};
-    m.row[1].claim[0] = (struct plm_truth_claim){.memory = 369, .judged = true, .second = true, .second_oom = true};
-    m.row[2].claim[0] = (struct plm_truth_claim){.memory = -1, .judged = true, .oom = true};
-    assert_int_equal(plm_judge(&m.bench, &options, &e), 0);
-    assert_string_equal(e.estimator[2].name, "a");
-    NEAR(e.estimator[2].score[0].error, 0.1);
-    NEAR(e.estimator[2].score[1].error, -0.1);
-    assert_false(e.estimator[2].score[2].compared);
-    NEAR(e.family[2].metrics[2].pef, 2.0 / 3);
-    NEAR(e.family[2].metrics[2].agreement, 2.0 / 3);
-    NEAR(e.family[2].metrics[2].mcp, (549.0 - 369 - 0) / 3);
-    plm_evaluation_free(&e);
+    NEAR(m.pef[PLM_CAP_TORCH], 0);
 }
 
 /* ---- a record ---- */
@@ -434,42 +265,6 @@ static void test_early(void **state)
     assert_int_equal(o.early, 0);
 }
 
-/* ---- results ---- */
-
-static void test_results(void **state)
-{
-    struct plm_bench_settings settings = {.folder = unit_folder()};
-    struct plm_error error;
-    struct made m;
-    (void)state;
-    make(&m);
-    m.bench.settings = &settings;
-    unlink(unit_path("results.csv"));
-    for (size_t i = 0; i < 3; i++)
-        snprintf(m.run[i].key, sizeof m.run[i].key, "key%zu", i);
-    m.run[0].outcome.cpu_seconds = 6.25;
-    snprintf(m.run[0].outcome.torch, sizeof m.run[0].outcome.torch, "2.6.0");
-    m.run[1].outcome = (struct plm_outcome){.why = "no, \"it\" failed"};
-    assert_int_equal(plm_results_add(&m.bench, &m.run[0], &error), 0);
-    assert_int_equal(plm_results_add(&m.bench, &m.run[1], &error), 0);
-    for (size_t i = 0; i < 3; i++) {
-        m.run[i].outcome = (struct plm_outcome){0};
-        m.run[i].known = false;
-    }
-    assert_int_equal(plm_results_read(&m.bench, &error), 0);
-    assert_true(m.run[0].known && m.run[0].outcome.done);
-    assert_int_equal(m.run[0].outcome.least, 350);
-    assert_int_equal(m.run[0].outcome.early, 60);
-    assert_string_equal(m.run[0].outcome.torch, "2.6.0");
-    NEAR(m.run[0].outcome.cpu_seconds, 6.25);
-    assert_false(m.run[1].known); /* what failed is tried again */
-    assert_string_equal(m.run[1].outcome.why, "no, \"it\" failed");
-    assert_false(m.run[2].known);
-    unit_write(unit_path("results.csv"), "key,done\nkey0,true\n", 19);
-    assert_int_equal(plm_results_read(&m.bench, &error), PLM_EFORMAT);
-    assert_contains(error.text, ":2: allocated is \"\"");
-}
-
 /* ---- workloads ---- */
 
 static void test_workloads(void **state)
@@ -509,9 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_cells), cmocka_unit_test(test_table_bad), cmocka_unit_test(test_table_put),
         cmocka_unit_test(test_truth),       cmocka_unit_test(test_truth_bad), cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_kinds),     cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_tools),     cmocka_unit_test(test_early),
-        cmocka_unit_test(test_results),     cmocka_unit_test(test_workloads), cmocka_unit_test(test_later),
+        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_early),     cmocka_unit_test(test_workloads),
     };
     return RUN(tests);
 }

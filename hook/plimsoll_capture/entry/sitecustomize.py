@@ -1,4 +1,4 @@
-"""How plimsoll enters an interpreter on the CPU: Python imports this file when it starts, because its folder is in PYTHONPATH.
+"""How plimsoll enters an interpreter without a virtual device: Python imports this file when it starts, because its folder is in PYTHONPATH.
 A sitecustomize of the user's, which this one hides, is run as well."""
 
 import importlib.machinery
@@ -9,11 +9,15 @@ import sys
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def _enter():
-    path = os.path.join(os.path.dirname(_HERE), "__init__.py")
-    spec = importlib.util.spec_from_file_location("plimsoll_capture", path)
+# What plimsoll sets when it wants one of its packages in the interpreter.
+_PACKAGES = {"PLIMSOLL_CAPTURE": "plimsoll_capture", "PLIMSOLL_MEASURE": "plimsoll_measure"}
+
+
+def _enter(package):
+    path = os.path.join(os.path.dirname(os.path.dirname(_HERE)), package, "__init__.py")
+    spec = importlib.util.spec_from_file_location(package, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["plimsoll_capture"] = module
+    sys.modules[package] = module
     spec.loader.exec_module(module)
 
 
@@ -27,9 +31,10 @@ def _chain():
     spec.loader.exec_module(module)
 
 
-if os.environ.get("PLIMSOLL_CAPTURE"):
-    try:
-        _enter()
-    except Exception as error:
-        sys.stderr.write(f"plimsoll: the hook could not be loaded: {error}\n")
+for _variable, _package in _PACKAGES.items():
+    if os.environ.get(_variable):
+        try:
+            _enter(_package)
+        except Exception as error:
+            sys.stderr.write(f"plimsoll: the hook could not be loaded: {error}\n")
 _chain()

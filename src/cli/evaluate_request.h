@@ -1,0 +1,29 @@
+/* What `plimsoll evaluate` is asked for. Strings belong to the command line and the environment. */
+#ifndef PLM_CLI_EVALUATE_REQUEST_H
+#define PLM_CLI_EVALUATE_REQUEST_H
+
+#include <limits.h>
+
+#include "evaluate/judge.h"
+
+enum { PLM_EVALUATE_METHODS = 64 };
+
+struct plm_evaluate_request {
+    const char *truth; /* NULL: none, for a design that has its levels from elsewhere */
+    const char *workloads, *python, *gpu, *stack, *folder, *json, *csv, *figures, *html, *pattern, *color, *plan;
+    const char *levels; /* "file", "workloads" or the path of a file */
+    int jobs;
+    bool resume, force, keep, bytes;
+    const char *forest;
+    const struct plm_method
+        *method[PLM_EVALUATE_METHODS]; /* without the run on the virtual GPU, which is always there */
+    size_t methods;
+    struct plm_design_options design;
+    struct plm_judge_options judge;
+    char own_folder[PATH_MAX]; /* a temporary one, if none was given */
+};
+
+/* Options, checked. PLM_EINVAL with a sentence. */
+int plm_evaluate_parse(struct plm_evaluate_request *request, int argc, char **argv, struct plm_error *error);
+
+#endif

@@ -1,0 +1,291 @@
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/install.h"
+#include "base/options.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "measure/meter.h"
+#include "measure/row.h"
+#include "report/draw.h"
+#include "report/report.h"
+
+/* How still the card must be before and after: equal samples in a row, and for how long to wait for that. */
+enum { SETTLE = 50, PATIENCE_MS = 3000, SAMPLE_US = 1000 };
+
+struct request {
+    const char *output, *family, *model, *run, *color;
+    int interval; /* milliseconds */
+    int batch;    /* 0: as it was seen */
+    bool bytes;
+    char **command;
+    struct plm_install install;
+    struct plm_meter meter;
+    uint64_t before;  /* bytes of the card in use before the command was started */
+    bool still;       /* these did not move */
+    char folder[64];  /* where processes leave what they measured */
+};
+
+static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+{
+    const struct plm_option table[] = {
+        {"output", 'o', PLM_OPTION_TEXT, &r->output, true},     {"family", 0, PLM_OPTION_TEXT, &r->family, false},
+        {"model", 0, PLM_OPTION_TEXT, &r->model, false},        {"run", 0, PLM_OPTION_TEXT, &r->run, false},
+        {"interval", 0, PLM_OPTION_NUMBER, &r->interval, true}, {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
+        {"color", 0, PLM_OPTION_TEXT, &r->color, true},         {"batch", 0, PLM_OPTION_NUMBER, &r->batch, false},
+    };
+    int rest, status = plm_options_parse(table, sizeof table / sizeof table[0], "measure", argc, argv, &rest, error);
+    if (status < 0)
+        return status;
+    if (rest >= argc)
+        return plm_fail(error, PLM_EINVAL,
+                        "no command given; write `plimsoll measure -o TRUTH.csv -- python train.py`");
+    if (r->interval < 1 || r->interval > 1000)
+        return plm_fail(error, PLM_EINVAL, "--interval takes milliseconds from 1 to 1000");
+    r->command = argv + rest;
+    return plm_measured_check(r->output, error);
+}
+
+/* ---- the command ---- */
+
+static void prepare(void *context)
+{
+    const struct request *r = context;
+    char number[32];
+    snprintf(number, sizeof number, "%d", r->interval * 1000);
+    setenv("PLIMSOLL_MEASURE", r->folder, 1);
+    setenv("PLIMSOLL_MEASURE_CARD", r->meter.uuid, 1);
+    setenv("PLIMSOLL_MEASURE_INTERVAL", number, 1);
+    snprintf(number, sizeof number, "%d", SETTLE);
+    setenv("PLIMSOLL_MEASURE_SETTLE", number, 1);
+    setenv("PLIMSOLL_SAMPLER", r->install.sampler, 1);
+    plm_prepend("PYTHONPATH", r->install.capture);
+}
+
+static void progress(char *out, size_t size, void *context)
+{
+    struct request *r = context;
+    uint64_t used = 0;
+    char text[32];
+    plm_meter_used(&r->meter, &used);
+    snprintf(out, size, "%s in use on the card", plm_size_text(text, sizeof text, used));
+}
+
+/* Each process that imported PyTorch left a file. Of those that used the card there should be one; *m is it, or the last that did
+   not. Returns how many did. */
+static int collect(const struct request *r, struct plm_measured *m, int *processes, struct plm_error *error)
+{
+    DIR *folder = opendir(r->folder);
+    struct dirent *entry;
+    int watched = 0;
+    *processes = 0;
+    *m = (struct plm_measured){0};
+    while (folder && (entry = readdir(folder))) {
+        size_t length = strlen(entry->d_name);
+        struct plm_measured one;
+        char path[PATH_MAX];
+        if (length < 4 || strcmp(entry->d_name + length - 4, ".ini") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", r->folder, entry->d_name);
+        if (plm_measured_read(path, &one, error) < 0) {
+            closedir(folder);
+            return -1;
+        }
+        ++*processes;
+        watched += one.watched;
+        if (one.watched || !watched)
+            *m = one;
+    }
+    if (folder)
+        closedir(folder);
+    return watched;
+}
+
+static void remove_folder(const struct request *r)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *folder = opendir(r->folder);
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.') {
+            snprintf(path, sizeof path, "%s/%s", r->folder, entry->d_name);
+            unlink(path);
+        }
+    if (folder)
+        closedir(folder);
+    rmdir(r->folder);
+}
+
+/* ---- what it came to ---- */
+
+/* Why there is no row; an exit status, 0 if there is one. */
+static int judge(const struct request *r, int status, int watched, int processes, struct plm_measured *m,
+                 struct plm_error *why)
+{
+    bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    m->oom = failed && m->ooms && (!*m->exception || strstr(m->exception, "OutOfMemoryError"));
+    if (WIFSIGNALED(status)) {
+        plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s): no row was written", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+        return PLM_EXIT_COMMAND;
+    }
+    if (failed && !m->oom) {
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d: no row was written", WEXITSTATUS(status));
+        return PLM_EXIT_COMMAND;
+    }
+    if (watched == 1 && *m->uuid && !strstr(r->meter.uuid, m->uuid))
+        plm_fail(why, PLM_EINVAL,
+                 "the command used another card (%.96s) than the one that was watched: no row was written", m->uuid);
+    else if (watched == 1 && m->failed_samples)
+        plm_fail(why, PLM_EINVAL, "the driver did not answer %llu times: no row was written",
+                 (unsigned long long)m->failed_samples);
+    else if (watched == 1 && !m->batch && !r->batch)
+        plm_fail(why, PLM_EINVAL,
+                 "no module was called with a batch: --batch N says how large it is; no row was written");
+    else if (watched == 1)
+        return PLM_EXIT_OK;
+    else if (watched > 1)
+        plm_fail(why, PLM_EINVAL, "%d processes of the command used the card, and a row is of one", watched);
+    else if (!processes)
+        plm_fail(why, PLM_EINVAL,
+                 "no Python of the command imported PyTorch and ended by itself (python -I and -S keep the hook out)");
+    else if (!strcmp(m->trouble, "cpu-only"))
+        plm_fail(why, PLM_EINVAL, "the command's PyTorch (%.60s) is not a build for CUDA", m->torch);
+    else if (*m->trouble)
+        plm_fail(why, PLM_EINVAL, "the card could not be watched: %.200s", m->trouble);
+    else
+        plm_fail(why, PLM_EINVAL, "the command did not use the GPU: no row was written");
+    return PLM_EXIT_CANNOT;
+}
+
+/* Memory that others took or gave back: before the job, or between its start and its end. */
+static void look_for_others(const struct request *r, struct plm_measured *m)
+{
+    uint64_t after = 0;
+    bool still = plm_meter_settle(&r->meter, SAMPLE_US, SETTLE, PATIENCE_MS, &after);
+    m->disturbed = !r->still || !still || !m->settled || m->first != r->before || after != m->first;
+}
+
+static void name_row(const struct request *r, struct plm_measured *m)
+{
+    char script[64];
+    struct tm utc;
+    time_t now = time(NULL);
+    plm_job_name(script, sizeof script, r->command);
+    snprintf(m->family, sizeof m->family, "%s", r->family ? r->family : script);
+    if (r->model)
+        snprintf(m->model, sizeof m->model, "%s", r->model);
+    else if (!*m->model)
+        snprintf(m->model, sizeof m->model, "%s", script);
+    if (r->batch)
+        m->batch = (uint64_t)r->batch;
+    m->interval_us = (uint64_t)r->interval * 1000;
+    snprintf(m->driver, sizeof m->driver, "%s", r->meter.driver);
+    strftime(m->measured, sizeof m->measured, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    if (r->run)
+        snprintf(m->run, sizeof m->run, "%s", r->run);
+    else
+        snprintf(m->run, sizeof m->run, "%.40s_%.30s_%llu_%llx", m->model, m->optimizer, (unsigned long long)m->batch,
+                 (unsigned long long)now);
+}
+
+static void show(const struct request *r, const struct plm_measured *m)
+{
+    const struct plm_report_options options = {.bytes = r->bytes,
+                                               .color = plm_want_color(r->color, STDOUT_FILENO),
+                                               .utf8 = plm_want_utf8(),
+                                               .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_page p = {stdout, &options};
+    const struct {
+        const char *name;
+        uint64_t bytes;
+        const char *what;
+    } line[] = {
+        {"allocated", m->allocated, "PyTorch's peak of tensors"},
+        {"reserved", m->reserved, "PyTorch's peak of segments"},
+        {"device used", plm_measured_used(m), "largest sample less the first one"},
+        {"context", m->context, "of it, before PyTorch allocated"},
+    };
+    char amount[32];
+    printf("%s%s%s on ", plm_ink(&p, PLM_INK_BOLD), m->oom ? "Ran out of memory" : "Measured",
+           plm_ink(&p, PLM_INK_PLAIN));
+    plm_page_name(&p, m->gpu, 0, 0);
+    fputs(": ", stdout);
+    plm_page_name(&p, m->model, 0, 0);
+    printf(", batch %llu, ", (unsigned long long)m->batch);
+    plm_page_name(&p, *m->optimizer ? m->optimizer : "no optimizer", 0, 0);
+    printf(", %llu steps, %llu samples.\n", (unsigned long long)m->steps, (unsigned long long)m->samples);
+    for (size_t i = 0; i < sizeof line / sizeof line[0]; i++)
+        printf("  %-12s %*s  %s\n", line[i].name, plm_page_amount_columns(&p),
+               plm_page_amount(&p, amount, sizeof amount, line[i].bytes), line[i].what);
+    if (m->disturbed)
+        printf("%sDisturbed%s: memory of the card moved that is not this job's; the row says so.\n",
+               plm_ink(&p, PLM_INK_YELLOW), plm_ink(&p, PLM_INK_PLAIN));
+    fputs("Row added to ", stdout);
+    plm_page_name(&p, r->output, 0, 0);
+    fputs(".\n", stdout);
+}
+
+static int finish(const struct request *r, int status)
+{
+    struct plm_measured m;
+    struct plm_error error = {0};
+    int processes, watched = collect(r, &m, &processes, &error), result;
+    if (watched < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    result = judge(r, status, watched, processes, &m, &error);
+    if (result)
+        return plm_complain(result, error.text);
+    look_for_others(r, &m);
+    name_row(r, &m);
+    if (plm_measured_append(r->output, &m, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    show(r, &m);
+    return PLM_EXIT_OK;
+}
+
+static int measure(struct request *r)
+{
+    struct plm_error error = {0};
+    int failure, status;
+    pid_t child;
+    if (plm_meter_choose(&r->meter, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"), &error) < 0)
+        return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+    r->still = plm_meter_settle(&r->meter, SAMPLE_US, SETTLE, PATIENCE_MS, &r->before);
+    snprintf(r->folder, sizeof r->folder, "/tmp/plimsoll-measure-XXXXXX");
+    if (!mkdtemp(r->folder))
+        return plm_complain(PLM_EXIT_CANNOT, "no folder can be made in /tmp");
+    plm_forward_signals();
+    child = plm_command_start(r->command, prepare, r, &failure);
+    if (child < 0) {
+        remove_folder(r);
+        return plm_could_not_start(r->command[0], failure);
+    }
+    status = plm_await(child, progress, r);
+    status = finish(r, status);
+    remove_folder(r);
+    return status;
+}
+
+int plm_cmd_measure(int argc, char **argv)
+{
+    struct request r = {.output = "truth.csv", .color = "auto", .interval = 1};
+    struct plm_error error;
+    int status;
+    if (parse(&r, argc, argv, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_install_find(&r.install, &error) < 0 || plm_meter_open(&r.meter, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    status = measure(&r);
+    plm_meter_close(&r.meter);
+    return status;
+}

@@ -1,0 +1,209 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "cli/cli.h"
+#include "estimate/forest.h"
+#include "estimate/schedtune.h"
+#include "report/draw.h"
+#include "report/report.h"
+
+struct request {
+    const char *method, *data, *output, *color;
+    int seed, trees;
+    bool json, force;
+};
+
+/* Methods that learn. Their amounts are in MiB. */
+static const struct {
+    const char *name;
+    int (*train)(const char *path, const struct plm_forest_settings *settings, struct plm_forest *forest,
+                 struct plm_error *error);
+} learners[] = {
+    {PLM_SCHEDTUNE_METHOD, plm_schedtune_train},
+};
+enum { LEARNERS = sizeof learners / sizeof learners[0], FEATURES_SHOWN = 6, NAME_COLUMNS = 12 };
+
+#define MIB 1048576.0
+
+static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+{
+    const struct plm_option table[] = {
+        {"method", 0, PLM_OPTION_TEXT, &r->method, true},  {"output", 'o', PLM_OPTION_TEXT, &r->output, false},
+        {"force", 'f', PLM_OPTION_FLAG, &r->force, false}, {"seed", 0, PLM_OPTION_NUMBER, &r->seed, true},
+        {"trees", 0, PLM_OPTION_NUMBER, &r->trees, true},  {"json", 0, PLM_OPTION_FLAG, &r->json, false},
+        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
+    };
+    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "train", argc, argv, &r->data, 1,
+                                          &words, error);
+    if (status < 0)
+        return status;
+    if (words != 1)
+        return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll train --method schedtune DATA.csv -o FILE`",
+                        words ? "one data file at a time" : "no data file given");
+    if (!r->output)
+        return plm_fail(error, PLM_EINVAL, "-o FILE says where the forest goes");
+    if (r->trees < 1 || r->trees > PLM_FOREST_TREES)
+        return plm_fail(error, PLM_EINVAL, "--trees takes a number from 1 to %d", PLM_FOREST_TREES);
+    if (!r->force && !access(r->output, F_OK))
+        return plm_fail(error, PLM_EINVAL, "%.300s is there already: -f replaces it", r->output);
+    return 0;
+}
+
+static int train(const struct request *r, struct plm_forest *forest, struct plm_error *error)
+{
+    const struct plm_forest_settings settings = {.trees = (size_t)r->trees, .seed = (uint64_t)r->seed};
+    for (int i = 0; i < LEARNERS; i++)
+        if (!strcmp(r->method, learners[i].name))
+            return learners[i].train(r->data, &settings, forest, error);
+    return plm_fail(error, PLM_EINVAL, "--method %.60s: the method that learns is " PLM_SCHEDTUNE_METHOD, r->method);
+}
+
+/* Under another name first: what is there is whole, or was not touched. */
+static int save(const struct request *r, const struct plm_forest *forest, struct plm_error *error)
+{
+    char *path = NULL;
+    FILE *out;
+    int failed;
+    if (asprintf(&path, "%s.%ld", r->output, (long)getpid()) < 0)
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for a path");
+    out = fopen(path, "wxe");
+    failed = !out || plm_forest_save(out, forest);
+    if (out)
+        failed |= fclose(out) != 0;
+    failed = failed || rename(path, r->output);
+    if (failed) {
+        plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", r->output, strerror(errno));
+        if (out)
+            unlink(path);
+    }
+    free(path);
+    return failed ? PLM_EIO : 0;
+}
+
+/* ---- what it learned ---- */
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct plm_forest_feature *const *p = a, *const *q = b;
+    double d = (*q)->importance - (*p)->importance;
+    if (d != 0)
+        return d > 0 ? 1 : -1;
+    return *p < *q ? -1 : *p > *q;
+}
+
+static size_t rank(const struct plm_forest *f, const struct plm_forest_feature *order[PLM_FOREST_FEATURES])
+{
+    for (size_t i = 0; i < f->features; i++)
+        order[i] = &f->feature[i];
+    qsort(order, f->features, sizeof order[0], by_importance);
+    return f->features;
+}
+
+/* 15347 becomes "15,347". */
+static const char *grouped(char *buffer, size_t size, double value)
+{
+    char digits[32];
+    size_t length, at = 0;
+    snprintf(digits, sizeof digits, "%.0f", value);
+    length = strlen(digits);
+    for (size_t i = 0; i < length && at + 2 < size; i++) {
+        if (i && (length - i) % 3 == 0)
+            buffer[at++] = ',';
+        buffer[at++] = digits[i];
+    }
+    buffer[at] = '\0';
+    return buffer;
+}
+
+static void show(const struct request *r, const struct plm_forest *f)
+{
+    const struct plm_report_options options = {.color = plm_want_color(r->color, STDOUT_FILENO),
+                                               .utf8 = plm_want_utf8(),
+                                               .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_page p = {stdout, &options};
+    const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
+    size_t features = rank(f, order);
+    char low[32], high[32];
+    printf("%s%s%s: %zu trees with %zu nodes learned from %llu rows (seed %llu).\n", plm_ink(&p, PLM_INK_BOLD),
+           f->method, plm_ink(&p, PLM_INK_PLAIN), f->trees, f->nodes, (unsigned long long)f->rows,
+           (unsigned long long)f->seed);
+    printf("The rows took %s to %s MiB: it cannot predict above %s MiB.\n", grouped(low, sizeof low, f->low),
+           grouped(high, sizeof high, f->high), high);
+    if (f->oob_rows)
+        printf("On rows that a tree had not seen (%llu): R%s %.3f, median error %.1f %%.\n",
+               (unsigned long long)f->oob_rows, options.utf8 ? "\xc2\xb2" : "^2", f->oob_r2, 100 * f->oob_error);
+    plm_page_title(&p, "What decides");
+    for (size_t i = 0; i < features && i < FEATURES_SHOWN; i++) {
+        const struct plm_forest_feature *one = order[i];
+        fputs("  ", stdout);
+        plm_page_name(&p, one->name, NAME_COLUMNS, 1);
+        printf(" %5.1f %%  ", 100 * one->importance);
+        plm_page_bar(&p, plm_page_room(&p, NAME_COLUMNS + 34), 0, (uint64_t)(1000 * one->importance), 1000);
+        printf("  %g to %g\n", one->low, one->high);
+    }
+    fputs("\nNext: plimsoll estimate --method schedtune --forest ", stdout);
+    plm_page_name(&p, r->output, 0, 0);
+    fputs(" DESCRIPTION.json\n", stdout);
+}
+
+static void describe(const struct request *r, const struct plm_forest *f)
+{
+    const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
+    size_t features = rank(f, order);
+    struct plm_json json;
+    plm_json_start(&json, stdout);
+    plm_json_object(&json, NULL);
+    plm_json_string(&json, "schema", "plimsoll.training/1");
+    plm_json_string(&json, "method", f->method);
+    plm_json_string(&json, "forest", r->output);
+    plm_json_integer(&json, "rows", f->rows);
+    plm_json_integer(&json, "seed", f->seed);
+    plm_json_integer(&json, "trees", f->trees);
+    plm_json_integer(&json, "nodes", f->nodes);
+    plm_json_integer(&json, "lowest", (uint64_t)(f->low * MIB));
+    plm_json_integer(&json, "highest", (uint64_t)(f->high * MIB));
+    if (f->oob_rows) {
+        plm_json_object(&json, "out_of_bag");
+        plm_json_integer(&json, "rows", f->oob_rows);
+        plm_json_real(&json, "r2", f->oob_r2);
+        plm_json_real(&json, "median_relative_error", f->oob_error);
+        plm_json_end_object(&json);
+    }
+    plm_json_array(&json, "features");
+    for (size_t i = 0; i < features; i++) {
+        plm_json_object(&json, NULL);
+        plm_json_string(&json, "name", order[i]->name);
+        plm_json_real(&json, "importance", order[i]->importance);
+        plm_json_real(&json, "lowest", order[i]->low);
+        plm_json_real(&json, "highest", order[i]->high);
+        plm_json_end_object(&json);
+    }
+    plm_json_end_array(&json);
+    plm_json_end_object(&json);
+    plm_json_finish(&json);
+}
+
+int plm_cmd_train(int argc, char **argv)
+{
+    struct request r = {.method = PLM_SCHEDTUNE_METHOD, .color = "auto", .trees = 100};
+    struct plm_forest forest;
+    struct plm_error error;
+    int status;
+    if (parse(&r, argc, argv, &error) < 0 || train(&r, &forest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    status = save(&r, &forest, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
+    if (status == PLM_EXIT_OK && r.json)
+        describe(&r, &forest);
+    else if (status == PLM_EXIT_OK)
+        show(&r, &forest);
+    plm_forest_free(&forest);
+    if (status == PLM_EXIT_OK && (fflush(stdout) || ferror(stdout)))
+        return plm_complain(PLM_EXIT_CANNOT, "the answer could not be written");
+    return status;
+}

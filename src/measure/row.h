@@ -1,0 +1,40 @@
+/*
+ * One measured run, and the truth file that it is a row of: the columns that `plimsoll evaluate` reads, and more.
+ *
+ * plm_measured_read() reads what the hook left of a process, plm_measured_append() adds the row to a file, which it makes with a head line if it is
+ * not there. Plain values, nothing to free. Fails with one sentence: PLM_EIO, PLM_EFORMAT (a file with other columns, an unusable report),
+ * PLM_ENOMEM.
+ */
+#ifndef PLM_MEASURE_ROW_H
+#define PLM_MEASURE_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct plm_error;
+
+struct plm_measured {
+    char run[128], family[64], model[64], optimizer[64];
+    char gpu[96], uuid[96], torch[64], cuda[32], driver[96], measured[32];
+    char exception[64];     /* that ended the program; "" */
+    char trouble[200];      /* why the card was not watched; "" */
+    uint64_t batch, steps;
+    int zero_grad;          /* -1: not seen */
+    uint64_t total;         /* bytes of the card, as CUDA tells them */
+    uint64_t allocated, reserved; /* PyTorch's peaks */
+    uint64_t first, context, most; /* samples: before the context; what the context added; the largest */
+    uint64_t samples, failed_samples, interval_us, settle, ooms;
+    bool watched;           /* the card was used, and these are of it */
+    bool settled, oom, disturbed;
+};
+
+/* Of the card, by this job, with its context. */
+uint64_t plm_measured_used(const struct plm_measured *m);
+
+int plm_measured_read(const char *path, struct plm_measured *m, struct plm_error *error);
+
+/* Can a row be added to this file? Also if it is not there yet. */
+int plm_measured_check(const char *path, struct plm_error *error);
+int plm_measured_append(const char *path, const struct plm_measured *m, struct plm_error *error);
+
+#endif

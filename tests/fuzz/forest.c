@@ -1,0 +1,30 @@
+/* Forests: files of foreign origin. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "estimate/forest.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    double x[PLM_FOREST_FEATURES] = {0};
+    struct plm_error error = {0};
+    struct plm_forest forest;
+    if (plm_forest_load(fuzz_file(data, size), &forest, &error)) {
+        if (!error.text[0])
+            abort();
+        return 0;
+    }
+    /* Asked at both ends of what it knows and beyond: it must end, and answer from its range. */
+    for (int end = 0; end < 3; end++) {
+        double answer;
+        for (size_t i = 0; i < forest.features; i++)
+            x[i] = end == 0 ? forest.feature[i].low : end == 1 ? forest.feature[i].high : 1e30;
+        answer = plm_forest_predict(&forest, x);
+        if (!(answer >= forest.low * (1 - 1e-6) && answer <= forest.high * (1 + 1e-6)))
+            abort();
+    }
+    plm_forest_free(&forest);
+    return 0;
+}

@@ -1,0 +1,354 @@
+/* Forests: what one tree makes of rows, what many do, their files, and the tables that SchedTune learns from. */
+#include "estimate/forest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "estimate/schedtune.h"
+#include "unit.h"
+
+#define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+static const char *file(const char *name, const char *text)
+{
+    const char *path = unit_path(name);
+    unit_write(path, text, strlen(text));
+    return path;
+}
+
+static struct plm_forest trained(const double *x, const double *y, size_t rows, size_t features, size_t trees,
+                                 uint64_t seed, bool all_rows)
+{
+    const struct plm_forest_data data = {x, y, rows, features};
+    const struct plm_forest_settings settings = {trees, seed, all_rows};
+    struct plm_error error;
+    struct plm_forest f;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);
+    for (size_t i = 0; i < f.features; i++)
+        snprintf(f.feature[i].name, sizeof f.feature[i].name, "f%zu", i);
+    snprintf(f.method, sizeof f.method, "test");
+    snprintf(f.target, sizeof f.target, "y");
+    return f;
+}
+
+/* ---- one tree ---- */
+
+static void test_a_step(void **state)
+{
+    /* The second feature is the same everywhere and cannot split. */
+    static const double x[] = {0, 7, 1, 7, 2, 7, 3, 7, 4, 7, 5, 7, 6, 7, 7, 7, 8, 7, 9, 7};
+    static const double y[] = {1, 1, 1, 1, 1, 11, 11, 11, 11, 11};
+    struct plm_forest f = trained(x, y, 10, 2, 1, 0, true);
+    (void)state;
+    assert_int_equal(f.nodes, 3);
+    assert_int_equal(f.node[0].feature, 0);
+    NEAR(f.node[0].value, 4.5); /* the middle between 4 and 5 */
+    assert_int_equal(f.node[0].right, 2);
+    assert_int_equal(f.node[1].feature, -1);
+    NEAR(f.node[1].value, 1);
+    NEAR(f.node[2].value, 11);
+    NEAR(f.feature[0].importance, 1);
+    NEAR(f.feature[1].importance, 0);
+    NEAR(f.low, 1);
+    NEAR(f.high, 11);
+    NEAR(f.feature[0].high, 9);
+    assert_int_equal(f.oob_rows, 0); /* every tree saw every row */
+    NEAR(plm_forest_predict(&f, (double[]){4.5, 7}), 1); /* on the threshold: left */
+    NEAR(plm_forest_predict(&f, (double[]){4.6, 7}), 11);
+    plm_forest_free(&f);
+}
+
+/* The split that lowers the squared error most comes first: here the one that parts 100 from the rest. */
+static void test_the_best_split(void **state)
+{
+    static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const double y[] = {1, 1, 2, 2, 3, 3, 4, 4, 5, 100};
+    struct plm_forest f = trained(x, y, 10, 1, 1, 3, true);
+    (void)state;
+    NEAR(f.node[0].value, 8.5);
+    for (size_t i = 0; i < 10; i++)
+        NEAR(plm_forest_predict(&f, &x[i]), y[i]);
+    plm_forest_free(&f);
+}
+
+/* Rows that nothing tells apart are one leaf: their mean. */
+static void test_equal_rows(void **state)
+{
+    static const double x[] = {1, 1, 1, 1, 1, 2, 2, 2, 2, 2};
+    static const double y[] = {1, 2, 3, 4, 5, 10, 10, 10, 10, 60};
+    struct plm_forest f = trained(x, y, 10, 1, 1, 0, true);
+    (void)state;
+    assert_int_equal(f.nodes, 3);
+    NEAR(plm_forest_predict(&f, (double[]){0}), 3);
+    NEAR(plm_forest_predict(&f, (double[]){5}), 20);
+    plm_forest_free(&f);
+}
+
+/* ---- many ---- */
+
+enum { ROWS = 200 };
+
+static void curve(double *x, double *y)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        x[2 * i] = (double)i;
+        x[2 * i + 1] = (double)(i * 7919 % 101); /* says nothing */
+        y[i] = 100 + 3 * (double)i;
+    }
+}
+
+static void test_many_trees(void **state)
+{
+    static double x[2 * ROWS], y[ROWS];
+    struct plm_forest a, b, c;
+    (void)state;
+    curve(x, y);
+    a = trained(x, y, ROWS, 2, 100, 1, false);
+    b = trained(x, y, ROWS, 2, 100, 1, false);
+    c = trained(x, y, ROWS, 2, 100, 2, false);
+    assert_int_equal(a.trees, 100);
+    assert_int_equal(a.nodes, b.nodes);
+    assert_memory_equal(a.node, b.node, a.nodes * sizeof *a.node); /* the same seed, the same forest */
+    assert_true(a.nodes != c.nodes || memcmp(a.node, c.node, a.nodes * sizeof *a.node) != 0);
+    assert_int_equal(a.oob_rows, ROWS);
+    assert_true(a.oob_r2 > 0.99 && a.oob_r2 < 1);
+    assert_true(a.oob_error > 0 && a.oob_error < 0.02);
+    assert_true(a.feature[0].importance > 0.99);
+    NEAR(a.feature[0].importance + a.feature[1].importance, 1);
+    /* It knows nothing beyond its rows. */
+    assert_true(plm_forest_predict(&a, (double[]){1e6, 0}) <= a.high);
+    assert_true(fabs(plm_forest_predict(&a, (double[]){100, 50}) - 400) < 10);
+    plm_forest_free(&a);
+    plm_forest_free(&b);
+    plm_forest_free(&c);
+}
+
+/* A draw with replacement leaves out e^-1 of the rows: each is out of the bag of about 37 trees in 100. */
+static void test_draws(void **state)
+{
+    static double x[2 * ROWS], y[ROWS];
+    struct plm_forest one, all;
+    (void)state;
+    curve(x, y);
+    one = trained(x, y, ROWS, 2, 1, 5, false);
+    all = trained(x, y, ROWS, 2, 1, 5, true);
+    assert_in_range(one.oob_rows, 55, 92);
+    assert_true(one.nodes < all.nodes);
+    assert_int_equal(all.nodes, 2 * ROWS - 1);
+    plm_forest_free(&one);
+    plm_forest_free(&all);
+}
+
+static void test_nothing_to_learn(void **state)
+{
+    double x[20] = {0}, y[20];
+    struct plm_forest_data data = {x, y, 20, 1};
+    struct plm_forest_settings settings = {.trees = 3};
+    struct plm_error error;
+    struct plm_forest f;
+    (void)state;
+    for (size_t i = 0; i < 20; i++)
+        y[i] = 5;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);
+    assert_int_equal(f.nodes, 3);
+    NEAR(plm_forest_predict(&f, x), 5);
+    plm_forest_free(&f);
+    data.rows = 9;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_contains(error.text, "9 rows are too few");
+    data.rows = 20;
+    y[3] = 0;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_contains(error.text, "the target of row 4");
+    y[3] = 5;
+    x[7] = NAN;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_contains(error.text, "a feature of row 8");
+    x[7] = 0;
+    settings.trees = 0;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_contains(error.text, "trees");
+}
+
+/* ---- files ---- */
+
+static void save(const struct plm_forest *f, const char *path)
+{
+    FILE *out = fopen(path, "we");
+    assert_non_null(out);
+    assert_int_equal(plm_forest_save(out, f), 0);
+    fclose(out);
+}
+
+static void test_file(void **state)
+{
+    static double x[2 * ROWS], y[ROWS];
+    const char *first = unit_path("first"), *second = unit_path("second");
+    struct plm_error error;
+    struct plm_forest a, b;
+    char *one, *two;
+    size_t size_one, size_two;
+    (void)state;
+    curve(x, y);
+    a = trained(x, y, ROWS, 2, 20, 9, false);
+    save(&a, first);
+    assert_int_equal(plm_forest_load(first, &b, &error), 0);
+    assert_int_equal(b.nodes, a.nodes);
+    assert_int_equal(b.trees, 20);
+    assert_int_equal(b.rows, ROWS);
+    assert_int_equal(b.seed, 9);
+    assert_string_equal(b.feature[1].name, "f1");
+    for (size_t i = 0; i < ROWS; i++) /* to the last bit */
+        assert_true(plm_forest_predict(&a, &x[2 * i]) == plm_forest_predict(&b, &x[2 * i]));
+    save(&b, second);
+    one = unit_read(first, &size_one);
+    two = unit_read(second, &size_two);
+    assert_int_equal(size_one, size_two);
+    assert_memory_equal(one, two, size_one);
+    free(one);
+    free(two);
+    plm_forest_free(&a);
+    plm_forest_free(&b);
+}
+
+#define HEAD "plimsoll-forest 1\nmethod test\ntarget y\nrows 20\nseed 0\nrange 1 9\nout-of-bag 0 0 0\n"
+#define ONE  HEAD "features 1\nfeature a 0 9 1\n"
+
+static void test_good_file(void **state)
+{
+    struct plm_error error;
+    struct plm_forest f;
+    (void)state;
+    assert_int_equal(plm_forest_load(file("good", ONE "trees 2\ntree 1\nleaf 3\ntree 5\nsplit 0 4.5\nleaf 1\n"
+                                                      "split 0 6\nleaf 2\nleaf 9\nend\n"),
+                                     &f, &error),
+                     0);
+    NEAR(plm_forest_predict(&f, (double[]){4}), 2); /* (3 + 1) / 2 */
+    NEAR(plm_forest_predict(&f, (double[]){5}), 2.5);
+    NEAR(plm_forest_predict(&f, (double[]){7}), 6);
+    plm_forest_free(&f);
+}
+
+static void test_bad_files(void **state)
+{
+    static const struct {
+        const char *text, *part;
+    } bad[] = {
+        {"", "is not a forest of `plimsoll train`"},
+        {"hello\n", "is not a forest of `plimsoll train`"},
+        {"plimsoll-forest 2\n", "version 2"},
+        {"plimsoll-forest 1\n", ":2: the file ends too early"},
+        {"plimsoll-forest 1\nmethod  a\n", ":2: there should be words"},
+        {"plimsoll-forest 1\nmethod a \n", ":2: there should be words"},
+        {"plimsoll-forest 1\nmethod a b\n", ":2: there should be \"method\" with 1 value"},
+        {"plimsoll-forest 1\nmethod a\ntarget y\nrows 1x\n", ":4: a whole number from 1"},
+        {HEAD "features 17\n", ":8: a whole number from 1 to 16"},
+        {HEAD "features 1\nfeature a 9 0 1\n", ":9: the lower end"},
+        {HEAD "features 1\nfeature a 0 9 2\n", ":9: an importance"},
+        {HEAD "features 1\nfeature a 0 inf 1\n", ":9: a number should be there"},
+        {ONE "trees 0\n", ":10: a whole number from 1"},
+        {ONE "trees 10001\n", ":10: a whole number from 1 to 10000"},
+        {ONE "trees 1\ntree 99999999999\n", ":11: a whole number from 1"},
+        {ONE "trees 1\ntree 1\nleaf 10\nend\n", ":12: a leaf lies outside"},
+        {ONE "trees 1\ntree 1\nleaf nan\nend\n", ":12: a number should be there"},
+        {ONE "trees 1\ntree 1\nleaf 0x3\nend\n", ":12: a number should be there"},
+        {ONE "trees 1\ntree 1\ntwig 3\nend\n", ":12: there should be \"leaf\""},
+        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":12: a whole number from 0 to 0"},
+        {ONE "trees 1\ntree 1\nsplit 0 3\nend\n", ":12: a split of the tree lacks"},
+        {ONE "trees 1\ntree 2\nsplit 0 3\nleaf 1\nend\n", ":13: a split of the tree lacks"},
+        {ONE "trees 1\ntree 2\nleaf 1\nleaf 1\nend\n", ":13: the tree was complete"},
+        {ONE "trees 1\ntree 1\nleaf 1\n", ":13: the file ends too early"},
+        {ONE "trees 1\ntree 1\nleaf 1", ":12: the file ends in the middle"},
+        {ONE "trees 1\ntree 1\nleaf 1\nend\nmore\n", ":13: something follows the end"},
+    };
+    struct plm_error error;
+    struct plm_forest f;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        int status = plm_forest_load(file("bad", bad[i].text), &f, &error);
+        assert_true(status == PLM_EFORMAT || status == PLM_EVERSION);
+        assert_contains(error.text, bad[i].part);
+        assert_null(f.node);
+    }
+    assert_int_equal(plm_forest_load(unit_path("nowhere"), &f, &error), PLM_EIO);
+    assert_int_equal(plm_forest_load(unit_folder(), &f, &error), PLM_EFORMAT);
+}
+
+/* ---- SchedTune's tables ---- */
+
+#define COLUMNS \
+    "SM Count,input,comment,Activations,parameters,Pipelines/CUDA cores,Memory bandwidth (GB/s),peak mem usage\n"
+
+static const char *runs(const char *head, const char *last)
+{
+    static char text[4096];
+    size_t at = (size_t)snprintf(text, sizeof text, "%s", head);
+    for (int i = 1; i < 12; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "30,%d,x,%d,44.5,2560,448,%d\n", i, 100 * i, 500 + 100 * i);
+    snprintf(text + at, sizeof text - at, "%s", last);
+    return text;
+}
+
+static void test_schedtune(void **state)
+{
+    const struct plm_forest_settings settings = {.trees = 1, .all_rows = true};
+    const double row[PLM_SCHEDTUNE_FEATURES] = {300, 44.5, 3, 448, 2560, 30};
+    struct plm_error error;
+    struct plm_forest f;
+    (void)state;
+    assert_int_equal(plm_schedtune_train(file("runs.csv", runs(COLUMNS, "")), &settings, &f, &error), 0);
+    assert_int_equal(f.rows, 11);
+    assert_string_equal(f.method, "schedtune");
+    assert_string_equal(f.feature[PLM_SCHEDTUNE_SMS].name, "sms");
+    NEAR(f.feature[PLM_SCHEDTUNE_ACTIVATIONS].high, 1100);
+    NEAR(f.feature[PLM_SCHEDTUNE_BANDWIDTH].low, 448);
+    NEAR(plm_forest_predict(&f, row), 800);
+    assert_int_equal(plm_schedtune_check("f", &f, &error), 0);
+    f.features--;
+    assert_int_equal(plm_schedtune_check("f", &f, &error), PLM_EFORMAT);
+    assert_contains(error.text, "other features");
+    f.features++;
+    f.method[0] = 'x';
+    assert_int_equal(plm_schedtune_check("f", &f, &error), PLM_EFORMAT);
+    plm_forest_free(&f);
+}
+
+static void test_schedtune_bad(void **state)
+{
+    static const struct {
+        const char *head, *last, *part;
+    } bad[] = {
+        {"SM count,input,parameters,activations,a,b,c,d\n", "", "no column \"Memory bandwidth (GB/s)\""},
+        {COLUMNS, "30,1,x,many,44.5,2560,448,500\n", ":13: Activations is \"many\", which is not a number"},
+        {COLUMNS, "30,1,x,100,,2560,448,500\n", ":13: parameters is \"\""},
+        {COLUMNS, "30,1,x,100,44.5,2560,448,0\n", ":13: peak mem usage is 0"},
+        {COLUMNS, "30,1,x,-1,44.5,2560,448,500\n", ":13: Activations is \"-1\""},
+    };
+    const struct plm_forest_settings settings = {.trees = 1};
+    struct plm_error error;
+    struct plm_forest f;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(plm_schedtune_train(file("bad.csv", runs(bad[i].head, bad[i].last)), &settings, &f, &error),
+                         PLM_EFORMAT);
+        assert_contains(error.text, bad[i].part);
+    }
+    assert_int_equal(plm_schedtune_train(file("few.csv", COLUMNS "30,1,x,1,2,3,4,5\n"), &settings, &f, &error),
+                     PLM_EINVAL);
+    assert_contains(error.text, "1 rows are too few");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_step),        cmocka_unit_test(test_the_best_split),
+        cmocka_unit_test(test_equal_rows),    cmocka_unit_test(test_many_trees),
+        cmocka_unit_test(test_draws),         cmocka_unit_test(test_nothing_to_learn),
+        cmocka_unit_test(test_file),          cmocka_unit_test(test_good_file),
+        cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_schedtune),
+        cmocka_unit_test(test_schedtune_bad),
+    };
+    return RUN(tests);
+}
