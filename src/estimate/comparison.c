@@ -107,3 +107,9 @@ const struct plm_answer *plm_comparison_estimate(const struct plm_comparison *c,
 {
     return &row->answer[c->cards - 1];
 }
+
+const struct plm_comparison_row *plm_comparison_explained(const struct plm_comparison *c)
+{
+    const bool one = c->rows == 1 && c->answered == 1;
+    return one && c->row[0].method->explain ? &c->row[0] : NULL;
+}

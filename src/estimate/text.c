@@ -226,6 +226,7 @@ int plm_comparison_text(FILE *out, const struct plm_comparison *c, const struct 
 {
     const struct plm_page p = {out, options};
     const struct layout l = plan(&p, c);
+    const struct plm_comparison_row *row = plm_comparison_explained(c);
     if (c->answered) {
         sum_up(&p, c);
         heading(&p, c, &l);
@@ -243,5 +244,7 @@ int plm_comparison_text(FILE *out, const struct plm_comparison *c, const struct 
             list_by_text(&p, c, "What they leave out:", PLM_ANSWERED, PLM_OUTSIDE, leaves_out_of);
     }
     list_by_text(&p, c, "No answer:", PLM_UNANSWERED, PLM_UNANSWERED, note_of);
+    if (row && row->method->explain(c->capture, &c->question[c->cards - 1], &p, NULL))
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to tell more");
     return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }
