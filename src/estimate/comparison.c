@@ -84,7 +84,7 @@ int plm_compare(const struct plm_capture *capture, const struct plm_comparison_o
         qsort(c->question, c->cards, sizeof *c->question, by_memory);
     for (size_t i = 0; i < o->methods && status == 0; i++) {
         struct plm_comparison_row *row = &c->row[c->rows++];
-        *row = (struct plm_comparison_row){o->method[i], calloc(o->cards, sizeof *row->answer)};
+        *row = (struct plm_comparison_row){o->method[i], calloc(o->cards + 1, sizeof *row->answer)};
         status = row->answer ? ask(c, row) : PLM_ENOMEM;
     }
     if (status) {
