@@ -193,6 +193,15 @@ def make(torch):
 
     class NoCompute(TorchDispatchMode):
         watch = None  # is called with the results of operators
+        kept = False  # somebody has every gradient: none is changed by a sum
+
+        @contextlib.contextmanager
+        def keeping(self):
+            self.kept = True
+            try:
+                yield
+            finally:
+                self.kept = False
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             suspend(thread())
@@ -211,7 +220,7 @@ def make(torch):
             sort, extra = kind
             if sort == _VIEW:
                 return func(*args, **kwargs)
-            if func is add and _by_engine(torch) and _uses(torch, args[0]) == alone:
+            if func is add and not self.kept and _by_engine(torch) and _uses(torch, args[0]) == alone:
                 return args[0].add_(args[1]) if small(args) else args[0]
             if sort != _FACTORY and small(args) and (not kwargs or small(kwargs.values())):
                 try:
