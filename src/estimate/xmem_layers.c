@@ -59,9 +59,20 @@ static int by_birth(const void *a, const void *b)
     return x->layer < y->layer ? -1 : x->layer > y->layer;
 }
 
+/* aten::detach makes no node: its number is always another operator's. Autograd calls it to save a result if a program only pretends to
+   compute (`plimsoll trace --no-compute`), at the end of a layer, which would so get the blocks of the next. */
+static uint32_t find_detach(const struct plm_trace *trace)
+{
+    size_t i = 0;
+    while (i < trace->names && strcmp(trace->name[i], "aten::detach") != 0)
+        i++;
+    return i < trace->names ? (uint32_t)i : UINT32_MAX;
+}
+
 static int prepare(struct work *w)
 {
     size_t ops = w->step->end_op - w->step->first_op, all = ops ? ops : 1;
+    uint32_t detach = find_detach(w->trace);
 
     w->numbered = calloc(all, sizeof *w->numbered);
     w->group = calloc(all, sizeof *w->group);
@@ -72,10 +83,10 @@ static int prepare(struct work *w)
     if (!w->numbered || !w->group || !w->group_seen || !w->op_seen || !w->op || !w->block_seen || ops >= UINT32_MAX)
         return PLM_ENOMEM;
     for (size_t i = 0; i < ops; i++) {
-        int64_t sequence = w->trace->op[w->step->first_op + i].sequence;
+        const struct plm_trace_op *op = &w->trace->op[w->step->first_op + i];
         w->group[i] = UINT32_MAX;
-        if (sequence != PLM_TRACE_NONE)
-            w->numbered[w->numbers++] = (struct numbered){sequence, (uint32_t)i};
+        if (op->sequence != PLM_TRACE_NONE && op->name != detach)
+            w->numbered[w->numbers++] = (struct numbered){op->sequence, (uint32_t)i};
     }
     qsort(w->numbered, w->numbers, sizeof *w->numbered, by_number);
     for (size_t i = 0, first = 0; i < w->numbers; i++) {
@@ -235,7 +246,7 @@ int plm_xmem_layers(const struct plm_trace *trace, const struct plm_xmem_step *s
     if (status == PLM_EFORMAT)
         return plm_fail(error, PLM_EFORMAT,
                         "too many operators of the trace share their autograd numbers to say whose memory is whose");
-    if (status == 0)
+    if (status == 0 && parts->count)
         qsort(parts->part, parts->count, sizeof *parts->part, by_birth);
     return status;
 }
