@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "estimate/xmem_internal.h"
 
-enum { LOOKS = 64, LOOKS_LEAST = 1 << 20 }; /* per event of the trace, and in any case */
+enum { LOOKS = 16, LOOKS_LEAST = 1 << 20 }; /* per event of the trace, and in any case */
 
 struct numbered {
     int64_t sequence;
