@@ -28,6 +28,7 @@ struct work {
     const struct plm_xmem_step *step;
     const struct plm_xmem_blocks *blocks;
     struct plm_xmem_parts *parts;
+    const struct plm_trace_op *all; /* operators of the step */
     struct numbered *numbered; /* operators with an autograd number, by number */
     size_t numbers;
     uint32_t *group;           /* per operator: the first of `numbered` with its number; UINT32_MAX: none */
@@ -74,6 +75,7 @@ static int prepare(struct work *w)
     size_t ops = w->step->end_op - w->step->first_op, all = ops ? ops : 1;
     uint32_t detach = find_detach(w->trace);
 
+    w->all = ops ? w->trace->op + w->step->first_op : NULL;
     w->numbered = calloc(all, sizeof *w->numbered);
     w->group = calloc(all, sizeof *w->group);
     w->group_seen = calloc(all, sizeof *w->group_seen);
@@ -83,7 +85,7 @@ static int prepare(struct work *w)
     if (!w->numbered || !w->group || !w->group_seen || !w->op_seen || !w->op || !w->block_seen || ops >= UINT32_MAX)
         return PLM_ENOMEM;
     for (size_t i = 0; i < ops; i++) {
-        const struct plm_trace_op *op = &w->trace->op[w->step->first_op + i];
+        const struct plm_trace_op *op = &w->all[i];
         w->group[i] = UINT32_MAX;
         if (op->sequence != PLM_TRACE_NONE && op->name != detach)
             w->numbered[w->numbers++] = (struct numbered){op->sequence, (uint32_t)i};
@@ -127,7 +129,7 @@ static bool add_op(struct work *w, uint32_t op, uint32_t layer)
 /* Operators that start in the call, and those that share an autograd number with one of them. */
 static bool find_ops(struct work *w, const struct plm_trace_module *call, uint32_t layer)
 {
-    const struct plm_trace_op *op = w->trace->op + w->step->first_op;
+    const struct plm_trace_op *op = w->all;
     size_t count = w->step->end_op - w->step->first_op, low = 0, high = count;
 
     while (low < high) {
@@ -186,7 +188,7 @@ static int keep_blocks(struct work *w, int64_t start, int64_t end, int64_t until
 /* Operators in order of start, an outer one first: one that ends before the latest end so far is inside another. */
 static int keep_backward(struct work *w, const struct plm_trace_module *call, bool all, uint32_t layer)
 {
-    const struct plm_trace_op *op = w->trace->op + w->step->first_op;
+    const struct plm_trace_op *op = w->all;
     int64_t until = INT64_MIN, inside = INT64_MIN;
     int status = 0;
 
