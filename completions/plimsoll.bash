@@ -43,11 +43,11 @@ _plimsoll() {
     local program=$1 cur words command= previous i as=
     local run='--gpu --gpus --steps --until-exit --detail --assume --stack --bounded --output --force --json --strict --bytes --color'
     local check='--max --what --pessimistic --junit --github --strict --bytes'
-    local commands='run report fit tune export import diff check evaluate calibrate gpus stacks symbols doctor help version'
+    local commands='run report fit tune export import diff check trace describe evaluate calibrate gpus stacks symbols doctor help version'
     _plimsoll_split
 
     for ((i = 1; i < ${#words[@]}; i++)); do
-        if [[ ${words[i]} == -- && ${command:-run} == @(run|check) ]]; then
+        if [[ ${words[i]} == -- && ${command:-run} == @(run|check|trace|describe) ]]; then
             # The rest is the user's command.
             if declare -F _command_offset >/dev/null; then
                 for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
@@ -93,6 +93,8 @@ _plimsoll() {
     evaluate:--truth) _plimsoll_words allocated reserved device device-less-first; return ;;
     evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
     evaluate:--workloads | evaluate:--output | evaluate:-o) _plimsoll_files -d; return ;;
+    trace:-o | trace:--output | describe:-o | describe:--output) _plimsoll_files -f; return ;;
+    trace:--iterations) return ;;
     run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
@@ -149,6 +151,12 @@ _plimsoll() {
         ;;
     stacks)
         if [[ $cur == -* ]]; then _plimsoll_words --json --gpu --record; else _plimsoll_words "$(_plimsoll_stacks "$program")"; fi
+        ;;
+    trace)
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force --no-compute --iterations --; else _plimsoll_files -f -c; fi
+        ;;
+    describe)
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force --compute --; else _plimsoll_files -f -c; fi
         ;;
     calibrate) _plimsoll_words --record --output --force --python --list --rows-only ;;
     symbols) _plimsoll_words --library --json ;;

@@ -34,7 +34,7 @@ function __plimsoll_in_run
 end
 
 function __plimsoll_in_job
-    __plimsoll_runs; and contains -- -- (commandline -opc)
+    begin; __plimsoll_runs; or __plimsoll_is trace; or __plimsoll_is describe; end; and contains -- -- (commandline -opc)
 end
 
 # What follows `--`, completed as a command of its own.
@@ -53,6 +53,8 @@ complete -c plimsoll -n 'not __plimsoll_command' -a fit -d 'which cards a record
 complete -c plimsoll -n 'not __plimsoll_command' -a tune -d 'the allocator setting that reserves least'
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
+complete -c plimsoll -n 'not __plimsoll_command' -a trace -d 'run on the CPU under the profiler'
+complete -c plimsoll -n 'not __plimsoll_command' -a describe -d 'write down model, batch, optimizer'
 complete -c plimsoll -n 'not __plimsoll_command' -a evaluate -d 'measure accuracy against real runs'
 complete -c plimsoll -n 'not __plimsoll_command' -a gpus -d 'list the known GPUs'
 complete -c plimsoll -n 'not __plimsoll_command' -a calibrate -d 'measure what libraries take on a GPU'
@@ -141,6 +143,13 @@ complete -c plimsoll -n '__plimsoll_is stacks' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is stacks' -l gpu -x -a '(__plimsoll_gpus)' -d 'mark those of this card'
 complete -c plimsoll -n '__plimsoll_is stacks' -l record -r -d 'mark those that go with a job'
 complete -c plimsoll -n '__plimsoll_is stacks' -a '(__plimsoll_stacks)'
+complete -c plimsoll -n '__plimsoll_is trace' -s o -l output -r -d 'the trace'
+complete -c plimsoll -n '__plimsoll_is trace' -s f -l force -d 'replace the file'
+complete -c plimsoll -n '__plimsoll_is trace' -l no-compute -d 'make memory, no values'
+complete -c plimsoll -n '__plimsoll_is trace' -l iterations -x -d 'how many'
+complete -c plimsoll -n '__plimsoll_is describe' -s o -l output -r -d 'the document'
+complete -c plimsoll -n '__plimsoll_is describe' -s f -l force -d 'replace the file'
+complete -c plimsoll -n '__plimsoll_is describe' -l compute -d 'calculate'
 complete -c plimsoll -n '__plimsoll_is calibrate' -l record -r -d 'the job to measure for'
 complete -c plimsoll -n '__plimsoll_is calibrate' -s o -l output -r -d 'the stack file'
 complete -c plimsoll -n '__plimsoll_is calibrate' -s f -l force -d 'replace the file'
