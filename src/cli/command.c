@@ -29,7 +29,7 @@ void plm_forward_signals(void)
 
 void plm_job_name(char *out, size_t size, char **command)
 {
-    const char *name = command[0], *slash;
+    const char *name = command[0] ? command[0] : "", *slash;
     for (char **word = command; *word; word++) {
         size_t n = strlen(*word);
         if (n > 3 && !strcmp(*word + n - 3, ".py")) {
