@@ -1,5 +1,5 @@
-"""Passes of the model beside the program's own: the plain forward and backward of the FakeTensor method, and the nodes of torch.fx's
-trace. Nothing is computed in them, and what they change of the model and of random numbers is put back.
+"""Passes of the model beside the program's own: the plain forward and backward of the FakeTensor method, one with hooks on leaf modules, and the
+nodes of torch.fx's trace. Nothing is computed in them, and what they change of the model and of random numbers is put back.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ def aside(torch, model, active):
     small = _copies(torch, list(model.buffers()) + list(model.parameters()))
     random = torch.get_rng_state()
     try:
-        with contextlib.nullcontext() if active else no_compute.make(torch):
-            yield
+        with contextlib.nullcontext(no_compute.active) if active else no_compute.make(torch) as mode:
+            yield mode
     finally:
         with torch.no_grad():
             for tensor, copy in small:
@@ -69,6 +69,45 @@ def forward_backward(torch, call, labels, active, observe):
     return found
 
 
+def sightings(torch, call, active):
+    """Forward and backward with hooks on leaf modules, as the re-implementation of DNNMem has them: a module's arguments and its result are seen when
+    it returns, in this order, then the gradients of its arguments and of its result when its backward pass is over. None if the model does not bear
+    such hooks, for one because it changes results in place."""
+    model, args, kwargs = call
+    rows, kept = {}, []  # by tensor, [bytes, first, last]; all are kept alive, so that none is taken for another
+    moment = 0
+
+    def see(values):
+        nonlocal moment
+        for tensor in values:
+            if isinstance(tensor, torch.Tensor):
+                moment += 1
+                if id(tensor) not in rows:
+                    kept.append(tensor)
+                    rows[id(tensor)] = [tensor.numel() * tensor.element_size(), moment, moment]
+                rows[id(tensor)][2] = moment
+
+    def forward(module, arguments, output):
+        see((*arguments, output))
+
+    def backward(module, inputs, outputs):
+        see((*inputs, *outputs))
+
+    hooks = [hook for module in model.modules() if not module._modules
+             for hook in (module.register_forward_hook(forward), module.register_full_backward_hook(backward))]
+    try:
+        with aside(torch, model, active) as mode, torch.enable_grad(), mode.keeping():
+            output = model(*args, **kwargs)
+            loss = output["loss"] if isinstance(output, dict) and output.get("loss") is not None else _first(torch, output).sum()
+            torch.autograd.grad(loss, [p for p in model.parameters() if p.requires_grad], allow_unused=True)
+    except Exception:
+        return None
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return {"moments": moment, "tensors": [row for row in rows.values() if row[0]]}
+
+
 def _leaves(torch, value):
     if isinstance(value, torch.Tensor):
         return [value] if value.requires_grad else []
@@ -83,12 +122,15 @@ def graph(torch, call, indices, active):
         traced = torch.fx.symbolic_trace(model)
     except Exception as error:
         return _reason(error)
-    sizes = {}
+    sizes, shared = {}, {}
 
     class Sizes(torch.fx.Interpreter):
         def run_node(self, node):
+            given = [(n, self.env.get(n)) for n in node.all_input_nodes]
             result = super().run_node(node)
             sizes[node] = _bytes(torch, result)
+            if isinstance(result, torch.Tensor) and node.op != "output":
+                shared.update((node, n) for n, value in given if value is result)
             return result
 
     names = [node.target for node in traced.graph.nodes if node.op == "placeholder"]
@@ -99,13 +141,15 @@ def graph(torch, call, indices, active):
     except Exception as error:
         return _reason(error)
     numbers = {node: i for i, node in enumerate(traced.graph.nodes)}
-    return [_node(node, numbers, sizes, indices) for node in traced.graph.nodes]
+    return [_node(node, numbers, sizes, shared, indices) for node in traced.graph.nodes]
 
 
-def _node(node, numbers, sizes, indices):
+def _node(node, numbers, sizes, shared, indices):
     found = {"op": node.op, "name": node.name, "inputs": [numbers[n] for n in node.all_input_nodes], "bytes": sizes.get(node, 0)}
     if node.op == "call_module" and node.target in indices:
         found["module"] = indices[node.target]
+    if node in shared:
+        found["shares"] = numbers[shared[node]]
     return found
 
 

@@ -89,7 +89,7 @@ class Describer:
         found["buffers"] = [{"module": i, "elements": b.numel(), "bytes": _size(b)} for i, b in _each(modules.values(), "_buffers")]
         found["calls"] = [{"module": place[id(module)], "outputs": outputs} for module, outputs in self.calls.returned
                           if id(module) in place]
-        found["sightings"] = self.calls.sightings.document()
+        found["sightings"] = again.sightings(torch, call, no_compute.active is not None) or self.calls.sightings.document()
         self._pass_again(call, indices)
 
     def _pass_again(self, call, indices):

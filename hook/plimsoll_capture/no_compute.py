@@ -61,7 +61,16 @@ class Shapes:
         self.torch = torch
         self.known = {}
         self.meta = torch.device("meta")
+        self.index = torch.ops.aten.index.Tensor
         self.tensor = torch.Tensor
+
+    def positions(self, indices):
+        """A mask stands for the positions where it is true; it is read as true nowhere."""
+        found = []
+        for index in indices:
+            mask = isinstance(index, self.tensor) and index.dtype in (self.torch.bool, self.torch.uint8)
+            found += [self.torch.empty(0, dtype=self.torch.int64)] * index.dim() if mask else [index]
+        return found
 
     def key(self, values):
         found = []
@@ -89,6 +98,8 @@ class Shapes:
     def infer(self, func, args, kwargs):
         """The operator's results on meta tensors; None: it has no such kernel. And the tensors that it was given."""
         kwargs = {k: v for k, v in kwargs.items() if k not in ("pin_memory", "generator")}
+        if func is self.index:
+            args = (args[0], self.positions(args[1]))
         for scalars in (True, False):
             converted = self.on_meta(list(args), scalars)
             named = {k: self.on_meta(v, scalars) for k, v in kwargs.items()}
@@ -193,6 +204,15 @@ def make(torch):
 
     class NoCompute(TorchDispatchMode):
         watch = None  # is called with the results of operators
+        kept = False  # somebody has every gradient: none is changed by a sum
+
+        @contextlib.contextmanager
+        def keeping(self):
+            self.kept = True
+            try:
+                yield
+            finally:
+                self.kept = False
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             suspend(thread())
@@ -211,7 +231,7 @@ def make(torch):
             sort, extra = kind
             if sort == _VIEW:
                 return func(*args, **kwargs)
-            if func is add and _by_engine(torch) and _uses(torch, args[0]) == alone:
+            if func is add and not self.kept and _by_engine(torch) and _uses(torch, args[0]) == alone:
                 return args[0].add_(args[1]) if small(args) else args[0]
             if sort != _FACTORY and small(args) and (not kwargs or small(kwargs.values())):
                 try:

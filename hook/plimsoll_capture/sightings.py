@@ -38,11 +38,11 @@ class Sightings:
 
     def before(self, module, arguments):
         self.moment += 1
-        self.see(arguments, list(module.parameters(recurse=False)))
+        self.see(arguments)
 
     def after(self, module, arguments, outputs):
         self.moment += 1
-        self.see(arguments, outputs, list(module.parameters(recurse=False)))
+        self.see(outputs)
         self._await_gradients(arguments, outputs)
 
     def _await_gradients(self, arguments, outputs):

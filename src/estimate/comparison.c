@@ -84,7 +84,7 @@ int plm_compare(const struct plm_capture *capture, const struct plm_comparison_o
         qsort(c->question, c->cards, sizeof *c->question, by_memory);
     for (size_t i = 0; i < o->methods && status == 0; i++) {
         struct plm_comparison_row *row = &c->row[c->rows++];
-        *row = (struct plm_comparison_row){o->method[i], calloc(o->cards, sizeof *row->answer)};
+        *row = (struct plm_comparison_row){o->method[i], calloc(o->cards + 1, sizeof *row->answer)};
         status = row->answer ? ask(c, row) : PLM_ENOMEM;
     }
     if (status) {
@@ -106,4 +106,10 @@ void plm_comparison_free(struct plm_comparison *c)
 const struct plm_answer *plm_comparison_estimate(const struct plm_comparison *c, const struct plm_comparison_row *row)
 {
     return &row->answer[c->cards - 1];
+}
+
+const struct plm_comparison_row *plm_comparison_explained(const struct plm_comparison *c)
+{
+    const bool one = c->rows == 1 && c->answered == 1;
+    return one && c->row[0].method->explain ? &c->row[0] : NULL;
 }

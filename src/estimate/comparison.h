@@ -48,7 +48,10 @@ void plm_comparison_free(struct plm_comparison *comparison);
 const struct plm_answer *plm_comparison_estimate(const struct plm_comparison *comparison,
                                                  const struct plm_comparison_row *row);
 
-/* Ways to show it: 0 or PLM_EIO with a sentence. */
+/* The one row that has more to say than its figure; NULL: there are several, or it has not. */
+const struct plm_comparison_row *plm_comparison_explained(const struct plm_comparison *comparison);
+
+/* Ways to show it: 0, PLM_EIO or PLM_ENOMEM with a sentence. */
 int plm_comparison_text(FILE *out, const struct plm_comparison *comparison, const struct plm_report_options *options,
                         struct plm_error *error);
 int plm_comparison_json(FILE *out, const struct plm_comparison *comparison, struct plm_error *error);

@@ -17,6 +17,11 @@ plm_method_function plm_method_llmem;
 plm_method_function plm_method_schedtune;
 plm_method_function plm_method_virtual;
 
+/* xmem_explain.c */
+typedef int plm_method_explainer(const struct plm_capture *capture, const struct plm_question *question,
+                                 const struct plm_page *page, struct plm_json *json);
+plm_method_explainer plm_explain_xmem, plm_explain_xmem_plus;
+
 /* For an answer that the job is not the kind the method was made for, or that there is none. The first reason stays. */
 __attribute__((format(printf, 2, 3))) void plm_answer_outside(struct plm_answer *answer, const char *format, ...);
 __attribute__((format(printf, 2, 3))) int plm_answer_none(struct plm_answer *answer, const char *format, ...);

@@ -18,6 +18,8 @@ struct plm_description;
 struct plm_error;
 struct plm_forest;
 struct plm_job;
+struct plm_json;
+struct plm_page;
 struct plm_trace;
 
 /* What is known of the job. What was not captured is NULL. */
@@ -69,6 +71,9 @@ struct plm_method {
     const char *leaves_out; /* a few words */
     /* Fills bytes and, where it has its own reason to, state, oom and note. */
     int (*estimate)(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer);
+    /* NULL, or: all that it found, when it alone is asked; on a page, else as members of an object that is open. 0 or PLM_ENOMEM. */
+    int (*explain)(const struct plm_capture *capture, const struct plm_question *question, const struct plm_page *page,
+                   struct plm_json *json);
 };
 
 /* methods.c: all of them, in the order in which they are shown. */

@@ -211,14 +211,16 @@ static void captures(const struct plm_page *p, const struct plm_capture *capture
     } parts[] = {{"the record", capture->job_seconds},
                  {"the trace", capture->trace_seconds},
                  {"the description", capture->description_seconds}};
-    char text[200] = "", time[32];
+    char text[200] = "", time[32], all[300];
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].seconds > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? ", " : "", parts[i].name,
                                      seconds_text(time, sizeof time, parts[i].seconds));
-    if (used)
-        fprintf(p->out, "Capturing took: %s. The times above are without it.\n", text);
+    if (!used)
+        return;
+    snprintf(all, sizeof all, "Capturing took: %s. The times above are without it.", text);
+    plm_page_sentences(p, "", all);
 }
 
 int plm_comparison_text(FILE *out, const struct plm_comparison *c, const struct plm_report_options *options,
@@ -226,6 +228,7 @@ int plm_comparison_text(FILE *out, const struct plm_comparison *c, const struct 
 {
     const struct plm_page p = {out, options};
     const struct layout l = plan(&p, c);
+    const struct plm_comparison_row *row = plm_comparison_explained(c);
     if (c->answered) {
         sum_up(&p, c);
         heading(&p, c, &l);
@@ -243,5 +246,9 @@ int plm_comparison_text(FILE *out, const struct plm_comparison *c, const struct 
             list_by_text(&p, c, "What they leave out:", PLM_ANSWERED, PLM_OUTSIDE, leaves_out_of);
     }
     list_by_text(&p, c, "No answer:", PLM_UNANSWERED, PLM_UNANSWERED, note_of);
+    if (row)
+        fputc('\n', out);
+    if (row && row->method->explain(c->capture, &c->question[c->cards - 1], &p, NULL))
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to tell more");
     return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

@@ -44,10 +44,11 @@ struct plm_xmem_result {
     bool oom;                 /* on a card of so many bytes as was asked */
     uint64_t
         oom_reserved; /* segment bytes that this card had given out before that; what the published tool then says */
-    int64_t peak_time; /* when `reserved` was reached, in nanoseconds after the first step began; before it: 0 */
-    int step; /* the step of the trace that it was in, counted from 1; 0: before the first */
-    uint64_t at_peak; /* block bytes at that moment, rounded as the allocator does */
-    uint64_t category[PLM_CATEGORIES]; /* of them, not rounded */
+    int64_t reserved_time; /* when `reserved` was reached, in nanoseconds after the first step began; before it: 0 */
+    int64_t peak_time; /* when `allocated` was: the moment that is looked at below, as in `report` */
+    uint64_t peak_reserved; /* segment bytes then */
+    int step; /* the step of the trace then, counted from 1; 0: before the first */
+    uint64_t category[PLM_CATEGORIES]; /* bytes of blocks then, not rounded as the allocator does */
     struct plm_xmem_layer *layer; /* largest first */
     size_t layers;
     struct plm_xmem_point *point; /* the course of time, in equal parts */

@@ -306,6 +306,52 @@ static void test_virtual(void **state)
     plm_job_free(job);
 }
 
+/* ---- the page that explains how to add one ---- */
+
+static char *source_file(const char *name)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/%s", getenv("PLM_SOURCE"), name);
+    return unit_read(path, NULL);
+}
+
+/* Each piece of code in it stands in plimsoll as it does there. */
+static void test_howto(void **state)
+{
+    const char *const files[] = {"src/estimate/horus.c", "src/estimate/methods.c", "tests/unit/methods.c"};
+    char *page = source_file("docs/HOWTO_ADD_ESTIMATOR.md"), *at = page;
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char *text = source_file(files[i]), *end;
+        at = strstr(at, "```c\n");
+        assert_non_null(at);
+        at += 5;
+        end = strstr(at, "\n```");
+        assert_non_null(end);
+        *end = '\0';
+        assert_true(strlen(at) > 100);
+        assert_contains(text, at);
+        at = end + 1;
+        free(text);
+    }
+    assert_null(strstr(at, "```c\n"));
+    free(page);
+}
+
+/* Every method has its words in the documents. */
+static void test_documents(void **state)
+{
+    const char *const files[] = {"docs/methods.md", "docs/man/plimsoll-estimate.1", "completions/plimsoll.bash",
+                                 "completions/plimsoll.fish", "completions/_plimsoll"};
+    (void)state;
+    for (size_t k = 0; k < COUNT(files); k++) {
+        char *text = source_file(files[k]);
+        for (size_t i = 0; i < plm_method_count; i++)
+            assert_contains(text, plm_methods[i].name);
+        free(text);
+    }
+}
+
 /* ---- asking ---- */
 
 static void test_missing(void **state)
@@ -395,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_dnnmem_x_sight), cmocka_unit_test(test_virtual),
         cmocka_unit_test(test_missing),        cmocka_unit_test(test_verdict),
         cmocka_unit_test(test_nearest),        cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_howto),          cmocka_unit_test(test_documents),
     };
     return RUN(tests);
 }
