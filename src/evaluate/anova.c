@@ -58,7 +58,7 @@ static double add_factor(struct sweep *s, size_t factor, size_t *added)
 static void begin(struct sweep *s)
 {
     const size_t n = s->columns + 1;
-    size_t added;
+    size_t added = 0;
     memcpy(s->left, s->product, n * n * sizeof *s->left);
     memset(s->taken, 0, n * sizeof *s->taken);
     s->rank = 0;
