@@ -48,7 +48,7 @@ static const struct help helps[] = {
      "  -j, --jobs N     processes at the same time (default: the processors)\n"
      "  --gpu NAME       the card to play instead of each row's own; --stack NAME as in run\n"
      "  --truth KIND     what was measured: allocated, reserved, device or device-less-first (default)\n"
-     "  --late-sample    also model a first sample that came late\n"
+     "  --late-sample    give back to the truth what a first sample that came late took off\n"
      "  --design D       rows (default), grid or montecarlo; --draws N, --seed N\n"
      "  --levels L       what a design takes its levels from: file (default), workloads or an .ini\n"
      "  --reference virtual  hold runs without truth against the virtual GPU\n"

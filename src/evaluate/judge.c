@@ -52,21 +52,15 @@ static int add_virtual(struct plm_evaluation *e)
 {
     static const struct {
         const char *name;
-        bool late, upper;
+        bool upper;
     } ways[] = {
-        {"plimsoll", false, false},
-        {"plimsoll, upper end", false, true},
-        {"plimsoll, late sample", true, false},
-        {"plimsoll, late sample, upper end", true, true},
+        {"plimsoll", false},
+        {"plimsoll, upper end", true},
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        struct plm_estimator *by;
-        if (ways[i].late && !e->options.late_sample)
-            continue;
-        by = add_estimator(e, ways[i].name, PLM_ORIGIN_VIRTUAL);
+        struct plm_estimator *by = add_estimator(e, ways[i].name, PLM_ORIGIN_VIRTUAL);
         if (!by)
             return PLM_ENOMEM;
-        by->late = ways[i].late;
         by->upper = ways[i].upper;
         for (size_t row = 0; row < e->rows; row++)
             by->score[row] = plm_score_virtual(e, by, row);
@@ -167,7 +161,7 @@ static int add_rows(struct plm_evaluation *e)
     for (size_t i = 0; i < bench->truth->rows; i++)
         if (bench->run_of_row[i] != SIZE_MAX) {
             const struct plm_bench_run *run = &bench->run[bench->run_of_row[i]];
-            e->yardstick[e->rows] = plm_yardstick(run, &bench->truth->row[i], e->options.kind);
+            e->yardstick[e->rows] = plm_yardstick(run, &bench->truth->row[i], &e->options);
             e->references += e->yardstick[e->rows].reference;
             e->row[e->rows++] = i;
             e->failed += !run->outcome.done;

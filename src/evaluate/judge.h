@@ -22,8 +22,7 @@ const char *plm_response_name(enum plm_response response); /* "absolute" */
 
 struct plm_judge_options {
     enum plm_truth_kind kind;
-    bool
-        late_sample; /* also hold the truth of families whose first sample was late against what such a sample leaves */
+    bool late_sample; /* give back to the truth of families whose first sample was late what such a sample took off */
     uint64_t seed; /* of the bootstrap */
     enum plm_response response;
     const struct plm_design_made *design; /* what the rows came from; NULL: not told */
@@ -39,7 +38,7 @@ const char *plm_origin_name(enum plm_origin origin); /* "virtual", "method", "pu
 struct plm_estimator {
     char name[48]; /* "plimsoll", "plimsoll, upper end", "xmem", "xmem (published)" */
     enum plm_origin origin;
-    bool late, upper;
+    bool upper;
     bool other_kind; /* what it estimates is not of the kind that was measured */
     const struct plm_method *method; /* of PLM_ORIGIN_METHOD */
     struct plm_score *score; /* per row of the evaluation */
@@ -89,7 +88,7 @@ struct plm_estimate plm_outcome_estimate(const struct plm_outcome *outcome, enum
 
 /* score.c: one row by one estimator. `tool`: of the truth file, for a published one; `reply`: of the run, for a method. */
 struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct plm_truth_row *row,
-                                   enum plm_truth_kind kind);
+                                   const struct plm_judge_options *options);
 struct plm_score plm_score_virtual(const struct plm_evaluation *evaluation, const struct plm_estimator *by, size_t row);
 struct plm_score plm_score_method(const struct plm_evaluation *evaluation, size_t reply, size_t row);
 struct plm_score plm_score_tool(const struct plm_evaluation *evaluation, size_t tool, size_t row);

@@ -35,15 +35,16 @@ static bool runs_out(const struct plm_bench_run *run, uint64_t cap, uint64_t con
 }
 
 struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct plm_truth_row *row,
-                                   enum plm_truth_kind kind)
+                                   const struct plm_judge_options *options)
 {
     const struct plm_outcome *o = &run->outcome;
-    struct plm_yardstick y = {.bytes = row->ground[kind], .oom = row->oom};
+    struct plm_yardstick y = {.bytes = row->ground[options->kind], .oom = row->oom};
     y.reference = !y.bytes && !y.oom;
     if (y.reference && o->done) {
-        y.bytes = plm_outcome_estimate(o, kind).bytes;
+        y.bytes = plm_outcome_estimate(o, options->kind).bytes;
         y.oom = runs_out(run, o->reserved + o->outside, o->context);
-    }
+    } else if (y.bytes && options->late_sample && run->workload->first_sample == PLM_SAMPLE_LATE)
+        y.bytes += o->early;
     return y;
 }
 
@@ -79,8 +80,6 @@ struct plm_score plm_score_virtual(const struct plm_evaluation *e, const struct 
     const struct plm_outcome *o = &run->outcome;
     const struct plm_estimate own = plm_outcome_estimate(o, e->options.kind);
     const struct plm_estimate beside = plm_outcome_estimate(o, PLM_TRUTH_LESS_FIRST);
-    const bool late = by->late && run->workload->first_sample == PLM_SAMPLE_LATE;
-    const uint64_t unseen = late ? o->early : 0, expected = less(own.bytes, unseen);
     const uint64_t cap = by->upper ? beside.high : beside.bytes;
     const uint64_t context = by->upper ? less(o->context_high, o->later) : o->context;
     struct plm_score s = {.judged = !y->reference};
@@ -90,10 +89,10 @@ struct plm_score plm_score_virtual(const struct plm_evaluation *e, const struct 
     }
     s.answered = true;
     s.seconds = o->seconds;
-    compare(y, (double)less(by->upper ? own.high : own.bytes, unseen), runs_out(run, cap, context), &s);
+    compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, cap, context), &s);
     s.width = y->bytes ? (double)(own.high - own.low) / (double)y->bytes : 0;
     if (!s.oom && !y->oom)
-        replay(o, cap, less(y->bytes, expected), &s);
+        replay(o, cap, less(y->bytes, own.bytes), &s);
     s.compared = s.compared && !y->reference;
     plm_score_conserve(&s, total_of(plm_evaluation_row(e, row), run));
     return s;

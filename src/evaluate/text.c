@@ -124,19 +124,9 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* With the late sample modelled where that was asked for: its error is what is left to explain. */
-static const struct plm_estimator *best_virtual(const struct plm_evaluation *e)
-{
-    const struct plm_estimator *best = &e->estimator[0];
-    for (size_t i = 0; i < e->estimators; i++)
-        if (e->estimator[i].late && !e->estimator[i].upper)
-            best = &e->estimator[i];
-    return best;
-}
-
 static int worst(const struct plm_page *p, const struct plm_evaluation *e)
 {
-    const struct plm_estimator *by = best_virtual(e);
+    const struct plm_estimator *by = &e->estimator[0];
     struct miss *list = calloc(e->rows ? e->rows : 1, sizeof *list);
     char a[32], b[32];
     size_t n = 0;
