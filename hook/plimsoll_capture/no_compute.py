@@ -174,6 +174,16 @@ def make(torch):
                 return False
         return True
 
+    def elsewhere(args, kwargs):
+        """Whether it is about tensors without memory, of which the program makes use itself."""
+        device = kwargs.get("device")
+        if device is not None and device.type != "cpu":
+            return True
+        first = args[0] if args else None
+        if type(first) in (list, tuple) and first:
+            first = first[0]
+        return isinstance(first, tensor_type) and first.device.type != "cpu"
+
     def allocate(spec):
         if type(spec) is list:
             return [allocate(s) for s in spec]
@@ -214,9 +224,15 @@ def make(torch):
             finally:
                 self.kept = False
 
+        @classmethod
+        def _should_skip_dynamo(cls):
+            return False  # or newer versions of PyTorch put three more functions around the next one
+
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             suspend(thread())
             try:
+                if types:  # a subclass of Tensor that does something of its own
+                    return func(*args, **(kwargs or {}))
                 result = self.dispatch(func, args, kwargs or {})
                 if self.watch is not None:
                     self.watch(result)
@@ -229,7 +245,7 @@ def make(torch):
             if kind is None:
                 kind = kinds[func] = _sort(torch, func)
             sort, extra = kind
-            if sort == _VIEW:
+            if sort == _VIEW or elsewhere(args, kwargs):
                 return func(*args, **kwargs)
             if func is add and not self.kept and _by_engine(torch) and _uses(torch, args[0]) == alone:
                 return args[0].add_(args[1]) if small(args) else args[0]
@@ -305,6 +321,10 @@ def _uses_of_a_sum(torch, base):
     found = []
 
     class Look(base):
+        @classmethod
+        def _should_skip_dynamo(cls):
+            return False
+
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             if func is torch.ops.aten.add.Tensor:
                 found.append(_uses(torch, args[0]))
