@@ -107,6 +107,8 @@ _plimsoll() {
     evaluate:--draws | evaluate:--seed | evaluate:--jobs | evaluate:-j | evaluate:--match | evaluate:-k) return ;;
     evaluate:--workloads | evaluate:--output | evaluate:-o) _plimsoll_files -d; return ;;
     run:-o | run:--output | run:--json | report:--html | export:-o | export:--output | measure:-o | measure:--output | train:-o | train:--output | import:-o | import:--output) _plimsoll_files -f; return ;;
+    trace:-o | trace:--output | describe:-o | describe:--output) _plimsoll_files -f; return ;;
+    trace:--iterations) return ;;
     symbols:--library) _plimsoll_words "$(_plimsoll_libraries "$program")"; return ;;
     esac
     case $command in
@@ -180,6 +182,12 @@ _plimsoll() {
         ;;
     stacks)
         if [[ $cur == -* ]]; then _plimsoll_words --json --gpu --record; else _plimsoll_words "$(_plimsoll_stacks "$program")"; fi
+        ;;
+    trace)
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force --no-compute --iterations --; else _plimsoll_files -f -c; fi
+        ;;
+    describe)
+        if [[ $cur == -* ]]; then _plimsoll_words --output --force --compute --; else _plimsoll_files -f -c; fi
         ;;
     calibrate) _plimsoll_words --record --output --force --python --list --rows-only ;;
     symbols) _plimsoll_words --library --json ;;

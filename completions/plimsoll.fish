@@ -34,7 +34,7 @@ function __plimsoll_in_run
 end
 
 function __plimsoll_in_job
-    begin; __plimsoll_runs; or __plimsoll_is estimate; or __plimsoll_is measure; end; and contains -- -- (commandline -opc)
+    begin; __plimsoll_runs; or __plimsoll_is describe; or __plimsoll_is estimate; or __plimsoll_is measure; or __plimsoll_is trace; end; and contains -- -- (commandline -opc)
 end
 
 # What follows `--`, completed as a command of its own.
@@ -54,6 +54,8 @@ complete -c plimsoll -n 'not __plimsoll_command' -a tune -d 'the allocator setti
 complete -c plimsoll -n 'not __plimsoll_command' -a diff -d 'what grew between two records'
 complete -c plimsoll -n 'not __plimsoll_command' -a check -d 'hold a job against a limit'
 complete -c plimsoll -n 'not __plimsoll_command' -a estimate -d 'what the published methods say'
+complete -c plimsoll -n 'not __plimsoll_command' -a trace -d 'run on the CPU under the profiler'
+complete -c plimsoll -n 'not __plimsoll_command' -a describe -d 'write down model, batch, optimizer'
 complete -c plimsoll -n 'not __plimsoll_command' -a evaluate -d 'measure accuracy against real runs'
 complete -c plimsoll -n 'not __plimsoll_command' -a measure -d 'measure a command on a real GPU'
 complete -c plimsoll -n 'not __plimsoll_command' -a train -d 'train a method that learns'
@@ -144,6 +146,13 @@ complete -c plimsoll -n '__plimsoll_is stacks' -l json -d 'print JSON'
 complete -c plimsoll -n '__plimsoll_is stacks' -l gpu -x -a '(__plimsoll_gpus)' -d 'mark those of this card'
 complete -c plimsoll -n '__plimsoll_is stacks' -l record -r -d 'mark those that go with a job'
 complete -c plimsoll -n '__plimsoll_is stacks' -a '(__plimsoll_stacks)'
+complete -c plimsoll -n '__plimsoll_is trace' -s o -l output -r -d 'the trace'
+complete -c plimsoll -n '__plimsoll_is trace' -s f -l force -d 'replace the file'
+complete -c plimsoll -n '__plimsoll_is trace' -l no-compute -d 'make memory, no values'
+complete -c plimsoll -n '__plimsoll_is trace' -l iterations -x -d 'how many'
+complete -c plimsoll -n '__plimsoll_is describe' -s o -l output -r -d 'the document'
+complete -c plimsoll -n '__plimsoll_is describe' -s f -l force -d 'replace the file'
+complete -c plimsoll -n '__plimsoll_is describe' -l compute -d 'calculate'
 complete -c plimsoll -n '__plimsoll_is calibrate' -l record -r -d 'the job to measure for'
 complete -c plimsoll -n '__plimsoll_is calibrate' -s o -l output -r -d 'the stack file'
 complete -c plimsoll -n '__plimsoll_is calibrate' -s f -l force -d 'replace the file'

@@ -1,6 +1,6 @@
 """Finds the iterations of a training loop in a program that knows nothing of it.
 
-An iteration is one step of the optimizer, or of all that take part. It ends when the training loop comes round (loops.py); where
+An iteration is one step of the optimizer, or of all that take part. It ends when the body of the training loop begins again (loops.py); where
 there is no such loop, when the program does something that begins an iteration (a batch of a DataLoader, zero_grad, a forward pass) at an earlier
 place than the step.
 """
@@ -12,8 +12,9 @@ from . import loops
 
 
 class Iterations:
-    """`listener` has optimizer_made(), called once; begin(number), called before anything of that iteration happens; zero_grad(), before gradients are dropped;
-    stepped(optimizer), after a step that ends an iteration; and ended(steps), when the program ends."""
+    """`listener` has optimizer_made(), called once; begin(number), called before anything of that iteration happens; enough(number): no
+    more are wanted; zero_grad(), before gradients are dropped; stepped(optimizer), after a step that ends an iteration; and ended(steps), when
+    the program ends."""
 
     def __init__(self, torch, listener):
         self.torch = torch
@@ -24,7 +25,7 @@ class Iterations:
         self.done = 0     # steps of the job
         self.event = None # where something of this iteration last happened
         self.step = None  # where its step was, once it was
-        self.lines = loops.Lines(self._come_round)
+        self.lines = loops.Lines(self._begin, self._left)
         self.over = False
         self.hook = None
 
@@ -49,14 +50,13 @@ class Iterations:
 
     def happened(self, frame):
         """Something that can begin an iteration is about to happen, called from this frame."""
-        if self.over or not self.ready:
+        if self.over or not self.ready or self.lines.frame is not None:
             return
         place = loops.position(frame)
         if self.number == 0 or (self.step is not None and loops.came_round(self.step, place)):
             self._begin()
         if self.step is None:
             self.event = place
-            self.look_away()
 
     def _begin(self):
         self.lines.end()
@@ -64,9 +64,12 @@ class Iterations:
         self.number += 1
         self.listener.begin(self.number)
 
-    def _come_round(self):
-        """Called by lines, in the training loop's frame."""
-        self._begin()
+    def _left(self):
+        """The training loop has come to its head, or was left."""
+        if self.listener.enough(self.number):
+            self._begin()
+        elif self.lines.frame is None:
+            self.look()
 
     def after_step(self, optimizer, *_):
         """Called when an optimizer has made a step. As in plimsoll_hook/steps.py: one that steps rarely is not waited for."""
@@ -83,7 +86,9 @@ class Iterations:
         frame = sys._getframe(1)
         self.step = loops.position(frame)
         found = loops.find(self.event, self.step, frame) if self.event else None
-        if not (found and self.lines.watch(*found)):
+        if found and self.lines.watch(*found):
+            self.look_away()
+        else:
             self.look()
 
     def stop(self):

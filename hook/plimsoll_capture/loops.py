@@ -42,48 +42,57 @@ def came_round(before, now):
     return count > 0 and now[count - 1][2] <= before[count - 1][2]
 
 
+class Loop:
+    """Offsets in a function: of the first instruction of a loop, of its jump back, and of the first line of its body."""
+
+    def __init__(self, code, begin, end, names):
+        self.begin, self.end = begin, end
+        lines = [offset for offset, _ in dis.findlinestarts(code) if begin < offset <= end]
+        # A `for` loop begins with what gets the next item; a `while` loop has its condition at the end.
+        self.body = lines[0] if names[begin] == "FOR_ITER" and lines else begin
+
+    def has(self, offset):
+        return self.begin <= offset <= self.end
+
+
 @functools.lru_cache(maxsize=None)
 def _loops(code):
-    """The loops of a function: (offset of the first instruction, of the jump back), innermost last."""
+    """The loops of a function, innermost first."""
     jumps = set(dis.hasjrel) | set(dis.hasjabs)
-    found = {}
+    found, names = {}, {}
     for instruction in dis.get_instructions(code):
         target = instruction.argval
+        names[instruction.offset] = instruction.opname
         if instruction.opcode in jumps and isinstance(target, int) and target < instruction.offset:
             found[target] = max(found.get(target, 0), instruction.offset)
-    return sorted(found.items())
-
-
-def _has_loop(code, first, last):
-    low, high = min(first, last), max(first, last)
-    return any(begin <= low and high <= end for begin, end in _loops(code))
+    return [Loop(code, begin, end, names) for begin, end in sorted(found.items(), reverse=True)]
 
 
 def find(earlier, step, frame):
-    """The frame of the training loop and an offset in it: whoever gets to that offset or one before it begins the next iteration.
-    None if there is no such loop. `step` is the position of `frame`."""
+    """The training loop, and the frame that is in it; None if there is none. `step` is the position of `frame`."""
     frames = stack(frame)
     for index in range(common(earlier, step) - 1, -1, -1):
-        first, last = earlier[index][2], step[index][2]
-        if _has_loop(step[index][1], first, last):
-            return frames[index], min(first, last)
+        for loop in _loops(step[index][1]):
+            if loop.has(earlier[index][2]) and loop.has(step[index][2]):
+                return frames[index], loop
     return None
 
 
 class Lines:
-    """Calls a function when a loop comes round, before it does anything else. By sys.settrace, which costs a little for each call
+    """Calls a function when a loop comes round, before its body does anything. By sys.settrace, which costs a little for each call
     of a Python function; so it is on only from the optimizer's step to the end of the iteration."""
 
-    def __init__(self, act):
-        self.act = act
+    def __init__(self, come_round, left):
+        self.come_round = come_round
+        self.left = left  # called when the loop comes to its head, or is left; its frame still has all that is in it
         self.frame = None
-        self.offset = -1
+        self.loop = None
 
-    def watch(self, frame, offset):
+    def watch(self, frame, loop):
         """False if a debugger has the place."""
         if sys.gettrace() is not None:
             return False
-        self.frame, self.offset = frame, offset
+        self.frame, self.loop = frame, loop
         frame.f_trace = self._line
         frame.f_trace_lines = True
         sys.settrace(self._call)
@@ -100,11 +109,13 @@ class Lines:
         return None
 
     def _line(self, frame, event, _argument):
-        if event == "line" and frame.f_lasti <= self.offset:
+        at = frame.f_lasti
+        if event == "return":
             self.end()
-            self.act()
-            return None
-        if event == "return":  # the loop was left some other way
+            self.left()
+        elif event == "line" and at == self.loop.body:
             self.end()
-            return None
-        return self._line
+            self.come_round()
+        elif event == "line" and (at == self.loop.begin or not self.loop.has(at)):
+            self.left()
+        return self._line if self.frame is not None else None

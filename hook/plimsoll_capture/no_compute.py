@@ -61,7 +61,16 @@ class Shapes:
         self.torch = torch
         self.known = {}
         self.meta = torch.device("meta")
+        self.index = torch.ops.aten.index.Tensor
         self.tensor = torch.Tensor
+
+    def positions(self, indices):
+        """A mask stands for the positions where it is true; it is read as true nowhere."""
+        found = []
+        for index in indices:
+            mask = isinstance(index, self.tensor) and index.dtype in (self.torch.bool, self.torch.uint8)
+            found += [self.torch.empty(0, dtype=self.torch.int64)] * index.dim() if mask else [index]
+        return found
 
     def key(self, values):
         found = []
@@ -89,6 +98,8 @@ class Shapes:
     def infer(self, func, args, kwargs):
         """The operator's results on meta tensors; None: it has no such kernel. And the tensors that it was given."""
         kwargs = {k: v for k, v in kwargs.items() if k not in ("pin_memory", "generator")}
+        if func is self.index:
+            args = (args[0], self.positions(args[1]))
         for scalars in (True, False):
             converted = self.on_meta(list(args), scalars)
             named = {k: self.on_meta(v, scalars) for k, v in kwargs.items()}

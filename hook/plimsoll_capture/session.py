@@ -51,6 +51,10 @@ class Session:
             status.problem(f"the capture failed ({type(error).__name__}: {error})")
         self.stop()
 
+    @staticmethod
+    def enough(number):
+        return number >= status.ITERATIONS
+
     def stop(self):
         self.left = True
         self.iterations.stop()
@@ -63,12 +67,19 @@ class Session:
 
     def ended(self, steps):
         """The program ends by itself."""
-        if not self.mine or steps < self.least:
+        if not self.mine:
             return
+        status.say(f"steps {steps}")
         try:
-            self.finish(steps)
+            if steps < self.least:
+                self.abandon()
+            else:
+                self.finish(steps)
         except Exception as error:
             status.problem(f"the capture failed ({type(error).__name__}: {error})")
+
+    def abandon(self):
+        """There is nothing worth writing."""
 
     def stepped(self, optimizer):
         self.describer.after_step(optimizer)
@@ -96,6 +107,11 @@ class Trace(Session):
             self.profiler.start()
         self.profiler.step()
 
+    def abandon(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.profiler.stop()  # an interpreter that shuts down under it hangs
+
     def write(self):
         from . import export
 
@@ -103,7 +119,7 @@ class Trace(Session):
         description = self.describer.text()
         if description:
             self.profiler.add_metadata_json("plimsoll_description", description)
-        self.profiler.stop()
+        self.abandon()
         export.write(self.profiler, status.OUTPUT)
 
     @staticmethod

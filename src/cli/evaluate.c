@@ -149,7 +149,7 @@ static int show(const struct plm_evaluate_request *r, const struct plm_evaluatio
     return status;
 }
 
-/* ---- all together ---- */
+/* ---- the runs of a design ---- */
 
 static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *bench, struct plm_error *error)
 {
@@ -232,6 +232,7 @@ static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
         status = evaluate(r, parts, &truth);
         remove_folder(r);
     }
+    r->judge.design = NULL;
     plm_truth_free(&truth);
     return status;
 }

@@ -24,6 +24,9 @@ static const struct help helps[] = {
      "  --strict         exit 4 unless the confidence is high\n"
      "  --bytes          bytes instead of GiB\n"
      "With a command: the options of run as well.\n"},
+    {"describe", "plimsoll describe [options] -- COMMAND...",
+     "  -o, --output F   the description (default plimsoll-<script>.<pid>.description.json); -f, --force replaces one\n"
+     "  --compute        let operators compute; without it only their results' memory is made\n"},
     {"diff", "plimsoll diff [options] BEFORE AFTER",
      "  --json           one JSON document\n"
      "  --bytes          bytes instead of GiB\n"
@@ -111,6 +114,10 @@ static const struct help helps[] = {
     {"symbols", "plimsoll symbols [options]",
      "  --library NAME   the functions of one library\n"
      "  --json           one JSON document\n"},
+    {"trace", "plimsoll trace [options] -- COMMAND...",
+     "  -o, --output F   the trace (default plimsoll-<script>.<pid>.trace.json.gz); -f, --force replaces one\n"
+     "  --no-compute     make the memory of operators' results and no values: seconds instead of minutes\n"
+     "  --iterations N   run so many, of which the first is not recorded (default 4)\n"},
     {"train", "plimsoll train [options] -o FILE DATA.csv",
      "  --method NAME    which method; schedtune is the one that learns\n"
      "  -o, --output F   where the forest goes; -f, --force replaces one\n"

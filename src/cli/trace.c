@@ -32,8 +32,8 @@ struct request {
 /* What the status file tells. */
 struct status {
     const char *path;
-    bool hook, torch, claimed, exporting;
-    int iteration, written; /* written: iterations in the file; 0 if there is none */
+    bool hook, torch, exporting;
+    int iteration, steps, written; /* written: iterations in the file; 0 if there is none */
     char problem[1024];
 };
 
@@ -46,6 +46,8 @@ static void read_line(struct status *s, const char *line)
         s->torch = true;
     else if (sscanf(line, "iteration %d", &number) == 1)
         s->iteration = number;
+    else if (sscanf(line, "steps %d", &number) == 1)
+        s->steps = number;
     else if (!strcmp(line, "exporting"))
         s->exporting = true;
     else if (sscanf(line, "written %d", &number) == 1)
@@ -118,7 +120,7 @@ static int judge(const struct request *r, const struct status *s, int status)
     else if (!s->torch)
         snprintf(text, sizeof text, "the command never imported torch");
     else
-        snprintf(text, sizeof text, "the command ended after %d training iterations; %d are needed", s->iteration,
+        snprintf(text, sizeof text, "the command made %d training iterations; %d are needed", s->steps,
                  strcmp(r->what, "trace") ? ITERATIONS_DESCRIBED : ITERATIONS_LEAST);
     return plm_complain(PLM_EXIT_CANNOT, text);
 }

@@ -126,7 +126,6 @@ static void tell(struct work *w, int64_t time, size_t item, bool freed)
     if (event.reserved > w->out->peak) {
         w->out->peak = event.reserved;
         w->out->peak_time = time;
-        w->out->peak_event = event.number;
     }
     if (event.allocated > w->out->peak_allocated)
         w->out->peak_allocated = event.allocated;

@@ -26,7 +26,6 @@ struct plm_simulation {
     int64_t peak_time;        /* when segment bytes reached `peak` */
     bool oom;                 /* the card was too small; peak is what it had reached */
     int64_t oom_time;
-    uint64_t peak_event;      /* the number of the event that reached `peak`, from 0 */
 };
 
 /* What happened, event by event: who takes part in a simulation without changing it. */

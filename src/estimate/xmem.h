@@ -1,7 +1,7 @@
 /*
  * xMem (VeritasEst): what a job takes of a GPU, from the memory events of a run on the CPU. docs/internals.md describes the method.
  *
- * Two variants. `xmem` is the method as published, with its limits: it is exact to the byte against published figures. `xmem+` corrects what
+ * Two variants. `xmem` is the method as published, with its limits; docs/internals.md says how near it comes to published figures. `xmem+` corrects what
  * can be corrected from the same trace; the table in xmem_plus.c says what. plm_xmem_estimate() gives one result, plm_xmem_result_free()
  * ends it; names in it belong to the trace, which has to live as long. Pure functions; any thread. A trace that a method cannot
  * use is refused with the reason (PLM_EFORMAT); PLM_ENOMEM.
@@ -44,10 +44,11 @@ struct plm_xmem_result {
     bool oom;                 /* on a card of so many bytes as was asked */
     uint64_t
         oom_reserved; /* segment bytes that this card had given out before that; what the published tool then says */
-    int64_t peak_time; /* when `reserved` was reached, in nanoseconds after the first step began; before it: 0 */
-    int step; /* the step of the trace that it was in, counted from 1; 0: before the first */
-    uint64_t at_peak; /* block bytes at that moment, rounded as the allocator does */
-    uint64_t category[PLM_CATEGORIES]; /* of them, not rounded */
+    int64_t reserved_time; /* when `reserved` was reached, in nanoseconds after the first step began; before it: 0 */
+    int64_t peak_time; /* when `allocated` was: the moment that is looked at below, as in `report` */
+    uint64_t peak_reserved; /* segment bytes then */
+    int step; /* the step of the trace then, counted from 1; 0: before the first */
+    uint64_t category[PLM_CATEGORIES]; /* bytes of blocks then, not rounded as the allocator does */
     struct plm_xmem_layer *layer; /* largest first */
     size_t layers;
     struct plm_xmem_point *point; /* the course of time, in equal parts */

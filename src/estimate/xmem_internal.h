@@ -59,6 +59,7 @@ int plm_xmem_layers(const struct plm_trace *trace, const struct plm_xmem_step *s
 struct plm_xmem_owner {
     uint32_t layer; /* the innermost module, by its name in the trace; UINT32_MAX: none */
     bool backward;  /* born in a node of autograd; the layer is that of the node's operator */
+    int64_t kernel_end; /* when the operator ends that it was made for */
     bool mask;      /* of dropout: floats on a CPU */
 };
 /* One for each block; the caller frees it. */

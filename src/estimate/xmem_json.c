@@ -11,14 +11,14 @@ static void at_peak(struct plm_json *j, const struct plm_xmem_result *r)
     if (r->step)
         plm_json_integer(j, "step", (uint64_t)r->step);
     plm_json_integer(j, "time", (uint64_t)r->peak_time);
-    plm_json_integer(j, "allocated", r->at_peak);
-    plm_json_integer(j, "reserved", r->reserved);
+    plm_json_integer(j, "allocated", r->allocated);
+    plm_json_integer(j, "reserved", r->peak_reserved);
     plm_json_object(j, "categories");
     for (int i = 0; i < PLM_CATEGORIES; i++) {
         sum += r->category[i];
         plm_json_integer(j, plm_category_name((enum plm_category)i), r->category[i]);
     }
-    plm_json_integer(j, "free_in_segments", r->reserved > sum ? r->reserved - sum : 0);
+    plm_json_integer(j, "free_in_segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0);
     plm_json_end_object(j);
     plm_json_end_object(j);
 }
@@ -61,6 +61,7 @@ void plm_xmem_json(struct plm_json *j, const struct plm_xmem_result *r)
     plm_json_object(j, "peak");
     plm_json_integer(j, "allocated", r->allocated);
     plm_json_integer(j, "reserved", r->reserved);
+    plm_json_integer(j, "reserved_time", (uint64_t)r->reserved_time);
     plm_json_end_object(j);
     plm_json_bool(j, "out_of_memory", r->oom);
     if (r->oom)

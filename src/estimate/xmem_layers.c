@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "estimate/xmem_internal.h"
 
-enum { LOOKS = 64, LOOKS_LEAST = 1 << 20 }; /* per event of the trace, and in any case */
+enum { LOOKS = 16, LOOKS_LEAST = 1 << 20 }; /* per event of the trace, and in any case */
 
 struct numbered {
     int64_t sequence;
@@ -28,6 +28,7 @@ struct work {
     const struct plm_xmem_step *step;
     const struct plm_xmem_blocks *blocks;
     struct plm_xmem_parts *parts;
+    const struct plm_trace_op *all; /* operators of the step */
     struct numbered *numbered; /* operators with an autograd number, by number */
     size_t numbers;
     uint32_t *group;           /* per operator: the first of `numbered` with its number; UINT32_MAX: none */
@@ -59,10 +60,22 @@ static int by_birth(const void *a, const void *b)
     return x->layer < y->layer ? -1 : x->layer > y->layer;
 }
 
+/* aten::detach makes no node: its number is always another operator's. Autograd calls it to save a result if a program only pretends to
+   compute (`plimsoll trace --no-compute`), at the end of a layer, which would so get the blocks of the next. */
+static uint32_t find_detach(const struct plm_trace *trace)
+{
+    size_t i = 0;
+    while (i < trace->names && strcmp(trace->name[i], "aten::detach") != 0)
+        i++;
+    return i < trace->names ? (uint32_t)i : UINT32_MAX;
+}
+
 static int prepare(struct work *w)
 {
     size_t ops = w->step->end_op - w->step->first_op, all = ops ? ops : 1;
+    uint32_t detach = find_detach(w->trace);
 
+    w->all = ops ? w->trace->op + w->step->first_op : NULL;
     w->numbered = calloc(all, sizeof *w->numbered);
     w->group = calloc(all, sizeof *w->group);
     w->group_seen = calloc(all, sizeof *w->group_seen);
@@ -72,10 +85,10 @@ static int prepare(struct work *w)
     if (!w->numbered || !w->group || !w->group_seen || !w->op_seen || !w->op || !w->block_seen || ops >= UINT32_MAX)
         return PLM_ENOMEM;
     for (size_t i = 0; i < ops; i++) {
-        int64_t sequence = w->trace->op[w->step->first_op + i].sequence;
+        const struct plm_trace_op *op = &w->all[i];
         w->group[i] = UINT32_MAX;
-        if (sequence != PLM_TRACE_NONE)
-            w->numbered[w->numbers++] = (struct numbered){sequence, (uint32_t)i};
+        if (op->sequence != PLM_TRACE_NONE && op->name != detach)
+            w->numbered[w->numbers++] = (struct numbered){op->sequence, (uint32_t)i};
     }
     qsort(w->numbered, w->numbers, sizeof *w->numbered, by_number);
     for (size_t i = 0, first = 0; i < w->numbers; i++) {
@@ -116,7 +129,7 @@ static bool add_op(struct work *w, uint32_t op, uint32_t layer)
 /* Operators that start in the call, and those that share an autograd number with one of them. */
 static bool find_ops(struct work *w, const struct plm_trace_module *call, uint32_t layer)
 {
-    const struct plm_trace_op *op = w->trace->op + w->step->first_op;
+    const struct plm_trace_op *op = w->all;
     size_t count = w->step->end_op - w->step->first_op, low = 0, high = count;
 
     while (low < high) {
@@ -175,7 +188,7 @@ static int keep_blocks(struct work *w, int64_t start, int64_t end, int64_t until
 /* Operators in order of start, an outer one first: one that ends before the latest end so far is inside another. */
 static int keep_backward(struct work *w, const struct plm_trace_module *call, bool all, uint32_t layer)
 {
-    const struct plm_trace_op *op = w->trace->op + w->step->first_op;
+    const struct plm_trace_op *op = w->all;
     int64_t until = INT64_MIN, inside = INT64_MIN;
     int status = 0;
 
@@ -235,7 +248,7 @@ int plm_xmem_layers(const struct plm_trace *trace, const struct plm_xmem_step *s
     if (status == PLM_EFORMAT)
         return plm_fail(error, PLM_EFORMAT,
                         "too many operators of the trace share their autograd numbers to say whose memory is whose");
-    if (status == 0)
+    if (status == 0 && parts->count)
         qsort(parts->part, parts->count, sizeof *parts->part, by_birth);
     return status;
 }

@@ -13,6 +13,12 @@
 
 #define NODE "autograd::engine::evaluate_function" /* what the engine calls the running of a node */
 
+/* Operators that only make memory for the one that calls them. */
+static const char *const makers[] = {"aten::empty",    "aten::new_empty", "aten::resize_", "aten::zeros",
+                                     "aten::zero_",    "aten::new_zeros", "aten::ones",    "aten::full",
+                                     "aten::new_full", "aten::fill_"};
+enum { MAKERS_DEEP = 4 }; /* how many of them call each other */
+
 /* What is open at a time: items in order of start, of which those that ended are taken off. */
 struct open {
     uint32_t *item;
@@ -23,7 +29,7 @@ struct sweep {
     const struct plm_trace *trace;
     struct open modules, ops;
     struct plm_map node_layer; /* autograd number -> layer */
-    bool *is_node;             /* per name of the trace */
+    bool *is_node, *makes;     /* per name of the trace: a node; an operator that only makes memory */
     uint32_t dropout, empty_like;
     int64_t node_end;          /* of the latest node that began; INT64_MIN: none */
     uint32_t node;             /* it */
@@ -36,12 +42,16 @@ static int start(struct sweep *s)
     s->modules.item = calloc(t->modules ? t->modules : 1, sizeof *s->modules.item);
     s->ops.item = calloc(t->ops ? t->ops : 1, sizeof *s->ops.item);
     s->is_node = calloc(t->names ? t->names : 1, sizeof *s->is_node);
+    s->makes = calloc(t->names ? t->names : 1, sizeof *s->makes);
     s->dropout = s->empty_like = UINT32_MAX;
     s->node_end = INT64_MIN;
-    if (!s->modules.item || !s->ops.item || !s->is_node || t->modules >= UINT32_MAX || t->ops >= UINT32_MAX)
+    if (!s->modules.item || !s->ops.item || !s->is_node || !s->makes || t->modules >= UINT32_MAX ||
+        t->ops >= UINT32_MAX)
         return PLM_ENOMEM;
     for (size_t i = 0; i < t->names; i++) {
         s->is_node[i] = !strncmp(t->name[i], NODE, sizeof NODE - 1);
+        for (size_t k = 0; k < sizeof makers / sizeof makers[0]; k++)
+            s->makes[i] = s->makes[i] || !strncmp(t->name[i], makers[k], strlen(makers[k]));
         if (!strcmp(t->name[i], "aten::dropout"))
             s->dropout = (uint32_t)i;
         if (!strcmp(t->name[i], "aten::empty_like"))
@@ -55,6 +65,7 @@ static void stop(struct sweep *s)
     free(s->modules.item);
     free(s->ops.item);
     free(s->is_node);
+    free(s->makes);
     plm_map_free(&s->node_layer);
 }
 
@@ -95,6 +106,18 @@ static int begin(struct sweep *s, uint32_t number)
     return plm_map_put(&s->node_layer, (uint64_t)op->sequence, layer);
 }
 
+/* When the operator ends that the memory is for; INT64_MIN: it is for none, but for the program. */
+static int64_t kernel_end(const struct sweep *s)
+{
+    size_t n = s->ops.count;
+    for (int i = 0; n && i < MAKERS_DEEP; i++, n--) {
+        const struct plm_trace_op *op = &s->trace->op[s->ops.item[n - 1]];
+        if (op->name >= s->trace->names || !s->makes[op->name])
+            return op->end;
+    }
+    return INT64_MIN;
+}
+
 static bool is_mask(const struct sweep *s)
 {
     const struct plm_trace_op *op = s->trace->op;
@@ -102,8 +125,10 @@ static bool is_mask(const struct sweep *s)
     size_t n = s->ops.count;
 
     /* Its memory comes from an operator within aten::empty_like, or from that itself. */
-    while (n && op[item[n - 1]].name != s->empty_like)
+    for (int i = 0; n && i < MAKERS_DEEP && op[item[n - 1]].name != s->empty_like; i++)
         n--;
+    if (!n || op[item[n - 1]].name != s->empty_like)
+        return false;
     return s->dropout != UINT32_MAX && n >= 2 && op[item[n - 2]].name == s->dropout;
 }
 
@@ -120,6 +145,7 @@ static struct plm_xmem_owner owner_at(struct sweep *s, int64_t time)
         layer = plm_map_get(&s->node_layer, (uint64_t)op[s->node].sequence);
         owner.layer = layer == PLM_MAP_NONE ? UINT32_MAX : (uint32_t)layer;
     }
+    owner.kernel_end = kernel_end(s);
     owner.mask = !owner.backward && is_mask(s);
     return owner;
 }

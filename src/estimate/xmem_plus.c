@@ -4,7 +4,8 @@
  * | published                                              | here                                                              |
  * |--------------------------------------------------------|-------------------------------------------------------------------|
  * | blocks of leaf modules, each time a layer meets them   | every block, once: also what parents allocate by functional code  |
- * | temporaries are dropped                                | they are kept, with the lifetimes they have                       |
+ * | temporaries of a layer are dropped                     | they are kept, but for those within one operator: those are what  |
+ * |                                                        | a kernel of the CPU uses for itself, a GPU's uses other           |
  * | parameters are what gradients show; buffers are missed | from the description in the trace, where it has one               |
  * | a batch has 4 bytes an element                         | as many as its type has                                           |
  * | optimizer state: the temporaries of the CPU's loop     | as the optimizer is known to have, or as the description says     |
@@ -203,7 +204,9 @@ static int add_blocks(struct work *w, int number)
     for (size_t i = from; status == 0 && i < end; i++) {
         const struct plm_xmem_block *b = &blocks->block[i];
         const struct plm_xmem_owner *o = &w->owner[i];
-        if (!in_optimizer(step, b->born))
+        if (b->dies <= o->kernel_end)
+            w->run->left_out += number + 1 == w->run->steps ? b->bytes : 0;
+        else if (!in_optimizer(step, b->born))
             status = add(w, b->born, b->dies, o->mask ? (b->bytes + MASK_PART - 1) / MASK_PART : b->bytes,
                          category_of(step, b, o->backward, backward), o->backward, o->layer);
     }

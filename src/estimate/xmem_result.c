@@ -15,7 +15,8 @@ struct watch {
     int64_t start, duration;
     int part;              /* the part of the time that has begun */
     uint64_t allocated, reserved; /* after the last event */
-    uint64_t at_peak, peak;
+    uint64_t peak, peak_event, peak_reserved; /* of allocated bytes */
+    int64_t peak_time;
 };
 
 static int64_t since(int64_t start, int64_t time)
@@ -53,9 +54,11 @@ static void note(const struct plm_simulation_event *event, void *context)
         point->allocated = event->allocated;
     if (event->reserved > point->reserved)
         point->reserved = event->reserved;
-    if (event->reserved > w->peak) {
-        w->peak = event->reserved;
-        w->at_peak = event->allocated;
+    if (event->allocated > w->peak) {
+        w->peak = event->allocated;
+        w->peak_event = event->number;
+        w->peak_reserved = event->reserved;
+        w->peak_time = event->time;
     }
 }
 
@@ -97,7 +100,7 @@ static struct plm_xmem_layer *layer_of(struct plm_xmem_result *result, const str
 }
 
 /* What lives just after the event that reached the peak. */
-static int add_up(const struct plm_xmem_run *run, const struct watch *w, uint64_t event, struct plm_xmem_result *result)
+static int add_up(const struct plm_xmem_run *run, const struct watch *w, struct plm_xmem_result *result)
 {
     struct plm_map place = {0};
     size_t room = 0;
@@ -106,7 +109,7 @@ static int add_up(const struct plm_xmem_run *run, const struct watch *w, uint64_
     for (size_t i = 0; status == 0 && i < run->list.count; i++) {
         const struct plm_lifetime *item = &run->list.item[i];
         struct plm_xmem_layer *layer;
-        if (w->born[i] > event || w->died[i] <= event)
+        if (w->born[i] > w->peak_event || w->died[i] <= w->peak_event)
             continue;
         result->category[plm_xmem_category(item->holder)] += item->bytes;
         layer = layer_of(result, run->trace, &place, &room, item->holder);
@@ -127,11 +130,12 @@ static int add_up(const struct plm_xmem_run *run, const struct watch *w, uint64_
     return status;
 }
 
-static void place_peak(const struct plm_xmem_run *run, const struct plm_simulation *s, struct plm_xmem_result *result)
+static void place_peak(const struct plm_xmem_run *run, const struct watch *w, struct plm_xmem_result *result)
 {
-    result->peak_time = since(run->step[0].start, s->peak_time);
+    result->peak_time = since(w->start, w->peak_time);
+    result->peak_reserved = w->peak_reserved;
     for (int i = 0; i < run->steps; i++)
-        if (s->peak_time >= run->step[i].start)
+        if (w->peak_time >= run->step[i].start)
             result->step = i + 1;
 }
 
@@ -150,16 +154,16 @@ static int unlimited(struct plm_xmem_run *run, enum plm_simulation_rules rules, 
     advance(w, POINTS - 1);
     result->reserved = s.peak;
     result->allocated = s.peak_allocated;
-    result->at_peak = w->at_peak;
-    place_peak(run, &s, result);
-    return add_up(run, w, s.peak_event, result);
+    result->reserved_time = since(w->start, s.peak_time);
+    place_peak(run, w, result);
+    return add_up(run, w, result);
 }
 
 int plm_xmem_conclude(struct plm_xmem_run *run, uint64_t limit, struct plm_xmem_result *result)
 {
     enum plm_simulation_rules rules = result->variant == PLM_XMEM_PLUS ? PLM_RULES_TORCH : PLM_RULES_XMEM;
     size_t count = run->list.count ? run->list.count : 1;
-    struct watch w = {.start = run->step[0].start};
+    struct watch w = {.start = run->step[0].start, .peak_time = INT64_MIN};
     struct plm_simulation s;
     int status = PLM_ENOMEM;
 

@@ -16,8 +16,9 @@ static void peak(const struct plm_page *p, const struct plm_xmem_result *r)
             plm_page_amount(p, allocated, sizeof allocated, r->allocated),
             plm_page_amount(p, reserved, sizeof reserved, r->reserved), plm_ink(p, PLM_INK_PLAIN));
     if (r->step)
-        fprintf(p->out, "  reserved is largest from %.3f s on, in step %d of the %d that were looked at\n",
-                (double)r->peak_time / 1e9, r->step, r->steps);
+        fprintf(p->out,
+                "  in step %d of the %d that were looked at, after %.3f s; reserved is largest from %.3f s on\n",
+                r->step, r->steps, (double)r->peak_time / 1e9, (double)r->reserved_time / 1e9);
     if (r->oom)
         fprintf(p->out, "  %sthe card runs out of memory%s when it has given out %s\n", plm_ink(p, PLM_INK_RED),
                 plm_ink(p, PLM_INK_PLAIN), plm_page_amount(p, reserved, sizeof reserved, r->oom_reserved));
@@ -50,9 +51,9 @@ static void categories(const struct plm_page *p, const struct plm_xmem_result *r
                 largest = i;
         shown[largest] = true;
         sum += r->category[largest];
-        line(p, plm_category_name((enum plm_category)largest), r->category[largest], r->reserved);
+        line(p, plm_category_name((enum plm_category)largest), r->category[largest], r->peak_reserved);
     }
-    line(p, "free in segments", r->reserved > sum ? r->reserved - sum : 0, r->reserved);
+    line(p, "free in segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0, r->peak_reserved);
 }
 
 static void layer_row(const struct plm_page *p, const char *name, int columns, const struct plm_xmem_layer *l)

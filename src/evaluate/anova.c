@@ -1,88 +1,114 @@
 #include "evaluate/anova.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "evaluate/distribution.h"
 
-enum { CELLS_MOST = 32 << 20, NOT_SEEN = -1 };
+enum { COLUMNS_MOST = 512, NOT_SEEN = -1, NO_COLUMN = -1 };
 
-/* The factors' columns, made orthogonal one after the other, and what they leave of the values. */
+/*
+ * The products of all columns with one another and with the values: column 0 is the mean, then come those of each factor, a column for each level
+ * that occurs, last the values themselves. Taking a column off all others leaves the products of what is left of them, so that sums of
+ * squares need no pass over the observations.
+ */
 struct sweep {
-    const struct plm_anova_factor *factor;
-    size_t count, columns;
-    double *basis, *rest; /* basis: columns * count */
+    size_t columns;                    /* without that of the values */
+    size_t first[PLM_FACTORS + 1];     /* of each factor */
+    int column[PLM_FACTORS][PLM_LEVELS];
+    double *product, *left;            /* (columns + 1) squared each */
+    bool *taken;
+    size_t rank;
 };
 
 /* ---- columns ---- */
 
-static double product(const double *a, const double *b, size_t count)
+/* Takes a column off all that are not taken yet, if those before it do not span it. Returns what it explains of the values. */
+static double take_off(struct sweep *s, size_t c, size_t *added)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-static void take_off(double *from, const double *what, double times, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        from[i] -= times * what[i];
-}
-
-/* Adds the column that stands behind the basis, if the basis does not span it. Returns what it explains of the values; *added tells. Twice
-   is enough to be orthogonal to rounding. */
-static double add_column(struct sweep *s, bool *added)
-{
-    double *column = s->basis + s->columns * s->count;
-    const double before = sqrt(product(column, column, s->count));
-    double norm, share;
-    for (int twice = 0; twice < 2; twice++)
-        for (size_t i = 0; i < s->columns; i++) {
-            const double *other = s->basis + i * s->count;
-            take_off(column, other, product(column, other, s->count), s->count);
-        }
-    norm = sqrt(product(column, column, s->count));
-    *added = norm > 1e-8 * before;
-    if (!*added)
+    const size_t n = s->columns + 1;
+    const double *row = s->left + c * n;
+    const double pivot = row[c], share = row[s->columns];
+    if (!(pivot > 1e-10 * s->product[c * n + c]))
         return 0;
-    for (size_t i = 0; i < s->count; i++)
-        column[i] /= norm;
-    share = product(s->rest, column, s->count);
-    take_off(s->rest, column, share, s->count);
-    s->columns++;
-    return share * share;
+    s->taken[c] = true;
+    for (size_t i = 0; i < n; i++) {
+        double *other = s->left + i * n;
+        const double times = other[c] / pivot;
+        if (s->taken[i] || times == 0)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            other[k] -= times * row[k];
+    }
+    s->rank++;
+    ++*added;
+    return share * share / pivot;
 }
 
-/* Returns what the factor explains beyond what is there; *freedom: with how many columns. */
-static double add_factor(struct sweep *s, const struct plm_anova_factor *factor, size_t *freedom)
+static double add_factor(struct sweep *s, size_t factor, size_t *added)
 {
     double squares = 0;
-    *freedom = 0;
-    for (uint32_t level = 0; level < PLM_LEVELS; level++) {
-        double *column = s->basis + s->columns * s->count;
-        bool occurs = false, added = false;
-        for (size_t i = 0; i < s->count; i++) {
-            column[i] = factor->level[i] == level;
-            occurs |= factor->level[i] == level;
-        }
-        if (occurs)
-            squares += add_column(s, &added);
-        *freedom += added;
-    }
+    *added = 0;
+    for (size_t c = s->first[factor]; c < s->first[factor + 1]; c++)
+        squares += take_off(s, c, added);
     return squares;
 }
 
-static void begin(struct sweep *s, const double *value)
+static void begin(struct sweep *s)
 {
-    bool added;
-    memcpy(s->rest, value, s->count * sizeof *value);
-    s->columns = 0;
-    for (size_t i = 0; i < s->count; i++)
-        s->basis[i] = 1;
-    add_column(s, &added);
+    const size_t n = s->columns + 1;
+    size_t added = 0;
+    memcpy(s->left, s->product, n * n * sizeof *s->left);
+    memset(s->taken, 0, n * sizeof *s->taken);
+    s->rank = 0;
+    take_off(s, 0, &added);
+}
+
+static double left_of_values(const struct sweep *s)
+{
+    const double left = s->left[(s->columns + 1) * (s->columns + 1) - 1];
+    return left > 0 ? left : 0; /* rounding */
+}
+
+/* Gives each level that occurs a column. */
+static void number_columns(struct sweep *s, size_t count, const struct plm_anova_factor *factor, size_t factors)
+{
+    s->columns = 1;
+    for (size_t f = 0; f < factors; f++) {
+        s->first[f] = s->columns;
+        for (size_t k = 0; k < PLM_LEVELS; k++)
+            s->column[f][k] = NO_COLUMN;
+        for (size_t i = 0; i < count; i++) {
+            int *column = &s->column[f][factor[f].level[i]];
+            if (*column == NO_COLUMN)
+                *column = (int)s->columns++;
+        }
+    }
+    s->first[factors] = s->columns;
+}
+
+/* The mean is taken off the values first, so that little is lost to rounding. */
+static void multiply(struct sweep *s, const double *value, size_t count, const struct plm_anova_factor *factor,
+                     size_t factors)
+{
+    const size_t n = s->columns + 1;
+    double mean = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += value[i] / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        size_t at[PLM_FACTORS + 2] = {0};
+        double weight[PLM_FACTORS + 2] = {1};
+        for (size_t f = 0; f < factors; f++) {
+            at[f + 1] = (size_t)s->column[f][factor[f].level[i]];
+            weight[f + 1] = 1;
+        }
+        at[factors + 1] = s->columns;
+        weight[factors + 1] = value[i] - mean;
+        for (size_t a = 0; a < factors + 2; a++)
+            for (size_t b = 0; b < factors + 2; b++)
+                s->product[at[a] * n + at[b]] += weight[a] * weight[b];
+    }
 }
 
 /* ---- which factors there are ---- */
@@ -136,33 +162,33 @@ static void sort_out(size_t count, const struct plm_anova_factor *factor, struct
 /* ---- the sums ---- */
 
 /* With all that is not nested in it in first; those that are cannot be told apart from it. */
-static void test_effect(struct sweep *s, const double *value, struct plm_anova *a, size_t index)
+static void test_effect(struct sweep *s, struct plm_anova *a, size_t index)
 {
     struct plm_effect *e = &a->effect[index];
     size_t unused;
-    begin(s, value);
+    begin(s);
     for (size_t k = 0; k < a->effects; k++)
         if (k != index && a->effect[k].state == PLM_EFFECT_TESTED && !(a->effect[k].within & 1u << index))
-            add_factor(s, &s->factor[k], &unused);
-    e->squares = add_factor(s, &s->factor[index], &e->freedom);
+            add_factor(s, k, &unused);
+    e->squares = add_factor(s, index, &e->freedom);
 }
 
-static void residual(struct sweep *s, const double *value, struct plm_anova *a)
+static void residual(struct sweep *s, struct plm_anova *a)
 {
     size_t unused;
-    begin(s, value);
-    a->total_squares = product(s->rest, s->rest, s->count);
-    a->total_freedom = s->count - 1;
+    begin(s);
+    a->total_squares = left_of_values(s);
+    a->total_freedom = a->observations - 1;
     for (size_t k = 0; k < a->effects; k++)
         if (a->effect[k].state == PLM_EFFECT_TESTED)
-            add_factor(s, &s->factor[k], &unused);
-    a->residual_squares = product(s->rest, s->rest, s->count);
-    a->residual_freedom = s->count - s->columns;
+            add_factor(s, k, &unused);
+    a->residual_squares = left_of_values(s);
+    a->residual_freedom = a->observations - s->rank;
 }
 
 static void conclude(struct plm_anova *a)
 {
-    const double noise = 1e-20 * a->total_squares;
+    const double noise = 1e-13 * a->total_squares; /* what is left of nothing by rounding */
     for (size_t i = 0; i < a->effects; i++) {
         struct plm_effect *e = &a->effect[i];
         if (e->state != PLM_EFFECT_TESTED)
@@ -180,43 +206,50 @@ static void conclude(struct plm_anova *a)
     }
 }
 
-static int check(size_t count, const struct plm_anova_factor *factor, size_t factors, size_t *columns)
+static bool is_possible(size_t count, const struct plm_anova_factor *factor, size_t factors)
 {
-    *columns = 2;
+    size_t columns = 1;
     if (!count || factors > PLM_FACTORS)
-        return PLM_EINVAL;
+        return false;
     for (size_t i = 0; i < factors; i++) {
         for (size_t k = 0; k < count; k++)
             if (factor[i].level[k] >= PLM_LEVELS)
-                return PLM_EINVAL;
-        *columns += levels_of(&factor[i], count);
+                return false;
+        columns += levels_of(&factor[i], count);
     }
-    if (*columns > count + 1) /* more than that cannot be independent */
-        *columns = count + 1;
-    return *columns > CELLS_MOST / count ? PLM_EINVAL : 0;
+    return columns <= COLUMNS_MOST;
 }
 
 int plm_anova_make(const double *value, size_t count, const struct plm_anova_factor *factor, size_t factors,
                    struct plm_anova *a)
 {
-    struct sweep s = {.factor = factor, .count = count};
-    size_t columns;
-    int status = check(count, factor, factors, &columns);
+    struct sweep *s;
+    size_t n;
+    int status = PLM_ENOMEM;
     *a = (struct plm_anova){.effects = factors, .observations = count};
-    if (status)
+    if (!is_possible(count, factor, factors))
+        return PLM_EINVAL;
+    s = calloc(1, sizeof *s);
+    if (!s)
         return status;
-    s.basis = calloc(columns, count * sizeof *s.basis);
-    s.rest = calloc(count, sizeof *s.rest);
-    if (s.basis && s.rest) {
+    number_columns(s, count, factor, factors);
+    n = s->columns + 1;
+    s->product = calloc(n * n, sizeof *s->product);
+    s->left = calloc(n * n, sizeof *s->left);
+    s->taken = calloc(n, sizeof *s->taken);
+    if (s->product && s->left && s->taken) {
+        multiply(s, value, count, factor, factors);
         sort_out(count, factor, a);
         for (size_t i = 0; i < factors; i++)
             if (a->effect[i].state == PLM_EFFECT_TESTED)
-                test_effect(&s, value, a, i);
-        residual(&s, value, a);
+                test_effect(s, a, i);
+        residual(s, a);
         conclude(a);
-    } else
-        status = PLM_ENOMEM;
-    free(s.basis);
-    free(s.rest);
+        status = 0;
+    }
+    free(s->product);
+    free(s->left);
+    free(s->taken);
+    free(s);
     return status;
 }

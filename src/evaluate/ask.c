@@ -54,7 +54,7 @@ static void complain(const char *log, const char *text)
     FILE *out = fopen(log, "ae");
     if (!out)
         return;
-    fprintf(out, "%s\n", text);
+    fprintf(out, "plimsoll: %s\n", text);
     fclose(out);
 }
 
@@ -99,6 +99,7 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
         status = plm_capture_read(paths, 1, &captured, &error);
     if (status) {
         plm_capture_free(&captured);
+        error.text[0] = '\0';
         status = capture(bench, run, trace, log, &seconds);
         if (status == 0)
             status = plm_capture_read(paths, 1, &captured, &error);
@@ -107,11 +108,13 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
     if (status == 0) {
         captured.capture.forest = bench->settings->trees;
         status = ask(bench, run, &captured.capture, captured.capture.trace_seconds, &asked);
-        if (status == 0)
+        if (status == PLM_ENOMEM)
+            plm_fail(&error, status, "there is not enough memory for the methods");
+        else if (status == 0)
             status = plm_answers_add(bench, run, asked, answers, &error);
-        if (status)
-            complain(log, error.text[0] ? error.text : "there is not enough memory for the methods");
     }
+    if (status && error.text[0]) /* else the capture has said it */
+        complain(log, error.text);
     plm_capture_free(&captured);
     if (!bench->settings->keep)
         unlink(trace);

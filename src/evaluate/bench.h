@@ -88,9 +88,9 @@ struct plm_command {
 void plm_bench_command(const struct plm_bench *bench, size_t run, struct plm_command *command);
 /* Standard output and error go to that file, standard input is empty. Ends the process if that is not possible. */
 void plm_child_quiet(const char *log);
-/* What a failed workload said last, as far as it is plain text. */
+/* What a failed workload said last, as far as it is plain text; what plimsoll said if that is nothing, or if `own` and it says more. */
 enum { PLM_LAST_LINE = 160 };
-void plm_last_line(const char *log, char out[PLM_LAST_LINE]);
+void plm_last_line(const char *log, bool own, char out[PLM_LAST_LINE]);
 /* Becomes `plimsoll run` of the workload. */
 _Noreturn void plm_child_record(const struct plm_bench *bench, size_t run);
 

@@ -38,24 +38,33 @@ void plm_child_quiet(const char *log)
         dup2(fd, STDIN_FILENO);
 }
 
-void plm_last_line(const char *log, char out[PLM_LAST_LINE])
+/* Of plimsoll, that the command failed says less than what the command said itself. */
+static bool is_about_command(const char *text)
 {
-    char line[1024];
+    return !strncmp(text, "the command failed", 18) || !strncmp(text, "the command was killed", 22);
+}
+
+void plm_last_line(const char *log, bool own, char out[PLM_LAST_LINE])
+{
+    static const char prefix[] = "plimsoll: ";
+    char line[1024], said[PLM_LAST_LINE] = "";
     FILE *file = fopen(log, "re");
     out[0] = '\0';
     while (file && fgets(line, sizeof line, file)) {
-        char *text = line;
+        const bool ours = !strncmp(line, prefix, sizeof prefix - 1);
         line[strcspn(line, "\r\n")] = '\0';
         for (char *c = line; *c; c++)
             if ((unsigned char)*c < 0x20 || *c == 0x7f)
                 *c = '?';
-        if (!strncmp(text, "plimsoll: ", 10) && out[0])
-            continue;
-        if (*text)
-            snprintf(out, PLM_LAST_LINE, "%.150s", text);
+        if (ours)
+            snprintf(said, PLM_LAST_LINE, "%.150s", line + sizeof prefix - 1);
+        else if (*line)
+            snprintf(out, PLM_LAST_LINE, "%.150s", line);
     }
     if (file)
         fclose(file);
+    if (said[0] && (!out[0] || (own && !is_about_command(said))))
+        memcpy(out, said, PLM_LAST_LINE);
 }
 
 _Noreturn void plm_child_record(const struct plm_bench *bench, size_t run)

@@ -106,7 +106,7 @@ static int end_record(struct pool *p, size_t index, const struct rusage *usage, 
     if (plm_outcome_read(record, run->workload, &run->outcome, &why) < 0)
         snprintf(run->outcome.why, sizeof run->outcome.why, "%.199s", why.text);
     if (!run->outcome.done) {
-        plm_last_line(log, line);
+        plm_last_line(log, false, line);
         if (line[0])
             snprintf(run->outcome.why, sizeof run->outcome.why, "%.190s", line);
     }
@@ -156,7 +156,7 @@ static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error
         return status;
     unlink(file);
     if (wait_status || missing(p->bench, run)) {
-        plm_last_line(log, line);
+        plm_last_line(log, true, line);
         give_up(p->bench, run, missing(p->bench, run), line[0] ? line : "the capture failed and did not say why");
         p->failed++;
     } else

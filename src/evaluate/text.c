@@ -36,7 +36,7 @@ static void heading(const struct plm_page *p, const struct plm_family *f, int na
 {
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
     plm_page_name(p, f->name ? f->name : "All", 0, 0);
-    fprintf(p->out, "%s: %zu runs\n", plm_ink(p, PLM_INK_PLAIN), f->rows);
+    fprintf(p->out, "%s: %zu run%s\n", plm_ink(p, PLM_INK_PLAIN), f->rows, f->rows == 1 ? "" : "s");
     fprintf(p->out, "%s%-*s %4s %7s %15s %7s %7s %7s  %7s %7s %6s %6s %6s %6s %6s %6s%s\n", plm_ink(p, PLM_INK_DIM),
             names, "error, %", "n", "median", "[95 %]", "mean", "95th", "worst", "low 5", "high 5", "under", "OOM ok",
             "PEF", "PEF d", "MCP", "time", plm_ink(p, PLM_INK_PLAIN));
@@ -46,7 +46,8 @@ static void interval(FILE *out, const struct plm_metrics *m)
 {
     char text[48] = "-";
     if (m->compared)
-        snprintf(text, sizeof text, "[%.2f, %.2f]", 100 * m->interval.low, 100 * m->interval.high);
+        snprintf(text, sizeof text, m->interval.high < 0.9995 ? "[%.2f, %.2f]" : "[%.1f, %.1f]", 100 * m->interval.low,
+                 100 * m->interval.high);
     fprintf(out, " %15s", text);
 }
 
@@ -79,6 +80,26 @@ static void line(const struct plm_page *p, const struct plm_estimator *by, const
     fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
 }
 
+/* In-domain figures apart, as far as there are any. */
+static void outside(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+{
+    const char *before = "All compared runs are outside of what these were made for: ";
+    for (size_t i = 0; i < e->estimators; i++) {
+        const struct plm_metrics *m = &f->metrics[i];
+        if (m->outside && m->outside < m->compared)
+            fprintf(p->out,
+                    "%s: %zu of %zu runs are outside of what it was made for; the median of the others is %.2f %%.\n",
+                    e->estimator[i].name, m->outside, m->compared, 100 * m->inside);
+    }
+    for (size_t i = 0; i < e->estimators; i++)
+        if (f->metrics[i].outside && f->metrics[i].outside == f->metrics[i].compared) {
+            fprintf(p->out, "%s%s", before, e->estimator[i].name);
+            before = ", ";
+        }
+    if (*before == ',')
+        fputs(".\n", p->out);
+}
+
 static void table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
 {
     const int names = name_columns(p, e);
@@ -87,15 +108,7 @@ static void table(const struct plm_page *p, const struct plm_evaluation *e, cons
         line(p, &e->estimator[i], &f->metrics[i], names);
     if (f->metrics[0].compared)
         fprintf(p->out, "plimsoll's range is %.2f %% of the truth wide, on average.\n", 100 * f->metrics[0].width);
-    for (size_t i = 0; i < e->estimators; i++) {
-        const struct plm_metrics *m = &f->metrics[i];
-        if (m->outside && m->outside < m->compared)
-            fprintf(p->out,
-                    "%s: %zu of %zu runs are outside of what it was made for; the median of the others is %.2f %%.\n",
-                    e->estimator[i].name, m->outside, m->compared, 100 * m->inside);
-        else if (m->outside)
-            fprintf(p->out, "%s: all runs are outside of what it was made for.\n", e->estimator[i].name);
-    }
+    outside(p, e, f);
 }
 
 /* ---- the worst runs ---- */

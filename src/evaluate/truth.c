@@ -161,7 +161,7 @@ static int read_claims(const struct place *p, const struct columns *c, size_t to
 /* A kind with a column of its own has what stands there; for the others the one figure is what the user says it is. */
 static int read_ground(const struct place *p, const struct columns *c, struct plm_truth_row *row)
 {
-    uint64_t ground;
+    uint64_t ground = 0;
     int status = whole(p, c->ground, &ground);
     for (int i = 0; i < PLM_TRUTH_KINDS && status == 0; i++) {
         row->ground[i] = ground;

@@ -75,6 +75,8 @@ static void bounded(void **state)
     struct plm_kernel *k = kernel_of(1, 80 << 20, 1 << 13);
     uint64_t address, before;
     (void)state;
+    assert_int_equal(left(), LIMIT); /* no context yet */
+    plm_device_activate(0);
     assert_int_equal(left(), LIMIT - context);
     assert_int_equal(plm_mem_alloc(0, LIMIT - context + 1, &address), PLM_DEV_NOMEM);
     assert_int_equal(plm_mem_alloc(0, (LIMIT - context) / PLM_PAGE * PLM_PAGE, &address), 0);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "device/card.h"
+#include "estimate/description.h"
+#include "estimate/method.h"
 #include "estimate/schedtune.h"
 #include "unit.h"
 
@@ -340,6 +343,84 @@ static void test_schedtune_bad(void **state)
     assert_contains(error.text, "1 rows are too few");
 }
 
+/* ---- SchedTune's answer ---- */
+
+/* Two layers put out 200 and 100 MiB; what the third passes on and the model's own output are not added. 44.5 MiB of parameters; 3 MiB of input. */
+#define JOB(dtype, layer, outputs)                                                                                  \
+    "{\"schema\": \"plimsoll.description/1\", \"torch\": \"2.15.0\", \"computed\": false,"                          \
+    " \"model\": {\"class\": \"Net\", \"dtype\": \"" dtype "\", \"parameters\": 11665408, \"trainable\": 11665408," \
+    "   \"parameter_bytes\": 46661632, \"buffer_bytes\": 0, \"largest_module\": 2000},"                             \
+    " \"batch\": {\"size\": 8, \"inputs\": [{\"shape\": [8, 98304], \"dtype\": \"float32\", \"bytes\": 3145728}]}," \
+    " \"optimizer\": {\"class\": \"SGD\", \"state_bytes\": 0, \"zero_grad\": \"after-step\"},"                      \
+    " \"modules\": [{\"name\": \"\", \"class\": \"Net\", \"leaf\": false, \"parent\": -1},"                         \
+    "   {\"name\": \"a\", \"class\": \"" layer "\", \"leaf\": true, \"parent\": 0},"                                \
+    "   {\"name\": \"b\", \"class\": \"ReLU\", \"leaf\": true, \"parent\": 0},"                                     \
+    "   {\"name\": \"c\", \"class\": \"Permute\", \"leaf\": true, \"parent\": 0}],"                                 \
+    " \"calls\": [" outputs "]}"
+#define TWO                                                                            \
+    "{\"module\": 1, \"outputs\": [{\"shape\": [8, 6553600], \"bytes\": 209715200}]}," \
+    "{\"module\": 2, \"outputs\": [{\"shape\": [8, 3276800], \"bytes\": 104857600}]}," \
+    "{\"module\": 3, \"outputs\": [{\"shape\": [8, 3276800], \"bytes\": 104857600}]}," \
+    "{\"module\": 0, \"outputs\": [{\"shape\": [8, 3276800], \"bytes\": 104857600}]}"
+
+static const struct plm_card known_card = {.id = "known", .bandwidth_gbs = 448, .cuda_cores = 2560, .sms = 30};
+
+static struct plm_answer schedtune(const struct plm_forest *forest, const char *text, const struct plm_card *card,
+                                   uint64_t context)
+{
+    const struct plm_question question = {
+        .card = card, .usable = 2 * GIB, .context = context, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
+    struct plm_description *d = NULL;
+    struct plm_capture capture = {.forest = forest};
+    struct plm_error error;
+    struct plm_answer answer;
+    if (plm_description_parse("job.json", text, strlen(text), &d, &error))
+        fail_msg("%s", error.text);
+    capture.description = d;
+    assert_int_equal(plm_method_ask(plm_method_find("schedtune"), &capture, &question, &answer), 0);
+    plm_description_free(d);
+    return answer;
+}
+
+static void test_schedtune_answer(void **state)
+{
+    const struct plm_forest_settings settings = {.trees = 1, .all_rows = true};
+    struct plm_card card = known_card;
+    struct plm_error error;
+    struct plm_forest f;
+    struct plm_answer a;
+    (void)state;
+    assert_int_equal(plm_schedtune_train(file("runs.csv", runs(COLUMNS, "")), &settings, &f, &error), 0);
+    /* The row with 300 MiB of activations took 800; the context is a part of that. */
+    a = schedtune(&f, JOB("float32", "Conv2d", TWO), &card, 100 * MIB);
+    assert_int_equal(a.state, PLM_ANSWERED);
+    assert_int_equal(a.bytes, 700 * MIB);
+    assert_false(a.oom);
+    assert_int_equal(schedtune(&f, JOB("float32", "Conv2d", TWO), &card, 900 * MIB).bytes, 0);
+    a = schedtune(&f, JOB("float32", "Linear", TWO), &card, 0);
+    assert_int_equal(a.state, PLM_OUTSIDE);
+    assert_int_equal(a.bytes, 800 * MIB);
+    assert_contains(a.note, "CNNs");
+    a = schedtune(&f, JOB("bfloat16", "Conv2d", TWO), &card, 0);
+    assert_int_equal(a.state, PLM_OUTSIDE);
+    assert_contains(a.note, "bfloat16");
+    card.sms = 108;
+    a = schedtune(&f, JOB("float32", "Conv2d", TWO), &card, 0);
+    assert_int_equal(a.state, PLM_OUTSIDE);
+    assert_contains(a.note, "108 SMs: its rows have 30 to 30");
+    card.bandwidth_gbs = 0;
+    a = schedtune(&f, JOB("float32", "Conv2d", TWO), &card, 0);
+    assert_int_equal(a.state, PLM_UNANSWERED);
+    assert_contains(a.note, "bandwidth");
+    assert_int_equal(schedtune(&f, JOB("float32", "Conv2d", ""), &known_card, 0).state, PLM_UNANSWERED);
+    a = schedtune(NULL, JOB("float32", "Conv2d", TWO), &known_card, 0);
+    assert_int_equal(a.state, PLM_UNANSWERED);
+    assert_contains(a.note, "--forest");
+    f.method[0] = 'x';
+    assert_int_equal(schedtune(&f, JOB("float32", "Conv2d", TWO), &known_card, 0).state, PLM_UNANSWERED);
+    plm_forest_free(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,7 +429,7 @@ int main(void)
         cmocka_unit_test(test_draws),         cmocka_unit_test(test_nothing_to_learn),
         cmocka_unit_test(test_file),          cmocka_unit_test(test_good_file),
         cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_schedtune),
-        cmocka_unit_test(test_schedtune_bad),
+        cmocka_unit_test(test_schedtune_bad), cmocka_unit_test(test_schedtune_answer),
     };
     return RUN(tests);
 }

@@ -325,6 +325,24 @@ static void operators_nest(void **state)
     done();
 }
 
+/* The number of aten::detach is that of the next operator's node, here one of another layer. */
+static void detached_results(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        empty();
+        step(0, 999);
+        module("ReLU_0", 100, 200, true);
+        op(110, 150, 1)->name = name_of("aten::relu");
+        op(140, 145, 2)->name = name_of(i ? "aten::view" : "aten::detach");
+        op(400, 450, 2)->name = name_of("autograd::engine::evaluate_function: AddmmBackward0");
+        memory(420, 11, 1);
+        assert_int_equal(orchestrate(), 0);
+        assert_int_equal(count(11, NULL), i ? 2 : 0); /* as a gradient and its parameter */
+        done();
+    }
+}
+
 /* ---- lifetimes ---- */
 
 static void parameters_from_gradients(void **state)
@@ -555,15 +573,48 @@ static void every_block_counts(void **state)
     (void)state;
     corrected(BEFORE_BACKWARD);
     modules[0].leaf = modules[1].leaf = false;
+    for (size_t i = 0; i < trace.memories; i++) /* these outlive their operators, but not their layers */
+        if (memories[i].bytes == -TEMPORARY)
+            memories[i].time += 45;
+        else if (memories[i].bytes == -INNER)
+            memories[i].time += 15;
     assert_int_equal(correct(), 0);
     assert_int_equal(count_as(TEMPORARY, PLM_CATEGORY_TEMPORARIES, &last), 2);
-    assert_int_equal(last.dies, 1150);
+    assert_int_equal(last.dies, 1195);
     assert_int_equal(count_as(ACTIVATION, PLM_CATEGORY_ACTIVATIONS, &last), 2);
     assert_string_equal(names[plm_xmem_layer(last.holder)], "Linear_0");
     assert_int_equal(count_as(INNER, PLM_CATEGORY_TEMPORARIES, &last), 2);
     assert_true(plm_xmem_backward(last.holder)); /* and the layer is that of the forward operator */
     assert_string_equal(names[plm_xmem_layer(last.holder)], "Linear_0");
     assert_int_equal(run.left_out, 0);
+    done();
+}
+
+/* What an operator makes and gives back before it ends is the CPU's own. */
+static void workspaces_of_the_cpu(void **state)
+{
+    (void)state;
+    corrected(BEFORE_BACKWARD);
+    assert_int_equal(correct(), 0);
+    assert_int_equal(count(TEMPORARY, NULL), 0);
+    assert_int_equal(count(INNER, NULL), 0);
+    assert_int_equal(run.left_out, TEMPORARY + INNER);
+    done();
+    empty();
+    step(0, 999);
+    op(100, 200, 1)->name = name_of("aten::convolution");
+    op(110, 120, 1)->name = name_of("aten::empty");
+    op(130, 140, 1)->name = name_of("aten::empty_strided");
+    op(300, 320, 1)->name = name_of("aten::zeros"); /* for the program itself */
+    memory(115, 10, 1);
+    memory(135, 20, 2);
+    memory(190, -10, 1);
+    memory(310, 30, 3);
+    memory(318, -30, 3);
+    assert_int_equal(correct(), 0);
+    assert_int_equal(count(10, NULL), 0);
+    assert_int_equal(count(20, NULL), 1);
+    assert_int_equal(count(30, NULL), 1);
     done();
 }
 
@@ -738,7 +789,7 @@ static void text(void **state)
     char *t = shown(as_text, 3000 * MIB);
     (void)state;
     assert_contains(t, "xmem: 2 steps of a run on the CPU");
-    assert_contains(t, "reserved is largest from 0.000 s on, in step 2 of the 2");
+    assert_contains(t, "in step 2 of the 2 that were looked at, after 0.000 s; reserved is largest from 0.000 s on");
     assert_contains(t, "the card runs out of memory");
     assert_contains(t, "parameters");
     assert_contains(t, "Linear_0");
@@ -796,6 +847,67 @@ static void hostile(void **state)
     free(t.memory);
 }
 
+static uint64_t seed = 7;
+
+static int64_t any(int64_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((seed >> 33) % (uint64_t)below);
+}
+
+/* Now and then a time that is far off. */
+static int64_t any_time(int64_t after)
+{
+    int64_t far = any(40);
+    return far == 0 ? INT64_MAX : far == 1 ? INT64_MIN : after + any(60) - 10;
+}
+
+/* Traces of nothing but nonsense: whatever is said of them, its parts fit together. */
+static void nonsense(void **state)
+{
+    static const char *const name[] = {"aten::to",     "aten::empty_like", "aten::dropout",
+                                       "aten::detach", "Linear_0",         "CrossEntropyLoss_0",
+                                       "Adam",         "aten::empty",      "autograd::engine::evaluate_function: X"};
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        int64_t at = any(50) - 100;
+        empty();
+        for (size_t i = 0; i < COUNT(name); i++)
+            name_of(name[i]);
+        for (int i = 0; i < 2; i++)
+            step(at + 300 * i, i ? any_time(at + 600) : at + 300);
+        for (int i = 0; i < 40; i++, at += any(20)) {
+            uint32_t what = (uint32_t)any(COUNT(name) + 1);
+            int64_t end = any_time(at + 30);
+            if (any(3))
+                memory(at, any(2) ? any(9) << any(40) : -(any(9) << any(40)), (uint64_t)any(6));
+            if (any(4) == 0)
+                modules[trace.modules++] = (struct plm_trace_module){at, end, what, PLM_TRACE_NONE, any(3) > 0};
+            if (any(8) == 0)
+                marks[trace.marks++] =
+                    (struct plm_trace_mark){any(2) ? PLM_MARK_ZERO_GRAD : PLM_MARK_OPTIMIZER_STEP, at, end, what};
+            if (any(9) == 0)
+                to(at, any(2) ? "6" : "99999999999", (uint64_t)any(5) << any(62));
+            else
+                *op(at, end, any(5) - 1) = (struct plm_trace_op){at, end, any(5) - 1, what, PLM_TRACE_NONE, 0, what};
+        }
+        for (int variant = PLM_XMEM_PUBLISHED; variant <= PLM_XMEM_PLUS; variant++) {
+            struct plm_xmem_result r;
+            struct plm_error error;
+            int status = plm_xmem_estimate(&trace, (enum plm_xmem_variant)variant, (uint64_t)any(1 << 30), &r, &error);
+            if (trace.memories == 0) {
+                assert_int_equal(status, PLM_EFORMAT);
+                continue;
+            }
+            assert_int_equal(status, 0);
+            assert_true(r.reserved >= r.peak_reserved && r.peak_reserved >= r.allocated);
+            for (size_t i = 0; i < r.points; i++)
+                assert_true(r.point[i].reserved <= r.reserved && r.point[i].allocated <= r.point[i].reserved);
+            plm_xmem_result_free(&r);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -807,6 +919,7 @@ int main(void)
         cmocka_unit_test(layers_without_operators),
         cmocka_unit_test(layers_before_the_optimizer),
         cmocka_unit_test(operators_nest),
+        cmocka_unit_test(detached_results),
         cmocka_unit_test(parameters_from_gradients),
         cmocka_unit_test(gradients_are_dropped_after_the_step),
         cmocka_unit_test(gradients_go_with_zero_grad),
@@ -818,6 +931,7 @@ int main(void)
         cmocka_unit_test(doubts),
         cmocka_unit_test(method),
         cmocka_unit_test(every_block_counts),
+        cmocka_unit_test(workspaces_of_the_cpu),
         cmocka_unit_test(optimizer_of_a_gpu),
         cmocka_unit_test(unknown_optimizer),
         cmocka_unit_test(described_model),
@@ -828,6 +942,7 @@ int main(void)
         cmocka_unit_test(text),
         cmocka_unit_test(json),
         cmocka_unit_test(hostile),
+        cmocka_unit_test(nonsense),
     };
     return RUN(tests);
 }
