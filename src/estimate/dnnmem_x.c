@@ -12,7 +12,7 @@
  *
  * Neither has an optimizer's state or workspaces. Both go through xMem's allocator.
  *
- * Three points follow from its code, and the published figures agree: the producer is looked up by module, so that for a module that is called
+ * Three points follow from its code, and the published figures agree with them (docs/methods.md): the producer is looked up by module, so that for a module that is called
  * several times the last call stands for all; a tensor that an in-place operator changed is the tensor of the node before it, under that
  * node's name; and saved tensors count only if they are the very tensors that nodes put out, which a view of one is not.
  */
