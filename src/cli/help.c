@@ -25,7 +25,7 @@ static const struct help helps[] = {
      "  --bytes          bytes instead of GiB\n"
      "With a command: the options of run as well.\n"},
     {"describe", "plimsoll describe [options] -- COMMAND...",
-     "  -o, --output F   the description (default plimsoll-<script>.<pid>.description.json); -f, --force replaces one\n"
+     "  -o, --output F   the file (default plimsoll-<script>.<pid>.description.json); -f, --force replaces one\n"
      "  --compute        let operators compute; without it only their results' memory is made\n"},
     {"diff", "plimsoll diff [options] BEFORE AFTER",
      "  --json           one JSON document\n"
