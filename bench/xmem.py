@@ -52,15 +52,20 @@ class Analyzer:
         by_id = {f.event["args"]["Python id"]: f for f in functions}
         callers, calls = set(), []
         for f in functions:
-            if not f.name.startswith("nn.Module: "):
+            if not self.is_call(f):
                 continue
             calls.append(f)
             parent = f.event["args"].get("Python parent id")
-            while parent in by_id and not by_id[parent].name.startswith("nn.Module: "):
+            while parent in by_id and not self.is_call(by_id[parent]):
                 parent = by_id[parent].event["args"].get("Python parent id")
             callers.add(parent)
         self.first_calls = sorted(c.start for c in calls)
         self.leaves = sorted((c for c in calls if c.event["args"]["Python id"] not in callers), key=lambda c: c.start)
+
+    @staticmethod
+    def is_call(function):
+        """Of a module, or a loss without one."""
+        return function.name.startswith("nn.Module: ") or function.name.endswith("): cross_entropy")
 
     def pair(self, moments):
         """Blocks of all that happens until the last step ends."""
@@ -151,7 +156,8 @@ class Orchestrator:
         moved = [op for op in self.a.ops_in(step.start, step.end) if op.name == "aten::to" and self.to_device(op)]
         calls = [start for start in self.a.first_calls if start >= step.start]
         before = [op for op in moved if not calls or op.start < calls[0]]
-        for op in before or moved:
+        convolves = any(op.name.startswith("aten::conv") for op in self.a.ops_in(step.start, step.end))
+        for op in (before if convolves else moved) or moved:
             size = 4 * math.prod(op.event["args"]["Input Dims"][0])
             if size:
                 self.lifetimes.append(Block(op.start, step.end if following else NEVER, size))

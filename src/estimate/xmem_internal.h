@@ -128,8 +128,8 @@ int plm_xmem_correct(struct plm_xmem_run *run, struct plm_error *error);
 
 /* The batches that a step brings to the GPU: its aten::to with the arguments of Tensor.to(device). Calls `found` for each. */
 typedef int plm_xmem_batch_found(void *context, const struct plm_trace_op *op, const struct plm_trace_to *to);
-int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, plm_xmem_batch_found *found,
-                     void *context);
+int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
+                     plm_xmem_batch_found *found, void *context);
 
 /* ---- xmem_result.c: from lifetimes to the result ---- */
 

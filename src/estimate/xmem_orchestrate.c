@@ -4,9 +4,9 @@
  * - Parameters are as large as their gradients: backward blocks of the last step that are not freed, the last born first, exist before
  *   everything and stay. Where gradients are dropped after the optimizer's step, those count that die in zero_grad: the published code has that
  *   rule in one of its two variants only, and finds no parameters in the other.
- * - The batch comes with the tensors that are moved to the device before the first module is called, and goes with the step. (Published: the first
- *   so many aten::to, if the batch is at hand, else all with these arguments. Both give what this one gives; the second also counts a
- *   gradient now and then.)
+ * - The batch comes with the tensors that are moved to the device, and goes with the step. The published code has two rules. For CNNs it
+ *   takes the first so many aten::to, which is what is moved before the first module is called. For other models it takes all with these
+ *   arguments, and so counts what a model or its loss converts as well: logits, the inputs of T5's norms. A step that convolves has the first rule.
  * - Gradients of the first step go when zero_grad begins in the next, unless the CPU freed them before.
  * - Optimizer state is what Optimizer.step allocates in the sizes of parameters: in the first step it stays. As the state itself was made
  *   before the trace began, this counts temporaries of the CPU's loop instead, which for Adam, RMSprop and Adagrad come to the same.
@@ -55,15 +55,15 @@ static int64_t first_call(const struct plm_trace *trace, const struct plm_xmem_s
     return INT64_MAX;
 }
 
-int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, plm_xmem_batch_found *found,
-                     void *context)
+int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
+                     plm_xmem_batch_found *found, void *context)
 {
     int64_t until = first_call(trace, step);
     size_t count = 0;
     int status = 0;
 
     /* Some programs move their batch within a module: then everything that looks like one. */
-    for (int pass = 0; pass < 2 && count == 0; pass++)
+    for (int pass = all; pass < 2 && count == 0; pass++)
         for (size_t i = step->first_op; status == 0 && i < step->end_op; i++) {
             const struct plm_trace_op *op = &trace->op[i];
             if (op->detail >= trace->tos || (pass == 0 && op->start >= until) || !is_batch(&trace->to[op->detail]))
@@ -72,6 +72,15 @@ int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *
             status = found(context, op, &trace->to[op->detail]);
         }
     return status;
+}
+
+static bool convolves(const struct plm_trace *trace, const struct plm_xmem_step *step)
+{
+    static const char convolution[] = "aten::conv";
+    for (size_t i = step->first_op; i < step->end_op; i++)
+        if (!strncmp(trace->name[trace->op[i].name], convolution, sizeof convolution - 1))
+            return true;
+    return false;
 }
 
 struct batch {
@@ -188,7 +197,7 @@ int plm_xmem_orchestrate(struct plm_xmem_run *run, struct plm_error *error)
         status = add_parameters(run, &parts[run->steps - 1], &sizes);
     for (int i = 0; status == 0 && i < run->steps; i++) {
         struct batch batch = {run, i + 1 < run->steps ? run->step[i].end : PLM_NEVER};
-        status = plm_xmem_batches(run->trace, &run->step[i], add_batch, &batch);
+        status = plm_xmem_batches(run->trace, &run->step[i], !convolves(run->trace, &run->step[i]), add_batch, &batch);
         if (status == 0)
             status = add_parts(run, i, &parts[i]);
         if (status == 0)

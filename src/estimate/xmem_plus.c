@@ -224,7 +224,7 @@ int plm_xmem_correct(struct plm_xmem_run *run, struct plm_error *error)
         status = add_model(&w);
     for (int i = 0; status == 0 && i < run->steps; i++) {
         struct batch batch = {&w, i + 1 < run->steps ? run->step[i].end : PLM_NEVER};
-        status = plm_xmem_batches(run->trace, &run->step[i], add_batch, &batch);
+        status = plm_xmem_batches(run->trace, &run->step[i], false, add_batch, &batch);
         if (status == 0)
             status = add_blocks(&w, i);
         if (status == 0)

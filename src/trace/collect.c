@@ -125,6 +125,9 @@ static int add_python(struct plm_trace_making *m, const struct plm_trace_event *
     if (!strncmp(e->name, module, sizeof module - 1)) {
         p.module = (int32_t)m->trace.modules;
         status = add_module(m, e, end, e->name + sizeof module - 1, p.parent);
+    } else if (e->cross_entropy) {
+        p.module = (int32_t)m->trace.modules;
+        status = add_module(m, e, end, "cross_entropy", p.parent);
     } else if (e->zero_grad) {
         status = add_zero_grad(m, e, end);
     }

@@ -137,13 +137,18 @@ static void copy_text(char *out, size_t size, const struct plm_json_value *v)
     out[n] = '\0';
 }
 
+static bool ends_with(const struct plm_json_value *v, const char *end)
+{
+    const size_t n = strlen(end);
+    return v->length >= n && !memcmp(v->text + v->length - n, end, n);
+}
+
 static int read_name(struct reading *r, const struct field *field, const struct plm_json_value *v)
 {
-    static const char zero_grad[] = "): zero_grad"; /* FILE(LINE): FUNCTION */
-    const size_t n = sizeof zero_grad - 1;
     if (v->token != PLM_JSON_STRING)
         return refuse(r, field->key, "a string");
-    r->event->zero_grad = v->length >= n && !memcmp(v->text + v->length - n, zero_grad, n);
+    r->event->zero_grad = ends_with(v, "): zero_grad"); /* FILE(LINE): FUNCTION */
+    r->event->cross_entropy = ends_with(v, "): cross_entropy");
     copy_text(r->event->name, sizeof r->event->name, v);
     return 0;
 }
@@ -299,6 +304,6 @@ int plm_trace_event_read(struct plm_json_reader *json, const char *file, struct 
     event->phase = event->name[0] = '\0';
     event->has = 0;
     event->process = event->thread = 0;
-    event->zero_grad = false;
+    event->zero_grad = event->cross_entropy = false;
     return read_fields(&r, event_fields, sizeof event_fields / sizeof event_fields[0]);
 }

@@ -50,6 +50,7 @@ struct plm_trace_event {
     uint64_t process, thread; /* hashes of pid and tid */
     int64_t python_id, parent_id, sequence, bytes, address, device_type;
     bool zero_grad;     /* the name is that of a Python function zero_grad */
+    bool cross_entropy; /* likewise */
     struct plm_trace_to to;
     char name[PLM_TRACE_NAME]; /* its beginning */
 };

@@ -29,7 +29,8 @@ struct
     uint32_t name; /* NAME: "Adam" */
 };
 
-struct plm_trace_module { /* a call of "nn.Module: X_k" */
+struct
+    plm_trace_module { /* a call of "nn.Module: X_k", or of the function cross_entropy, which is a loss without a module */
     int64_t start, end;
     uint32_t name; /* "X_k" */
     int32_t parent; /* the call that this one is nested in, through whatever Python functions; PLM_TRACE_NONE */
