@@ -313,6 +313,23 @@ static void memory_in_order(void **state)
     plm_trace_free(&t);
 }
 
+/* A loss that is a function is a layer too, and a module around it is none then. */
+static void losses_are_layers(void **state)
+{
+    static const char events[] = CALL("nn.Module: CrossEntropyLoss_7", "70", "1", "70",
+                                      "9") "," CALL("torch/nn/functional.py(3): cross_entropy", "71", "70", "71", "5");
+    struct plm_trace t;
+    size_t last;
+    (void)state;
+    assert_int_equal(read_events(events, &t), 0);
+    last = t.modules - 1;
+    assert_string_equal(name_of(&t, t.module[last].name), "cross_entropy");
+    assert_string_equal(name_of(&t, t.module[last - 1].name), "CrossEntropyLoss_7");
+    assert_true(t.module[last].leaf && !t.module[last - 1].leaf);
+    assert_int_equal(t.module[last].parent, last - 1);
+    plm_trace_free(&t);
+}
+
 /* A function named zero_grad counts only where no optimizer says that it dropped gradients. */
 static void zero_grad(void **state)
 {
@@ -464,10 +481,11 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_traces),    cmocka_unit_test(times),        cmocka_unit_test(any_order),
-        cmocka_unit_test(operators_nest), cmocka_unit_test(modules_nest), cmocka_unit_test(memory_in_order),
-        cmocka_unit_test(zero_grad),      cmocka_unit_test(description),  cmocka_unit_test(unusable),
-        cmocka_unit_test(wrong_types),    cmocka_unit_test(hostile),      cmocka_unit_test(names),
+        cmocka_unit_test(real_traces),     cmocka_unit_test(times),        cmocka_unit_test(any_order),
+        cmocka_unit_test(operators_nest),  cmocka_unit_test(modules_nest), cmocka_unit_test(losses_are_layers),
+        cmocka_unit_test(memory_in_order), cmocka_unit_test(zero_grad),    cmocka_unit_test(description),
+        cmocka_unit_test(unusable),        cmocka_unit_test(wrong_types),  cmocka_unit_test(hostile),
+        cmocka_unit_test(names),
     };
     return RUN(tests);
 }
