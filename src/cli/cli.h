@@ -50,6 +50,11 @@ int plm_cmd_tune(int argc, char **argv);
 /* help.c: what --help of a command shows; false if it has no text of its own. */
 bool plm_help(const char *command, const char *summary);
 
+/* scratch.c: a temporary folder of files, in $TMPDIR or /tmp; removed with what is in it. 0, or PLM_EIO with a sentence and folder "". */
+enum { PLM_SCRATCH = 3900 };
+int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error);
+void plm_scratch_remove(char folder[PLM_SCRATCH]); /* nothing for "" */
+
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */
 int plm_complain(int status, const char *sentence);
 /* Is colour wanted on this stream? `choice` is --color's value: auto, always or never. */
@@ -73,14 +78,14 @@ struct plm_launch {
     const struct plm_install *install;
     const struct plm_catalogue_entry *gpu;
     int gpus;
-    int steps;                /* 0: until the command exits; PLM_STEPS_STEADY: until its memory no longer changes */
+    int steps; /* 0: until the command exits; PLM_STEPS_STEADY: until its memory no longer changes */
     bool bounded;
-    uint64_t usable;          /* of the card, measured; 0: as the catalogue has it. With `bounded` */
-    uint64_t context;         /* what it takes, measured for this software; 0: the model decides. With `bounded` */
-    const char *detail;       /* "full", "low", "off" */
+    uint64_t usable; /* of the card, measured; 0: as the catalogue has it. With `bounded` */
+    uint64_t context; /* what it takes, measured for this software; 0: the model decides. With `bounded` */
+    const char *detail; /* "full", "low", "off" */
     struct plm_assume assume;
-    const char *stack;        /* absolute path of a stack file; NULL: none */
-    const char *record;       /* absolute path */
+    const char *stack; /* absolute path of a stack file; NULL: none */
+    const char *record; /* absolute path */
     const char *entry; /* folder of a sitecustomize.py to enter Python by, in place of the hook; NULL: the hook */
     char **command;
     int quiet_fd; /* >= 0: the command's output goes there (doctor) */

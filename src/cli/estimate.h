@@ -7,12 +7,14 @@
 #ifndef PLM_CLI_ESTIMATE_H
 #define PLM_CLI_ESTIMATE_H
 
+#include "cli/cli.h"
+
 struct plm_error;
 
 enum { PLM_ESTIMATE_CAPTURES = 3 };
 struct plm_estimate_captures {
-    char folder[64];
-    char path[PLM_ESTIMATE_CAPTURES][128];
+    char folder[PLM_SCRATCH];
+    char path[PLM_ESTIMATE_CAPTURES][PLM_SCRATCH + 64];
     const char *file[PLM_ESTIMATE_CAPTURES]; /* those that are there, first */
     int files;
     char why[PLM_ESTIMATE_CAPTURES][256]; /* by part, in the order of enum plm_capture_part; "": it went well */

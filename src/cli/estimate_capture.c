@@ -1,6 +1,4 @@
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 #include "base/error.h"
 #include "cli/estimate.h"
 #include "estimate/method.h"
+#include "evaluate/bench.h"
 
 enum { LEADING = 12 };
 
@@ -33,7 +32,6 @@ static void become(const struct way *way, const char *path, const char *log, con
 {
     size_t words = 0, n = 0;
     const char **all;
-    int fd;
     while (command[words])
         words++;
     all = calloc(LEADING + words + 8, sizeof *all);
@@ -49,12 +47,7 @@ static void become(const struct way *way, const char *path, const char *log, con
     all[n++] = "--";
     for (size_t i = 0; i < words; i++)
         all[n++] = command[i];
-    fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
-        _exit(126);
-    fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        dup2(fd, STDIN_FILENO);
+    plm_child_quiet(log);
     execv("/proc/self/exe", (char *const *)all);
     _exit(127);
 }
@@ -90,7 +83,7 @@ static void tell(const char *what)
 static int make(const struct way *way, const char *gpu, char **command, struct plm_estimate_captures *c, int at,
                 struct plm_error *error)
 {
-    char folder[sizeof c->folder], log[128], line[200];
+    char folder[PLM_SCRATCH], log[PLM_SCRATCH + 8], line[200];
     int status;
     pid_t pid;
     memcpy(folder, c->folder, sizeof folder);
@@ -121,12 +114,9 @@ int plm_estimate_capture(unsigned needs, const char *gpu, char **command, struct
     int status = 0;
     const char *why = "";
     *c = (struct plm_estimate_captures){0};
-    snprintf(c->folder, sizeof c->folder, "/tmp/plimsoll-estimate-XXXXXX");
-    if (!mkdtemp(c->folder)) {
-        status = plm_fail(error, PLM_EIO, "cannot make a folder in /tmp: %s", strerror(errno));
-        c->folder[0] = '\0';
+    status = plm_scratch_make("estimate", c->folder, error);
+    if (status)
         return status;
-    }
     for (int i = 0; i < PLM_ESTIMATE_CAPTURES && status == 0; i++)
         if ((needs & ways[i].part) && !(needs & ways[i].instead))
             status = make(&ways[i], gpu, command, c, i, error);
@@ -139,17 +129,5 @@ int plm_estimate_capture(unsigned needs, const char *gpu, char **command, struct
 
 void plm_estimate_forget(struct plm_estimate_captures *c)
 {
-    char path[512];
-    struct dirent *entry;
-    DIR *folder = c->folder[0] ? opendir(c->folder) : NULL;
-    if (!folder)
-        return;
-    while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
-            unlink(path);
-        }
-    closedir(folder);
-    rmdir(c->folder);
-    c->folder[0] = '\0';
+    plm_scratch_remove(c->folder);
 }

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,25 +28,14 @@ struct parts {
 
 /* ---- the folder of records and results ---- */
 
-static int own_folder(struct plm_evaluate_request *r, struct plm_error *error)
-{
-    const char *place = getenv("TMPDIR");
-    int n =
-        snprintf(r->own_folder, sizeof r->own_folder, "%s/plimsoll-evaluate-XXXXXX", place && *place ? place : "/tmp");
-    r->folder = n > 0 && n < 3900 ? mkdtemp(r->own_folder) : NULL;
-    if (r->folder)
-        return 0;
-    r->own_folder[0] = '\0';
-    return plm_fail(error, PLM_EIO, "cannot make a folder in %.200s: %s", place && *place ? place : "/tmp",
-                    n < 3900 ? strerror(errno) : "the path is too long");
-}
-
 static int prepare_folder(struct plm_evaluate_request *r, struct plm_error *error)
 {
     static const char *const files[] = {"results.csv", "answers.csv"};
     char path[PATH_MAX];
-    if (!r->folder)
-        return own_folder(r, error);
+    if (!r->folder) {
+        r->folder = r->own_folder;
+        return plm_scratch_make("evaluate", r->own_folder, error);
+    }
     if (mkdir(r->folder, 0777) && errno != EEXIST)
         return plm_fail(error, PLM_EIO, "cannot make the folder %.200s: %s", r->folder, strerror(errno));
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -61,24 +49,6 @@ static int prepare_folder(struct plm_evaluate_request *r, struct plm_error *erro
             return plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
     }
     return 0;
-}
-
-/* The temporary one; logs of failed workloads go with it, their last line was told. */
-static void remove_folder(const struct plm_evaluate_request *r)
-{
-    char path[PATH_MAX];
-    struct dirent *entry;
-    DIR *folder = r->own_folder[0] && r->folder ? opendir(r->folder) : NULL;
-    if (!folder)
-        return;
-    while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.') {
-            int n = snprintf(path, sizeof path, "%s/%s", r->folder, entry->d_name);
-            if (n > 0 && (size_t)n < sizeof path)
-                unlink(path);
-        }
-    closedir(folder);
-    rmdir(r->folder);
 }
 
 /* ---- progress ---- */
@@ -230,7 +200,7 @@ static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else {
         status = evaluate(r, parts, &truth);
-        remove_folder(r);
+        plm_scratch_remove(r->own_folder); /* logs of failed workloads go with it, their last line was told */
     }
     r->judge.design = NULL;
     plm_truth_free(&truth);

@@ -2,8 +2,7 @@
 #ifndef PLM_CLI_EVALUATE_REQUEST_H
 #define PLM_CLI_EVALUATE_REQUEST_H
 
-#include <limits.h>
-
+#include "cli/cli.h"
 #include "evaluate/judge.h"
 
 enum { PLM_EVALUATE_METHODS = 64 };
@@ -20,7 +19,7 @@ struct plm_evaluate_request {
     size_t methods;
     struct plm_design_options design;
     struct plm_judge_options judge;
-    char own_folder[PATH_MAX]; /* a temporary one, if none was given */
+    char own_folder[PLM_SCRATCH]; /* a temporary one, if none was given */
 };
 
 /* Options, checked. PLM_EINVAL with a sentence. */

@@ -32,7 +32,7 @@ struct request {
     struct plm_meter meter;
     uint64_t before;  /* bytes of the card in use before the command was started */
     bool still;       /* these did not move */
-    char folder[64];  /* where processes leave what they measured */
+    char folder[PLM_SCRATCH]; /* where processes leave what they measured */
 };
 
 static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
@@ -108,21 +108,6 @@ static int collect(const struct request *r, struct plm_measured *m, int *process
     if (folder)
         closedir(folder);
     return watched;
-}
-
-static void remove_folder(const struct request *r)
-{
-    char path[PATH_MAX];
-    struct dirent *entry;
-    DIR *folder = opendir(r->folder);
-    while (folder && (entry = readdir(folder)))
-        if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%s/%s", r->folder, entry->d_name);
-            unlink(path);
-        }
-    if (folder)
-        closedir(folder);
-    rmdir(r->folder);
 }
 
 /* ---- what it came to ---- */
@@ -261,18 +246,17 @@ static int measure(struct request *r)
     if (plm_meter_choose(&r->meter, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"), &error) < 0)
         return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
     r->still = plm_meter_settle(&r->meter, SAMPLE_US, SETTLE, PATIENCE_MS, &r->before);
-    snprintf(r->folder, sizeof r->folder, "/tmp/plimsoll-measure-XXXXXX");
-    if (!mkdtemp(r->folder))
-        return plm_complain(PLM_EXIT_CANNOT, "no folder can be made in /tmp");
+    if (plm_scratch_make("measure", r->folder, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
     plm_forward_signals();
     child = plm_command_start(r->command, prepare, r, &failure);
     if (child < 0) {
-        remove_folder(r);
+        plm_scratch_remove(r->folder);
         return plm_could_not_start(r->command[0], failure);
     }
     status = plm_await(child, progress, r);
     status = finish(r, status);
-    remove_folder(r);
+    plm_scratch_remove(r->folder);
     return status;
 }
 
