@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "trace/trace.h"
+#include "study/trace/trace.h"
 
 static double cpu_seconds(void)
 {

@@ -1,6 +1,6 @@
 """The card's memory: samples of the driver, and PyTorch's own peaks.
 
-The sampler is a thread in C (src/measure/sampler.c). The first sample is taken before PyTorch makes CUDA's context: PyTorch does that for the first time
+The sampler is a thread in C (src/study/measure/sampler.c). The first sample is taken before PyTorch makes CUDA's context: PyTorch does that for the first time
 in torch._C._cuda_init, whatever it is asked for, so that is where this waits until the memory of the card stands still, lets PyTorch go on, has
 the context made, and waits again. What PyTorch allocates comes after that.
 """

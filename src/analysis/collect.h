@@ -7,7 +7,7 @@
 
 #include "analysis/conv_range.h"
 #include "analysis/job.h"
-#include "analysis/names.h"
+#include "base/names.h"
 #include "base/map.h"
 #include "record/reader.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/replay.h"
+#include "fit/replay.h"
 #include "analysis/job.h"
 #include "base/array.h"
 #include "base/error.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "analysis/names.h"
+#include "base/names.h"
 #include "base/array.h"
 #include "base/error.h"
 

@@ -6,7 +6,7 @@
 
 #include "analysis/conv_range.h"
 #include "analysis/summary.h"
-#include "device/card.h"
+#include "base/card.h"
 
 #define MOST (1ull << 44) /* no card has more: sums cannot overflow */
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "device/overhead.h"
+#include "base/overhead.h"
 
 struct plm_card;
 struct plm_device_summary;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "device/overhead.h"
+#include "base/overhead.h"
 #include "record/reader.h"
 
 struct plm_error;

@@ -5,7 +5,7 @@
 #ifndef PLM_CATALOGUE_H
 #define PLM_CATALOGUE_H
 
-#include "device/card.h"
+#include "base/card.h"
 
 struct plm_error;
 struct plm_install;

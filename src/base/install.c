@@ -15,7 +15,7 @@ struct layout {
 };
 
 static const struct layout layouts[] = {
-    {"src/shim", "src/device", "src/measure", "../hook", "../data"}, /* a build folder inside the source tree */
+    {"src/shim", "src/device", "src/study/measure", "../hook", "../data"}, /* a build folder inside the source tree */
     {"../lib/plimsoll/shim", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll"},
     {"../lib64/plimsoll/shim", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll"},
     {"../lib/x86_64-linux-gnu/plimsoll/shim", "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll",

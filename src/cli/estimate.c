@@ -10,10 +10,10 @@
 #include "base/options.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "estimate/capture.h"
-#include "estimate/comparison.h"
-#include "estimate/forest.h"
-#include "estimate/schedtune.h"
+#include "study/estimate/capture.h"
+#include "study/estimate/comparison.h"
+#include "study/estimate/forest.h"
+#include "study/estimate/schedtune.h"
 #include "report/report.h"
 
 enum { FILES = 4, METHODS = 64 };

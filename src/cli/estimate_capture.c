@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "cli/estimate.h"
-#include "estimate/method.h"
-#include "evaluate/bench.h"
+#include "study/estimate/method.h"
+#include "study/evaluate/bench.h"
 
 enum { LEADING = 12 };
 

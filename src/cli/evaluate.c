@@ -11,9 +11,9 @@
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/evaluate_request.h"
-#include "estimate/forest.h"
-#include "evaluate/design.h"
-#include "evaluate/judge.h"
+#include "study/estimate/forest.h"
+#include "study/evaluate/design.h"
+#include "study/evaluate/judge.h"
 #include "report/report.h"
 
 /* What was read before anything runs. */

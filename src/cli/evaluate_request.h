@@ -3,7 +3,7 @@
 #define PLM_CLI_EVALUATE_REQUEST_H
 
 #include "cli/cli.h"
-#include "evaluate/judge.h"
+#include "study/evaluate/judge.h"
 
 enum { PLM_EVALUATE_METHODS = 64 };
 

@@ -14,9 +14,9 @@
 #include "base/options.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "measure/meter.h"
-#include "measure/row.h"
-#include "report/draw.h"
+#include "study/measure/meter.h"
+#include "study/measure/row.h"
+#include "base/draw.h"
 #include "report/report.h"
 
 /* How still the card must be before and after: equal samples in a row, and for how long to wait for that. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/card.h"
+#include "base/card.h"
 #include "record/writer.h"
 
 int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,

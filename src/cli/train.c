@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "cli/cli.h"
-#include "estimate/forest.h"
-#include "estimate/schedtune.h"
-#include "report/draw.h"
+#include "study/estimate/forest.h"
+#include "study/estimate/schedtune.h"
+#include "base/draw.h"
 #include "report/report.h"
 
 struct request {

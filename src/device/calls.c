@@ -11,7 +11,7 @@
 #include "device/module.h"
 #include "device/stream.h"
 #include "record/writer.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* ---- what all events share ---- */
 

@@ -10,7 +10,7 @@
 #include "device/footprint.h"
 #include "device/internal.h"
 #include "record/writer.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /*
  * Identity and counts. `plimsoll run` describes the machine to be played in environment variables:

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "device/overhead.h"
+#include "base/overhead.h"
 
 struct plm_card;
 struct plm_kernel;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/card.h"
+#include "base/card.h"
 
 /*
  * What code a module has, and its kernels by name.

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "analysis/names.h"
+#include "base/names.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/out.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/replay.h"
+#include "fit/replay.h"
 #include "analysis/job.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "device/card.h"
+#include "base/card.h"
 
 /* Of a card that nobody named: ranges of addresses follow it. */
 #define SOME_CARD (80ull << 30)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/candidates.h"
 #include "analysis/job.h"
 #include "fit/fit.h"

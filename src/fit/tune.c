@@ -9,7 +9,7 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "stack/match.h"
 
 enum { THREADS = 16 };

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "analysis/names.h"
+#include "base/names.h"
 #include "record/create.h"
 
 struct plm_import_out {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "report/diff.h"
-#include "report/draw.h"
+#include "base/draw.h"
 #include "report/report.h"
 
 enum { MODULES = 10, LABEL = 20 };

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/json.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/candidates.h"
 #include "fit/fit.h"
 #include "fit/tune.h"

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/candidates.h"
 #include "fit/fit.h"
-#include "report/draw.h"
+#include "base/draw.h"
 #include "report/fit.h"
 #include "report/report.h"
 

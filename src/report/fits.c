@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/fit.h"
 #include "report/report.h"
 #include "stack/match.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/job.h"
-#include "analysis/names.h"
+#include "base/names.h"
 #include "base/json.h"
 #include "export/layout.h"
 

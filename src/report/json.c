@@ -6,7 +6,7 @@
 
 #include "analysis/ladder.h"
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/fit.h"
 #include "report/report.h"
 

@@ -5,7 +5,7 @@
 
 #include "analysis/ladder.h"
 #include "base/units.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/fit.h"
 
 enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };

@@ -2,7 +2,7 @@
 #ifndef PLM_OVERVIEW_H
 #define PLM_OVERVIEW_H
 
-#include "report/draw.h"
+#include "base/draw.h"
 #include "report/report.h"
 
 void plm_overview_peak(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);

@@ -1,9 +1,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/tune.h"
-#include "report/draw.h"
+#include "base/draw.h"
 #include "report/fit.h"
 #include "report/report.h"
 

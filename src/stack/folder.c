@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/install.h"
-#include "device/card.h"
+#include "base/card.h"
 
 static int add_file(struct plm_stack_list *s, const char *path, bool own, struct plm_error *error)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/summary.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "stack/stack_file.h"
 
 enum { PARTS = 4 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/names.h"
+#include "base/names.h"
 #include "base/error.h"
 #include "record/reader.h"
 #include "stack/rows.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "allocator/replay.h"
+#include "fit/replay.h"
 #include "analysis/job.h"
 #include "base/error.h"
 

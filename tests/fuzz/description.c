@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "device/card.h"
-#include "estimate/description.h"
-#include "estimate/method.h"
+#include "base/card.h"
+#include "study/estimate/description.h"
+#include "study/estimate/method.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

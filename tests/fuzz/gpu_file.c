@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fuzz.h"
 
 static const char capabilities[] =

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/card.h"
+#include "base/card.h"
 #include "device/device.h"
 #include "fuzz.h"
 

@@ -13,7 +13,7 @@
 #include "analysis/job.h"
 #include "analysis/ladder.h"
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "fuzz.h"

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "fuzz.h"
-#include "trace/trace.h"
+#include "study/trace/trace.h"
 
 static void must(int condition)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "evaluate/levels.h"
-#include "evaluate/truth.h"
+#include "study/evaluate/levels.h"
+#include "study/evaluate/truth.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

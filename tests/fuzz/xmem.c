@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "estimate/xmem.h"
+#include "study/estimate/xmem.h"
 #include "fuzz.h"
-#include "trace/trace.h"
+#include "study/trace/trace.h"
 
 static void must(int condition)
 {

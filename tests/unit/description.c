@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "estimate/capture.h"
-#include "estimate/description.h"
+#include "study/estimate/capture.h"
+#include "study/estimate/description.h"
 #include "unit.h"
 
 #define HEAD \

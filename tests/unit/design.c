@@ -5,7 +5,7 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "evaluate/design.h"
+#include "study/evaluate/design.h"
 #include "unit.h"
 
 static struct plm_catalogue catalogue;

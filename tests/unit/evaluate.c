@@ -7,7 +7,7 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "evaluate/judge.h"
+#include "study/evaluate/judge.h"
 #include "record/writer.h"
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "fit/tune.h"
 #include "unit.h"
 

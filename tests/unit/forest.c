@@ -1,15 +1,15 @@
 /* Forests: what one tree makes of rows, what many do, their files, and the tables that SchedTune learns from. */
-#include "estimate/forest.h"
+#include "study/estimate/forest.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "device/card.h"
-#include "estimate/description.h"
-#include "estimate/method.h"
-#include "estimate/schedtune.h"
+#include "base/card.h"
+#include "study/estimate/description.h"
+#include "study/estimate/method.h"
+#include "study/estimate/schedtune.h"
 #include "unit.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "evaluate/judge.h"
+#include "study/evaluate/judge.h"
 #include "unit.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "evaluate/truth.h"
+#include "study/evaluate/truth.h"
 #include "fake_nvml.h"
-#include "measure/meter.h"
-#include "measure/row.h"
-#include "measure/sampler.h"
+#include "study/measure/meter.h"
+#include "study/measure/row.h"
+#include "study/measure/sampler.h"
 #include "unit.h"
 
 /* The library that dlopen("libnvidia-ml.so.1") gives: LD_LIBRARY_PATH of this test leads to ours. */

@@ -5,10 +5,10 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "device/card.h"
-#include "estimate/capture.h"
-#include "estimate/comparison.h"
-#include "estimate/description.h"
+#include "base/card.h"
+#include "study/estimate/capture.h"
+#include "study/estimate/comparison.h"
+#include "study/estimate/description.h"
 #include "record/writer.h"
 #include "report/report.h"
 #include "unit.h"
@@ -318,7 +318,7 @@ static char *source_file(const char *name)
 /* Each piece of code in it stands in plimsoll as it does there. */
 static void test_howto(void **state)
 {
-    const char *const files[] = {"src/estimate/horus.c", "src/estimate/methods.c", "tests/unit/methods.c"};
+    const char *const files[] = {"src/study/estimate/horus.c", "src/study/estimate/methods.c", "tests/unit/methods.c"};
     char *page = source_file("docs/HOWTO_ADD_ESTIMATOR.md"), *at = page;
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {

@@ -1,9 +1,9 @@
 /* The model of what a process takes beside its allocations, and the ladder that is made of it. */
-#include "device/overhead.h"
+#include "base/overhead.h"
 
 #include "analysis/job.h"
 #include "analysis/ladder.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "record/writer.h"
 #include "unit.h"
 

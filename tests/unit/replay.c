@@ -1,5 +1,5 @@
 /* What a replay makes of records in which captures, flushes and failed attempts only show indirectly. */
-#include "allocator/replay.h"
+#include "fit/replay.h"
 
 #include <stdlib.h>
 

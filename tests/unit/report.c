@@ -8,7 +8,7 @@
 
 #include "analysis/ladder.h"
 #include "base/error.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "record/create.h"
 #include "record/writer.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* The simulator of the CPU-side methods: each rule of the published allocator, and what PyTorch's does differently. */
-#include "estimate/simulator.h"
+#include "study/estimate/simulator.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/install.h"
-#include "device/card.h"
+#include "base/card.h"
 #include "unit.h"
 
 #define HEAD "[stack]\nname = x\nmade = measured\n"

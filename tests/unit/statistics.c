@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "evaluate/anova.h"
-#include "evaluate/bootstrap.h"
-#include "evaluate/distribution.h"
-#include "evaluate/random.h"
+#include "study/evaluate/anova.h"
+#include "study/evaluate/bootstrap.h"
+#include "study/evaluate/distribution.h"
+#include "study/evaluate/random.h"
 #include "unit.h"
 
 static void near(double got, double want, double relative)

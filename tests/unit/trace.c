@@ -1,10 +1,10 @@
-#include "trace/trace.h"
+#include "study/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "trace/event.h"
+#include "study/trace/event.h"
 #include "unit.h"
 
 static struct plm_error error;

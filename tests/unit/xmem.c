@@ -1,14 +1,14 @@
 /* xMem on traces made by hand: one test for each rule of the method. */
-#include "estimate/xmem.h"
+#include "study/estimate/xmem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/json.h"
-#include "estimate/method.h"
-#include "estimate/xmem_internal.h"
-#include "report/draw.h"
+#include "study/estimate/method.h"
+#include "study/estimate/xmem_internal.h"
+#include "base/draw.h"
 #include "report/report.h"
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "device/stream.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* `count` pieces of `width` bytes, a pitch apart on each side. */
 static int copy(int64_t count, int64_t width, const void *from, int64_t from_pitch, void *to, int64_t to_pitch)

@@ -8,7 +8,7 @@
 #include "device/stream.h"
 #include "shim/cublas/handle.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define U __attribute__((unused)) plm_word
 

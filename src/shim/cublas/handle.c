@@ -13,7 +13,7 @@
 #include "shim/cublas/pool.h"
 #include "shim/cublas/releases.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define HANDLE_MAGIC 0x63756273u /* tells a live handle from a destroyed or foreign one */
 

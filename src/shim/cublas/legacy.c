@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "shim/cublas/rotation.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define UNUSED       __attribute__((unused))
 #define SYMBOL(name) static const struct plm_symbol symbol = {"cublas", #name};

@@ -5,7 +5,7 @@
  */
 #include "shim/cublas/scalar.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 static const char zeros[16];
 

@@ -11,7 +11,7 @@
 
 #include "shim/cublas/scalar.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define UNUSED       __attribute__((unused))
 #define SYMBOL(name) static const struct plm_symbol symbol = {"cublas", #name};

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "shim/cublas/status.h"
 #include "shim/cublaslt/bag.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { ALGORITHM_ID = 1, TILE_SIDE = 128, TILE_128x128 = 20, ALGORITHM_MAGIC = 0x706c6d61 };
 

@@ -4,7 +4,7 @@
  */
 #include "shim/cublas/status.h"
 #include "shim/cublaslt/bag.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 static int set_int(struct plm_bag *bag, enum plm_bag_kind kind, int id, int32_t value)
 {

@@ -2,7 +2,7 @@
 #include "device/device.h"
 #include "shim/cublas/releases.h"
 #include "shim/cublas/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 static size_t cache_capacity = 8192; /* documented default */
 static unsigned instruction_mask;

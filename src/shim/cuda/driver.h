@@ -17,7 +17,7 @@
 
 #include "device/device.h"
 #include "device/stream.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum plm_cu_error {
     PLM_CU_OK = 0,

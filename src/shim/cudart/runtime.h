@@ -13,7 +13,7 @@
 #include "device/footprint.h"
 #include "device/module.h"
 #include "device/stream.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum plm_rt_error {
     PLM_RT_OK = 0,

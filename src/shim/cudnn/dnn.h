@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum plm_dnn_status {
     PLM_DNN_OK = 0,

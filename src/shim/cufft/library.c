@@ -1,7 +1,7 @@
 /* What cuFFT says of itself. */
 #include "shim/cublas/releases.h"
 #include "shim/cufft/plan.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 PLM_API int cufftGetVersion(int *version)
 {

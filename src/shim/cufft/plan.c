@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "device/footprint.h"
 #include "record/writer.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { PROPERTIES = 3 }; /* numbers 1 and 2 are documented */
 

@@ -1,5 +1,5 @@
 /* GPUDirect Storage: not offered. A program that asks is told so and reads its files the ordinary way. */
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #include <sys/types.h>
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { ATTRIBUTES = 32, KINDS = 8, DEPTH = 32 };
 

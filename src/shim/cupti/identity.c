@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 #include "device/stream.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* Until CUDA 12 the interface was numbered by itself. */
 #if PLM_CUDA < 13

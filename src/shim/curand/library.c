@@ -1,6 +1,6 @@
 /* What cuRAND says of itself. */
 #include "shim/cublas/releases.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { OUT_OF_RANGE = 104 }; /* CURAND_STATUS_OUT_OF_RANGE */
 

@@ -6,7 +6,7 @@
 #ifndef PLM_SHIM_CUSOLVER_H
 #define PLM_SHIM_CUSOLVER_H
 
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* An entry point has the arguments its library documents, used here or not. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* An entry point has the arguments its library documents, used here or not. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -13,7 +13,7 @@
 #include "shim/cusparse/datatype.h"
 #include "shim/cusparse/release.h"
 #include "shim/cusparse/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* An entry point has the arguments its library documents, used here or not. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

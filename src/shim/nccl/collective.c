@@ -10,7 +10,7 @@
 #include "device/device.h"
 #include "device/stream.h"
 #include "shim/nccl/buffers.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* Bytes of an element, by NCCL's data type number; 0 is unknown. */
 static const unsigned char type_bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};

@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "device/footprint.h"
 #include "shim/nccl/buffers.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define MAGIC 0x6c6d6d6fu
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "shim/nccl/nccl.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 struct transfer {
     void *to;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 struct plm_nccl_window {
     void *user;

@@ -1,6 +1,6 @@
 /* What nvJitLink says of itself. It links nothing: code that would need it is never run. */
 #include "device/device.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { NULL_INPUT = 10 }; /* NVJITLINK_ERROR_NULL_INPUT */
 

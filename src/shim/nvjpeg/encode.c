@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "shim/nvjpeg/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define UNUSED __attribute__((unused))
 

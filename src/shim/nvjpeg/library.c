@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 #include "shim/nvjpeg/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define UNUSED __attribute__((unused))
 

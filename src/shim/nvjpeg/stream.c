@@ -8,7 +8,7 @@
 
 #include "shim/nvjpeg/header.h"
 #include "shim/nvjpeg/status.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define UNUSED __attribute__((unused))
 

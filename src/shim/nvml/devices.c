@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "device/device.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 static struct {
     pthread_once_t once;

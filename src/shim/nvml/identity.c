@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 #include "shim/nvml/nvml.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { LEGACY_BUS_ID = 16, PCI_VENDOR = 0x10de };
 

@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 #include "shim/nvml/nvml.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { GPU_INSTANCE = 1, COMPUTE_INSTANCE = 0 };
 

@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 #include "shim/nvml/nvml.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 struct memory_info {
     uint64_t total, free, used;

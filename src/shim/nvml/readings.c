@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 #include "shim/nvml/nvml.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 enum { IDLE_CELSIUS = 30, IDLE_SHARE_OF_POWER = 10 };
 enum clock { CLOCK_GRAPHICS, CLOCK_SM, CLOCK_MEMORY };

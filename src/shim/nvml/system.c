@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "shim/nvml/nvml.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* A driver that serves CUDA up to 13.2. */
 #define DRIVER_VERSION "595.00"

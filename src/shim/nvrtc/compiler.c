@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* Compute capabilities that the compiler of this generation has code for, ascending. */
 static const int architectures[] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/shim.h"
+#include "device/shim.h"
 
 /* What the compiler assumes when no option names an architecture. */
 #if PLM_CUDA >= 13

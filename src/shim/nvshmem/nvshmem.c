@@ -2,7 +2,7 @@
  * NVSHMEM's host side, never initialised: what a program may ask of a library in that state is
  * answered, everything else is refused. The functions here are those whose result is not a status.
  */
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #include <string.h>
 

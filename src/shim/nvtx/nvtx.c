@@ -2,7 +2,7 @@
  * The old NVTX library: ranges that a profiler would show. No profiler listens; what a program can
  * observe is the nesting of its ranges, which is kept for each thread, and that handles differ.
  */
-#include "shim/shim.h"
+#include "device/shim.h"
 
 #define UNUSED __attribute__((unused))
 

@@ -1,0 +1,161 @@
+#include "base/draw.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "report/report.h"
+
+enum { BAR_MOST = 48, BAR_LEAST = 8, NAME_BYTES = 2048 };
+
+const char *plm_ink(const struct plm_page *p, enum plm_ink ink)
+{
+    static const char *const codes[PLM_INKS] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
+    return p->options->color ? codes[ink] : "";
+}
+
+const char *plm_page_amount(const struct plm_page *p, char *buffer, size_t size, uint64_t bytes)
+{
+    if (!p->options->bytes)
+        return plm_size_text(buffer, size, bytes);
+    snprintf(buffer, size, "%llu", (unsigned long long)bytes);
+    return buffer;
+}
+
+int plm_page_amount_columns(const struct plm_page *p)
+{
+    return p->options->bytes ? 14 : 10;
+}
+
+int plm_page_room(const struct plm_page *p, int taken)
+{
+    int room = p->options->width - taken;
+    return room > BAR_MOST ? BAR_MOST : room < BAR_LEAST ? BAR_LEAST : room;
+}
+
+static int eighths(uint64_t value, uint64_t whole, int columns)
+{
+    if (!whole)
+        return 0;
+    return value >= whole ? 8 * columns : (int)((double)value / (double)whole * 8 * columns + 0.5);
+}
+
+/* A bar that starts within a column takes the whole of it; one that is not empty shows at least a little. */
+void plm_page_bar(const struct plm_page *p, int columns, uint64_t from, uint64_t to, uint64_t whole)
+{
+    static const char *const parts[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+    int first = eighths(from, whole, columns) / 8, last = eighths(to, whole, columns);
+    if (first >= columns)
+        first = columns - 1;
+    if (to > from && last <= 8 * first)
+        last = 8 * first + 1;
+    for (int i = 0; i < columns; i++) {
+        int part = to <= from || i < first ? 0 : last - 8 * i;
+        part = part < 0 ? 0 : part > 8 ? 8 : part;
+        if (p->options->utf8)
+            fputs(parts[part], p->out);
+        else
+            fputc(part >= 4 || (part && i == first) ? '#' : ' ', p->out);
+    }
+}
+
+void plm_page_title(const struct plm_page *p, const char *title)
+{
+    fprintf(p->out, "\n%s%s%s\n", plm_ink(p, PLM_INK_BOLD), title, plm_ink(p, PLM_INK_PLAIN));
+}
+
+/* Bytes of one character that can be sent as it is; 0 if it must be shown as a number. Controls of the
+   second block (U+0080 to U+009F) act on some terminals too. */
+static size_t printable(const struct plm_page *p, const unsigned char *c)
+{
+    size_t n = c[0] < 0x80                    ? 1
+               : c[0] >= 0xf0 && c[0] <= 0xf4 ? 4
+               : c[0] >= 0xe0 && c[0] < 0xf0  ? 3
+               : c[0] >= 0xc2 && c[0] < 0xe0  ? 2
+                                              : 0;
+    if (n == 1)
+        return c[0] >= 0x20 && c[0] != 0x7f;
+    if (!p->options->utf8 || (c[0] == 0xc2 && c[1] < 0xa0))
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+/* The string as it may be printed; returns how many columns it takes. */
+static int make_safe(const struct plm_page *p, const char *text, char *out, size_t size)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t used = 0;
+    int columns = 0;
+    while (*c && used + 8 < size) {
+        size_t n = printable(p, c);
+        if (n) {
+            memcpy(out + used, c, n);
+            used += n;
+            columns++;
+        } else {
+            used += (size_t)snprintf(out + used, size - used, "\\x%02x", *c);
+            columns += 4;
+        }
+        c += n ? n : 1;
+    }
+    out[used] = '\0';
+    return columns;
+}
+
+int plm_page_columns(const struct plm_page *p, const char *text)
+{
+    char safe[NAME_BYTES];
+    return make_safe(p, text, safe, sizeof safe);
+}
+
+static const char *skip(const char *text, int columns)
+{
+    for (; *text && columns > 0; columns--)
+        do
+            text++;
+        while ((*text & 0xc0) == 0x80);
+    return text;
+}
+
+void plm_page_name(const struct plm_page *p, const char *text, int columns, int pad)
+{
+    const char *gap = p->options->utf8 ? "…" : "...";
+    int gap_columns = p->options->utf8 ? 1 : 3;
+    char safe[NAME_BYTES];
+    int width = make_safe(p, text, safe, sizeof safe);
+    if (columns && width > columns && columns > gap_columns) {
+        int head = (columns - gap_columns) / 3, tail = columns - gap_columns - head;
+        fprintf(p->out, "%.*s%s%s", (int)(skip(safe, head) - safe), safe, gap, skip(safe, width - tail));
+        return;
+    }
+    fprintf(p->out, "%s%*s", safe, pad && width < columns ? columns - width : 0, "");
+}
+
+void plm_page_sentences(const struct plm_page *p, const char *first, const char *text)
+{
+    char safe[NAME_BYTES], word[NAME_BYTES];
+    int indent = plm_page_columns(p, first), at = indent;
+    const char *c = safe;
+    make_safe(p, text, safe, sizeof safe);
+    fputs(first, p->out);
+    while (*c) {
+        size_t n = strcspn(c, " ");
+        int columns;
+        snprintf(word, sizeof word, "%.*s", (int)n, c);
+        columns = plm_page_columns(p, word);
+        if (at > indent && at + 1 + columns > p->options->width) {
+            fprintf(p->out, "\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            fputc(' ', p->out);
+            at++;
+        }
+        fputs(word, p->out);
+        at += columns;
+        c += n;
+        c += strspn(c, " ");
+    }
+    fputc('\n', p->out);
+}

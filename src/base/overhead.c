@@ -1,0 +1,259 @@
+#include "base/overhead.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB 1024ull
+#define MIB (1024 * KIB)
+
+/*
+ * The empty context. Public readings of nvidia-smi on cards of 80 to 142 multiprocessors are 2 KiB for each thread
+ * that can be resident on the card, within 10 MiB: a Titan V takes 320 MiB, an RTX 3090 256, an RTX 6000 Ada 426.
+ */
+#define CONTEXT_PER_THREAD (2 * KIB)
+#define CONTEXT_MORE       (64 * MIB) /* other drivers, display servers, profilers */
+/* Where nothing is known of the card or of what was loaded: an A100 with the usual libraries, and from there down to
+   small cards. */
+#define CONTEXT_UNKNOWN      (550 * MIB)
+#define CONTEXT_UNKNOWN_LOW  (100 * MIB)
+#define CONTEXT_UNKNOWN_HIGH (700 * MIB)
+
+/* One node of an executable graph: 64 KiB with CUDA 11.2; releases since then pack straight lines of kernels. */
+#define NODE_LOW  (1 * KIB)
+#define NODE      (16 * KIB)
+#define NODE_HIGH (64 * KIB)
+
+static const char *const kinds[] = {
+    [PLM_LINE_MEASURED] = "measured",
+    [PLM_LINE_COUNTED] = "counted",
+    [PLM_LINE_MODELLED] = "modelled",
+    [PLM_LINE_ASSUMED] = "assumed",
+};
+
+/* MiB of code and handles that a library brings to the card as it is used, and with all of its code for one architecture.
+   Published runs on a small card show that it may be next to nothing, those on an A100 that it may be 100 and more. */
+static const struct library {
+    const char *name;
+    uint16_t low, lazy, high;
+    uint16_t eager_low, eager, eager_high;
+} libraries[PLM_OVERHEAD_LIBRARIES] = {
+    [PLM_LIBRARY_CUBLAS] = {"cublas", 0, 16, 120, 80, 250, 500},
+    [PLM_LIBRARY_CUDNN] = {"cudnn", 0, 40, 250, 100, 250, 500},
+    [PLM_LIBRARY_CUFFT] = {"cufft", 0, 8, 64, 16, 64, 256},
+    [PLM_LIBRARY_CUSOLVER] = {"cusolver", 0, 16, 96, 16, 96, 256},
+    [PLM_LIBRARY_CUSPARSE] = {"cusparse", 0, 16, 96, 32, 128, 300},
+    [PLM_LIBRARY_NCCL] = {"nccl", 0, 16, 96, 16, 64, 160},
+};
+
+struct list {
+    struct plm_line *line;
+    int count;
+};
+
+const char *plm_line_kind_name(enum plm_line_kind kind)
+{
+    return kinds[kind];
+}
+
+const char *plm_overhead_library_name(enum plm_overhead_library library)
+{
+    return libraries[library].name;
+}
+
+static struct plm_line *add(struct list *l, const char *name, uint64_t low, uint64_t bytes, uint64_t high,
+                            enum plm_line_kind kind)
+{
+    struct plm_line *line = &l->line[l->count++];
+    *line = (struct plm_line){.group = "context", .bytes = bytes, .low = low, .high = high, .kind = kind};
+    snprintf(line->name, sizeof line->name, "%s", name);
+    return line;
+}
+
+#define REASON(line, ...) ((void)snprintf((line)->reason, sizeof(line)->reason, __VA_ARGS__))
+
+static uint64_t resident(const struct plm_overhead *o)
+{
+    return (uint64_t)o->sms * o->threads;
+}
+
+static void context(struct list *l, const struct plm_overhead *o)
+{
+    uint64_t bytes = resident(o) * CONTEXT_PER_THREAD;
+    struct plm_line *line;
+    if (!bytes) {
+        line = add(l, "base context", CONTEXT_UNKNOWN_LOW, CONTEXT_UNKNOWN, CONTEXT_UNKNOWN_HIGH, PLM_LINE_ASSUMED);
+        REASON(line, "driver, runtime and loaded code; the record does not tell more of the card");
+        return;
+    }
+    line = add(l, "base context", bytes / 8 * 7, bytes, bytes / 8 * 9 + CONTEXT_MORE, PLM_LINE_ASSUMED);
+    REASON(line, "driver and runtime: 2 KiB for each of the %u x %u threads that are resident on the card", o->sms,
+           o->threads);
+}
+
+static void code(struct list *l, const struct plm_overhead *o)
+{
+    uint64_t known = o->code - (o->guessed < o->code ? o->guessed : o->code);
+    struct plm_line *line;
+    if (!o->code)
+        return;
+    /* A single kernel is taken to be as large as the average of its module; one may be a tenth or ten times that. */
+    if (o->eager)
+        line = add(l, "loaded code", known / 8 * 7, o->code, known / 8 * 9 + 4 * o->guessed, PLM_LINE_COUNTED);
+    else
+        line = add(l, "loaded code", known / 2, o->code, 2 * known + 4 * o->guessed + 8 * MIB, PLM_LINE_COUNTED);
+    if (o->eager)
+        REASON(line, "all code of the registered modules for this card (CUDA_MODULE_LOADING=EAGER)");
+    else
+        REASON(line, "%llu kernels, loaded when they were first launched, at the average size of their module",
+               (unsigned long long)o->kernels);
+}
+
+static void library_code(struct list *l, const struct plm_overhead *o)
+{
+    uint64_t low = 0, bytes = 0, high = 0;
+    char names[80] = "";
+    struct plm_line *line;
+    for (int i = 0; i < PLM_OVERHEAD_LIBRARIES; i++) {
+        const struct library *lib = &libraries[i];
+        size_t used = strlen(names);
+        if (!(o->libraries & 1u << i))
+            continue;
+        low += MIB * (o->eager ? lib->eager_low : lib->low);
+        bytes += MIB * (o->eager ? lib->eager : lib->lazy);
+        high += MIB * (o->eager ? lib->eager_high : lib->high);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", lib->name);
+    }
+    if (!bytes)
+        return;
+    line = add(l, "library code", low, bytes, high, PLM_LINE_ASSUMED);
+    REASON(line, "code and handles of %s, which plimsoll does not load", names);
+}
+
+/* The driver keeps as much stack as all threads of the card can need at once, and never takes it back. */
+static void stack(struct list *l, const struct plm_overhead *o)
+{
+    uint64_t more = o->stack > PLM_STACK_DEFAULT ? (o->stack - PLM_STACK_DEFAULT) * resident(o) : 0;
+    if (more)
+        REASON(add(l, "stacks", more / 2, more, more, PLM_LINE_MODELLED),
+               "%llu bytes of stack for each resident thread instead of 1024", (unsigned long long)o->stack);
+}
+
+/* Both are taken only if a kernel that uses them is loaded, which is not known. */
+static void buffers(struct list *l, const struct plm_overhead *o)
+{
+    uint64_t fifo = o->printf_bytes > PLM_PRINTF_DEFAULT ? o->printf_bytes - PLM_PRINTF_DEFAULT : 0;
+    if (fifo)
+        REASON(add(l, "printf buffer", 0, fifo, fifo, PLM_LINE_MODELLED),
+               "what the program set beyond the default; taken if a kernel prints");
+    if (o->heap && o->heap != PLM_HEAP_DEFAULT)
+        REASON(add(l, "malloc heap", 0, o->heap, o->heap, PLM_LINE_MODELLED),
+               "what the program set; taken if a kernel calls malloc");
+}
+
+static void graphs(struct list *l, const struct plm_overhead *o)
+{
+    uint64_t n = o->graph_nodes;
+    if (n)
+        REASON(add(l, "CUDA graphs", n * NODE_LOW, n * NODE, n * NODE_HIGH, PLM_LINE_ASSUMED),
+               "%llu nodes of executable graphs, 1 to 64 KiB each", (unsigned long long)n);
+}
+
+int plm_overhead_lines(const struct plm_overhead *o, struct plm_line line[PLM_OVERHEAD_LINES])
+{
+    struct list l = {line, 0};
+    context(&l, o);
+    code(&l, o);
+    library_code(&l, o);
+    for (int i = 0; i < l.count; i++)
+        line[i].usual = true;
+    stack(&l, o);
+    buffers(&l, o);
+    graphs(&l, o);
+    return l.count;
+}
+
+uint64_t plm_overhead_bytes(const struct plm_overhead *o, uint64_t measured)
+{
+    struct plm_line line[PLM_OVERHEAD_LINES];
+    uint64_t sum = measured;
+    int n = plm_overhead_lines(o, line);
+    for (int i = 0; i < n; i++)
+        if (!measured || !line[i].usual)
+            sum += line[i].bytes;
+    return sum;
+}
+
+/* ---- as text ---- */
+
+void plm_overhead_write(const struct plm_overhead *o, char *out, size_t size)
+{
+    snprintf(out, size,
+             "sms=%u threads=%u loading=%s code=%llu kernels=%llu guessed=%llu stack=%llu printf=%llu heap=%llu "
+             "graphs=%llu libraries=",
+             o->sms, o->threads, o->eager ? "eager" : "lazy", (unsigned long long)o->code,
+             (unsigned long long)o->kernels, (unsigned long long)o->guessed, (unsigned long long)o->stack,
+             (unsigned long long)o->printf_bytes, (unsigned long long)o->heap, (unsigned long long)o->graph_nodes);
+    for (int i = 0, n = 0; i < PLM_OVERHEAD_LIBRARIES; i++)
+        if (o->libraries & 1u << i) {
+            size_t used = strlen(out);
+            snprintf(out + used, size - used, "%s%s", n++ ? "," : "", libraries[i].name);
+        }
+}
+
+static unsigned read_libraries(const char *text, size_t length)
+{
+    unsigned bits = 0;
+    while (length) {
+        size_t word = strcspn(text, ", ");
+        word = word < length ? word : length;
+        for (int i = 0; i < PLM_OVERHEAD_LIBRARIES; i++)
+            if (strlen(libraries[i].name) == word && !strncmp(text, libraries[i].name, word))
+                bits |= 1u << i;
+        text += word;
+        length -= word;
+        if (length) {
+            text++;
+            length--;
+        }
+    }
+    return bits;
+}
+
+/* Bounds that no card passes, so that a damaged record cannot make sums overflow. */
+static uint64_t number(const char *text, uint64_t most)
+{
+    uint64_t value = strtoull(text, NULL, 10);
+    return value < most ? value : most;
+}
+
+void plm_overhead_read(struct plm_overhead *o, const char *text)
+{
+    const uint64_t most = 1ull << 44;
+    *o = (struct plm_overhead){0};
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        const char *equals = memchr(text, '=', word);
+        size_t key = equals ? (size_t)(equals - text) : 0;
+        const struct {
+            const char *name;
+            uint64_t *value;
+        } rows[] = {{"code", &o->code},  {"kernels", &o->kernels},     {"guessed", &o->guessed},
+                    {"heap", &o->heap},  {"printf", &o->printf_bytes}, {"graphs", &o->graph_nodes},
+                    {"stack", &o->stack}};
+        for (size_t i = 0; key && i < sizeof rows / sizeof rows[0]; i++)
+            if (strlen(rows[i].name) == key && !strncmp(text, rows[i].name, key))
+                *rows[i].value = number(equals + 1, rows[i].value == &o->graph_nodes ? 1u << 30 : most);
+        if (key == 3 && !strncmp(text, "sms", key))
+            o->sms = (unsigned)number(equals + 1, 4096);
+        else if (key == 7 && !strncmp(text, "threads", key))
+            o->threads = (unsigned)number(equals + 1, 65536);
+        else if (key == 7 && !strncmp(text, "loading", key))
+            o->eager = !strncmp(equals + 1, "eager", 5);
+        else if (key == 9 && !strncmp(text, "libraries", key))
+            o->libraries = read_libraries(equals + 1, word - key - 1);
+        text += word;
+        text += strspn(text, " ");
+    }
+    o->stack = o->stack < 1u << 20 ? o->stack : 1u << 20;
+}

@@ -1,0 +1,221 @@
+#include "fit/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "allocator/pools.h"
+#include "analysis/job.h"
+#include "base/error.h"
+
+enum { PRIVATE_POOL = 1 };
+
+struct work {
+    const struct plm_lane *lane;
+    const struct plm_replay_options *options;
+    struct plm_replay *replay;
+    struct plm_allocator *a;
+    uint64_t *address;   /* per block of the lane, where it is now */
+    bool *private;       /* per block of the lane, or NULL: see pools.h */
+    uint32_t *emptied;   /* moments at which recorded segments went, ascending */
+    size_t empties, next_empty;
+    uint32_t moment;
+    size_t next_segment; /* of the lane, in the order they were taken */
+    uint64_t mapped;     /* expandable: bytes that were mapped at this moment */
+};
+
+static bool is_native(const struct plm_segment *s)
+{
+    return s->kind == PLM_RECORD_MALLOC || s->kind == PLM_RECORD_VMM;
+}
+
+/* Of the allocator that is replayed. */
+static bool is_cached(const struct work *w, const struct plm_segment *s)
+{
+    return w->options->settings.async ? s->kind == PLM_RECORD_POOL : is_native(s);
+}
+
+/* With cudaMallocAsync all segments are chunks of a pool; beside others they belong to a pool of the program's own. */
+static bool has_native(const struct plm_lane *lane)
+{
+    for (size_t i = 0; i < lane->segments; i++)
+        if (is_native(&lane->segment[i]))
+            return true;
+    return false;
+}
+
+/* The next segment that PyTorch took at this moment of the record; NULL if there is none. Those that went before there
+   was a block are what came of an attempt that failed. */
+static const struct plm_segment *recorded(struct work *w, bool take)
+{
+    const struct plm_lane *lane = w->lane;
+    const struct plm_segment *s;
+
+    while (w->next_segment < lane->segments) {
+        s = &lane->segment[w->next_segment];
+        if (s->alloc_at > w->moment)
+            return NULL;
+        if (is_cached(w, s) && s->alloc_at == w->moment && s->free_at != s->alloc_at) {
+            w->next_segment += take;
+            return s;
+        }
+        w->next_segment++;
+    }
+    return NULL;
+}
+
+static void differs(struct work *w, const char *what, uint64_t replayed, uint64_t before)
+{
+    if (!w->replay->as_recorded)
+        return;
+    w->replay->as_recorded = false;
+    w->replay->differs_at = w->moment;
+    snprintf(w->replay->difference, sizeof w->replay->difference, "moment %u: %s %" PRIu64 ", in the record %" PRIu64,
+             w->moment, what, replayed, before);
+}
+
+static uint64_t place(void *context, uint64_t size)
+{
+    struct work *w = context;
+    const struct plm_segment *s = w->options->recorded_addresses ? recorded(w, false) : NULL;
+    return s && s->kind != PLM_RECORD_VMM && s->bytes == size ? s->address : 0;
+}
+
+static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
+{
+    struct work *w = context;
+    const struct plm_segment *s;
+
+    (void)address;
+    (void)stream;
+    if (action == PLM_SEGMENT_MAP)
+        w->mapped += size;
+    if (action != PLM_SEGMENT_ALLOC || !(w->options->compare || w->options->recorded_addresses))
+        return;
+    s = recorded(w, true);
+    if (!s || s->bytes != size)
+        differs(w, "a segment of", size, s ? s->bytes : 0);
+}
+
+/* After a moment: segments of the record that the replay did not take. The pages of a mapping are one event each. */
+static void compare_rest(struct work *w)
+{
+    const struct plm_segment *s;
+    uint64_t bytes = 0;
+    while ((s = recorded(w, true)) != NULL)
+        bytes += s->bytes;
+    if (bytes != w->mapped)
+        differs(w, "segments or pages of", w->mapped, bytes);
+    w->mapped = 0;
+}
+
+static int allocate(struct work *w, const struct plm_block *block, uint64_t *address)
+{
+    uint64_t pool = w->private && w->private[block - w->lane->block] ? PRIVATE_POOL : 0;
+    int status = 0;
+
+    if (pool && (status = plm_allocator_pool_begin(w->a, pool)) != 0)
+        return status;
+    status = plm_allocator_malloc(w->a, block->asked ? block->asked : block->bytes, block->stream, pool, address);
+    if (pool)
+        plm_allocator_pool_end(w->a, pool);
+    if (status == 0 && w->options->compare && w->options->recorded_addresses && !w->options->settings.expandable &&
+        *address != block->address)
+        differs(w, "a block at", *address, block->address);
+    return status;
+}
+
+static int replay_moment(struct work *w)
+{
+    uint32_t entry = w->lane->order[w->moment], index = entry >> 1;
+    int status;
+
+    while (w->next_empty < w->empties && w->emptied[w->next_empty] <= w->moment) {
+        plm_allocator_empty_cache(w->a);
+        w->next_empty++;
+    }
+    if (entry & 1)
+        status = plm_allocator_free(w->a, w->address[index]);
+    else
+        status = allocate(w, &w->lane->block[index], &w->address[index]);
+    if (w->options->compare && status == 0)
+        compare_rest(w);
+    w->replay->events++;
+    return status;
+}
+
+static int by_moment(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The record does not have empty_cache(), but the segments that went with it. */
+static int find_empties(struct work *w)
+{
+    const struct plm_lane *lane = w->lane;
+    bool native = has_native(lane);
+    size_t count = 0;
+
+    w->emptied = calloc(lane->segments + 1, sizeof *w->emptied);
+    w->address = calloc(lane->blocks + 1, sizeof *w->address);
+    if (!w->emptied || !w->address)
+        return PLM_ENOMEM;
+    for (size_t i = 0; i < lane->segments; i++)
+        if ((native ? is_native(&lane->segment[i]) : lane->segment[i].kind == PLM_RECORD_POOL) &&
+            lane->segment[i].free_at < lane->moments)
+            w->emptied[count++] = lane->segment[i].free_at;
+    qsort(w->emptied, count, sizeof *w->emptied, by_moment);
+    for (size_t i = 0; i < count; i++)
+        if (!w->empties || w->emptied[w->empties - 1] != w->emptied[i])
+            w->emptied[w->empties++] = w->emptied[i];
+    return 0;
+}
+
+static int run(struct work *w, struct plm_error *error)
+{
+    int status = 0;
+    for (w->moment = 0; w->moment < w->lane->moments && status == 0; w->moment++)
+        status = replay_moment(w);
+    if (status == PLM_ALLOCATOR_OOM) {
+        w->replay->completed = false;
+        w->replay->at = w->moment - 1;
+        w->replay->oom = *plm_allocator_oom(w->a);
+        status = 0;
+    }
+    w->replay->stats = *plm_allocator_stats(w->a);
+    if (status)
+        return plm_fail(error, status == PLM_ENOMEM ? PLM_ENOMEM : PLM_EINVAL, "Moment %u cannot be replayed: %s.",
+                        w->moment - 1, plm_allocator_error_name(status));
+    return 0;
+}
+
+int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options *options, struct plm_replay *replay,
+                    struct plm_error *error)
+{
+    struct work w = {.lane = lane, .options = options, .replay = replay};
+    struct plm_allocator_options o = {.torch = options->torch,
+                                      .settings = options->settings,
+                                      .capacity = options->capacity,
+                                      .total = options->total,
+                                      .place = place,
+                                      .visit = visit,
+                                      .context = &w};
+    int status;
+
+    *replay = (struct plm_replay){.completed = true, .as_recorded = options->compare};
+    status = find_empties(&w);
+    if (status == 0)
+        status = plm_lane_private(lane, &w.private);
+    if (status == 0)
+        status = plm_allocator_new(&o, &w.a);
+    if (status)
+        plm_fail(error, status, "The replay cannot start: %s.", plm_allocator_error_name(status));
+    else
+        status = run(&w, error);
+    plm_allocator_delete(w.a);
+    free(w.private);
+    free(w.emptied);
+    free(w.address);
+    return status;
+}

@@ -1,0 +1,165 @@
+#include "study/estimate/capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "base/error.h"
+#include "base/json_read.h"
+#include "study/estimate/description.h"
+#include "record/format.h"
+
+enum kind { UNKNOWN, RECORD, TRACE, DESCRIPTION };
+
+/* ---- which of them it is ---- */
+
+static int begins_like_record(const char *path, bool *yes, struct plm_error *error)
+{
+    char magic[sizeof PLM_RECORD_MAGIC - 1] = {0};
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return plm_fail(error, PLM_EIO, "%.300s cannot be read: %s", path, strerror(errno));
+    *yes = fread(magic, 1, sizeof magic, file) == sizeof magic && !memcmp(magic, PLM_RECORD_MAGIC, sizeof magic);
+    if (ferror(file)) { /* a folder, for one */
+        int code = errno;
+        fclose(file);
+        return plm_fail(error, PLM_EIO, "%.300s cannot be read: %s", path, strerror(code));
+    }
+    fclose(file);
+    return 0;
+}
+
+/* By the first key that decides; what stands before it is passed over. */
+static int kind_of_object(struct plm_json_reader *reader, enum kind *kind, struct plm_error *error)
+{
+    struct plm_json_value value;
+    int status = 0;
+    while (status == 0 && *kind == UNKNOWN) {
+        status = plm_json_next(reader, &value, error);
+        if (status || value.token != PLM_JSON_KEY)
+            break;
+        if (!strcmp(value.text, "traceEvents")) {
+            *kind = TRACE;
+        } else if (!strcmp(value.text, "schema")) {
+            status = plm_json_next(reader, &value, error);
+            if (status == 0 && value.token == PLM_JSON_STRING && !strncmp(value.text, "plimsoll.description/", 21))
+                *kind = DESCRIPTION;
+            if (status == 0 && value.token != PLM_JSON_STRING)
+                break;
+        } else
+            status = plm_json_skip(reader, error);
+    }
+    return status;
+}
+
+static int kind_of(const char *path, enum kind *kind, struct plm_error *error)
+{
+    struct plm_json_reader *reader;
+    struct plm_json_value value;
+    bool record = false;
+    int status = begins_like_record(path, &record, error);
+    *kind = record ? RECORD : UNKNOWN;
+    if (status || record)
+        return status;
+    status = plm_json_open(path, &reader, error);
+    if (status)
+        return status;
+    plm_json_tolerate(reader);
+    status = plm_json_next(reader, &value, error);
+    if (status == 0 && value.token == PLM_JSON_ARRAY)
+        *kind = TRACE; /* events alone; the reader of traces has the last word */
+    else if (status == 0 && value.token == PLM_JSON_OBJECT)
+        status = kind_of_object(reader, kind, error);
+    plm_json_close(reader);
+    if (status == PLM_EFORMAT || (status == 0 && *kind == UNKNOWN))
+        return plm_fail(error, PLM_EFORMAT, "%.300s is neither a job record nor a profiler trace nor a description",
+                        path);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static double seconds_of(const struct plm_job *job)
+{
+    const char *text = plm_summary_config(&job->summary, "seconds");
+    return text ? strtod(text, NULL) : job->summary.seconds;
+}
+
+static int only_one(const char **slot, const char *path, const char *what, struct plm_error *error)
+{
+    if (*slot)
+        return plm_fail(error, PLM_EINVAL, "%.200s and %.200s are both %s: they must be of one job", *slot, path, what);
+    *slot = path;
+    return 0;
+}
+
+static int read_one(struct plm_captured *c, const char *path, struct plm_error *error)
+{
+    enum kind kind;
+    int status = kind_of(path, &kind, error);
+    if (status)
+        return status;
+    switch (kind) {
+    case RECORD:
+        status = only_one(&c->job_path, path, "job records", error);
+        return status ? status : plm_job_read(path, &c->job, error);
+    case TRACE:
+        status = only_one(&c->trace_path, path, "traces", error);
+        if (status == 0)
+            status = plm_trace_read(path, &c->trace, error);
+        if (status)
+            c->trace = (struct plm_trace){0};
+        return status;
+    default:
+        status = only_one(&c->description_path, path, "descriptions", error);
+        return status ? status : plm_description_read(path, &c->description, error);
+    }
+}
+
+/* The description inside the trace says how long that capture took. */
+static int look_into_trace(struct plm_captured *c, struct plm_error *error)
+{
+    struct plm_description *inside = NULL;
+    int status;
+    if (!c->trace_path || !c->trace.description)
+        return 0;
+    status = plm_description_parse(c->trace_path, c->trace.description, c->trace.description_size, &inside, error);
+    if (status)
+        return status;
+    c->capture.trace_seconds = inside->seconds;
+    if (c->description)
+        plm_description_free(inside);
+    else
+        c->description = inside;
+    return 0;
+}
+
+int plm_capture_read(const char *const *paths, int count, struct plm_captured *c, struct plm_error *error)
+{
+    int status = 0;
+    *c = (struct plm_captured){0};
+    for (int i = 0; i < count && status == 0; i++)
+        status = read_one(c, paths[i], error);
+    if (status == 0)
+        status = look_into_trace(c, error);
+    if (status)
+        return status;
+    c->capture.job = c->job;
+    c->capture.trace = c->trace_path ? &c->trace : NULL;
+    c->capture.description = c->description;
+    c->capture.job_seconds = c->job ? seconds_of(c->job) : 0;
+    c->capture.description_seconds = c->description_path ? c->description->seconds : 0;
+    return 0;
+}
+
+void plm_capture_free(struct plm_captured *c)
+{
+    if (c->job)
+        plm_job_free(c->job);
+    if (c->trace_path)
+        plm_trace_free(&c->trace);
+    plm_description_free(c->description);
+    *c = (struct plm_captured){0};
+}

@@ -1,0 +1,115 @@
+#include "study/estimate/comparison.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "analysis/ladder.h"
+#include "base/error.h"
+#include "base/card.h"
+#include "base/overhead.h"
+#include "stack/match.h"
+
+const char *plm_context_source_name(enum plm_context_source source)
+{
+    static const char *const names[] = {
+        [PLM_CONTEXT_GIVEN] = "given", [PLM_CONTEXT_RECORD] = "record", [PLM_CONTEXT_MODEL] = "model"};
+    return names[source];
+}
+
+/* ---- what is asked ---- */
+
+/* Of a process that nothing is known of but that it trains something: the context and the two libraries that nearly all load. */
+static uint64_t modelled_context(const struct plm_card *card)
+{
+    const struct plm_overhead overhead = {.sms = (unsigned)card->sms,
+                                          .threads = (unsigned)card->max_threads_per_sm,
+                                          .libraries = 1u << PLM_LIBRARY_CUBLAS | 1u << PLM_LIBRARY_CUDNN};
+    return plm_overhead_bytes(&overhead, 0);
+}
+
+static void ask_about(const struct plm_comparison *c, const struct plm_comparison_options *o,
+                      const struct plm_card *card, struct plm_question *q)
+{
+    const struct plm_job *job = c->capture->job;
+    bool assumed;
+    *q = (struct plm_question){.card = card,
+                               .usable = card->memory_usable,
+                               .gpus = o->gpus,
+                               .nodes = o->nodes,
+                               .tensor_parallel = o->tensor_parallel};
+    if (job)
+        q->usable = plm_stack_usable(&job->summary, card, &assumed);
+    if (c->source == PLM_CONTEXT_GIVEN)
+        q->context = o->context;
+    else if (c->source == PLM_CONTEXT_RECORD)
+        q->context = plm_context_memory(&job->summary, plm_job_largest(job)->summary, card).bytes;
+    else
+        q->context = modelled_context(card);
+}
+
+static int by_memory(const void *a, const void *b)
+{
+    const struct plm_question *x = a, *y = b;
+    return x->usable != y->usable ? (x->usable < y->usable ? -1 : 1) : strcmp(x->card->id, y->card->id);
+}
+
+/* ---- asking ---- */
+
+static int ask(struct plm_comparison *c, struct plm_comparison_row *row)
+{
+    int status = 0;
+    for (size_t i = 0; i < c->cards && status == 0; i++)
+        status = plm_method_ask(row->method, c->capture, &c->question[i], &row->answer[i]);
+    if (status == 0 && plm_comparison_estimate(c, row)->state != PLM_UNANSWERED)
+        c->answered++;
+    return status;
+}
+
+int plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *o, struct plm_comparison *c,
+                struct plm_error *error)
+{
+    int status = 0;
+    *c = (struct plm_comparison){.capture = capture, .cards = o->cards};
+    c->source = o->context_given                      ? PLM_CONTEXT_GIVEN
+                : capture->job && capture->job->lanes ? PLM_CONTEXT_RECORD
+                                                      : PLM_CONTEXT_MODEL;
+    c->question = calloc(o->cards + 1, sizeof *c->question);
+    c->row = calloc(o->methods + 1, sizeof *c->row);
+    if (!c->question || !c->row)
+        status = PLM_ENOMEM;
+    for (size_t i = 0; i < o->cards && status == 0; i++)
+        ask_about(c, o, &o->card[i], &c->question[i]);
+    if (status == 0)
+        qsort(c->question, c->cards, sizeof *c->question, by_memory);
+    for (size_t i = 0; i < o->methods && status == 0; i++) {
+        struct plm_comparison_row *row = &c->row[c->rows++];
+        *row = (struct plm_comparison_row){o->method[i], calloc(o->cards + 1, sizeof *row->answer)};
+        status = row->answer ? ask(c, row) : PLM_ENOMEM;
+    }
+    if (status) {
+        plm_comparison_free(c);
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to ask all methods");
+    }
+    return 0;
+}
+
+void plm_comparison_free(struct plm_comparison *c)
+{
+    for (size_t i = 0; i < c->rows; i++)
+        free(c->row[i].answer);
+    free(c->row);
+    free(c->question);
+    *c = (struct plm_comparison){0};
+}
+
+const struct plm_answer *plm_comparison_estimate(const struct plm_comparison *c, const struct plm_comparison_row *row)
+{
+    return &row->answer[c->cards - 1];
+}
+
+const struct plm_comparison_row *plm_comparison_explained(const struct plm_comparison *c)
+{
+    const bool one = c->rows == 1 && c->answered == 1;
+    return one && c->row[0].method->explain ? &c->row[0] : NULL;
+}

@@ -1,0 +1,147 @@
+/*
+ * DNNMem (Gao et al., ESEC/FSE 2020), as its paper describes it, so "-style": a walk over the graph of operators, forward and then backward. An operator
+ * owns its weights and their gradients, its output and that output's gradient. Weights are there from the start and weight gradients stay to
+ * the end of the step; outputs and their gradients go with the last operator that reads them. All of it passes through a simulated allocator.
+ * Ephemeral tensors, the workspaces of the paper, are not known without a GPU and are left out; an optimizer's state is no part of it.
+ *
+ * Time is the index of the operator: node i of n runs at i and its backward pass at 2n-1-i.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "study/estimate/amount.h"
+#include "study/estimate/description.h"
+#include "study/estimate/estimators.h"
+#include "study/estimate/graph.h"
+#include "study/estimate/simulator.h"
+
+struct work {
+    const struct plm_description *d;
+    int64_t n;
+    int64_t *last_use, *gradient_born; /* per node; of the memory that holds its output */
+    struct plm_lifetime *item;
+    size_t items;
+};
+
+static int64_t backward(const struct work *w, size_t node)
+{
+    return 2 * w->n - 1 - (int64_t)node;
+}
+
+/* In-place operators write where an earlier one wrote. */
+static size_t holder(const struct work *w, size_t node)
+{
+    while (w->d->node[node].shares >= 0)
+        node = (size_t)w->d->node[node].shares;
+    return node;
+}
+
+static void use(const struct work *w, size_t node, int64_t when)
+{
+    int64_t *last = &w->last_use[holder(w, node)];
+    *last = when > *last ? when : *last;
+}
+
+static void add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
+{
+    if (bytes)
+        w->item[w->items++] = (struct plm_lifetime){.born = born, .dies = dies, .bytes = bytes};
+}
+
+/* Who reads what, and when the first gradient of each output comes. */
+static void follow(struct work *w)
+{
+    for (size_t i = 0; i < w->d->nodes; i++) {
+        const struct plm_described_node *node = &w->d->node[i];
+        const enum plm_saved saved = plm_graph_saves(w->d, node);
+        w->last_use[i] = (int64_t)i;
+        for (size_t k = 0; k < node->inputs; k++) {
+            size_t from = holder(w, node->input[k]);
+            use(w, from, saved == PLM_SAVES_INPUTS && node->shares < 0 ? backward(w, i) : (int64_t)i);
+            if (backward(w, i) < w->gradient_born[from])
+                w->gradient_born[from] = backward(w, i);
+        }
+        if (saved == PLM_SAVES_OUTPUT)
+            use(w, i, backward(w, i));
+    }
+}
+
+static void place_weights(struct work *w)
+{
+    for (size_t i = 0; i < w->d->parameters; i++)
+        add(w, -1, PLM_NEVER, w->d->parameter[i].bytes);
+    for (size_t i = 0; i < w->d->buffers; i++)
+        add(w, -1, PLM_NEVER, w->d->buffer[i].bytes);
+}
+
+/* A weight's gradient comes with the backward pass of the last call of its module, which is the first in time; a module that the graph has no call of
+   has its weights used somewhere inside another: then it comes with the first backward operator. */
+static int place_gradients(struct work *w)
+{
+    int64_t *when = calloc(w->d->modules + 1, sizeof *when);
+    if (!when)
+        return PLM_ENOMEM;
+    for (size_t i = 0; i < w->d->modules; i++)
+        when[i] = w->n;
+    for (size_t i = 0; i < w->d->nodes; i++)
+        if (w->d->node[i].module >= 0)
+            when[w->d->node[i].module] = backward(w, i);
+    for (size_t i = 0; i < w->d->parameters; i++)
+        if (w->d->parameter[i].trainable)
+            add(w, when[w->d->parameter[i].module], PLM_NEVER, w->d->parameter[i].bytes);
+    free(when);
+    return 0;
+}
+
+static void place_outputs(struct work *w)
+{
+    for (size_t i = 0; i < w->d->nodes; i++) {
+        const struct plm_described_node *node = &w->d->node[i];
+        if (plm_graph_is(node, "output") || plm_graph_is(node, "get_attr") || node->shares >= 0)
+            continue;
+        if (plm_graph_is(node, "placeholder")) { /* a batch stays for the step, and has no gradient */
+            add(w, (int64_t)i, PLM_NEVER, node->bytes);
+            continue;
+        }
+        add(w, (int64_t)i, w->last_use[i], node->bytes);
+        if (w->gradient_born[i] != PLM_NEVER)
+            add(w, w->gradient_born[i], backward(w, i), node->bytes);
+    }
+}
+
+static int simulate(struct work *w, struct plm_answer *answer)
+{
+    struct plm_simulation simulation;
+    int status;
+    for (size_t i = 0; i < w->d->nodes; i++)
+        w->gradient_born[i] = PLM_NEVER;
+    follow(w);
+    place_weights(w);
+    place_outputs(w);
+    status = place_gradients(w);
+    if (status == 0)
+        status = plm_simulate_torch(w->item, w->items, UINT64_MAX, &simulation);
+    if (status == 0)
+        answer->bytes = simulation.peak;
+    return status;
+}
+
+int plm_method_dnnmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+{
+    const struct plm_description *d = capture->description;
+    struct work w = {.d = d, .n = (int64_t)d->nodes};
+    int status = PLM_ENOMEM;
+    (void)question;
+    if (!d->nodes)
+        return plm_answer_none(answer, "torch.fx has no graph of this model: %.120s",
+                               d->graph_missing ? d->graph_missing : "the description does not say why");
+    w.last_use = calloc(d->nodes, sizeof *w.last_use);
+    w.gradient_born = calloc(d->nodes, sizeof *w.gradient_born);
+    w.item = calloc(2 * (d->nodes + d->parameters) + d->buffers, sizeof *w.item);
+    if (w.last_use && w.gradient_born && w.item)
+        status = simulate(&w, answer);
+    free(w.last_use);
+    free(w.gradient_born);
+    free(w.item);
+    return status;
+}

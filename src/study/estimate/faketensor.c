@@ -1,0 +1,85 @@
+/*
+ * What tools on PyTorch's fake tensors count: the bytes of tensor storage that live at a time, without rounding.
+ *   a  the model alone: forward, output.sum().backward(), the input with a gradient; no loss, no optimizer
+ *   b  a whole step with its optimizer
+ *   c  the same through the caching allocator
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "study/estimate/amount.h"
+#include "study/estimate/description.h"
+#include "study/estimate/estimators.h"
+#include "study/estimate/simulator.h"
+
+/* How long each storage lives, in events. */
+static struct plm_lifetime *lifetimes(const struct plm_described_storages *s)
+{
+    struct plm_lifetime *item = calloc(s->births + 1, sizeof *item);
+    size_t born = 0;
+    for (size_t i = 0; item && i < s->events; i++)
+        if (s->event[i] >= 0)
+            item[born++] = (struct plm_lifetime){.born = (int64_t)i, .dies = PLM_NEVER, .bytes = (uint64_t)s->event[i]};
+        else
+            item[-s->event[i] - 1].dies = (int64_t)i;
+    return item;
+}
+
+static int live_peak(const struct plm_described_storages *s, uint64_t *peak)
+{
+    struct plm_lifetime *item = lifetimes(s);
+    uint64_t live = 0;
+    *peak = 0;
+    for (size_t i = 0; item && i < s->events; i++) {
+        if (s->event[i] >= 0)
+            live = plm_plus(live, (uint64_t)s->event[i]);
+        else
+            live -= item[-s->event[i] - 1].bytes;
+        *peak = live > *peak ? live : *peak;
+    }
+    free(item);
+    return item ? 0 : PLM_ENOMEM;
+}
+
+static int live(const struct plm_described_storages *s, struct plm_answer *answer)
+{
+    if (!s->births)
+        return plm_answer_none(answer, "the description has no storages: they could not be followed");
+    return live_peak(s, &answer->bytes);
+}
+
+int plm_method_faketensor_a(const struct plm_capture *capture, const struct plm_question *question,
+                            struct plm_answer *answer)
+{
+    (void)question;
+    return live(&capture->description->forward_backward, answer);
+}
+
+int plm_method_faketensor_b(const struct plm_capture *capture, const struct plm_question *question,
+                            struct plm_answer *answer)
+{
+    (void)question;
+    return live(&capture->description->step, answer);
+}
+
+int plm_method_faketensor_c(const struct plm_capture *capture, const struct plm_question *question,
+                            struct plm_answer *answer)
+{
+    const struct plm_described_storages *s = &capture->description->step;
+    struct plm_simulation simulation;
+    struct plm_lifetime *item;
+    size_t kept = 0;
+    int status;
+    (void)question;
+    if (!s->births)
+        return plm_answer_none(answer, "the description has no storages: they could not be followed");
+    item = lifetimes(s);
+    for (size_t i = 0; item && i < s->births; i++) /* an allocator is not asked for nothing */
+        if (item[i].bytes)
+            item[kept++] = item[i];
+    status = item ? plm_simulate_torch(item, kept, UINT64_MAX, &simulation) : PLM_ENOMEM;
+    if (status == 0)
+        answer->bytes = simulation.peak;
+    free(item);
+    return status;
+}

@@ -1,0 +1,49 @@
+/*
+ * Horus (Yeung et al., IEEE TPDS 2022), its memory formula: 4 * (A*b + P + b*P), where A is the number of elements that all layers put
+ * out for one sample, P the trainable parameters, b the batch. Gradients are counted once per sample (b*P), as its code does, which is
+ * why it is far too high for large models with large batches. A layer is a call of a module that calls no other.
+ */
+#include "study/estimate/amount.h"
+#include "study/estimate/description.h"
+#include "study/estimate/estimators.h"
+
+enum { ELEMENT = 4 }; /* it knows float32 alone */
+
+/* What its authors add for what the formula leaves out. */
+#define RESERVE 1000000000ull
+
+static uint64_t output_elements(const struct plm_description *d)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < d->calls; i++)
+        for (size_t k = 0; d->module[d->call[i].module].leaf && k < d->call[i].outputs; k++)
+            sum = plm_plus(sum, d->call[i].output[k].elements);
+    return sum;
+}
+
+int plm_method_horus(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+{
+    const struct plm_description *d = capture->description;
+    const uint64_t batch = d->batch.size, parameters = d->model.trainable;
+    uint64_t elements = output_elements(d); /* A*b: the outputs are those of the whole batch */
+    (void)question;
+    if (!batch)
+        return plm_answer_none(answer, "the inputs have no common first dimension, so there is no batch size");
+    if (!elements)
+        return plm_answer_none(answer, "the description has no calls of modules");
+    elements = plm_plus(elements, plm_plus(parameters, plm_times(batch, parameters)));
+    answer->bytes = plm_times(ELEMENT, elements);
+    if (plm_dtype_bytes(d->model.dtype) != ELEMENT)
+        plm_answer_outside(answer, "the model's data type is %s; the formula has 4 bytes for everything",
+                           d->model.dtype);
+    return 0;
+}
+
+int plm_method_horus_1000(const struct plm_capture *capture, const struct plm_question *question,
+                          struct plm_answer *answer)
+{
+    int status = plm_method_horus(capture, question, answer);
+    if (status == 0 && answer->state != PLM_UNANSWERED)
+        answer->bytes = plm_plus(answer->bytes, RESERVE);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* A comparison for programs: "plimsoll.estimate/1", docs/schema/estimate-1.json. */
+#include "base/json.h"
+
+#include "base/error.h"
+#include "base/card.h"
+#include "study/estimate/comparison.h"
+
+static void write_cards(struct plm_json *j, const struct plm_comparison *c)
+{
+    plm_json_array(j, "gpus");
+    for (size_t i = 0; i < c->cards; i++) {
+        plm_json_object(j, NULL);
+        plm_json_string(j, "gpu", c->question[i].card->id);
+        plm_json_integer(j, "usable", c->question[i].usable);
+        plm_json_integer(j, "context", c->question[i].context);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+static void write_captures(struct plm_json *j, const struct plm_capture *capture)
+{
+    const struct {
+        const char *name;
+        bool there;
+        double seconds;
+    } parts[] = {
+        {"record", capture->job != NULL, capture->job_seconds},
+        {"trace", capture->trace != NULL, capture->trace_seconds},
+        {"description", capture->description != NULL, capture->description_seconds},
+        {"forest", capture->forest != NULL, 0},
+    };
+    plm_json_array(j, "captures");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].there) {
+            plm_json_object(j, NULL);
+            plm_json_string(j, "kind", parts[i].name);
+            if (parts[i].seconds > 0)
+                plm_json_real(j, "seconds", parts[i].seconds);
+            plm_json_end_object(j);
+        }
+    plm_json_end_array(j);
+}
+
+static void write_verdicts(struct plm_json *j, const struct plm_comparison *c, const struct plm_comparison_row *row)
+{
+    plm_json_array(j, "verdicts");
+    for (size_t i = 0; i < c->cards; i++) {
+        const struct plm_answer *a = &row->answer[i];
+        plm_json_object(j, NULL);
+        plm_json_string(j, "gpu", c->question[i].card->id);
+        plm_json_integer(j, "bytes", a->bytes);
+        plm_json_string(j, "verdict", a->oom ? "no" : "fits");
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+static int write_method(struct plm_json *j, const struct plm_comparison *c, const struct plm_comparison_row *row)
+{
+    static const char *const kinds[] = {
+        [PLM_ANSWER_ALLOCATED] = "allocated", [PLM_ANSWER_RESERVED] = "reserved", [PLM_ANSWER_DEVICE] = "device"};
+    static const char *const states[] = {
+        [PLM_ANSWERED] = "answered", [PLM_OUTSIDE] = "outside", [PLM_UNANSWERED] = "unanswered"};
+    const struct plm_answer *a = plm_comparison_estimate(c, row);
+    const struct plm_method *m = row->method;
+    int status = 0;
+    plm_json_object(j, NULL);
+    plm_json_string(j, "method", m->name);
+    plm_json_string(j, "paradigm", plm_paradigm_name(m->paradigm));
+    plm_json_string(j, "kind", kinds[m->kind]);
+    plm_json_string(j, "domain", m->domain);
+    plm_json_string(j, "leaves_out", m->leaves_out);
+    plm_json_string(j, "state", states[a->state]);
+    plm_json_text(j, "note", a->note);
+    if (a->state != PLM_UNANSWERED) {
+        plm_json_integer(j, "bytes", a->bytes);
+        plm_json_real(j, "seconds", a->seconds);
+        write_verdicts(j, c, row);
+    }
+    if (row == plm_comparison_explained(c)) {
+        plm_json_object(j, "detail");
+        status = m->explain(c->capture, &c->question[c->cards - 1], NULL, j);
+        plm_json_end_object(j);
+    }
+    plm_json_end_object(j);
+    return status;
+}
+
+int plm_comparison_json(FILE *out, const struct plm_comparison *c, struct plm_error *error)
+{
+    struct plm_json j;
+    int status = 0;
+    plm_json_start(&j, out);
+    plm_json_object(&j, NULL);
+    plm_json_string(&j, "schema", "plimsoll.estimate/1");
+    write_captures(&j, c->capture);
+    plm_json_string(&j, "context_source", plm_context_source_name(c->source));
+    write_cards(&j, c);
+    plm_json_array(&j, "methods");
+    for (size_t i = 0; i < c->rows; i++)
+        status = write_method(&j, c, &c->row[i]);
+    plm_json_end_array(&j);
+    plm_json_end_object(&j);
+    if (status)
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to tell more");
+    return plm_json_finish(&j) || fflush(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
+}

@@ -1,0 +1,141 @@
+/* What xMem found, for people: as `report` shows a job. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "study/estimate/xmem.h"
+#include "base/draw.h"
+#include "report/report.h"
+
+enum { LAYERS = 10, ROWS = 16, LABEL = 20 };
+
+static void peak(const struct plm_page *p, const struct plm_xmem_result *r)
+{
+    char allocated[32], reserved[32];
+    fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s\n", plm_ink(p, PLM_INK_BOLD),
+            plm_page_amount(p, allocated, sizeof allocated, r->allocated),
+            plm_page_amount(p, reserved, sizeof reserved, r->reserved), plm_ink(p, PLM_INK_PLAIN));
+    if (r->step)
+        fprintf(p->out,
+                "  in step %d of the %d that were looked at, after %.3f s; reserved is largest from %.3f s on\n",
+                r->step, r->steps, (double)r->peak_time / 1e9, (double)r->reserved_time / 1e9);
+    if (r->oom)
+        fprintf(p->out, "  %sthe card runs out of memory%s when it has given out %s\n", plm_ink(p, PLM_INK_RED),
+                plm_ink(p, PLM_INK_PLAIN), plm_page_amount(p, reserved, sizeof reserved, r->oom_reserved));
+}
+
+/* A label, an amount, a bar and the share. */
+static void line(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
+{
+    int amount = plm_page_amount_columns(p);
+    char text[32];
+    if (!bytes)
+        return;
+    fputs("  ", p->out);
+    plm_page_name(p, label, LABEL, 1);
+    fprintf(p->out, " %*s  ", amount, plm_page_amount(p, text, sizeof text, bytes));
+    plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, bytes, whole);
+    fprintf(p->out, " %4.0f %%\n", whole ? 100 * (double)bytes / (double)whole : 0.0);
+}
+
+static void categories(const struct plm_page *p, const struct plm_xmem_result *r)
+{
+    bool shown[PLM_CATEGORIES] = {false};
+    uint64_t sum = 0;
+
+    plm_page_title(p, "What it is for, at the peak");
+    for (int n = 0; n < PLM_CATEGORIES; n++) {
+        int largest = -1;
+        for (int i = 0; i < PLM_CATEGORIES; i++)
+            if (!shown[i] && (largest < 0 || r->category[i] > r->category[largest]))
+                largest = i;
+        shown[largest] = true;
+        sum += r->category[largest];
+        line(p, plm_category_name((enum plm_category)largest), r->category[largest], r->peak_reserved);
+    }
+    line(p, "free in segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0, r->peak_reserved);
+}
+
+static void layer_row(const struct plm_page *p, const char *name, int columns, const struct plm_xmem_layer *l)
+{
+    int amount = plm_page_amount_columns(p);
+    char a[32], b[32], c[32], d[32];
+    fputs("  ", p->out);
+    plm_page_name(p, name, columns, 1);
+    fprintf(p->out, " %*s %*s %*s %*s\n", amount,
+            plm_page_amount(p, a, sizeof a, l->parameters + l->forward + l->backward), amount,
+            plm_page_amount(p, b, sizeof b, l->parameters), amount, plm_page_amount(p, c, sizeof c, l->forward), amount,
+            plm_page_amount(p, d, sizeof d, l->backward));
+}
+
+static void layers(const struct plm_page *p, const struct plm_xmem_result *r)
+{
+    size_t rows = r->layers < LAYERS ? r->layers : LAYERS;
+    int amount = plm_page_amount_columns(p), columns = LABEL, most = p->options->width - 4 * amount - 8;
+    struct plm_xmem_layer rest = {0};
+    char label[32];
+
+    if (!rows)
+        return;
+    plm_page_title(p, "Which layers hold it, at the peak");
+    for (size_t i = 0; i < rows; i++) {
+        int wanted = plm_page_columns(p, r->layer[i].name);
+        columns = wanted > columns ? wanted : columns;
+    }
+    columns = columns > most && most >= LABEL ? most : columns;
+    fprintf(p->out, "  %s%-*s %*s %*s %*s %*s%s\n", plm_ink(p, PLM_INK_DIM), columns, "layer", amount, "all", amount,
+            "parameters", amount, "forward", amount, "backward", plm_ink(p, PLM_INK_PLAIN));
+    for (size_t i = 0; i < rows; i++)
+        layer_row(p, *r->layer[i].name ? r->layer[i].name : "(in no layer)", columns, &r->layer[i]);
+    for (size_t i = rows; i < r->layers; i++) {
+        rest.parameters += r->layer[i].parameters;
+        rest.forward += r->layer[i].forward;
+        rest.backward += r->layer[i].backward;
+    }
+    snprintf(label, sizeof label, "%zu more", r->layers - rows);
+    if (r->layers > rows)
+        layer_row(p, label, columns, &rest);
+}
+
+/* Each row the largest of its part of the time. */
+static void course(const struct plm_page *p, const struct plm_xmem_result *r)
+{
+    int amount = plm_page_amount_columns(p);
+    char a[32], b[32];
+
+    plm_page_title(p, "In the course of time");
+    fprintf(p->out, "  %s%9s %*s %*s%s\n", plm_ink(p, PLM_INK_DIM), "seconds", amount, "allocated", amount, "reserved",
+            plm_ink(p, PLM_INK_PLAIN));
+    for (size_t row = 0; row < ROWS; row++) {
+        size_t from = row * r->points / ROWS, to = (row + 1) * r->points / ROWS;
+        struct plm_xmem_point most = {0};
+        for (size_t i = from; i < to; i++) {
+            most.allocated = r->point[i].allocated > most.allocated ? r->point[i].allocated : most.allocated;
+            most.reserved = r->point[i].reserved > most.reserved ? r->point[i].reserved : most.reserved;
+        }
+        fprintf(p->out, "  %9.3f %*s %*s  ", from < to ? (double)r->point[from].time / 1e9 : 0.0, amount,
+                plm_page_amount(p, a, sizeof a, most.allocated), amount,
+                plm_page_amount(p, b, sizeof b, most.reserved));
+        plm_page_bar(p, plm_page_room(p, 2 * amount + 16), 0, most.allocated, r->reserved);
+        fputc('\n', p->out);
+    }
+}
+
+void plm_xmem_text(const struct plm_page *p, const struct plm_xmem_result *r)
+{
+    char text[32];
+    fprintf(p->out, "%s: %d step%s of a run on the CPU, %zu blocks\n", plm_xmem_name(r->variant), r->steps,
+            r->steps == 1 ? "" : "s", r->blocks);
+    peak(p, r);
+    categories(p, r);
+    layers(p, r);
+    course(p, r);
+    if (r->left_out) {
+        fprintf(p->out, "\nLeft out: %s of blocks of the last step, which are temporary or belong to no layer.\n",
+                plm_page_amount(p, text, sizeof text, r->left_out));
+    }
+    if (*r->note) {
+        fputc('\n', p->out);
+        plm_page_sentences(p, "Note: ", r->note);
+    }
+}

@@ -1,0 +1,122 @@
+/* In a child of the bench: one capture of a run on the CPU, and what the methods say about it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "study/estimate/capture.h"
+#include "study/evaluate/bench.h"
+
+enum { CANNOT = 125 };
+
+/* Not left behind if this process is ended. */
+static _Noreturn void become_trace(const struct plm_bench *bench, size_t run, const char *path, const char *log)
+{
+    struct plm_command command;
+    const char *word[48] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, "--"};
+    int n = 7;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    plm_bench_command(bench, run, &command);
+    for (int i = 0; command.word[i]; i++)
+        word[n++] = command.word[i];
+    word[n] = NULL;
+    plm_child_quiet(log);
+    execv("/proc/self/exe", (char *const *)word);
+    _exit(127);
+}
+
+static int capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
+{
+    struct timespec start, end;
+    int status;
+    pid_t pid;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    pid = fork();
+    if (pid == 0)
+        become_trace(bench, run, path, log);
+    if (pid < 0)
+        return PLM_EIO;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return PLM_EIO;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    *seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : PLM_EIO;
+}
+
+static void complain(const char *log, const char *text)
+{
+    FILE *out = fopen(log, "ae");
+    if (!out)
+        return;
+    fprintf(out, "plimsoll: %s\n", text);
+    fclose(out);
+}
+
+/* Only those that were not asked before: their answers are there. */
+static int ask(const struct plm_bench *bench, size_t index, const struct plm_capture *captured, double seconds,
+               uint64_t *asked)
+{
+    const struct plm_bench_run *run = &bench->run[index];
+    const struct plm_question question = {.card = &run->device,
+                                          .usable = run->usable,
+                                          .context = run->outcome.context,
+                                          .gpus = 1,
+                                          .nodes = 1,
+                                          .tensor_parallel = 1};
+    int status = 0;
+    for (size_t i = 0; i < bench->settings->methods && status == 0; i++) {
+        struct plm_reply *reply = &run->reply[i];
+        if (reply->known && !reply->failed)
+            continue;
+        *reply = (struct plm_reply){.known = true, .capture_seconds = seconds};
+        status = plm_method_ask(bench->settings->method[i], captured, &question, &reply->answer);
+        *asked |= 1ull << i;
+    }
+    return status;
+}
+
+int plm_bench_ask(const struct plm_bench *bench, size_t run)
+{
+    char trace[4096], log[4096], answers[4096];
+    const char *const paths[] = {trace};
+    struct plm_captured captured = {0};
+    struct plm_error error = {0};
+    uint64_t asked = 0;
+    double seconds = 0;
+    int status;
+    plm_bench_path(bench, run, "trace.json.gz", trace, sizeof trace);
+    plm_bench_path(bench, run, "trace.log", log, sizeof log);
+    plm_bench_path(bench, run, "answers", answers, sizeof answers);
+    unlink(answers);
+    status = PLM_ENOTFOUND;
+    if (bench->settings->keep) /* from before; its name says that it is of this very run */
+        status = plm_capture_read(paths, 1, &captured, &error);
+    if (status) {
+        plm_capture_free(&captured);
+        error.text[0] = '\0';
+        status = capture(bench, run, trace, log, &seconds);
+        if (status == 0)
+            status = plm_capture_read(paths, 1, &captured, &error);
+        captured.capture.trace_seconds = seconds;
+    }
+    if (status == 0) {
+        captured.capture.forest = bench->settings->trees;
+        status = ask(bench, run, &captured.capture, captured.capture.trace_seconds, &asked);
+        if (status == PLM_ENOMEM)
+            plm_fail(&error, status, "there is not enough memory for the methods");
+        else if (status == 0)
+            status = plm_answers_add(bench, run, asked, answers, &error);
+    }
+    if (status && error.text[0]) /* else the capture has said it */
+        complain(log, error.text);
+    plm_capture_free(&captured);
+    if (!bench->settings->keep)
+        unlink(trace);
+    return status ? CANNOT : 0;
+}

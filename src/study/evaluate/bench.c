@@ -1,0 +1,151 @@
+#include "study/evaluate/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/install.h"
+
+/* FNV-1a, over every string with its end. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    do
+        hash = (hash ^ *p) * 0x100000001b3ull;
+    while (*p++);
+    return hash;
+}
+
+static uint64_t mix_file(uint64_t hash, const char *folder, const char *name)
+{
+    char path[4096], text[64];
+    struct stat s = {0};
+    snprintf(path, sizeof path, "%.3800s%s%.200s", folder, *name ? "/" : "", name);
+    hash = mix(hash, path);
+    if (stat(path, &s) == 0) {
+        snprintf(text, sizeof text, "%lld %lld", (long long)s.st_size, (long long)s.st_mtime);
+        hash = mix(hash, text);
+    }
+    return hash;
+}
+
+/* Everything that decides what the run comes to; what is in files stands for itself by size and time. */
+static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *run)
+{
+    static const char *const variables[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG",
+                                            "PLIMSOLL_CONV_WORKSPACE"};
+    const struct plm_truth_row *r = run->row;
+    uint64_t hash = 0xcbf29ce484222325ull;
+    char text[64];
+    hash = mix(hash, r->model);
+    hash = mix(hash, r->optimizer);
+    snprintf(text, sizeof text, "%llu %d", (unsigned long long)r->batch, r->zero_grad);
+    hash = mix(mix(hash, text), run->card);
+    hash = mix(mix(hash, s->python), s->stack ? s->stack : "");
+    hash = mix_file(hash, s->workloads->folder, run->workload->script);
+    hash = mix_file(hash, s->workloads->folder, "workloads.ini");
+    hash = mix_file(hash, s->install->device, "");
+    hash = mix_file(hash, s->install->shims, "");
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        hash = mix(hash, value ? value : "");
+    }
+    snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)hash);
+    /* The methods are in this very program. */
+    hash = mix_file(mix_file(hash, "/proc/self/exe", ""), s->forest ? s->forest : "", "");
+    snprintf(run->ask_key, sizeof run->ask_key, "%016llx", (unsigned long long)hash);
+}
+
+/* "truth.csv:12: ", or what stands for a run that is in no file. */
+static const char *place(const struct plm_truth *truth, const struct plm_truth_row *row, char *out, size_t size)
+{
+    if (row->line)
+        snprintf(out, size, "%.200s:%u", truth->table.path, row->line);
+    else
+        snprintf(out, size, "the run of %.60s, %.60s in the design", row->family, row->model);
+    return out;
+}
+
+static int describe(const struct plm_bench_settings *s, const struct plm_truth *truth, const struct plm_truth_row *row,
+                    struct plm_bench_run *run, struct plm_error *error)
+{
+    const char *gpu = s->gpu ? s->gpu : row->gpu;
+    const struct plm_catalogue_entry *entry;
+    struct plm_error why;
+    char where[256];
+    *run = (struct plm_bench_run){.row = row, .workload = plm_workloads_find(s->workloads, row->family)};
+    if (!run->workload)
+        return plm_fail(error, PLM_EFORMAT, "%s: there is no workload for the family \"%.60s\" in %.100s",
+                        place(truth, row, where, sizeof where), row->family, s->workloads->folder);
+    if (!*gpu)
+        return plm_fail(error, PLM_EFORMAT, "%s: the row names no gpu; --gpu says which",
+                        place(truth, row, where, sizeof where));
+    if (plm_catalogue_find(s->catalogue, s->install, gpu, &entry, &why) < 0)
+        return plm_fail(error, PLM_EFORMAT, "%s: %.200s", place(truth, row, where, sizeof where), why.text);
+    run->device = entry->card;
+    snprintf(run->card, sizeof run->card, "%s", entry->card.id);
+    run->usable = entry->card.memory_usable;
+    run->total = entry->card.memory_total;
+    make_key(s, run);
+    return 0;
+}
+
+static size_t find(const struct plm_bench *bench, const char *key)
+{
+    for (size_t i = 0; i < bench->runs; i++)
+        if (!strcmp(bench->run[i].key, key))
+            return i;
+    return bench->runs;
+}
+
+int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_truth *truth, struct plm_bench *bench,
+                   struct plm_error *error)
+{
+    int status = 0;
+    *bench = (struct plm_bench){.settings = settings, .truth = truth};
+    bench->run = calloc(truth->rows, sizeof *bench->run);
+    bench->run_of_row = calloc(truth->rows, sizeof *bench->run_of_row);
+    bench->reply = calloc(truth->rows, (settings->methods + 1) * sizeof *bench->reply);
+    if (!bench->run || !bench->run_of_row || !bench->reply) {
+        plm_bench_free(bench);
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the runs");
+    }
+    for (size_t i = 0; status == 0 && i < truth->rows; i++) {
+        struct plm_bench_run run;
+        bench->run_of_row[i] = SIZE_MAX;
+        if (!plm_truth_row_has(&truth->row[i], settings->pattern))
+            continue;
+        status = describe(settings, truth, &truth->row[i], &run, error);
+        if (status)
+            break;
+        bench->run_of_row[i] = find(bench, run.key);
+        if (bench->run_of_row[i] == bench->runs) {
+            run.reply = bench->reply + bench->runs * settings->methods;
+            run.asked = !settings->methods;
+            bench->run[bench->runs++] = run;
+        }
+    }
+    if (status == 0 && !bench->runs)
+        status = plm_fail(error, PLM_EINVAL, "no row of %.200s contains \"%.60s\"", truth->table.path,
+                          settings->pattern ? settings->pattern : "");
+    if (status)
+        plm_bench_free(bench);
+    return status;
+}
+
+void plm_bench_free(struct plm_bench *bench)
+{
+    free(bench->run);
+    free(bench->run_of_row);
+    free(bench->reply);
+    *bench = (struct plm_bench){0};
+}
+
+void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size)
+{
+    snprintf(out, size, "%.3900s/%s.%s", bench->settings->folder, bench->run[run].key, end);
+}

@@ -1,0 +1,115 @@
+/*
+ * Running the workloads of a truth file: which rows share a run, the runs themselves, side by side, and the files of results
+ * that make it possible to go on later.
+ *
+ * A run has two parts: its record on the virtual GPU, and, if methods are to be asked, a capture for them and their answers.
+ * plm_bench_make() lists the runs, plm_bench_run() makes the parts that have no result yet, plm_bench_free() ends it. The truth, the
+ * workloads and the strings of the settings must outlive the bench. One thread; child processes do the work. Fails with a sentence; a workload that
+ * fails is no failure of the bench: its outcome says so.
+ */
+#ifndef PLM_EVALUATE_BENCH_H
+#define PLM_EVALUATE_BENCH_H
+
+#include <stddef.h>
+
+#include "base/card.h"
+#include "study/estimate/method.h"
+#include "study/evaluate/outcome.h"
+#include "study/evaluate/truth.h"
+#include "study/evaluate/workload.h"
+
+struct plm_bench;
+struct plm_catalogue;
+struct plm_install;
+
+struct plm_bench_settings {
+    const struct plm_install *install;
+    struct plm_catalogue *catalogue;
+    const struct plm_workloads *workloads;
+    const char *python;       /* the interpreter that has PyTorch */
+    const char *gpu;          /* instead of the row's own; NULL: the row's */
+    const char *stack;        /* for `plimsoll run --stack`; NULL: as it chooses */
+    const char *pattern;      /* only rows whose run, family, model or optimizer contains it; NULL: all */
+    const char *folder;       /* for records and results */
+    int jobs;                 /* children at the same time, of both parts */
+    bool keep;                /* leave captures where they are */
+    const struct plm_method *const *method; /* to ask; plimsoll's own figures come from the record in any case */
+    size_t methods;
+    const char *forest;       /* of `plimsoll train`, for methods that need one; NULL: none */
+    const struct plm_forest *trees; /* what is in it */
+    /* In a child: captures the run, asks the methods that have not answered and leaves their replies in a file, as plm_answers_add()
+       writes it. Returns the exit status. */
+    int (*ask)(const struct plm_bench *bench, size_t run);
+};
+
+/* What a method said about a run. */
+struct plm_reply {
+    bool known, failed; /* failed: the capture did; it is tried again later */
+    struct plm_answer answer;
+    double capture_seconds; /* that the capture took, by the clock */
+};
+
+/* A run that one or more rows ask for. */
+struct plm_bench_run {
+    const struct plm_truth_row *row; /* the first of them */
+    const struct plm_workload *workload;
+    char card[48]; /* id */
+    struct plm_card device;
+    uint64_t usable, total; /* of the card */
+    char key[64]; /* of what decides the outcome, as hexadecimal digits */
+    char ask_key[64]; /* of what decides the answers of methods in addition */
+    struct plm_outcome outcome;
+    bool known; /* there is an outcome */
+    struct plm_reply *reply; /* per method */
+    bool asked; /* all have answered, or cannot */
+};
+
+struct plm_bench {
+    const struct plm_bench_settings *settings;
+    const struct plm_truth *truth;
+    struct plm_bench_run *run;
+    size_t runs;
+    size_t *run_of_row; /* SIZE_MAX: the row is not wanted */
+    struct plm_reply *reply; /* of all runs */
+};
+
+int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_truth *truth, struct plm_bench *bench,
+                   struct plm_error *error);
+void plm_bench_free(struct plm_bench *bench);
+
+/* FOLDER/KEY.END of a run. */
+void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size);
+
+/* child.c: the words of the workload's command, from the interpreter on, ended by NULL. The strings are in `command` and the bench. */
+struct plm_command {
+    const char *word[24];
+    char script[4096], batch[24], mode[12];
+};
+void plm_bench_command(const struct plm_bench *bench, size_t run, struct plm_command *command);
+/* Standard output and error go to that file, standard input is empty. Ends the process if that is not possible. */
+void plm_child_quiet(const char *log);
+/* What a failed workload said last, as far as it is plain text; what plimsoll said if that is nothing, or if `own` and it says more. */
+enum { PLM_LAST_LINE = 160 };
+void plm_last_line(const char *log, bool own, char out[PLM_LAST_LINE]);
+/* Becomes `plimsoll run` of the workload. */
+_Noreturn void plm_child_record(const struct plm_bench *bench, size_t run);
+
+/* ask.c: captures the run with `plimsoll trace`; for `ask` of the settings. */
+int plm_bench_ask(const struct plm_bench *bench, size_t run);
+
+/* Called when there is something new to show, and now and then between. Counts parts of runs. */
+typedef void plm_bench_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *context);
+int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *context, struct plm_error *error);
+
+/* results.c: outcomes that `folder`/results.csv has, for runs with the same key. */
+int plm_results_read(struct plm_bench *bench, struct plm_error *error);
+/* Adds one; begins the file if it is not there. */
+int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *run, struct plm_error *error);
+
+/* answers.c: what methods said, for runs with the same key, that a file has; one that is not there has none. */
+int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error *error);
+/* Adds the replies of a run that are known to `path`; `only`: those that this bit mask of methods has. Begins the file if it is not there. */
+int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, const char *path,
+                    struct plm_error *error);
+
+#endif

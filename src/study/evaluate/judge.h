@@ -1,0 +1,119 @@
+/*
+ * Estimates against the truth: plimsoll's own, those of the methods that were asked, and those of the published tools in the truth
+ * file, by the same rules, per family and in all.
+ *
+ * plm_judge() needs a bench whose runs are known and keeps nothing of it but pointers; plm_evaluation_free() ends it. Fails
+ * with PLM_ENOMEM only.
+ */
+#ifndef PLM_EVALUATE_JUDGE_H
+#define PLM_EVALUATE_JUDGE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "study/evaluate/anova.h"
+#include "study/evaluate/bench.h"
+#include "study/evaluate/design.h"
+#include "study/evaluate/metrics.h"
+
+/* What the analysis of variance looks at. */
+enum plm_response { PLM_RESPONSE_ABSOLUTE, PLM_RESPONSE_SIGNED, PLM_RESPONSE_NONE, PLM_RESPONSES };
+const char *plm_response_name(enum plm_response response); /* "absolute" */
+
+struct plm_judge_options {
+    enum plm_truth_kind kind;
+    bool late_sample; /* give back to the truth of families whose first sample was late what such a sample took off */
+    uint64_t seed; /* of the bootstrap */
+    enum plm_response response;
+    const struct plm_design_made *design; /* what the rows came from; NULL: not told */
+};
+
+enum plm_origin {
+    PLM_ORIGIN_VIRTUAL, /* the run on the virtual GPU */
+    PLM_ORIGIN_METHOD, /* plimsoll's implementation of a published method */
+    PLM_ORIGIN_PUBLISHED, /* what the truth file says that a tool said */
+};
+const char *plm_origin_name(enum plm_origin origin); /* "virtual", "method", "published" */
+
+struct plm_estimator {
+    char name[48]; /* "plimsoll", "plimsoll, upper end", "xmem", "xmem (published)" */
+    enum plm_origin origin;
+    bool upper;
+    bool other_kind; /* what it estimates is not of the kind that was measured */
+    const struct plm_method *method; /* of PLM_ORIGIN_METHOD */
+    struct plm_score *score; /* per row of the evaluation */
+};
+
+struct plm_family {
+    const char *name; /* NULL: all */
+    size_t rows;
+    struct plm_metrics *metrics; /* per estimator */
+    struct plm_anova *anova; /* likewise; without observations if there was nothing to analyse */
+};
+
+/* What a row is held against. */
+struct plm_yardstick {
+    uint64_t bytes; /* 0: not known */
+    bool oom;
+    bool reference; /* the run on the virtual GPU, not a measurement */
+};
+
+struct plm_evaluation {
+    const struct plm_bench *bench;
+    struct plm_judge_options options;
+    size_t *row; /* of the truth */
+    struct plm_yardstick *yardstick;
+    size_t rows, failed; /* failed: their workload did */
+    size_t references; /* rows without a measurement */
+    struct plm_estimator *estimator;
+    size_t estimators;
+    struct plm_family *family; /* the last one is all, if there are two or more */
+    size_t families;
+};
+
+int plm_judge(const struct plm_bench *bench, const struct plm_judge_options *options,
+              struct plm_evaluation *evaluation);
+void plm_evaluation_free(struct plm_evaluation *evaluation);
+
+const struct plm_truth_row *plm_evaluation_row(const struct plm_evaluation *evaluation, size_t row);
+const struct plm_bench_run *plm_evaluation_run(const struct plm_evaluation *evaluation, size_t row);
+/* A family without a name stands for all. */
+bool plm_family_has(const struct plm_family *family, const struct plm_truth_row *row);
+
+/* Of the kind that is compared: the estimate and the ends of its range. */
+struct plm_estimate {
+    uint64_t low, bytes, high;
+};
+struct plm_estimate plm_outcome_estimate(const struct plm_outcome *outcome, enum plm_truth_kind kind);
+
+/* score.c: one row by one estimator. `tool`: of the truth file, for a published one; `reply`: of the run, for a method. */
+struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct plm_truth_row *row,
+                                   const struct plm_judge_options *options);
+struct plm_score plm_score_virtual(const struct plm_evaluation *evaluation, const struct plm_estimator *by, size_t row);
+struct plm_score plm_score_method(const struct plm_evaluation *evaluation, size_t reply, size_t row);
+struct plm_score plm_score_tool(const struct plm_evaluation *evaluation, size_t tool, size_t row);
+/* Is an answer of that kind of the kind that was measured? */
+bool plm_same_kind(int answer_kind, enum plm_truth_kind kind);
+
+/* factors.c: what the error of an estimator depends on, in a family. Without observations if there is nothing to analyse. */
+int plm_evaluation_anova(const struct plm_evaluation *evaluation, const struct plm_family *family, size_t estimator,
+                         struct plm_anova *anova);
+
+/* Ways to show an evaluation: 0, or PLM_EIO, PLM_ENOMEM or PLM_ENOTFOUND with a sentence. */
+struct plm_page;
+struct plm_report_options;
+/* text_tables.c: the published figures beside those of the same tools here; what errors depend on. */
+void plm_evaluation_published(const struct plm_page *page, const struct plm_evaluation *evaluation);
+void plm_evaluation_factors(const struct plm_page *page, const struct plm_evaluation *evaluation);
+int plm_evaluation_text(FILE *out, const struct plm_evaluation *evaluation, const struct plm_report_options *options,
+                        struct plm_error *error);
+int plm_evaluation_json(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
+/* json.c: the document alone, for the page. */
+struct plm_json;
+void plm_evaluation_document(struct plm_json *json, const struct plm_evaluation *evaluation);
+/* Row by row, and the figures. */
+int plm_evaluation_csv(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
+int plm_evaluation_figures(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
+int plm_evaluation_html(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
+
+#endif

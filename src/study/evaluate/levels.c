@@ -1,0 +1,242 @@
+#include "study/evaluate/levels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/ini.h"
+
+enum { BATCHES_MOST = 4096, LEVELS_MOST = 4096, NAME = 256 };
+static const char *const keys[PLM_LEVEL_LISTS] = {"models", "optimizers", "batches", "gpus", "zero_grad"};
+
+struct reading {
+    struct plm_levels *levels;
+    bool only;
+};
+
+static struct plm_levels_family *family(struct plm_levels *levels, const char *name)
+{
+    struct plm_levels_family *grown;
+    for (size_t i = 0; i < levels->families; i++)
+        if (!strncasecmp(levels->family[i].name, name, sizeof levels->family[i].name - 1))
+            return &levels->family[i];
+    grown = plm_grow(levels->family, levels->families, &levels->room, sizeof *grown);
+    if (!grown)
+        return NULL;
+    levels->family = grown;
+    grown = &levels->family[levels->families++];
+    *grown = (struct plm_levels_family){0};
+    snprintf(grown->name, sizeof grown->name, "%s", name);
+    return grown;
+}
+
+/* Each once, with how often it came. */
+static int add(struct plm_level_list *list, const char *text)
+{
+    char **grown;
+    size_t *times, room = list->room;
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->text[i], text)) {
+            list->times[i]++;
+            return 0;
+        }
+    times = list->count < LEVELS_MOST ? plm_grow(list->times, list->count, &room, sizeof *times) : NULL;
+    if (!times)
+        return PLM_ENOMEM;
+    list->times = times;
+    grown = plm_grow(list->text, list->count, &list->room, sizeof *grown);
+    if (!grown)
+        return PLM_ENOMEM;
+    list->text = grown;
+    list->text[list->count] = strdup(text);
+    if (!list->text[list->count])
+        return PLM_ENOMEM;
+    list->times[list->count++] = 1;
+    return 0;
+}
+
+/* ---- from a truth file ---- */
+
+static void swap(struct plm_level_list *list, size_t a, size_t b)
+{
+    char *text = list->text[a];
+    size_t times = list->times[a];
+    list->text[a] = list->text[b];
+    list->times[a] = list->times[b];
+    list->text[b] = text;
+    list->times[b] = times;
+}
+
+/* Stable, for lists of a few dozen. */
+static void sort(struct plm_level_list *list, bool by_number)
+{
+    for (size_t i = 1; i < list->count; i++)
+        for (size_t k = i; k > 0; k--) {
+            bool before = by_number ? strtoull(list->text[k], NULL, 10) < strtoull(list->text[k - 1], NULL, 10)
+                                    : list->times[k] > list->times[k - 1];
+            if (!before)
+                break;
+            swap(list, k, k - 1);
+        }
+}
+
+static int add_row(struct plm_levels *levels, const struct plm_truth_row *row)
+{
+    struct plm_levels_family *f = family(levels, row->family);
+    char batch[24], mode[12] = "";
+    const char *text[PLM_LEVEL_LISTS] = {row->model, row->optimizer, batch, row->gpu, mode};
+    int status = f ? 0 : PLM_ENOMEM;
+    snprintf(batch, sizeof batch, "%llu", (unsigned long long)row->batch);
+    if (row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
+        snprintf(mode, sizeof mode, "%d", row->zero_grad);
+    for (int i = 0; i < PLM_LEVEL_LISTS && status == 0; i++)
+        if (i != PLM_LEVEL_GPU || *text[i])
+            status = add(&f->list[i], text[i]);
+    return status;
+}
+
+int plm_levels_of_truth(const struct plm_truth *truth, struct plm_levels *levels)
+{
+    int status = 0;
+    *levels = (struct plm_levels){0};
+    for (size_t i = 0; i < truth->rows && status == 0; i++)
+        status = add_row(levels, &truth->row[i]);
+    for (size_t i = 0; i < levels->families; i++) {
+        sort(&levels->family[i].list[PLM_LEVEL_BATCH], true);
+        sort(&levels->family[i].list[PLM_LEVEL_GPU], false);
+        sort(&levels->family[i].list[PLM_LEVEL_ZERO_GRAD], false);
+    }
+    if (status)
+        plm_levels_free(levels);
+    return status;
+}
+
+/* ---- from a file ---- */
+
+static int whole(const char *text, char **end, unsigned long *value)
+{
+    errno = 0;
+    *value = strtoul(text, end, 10);
+    while (**end == ' ')
+        (*end)++;
+    return *end == text || errno || *text == '-' || *value > 1000000000 ? PLM_EINVAL : 0;
+}
+
+/* "200", "5..55" or "5..55 step 5". */
+static int add_batches(struct plm_level_list *list, const char *text)
+{
+    unsigned long first, last, step = 1;
+    char *end, number[24];
+    int status = whole(text, &end, &first);
+    last = first;
+    if (status == 0 && !strncmp(end, "..", 2))
+        status = whole(end + 2, &end, &last);
+    if (status == 0 && !strncmp(end, "step ", 5))
+        status = whole(end + 5, &end, &step);
+    if (status || *end || !first || last < first || !step || (last - first) / step >= BATCHES_MOST)
+        return PLM_EINVAL;
+    for (unsigned long batch = first; batch <= last && status == 0; batch += step) {
+        snprintf(number, sizeof number, "%lu", batch);
+        status = add(list, number);
+    }
+    return status;
+}
+
+static int add_item(struct plm_level_list *list, int kind, const char *text)
+{
+    if (kind == PLM_LEVEL_BATCH)
+        return add_batches(list, text);
+    if (kind == PLM_LEVEL_ZERO_GRAD && (text[0] < '0' || text[0] > '2' || text[1]))
+        return PLM_EINVAL;
+    return add(list, text);
+}
+
+static int add_list(struct plm_level_list *list, int kind, const struct plm_ini_pair *pair, struct plm_error *error)
+{
+    const char *from = pair->value;
+    int status = 0;
+    while (status == 0) {
+        char item[NAME];
+        size_t n = strcspn(from, ","), blank = strspn(from, " \t");
+        const char *next = from[n] ? from + n + 1 : NULL;
+        blank = blank < n ? blank : n;
+        from += blank;
+        n -= blank;
+        while (n && (from[n - 1] == ' ' || from[n - 1] == '\t'))
+            n--;
+        snprintf(item, sizeof item, "%.*s", (int)(n < NAME ? n : 0), from);
+        status = *item ? add_item(list, kind, item) : PLM_EINVAL;
+        if (status == PLM_EINVAL)
+            return plm_fail(error, PLM_EFORMAT, "%.200s:%d: %s: \"%.60s\" is not %s", pair->path, pair->line, pair->key,
+                            item,
+                            kind == PLM_LEVEL_BATCH       ? "a batch size or a range like 5..55 step 5"
+                            : kind == PLM_LEVEL_ZERO_GRAD ? "a position: 0, 1 or 2"
+                                                          : "a name");
+        if (!next)
+            break;
+        from = next;
+    }
+    return status ? plm_fail(error, PLM_ENOMEM, "%.200s:%d: the list is too long", pair->path, pair->line) : 0;
+}
+
+static int take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+{
+    const struct reading *r = context;
+    struct plm_levels_family *f;
+    int kind = 0;
+    while (kind < PLM_LEVEL_LISTS && strcmp(pair->key, keys[kind]) != 0)
+        kind++;
+    if (kind == PLM_LEVEL_LISTS && !r->only)
+        return 0;
+    if (kind == PLM_LEVEL_LISTS || !*pair->section || strlen(pair->section) >= sizeof f->name)
+        return plm_fail(error, PLM_EFORMAT,
+                        "%.200s:%d: under [family] there are models, optimizers, batches, gpus and zero_grad",
+                        pair->path, pair->line);
+    f = family(r->levels, pair->section);
+    if (!f)
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.200s", pair->path);
+    return add_list(&f->list[kind], kind, pair, error);
+}
+
+int plm_levels_read(const char *path, bool only, struct plm_levels *levels, struct plm_error *error)
+{
+    struct reading r = {levels, only};
+    int status;
+    *levels = (struct plm_levels){0};
+    status = plm_ini_read(path, take, &r, error);
+    for (size_t i = 0; i < levels->families && status == 0; i++)
+        if (!levels->family[i].list[PLM_LEVEL_MODEL].count || !levels->family[i].list[PLM_LEVEL_BATCH].count)
+            status =
+                plm_fail(error, PLM_EFORMAT, "%.200s: [%s] needs models and batches", path, levels->family[i].name);
+    if (status == 0 && !levels->families)
+        status = plm_fail(error, PLM_EFORMAT, "%.200s names no models and batches", path);
+    if (status)
+        plm_levels_free(levels);
+    return status;
+}
+
+void plm_levels_free(struct plm_levels *levels)
+{
+    for (size_t i = 0; i < levels->families; i++)
+        for (int k = 0; k < PLM_LEVEL_LISTS; k++) {
+            struct plm_level_list *list = &levels->family[i].list[k];
+            for (size_t n = 0; n < list->count; n++)
+                free(list->text[n]);
+            free(list->text);
+            free(list->times);
+        }
+    free(levels->family);
+    *levels = (struct plm_levels){0};
+}
+
+bool plm_levels_key(const char *key)
+{
+    for (int i = 0; i < PLM_LEVEL_LISTS; i++)
+        if (!strcmp(key, keys[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,110 @@
+#include "study/evaluate/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "analysis/ladder.h"
+#include "base/error.h"
+#include "study/evaluate/workload.h"
+#include "fit/fit.h"
+#include "report/report.h"
+
+/* As `plimsoll fit` finds it; what was reserved, where the record cannot be asked. */
+static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
+{
+    uint64_t least = lane->summary->reserved_peak, minimum;
+    struct plm_fit fit;
+    if (plm_fit_open(job, &fit, NULL))
+        return least;
+    for (size_t i = 0; i < fit.lanes; i++)
+        if (fit.lane[i].lane == lane && plm_fit_minimum(&fit, &fit.settings, &minimum, NULL) == 0 &&
+            (int64_t)minimum > fit.lane[i].outside)
+            least = (uint64_t)((int64_t)minimum - fit.lane[i].outside);
+    plm_fit_close(&fit);
+    return least;
+}
+
+/*
+ * What was reserved when a sampler looked that was started as the model set out for the card: parameters and buffers go there one
+ * after the other, each at the cost of a call and its bytes. If the model arrives first, what the optimizer made for it is there as well, but no
+ * batch yet: loading the first one takes longer than anything before it.
+ */
+static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload *w)
+{
+    double left;
+    if (!w || w->first_sample != PLM_SAMPLE_LATE)
+        return 0;
+    left = w->sampler_ms * 1e-3;
+    for (size_t i = 0; i < lane->blocks; i++) {
+        const struct plm_block *b = &lane->block[i];
+        if (b->category == PLM_CATEGORY_INPUTS)
+            return b->alloc_at ? plm_lane_reserved(lane, b->alloc_at - 1) : 0;
+        if (b->category != PLM_CATEGORY_PARAMETERS && b->category != PLM_CATEGORY_BUFFERS)
+            continue;
+        left -= w->copy_call_us * 1e-6 + (double)b->bytes / (w->copy_gbs * 1e9);
+        if (left < 0)
+            return plm_lane_reserved(lane, b->alloc_at);
+    }
+    return 0;
+}
+
+static void fill(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
+{
+    const struct plm_lane *lane = plm_job_largest(job);
+    const struct plm_ladder ladder = plm_ladder(&job->summary, lane->summary);
+    const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
+    const char *torch = plm_summary_config(&job->summary, "torch"),
+               *seconds = plm_summary_config(&job->summary, "seconds");
+    char reasons[8][256];
+    int n;
+    snprintf(o->torch, sizeof o->torch, "%s", torch ? torch : "");
+    snprintf(o->confidence, sizeof o->confidence, "%s", plm_report_confidence(&job->summary, reasons, 8, &n));
+    o->seconds = seconds ? strtod(seconds, NULL) : job->summary.seconds;
+    o->allocated = ladder.allocated;
+    o->reserved = ladder.reserved;
+    o->context = ladder.context;
+    o->context_low = context.low;
+    o->context_high = context.high;
+    for (int i = 1; i < context.lines; i++) /* the first one is the context itself */
+        o->later += context.line[i].high;
+    o->outside = ladder.device_used - ladder.reserved - ladder.context;
+    o->low = ladder.low;
+    o->high = ladder.high;
+    o->least = least_of(job, lane);
+    o->early = early_of(lane, workload);
+}
+
+uint64_t plm_outcome_used(const struct plm_outcome *o)
+{
+    return o->reserved + o->outside + o->context;
+}
+
+void plm_outcome_of(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
+{
+    const char *code = plm_summary_config(&job->summary, "exit");
+    *o = (struct plm_outcome){0};
+    if (!job->summary.ended || (code && strcmp(code, "0") != 0))
+        snprintf(o->why, sizeof o->why, "the workload failed with status %.20s", code ? code : "unknown");
+    else if (!job->lanes)
+        snprintf(o->why, sizeof o->why, "the workload put nothing on the GPU");
+    else if (job->summary.full)
+        snprintf(o->why, sizeof o->why, "the disk was full: the record does not hold all of the run");
+    else {
+        fill(job, workload, o);
+        o->done = true;
+    }
+}
+
+int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *o,
+                     struct plm_error *error)
+{
+    struct plm_job *job;
+    int status = plm_job_read(record, &job, error);
+    *o = (struct plm_outcome){0};
+    if (status)
+        return status;
+    plm_outcome_of(job, workload, o);
+    plm_job_free(job);
+    return 0;
+}

@@ -1,0 +1,274 @@
+/* An evaluation for people: a table per family, then the runs that were missed by most. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "study/evaluate/judge.h"
+#include "base/draw.h"
+#include "report/report.h"
+
+enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
+#define GIB (1024.0 * 1024 * 1024)
+
+static void percent(FILE *out, int columns, double share, bool known)
+{
+    char text[32] = "-";
+    if (known)
+        snprintf(text, sizeof text, fabs(share) < 0.9995 ? "%.2f" : "%.1f", 100 * share);
+    fprintf(out, " %*s", columns, text);
+}
+
+/* The names stand in one column, as wide as the longest of them needs, up to a limit. */
+static int name_columns(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    int columns = 12;
+    for (size_t i = 0; i < e->estimators; i++) {
+        int wanted = plm_page_columns(p, e->estimator[i].name) + e->estimator[i].other_kind;
+        columns = wanted > columns ? wanted : columns;
+    }
+    return columns < NAMES_MOST ? columns : NAMES_MOST;
+}
+
+static void heading(const struct plm_page *p, const struct plm_family *f, int names)
+{
+    fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
+    plm_page_name(p, f->name ? f->name : "All", 0, 0);
+    fprintf(p->out, "%s: %zu run%s\n", plm_ink(p, PLM_INK_PLAIN), f->rows, f->rows == 1 ? "" : "s");
+    fprintf(p->out, "%s%-*s %4s %7s %15s %7s %7s %7s  %7s %7s %6s %6s %6s %6s %6s %6s%s\n", plm_ink(p, PLM_INK_DIM),
+            names, "error, %", "n", "median", "[95 %]", "mean", "95th", "worst", "low 5", "high 5", "under", "OOM ok",
+            "PEF", "PEF d", "MCP", "time", plm_ink(p, PLM_INK_PLAIN));
+}
+
+static void interval(FILE *out, const struct plm_metrics *m)
+{
+    char text[48] = "-";
+    if (m->compared)
+        snprintf(text, sizeof text, m->interval.high < 0.9995 ? "[%.2f, %.2f]" : "[%.1f, %.1f]", 100 * m->interval.low,
+                 100 * m->interval.high);
+    fprintf(out, " %15s", text);
+}
+
+static void line(const struct plm_page *p, const struct plm_estimator *by, const struct plm_metrics *m, int names)
+{
+    const bool some = m->compared > 0, judged = m->judged > 0;
+    char name[sizeof by->name + 2];
+    snprintf(name, sizeof name, "%s%s", by->name, by->other_kind ? "*" : "");
+    fprintf(p->out, "%s", plm_ink(p, by->origin == PLM_ORIGIN_VIRTUAL ? PLM_INK_PLAIN : PLM_INK_DIM));
+    plm_page_name(p, name, names, 1);
+    fprintf(p->out, " %4zu", m->compared);
+    percent(p->out, 7, m->median, some);
+    interval(p->out, m);
+    percent(p->out, 7, m->mean, some);
+    percent(p->out, 7, m->p95, some);
+    percent(p->out, 7, m->worst, some);
+    fputc(' ', p->out);
+    percent(p->out, 7, m->quantile[0], some);
+    percent(p->out, 7, m->quantile[PLM_QUANTILES - 1], some);
+    percent(p->out, 6, m->under, some);
+    percent(p->out, 6, m->agreement, judged);
+    percent(p->out, 6, m->pef[PLM_CAP_TORCH], judged);
+    percent(p->out, 6, m->pef[PLM_CAP_DEVICE], judged);
+    if (judged)
+        fprintf(p->out, " %6.2f", m->mcp[PLM_CAP_TORCH] / GIB);
+    else
+        fprintf(p->out, " %6s", "-");
+    if (m->timed)
+        fprintf(p->out, " %6.2f", m->seconds);
+    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+}
+
+/* In-domain figures apart, as far as there are any. */
+static void outside(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+{
+    const char *before = "All compared runs are outside of what these were made for: ";
+    for (size_t i = 0; i < e->estimators; i++) {
+        const struct plm_metrics *m = &f->metrics[i];
+        if (m->outside && m->outside < m->compared)
+            fprintf(p->out,
+                    "%s: %zu of %zu runs are outside of what it was made for; the median of the others is %.2f %%.\n",
+                    e->estimator[i].name, m->outside, m->compared, 100 * m->inside);
+    }
+    for (size_t i = 0; i < e->estimators; i++)
+        if (f->metrics[i].outside && f->metrics[i].outside == f->metrics[i].compared) {
+            fprintf(p->out, "%s%s", before, e->estimator[i].name);
+            before = ", ";
+        }
+    if (*before == ',')
+        fputs(".\n", p->out);
+}
+
+static void table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+{
+    const int names = name_columns(p, e);
+    heading(p, f, names);
+    for (size_t i = 0; i < e->estimators; i++)
+        line(p, &e->estimator[i], &f->metrics[i], names);
+    if (f->metrics[0].compared)
+        fprintf(p->out, "plimsoll's range is %.2f %% of the truth wide, on average.\n", 100 * f->metrics[0].width);
+    outside(p, e, f);
+}
+
+/* ---- the worst runs ---- */
+
+struct miss {
+    size_t row;
+    double error;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    double x = fabs(((const struct miss *)a)->error), y = fabs(((const struct miss *)b)->error);
+    return (x < y) - (x > y);
+}
+
+static int worst(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    const struct plm_estimator *by = &e->estimator[0];
+    struct miss *list = calloc(e->rows ? e->rows : 1, sizeof *list);
+    char a[32], b[32];
+    size_t n = 0;
+    if (!list)
+        return PLM_ENOMEM;
+    for (size_t i = 0; i < e->rows; i++)
+        if (by->score[i].compared)
+            list[n++] = (struct miss){i, by->score[i].error};
+    qsort(list, n, sizeof *list, larger_first);
+    if (n)
+        plm_page_title(p, "Missed by most");
+    for (size_t i = 0; i < n && i < WORST; i++) {
+        const struct plm_truth_row *row = plm_evaluation_row(e, list[i].row);
+        fputs("  ", p->out);
+        plm_page_name(p, row->model, 28, 1);
+        fputc(' ', p->out);
+        plm_page_name(p, row->optimizer, 10, 1);
+        fprintf(p->out, " batch %-5llu %9s measured, %9s estimated, %+.2f %%\n", (unsigned long long)row->batch,
+                plm_page_amount(p, a, sizeof a, e->yardstick[list[i].row].bytes),
+                plm_page_amount(p, b, sizeof b, (uint64_t)by->score[list[i].row].estimate), 100 * list[i].error);
+    }
+    free(list);
+    return 0;
+}
+
+static void failures(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    if (!e->failed)
+        return;
+    plm_page_title(p, "Workloads that failed; they count as wrong verdicts");
+    for (size_t i = 0; i < e->bench->runs; i++) {
+        const struct plm_bench_run *run = &e->bench->run[i];
+        if (run->outcome.done)
+            continue;
+        fputs("  ", p->out);
+        plm_page_name(p, run->row->model, 28, 1);
+        fputc(' ', p->out);
+        plm_page_name(p, run->row->optimizer, 10, 1);
+        fprintf(p->out, " batch %-5llu ", (unsigned long long)run->row->batch);
+        plm_page_name(p, run->outcome.why, 0, 0);
+        fputc('\n', p->out);
+    }
+}
+
+/* Why methods did not answer, each reason once with the first method that gave it. */
+static void silences(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    const char *told[NOTES_MOST];
+    size_t notes = 0;
+    for (size_t i = 0; i < e->estimators; i++)
+        for (size_t row = 0; row < e->rows && notes < NOTES_MOST; row++) {
+            const struct plm_score *s = &e->estimator[i].score[row];
+            size_t k = 0;
+            if (e->estimator[i].origin != PLM_ORIGIN_METHOD || s->answered || !s->note)
+                continue;
+            while (k < notes && strcmp(told[k], s->note) != 0)
+                k++;
+            if (k < notes)
+                continue;
+            told[notes++] = s->note;
+            if (notes == 1)
+                plm_page_title(p, "Not answered");
+            fprintf(p->out, "  %s: ", e->estimator[i].name);
+            plm_page_name(p, s->note, 0, 0);
+            fputc('\n', p->out);
+        }
+}
+
+static void sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void sentence(const struct plm_page *p, const char *format, ...)
+{
+    char text[900];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    plm_page_sentences(p, "", text);
+}
+
+static void explain_design(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    const struct plm_design_made *d = e->options.design;
+    if (e->references)
+        sentence(p,
+                 "Reference: the virtual GPU, not a measurement, for %zu of %zu runs. plimsoll itself is not judged on "
+                 "them.",
+                 e->references, e->rows);
+    if (!d)
+        return;
+    if (d->design == PLM_DESIGN_MONTECARLO)
+        sentence(p, "Design: %zu draws with the seed %" PRIu64 ".", d->draws, d->seed);
+    else if (d->design == PLM_DESIGN_GRID)
+        sentence(p, "Design: the full grid of models, optimizers and batch sizes.");
+    if (d->without && !d->reference)
+        sentence(
+            p,
+            "%zu of %zu runs have no row in the truth file and were not made; --reference virtual holds the methods "
+            "against the virtual GPU there, --plan writes them down to be measured.",
+            d->without, d->runs);
+    if (d->disturbed)
+        sentence(p, "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
+                 d->disturbed);
+}
+
+static void explain(const struct plm_page *p, const struct plm_evaluation *e)
+{
+    bool other = false, published = false;
+    for (size_t i = 0; i < e->estimators; i++) {
+        other |= e->estimator[i].other_kind;
+        published |= e->estimator[i].origin == PLM_ORIGIN_PUBLISHED;
+    }
+    fputc('\n', p->out);
+    explain_design(p, e);
+    sentence(p,
+             "The truth is read as %s. Errors are over the runs that neither ran out of memory nor were estimated to; "
+             "[95 %%] is the bootstrap interval of the median, low 5 and high 5 are quantiles of the signed error. "
+             "PEF: share of "
+             "runs with a wrong verdict, or that fail when PyTorch may reserve no more than the estimate; PEF d: when "
+             "the process may "
+             "take no more than the estimate beside its context, libraries' memory included. MCP: mean memory "
+             "conserved, in GiB, by "
+             "PEF. time: mean seconds for an answer, with what it needs.",
+             plm_truth_kind_name(e->options.kind));
+    if (published)
+        sentence(p, "Of the published columns PEF is that of their own second run, which capped PyTorch; PEF d is a "
+                    "replay of our record.");
+    if (other)
+        sentence(p, "* estimates another kind of figure than was measured.");
+}
+
+int plm_evaluation_text(FILE *out, const struct plm_evaluation *e, const struct plm_report_options *options,
+                        struct plm_error *error)
+{
+    const struct plm_page p = {.out = out, .options = options};
+    for (size_t i = 0; i < e->families; i++)
+        table(&p, e, &e->family[i]);
+    plm_evaluation_published(&p, e);
+    plm_evaluation_factors(&p, e);
+    if (worst(&p, e))
+        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the table");
+    failures(&p, e);
+    silences(&p, e);
+    explain(&p, e);
+    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
+}

@@ -1,0 +1,244 @@
+#include "study/measure/row.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/ini.h"
+#include "base/table.h"
+
+uint64_t plm_measured_used(const struct plm_measured *m)
+{
+    return m->most > m->first ? m->most - m->first : 0;
+}
+
+/* ---- what the hook left ---- */
+
+enum kind { TEXT, NUMBER, MODE, SWITCH };
+
+#define TEXT_OF(member)   TEXT, offsetof(struct plm_measured, member), sizeof(((struct plm_measured *)0)->member)
+#define NUMBER_OF(member) NUMBER, offsetof(struct plm_measured, member), 0
+
+static const struct key {
+    const char *name;
+    enum kind kind;
+    size_t place, size;
+} keys[] = {
+    {"allocated", NUMBER_OF(allocated)},
+    {"batch", NUMBER_OF(batch)},
+    {"context", NUMBER_OF(context)},
+    {"cuda", TEXT_OF(cuda)},
+    {"exception", TEXT_OF(exception)},
+    {"failed_samples", NUMBER_OF(failed_samples)},
+    {"first", NUMBER_OF(first)},
+    {"gpu", TEXT_OF(gpu)},
+    {"model", TEXT_OF(model)},
+    {"most", NUMBER_OF(most)},
+    {"ooms", NUMBER_OF(ooms)},
+    {"optimizer", TEXT_OF(optimizer)},
+    {"reserved", NUMBER_OF(reserved)},
+    {"samples", NUMBER_OF(samples)},
+    {"settle", NUMBER_OF(settle)},
+    {"settled", SWITCH, offsetof(struct plm_measured, settled), 0},
+    {"steps", NUMBER_OF(steps)},
+    {"torch", TEXT_OF(torch)},
+    {"total", NUMBER_OF(total)},
+    {"trouble", TEXT_OF(trouble)},
+    {"uuid", TEXT_OF(uuid)},
+    {"zero_grad", MODE, offsetof(struct plm_measured, zero_grad), 0},
+};
+
+static int set(const struct key *key, const struct plm_ini_pair *pair, struct plm_measured *m, struct plm_error *error)
+{
+    char *place = (char *)m + key->place, *end;
+    uint64_t number;
+    if (key->kind == TEXT) {
+        snprintf(place, key->size, "%s", pair->value);
+        return 0;
+    }
+    errno = 0;
+    number = strtoull(pair->value, &end, 10);
+    if (end == pair->value || *end || errno || *pair->value == '-' || (key->kind != NUMBER && number > 9))
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%d: %s is \"%.60s\", which is not a number that can be used",
+                        pair->path, pair->line, pair->key, pair->value);
+    if (key->kind == NUMBER)
+        *(uint64_t *)(void *)place = number;
+    else if (key->kind == MODE)
+        *(int *)(void *)place = (int)number;
+    else
+        *(bool *)place = number != 0;
+    return 0;
+}
+
+/* What is not known here is for people who look at the file. */
+static int visit(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (!strcmp(keys[i].name, pair->key))
+            return set(&keys[i], pair, context, error);
+    return 0;
+}
+
+int plm_measured_read(const char *path, struct plm_measured *m, struct plm_error *error)
+{
+    int status;
+    *m = (struct plm_measured){.zero_grad = -1};
+    status = plm_ini_read(path, visit, m, error);
+    m->watched = m->samples > 0 && !*m->trouble;
+    return status;
+}
+
+/* ---- the truth file ---- */
+
+static void put_text(FILE *out, const struct plm_measured *m, size_t place)
+{
+    plm_table_put(out, (const char *)m + place);
+}
+
+static void put_number(FILE *out, const struct plm_measured *m, size_t place)
+{
+    fprintf(out, "%" PRIu64, *(const uint64_t *)(const void *)((const char *)m + place));
+}
+
+static void put_switch(FILE *out, const struct plm_measured *m, size_t place)
+{
+    fputs(*(const bool *)((const char *)m + place) ? "true" : "false", out);
+}
+
+static void put_mode(FILE *out, const struct plm_measured *m, size_t place)
+{
+    (void)place;
+    if (m->zero_grad >= 0)
+        fprintf(out, "%d", m->zero_grad);
+}
+
+static void put_used(FILE *out, const struct plm_measured *m, size_t place)
+{
+    (void)place;
+    fprintf(out, "%" PRIu64, plm_measured_used(m));
+}
+
+/* Beyond the sample with the bare context, as in the published tables. */
+static void put_ground(FILE *out, const struct plm_measured *m, size_t place)
+{
+    uint64_t used = plm_measured_used(m);
+    (void)place;
+    fprintf(out, "%" PRIu64, used > m->context ? used - m->context : 0);
+}
+
+#define AT(member) offsetof(struct plm_measured, member)
+
+static const struct {
+    const char *name;
+    void (*put)(FILE *out, const struct plm_measured *m, size_t place);
+    size_t place;
+} columns[] = {
+    {"run", put_text, AT(run)},
+    {"family", put_text, AT(family)},
+    {"model", put_text, AT(model)},
+    {"optimizer", put_text, AT(optimizer)},
+    {"batch_size", put_number, AT(batch)},
+    {"gpu", put_text, AT(gpu)},
+    {"total_gpu_memory", put_number, AT(total)},
+    {"zero_grad_mode", put_mode, 0},
+    {"ground", put_ground, 0},
+    {"real_oom", put_switch, AT(oom)},
+    {"allocated", put_number, AT(allocated)},
+    {"reserved", put_number, AT(reserved)},
+    {"device_used", put_used, 0},
+    {"context", put_number, AT(context)},
+    {"first_sample", put_number, AT(first)},
+    {"disturbed", put_switch, AT(disturbed)},
+    {"steps", put_number, AT(steps)},
+    {"torch", put_text, AT(torch)},
+    {"cuda", put_text, AT(cuda)},
+    {"driver", put_text, AT(driver)},
+    {"samples", put_number, AT(samples)},
+    {"interval_us", put_number, AT(interval_us)},
+    {"settled", put_number, AT(settle)},
+    {"measured", put_text, AT(measured)},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+int plm_measured_check(const char *path, struct plm_error *error)
+{
+    struct plm_table table;
+    struct stat info;
+    int status;
+    if (stat(path, &info)) {
+        if (errno == ENOENT)
+            return 0;
+        return plm_fail(error, PLM_EIO, "cannot look at %.300s: %s", path, strerror(errno));
+    }
+    if (S_ISREG(info.st_mode) && !info.st_size)
+        return 0;
+    status = plm_table_read(path, &table, error);
+    if (status)
+        return status;
+    for (size_t i = 0; i < COLUMNS && status == 0; i++)
+        if (i >= table.columns || strcmp(plm_table_name(&table, i), columns[i].name) != 0)
+            status = plm_fail(error, PLM_EFORMAT, "%.300s has other columns than measure writes: column %zu is not %s",
+                              path, i + 1, columns[i].name);
+    if (status == 0 && table.columns > COLUMNS)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s has other columns than measure writes: it has %zu more", path,
+                          table.columns - COLUMNS);
+    plm_table_free(&table);
+    return status;
+}
+
+static void write_row(FILE *out, const struct plm_measured *m, bool head)
+{
+    for (size_t i = 0; head && i < COLUMNS; i++)
+        fprintf(out, "%s%s", i ? "," : "", columns[i].name);
+    if (head)
+        fputc('\n', out);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (i)
+            fputc(',', out);
+        columns[i].put(out, m, columns[i].place);
+    }
+    fputc('\n', out);
+}
+
+/* Does the file end in the middle of a line, as one that an editor left? */
+static bool lacks_newline(int file, off_t size)
+{
+    char last = '\n';
+    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+/* In one piece, and one process at a time: several runs may share a file. */
+int plm_measured_append(const char *path, const struct plm_measured *m, struct plm_error *error)
+{
+    int file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    struct stat info;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out;
+    bool failed = true;
+    if (file < 0)
+        return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
+    out = open_memstream(&text, &size);
+    if (out && !flock(file, LOCK_EX) && !fstat(file, &info)) {
+        if (lacks_newline(file, info.st_size))
+            fputc('\n', out);
+        write_row(out, m, info.st_size == 0);
+        failed = fflush(out) != 0 || write(file, text, size) != (ssize_t)size;
+    }
+    if (failed)
+        plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
+    if (out)
+        fclose(out);
+    free(text);
+    if (close(file) && !failed)
+        return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
+    return failed ? PLM_EIO : 0;
+}
