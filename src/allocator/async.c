@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "allocator/internal.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "allocator/internal.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 static bool uses_stream(const struct plm_uses *uses, uint64_t stream)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 /* Segments by address. One that is gone stays until another takes its addresses: no block can lie in it. */

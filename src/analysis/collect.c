@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 enum { NO_LIFE = UINT32_MAX };

@@ -1,6 +1,6 @@
 /* Names and contexts: each process numbers its own, the job has one numbering for all. */
 #include "analysis/collect.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 static uint64_t pair(uint32_t high, uint32_t low)

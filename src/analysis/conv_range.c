@@ -5,7 +5,7 @@
 
 #include "fit/replay.h"
 #include "analysis/job.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 /* Three replays of more than that would keep the reader waiting, and the steps of a job repeat each other. */

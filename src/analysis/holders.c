@@ -5,7 +5,7 @@
 
 #include "analysis/job.h"
 #include "base/names.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 /* Long enough for the four longest strings that a record can hold. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 #define PAGE        (2ull << 20)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "export/events.h"
 #include "export/export.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/layout.h"

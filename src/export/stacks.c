@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/utf8.h"

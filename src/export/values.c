@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 
 void plm_values_begin(struct plm_values *v, struct plm_record *record)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "allocator/sizes.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 enum { NOBODY = UINT32_MAX };

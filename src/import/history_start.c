@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "allocator/sizes.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/unpickle.h"
 #include "import/history.h"

@@ -2,7 +2,7 @@
 
 #include "allocator/sizes.h"
 #include "allocator/state.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "import/verify.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "allocator/allocator.h"
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)

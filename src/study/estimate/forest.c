@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 /* Values closer than this are one value, as in scikit-learn. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "study/estimate/forest.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 
 /* Numbers in struct plm_pieces are one higher, so that a struct of zeros is empty. */

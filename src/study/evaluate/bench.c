@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "study/evaluate/random.h"

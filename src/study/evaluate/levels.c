@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/ini.h"
 
