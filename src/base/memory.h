@@ -9,6 +9,7 @@
 #define PLM_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <stdlib.h> /* free */
 
 /* An array of zeros. Never NULL, also for no items. */
 void *plm_calloc(size_t count, size_t size);
