@@ -73,7 +73,9 @@ static int add(struct plm_allocator *a, struct plm_cell **last, struct plm_cell 
     a->held += cell->size;
     a->driver.used += cell->range ? cell->size : 0; /* a fixed segment is charged as one */
     plm_stats_up(a, pool, PLM_STAT_RESERVED_BYTES, cell->size);
-    return part ? plm_map_put(&a->live, cell->address, (uintptr_t)cell) : 0;
+    if (part)
+        plm_map_put(&a->live, cell->address, (uintptr_t)cell);
+    return 0;
 }
 
 static int add_cells(struct plm_allocator *a, const struct plm_allocator_segment *s, struct plm_pool *pool,

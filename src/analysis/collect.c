@@ -9,13 +9,13 @@ enum { NO_LIFE = UINT32_MAX };
 
 int plm_collect_begin(struct plm_collect *c, struct plm_record *record)
 {
-    uint32_t none;
     *c = (struct plm_collect){.record = record, .threads = plm_record_threads(record)};
     c->thread = calloc(c->threads ? c->threads : 1, sizeof *c->thread);
     c->context = plm_grow(NULL, 0, &c->context_room, sizeof *c->context);
     c->rule = plm_grow(NULL, 0, &c->rule_room, sizeof *c->rule);
-    if (!c->thread || !c->context || !c->rule || plm_names_add(&c->names, "", &none))
+    if (!c->thread || !c->context || !c->rule)
         return PLM_ENOMEM;
+    plm_names_add(&c->names, "");
     for (size_t i = 0; i < c->threads; i++)
         c->thread[i] = (struct plm_thread){.process = UINT32_MAX, .lane = UINT32_MAX};
     c->context[0] = (struct plm_context){"", "", "", PLM_PHASE_OTHER};
@@ -143,8 +143,9 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
     if (plm_collect_context_of(c, p, (uint32_t)where, &context))
         return PLM_ENOMEM;
     life = take_life(w);
-    if (life == NO_LIFE || plm_map_put(&w->live, e->words[0], life))
+    if (life == NO_LIFE)
         return PLM_ENOMEM;
+    plm_map_put(&w->live, e->words[0], life);
     w->life[life] = (struct plm_life){index, e->thread, t->scope, p->forwards, p->backwards, p->steps};
     w->lane.block[w->lane.blocks++] =
         (struct plm_block){.address = e->words[0],
@@ -193,7 +194,8 @@ static int segment(struct plm_collect *c, struct plm_lane_work *w, const struct 
                               .kind = kind};
     if (plm_collect_name(c, e->process, (uint32_t)(e->words[2] >> 32), &s->owner))
         return PLM_ENOMEM;
-    return plm_map_put(&w->segments, key, w->lane.segments++);
+    plm_map_put(&w->segments, key, w->lane.segments++);
+    return 0;
 }
 
 static int reserved(struct plm_lane_work *w, const struct plm_record_event *e)

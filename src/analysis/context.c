@@ -12,9 +12,8 @@ int plm_collect_name(struct plm_collect *c, uint32_t process, uint32_t text, uin
 {
     uint64_t key = pair(process, text), known = plm_map_get(&c->name_of, key);
     if (known == PLM_MAP_NONE) {
-        if (plm_names_add(&c->names, plm_record_string(c->record, process, text), name))
-            return PLM_ENOMEM;
-        return plm_map_put(&c->name_of, key, *name);
+        known = plm_names_add(&c->names, plm_record_string(c->record, process, text));
+        plm_map_put(&c->name_of, key, known);
     }
     *name = (uint32_t)known;
     return 0;
@@ -50,7 +49,9 @@ static int add(struct plm_collect *c, struct names names, enum plm_phase phase, 
                                     phase};
     rule[c->contexts] = (uint8_t)plm_category_rule(context);
     *out = (uint32_t)c->contexts++;
-    return small ? plm_map_put(&c->context_key, key, *out) : 0;
+    if (small)
+        plm_map_put(&c->context_key, key, *out);
+    return 0;
 }
 
 int plm_collect_context(struct plm_collect *c, const struct plm_record_event *e)
@@ -63,7 +64,8 @@ int plm_collect_context(struct plm_collect *c, const struct plm_record_event *e)
         plm_collect_name(c, e->process, (uint32_t)(e->words[1] >> 32), &names.inner) ||
         add(c, names, phase < PLM_PHASES ? (enum plm_phase)phase : PLM_PHASE_OTHER, &context))
         return PLM_ENOMEM;
-    return plm_map_put(&c->context_of, pair(e->process, id), context);
+    plm_map_put(&c->context_of, pair(e->process, id), context);
+    return 0;
 }
 
 int plm_collect_context_of(struct plm_collect *c, struct plm_process *p, uint32_t id, uint32_t *context)

@@ -71,8 +71,7 @@ static int holder_of(struct sums *s, const struct plm_job *job, const struct plm
     size_t before = s->names.count;
     struct plm_holder *more;
     name_of(job, b, key, name + 1, NAME_MAX_BYTES);
-    if (plm_names_add(&s->names, name, out))
-        return PLM_ENOMEM;
+    *out = plm_names_add(&s->names, name);
     if (s->names.count == before)
         return 0;
     while (s->room < s->names.count) {
@@ -115,10 +114,9 @@ static int add_up(struct sums *s, const struct plm_job *job, const struct plm_la
         at = (uint32_t)known;
         if (known == PLM_MAP_NONE) {
             status = holder_of(s, job, b, key, &at);
-            if (status == 0)
-                status = plm_map_put(&groups, group, at);
             if (status)
                 break;
+            plm_map_put(&groups, group, at);
         }
         add(&s->holder[at], b);
     }

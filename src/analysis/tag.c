@@ -73,9 +73,9 @@ static int join(struct plm_collect *c, uint32_t a, uint32_t b, uint32_t *out)
         if (x[i] == '.')
             common = i + 1;
     snprintf(text, sizeof text, "%.*s*", common < 2000 ? common : 0, x);
-    if (plm_names_add(&c->names, text, out))
-        return PLM_ENOMEM;
-    return plm_map_put(&c->joined, key, *out);
+    *out = plm_names_add(&c->names, text);
+    plm_map_put(&c->joined, key, *out);
+    return 0;
 }
 
 /* Two names of one tensor (tied weights): the first one stays. */
@@ -87,7 +87,8 @@ static int first_name(struct plm_lane_work *w, const struct plm_block *block, bo
         *owner = (uint32_t)last;
         return 0;
     }
-    return plm_map_put(&w->tagged, address, index << 32 | *owner);
+    plm_map_put(&w->tagged, address, index << 32 | *owner);
+    return 0;
 }
 
 int plm_collect_tag(struct plm_collect *c, const struct plm_record_event *e)

@@ -1,56 +1,50 @@
 #include "base/map.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 
 /* Addresses are multiples of 512: the multiplication brings their middle bits to the top. */
-static size_t home(const struct plm_map *m, uint64_t key)
+static size_t slot_home(const struct plm_map *m, uint64_t key)
 {
     return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (m->slots - 1);
 }
 
 /* The key's slot, or the free one where it would go. There is always a free one. */
-static size_t find(const struct plm_map *m, uint64_t key)
+static size_t slot_find(const struct plm_map *m, uint64_t key)
 {
-    size_t at = home(m, key);
+    size_t at = slot_home(m, key);
     while (m->slot[at].value != PLM_MAP_NONE && m->slot[at].key != key)
         at = (at + 1) & (m->slots - 1);
     return at;
 }
 
-static int enlarge(struct plm_map *m)
+static void map_enlarge(struct plm_map *m)
 {
     struct plm_map old = *m;
     size_t slots = old.slots ? 2 * old.slots : 64;
-    struct plm_map_slot *more = slots > old.slots ? reallocarray(NULL, slots, sizeof *more) : NULL;
-    if (!more)
-        return PLM_ENOMEM;
-    memset(more, 0xff, slots * sizeof *more);
-    m->slot = more;
+    m->slot = plm_realloc(NULL, slots, sizeof *m->slot);
     m->slots = slots;
+    memset(m->slot, 0xff, slots * sizeof *m->slot);
     for (size_t i = 0; i < old.slots; i++)
         if (old.slot[i].value != PLM_MAP_NONE)
-            m->slot[find(m, old.slot[i].key)] = old.slot[i];
+            m->slot[slot_find(m, old.slot[i].key)] = old.slot[i];
     free(old.slot);
-    return 0;
 }
 
-int plm_map_put(struct plm_map *m, uint64_t key, uint64_t value)
+void plm_map_put(struct plm_map *m, uint64_t key, uint64_t value)
 {
     size_t at;
-    if (2 * (m->count + 1) > m->slots && enlarge(m))
-        return PLM_ENOMEM;
-    at = find(m, key);
+    if (2 * (m->count + 1) > m->slots)
+        map_enlarge(m);
+    at = slot_find(m, key);
     m->count += m->slot[at].value == PLM_MAP_NONE;
     m->slot[at] = (struct plm_map_slot){key, value};
-    return 0;
 }
 
 uint64_t plm_map_get(const struct plm_map *m, uint64_t key)
 {
-    return m->slots ? m->slot[find(m, key)].value : PLM_MAP_NONE;
+    return m->slots ? m->slot[slot_find(m, key)].value : PLM_MAP_NONE;
 }
 
 /* Entries behind the gap move up as long as that brings them nearer to their home. */
@@ -60,12 +54,12 @@ uint64_t plm_map_remove(struct plm_map *m, uint64_t key)
     uint64_t value;
     if (!m->slots)
         return PLM_MAP_NONE;
-    gap = find(m, key);
+    gap = slot_find(m, key);
     value = m->slot[gap].value;
     if (value == PLM_MAP_NONE)
         return PLM_MAP_NONE;
     for (size_t at = (gap + 1) & mask; m->slot[at].value != PLM_MAP_NONE; at = (at + 1) & mask)
-        if (((at - home(m, m->slot[at].key)) & mask) >= ((at - gap) & mask)) {
+        if (((at - slot_home(m, m->slot[at].key)) & mask) >= ((at - gap) & mask)) {
             m->slot[gap] = m->slot[at];
             gap = at;
         }

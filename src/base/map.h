@@ -1,7 +1,7 @@
 /*
  * A map from 64-bit numbers to 64-bit numbers, made for addresses that come and go by the million: one
  * array, no allocation per entry. A map of zeros is empty and ready; plm_map_free gives its memory back.
- * One thread at a time.
+ * Nothing fails. One thread at a time.
  */
 #ifndef PLM_MAP_H
 #define PLM_MAP_H
@@ -20,8 +20,8 @@ struct plm_map {
     size_t slots, count;       /* slots: a power of 2, or 0 */
 };
 
-/* Replaces what the key had. 0, or PLM_ENOMEM. */
-int plm_map_put(struct plm_map *map, uint64_t key, uint64_t value);
+/* Replaces what the key had. */
+void plm_map_put(struct plm_map *map, uint64_t key, uint64_t value);
 uint64_t plm_map_get(const struct plm_map *map, uint64_t key);
 /* Returns the value that the key had. */
 uint64_t plm_map_remove(struct plm_map *map, uint64_t key);

@@ -10,14 +10,19 @@
 enum { STATUS = 125 }; /* plimsoll itself could not do it */
 
 /* write(): stdio may want memory of its own. */
-static void *given(void *memory)
+_Noreturn void plm_out_of_memory(void)
 {
     static const char sentence[] = "plimsoll: out of memory: free some, or look at a smaller job\n";
-    if (memory)
-        return memory;
     if (write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0)
         _exit(STATUS);
     _exit(STATUS);
+}
+
+static void *given(void *memory)
+{
+    if (!memory)
+        plm_out_of_memory();
+    return memory;
 }
 
 void *plm_calloc(size_t count, size_t size)
@@ -56,7 +61,7 @@ void *plm_grow(void *array, size_t count, size_t *room, size_t size)
     if (count < *room)
         return array;
     if (*room > SIZE_MAX / 2)
-        return given(NULL);
+        plm_out_of_memory();
     *room = *room ? 2 * *room : 16;
     return plm_realloc(array, *room, size);
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h> /* free */
 
+/* The sentence and the end. For what counts in 32 bits too, when these are used up. */
+_Noreturn void plm_out_of_memory(void);
 /* An array of zeros. Never NULL, also for no items. */
 void *plm_calloc(size_t count, size_t size);
 /* As reallocarray(); what was added is not cleared. */

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
 
-static uint64_t hash(const char *text)
+static uint64_t text_hash(const char *text)
 {
     uint64_t h = 14695981039346656037u;
     for (; *text; text++)
@@ -14,37 +13,28 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-static int append(struct plm_names *n, const char *text, uint64_t key)
+static void name_append(struct plm_names *n, const char *text, uint64_t key)
 {
-    const char **more = plm_grow(n->text, n->count, &n->room, sizeof *more);
-    char *copy;
-    if (!more || n->count >= UINT32_MAX)
-        return PLM_ENOMEM;
-    n->text = more;
-    copy = strdup(text);
-    if (!copy || plm_map_put(&n->by_hash, key, n->count)) {
-        free(copy);
-        return PLM_ENOMEM;
-    }
-    n->text[n->count++] = copy;
-    return 0;
+    if (n->count >= UINT32_MAX)
+        plm_out_of_memory();
+    n->text = plm_grow(n->text, n->count, &n->room, sizeof *n->text);
+    plm_map_put(&n->by_hash, key, n->count);
+    n->text[n->count++] = plm_strdup(text);
 }
 
-int plm_names_add(struct plm_names *n, const char *text, uint32_t *number)
+uint32_t plm_names_add(struct plm_names *n, const char *text)
 {
-    uint64_t key = hash(text), at;
-    if (!n->count && append(n, "", hash("")))
-        return PLM_ENOMEM;
+    uint64_t key = text_hash(text), at;
+    if (!n->count)
+        name_append(n, "", text_hash(""));
     /* Another string of the same hash has taken the key: the next one is tried. */
     while ((at = plm_map_get(&n->by_hash, key)) != PLM_MAP_NONE && strcmp(n->text[at], text))
         key++;
     if (at == PLM_MAP_NONE) {
-        if (append(n, text, key))
-            return PLM_ENOMEM;
-        at = n->count - 1;
+        at = n->count;
+        name_append(n, text, key);
     }
-    *number = (uint32_t)at;
-    return 0;
+    return (uint32_t)at;
 }
 
 void plm_names_free(struct plm_names *n)

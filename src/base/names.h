@@ -16,8 +16,8 @@ struct plm_names {
     struct plm_map by_hash;
 };
 
-/* The number of a string; PLM_ENOMEM if there is no memory. */
-int plm_names_add(struct plm_names *names, const char *text, uint32_t *number);
+/* The number of a string. */
+uint32_t plm_names_add(struct plm_names *names, const char *text);
 void plm_names_free(struct plm_names *names);
 
 #endif

@@ -209,9 +209,8 @@ void plm_pickle_text(struct plm_pickle *p, const char *text)
         return;
     p->text = more;
     copy = strdup(text);
-    if (!copy || plm_map_put(&p->by_hash, h, p->texts) < 0) {
-        free(copy);
+    if (!copy)
         return;
-    }
+    plm_map_put(&p->by_hash, h, p->texts);
     p->text[p->texts++] = (struct plm_pickle_text){copy, plm_pickle_keep(p)};
 }

@@ -116,7 +116,7 @@ static void put_frames(struct snapshot *s, const struct plm_block *b)
         return;
     }
     put_new_frames(s, b);
-    plm_map_put(map, key, plm_pickle_keep(&s->pickle)); /* without memory they are repeated */
+    plm_map_put(map, key, plm_pickle_keep(&s->pickle));
 }
 
 static void put_no_frames(struct snapshot *s)

@@ -20,19 +20,16 @@ static bool next_frame(char **rest, const char **frame)
     return *frame != NULL;
 }
 
-static void put_samples(struct plm_out *out, struct plm_names *names, struct plm_stacks *stacks, int *status)
+static void put_samples(struct plm_out *out, struct plm_names *names, struct plm_stacks *stacks)
 {
     for (size_t i = 0; i < stacks->count; i++) {
         char *rest = stacks->stack[i].frames;
         const char *frame;
         plm_out_text(out, i ? ",[" : "[");
         for (bool first = true; next_frame(&rest, &frame); first = false) {
-            uint32_t number = 0;
-            if (plm_names_add(names, frame, &number) < 0)
-                *status = PLM_ENOMEM;
             if (!first)
                 plm_out_byte(out, ',');
-            plm_out_u64(out, number);
+            plm_out_u64(out, plm_names_add(names, frame));
         }
         plm_out_byte(out, ']');
     }
@@ -75,7 +72,7 @@ static int put_profile(const struct plm_export *export, const struct plm_lane *l
         plm_out_u64(out, stacks.stack[i].bytes);
     }
     plm_out_text(out, "],\"samples\":[");
-    put_samples(out, names, &stacks, &status);
+    put_samples(out, names, &stacks);
     plm_out_text(out, "]}");
     plm_stacks_free(&stacks);
     return status;
@@ -87,9 +84,9 @@ int plm_export_speedscope(const struct plm_export *export, struct plm_error *err
     struct plm_names names = {0};
     struct plm_out *out = export->out;
     const char *slash = strrchr(export->path, '/');
-    uint32_t none;
-    int status = plm_names_add(&names, "", &none); /* number 0, so that frames count from there */
+    int status = 0;
 
+    plm_names_add(&names, ""); /* number 0, so that frames count from there */
     plm_out_text(
         out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"plimsoll " PLM_VERSION
              "\",\"name\":");

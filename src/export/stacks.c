@@ -92,8 +92,7 @@ static struct group *group_of(struct groups *g, const struct plm_block *b)
     if (!more)
         return NULL;
     g->item = more;
-    if (plm_map_put(&g->seen, key, g->count))
-        return NULL;
+    plm_map_put(&g->seen, key, g->count);
     g->item[g->count] = (struct group){b, 0};
     return &g->item[g->count++];
 }

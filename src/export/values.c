@@ -34,32 +34,23 @@ static struct plm_text text_of(const char *bytes)
 struct plm_text plm_values_text(struct plm_values *v, uint32_t process, uint32_t id)
 {
     const uint64_t key = key_of(process, id), found = plm_map_get(&v->texts, key);
-    struct plm_text *more, t;
+    struct plm_text t;
     if (found != PLM_MAP_NONE)
         return v->text[found];
     t = text_of(plm_record_string(v->record, process, id));
-    more = plm_grow(v->text, v->text_count, &v->text_room, sizeof *more);
-    if (more) {
-        v->text = more;
-        if (plm_map_put(&v->texts, key, v->text_count) == 0)
-            v->text[v->text_count++] = t;
-    }
-    return t; /* without memory it is only slower */
+    v->text = plm_grow(v->text, v->text_count, &v->text_room, sizeof *v->text);
+    plm_map_put(&v->texts, key, v->text_count);
+    v->text[v->text_count++] = t;
+    return t;
 }
 
 void plm_values_see(struct plm_values *v, const struct plm_record_event *e)
 {
-    struct plm_values_context *more;
     uint32_t id, phase;
     const char *name = "";
     if (e->type != PLM_EV_CONTEXT)
         return;
-    more = plm_grow(v->context, v->context_count, &v->context_room, sizeof *more);
-    if (!more) {
-        v->no_memory = true;
-        return;
-    }
-    v->context = more;
+    v->context = plm_grow(v->context, v->context_count, &v->context_room, sizeof *v->context);
     id = (uint32_t)e->words[0];
     phase = (uint32_t)e->words[2];
     if (phase < PLM_PHASES)
@@ -70,10 +61,7 @@ void plm_values_see(struct plm_values *v, const struct plm_record_event *e)
         plm_values_text(v, e->process, (uint32_t)(e->words[1] >> 32)),
         text_of(name),
     };
-    if (plm_map_put(&v->contexts, key_of(e->process, id), v->context_count) == 0)
-        v->context_count++;
-    else
-        v->no_memory = true;
+    plm_map_put(&v->contexts, key_of(e->process, id), v->context_count++);
 }
 
 const struct plm_values_context *plm_values_context(const struct plm_values *v, uint32_t process, uint32_t id)

@@ -23,12 +23,7 @@ struct work {
     struct plm_error *error;
 };
 
-static int no_memory(const struct work *w)
-{
-    return plm_fail(w->error, PLM_ENOMEM, "out of memory");
-}
-
-static uint64_t number(const struct work *w, uint32_t dict, const char *key)
+static uint64_t key_number(const struct work *w, uint32_t dict, const char *key)
 {
     uint64_t value = 0;
     plm_unpickle_unsigned(w->p, plm_unpickle_find(w->p, dict, key), &value);
@@ -42,74 +37,69 @@ static int set_pages(struct work *w, uint64_t address, uint64_t bytes, uint64_t 
             return plm_fail(w->error, PLM_EFORMAT, "this snapshot is about more memory than there can be");
         if (info == PLM_MAP_NONE)
             plm_map_remove(&w->page, address + at);
-        else if (plm_map_put(&w->page, address + at, info))
-            return no_memory(w);
+        else
+            plm_map_put(&w->page, address + at, info);
     }
     return 0;
 }
 
 /* ---- segments ---- */
 
-static bool mine(const struct work *w, uint32_t segment)
+static bool segment_mine(const struct work *w, uint32_t segment)
 {
-    return plm_unpickle_type(w->p, segment) == PLM_PICKLED_DICT && number(w, segment, "device") == w->d->number;
+    return plm_unpickle_type(w->p, segment) == PLM_PICKLED_DICT && key_number(w, segment, "device") == w->d->number;
 }
 
 /* Memory that is there. */
-static int put(struct work *w, struct plm_history_range range)
+static int range_put(struct work *w, struct plm_history_range range)
 {
-    struct plm_history_range *more = plm_grow(w->info, w->infos, &w->info_room, sizeof *more);
-    if (!more)
-        return no_memory(w);
-    w->info = more;
+    w->info = plm_grow(w->info, w->infos, &w->info_room, sizeof *w->info);
     w->info[w->infos] = range;
     if (range.expandable)
         return set_pages(w, range.address, range.bytes, w->infos++);
-    return plm_map_put(&w->segment, range.address, w->infos++) ? no_memory(w) : 0;
+    plm_map_put(&w->segment, range.address, w->infos++);
+    return 0;
 }
 
 static int end_segment(struct work *w, uint32_t segment)
 {
     struct plm_history_range range = {
-        .address = number(w, segment, "address"),
-        .bytes = number(w, segment, "total_size"),
-        .stream = number(w, segment, "stream"),
+        .address = key_number(w, segment, "address"),
+        .bytes = key_number(w, segment, "total_size"),
+        .stream = key_number(w, segment, "stream"),
         .pool = plm_history_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id")),
-        .expandable = number(w, segment, "is_expandable") != 0,
+        .expandable = key_number(w, segment, "is_expandable") != 0,
         .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"), "small")};
     if (range.bytes > 1ull << 48 || range.address > UINT64_MAX - range.bytes)
         return plm_fail(w->error, PLM_EFORMAT, "a segment of %llu bytes cannot be", (unsigned long long)range.bytes);
     w->d->end_reserved += range.bytes;
-    w->d->end_allocated += number(w, segment, "allocated_size");
-    return put(w, range);
+    w->d->end_allocated += key_number(w, segment, "allocated_size");
+    return range_put(w, range);
 }
 
-static int undo(struct work *w, const struct plm_history_event *e)
+static int event_undo(struct work *w, const struct plm_history_event *e)
 {
     struct plm_history_range range = {e->address, e->bytes, e->stream, e->pool, false, e->bytes == PLM_SMALL_SEGMENT};
     switch ((enum plm_history_action)e->action) {
     case PLM_HISTORY_SEGMENT_ALLOC: plm_map_remove(&w->segment, e->address); return 0;
-    case PLM_HISTORY_SEGMENT_FREE: return put(w, range);
+    case PLM_HISTORY_SEGMENT_FREE: return range_put(w, range);
     case PLM_HISTORY_SEGMENT_MAP: return set_pages(w, e->address, e->bytes, PLM_MAP_NONE);
     case PLM_HISTORY_SEGMENT_UNMAP:
         range.expandable = true;
         range.small = e->bytes % w->trace->settings.large_segment != 0;
-        return put(w, range);
+        return range_put(w, range);
     default: return 0;
     }
 }
 
-static int add_range(struct work *w, uint64_t address, uint64_t bytes, const struct plm_history_range *info)
+static void range_add(struct work *w, uint64_t address, uint64_t bytes, const struct plm_history_range *info)
 {
-    struct plm_history_range *more = plm_grow(w->d->range, w->d->ranges, &w->d->range_room, sizeof *more);
-    if (!more)
-        return no_memory(w);
-    w->d->range = more;
-    more = &w->d->range[w->d->ranges++];
-    *more = *info;
-    more->address = address;
-    more->bytes = bytes;
-    return 0;
+    struct plm_history_range *range;
+    w->d->range = plm_grow(w->d->range, w->d->ranges, &w->d->range_room, sizeof *range);
+    range = &w->d->range[w->d->ranges++];
+    *range = *info;
+    range->address = address;
+    range->bytes = bytes;
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -140,50 +130,43 @@ static int find_ranges(struct work *w)
 {
     int status = 0;
     for (size_t i = w->d->events; i-- > 0 && status == 0;)
-        status = undo(w, &w->d->event[i]);
-    for (size_t i = 0; i < w->segment.slots && status == 0; i++)
+        status = event_undo(w, &w->d->event[i]);
+    for (size_t i = 0; i < w->segment.slots; i++)
         if (w->segment.slot[i].value != PLM_MAP_NONE)
-            status = add_range(w, w->segment.slot[i].key, w->info[w->segment.slot[i].value].bytes,
-                               &w->info[w->segment.slot[i].value]);
-    for (size_t i = 0; i < w->page.slots && status == 0; i++)
+            range_add(w, w->segment.slot[i].key, w->info[w->segment.slot[i].value].bytes,
+                      &w->info[w->segment.slot[i].value]);
+    for (size_t i = 0; i < w->page.slots; i++)
         if (w->page.slot[i].value != PLM_MAP_NONE)
-            status = add_range(w, w->page.slot[i].key, PLM_HEAP_PAGE, &w->info[w->page.slot[i].value]);
+            range_add(w, w->page.slot[i].key, PLM_HEAP_PAGE, &w->info[w->page.slot[i].value]);
     join_ranges(w->d);
     return status;
 }
 
 /* ---- blocks ---- */
 
-static int add_block(struct work *w, struct plm_history_block block)
+static void block_add(struct work *w, struct plm_history_block block)
 {
-    struct plm_history_block *more = plm_grow(w->d->block, w->d->blocks, &w->d->block_room, sizeof *more);
-    if (!more)
-        return no_memory(w);
-    w->d->block = more;
+    w->d->block = plm_grow(w->d->block, w->d->blocks, &w->d->block_room, sizeof *w->d->block);
     w->d->block[w->d->blocks++] = block;
-    return 0;
 }
 
 /* What is taken back without having been handed out was there. Its size is what was asked for, rounded. */
-static int find_freed(struct work *w)
+static void find_freed(struct work *w)
 {
-    int status = 0;
-    for (size_t i = 0; i < w->d->events && status == 0; i++) {
+    for (size_t i = 0; i < w->d->events; i++) {
         const struct plm_history_event *e = &w->d->event[i];
         if (e->action > PLM_HISTORY_FREE_COMPLETED || plm_map_get(&w->seen, e->address) != PLM_MAP_NONE)
             continue;
-        if (plm_map_put(&w->seen, e->address, 0))
-            return no_memory(w);
+        plm_map_put(&w->seen, e->address, 0);
         if (e->action != PLM_HISTORY_ALLOC)
-            status = add_block(w, (struct plm_history_block){.address = e->address,
-                                                             .bytes = plm_size_round(&w->trace->settings, e->bytes),
-                                                             .stream = e->stream,
-                                                             .pool = e->pool,
-                                                             .until = i,
-                                                             .frames = PLM_PICKLED_ABSENT,
-                                                             .pending = e->action == PLM_HISTORY_FREE_COMPLETED});
+            block_add(w, (struct plm_history_block){.address = e->address,
+                                                    .bytes = plm_size_round(&w->trace->settings, e->bytes),
+                                                    .stream = e->stream,
+                                                    .pool = e->pool,
+                                                    .until = i,
+                                                    .frames = PLM_PICKLED_ABSENT,
+                                                    .pending = e->action == PLM_HISTORY_FREE_COMPLETED});
     }
-    return status;
 }
 
 /* What is there at the end and does not occur in the history was there all the time. */
@@ -191,12 +174,11 @@ static int find_kept(struct work *w, uint32_t segment)
 {
     struct plm_unpickle_walk walk = plm_unpickle_begin(w->p, plm_unpickle_find(w->p, segment, "blocks"));
     const uint64_t pool = plm_history_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id"));
-    uint64_t at = number(w, segment, "address");
-    int status = 0;
-    for (uint32_t b; status == 0 && (b = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;) {
-        struct plm_history_block block = {.address = number(w, b, "address"),
-                                          .bytes = number(w, b, "size"),
-                                          .stream = number(w, segment, "stream"),
+    uint64_t at = key_number(w, segment, "address");
+    for (uint32_t b; (b = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;) {
+        struct plm_history_block block = {.address = key_number(w, b, "address"),
+                                          .bytes = key_number(w, b, "size"),
+                                          .stream = key_number(w, segment, "stream"),
                                           .pool = pool,
                                           .until = SIZE_MAX,
                                           .frames = plm_unpickle_find(w->p, b, "frames"),
@@ -208,9 +190,9 @@ static int find_kept(struct work *w, uint32_t segment)
         block.pending = !plm_unpickle_is(w->p, state, "active_allocated");
         if (!plm_unpickle_is(w->p, state, "inactive") && block.bytes <= 1ull << 48 &&
             plm_map_get(&w->seen, block.address) == PLM_MAP_NONE)
-            status = add_block(w, block);
+            block_add(w, block);
     }
-    return status;
+    return 0;
 }
 
 static int compare_blocks(const void *a, const void *b)
@@ -284,13 +266,12 @@ static int compare_owned(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static int find_owned(struct work *w, struct owned *owned, size_t *count)
+static void find_owned(struct work *w, struct owned *owned, size_t *count)
 {
     struct plm_map since = {0};
-    int status = 0;
-    for (size_t i = 0; i < w->d->events && status == 0; i++)
-        if (w->d->event[i].action == PLM_HISTORY_SEGMENT_ALLOC && plm_map_put(&since, w->d->event[i].address, i))
-            status = no_memory(w);
+    for (size_t i = 0; i < w->d->events; i++)
+        if (w->d->event[i].action == PLM_HISTORY_SEGMENT_ALLOC)
+            plm_map_put(&since, w->d->event[i].address, i);
     for (size_t k = 0; k < w->infos; k++) {
         const struct plm_history_range *r = &w->info[k];
         uint64_t from = plm_map_get(&since, r->address);
@@ -298,18 +279,17 @@ static int find_owned(struct work *w, struct owned *owned, size_t *count)
             owned[(*count)++] = (struct owned){r->address, r->bytes, r->pool, from == PLM_MAP_NONE ? 0 : from};
     }
     plm_map_free(&since);
-    return status;
 }
 
 /* Releases that do not tell the pool of an event: it is that of the segment, which the end of the snapshot tells. */
-static int tell_pools(struct work *w)
+static void tell_pools(struct work *w)
 {
-    struct owned *owned = calloc(w->infos + 1, sizeof *owned);
+    struct owned *owned = plm_calloc(w->infos + 1, sizeof *owned);
     size_t count = 0;
-    int status = owned ? find_owned(w, owned, &count) : no_memory(w);
+    find_owned(w, owned, &count);
     if (count)
         qsort(owned, count, sizeof *owned, compare_owned);
-    for (size_t i = 0; i < w->d->events && status == 0 && count; i++) {
+    for (size_t i = 0; i < w->d->events && count; i++) {
         struct plm_history_event *e = &w->d->event[i];
         size_t low = 0, high = count;
         while (high - low > 1) {
@@ -323,7 +303,6 @@ static int tell_pools(struct work *w)
             e->pool = owned[low].pool;
     }
     free(owned);
-    return status;
 }
 
 /* ---- all of it ---- */
@@ -333,7 +312,7 @@ static int each_segment(struct work *w, uint32_t segments, int (*visit)(struct w
     struct plm_unpickle_walk walk = plm_unpickle_begin(w->p, segments);
     int status = 0;
     for (uint32_t s; status == 0 && (s = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;)
-        if (mine(w, s))
+        if (segment_mine(w, s))
             status = visit(w, s);
     return status;
 }
@@ -344,9 +323,8 @@ int plm_history_start(const struct plm_unpickled *p, uint32_t segments, const st
     struct work w = {.p = p, .trace = trace, .d = d, .error = error};
     int status = each_segment(&w, segments, end_segment);
     if (status == 0 && !trace->has_pools)
-        status = tell_pools(&w);
-    if (status == 0)
-        status = find_freed(&w);
+        tell_pools(&w);
+    find_freed(&w);
     if (status == 0)
         status = each_segment(&w, segments, find_kept);
     if (status == 0)

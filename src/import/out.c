@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "record/writer.h"
 
 enum { PROCESS = 1, TEXT_LONGEST = 1600, CAPACITY = PLM_RECORD_CHUNK - sizeof(struct plm_record_chunk) };
@@ -32,10 +33,10 @@ static void write_chunk(struct plm_import_out *o)
 
 void plm_import_out_open(struct plm_import_out *o, struct plm_record_file file, uint64_t created_ns)
 {
-    uint32_t none;
     *o = (struct plm_import_out){.file = file, .chunk = aligned_alloc(64, PLM_RECORD_CHUNK)};
-    if (!o->chunk || plm_names_add(&o->texts, "", &none))
-        o->status = PLM_ENOMEM;
+    if (!o->chunk)
+        plm_out_of_memory();
+    plm_names_add(&o->texts, "");
     file.header->created_ns = created_ns;
     file.header->monotonic_ns = 0;
     atomic_store(&file.header->processes, PROCESS + 1);
@@ -94,15 +95,12 @@ uint32_t plm_import_out_text(struct plm_import_out *o, const char *text)
     uint64_t words[(TEXT_LONGEST + 16) / 8] = {0};
     size_t before = o->texts.count, n = strnlen(text, TEXT_LONGEST);
     char cut[TEXT_LONGEST + 1];
-    uint32_t number = 0;
+    uint32_t number;
     if (o->status)
         return 0;
     memcpy(cut, text, n);
     cut[n] = '\0';
-    if (plm_names_add(&o->texts, cut, &number)) {
-        o->status = PLM_ENOMEM;
-        return 0;
-    }
+    number = plm_names_add(&o->texts, cut);
     if (o->texts.count > before) {
         words[0] = plm_record_pair(number, (uint32_t)n);
         memcpy(words + 1, cut, n);

@@ -2,7 +2,7 @@
  * Writes a job record of events that happened earlier, with their own times. One thread of the record at a time, in the
  * order of their time each.
  *
- * Functions return nothing: what went wrong (no memory, a full disk) is told by plm_import_out_close. One thread.
+ * Functions return nothing: what went wrong (a full disk) is told by plm_import_out_close. One thread.
  */
 #ifndef PLM_IMPORT_OUT_H
 #define PLM_IMPORT_OUT_H
@@ -18,7 +18,7 @@ struct plm_import_out {
     uint64_t chunks, base_ns, last_ns;
     uint32_t used, thread;
     struct plm_names texts;
-    int status;                  /* 0, PLM_ENOMEM or PLM_EIO */
+    int status;                  /* 0 or PLM_EIO */
 };
 
 /* Takes the file over. `created_ns` is the moment that times count from. */

@@ -19,7 +19,6 @@ struct import {
     struct plm_import_info *info;
     struct plm_map by_frames;   /* frames -> context */
     struct plm_names names;     /* of contexts: number 0 is none */
-    int status;
 };
 
 /* One device while its history is written. */
@@ -80,14 +79,12 @@ static uint32_t context_of(struct import *m, uint32_t frames)
     uint64_t found = plm_map_get(&m->by_frames, frames);
     size_t before = m->names.count;
     char name[NAME_BYTES];
-    uint32_t number = 0;
+    uint32_t number;
     if (found != PLM_MAP_NONE)
         return (uint32_t)found;
     name_frames(m->p, frames, name, sizeof name);
-    if (plm_names_add(&m->names, name, &number) || plm_map_put(&m->by_frames, frames, number)) {
-        m->status = PLM_ENOMEM;
-        return 0;
-    }
+    number = plm_names_add(&m->names, name);
+    plm_map_put(&m->by_frames, frames, number);
     if (m->names.count > before) {
         uint64_t words[3] = {plm_record_pair(number, plm_import_out_text(&m->out, name)), 0, PLM_PHASE_OTHER};
         plm_import_out_event(&m->out, 0, PLM_EV_CONTEXT, 0, words, 3);
@@ -98,9 +95,7 @@ static uint32_t context_of(struct import *m, uint32_t frames)
 /* All of them stand at the start of the record, whatever device needs them first. */
 static void write_contexts(struct import *m)
 {
-    uint32_t none;
-    if (plm_names_add(&m->names, "", &none))
-        m->status = PLM_ENOMEM;
+    plm_names_add(&m->names, "");
     for (size_t i = 0; i < m->trace->devices; i++) {
         struct plm_history_device *d = &m->trace->device[i];
         for (size_t k = 0; k < d->blocks; k++)
@@ -113,12 +108,6 @@ static void write_contexts(struct import *m)
 
 /* ---- events of a device ---- */
 
-static void failed(struct lane *l, int status)
-{
-    if (status < 0)
-        l->import->status = status;
-}
-
 static void emit(struct lane *l, enum plm_event_type type, const uint64_t *words, unsigned count)
 {
     plm_import_out_event(&l->import->out, l->ns, type, l->d->number, words, count);
@@ -129,7 +118,7 @@ static uint32_t stream_number(struct lane *l, uint64_t stream, bool captured)
     uint64_t number = stream ? plm_map_get(&l->streams, stream) : 0;
     if (number == PLM_MAP_NONE) {
         number = l->streams.count + 1;
-        failed(l, plm_map_put(&l->streams, stream, number));
+        plm_map_put(&l->streams, stream, number);
     }
     return (uint32_t)(number & 0xffffff) | (captured ? PLM_STREAM_CAPTURED : 0);
 }
@@ -146,7 +135,7 @@ static void block_free(struct lane *l, uint64_t address)
 static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32_t context, uint32_t stream)
 {
     block_free(l, address); /* its end was lost */
-    failed(l, plm_map_put(&l->live, address, bytes));
+    plm_map_put(&l->live, address, bytes);
     l->allocated += bytes;
     emit(l, PLM_EV_BLOCK_ALLOC, (uint64_t[]){address, bytes, plm_record_pair(context, stream)}, 3);
 }
@@ -162,7 +151,10 @@ static void memory(struct lane *l, bool taken, uint64_t address, uint64_t bytes,
     }
     l->reserved += taken ? bytes : bytes <= l->reserved ? -bytes : -l->reserved;
     emit(l, PLM_EV_RESERVED, &l->reserved, 1);
-    failed(l, taken ? plm_heap_add(&l->heap, address, bytes, expandable) : plm_heap_remove(&l->heap, address, bytes));
+    if (taken)
+        plm_heap_add(&l->heap, address, bytes, expandable);
+    else
+        plm_heap_remove(&l->heap, address, bytes);
 }
 
 /* What was there before the history begins. Both lists are by address. */
@@ -178,7 +170,7 @@ static void start(struct lane *l)
         while (k < d->blocks && d->block[k].address < from)
             k++;
         for (; k < d->blocks && d->block[k].address < end; k++) {
-            failed(l, plm_heap_place(&l->heap, from, d->block[k].address, d->block[k].bytes));
+            plm_heap_place(&l->heap, from, d->block[k].address, d->block[k].bytes);
             from = d->block[k].address + d->block[k].bytes;
         }
     }
@@ -190,17 +182,16 @@ static void start(struct lane *l)
 
 static void event(struct lane *l, const struct plm_history_event *e)
 {
-    uint64_t given;
     switch ((enum plm_history_action)e->action) {
     case PLM_HISTORY_ALLOC:
-        failed(l, plm_heap_take(&l->heap, e->address, e->bytes, &given));
-        block_alloc(l, e->address, given, e->frames, stream_number(l, e->stream, e->pool != 0));
+        block_alloc(l, e->address, plm_heap_take(&l->heap, e->address, e->bytes), e->frames,
+                    stream_number(l, e->stream, e->pool != 0));
         l->import->info->allocations++;
         break;
     case PLM_HISTORY_FREE_REQUESTED: block_free(l, e->address); break;
     case PLM_HISTORY_FREE_COMPLETED:
         block_free(l, e->address);
-        failed(l, plm_heap_give(&l->heap, e->address));
+        plm_heap_give(&l->heap, e->address);
         break;
     case PLM_HISTORY_SEGMENT_ALLOC:
     case PLM_HISTORY_SEGMENT_MAP: memory(l, true, e->address, e->bytes, e->action == PLM_HISTORY_SEGMENT_MAP); break;
@@ -218,7 +209,7 @@ static void write_device(struct import *m, const struct plm_history_device *d)
     struct lane l = {.import = m, .d = d, .heap.settings = m->trace->settings};
     plm_import_out_thread(&m->out, 2 + d->number);
     start(&l);
-    for (size_t i = 0; i < d->events && !m->status && !m->out.status; i++) {
+    for (size_t i = 0; i < d->events && !m->out.status; i++) {
         l.ns = (d->event[i].us - m->trace->first_us) * 1000 + FIRST_NS;
         event(&l, &d->event[i]);
     }
@@ -261,19 +252,16 @@ static void write_record(struct import *m, const char *name)
 static int make_record(struct import *m, const char *name, const char *path, bool replace, struct plm_error *error)
 {
     struct plm_record_file file;
-    int closed, status = plm_record_create(path, replace, &file, error);
+    int status = plm_record_create(path, replace, &file, error);
     if (status < 0)
         return status;
     plm_import_out_open(&m->out, file, m->trace->first_us * 1000);
     write_record(m, name);
-    closed = plm_import_out_close(&m->out);
-    status = m->status ? m->status : closed;
-    if (status < 0) {
-        unlink(path);
-        return plm_fail(error, status, status == PLM_EIO ? "cannot write %s: the disk may be full" : "out of memory",
-                        path);
-    }
-    return 0;
+    status = plm_import_out_close(&m->out);
+    if (status == 0)
+        return 0;
+    unlink(path);
+    return plm_fail(error, status, "cannot write %s: the disk may be full", path);
 }
 
 int plm_import_snapshot(const void *data, size_t size, const struct plm_import_options *o, struct plm_import_info *info,

@@ -289,12 +289,10 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
                         "this record holds no GPU activity: the job never used CUDA or was cut before it did");
     plm_json_start(&p.json, out);
     p.json.page = true;
-    status = plm_html_names_make(job, &p.names);
-    if (status == 0) {
-        fwrite(plm_html_before, 1, plm_html_before_size, out);
-        status = write_document(&p, catalogue, record);
-        fwrite(plm_html_after, 1, plm_html_after_size, out);
-    }
+    plm_html_names_make(job, &p.names);
+    fwrite(plm_html_before, 1, plm_html_before_size, out);
+    status = write_document(&p, catalogue, record);
+    fwrite(plm_html_after, 1, plm_html_after_size, out);
     plm_html_names_free(&p.names);
     if (status)
         return plm_fail(error, status, "there is not enough memory to make the page");

@@ -56,7 +56,7 @@ struct plm_html_names {
     struct plm_names modules, ops;
     uint32_t *module_of_context, *module_of_owner, *op_of_context;
 };
-int plm_html_names_make(const struct plm_job *job, struct plm_html_names *names);
+void plm_html_names_make(const struct plm_job *job, struct plm_html_names *names);
 void plm_html_names_free(struct plm_html_names *names);
 uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_block *block);
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "report/html.h"
 
 enum { NAME_BYTES = 2048 }; /* longer than a string of a record can be */
@@ -17,45 +17,38 @@ uint32_t plm_html_module(const struct plm_html_names *n, const struct plm_block 
     return by_owner(b) ? n->module_of_owner[b->owner] : n->module_of_context[b->context];
 }
 
-static int name_block(const struct plm_job *job, struct plm_html_names *n, const struct plm_block *b, uint32_t *number)
+static void name_block(const struct plm_job *job, struct plm_html_names *n, const struct plm_block *b, uint32_t *number)
 {
     char name[NAME_BYTES];
-    if (*number != UINT32_MAX)
-        return 0;
-    return plm_names_add(&n->modules, plm_block_module(job, b, name, sizeof name), number);
+    if (*number == UINT32_MAX)
+        *number = plm_names_add(&n->modules, plm_block_module(job, b, name, sizeof name));
 }
 
 /* Only what blocks point to: a record names many more strings. */
-static int name_modules(const struct plm_job *job, struct plm_html_names *n)
+static void name_modules(const struct plm_job *job, struct plm_html_names *n)
 {
     for (size_t l = 0; l < job->lanes; l++)
         for (size_t i = 0; i < job->lane[l].blocks; i++) {
             const struct plm_block *b = &job->lane[l].block[i];
             uint32_t *number = by_owner(b) ? &n->module_of_owner[b->owner] : &n->module_of_context[b->context];
-            if (name_block(job, n, b, number))
-                return PLM_ENOMEM;
+            name_block(job, n, b, number);
         }
-    return 0;
 }
 
-static int name_ops(const struct plm_job *job, struct plm_html_names *n)
+static void name_ops(const struct plm_job *job, struct plm_html_names *n)
 {
     for (size_t i = 0; i < job->contexts; i++) {
         const struct plm_context *c = &job->context[i];
         n->op_of_context[i] = 0;
-        if (n->ops.count < PLM_HTML_OPS &&
-            plm_names_add(&n->ops, *c->outer ? c->outer : c->inner, &n->op_of_context[i]))
-            return PLM_ENOMEM;
+        if (n->ops.count < PLM_HTML_OPS)
+            n->op_of_context[i] = plm_names_add(&n->ops, *c->outer ? c->outer : c->inner);
     }
-    return 0;
 }
 
 /* The most that each module ever held. */
-static int sizes(const struct plm_job *job, const struct plm_html_names *n, uint64_t *most)
+static void sizes(const struct plm_job *job, const struct plm_html_names *n, uint64_t *most)
 {
-    uint64_t *now = calloc(n->modules.count, sizeof *now);
-    if (!now)
-        return PLM_ENOMEM;
+    uint64_t *now = plm_calloc(n->modules.count, sizeof *now);
     for (size_t l = 0; l < job->lanes; l++) {
         const struct plm_lane *lane = &job->lane[l];
         memset(now, 0, n->modules.count * sizeof *now);
@@ -68,7 +61,6 @@ static int sizes(const struct plm_job *job, const struct plm_html_names *n, uint
         }
     }
     free(now);
-    return 0;
 }
 
 static int descending(const void *a, const void *b)
@@ -85,75 +77,55 @@ static void renumber(uint32_t *number, size_t count, const uint32_t *to)
 }
 
 /* Gives the kept modules new numbers and all others that of "(N small modules)". */
-static int keep(const struct plm_job *job, struct plm_html_names *n, const uint64_t *most, uint64_t least)
+static void keep(const struct plm_job *job, struct plm_html_names *n, const uint64_t *most, uint64_t least)
 {
-    struct plm_names kept = {0};
-    uint32_t *to = calloc(n->modules.count, sizeof *to), rest = 0;
+    struct plm_names kept = {0}, old = n->modules;
+    uint32_t *to = plm_calloc(n->modules.count, sizeof *to), rest;
     size_t small = 0;
     char name[64];
-    int status = to ? plm_names_add(&kept, "", &rest) : PLM_ENOMEM;
     for (size_t i = 0; i < n->modules.count; i++)
         small += most[i] < least;
     snprintf(name, sizeof name, "(%zu small modules)", small);
-    if (status == 0)
-        status = plm_names_add(&kept, name, &rest);
-    for (size_t i = 0; status == 0 && i < n->modules.count; i++)
-        if (most[i] < least)
-            to[i] = rest;
-        else
-            status = plm_names_add(&kept, n->modules.text[i], &to[i]);
-    if (status == 0) {
-        struct plm_names old = n->modules;
-        n->modules = kept;
-        kept = old;
-        renumber(n->module_of_context, job->contexts, to);
-        renumber(n->module_of_owner, job->owners, to);
-    }
-    plm_names_free(&kept);
+    rest = plm_names_add(&kept, name);
+    for (size_t i = 0; i < n->modules.count; i++)
+        to[i] = most[i] < least ? rest : plm_names_add(&kept, n->modules.text[i]);
+    n->modules = kept;
+    renumber(n->module_of_context, job->contexts, to);
+    renumber(n->module_of_owner, job->owners, to);
+    plm_names_free(&old);
     free(to);
-    return status;
 }
 
-static int keep_largest(const struct plm_job *job, struct plm_html_names *n)
+static void keep_largest(const struct plm_job *job, struct plm_html_names *n)
 {
     size_t count = n->modules.count;
     uint64_t *most, *sorted;
-    int status = PLM_ENOMEM;
     if (count <= PLM_HTML_MODULES)
-        return 0;
-    most = calloc(count, sizeof *most);
-    sorted = calloc(count, sizeof *sorted);
-    if (most && sorted && sizes(job, n, most) == 0) {
-        memcpy(sorted, most, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, descending);
-        /* More than the size of the last one that fits, so that equals do not exceed the bound. */
-        status = keep(job, n, most, sorted[PLM_HTML_MODULES - 2] + 1);
-    }
+        return;
+    most = plm_calloc(count, sizeof *most);
+    sorted = plm_calloc(count, sizeof *sorted);
+    sizes(job, n, most);
+    memcpy(sorted, most, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, descending);
+    /* More than the size of the last one that fits, so that equals do not exceed the bound. */
+    keep(job, n, most, sorted[PLM_HTML_MODULES - 2] + 1);
     free(most);
     free(sorted);
-    return status;
 }
 
-int plm_html_names_make(const struct plm_job *job, struct plm_html_names *n)
+void plm_html_names_make(const struct plm_job *job, struct plm_html_names *n)
 {
-    uint32_t empty;
-    int status;
     memset(n, 0, sizeof *n);
-    n->module_of_context = malloc((job->contexts + 1) * sizeof(uint32_t));
-    n->module_of_owner = malloc((job->owners + 1) * sizeof(uint32_t));
-    n->op_of_context = malloc((job->contexts + 1) * sizeof(uint32_t));
-    if (!n->module_of_context || !n->module_of_owner || !n->op_of_context)
-        return PLM_ENOMEM;
+    n->module_of_context = plm_calloc(job->contexts + 1, sizeof(uint32_t));
+    n->module_of_owner = plm_calloc(job->owners + 1, sizeof(uint32_t));
+    n->op_of_context = plm_calloc(job->contexts + 1, sizeof(uint32_t));
     memset(n->module_of_context, 0xff, (job->contexts + 1) * sizeof(uint32_t));
     memset(n->module_of_owner, 0xff, (job->owners + 1) * sizeof(uint32_t));
-    status = plm_names_add(&n->modules, "", &empty);
-    if (status == 0)
-        status = plm_names_add(&n->ops, "", &empty);
-    if (status == 0)
-        status = name_modules(job, n);
-    if (status == 0)
-        status = name_ops(job, n);
-    return status ? status : keep_largest(job, n);
+    plm_names_add(&n->modules, "");
+    plm_names_add(&n->ops, "");
+    name_modules(job, n);
+    name_ops(job, n);
+    keep_largest(job, n);
 }
 
 void plm_html_names_free(struct plm_html_names *n)

@@ -69,9 +69,7 @@ static bool read_rnn(const struct plm_record_event *e, struct plm_rnn_shape *s)
 static int put(struct work *w, const char *section, const char *text, int *counter)
 {
     size_t known = w->names.count;
-    uint32_t number;
-    if (plm_names_add(&w->names, text, &number))
-        return PLM_ENOMEM;
+    uint32_t number = plm_names_add(&w->names, text);
     if (w->names.count == known || number == 0)
         return 0;
     fprintf(w->out, "%s\t%s\n", section, text);
@@ -109,14 +107,12 @@ static int visit(const struct plm_record_event *e, void *context)
 int plm_stack_used(const char *path, FILE *out, struct plm_stack_used *used, struct plm_error *error)
 {
     struct work w = {.used = used, .out = out};
-    uint32_t none;
     int status = plm_record_open(path, &w.record, error);
     *used = (struct plm_stack_used){0};
     if (status < 0)
         return status;
-    status = plm_names_add(&w.names, "", &none);
-    if (status == 0)
-        status = plm_record_each(w.record, visit, &w, error);
+    plm_names_add(&w.names, "");
+    status = plm_record_each(w.record, visit, &w, error);
     if (status == PLM_ENOMEM)
         plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
     plm_names_free(&w.names);

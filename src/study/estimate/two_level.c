@@ -53,7 +53,8 @@ static int take_segment(struct plm_two_level *t, int pool, uint64_t size, uint32
     if (t->card.piece[place].size > size && plm_pieces_cut(&t->card, place, size))
         return PLM_ENOMEM;
     address = t->card.piece[place].address;
-    if (plm_map_put(&t->segment, address, place) || plm_pieces_add(&t->pool[pool], address, size, piece))
+    plm_map_put(&t->segment, address, place);
+    if (plm_pieces_add(&t->pool[pool], address, size, piece))
         return PLM_ENOMEM;
     t->reserved += size;
     return 0;

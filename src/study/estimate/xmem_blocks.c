@@ -31,7 +31,7 @@ int plm_xmem_blocks(const struct plm_trace *trace, int64_t until, struct plm_xme
         if (m->bytes <= 0)
             continue;
         out->block[out->count] = (struct plm_xmem_block){m->time, PLM_NEVER, (uint64_t)m->bytes};
-        status = plm_map_put(&live, m->address, out->count++);
+        plm_map_put(&live, m->address, out->count++);
     }
     plm_map_free(&live);
     return status;

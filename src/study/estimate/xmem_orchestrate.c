@@ -114,10 +114,9 @@ static int add_parameters(struct plm_xmem_run *run, const struct plm_xmem_parts 
         const struct plm_xmem_block *block = &run->blocks.block[part->block];
         if (!part->backward || !stays(block, &run->step[run->steps - 1]))
             continue;
-        status = plm_map_put(sizes, block->bytes, 0);
-        if (status == 0)
-            status = plm_xmem_add(&run->list, plm_xmem_before_all(run->list.count), PLM_NEVER, block->bytes,
-                                  plm_xmem_holder(PLM_CATEGORY_PARAMETERS, false, part->layer));
+        plm_map_put(sizes, block->bytes, 0);
+        status = plm_xmem_add(&run->list, plm_xmem_before_all(run->list.count), PLM_NEVER, block->bytes,
+                              plm_xmem_holder(PLM_CATEGORY_PARAMETERS, false, part->layer));
     }
     run->list.parameters = run->list.count;
     return status;

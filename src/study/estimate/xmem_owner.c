@@ -103,7 +103,8 @@ static int begin(struct sweep *s, uint32_t number)
     /* Operators within a node have numbers of their own only when gradients of gradients are wanted. */
     if (op->sequence == PLM_TRACE_NONE || layer == UINT32_MAX || op->start <= s->node_end)
         return 0;
-    return plm_map_put(&s->node_layer, (uint64_t)op->sequence, layer);
+    plm_map_put(&s->node_layer, (uint64_t)op->sequence, layer);
+    return 0;
 }
 
 /* When the operator ends that the memory is for; INT64_MIN: it is for none, but for the program. */

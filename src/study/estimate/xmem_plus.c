@@ -145,8 +145,8 @@ static int add_unknown(struct work *w, int number)
     struct plm_map sizes = {0};
     int status = 0;
 
-    for (size_t i = 0; status == 0 && i < w->parameters; i++)
-        status = plm_map_put(&sizes, w->parameter[i], 0);
+    for (size_t i = 0; i < w->parameters; i++)
+        plm_map_put(&sizes, w->parameter[i], 0);
     for (size_t i = plm_xmem_block_from(blocks, step->optimizer->start); status == 0 && i < end; i++) {
         const struct plm_xmem_block *b = &blocks->block[i];
         bool stays = number == 0 && !w->model.state_known && plm_map_get(&sizes, b->bytes) != PLM_MAP_NONE;

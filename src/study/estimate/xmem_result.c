@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "study/estimate/xmem_internal.h"
 
 enum { POINTS = 240 };
@@ -74,7 +75,7 @@ static int largest_first(const void *a, const void *b)
     return m != n ? (m < n ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-/* The layer of an item among those of the result; new ones are added. NULL: no memory. */
+/* The layer of an item among those of the result; new ones are added. */
 static struct plm_xmem_layer *layer_of(struct plm_xmem_result *result, const struct plm_trace *trace,
                                        struct plm_map *place, size_t *room, uint32_t holder)
 {
@@ -82,17 +83,9 @@ static struct plm_xmem_layer *layer_of(struct plm_xmem_result *result, const str
     uint64_t at = plm_map_get(place, layer);
 
     if (at == PLM_MAP_NONE) {
-        if (result->layers == *room) {
-            size_t wanted = *room ? 2 * *room : 64;
-            struct plm_xmem_layer *more = reallocarray(result->layer, wanted, sizeof *more);
-            if (!more)
-                return NULL;
-            result->layer = more;
-            *room = wanted;
-        }
+        result->layer = plm_grow(result->layer, result->layers, room, sizeof *result->layer);
         at = result->layers;
-        if (plm_map_put(place, layer, at))
-            return NULL;
+        plm_map_put(place, layer, at);
         result->layer[result->layers++] =
             (struct plm_xmem_layer){.name = layer < trace->names ? trace->name[layer] : ""};
     }
@@ -100,22 +93,19 @@ static struct plm_xmem_layer *layer_of(struct plm_xmem_result *result, const str
 }
 
 /* What lives just after the event that reached the peak. */
-static int add_up(const struct plm_xmem_run *run, const struct watch *w, struct plm_xmem_result *result)
+static void add_up(const struct plm_xmem_run *run, const struct watch *w, struct plm_xmem_result *result)
 {
     struct plm_map place = {0};
     size_t room = 0;
-    int status = 0;
 
-    for (size_t i = 0; status == 0 && i < run->list.count; i++) {
+    for (size_t i = 0; i < run->list.count; i++) {
         const struct plm_lifetime *item = &run->list.item[i];
         struct plm_xmem_layer *layer;
         if (w->born[i] > w->peak_event || w->died[i] <= w->peak_event)
             continue;
         result->category[plm_xmem_category(item->holder)] += item->bytes;
         layer = layer_of(result, run->trace, &place, &room, item->holder);
-        if (!layer)
-            status = PLM_ENOMEM;
-        else if (plm_xmem_backward(item->holder))
+        if (plm_xmem_backward(item->holder))
             layer->backward += item->bytes;
         else if (plm_xmem_category(item->holder) == PLM_CATEGORY_ACTIVATIONS ||
                  plm_xmem_category(item->holder) == PLM_CATEGORY_TEMPORARIES ||
@@ -125,9 +115,8 @@ static int add_up(const struct plm_xmem_run *run, const struct watch *w, struct 
             layer->parameters += item->bytes;
     }
     plm_map_free(&place);
-    if (status == 0 && result->layers)
+    if (result->layers)
         qsort(result->layer, result->layers, sizeof *result->layer, largest_first);
-    return status;
 }
 
 static void place_peak(const struct plm_xmem_run *run, const struct watch *w, struct plm_xmem_result *result)
@@ -156,7 +145,8 @@ static int unlimited(struct plm_xmem_run *run, enum plm_simulation_rules rules, 
     result->allocated = s.peak_allocated;
     result->reserved_time = since(w->start, s.peak_time);
     place_peak(run, w, result);
-    return add_up(run, w, result);
+    add_up(run, w, result);
+    return 0;
 }
 
 int plm_xmem_conclude(struct plm_xmem_run *run, uint64_t limit, struct plm_xmem_result *result)
