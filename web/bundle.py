@@ -80,7 +80,7 @@ def page(name):
 
 
 def c_source(pages, missing):
-    lines = ['/* Made by web/bundle.py. */', '#include "report/html.h"', ""]
+    lines = ['/* Made by web/bundle.py. */', '#include "report/page.h"', ""]
     for page_name, html in pages.items():
         prefix = "plm_html" if page_name == "report" else f"plm_html_{page_name}"
         before, _, after = html.partition(MARK)

@@ -5,13 +5,14 @@
 
 #include "analysis/collect.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 struct work {
     struct plm_summary_work summary;
     struct plm_collect collect;
 };
 
-static int visit(const struct plm_record_event *e, void *context)
+static int event_visit(const struct plm_record_event *e, void *context)
 {
     struct work *w = context;
     int status = plm_summary_visit(&w->summary, e);
@@ -19,18 +20,20 @@ static int visit(const struct plm_record_event *e, void *context)
 }
 
 /* Gives the job what was collected, lanes in the order of the summary's devices. */
-static int hand_over(struct plm_job *job, struct plm_collect *c)
+static void hand_over(struct plm_job *job, struct plm_collect *c)
 {
-    job->lane = calloc(job->summary.devices ? (size_t)job->summary.devices : 1, sizeof *job->lane);
-    if (!job->lane)
-        return PLM_ENOMEM;
+    job->lane = plm_calloc((size_t)job->summary.devices, sizeof *job->lane);
     for (int i = 0; i < job->summary.devices; i++) {
         const struct plm_device_summary *d = &job->summary.device[i];
         struct plm_lane *lane = &job->lane[job->lanes++];
         for (size_t k = 0; k < c->lanes; k++)
             if (c->lane[k].lane.process == d->process && c->lane[k].device == d->device) {
                 *lane = c->lane[k].lane;
-                plm_conv_range_lane(&job->summary, lane, &c->lane[k].convolutions, &job->summary.device[i]);
+                if (c->lane[k].convolutions.count) {
+                    lane->convolutions = plm_calloc(1, sizeof *lane->convolutions);
+                    *lane->convolutions = c->lane[k].convolutions;
+                    c->lane[k].convolutions.mark = NULL;
+                }
                 memset(&c->lane[k].lane, 0, sizeof c->lane[k].lane); /* its arrays have a new owner */
                 c->lane[k].device = -1;
                 break;
@@ -46,7 +49,6 @@ static int hand_over(struct plm_job *job, struct plm_collect *c)
     c->context = NULL;
     c->names.text = NULL;
     c->names.count = 0;
-    return 0;
 }
 
 static int read_all(struct plm_job *job, struct plm_record *record, const char *path, struct plm_error *error)
@@ -55,11 +57,11 @@ static int read_all(struct plm_job *job, struct plm_record *record, const char *
     int status = plm_collect_begin(&w.collect, record);
     plm_summary_begin(&w.summary, &job->summary, record);
     if (status == 0)
-        status = plm_record_each(record, visit, &w, error);
+        status = plm_record_each(record, event_visit, &w, error);
     plm_summary_finish(&w.summary);
     if (status == 0) {
         plm_collect_end(&w.collect);
-        status = hand_over(job, &w.collect);
+        hand_over(job, &w.collect);
     } else if (status == PLM_EFORMAT && w.collect.lanes && !error->text[0])
         plm_fail(error, status, "%s holds too many blocks", path);
     if (status == PLM_ENOMEM)
@@ -80,12 +82,12 @@ int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error
     status = plm_record_open(path, &record, error);
     if (status < 0)
         return status;
-    job = calloc(1, sizeof *job);
-    status = job ? read_all(job, record, path, error) : plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    job = plm_calloc(1, sizeof *job);
+    status = read_all(job, record, path, error);
     plm_record_free(record);
     if (status == 0)
         *out = job;
-    else if (job)
+    else
         plm_job_free(job);
     return status;
 }
@@ -99,6 +101,9 @@ void plm_job_free(struct plm_job *job)
         free(job->lane[i].phase);
         free(job->lane[i].step);
         free(job->lane[i].reserved);
+        if (job->lane[i].convolutions)
+            free(job->lane[i].convolutions->mark);
+        free(job->lane[i].convolutions);
     }
     for (size_t i = 0; i < job->owners; i++)
         free((char *)job->owner[i]);

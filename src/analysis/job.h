@@ -17,6 +17,7 @@
 #include "analysis/summary.h"
 #include "record/format.h"
 
+struct plm_conv_marks;
 struct plm_error;
 
 /* Where in the program something happened. Unknown strings are "". */
@@ -76,6 +77,7 @@ struct plm_lane {
     size_t reserveds;
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
+    struct plm_conv_marks *convolutions; /* with a guessed workspace (fit/conv_range.h); NULL: none */
 };
 
 struct plm_job {

@@ -52,8 +52,6 @@ struct plm_device_summary {
     struct plm_taker taker[PLM_TAKERS];
     int takers;
     struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */
-    uint64_t conv_low, conv_high; /* by how much less and more the workspaces of convolutions may take */
-    uint64_t conv_guessed; /* how many of these came from a formula */
     bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
 };
 

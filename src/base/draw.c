@@ -3,19 +3,18 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "report/report.h"
 
 enum { BAR_MOST = 48, BAR_LEAST = 8, NAME_BYTES = 2048 };
 
 const char *plm_ink(const struct plm_page *p, enum plm_ink ink)
 {
     static const char *const codes[PLM_INKS] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
-    return p->options->color ? codes[ink] : "";
+    return p->color ? codes[ink] : "";
 }
 
 const char *plm_page_amount(const struct plm_page *p, char *buffer, size_t size, uint64_t bytes)
 {
-    if (!p->options->bytes)
+    if (!p->bytes)
         return plm_size_text(buffer, size, bytes);
     snprintf(buffer, size, "%llu", (unsigned long long)bytes);
     return buffer;
@@ -23,12 +22,12 @@ const char *plm_page_amount(const struct plm_page *p, char *buffer, size_t size,
 
 int plm_page_amount_columns(const struct plm_page *p)
 {
-    return p->options->bytes ? 14 : 10;
+    return p->bytes ? 14 : 10;
 }
 
 int plm_page_room(const struct plm_page *p, int taken)
 {
-    int room = p->options->width - taken;
+    int room = p->width - taken;
     return room > BAR_MOST ? BAR_MOST : room < BAR_LEAST ? BAR_LEAST : room;
 }
 
@@ -51,7 +50,7 @@ void plm_page_bar(const struct plm_page *p, int columns, uint64_t from, uint64_t
     for (int i = 0; i < columns; i++) {
         int part = to <= from || i < first ? 0 : last - 8 * i;
         part = part < 0 ? 0 : part > 8 ? 8 : part;
-        if (p->options->utf8)
+        if (p->utf8)
             fputs(parts[part], p->out);
         else
             fputc(part >= 4 || (part && i == first) ? '#' : ' ', p->out);
@@ -74,7 +73,7 @@ static size_t printable(const struct plm_page *p, const unsigned char *c)
                                               : 0;
     if (n == 1)
         return c[0] >= 0x20 && c[0] != 0x7f;
-    if (!p->options->utf8 || (c[0] == 0xc2 && c[1] < 0xa0))
+    if (!p->utf8 || (c[0] == 0xc2 && c[1] < 0xa0))
         return 0;
     for (size_t i = 1; i < n; i++)
         if ((c[i] & 0xc0) != 0x80)
@@ -121,8 +120,8 @@ static const char *skip(const char *text, int columns)
 
 void plm_page_name(const struct plm_page *p, const char *text, int columns, int pad)
 {
-    const char *gap = p->options->utf8 ? "…" : "...";
-    int gap_columns = p->options->utf8 ? 1 : 3;
+    const char *gap = p->utf8 ? "…" : "...";
+    int gap_columns = p->utf8 ? 1 : 3;
     char safe[NAME_BYTES];
     int width = make_safe(p, text, safe, sizeof safe);
     if (columns && width > columns && columns > gap_columns) {
@@ -145,7 +144,7 @@ void plm_page_sentences(const struct plm_page *p, const char *first, const char 
         int columns;
         snprintf(word, sizeof word, "%.*s", (int)n, c);
         columns = plm_page_columns(p, word);
-        if (at > indent && at + 1 + columns > p->options->width) {
+        if (at > indent && at + 1 + columns > p->width) {
             fprintf(p->out, "\n%*s", indent, "");
             at = indent;
         } else if (at > indent) {

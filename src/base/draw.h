@@ -1,16 +1,20 @@
-/* Inside the text report: amounts, bars and names from the record, laid out in columns. */
+/*
+ * Text for people on a stream: amounts, bars and names of unknown origin, laid out in columns. Errors stay in the stream.
+ */
 #ifndef PLM_DRAW_H
 #define PLM_DRAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct plm_report_options;
-
 struct plm_page {
     FILE *out;
-    const struct plm_report_options *options;
+    bool bytes; /* exact bytes instead of GiB */
+    bool color;
+    bool utf8;  /* else plain ASCII */
+    int width;  /* columns */
 };
 
 enum plm_ink { PLM_INK_PLAIN, PLM_INK_BOLD, PLM_INK_DIM, PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED, PLM_INKS };

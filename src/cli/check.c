@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "fit/confidence.h"
 #include "report/report.h"
 
 struct request {
@@ -96,7 +97,7 @@ static int judge(const struct request *r, const struct plm_job *job, int result,
         check = plm_check_error(job, "the disk was full while the job ran: its record does not hold all of it");
         return tell(r, &check, PLM_EXIT_CANNOT, quiet);
     }
-    if (r->run.strict && strcmp(plm_report_confidence(&job->summary, reasons, 8, &n), "high")) {
+    if (r->run.strict && strcmp(plm_confidence(job, reasons, 8, &n), "high")) {
         check = plm_check_error(job, PLM_RUN_UNTRUSTED);
         return tell(r, &check, PLM_EXIT_UNTRUSTED, quiet);
     }

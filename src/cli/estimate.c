@@ -14,6 +14,7 @@
 #include "study/estimate/comparison.h"
 #include "study/estimate/forest.h"
 #include "study/estimate/schedtune.h"
+#include "base/draw.h"
 #include "report/report.h"
 
 enum { FILES = 4, METHODS = 64 };
@@ -197,10 +198,11 @@ static int verdict(const struct plm_comparison *c)
 
 static int answer(const struct request *r, const struct question *q)
 {
-    const struct plm_report_options look = {.bytes = r->bytes,
-                                            .color = plm_want_color(r->color, STDOUT_FILENO),
-                                            .utf8 = plm_want_utf8(),
-                                            .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_page page = {.out = stdout,
+                                  .bytes = r->bytes,
+                                  .color = plm_want_color(r->color, STDOUT_FILENO),
+                                  .utf8 = plm_want_utf8(),
+                                  .width = plm_terminal_width(STDOUT_FILENO)};
     const struct plm_comparison_options options = {.method = q->method,
                                                    .methods = (size_t)q->methods,
                                                    .card = q->card,
@@ -224,7 +226,7 @@ static int answer(const struct request *r, const struct question *q)
         status = 0;
     } else
         status = r->json ? plm_comparison_json(stdout, &comparison, &error)
-                         : plm_comparison_text(stdout, &comparison, &look, &error);
+                         : plm_comparison_text(&page, &comparison, &error);
     plm_comparison_free(&comparison);
     return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : result;
 }

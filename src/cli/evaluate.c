@@ -14,7 +14,7 @@
 #include "study/estimate/forest.h"
 #include "study/evaluate/design.h"
 #include "study/evaluate/judge.h"
-#include "report/report.h"
+#include "base/draw.h"
 
 /* What was read before anything runs. */
 struct parts {
@@ -77,11 +77,12 @@ static void progress(size_t done, size_t failed, size_t all, double seconds, siz
 static int write_text(FILE *out, const struct plm_evaluate_request *r, const struct plm_evaluation *e,
                       struct plm_error *error)
 {
-    const struct plm_report_options options = {.bytes = r->bytes,
-                                               .color = plm_want_color(r->color, STDOUT_FILENO),
-                                               .utf8 = plm_want_utf8(),
-                                               .width = plm_terminal_width(STDOUT_FILENO)};
-    return plm_evaluation_text(out, e, &options, error);
+    const struct plm_page page = {.out = out,
+                                  .bytes = r->bytes,
+                                  .color = plm_want_color(r->color, STDOUT_FILENO),
+                                  .utf8 = plm_want_utf8(),
+                                  .width = plm_terminal_width(STDOUT_FILENO)};
+    return plm_evaluation_text(&page, e, error);
 }
 
 static int write_file(const char *path, int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *),

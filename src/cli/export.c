@@ -119,7 +119,7 @@ static int export_record(const struct request *r, const struct plm_export_format
     struct plm_export export = {.path = r->path, .at = {.kind = format->at}};
     struct plm_job *job = NULL;
     int status = 0;
-    if (r->at && plm_report_at_parse(r->at, &export.at))
+    if (r->at && plm_at_parse(r->at, &export.at))
         status = plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", r->at);
     if (status == 0)
         status = plm_record_open(r->path, &export.record, error);
@@ -129,7 +129,7 @@ static int export_record(const struct request *r, const struct plm_export_format
         status = plm_job_read(r->path, &job, error);
     export.job = job;
     if (status == 0 && job)
-        status = plm_report_at_check(job, export.at, error);
+        status = plm_at_check(job, export.at, error);
     if (status == 0)
         status = write_format(r, format, &export, error);
     if (job)

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "fit/tune.h"
 #include "report/fit.h"
+#include "fit/confidence.h"
 #include "report/report.h"
 
 struct request {
@@ -114,8 +115,7 @@ static int judge(const struct request *r, const struct plm_fit_table *t)
     int n;
     if (verdict == PLM_NO_FIT || (verdict == PLM_TIGHT && r->pessimistic))
         return PLM_EXIT_NO_FIT;
-    if (r->strict &&
-        (t->fit->doubt[0] || strcmp(plm_report_confidence(&t->fit->job->summary, reasons, 8, &n), "high") != 0))
+    if (r->strict && (t->fit->doubt[0] || strcmp(plm_confidence(t->fit->job, reasons, 8, &n), "high") != 0))
         return PLM_EXIT_UNTRUSTED;
     return PLM_EXIT_OK;
 }

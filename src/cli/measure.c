@@ -17,7 +17,6 @@
 #include "study/measure/meter.h"
 #include "study/measure/row.h"
 #include "base/draw.h"
-#include "report/report.h"
 
 /* How still the card must be before and after: equal samples in a row, and for how long to wait for that. */
 enum { SETTLE = 50, PATIENCE_MS = 3000, SAMPLE_US = 1000 };
@@ -185,11 +184,11 @@ static void name_row(const struct request *r, struct plm_measured *m)
 
 static void show(const struct request *r, const struct plm_measured *m)
 {
-    const struct plm_report_options options = {.bytes = r->bytes,
-                                               .color = plm_want_color(r->color, STDOUT_FILENO),
-                                               .utf8 = plm_want_utf8(),
-                                               .width = plm_terminal_width(STDOUT_FILENO)};
-    const struct plm_page p = {stdout, &options};
+    const struct plm_page p = {.out = stdout,
+                               .bytes = r->bytes,
+                               .color = plm_want_color(r->color, STDOUT_FILENO),
+                               .utf8 = plm_want_utf8(),
+                               .width = plm_terminal_width(STDOUT_FILENO)};
     const struct {
         const char *name;
         uint64_t bytes;

@@ -45,9 +45,9 @@ static int understand(const struct report_options *o, struct plm_report_options 
                                        .width = plm_terminal_width(STDOUT_FILENO),
                                        .record = o->path,
                                        .listed = o->by != NULL};
-    if (o->by && plm_report_by_parse(o->by, &out->by))
+    if (o->by && plm_key_parse(o->by, &out->by))
         return plm_fail(error, PLM_EINVAL, "--by %.60s: it takes module, op, phase, category or stack", o->by);
-    if (o->at && plm_report_at_parse(o->at, &out->at))
+    if (o->at && plm_at_parse(o->at, &out->at))
         return plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", o->at);
     return 0;
 }
@@ -110,7 +110,7 @@ int plm_cmd_report(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_job_read(o.path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (plm_report_at_check(job, options.at, &error) < 0 || choose_cards(&o, job, &options, cards, &error) < 0)
+    if (plm_at_check(job, options.at, &error) < 0 || choose_cards(&o, job, &options, cards, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
         status = o.html ? plm_report_page(job, o.path, o.html) : show(&o, job, &options);

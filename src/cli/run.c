@@ -17,6 +17,7 @@
 #include "cli/stack.h"
 #include "record/create.h"
 #include "record/writer.h"
+#include "fit/confidence.h"
 #include "report/report.h"
 
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
@@ -134,8 +135,7 @@ static int show_report(const struct plm_run_end *end, void *context)
     json = plm_run_document(end);
     if (result == PLM_EXIT_OK)
         result = json;
-    if (result == PLM_EXIT_OK && end->run->strict &&
-        strcmp(plm_report_confidence(&end->job->summary, reasons, 8, &n), "high"))
+    if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, 8, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
     return result;
 }
@@ -188,7 +188,7 @@ static void look_at_other_end(const struct plm_run *o, const struct plm_launch *
     uint64_t calls;
     if (o->assume || plm_summary_read(launch->record, &s, NULL) < 0)
         return;
-    calls = plm_report_deciding(&s);
+    calls = plm_deciding_readbacks(&s);
     plm_summary_free(&s);
     if (!calls)
         return;

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/stack.h"
-#include "stack/match.h"
+#include "analysis/match.h"
 
 /* What the stacks are held against: a card, or a record with its card and versions. */
 struct against {

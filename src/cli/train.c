@@ -11,7 +11,6 @@
 #include "study/estimate/forest.h"
 #include "study/estimate/schedtune.h"
 #include "base/draw.h"
-#include "report/report.h"
 
 struct request {
     const char *method, *data, *output, *color;
@@ -123,10 +122,10 @@ static const char *grouped(char *buffer, size_t size, double value)
 
 static void show(const struct request *r, const struct plm_forest *f)
 {
-    const struct plm_report_options options = {.color = plm_want_color(r->color, STDOUT_FILENO),
-                                               .utf8 = plm_want_utf8(),
-                                               .width = plm_terminal_width(STDOUT_FILENO)};
-    const struct plm_page p = {stdout, &options};
+    const struct plm_page p = {.out = stdout,
+                               .color = plm_want_color(r->color, STDOUT_FILENO),
+                               .utf8 = plm_want_utf8(),
+                               .width = plm_terminal_width(STDOUT_FILENO)};
     const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
     size_t features = rank(f, order);
     char low[32], high[32];
@@ -137,7 +136,7 @@ static void show(const struct request *r, const struct plm_forest *f)
            grouped(high, sizeof high, f->high), high);
     if (f->oob_rows)
         printf("On rows that a tree had not seen (%llu): R%s %.3f, median error %.1f %%.\n",
-               (unsigned long long)f->oob_rows, options.utf8 ? "\xc2\xb2" : "^2", f->oob_r2, 100 * f->oob_error);
+               (unsigned long long)f->oob_rows, p.utf8 ? "\xc2\xb2" : "^2", f->oob_r2, 100 * f->oob_error);
     plm_page_title(&p, "What decides");
     for (size_t i = 0; i < features && i < FEATURES_SHOWN; i++) {
         const struct plm_forest_feature *one = order[i];

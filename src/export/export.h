@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/report.h"
+#include "analysis/place.h"
 
 struct plm_out;
 struct plm_record;
@@ -22,7 +22,7 @@ struct plm_export {
     const char *path;              /* of the record */
     struct plm_record *record;
     const struct plm_job *job;     /* NULL unless the format needs it */
-    struct plm_report_at at;       /* the moment that is shown, where a format shows one */
+    struct plm_at at;       /* the moment that is shown, where a format shows one */
     struct plm_out *out;
 };
 

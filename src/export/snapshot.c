@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/error.h"
 #include "export/export.h"
-#include "export/layout.h"
+#include "analysis/layout.h"
 #include "export/out.h"
 #include "export/pickle.h"
 #include "record/reader.h"

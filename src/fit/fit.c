@@ -132,7 +132,7 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
         return plm_fail(error, PLM_ENOMEM, "out of memory");
     for (size_t i = 0; i < fit->lanes; i++) {
         const struct plm_lane *lane = &job->lane[i];
-        struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+        struct plm_ladder l = plm_ladder(job, lane);
         fit->lane[i] = (struct plm_fit_lane){.lane = lane,
                                              .outside = (int64_t)(l.device_used - l.reserved),
                                              .outside_low = (int64_t)(l.low - l.reserved),

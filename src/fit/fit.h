@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "allocator/settings.h"
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 
 struct plm_card;
 struct plm_error;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "allocator/pools.h"
+#include "fit/pools.h"
 #include "analysis/job.h"
 #include "base/error.h"
 

@@ -9,8 +9,8 @@
  *
  * The lane belongs to the caller and is only read; several threads may replay the same one.
  */
-#ifndef PLM_ALLOCATOR_REPLAY_H
-#define PLM_ALLOCATOR_REPLAY_H
+#ifndef PLM_FIT_REPLAY_H
+#define PLM_FIT_REPLAY_H
 
 #include "allocator/allocator.h"
 

@@ -7,7 +7,7 @@
 #include "fit/candidates.h"
 #include "analysis/job.h"
 #include "fit/fit.h"
-#include "stack/match.h"
+#include "analysis/match.h"
 
 /* The settings that may change a verdict, each replayed once for all cards. */
 struct others {

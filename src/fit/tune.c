@@ -10,7 +10,7 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "base/card.h"
-#include "stack/match.h"
+#include "analysis/match.h"
 
 enum { THREADS = 16 };
 

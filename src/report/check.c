@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -30,7 +30,7 @@ int plm_check_what_parse(const char *text, enum plm_check_what *what)
 
 static uint64_t need(const struct plm_job *job, const struct plm_lane *lane, const struct plm_limit *limit)
 {
-    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+    struct plm_ladder l = plm_ladder(job, lane);
     if (limit->what == PLM_CHECK_USED)
         return limit->pessimistic ? l.high : l.device_used;
     return limit->what == PLM_CHECK_RESERVED ? l.reserved : l.allocated;

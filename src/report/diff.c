@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "report/report.h"
 
@@ -37,10 +37,8 @@ static int compare_names(const void *a, const void *b)
 static void set_rungs(const struct plm_diff *diff, struct plm_lane_diff *d)
 {
     static const char *const names[PLM_RUNGS] = {"allocated", "reserved", "libraries", "other", "device_used"};
-    const struct plm_ladder a =
-        d->before ? plm_ladder(&diff->before->summary, d->before->summary) : (struct plm_ladder){0};
-    const struct plm_ladder b =
-        d->after ? plm_ladder(&diff->after->summary, d->after->summary) : (struct plm_ladder){0};
+    const struct plm_ladder a = d->before ? plm_ladder(diff->before, d->before) : (struct plm_ladder){0};
+    const struct plm_ladder b = d->after ? plm_ladder(diff->after, d->after) : (struct plm_ladder){0};
     const uint64_t before[PLM_RUNGS] = {a.allocated, a.reserved, a.libraries, a.other, a.device_used};
     const uint64_t after[PLM_RUNGS] = {b.allocated, b.reserved, b.libraries, b.other, b.device_used};
     for (int i = 0; i < PLM_RUNGS; i++) {
@@ -94,13 +92,13 @@ static int merge_modules(struct plm_lane_diff *d, struct plm_error *error)
 
 static int set_holders(const struct plm_diff *diff, struct plm_lane_diff *d, struct plm_error *error)
 {
-    const struct plm_report_at at = {PLM_AT_PEAK, 0};
+    const struct plm_at at = {PLM_AT_PEAK, 0};
     struct plm_place before, after;
     int status;
     if (!d->before || !d->after || !diff->before->attributed || !diff->after->attributed)
         return 0;
-    before = plm_report_place(diff->before, d->before, at);
-    after = plm_report_place(diff->after, d->after, at);
+    before = plm_place_at(diff->before, d->before, at);
+    after = plm_place_at(diff->after, d->after, at);
     if (!before.known || !after.known)
         return 0;
     d->attributed = true;

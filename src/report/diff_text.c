@@ -18,7 +18,7 @@ static const struct plm_device_summary *summary(const struct plm_lane_diff *d)
 /* The longest label that leaves room for three amounts, the percentage and what stands between them. */
 static int label_most(const struct plm_page *p)
 {
-    int most = p->options->width - 3 * plm_page_amount_columns(p) - 18;
+    int most = p->width - 3 * plm_page_amount_columns(p) - 18;
     return most < LABEL ? LABEL : most;
 }
 
@@ -173,7 +173,7 @@ static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
 int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],
                   const struct plm_report_options *options, struct plm_error *error)
 {
-    const struct plm_page p = {out, options};
+    const struct plm_page p = plm_page_for(out, options);
     if (diff->lanes && !diff->changed)
         unchanged(&p, diff);
     else {

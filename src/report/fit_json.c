@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/card.h"
 #include "fit/candidates.h"
+#include "fit/confidence.h"
 #include "fit/fit.h"
 #include "fit/tune.h"
 #include "report/fit.h"
@@ -15,7 +16,7 @@ static void head(struct plm_json *j, const char *schema, const struct plm_fit *f
     plm_json_object(j, NULL);
     plm_json_string(j, "schema", schema);
     plm_json_string(j, "record", o->record);
-    plm_json_string(j, "confidence", plm_report_confidence(&fit->job->summary, reasons, 8, &n));
+    plm_json_string(j, "confidence", plm_confidence(fit->job, reasons, 8, &n));
     plm_json_array(j, "reasons");
     for (int i = 0; i < n; i++)
         plm_json_string(j, NULL, reasons[i]);

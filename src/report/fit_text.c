@@ -125,7 +125,7 @@ static void rows(const struct plm_page *p, const struct plm_fit_table *t, bool a
 int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
                  struct plm_error *error)
 {
-    const struct plm_page p = {out, options};
+    const struct plm_page p = plm_page_for(out, options);
     bool doubtful = false;
     needs(&p, t);
     answer(&p, t);

@@ -1,12 +1,14 @@
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/catalogue.h"
 #include "base/error.h"
-#include "fit/fit.h"
+#include "base/memory.h"
+#include "fit/confidence.h"
+#include "fit/fits.h"
 #include "report/html.h"
+#include "report/page.h"
 #include "report/report.h"
 
 struct page {
@@ -45,7 +47,7 @@ static void write_confidence(struct page *p)
 {
     char reasons[8][256];
     int count;
-    const char *level = plm_report_confidence(&p->job->summary, reasons, 8, &count);
+    const char *level = plm_confidence(p->job, reasons, 8, &count);
     plm_json_object(&p->json, "confidence");
     plm_json_string(&p->json, "level", level);
     plm_json_array(&p->json, "reasons");
@@ -74,27 +76,21 @@ static void write_card(struct page *p, const struct plm_fit_row *row)
     plm_json_end_object(&p->json);
 }
 
-static int write_cards(struct page *p, const struct plm_catalogue *catalogue)
+static void write_cards(struct page *p, const struct plm_catalogue *catalogue)
 {
     size_t count = 0, all = catalogue ? (size_t)catalogue->count : 0;
-    struct plm_card *card = calloc(all + 1, sizeof *card);
-    struct plm_report_fits fits;
-    int status;
-    if (!card)
-        return PLM_ENOMEM;
+    struct plm_card *card = plm_calloc(all, sizeof *card);
+    struct plm_fits fits;
     for (size_t i = 0; i < all; i++)
         if (catalogue->entry[i].card.memory_usable)
             card[count++] = catalogue->entry[i].card;
-    status = plm_report_fits(p->job, card, count, &fits, NULL);
-    if (status == 0) {
-        plm_json_array(&p->json, "gpus");
-        for (size_t i = 0; i < fits.rows; i++)
-            write_card(p, &fits.row[i]);
-        plm_json_end_array(&p->json);
-        plm_report_fits_free(&fits);
-    }
+    fits = plm_fits_make(p->job, card, count);
+    plm_json_array(&p->json, "gpus");
+    for (size_t i = 0; i < fits.rows; i++)
+        write_card(p, &fits.row[i]);
+    plm_json_end_array(&p->json);
+    plm_fits_free(&fits);
     free(card);
-    return status;
 }
 
 /* ---- lanes ---- */
@@ -148,7 +144,7 @@ static size_t point_of(const struct plm_html_moments *m, uint32_t moment)
 
 static void write_place(struct page *p, const struct plm_lane *lane, const struct plm_html_moments *m)
 {
-    struct plm_place place = plm_report_place(p->job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    struct plm_place place = plm_place_at(p->job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     plm_json_object(&p->json, "at_peak");
     if (place.step)
         plm_json_integer(&p->json, "step", place.step);
@@ -193,7 +189,7 @@ static void write_steps(struct page *p, const struct plm_lane *lane, const struc
 static int write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
 {
     const struct plm_device_summary *d = lane->summary;
-    struct plm_ladder ladder = plm_ladder(&p->job->summary, d);
+    struct plm_ladder ladder = plm_ladder(p->job, lane);
     struct plm_html_moments m;
     int status = plm_html_choose(lane, lanes, &m);
     if (status == 0) {
@@ -270,9 +266,8 @@ static int write_document(struct page *p, const struct plm_catalogue *catalogue,
     plm_json_text(&p->json, "gpu", plm_summary_config(&p->job->summary, "gpu"));
     plm_json_bool(&p->json, "attributed", p->job->attributed);
     write_lists(p);
-    status = write_cards(p, catalogue);
-    if (status == 0)
-        status = write_lanes(p);
+    write_cards(p, catalogue);
+    status = write_lanes(p);
     plm_json_end_object(&p->json);
     return status;
 }

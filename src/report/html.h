@@ -14,16 +14,7 @@
 #include "analysis/job.h"
 #include "base/names.h"
 #include "base/json.h"
-#include "export/layout.h"
-
-/* What stands before and after the document; both empty if the build had no libraries, and then `missing`
-   says why. */
-extern const unsigned char plm_html_before[], plm_html_after[];
-extern const size_t plm_html_before_size, plm_html_after_size;
-extern const char plm_html_missing[];
-/* The same for the page of `plimsoll evaluate`. */
-extern const unsigned char plm_html_evaluation_before[], plm_html_evaluation_after[];
-extern const size_t plm_html_evaluation_before_size, plm_html_evaluation_after_size;
+#include "analysis/layout.h"
 
 enum {
     PLM_HTML_LANES = 16,

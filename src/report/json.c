@@ -4,10 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "base/card.h"
-#include "fit/fit.h"
+#include "fit/confidence.h"
+#include "fit/fits.h"
 #include "report/report.h"
 
 static void command(struct plm_json *j, const struct plm_summary *s)
@@ -45,11 +46,11 @@ static void command(struct plm_json *j, const struct plm_summary *s)
     plm_json_end_object(j);
 }
 
-static void range(struct plm_json *j, const struct plm_summary *s, const struct plm_ladder *l)
+static void range(struct plm_json *j, const struct plm_job *job, const struct plm_ladder *l)
 {
     char reasons[8][256];
     int n;
-    const char *level = plm_report_confidence(s, reasons, 8, &n);
+    const char *level = plm_confidence(job, reasons, 8, &n);
     plm_json_object(j, "range");
     plm_json_integer(j, "low", l->low);
     plm_json_integer(j, "high", l->high);
@@ -139,12 +140,12 @@ static int chosen(struct plm_json *j, const struct plm_job *job, const struct pl
                   const struct plm_report_options *o, struct plm_error *error)
 {
     static const char *const kinds[] = {[PLM_AT_PEAK] = "peak", [PLM_AT_STEP] = "step", [PLM_AT_END] = "end"};
-    struct plm_place p = plm_report_place(job, lane, o->at);
+    struct plm_place p = plm_place_at(job, lane, o->at);
     int status;
     if (!p.known || (!o->listed && o->at.kind == PLM_AT_PEAK))
         return 0;
     plm_json_object(j, "chosen");
-    plm_json_string(j, "by", plm_report_by_name(o->by));
+    plm_json_string(j, "by", plm_key_name(o->by));
     plm_json_string(j, "at", kinds[o->at.kind]);
     plm_json_object(j, "place");
     place(j, job, &p);
@@ -201,8 +202,8 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
                   const struct plm_report_options *o, struct plm_error *error)
 {
     const struct plm_device_summary *d = lane->summary;
-    struct plm_place at_peak = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
-    struct plm_ladder l = plm_ladder(&job->summary, d);
+    struct plm_place at_peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
+    struct plm_ladder l = plm_ladder(job, lane);
     int status = 0;
 
     plm_json_object(j, NULL);
@@ -210,7 +211,7 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
     plm_json_integer(j, "device", (uint64_t)d->device);
     plm_json_text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
     peak(j, &l);
-    range(j, &job->summary, &l);
+    range(j, job, &l);
     ladder(j, &l);
     if (at_peak.known || at_peak.step) {
         plm_json_object(j, "at_peak");
@@ -242,14 +243,10 @@ static void notes(struct plm_json *j, const struct plm_summary *s)
 }
 
 /* The device that needs most decides. */
-static int fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o,
-                struct plm_error *error)
+static void fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
 {
     const char *allocator = plm_summary_config(&job->summary, "allocator");
-    struct plm_report_fits f;
-    int status = plm_report_fits(job, o->card, job->lanes ? (size_t)o->cards : 0, &f, error);
-    if (status)
-        return status;
+    struct plm_fits f = plm_fits_make(job, o->card, job->lanes ? (size_t)o->cards : 0);
     plm_json_array(j, "fits");
     for (size_t i = 0; i < f.rows; i++) {
         const struct plm_fit_row *row = &f.row[i];
@@ -264,8 +261,7 @@ static int fits(struct plm_json *j, const struct plm_job *job, const struct plm_
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
-    plm_report_fits_free(&f);
-    return 0;
+    plm_fits_free(&f);
 }
 
 int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
@@ -281,8 +277,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     for (size_t i = 0; i < job->lanes && status == 0; i++)
         status = device(&j, job, &job->lane[i], options, error);
     plm_json_end_array(&j);
-    if (status == 0)
-        status = fits(&j, job, options, error);
+    fits(&j, job, options);
     notes(&j, &job->summary);
     plm_json_end_object(&j);
     if (plm_json_finish(&j) && status == 0)

@@ -5,55 +5,54 @@
 
 enum { ROWS = 60 };
 
-static void show(const struct plm_page *p, const struct plm_holder *h, uint64_t whole, int name)
+static void holder_show(const struct plm_page *p, enum plm_key by, const struct plm_holder *h, uint64_t whole, int name)
 {
-    const enum plm_key by = p->options->by;
-    int amount = plm_page_amount_columns(p), left = p->options->width - name - amount - 21;
+    int amount = plm_page_amount_columns(p), left = p->width - name - amount - 21;
     char text[32];
     fputs("  ", p->out);
     plm_page_name(p, plm_overview_holder_name(h, by), name, 1);
     fprintf(p->out, " %*s %4.0f %% %8u  ", amount, plm_page_amount(p, text, sizeof text, h->bytes),
             whole ? 100 * (double)h->bytes / (double)whole : 0.0, h->blocks);
     if (by == PLM_BY_CATEGORY)
-        plm_page_bar(p, plm_page_room(p, p->options->width - left), 0, h->bytes, whole);
+        plm_page_bar(p, plm_page_room(p, p->width - left), 0, h->bytes, whole);
     else
         plm_overview_shares(p, h, left);
     fputc('\n', p->out);
 }
 
-static void heading(const struct plm_page *p, const struct plm_lane *lane, const struct plm_place *place)
+static void heading(const struct plm_page *p, const struct plm_report_options *o, const struct plm_lane *lane,
+                    const struct plm_place *place)
 {
     char when[48], text[32];
     fprintf(p->out, "\n%s%s allocated at %s, by %s%s   (rank %d, device %d)\n", plm_ink(p, PLM_INK_BOLD),
-            plm_page_amount(p, text, sizeof text, place->allocated), plm_overview_when(p, when, sizeof when),
-            plm_report_by_name(p->options->by), plm_ink(p, PLM_INK_PLAIN), lane->summary->rank, lane->summary->device);
+            plm_page_amount(p, text, sizeof text, place->allocated), plm_overview_when(o->at, when, sizeof when),
+            plm_key_name(o->by), plm_ink(p, PLM_INK_PLAIN), lane->summary->rank, lane->summary->device);
     plm_overview_where(p, place);
 }
 
 int plm_listing(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                struct plm_error *error)
+                const struct plm_report_options *o, struct plm_error *error)
 {
-    struct plm_place place = plm_report_place(job, lane, p->options->at);
-    const enum plm_key by = p->options->by;
+    struct plm_place place = plm_place_at(job, lane, o->at);
+    const enum plm_key by = o->by;
     /* Stacks are long; their line may do without the categories. */
-    int most = by == PLM_BY_STACK ? p->options->width - plm_page_amount_columns(p) - 21 : p->options->width * 2 / 5,
-        name;
+    int most = by == PLM_BY_STACK ? p->width - plm_page_amount_columns(p) - 21 : p->width * 2 / 5, name;
     struct plm_holders h = {0};
     size_t rows;
     int status = place.known && job->attributed ? plm_holders_at(job, lane, place.moment, by, &h, error) : 0;
     if (status)
         return status;
-    heading(p, lane, &place);
+    heading(p, o, lane, &place);
     if (!job->attributed) {
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
         return 0;
     }
     rows = h.count > ROWS ? ROWS : h.count;
     name = plm_overview_name_columns(p, &h, rows, by, most < 12 ? 12 : most);
-    fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_report_by_name(by),
+    fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_key_name(by),
             plm_page_amount_columns(p), "size", plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = 0; i < rows; i++)
-        show(p, &h.item[i], place.allocated, name);
+        holder_show(p, by, &h.item[i], place.allocated, name);
     if (rows < h.count)
         fprintf(p->out, "  ... %zu more; --json has them all\n", h.count - rows);
     plm_holders_free(&h);

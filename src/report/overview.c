@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/units.h"
 #include "base/card.h"
-#include "fit/fit.h"
+#include "fit/conv_range.h"
+#include "fit/fits.h"
 
 enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };
 
-const char *plm_overview_when(const struct plm_page *p, char *buffer, size_t size)
+const char *plm_overview_when(struct plm_at at, char *buffer, size_t size)
 {
-    const struct plm_report_at at = p->options->at;
     if (at.kind == PLM_AT_STEP)
         snprintf(buffer, size, "the peak of step %u", at.step);
     else
@@ -27,12 +27,12 @@ static const char *before_operator(const struct plm_page *p, const struct plm_co
     int columns = 20 + plm_page_columns(p, plm_phase_name(c->phase)) + 11; /* "  in step 123, phase ", ", operator " */
     columns += *c->module ? 9 + plm_page_columns(p, c->module) : 0;
     columns += plm_page_columns(p, *c->outer ? c->outer : c->inner) + (both ? 3 + plm_page_columns(p, c->inner) : 0);
-    return columns <= p->options->width ? ", operator " : ",\n  operator ";
+    return columns <= p->width ? ", operator " : ",\n  operator ";
 }
 
 static void operators(const struct plm_page *p, const struct plm_context *c)
 {
-    int half = p->options->width / 2 - 8;
+    int half = p->width / 2 - 8;
     if (!*c->outer && !*c->inner)
         return;
     fputs(before_operator(p, c), p->out);
@@ -55,7 +55,7 @@ void plm_overview_where(const struct plm_page *p, const struct plm_place *place)
         fprintf(p->out, "phase %s", plm_phase_name(c->phase));
         if (*c->module) {
             fputs(", module ", p->out);
-            plm_page_name(p, c->module, p->options->width - 40, 0);
+            plm_page_name(p, c->module, p->width - 40, 0);
         }
         operators(p, c);
     }
@@ -66,7 +66,7 @@ void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, cons
 {
     const char *gpu = plm_summary_config(&job->summary, "gpu");
     const struct plm_device_summary *d = lane->summary;
-    struct plm_place peak = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    struct plm_place peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     char a[32], r[32];
     fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s   (rank %d, device %d, ", plm_ink(p, PLM_INK_BOLD),
             plm_page_amount(p, a, sizeof a, d->allocated_peak), plm_page_amount(p, r, sizeof r, d->reserved_peak),
@@ -104,10 +104,10 @@ static const char *how(const struct plm_ladder *l, const char *group)
     return largest ? plm_line_kind_name(largest->kind) : "";
 }
 
-/* The lines of a group that matter, if there are enough: a hundredth of all each, or wanted by --by. */
+/* The lines of a group that matter, if there are enough: a hundredth of all each. */
 static void parts(const struct plm_page *p, const struct plm_ladder *l, const char *group, uint64_t from, int enough)
 {
-    uint64_t least = p->options->listed ? 1 : l->device_used / 100;
+    uint64_t least = l->device_used / 100;
     int count = 0;
     char label[48];
     for (int i = 0; i < l->lines; i++)
@@ -130,6 +130,7 @@ static void explain(const struct plm_page *p, const struct plm_job *job, const s
                     const struct plm_ladder *l, char *out, size_t size)
 {
     const struct plm_context_memory c = plm_context_memory(&job->summary, lane->summary, NULL);
+    const struct plm_conv_range workspaces = plm_conv_range(job, lane);
     char low[32], high[32];
     size_t used =
         (size_t)snprintf(out, size, "as the context takes %s to %s", plm_page_amount(p, low, sizeof low, c.low),
@@ -144,13 +145,13 @@ static void explain(const struct plm_page *p, const struct plm_job *job, const s
     }
     if (plm_ladder_other_end(&job->summary, lane->summary) && used < size)
         snprintf(out + used, size - used, " and values that were read decide sizes");
-    else if ((lane->summary->conv_low || lane->summary->conv_high) && used < size)
+    else if ((workspaces.low || workspaces.high) && used < size)
         snprintf(out + used, size - used, " and workspaces of convolutions are estimated");
 }
 
 void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
 {
-    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+    struct plm_ladder l = plm_ladder(job, lane);
     uint64_t at = l.device_used - l.context;
     char low[32], high[32], why[320], text[400];
     fputc('\n', p->out);
@@ -182,12 +183,12 @@ static void share(const struct plm_page *p, const char *label, uint64_t bytes, u
         fprintf(p->out, "  %3.0f %%\n", percent);
 }
 
-void plm_overview_categories(const struct plm_page *p, const struct plm_place *place)
+void plm_overview_categories(const struct plm_page *p, const struct plm_place *place, struct plm_at at)
 {
     uint64_t whole = place->allocated + plm_place_free(place);
     bool shown[PLM_CATEGORIES] = {false};
     char title[96], when[48];
-    snprintf(title, sizeof title, "What it is for, at %s", plm_overview_when(p, when, sizeof when));
+    snprintf(title, sizeof title, "What it is for, at %s", plm_overview_when(at, when, sizeof when));
     plm_page_title(p, title);
     for (int n = 0; n < PLM_CATEGORIES; n++) {
         int largest = -1;
@@ -254,16 +255,16 @@ static void remaining(const struct plm_page *p, const struct plm_holders *h, int
 }
 
 int plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                         const struct plm_place *place, struct plm_error *error)
+                         const struct plm_place *place, struct plm_at at, struct plm_error *error)
 {
     struct plm_holders h;
     int status = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE, &h, error);
-    int width = p->options->width, amount = plm_page_amount_columns(p), name;
+    int width = p->width, amount = plm_page_amount_columns(p), name;
     size_t rows = h.count < HOLDERS ? h.count : HOLDERS;
     char text[32], title[96], when[48];
     if (status)
         return status;
-    snprintf(title, sizeof title, "Who holds it, at %s", plm_overview_when(p, when, sizeof when));
+    snprintf(title, sizeof title, "Who holds it, at %s", plm_overview_when(at, when, sizeof when));
     plm_page_title(p, title);
     name = plm_overview_name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
     for (size_t i = 0; i < rows; i++) {
@@ -289,7 +290,7 @@ void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
             "reserved", "device used", plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = 0; i < job->lanes && i < DEVICES; i++) {
         const struct plm_device_summary *d = job->lane[i].summary;
-        struct plm_ladder l = plm_ladder(&job->summary, d);
+        struct plm_ladder l = plm_ladder(job, &job->lane[i]);
         fprintf(p->out, "  %5d %7d %13s %13s %13s\n", d->rank, d->device, plm_page_amount(p, a, sizeof a, l.allocated),
                 plm_page_amount(p, r, sizeof r, l.reserved), plm_page_amount(p, u, sizeof u, l.device_used));
     }
@@ -306,7 +307,7 @@ static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
         fputs("; flushes its cache", p->out);
 }
 
-static void fit_title(const struct plm_page *p, const struct plm_report_fits *fits)
+static void fit_title(const struct plm_page *p, const struct plm_fits *fits)
 {
     char need[32], minimum[32], title[128];
     int n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
@@ -317,17 +318,15 @@ static void fit_title(const struct plm_page *p, const struct plm_report_fits *fi
     plm_page_title(p, title);
 }
 
-int plm_overview_fits(const struct plm_page *p, const struct plm_job *job, struct plm_error *error)
+void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, const struct plm_report_options *options)
 {
     static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
-    int amount = plm_page_amount_columns(p), status;
-    struct plm_report_fits fits;
+    int amount = plm_page_amount_columns(p);
+    struct plm_fits fits;
     char usable[32];
-    if (!p->options->cards)
-        return 0;
-    status = plm_report_fits(job, p->options->card, (size_t)p->options->cards, &fits, error);
-    if (status)
-        return status;
+    if (!options->cards)
+        return;
+    fits = plm_fits_make(job, options->card, (size_t)options->cards);
     fit_title(p, &fits);
     for (size_t i = 0; i < fits.rows; i++) {
         const struct plm_fit_row *row = &fits.row[i];
@@ -340,6 +339,5 @@ int plm_overview_fits(const struct plm_page *p, const struct plm_job *job, struc
         fit_remark(p, row);
         fputc('\n', p->out);
     }
-    plm_report_fits_free(&fits);
-    return 0;
+    plm_fits_free(&fits);
 }

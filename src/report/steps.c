@@ -55,8 +55,8 @@ static void curve(const struct plm_page *p, const struct plm_device_summary *d)
 {
     static const char *const heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     uint64_t top = d->step[largest_step(d, 0, d->steps)].allocated_peak;
-    int columns = p->options->width - 4;
-    if (!p->options->utf8 || d->steps < CURVE_LEAST || !top || columns < CURVE_LEAST)
+    int columns = p->width - 4;
+    if (!p->utf8 || d->steps < CURVE_LEAST || !top || columns < CURVE_LEAST)
         return;
     columns = d->steps < columns ? d->steps : columns;
     fputs("  ", p->out);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fit/confidence.h"
 #include "report/overview.h"
 
 enum { READBACKS = 5, REFUSED = 10 };
@@ -92,11 +93,11 @@ static void notes(const struct plm_page *p, const struct plm_summary *s)
         }
 }
 
-static void confidence(const struct plm_page *p, const struct plm_summary *s)
+static void confidence(const struct plm_page *p, const struct plm_job *job)
 {
     char reasons[8][256];
     int n;
-    const char *level = plm_report_confidence(s, reasons, 8, &n);
+    const char *level = plm_confidence(job, reasons, 8, &n);
     fprintf(p->out, "\n%sConfidence: %s%s%s\n", plm_ink(p, PLM_INK_BOLD), level, plm_ink(p, PLM_INK_PLAIN),
             n ? "" : " (every step alike, nothing refused)");
     for (int i = 0; i < n; i++)
@@ -138,23 +139,23 @@ static void headline(const struct plm_page *p, const struct plm_summary *s)
 }
 
 static int overview(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                    struct plm_error *error)
+                    const struct plm_report_options *o, struct plm_error *error)
 {
-    struct plm_place place = plm_report_place(job, lane, p->options->at);
+    struct plm_place place = plm_place_at(job, lane, o->at);
     char text[32];
     int status;
     plm_overview_peak(p, job, lane);
     plm_overview_ladder(p, job, lane);
     if (place.known && job->attributed) {
-        plm_overview_categories(p, &place);
-        status = plm_overview_holders(p, job, lane, &place, error);
+        plm_overview_categories(p, &place, o->at);
+        status = plm_overview_holders(p, job, lane, &place, o->at, error);
         if (status)
             return status;
     } else if (place.known)
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
     plm_overview_steps(p, lane);
     plm_overview_devices(p, job);
-    status = plm_overview_fits(p, job, error);
+    plm_overview_fits(p, job, o);
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
             fprintf(p->out, "\nThe card of rank %d was full when %s more were asked for.\n", job->lane[i].summary->rank,
@@ -169,21 +170,26 @@ static void remarks(const struct plm_page *p, const struct plm_job *job)
     readbacks(p, job);
     refused(p, &job->summary.unmodelled);
     notes(p, &job->summary);
-    confidence(p, &job->summary);
+    confidence(p, job);
+}
+
+struct plm_page plm_page_for(FILE *out, const struct plm_report_options *o)
+{
+    return (struct plm_page){.out = out, .bytes = o->bytes, .color = o->color, .utf8 = o->utf8, .width = o->width};
 }
 
 int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
                     struct plm_error *error)
 {
-    struct plm_page p = {out, options};
+    const struct plm_page p = plm_page_for(out, options);
     int status = 0;
 
     headline(&p, &job->summary);
     if (options->listed && job->lanes)
-        status = plm_listing(&p, job, plm_job_largest(job), error);
+        status = plm_listing(&p, job, plm_job_largest(job), options, error);
     else {
         if (job->lanes)
-            status = overview(&p, job, plm_job_largest(job), error);
+            status = overview(&p, job, plm_job_largest(job), options, error);
         remarks(&p, job);
         if (options->record)
             next_command(&p, job->attributed ? "--by module" : "--json", options->record);

@@ -78,7 +78,7 @@ static void line(const struct plm_page *p, const struct plm_tune *t, const struc
 int plm_tune_text(FILE *out, const struct plm_tune *t, const struct plm_report_options *options, bool all,
                   struct plm_error *error)
 {
-    const struct plm_page p = {out, options};
+    const struct plm_page p = plm_page_for(out, options);
     size_t rows = all || t->rows < ROWS ? t->rows : ROWS;
     int amount = plm_page_amount_columns(&p), name = 7;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "base/card.h"
 #include "export/export.h"
@@ -96,7 +96,7 @@ static int check_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_
 /* Whatever the record says, a job holds together: peaks, categories and holders agree. */
 static void check_ladder(const struct plm_job *job, const struct plm_lane *lane)
 {
-    struct plm_ladder l = plm_ladder(&job->summary, lane->summary);
+    struct plm_ladder l = plm_ladder(job, lane);
     uint64_t sum = 0;
     for (int i = 0; i < l.lines; i++)
         sum += l.line[i].bytes;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "unit.h"
 

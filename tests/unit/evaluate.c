@@ -252,7 +252,7 @@ static void test_early(void **state)
     plm_job_free(unit_job(train));
     for (size_t i = 0; i < COUNT(samples); i++) {
         w.sampler_ms = samples[i].ms;
-        assert_int_equal(plm_outcome_read(unit_path("job.plm"), &w, &o, &error), 0);
+        assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &o, &error), 0);
         assert_true(o.done);
         assert_int_equal(o.reserved, 200 * MIB);
         assert_int_equal(o.allocated, 189 * MIB);
@@ -261,7 +261,7 @@ static void test_early(void **state)
     /* Nothing is given back: the cached 11 MiB beside the batch are of no use to a block of 100 MiB. */
     assert_int_equal(o.least, 200 * MIB);
     w.first_sample = PLM_SAMPLE_BEFORE;
-    assert_int_equal(plm_outcome_read(unit_path("job.plm"), &w, &o, &error), 0);
+    assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &o, &error), 0);
     assert_int_equal(o.early, 0);
 }
 

@@ -7,7 +7,7 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "export/events.h"
-#include "export/layout.h"
+#include "analysis/layout.h"
 #include "export/out.h"
 #include "export/pickle.h"
 #include "unit.h"

@@ -3,9 +3,12 @@
 
 #include <stdlib.h>
 
+#include "analysis/conv_range.h"
 #include "analysis/job.h"
 #include "base/error.h"
 #include "base/card.h"
+#include "fit/conv_range.h"
+#include "fit/fits.h"
 #include "fit/tune.h"
 #include "unit.h"
 
@@ -229,11 +232,38 @@ static void doubts(void **state)
     assert_contains(error.text, "no GPU activity");
 }
 
+/* The first 30 MiB are a workspace that a formula gave: it may be nothing or 50 MiB. */
+static void workspaces(void **state)
+{
+    struct plm_conv_mark mark = {.at = 1, .block = 0, .most = 50 * MIB};
+    struct plm_conv_marks marks = {.mark = &mark, .count = 1};
+    struct plm_context_memory context = assumed();
+    struct plm_conv_range r;
+    struct plm_ladder l;
+    struct made m;
+    (void)state;
+    two(&m)->lane.convolutions = &marks;
+    l = plm_ladder(&m.job, &m.lane);
+    assert_true(marks.weighed);
+    assert_int_equal(l.low, 40 * MIB + context.low);
+    assert_int_equal(l.high, 70 * MIB + context.high); /* 50 MiB given back serve for the 40 */
+    r = plm_conv_range_most(&m.job);
+    assert_int_equal(r.guessed, 1);
+    assert_int_equal(r.low, 30 * MIB);
+    assert_int_equal(r.high, 0);
+    /* Once for a job: nothing is replayed again, or this would count. */
+    mark.block = PLM_CONV_NO_BLOCK;
+    assert_int_equal(plm_conv_range(&m.job, &m.lane).low, 30 * MIB);
+    marks.weighed = false;
+    assert_int_equal(plm_conv_range(&m.job, &m.lane).low, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs), cmocka_unit_test(verdicts), cmocka_unit_test(margins), cmocka_unit_test(candidates),
-        cmocka_unit_test(keys),  cmocka_unit_test(advice),   cmocka_unit_test(doubts),
+        cmocka_unit_test(needs),   cmocka_unit_test(workspaces), cmocka_unit_test(verdicts),
+        cmocka_unit_test(margins), cmocka_unit_test(candidates), cmocka_unit_test(keys),
+        cmocka_unit_test(advice),  cmocka_unit_test(doubts),
     };
     return RUN(tests);
 }

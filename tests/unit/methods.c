@@ -10,7 +10,7 @@
 #include "study/estimate/comparison.h"
 #include "study/estimate/description.h"
 #include "record/writer.h"
-#include "report/report.h"
+#include "base/draw.h"
 #include "unit.h"
 
 static const struct plm_card card = {.id = "card", .memory_usable = 8 * GIB, .sms = 10, .max_threads_per_sm = 1024};
@@ -404,7 +404,6 @@ static void test_compare(void **state)
     struct plm_description *d = describe(GRAPH);
     const struct plm_capture capture = {.description = d};
     const struct plm_comparison_options options = {.method = methods, .methods = 3, .card = cards, .cards = 2};
-    const struct plm_report_options look = {.width = 80};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -418,7 +417,7 @@ static void test_compare(void **state)
     assert_true(c.question[0].context < c.question[1].context);
     assert_true(c.row[0].answer[0].oom);
     assert_false(c.row[0].answer[1].oom);
-    assert_int_equal(plm_comparison_text(out, &c, &look, &error), 0);
+    assert_int_equal(plm_comparison_text(&(struct plm_page){.out = out, .width = 80}, &c, &error), 0);
     fclose(out);
     assert_contains(text, "dnnmem-style says 204.0 MiB and ");
     assert_contains(text, "it fits on\nlarge.");

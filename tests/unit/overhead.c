@@ -2,7 +2,7 @@
 #include "base/overhead.h"
 
 #include "analysis/job.h"
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/card.h"
 #include "record/writer.h"
 #include "unit.h"
@@ -174,7 +174,7 @@ static void add_up(const struct plm_ladder *l)
 static void ladder(void **state)
 {
     struct plm_job *job = unit_job(job_with_libraries);
-    struct plm_ladder l = plm_ladder(&job->summary, job->lane[0].summary), other;
+    struct plm_ladder l = plm_ladder(job, &job->lane[0]), other;
     const struct plm_card card = {.sms = 108, .max_threads_per_sm = 2048};
     (void)state;
     add_up(&l);
@@ -187,7 +187,7 @@ static void ladder(void **state)
     assert_int_equal(find(l.line, l.lines, "loaded code")->bytes, MIB); /* the last that was said */
     assert_int_equal(l.libraries, 44 * MIB);
     assert_null(plm_summary_config(&job->summary, "context[0]"));
-    other = plm_ladder_on(&job->summary, job->lane[0].summary, &card);
+    other = plm_ladder_on(job, &job->lane[0], &card);
     add_up(&other);
     assert_int_equal(find(other.line, other.lines, "base context")->bytes, 432 * MIB);
     assert_int_equal(other.device_used - l.device_used, (432 - 84) * MIB);
@@ -198,7 +198,7 @@ static void ladder(void **state)
 static void measured(void **state)
 {
     struct plm_job *job = unit_job(measured_context);
-    struct plm_ladder l = plm_ladder(&job->summary, job->lane[0].summary);
+    struct plm_ladder l = plm_ladder(job, &job->lane[0]);
     const struct plm_line *c = find(l.line, l.lines, "context");
     (void)state;
     add_up(&l);
@@ -213,11 +213,37 @@ static void measured(void **state)
     plm_job_free(job);
 }
 
+/* Whatever a record says, a ladder has room for its lines. */
+static void most_lines(void **state)
+{
+    const uint64_t used = 1000 * MIB;
+    struct plm_device_summary d = {.reserved_peak = 100 * MIB, .used_peak = used, .takers = PLM_TAKERS};
+    const struct plm_lane lane = {.summary = &d};
+    const struct plm_job job = {0};
+    struct plm_line line[PLM_OVERHEAD_LINES];
+    struct plm_ladder l;
+    (void)state;
+    d.overhead = (struct plm_overhead){.sms = 28,
+                                       .threads = 1536,
+                                       .code = MIB,
+                                       .stack = 2 * PLM_STACK_DEFAULT,
+                                       .printf_bytes = 2 * PLM_PRINTF_DEFAULT,
+                                       .heap = 2 * PLM_HEAP_DEFAULT,
+                                       .graph_nodes = 5,
+                                       .libraries = ~0u};
+    for (int i = 0; i < PLM_TAKERS; i++)
+        d.taker[i] = (struct plm_taker){.name = "one", .at_peak = MIB, .low = MIB, .high = 2 * MIB};
+    l = plm_ladder(&job, &lane);
+    assert_int_equal(l.lines, 1 + PLM_TAKERS + 1 + plm_overhead_lines(&d.overhead, line));
+    assert_true(l.lines <= PLM_LADDER_LINES);
+    add_up(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts), cmocka_unit_test(loading), cmocka_unit_test(limits),   cmocka_unit_test(graphs),
-        cmocka_unit_test(text),     cmocka_unit_test(ladder),  cmocka_unit_test(measured),
+        cmocka_unit_test(text),     cmocka_unit_test(ladder),  cmocka_unit_test(measured), cmocka_unit_test(most_lines),
     };
     return RUN(tests);
 }

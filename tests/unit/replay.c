@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "allocator/pools.h"
+#include "fit/pools.h"
 #include "analysis/job.h"
 #include "base/error.h"
 #include "unit.h"

@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/ladder.h"
+#include "fit/confidence.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "base/card.h"
 #include "record/create.h"
@@ -181,7 +182,7 @@ static void verdict(const char *t, const char *card, const char *expected)
 static void fits(void **state)
 {
     char *t = written(plm_report_text, job, (struct plm_report_options){.width = 80});
-    struct plm_ladder l = plm_ladder(&job->summary, job->lane[0].summary);
+    struct plm_ladder l = plm_ladder(job, &job->lane[0]);
     struct plm_context_memory context = plm_context_memory(&job->summary, job->lane[0].summary, NULL);
     (void)state;
     verdict(t, "\n  small ", "  no");
@@ -263,7 +264,7 @@ static void listings(void **state)
 static void places(void **state)
 {
     const struct plm_lane *lane = &job->lane[0];
-    struct plm_place p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_PEAK, 0});
+    struct plm_place p = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     (void)state;
     assert_true(p.known && p.step == 3);
     assert_int_equal(p.allocated, 480 * MIB);
@@ -272,11 +273,11 @@ static void places(void **state)
     assert_int_equal(p.casts, 50 * MIB);
     assert_int_equal(p.captured, 266 * MIB);
     assert_string_equal(p.context->module, "net.fc");
-    p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_STEP, 2});
+    p = plm_place_at(job, lane, (struct plm_at){PLM_AT_STEP, 2});
     assert_true(p.step == 2 && p.allocated == 472 * MIB);
-    p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_STEP, 4});
+    p = plm_place_at(job, lane, (struct plm_at){PLM_AT_STEP, 4});
     assert_true(p.step == 4 && p.allocated == 100 * MIB + 512);
-    p = plm_report_place(job, lane, (struct plm_report_at){PLM_AT_END, 0});
+    p = plm_place_at(job, lane, (struct plm_at){PLM_AT_END, 0});
     assert_true(p.step == 4 && p.allocated == 100 * MIB + 512);
 }
 
@@ -292,21 +293,21 @@ static void words(void **state)
         {"", PLM_EINVAL, 0, 0},        {"step:", PLM_EINVAL, 0, 0},     {"-1", PLM_EINVAL, 0, 0},
         {"3x", PLM_EINVAL, 0, 0},      {"steps 3", PLM_EINVAL, 0, 0},   {"99999999999999999999", PLM_EINVAL, 0, 0},
     };
-    struct plm_report_at at;
+    struct plm_at at;
     struct plm_error error;
     enum plm_key by;
     (void)state;
     for (size_t i = 0; i < COUNT(ats); i++) {
-        assert_int_equal(plm_report_at_parse(ats[i].text, &at), ats[i].status);
+        assert_int_equal(plm_at_parse(ats[i].text, &at), ats[i].status);
         if (!ats[i].status)
             assert_true((int)at.kind == ats[i].kind && at.step == ats[i].step);
     }
-    assert_int_equal(plm_report_by_parse("stack", &by), 0);
+    assert_int_equal(plm_key_parse("stack", &by), 0);
     assert_int_equal(by, PLM_BY_STACK);
-    assert_string_equal(plm_report_by_name(by), "stack");
-    assert_int_equal(plm_report_by_parse("stacks", &by), PLM_EINVAL);
-    assert_int_equal(plm_report_at_check(job, (struct plm_report_at){PLM_AT_STEP, 4}, &error), 0);
-    assert_int_equal(plm_report_at_check(job, (struct plm_report_at){PLM_AT_STEP, 5}, &error), PLM_EINVAL);
+    assert_string_equal(plm_key_name(by), "stack");
+    assert_int_equal(plm_key_parse("stacks", &by), PLM_EINVAL);
+    assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 4}, &error), 0);
+    assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 5}, &error), PLM_EINVAL);
     assert_contains(error.text, "no step 5: this record has 4");
 }
 
@@ -376,13 +377,13 @@ static void both_ends(void)
 static void ends(void **state)
 {
     struct plm_job *other = unit_job(both_ends);
-    struct plm_ladder l = plm_ladder(&other->summary, other->lane[0].summary);
+    struct plm_ladder l = plm_ladder(other, &other->lane[0]);
     char reasons[8][256];
     int n;
     (void)state;
     assert_int_equal(l.low, (100 + 100) * MIB);
     assert_int_equal(l.high, (300 + 700) * MIB);
-    assert_string_equal(plm_report_confidence(&other->summary, reasons, 8, &n), "medium");
+    assert_string_equal(plm_confidence(other, reasons, 8, &n), "medium");
     assert_contains(reasons[0], "1 results that decide the size of tensors were read as empty; full, 300.0 MiB");
     plm_job_free(other);
 }

@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "record/create.h"
 #include "record/writer.h"
-#include "report/report.h"
+#include "analysis/job.h"
+#include "fit/confidence.h"
 #include "unit.h"
 
 static struct plm_record_file file;
@@ -161,12 +162,13 @@ static void confidence(void **state)
     char reasons[8][256];
     int n = -1;
     (void)state;
-    assert_string_equal(plm_report_confidence(&s, reasons, 8, &n), "low"); /* a size was read as empty */
+    assert_string_equal(plm_confidence(&(struct plm_job){.summary = s}, reasons, 8, &n),
+                        "low"); /* a size was read as empty */
     assert_int_equal(n, 3);
     assert_contains(reasons[0], "1 results that decide");
     assert_contains(reasons[1], "2 calls were refused");
     assert_contains(reasons[2], "the peak still grew in the last step, by 128.0 MiB"); /* what is reserved */
-    assert_string_equal(plm_report_confidence(&s, reasons, 1, &n), "low");
+    assert_string_equal(plm_confidence(&(struct plm_job){.summary = s}, reasons, 1, &n), "low");
     assert_int_equal(n, 1);
 }
 

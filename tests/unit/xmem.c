@@ -9,7 +9,6 @@
 #include "study/estimate/method.h"
 #include "study/estimate/xmem_internal.h"
 #include "base/draw.h"
-#include "report/report.h"
 #include "unit.h"
 
 /* ---- making traces: everything is added in order of time ---- */
@@ -784,8 +783,7 @@ static char *shown(void (*show)(FILE *out, const struct plm_xmem_result *r), uin
 
 static void as_text(FILE *out, const struct plm_xmem_result *r)
 {
-    const struct plm_report_options options = {.width = 80};
-    plm_xmem_text(&(struct plm_page){out, &options}, r);
+    plm_xmem_text(&(struct plm_page){.out = out, .width = 80}, r);
 }
 
 static void as_json(FILE *out, const struct plm_xmem_result *r)

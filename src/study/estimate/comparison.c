@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
 #include "base/card.h"
 #include "base/overhead.h"
-#include "stack/match.h"
+#include "analysis/match.h"
 
 const char *plm_context_source_name(enum plm_context_source source)
 {

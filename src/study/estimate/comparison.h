@@ -11,7 +11,7 @@
 #include "study/estimate/method.h"
 
 struct plm_error;
-struct plm_report_options;
+struct plm_page;
 
 /* Where the context of the cards comes from. */
 enum plm_context_source { PLM_CONTEXT_GIVEN, PLM_CONTEXT_RECORD, PLM_CONTEXT_MODEL };
@@ -52,8 +52,7 @@ const struct plm_answer *plm_comparison_estimate(const struct plm_comparison *co
 const struct plm_comparison_row *plm_comparison_explained(const struct plm_comparison *comparison);
 
 /* Ways to show it: 0, PLM_EIO or PLM_ENOMEM with a sentence. */
-int plm_comparison_text(FILE *out, const struct plm_comparison *comparison, const struct plm_report_options *options,
-                        struct plm_error *error);
+int plm_comparison_text(const struct plm_page *page, const struct plm_comparison *comparison, struct plm_error *error);
 int plm_comparison_json(FILE *out, const struct plm_comparison *comparison, struct plm_error *error);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/card.h"
 #include "study/estimate/comparison.h"
 #include "base/draw.h"
-#include "report/report.h"
 
 enum { METHOD = 23, PARADIGM = 10, TIME = 8, VERDICT = 4, LEAVES_OUT = 46 };
 
@@ -29,7 +28,7 @@ static int widest_card(const struct plm_comparison *c)
 static struct layout plan(const struct plm_page *p, const struct plm_comparison *c)
 {
     const int fixed = METHOD + 1 + PARADIGM + 1 + plm_page_amount_columns(p) + 1 + TIME;
-    const int room = p->options->width - fixed, card = widest_card(c), cards = (int)c->cards;
+    const int room = p->width - fixed, card = widest_card(c), cards = (int)c->cards;
     struct layout l = {.numbered = cards * (1 + card) > room, .verdict = card};
     if (l.numbered)
         l.verdict = VERDICT;
@@ -223,32 +222,30 @@ static void captures(const struct plm_page *p, const struct plm_capture *capture
     plm_page_sentences(p, "", all);
 }
 
-int plm_comparison_text(FILE *out, const struct plm_comparison *c, const struct plm_report_options *options,
-                        struct plm_error *error)
+int plm_comparison_text(const struct plm_page *p, const struct plm_comparison *c, struct plm_error *error)
 {
-    const struct plm_page p = {out, options};
-    const struct layout l = plan(&p, c);
+    const struct layout l = plan(p, c);
     const struct plm_comparison_row *row = plm_comparison_explained(c);
     if (c->answered) {
-        sum_up(&p, c);
-        heading(&p, c, &l);
+        sum_up(p, c);
+        heading(p, c, &l);
         for (size_t i = 0; i < c->rows; i++)
             if (plm_comparison_estimate(c, &c->row[i])->state != PLM_UNANSWERED)
-                line(&p, c, &l, &c->row[i]);
-        fputc('\n', out);
+                line(p, c, &l, &c->row[i]);
+        fputc('\n', p->out);
         if (l.numbered)
-            legend(&p, c);
-        context_line(&p, c);
-        captures(&p, c->capture);
-        list_by_text(&p, c, "* outside what the method was made for:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
-        list_by_text(&p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
+            legend(p, c);
+        context_line(p, c);
+        captures(p, c->capture);
+        list_by_text(p, c, "* outside what the method was made for:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
+        list_by_text(p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
         if (!l.wide)
-            list_by_text(&p, c, "What they leave out:", PLM_ANSWERED, PLM_OUTSIDE, leaves_out_of);
+            list_by_text(p, c, "What they leave out:", PLM_ANSWERED, PLM_OUTSIDE, leaves_out_of);
     }
-    list_by_text(&p, c, "No answer:", PLM_UNANSWERED, PLM_UNANSWERED, note_of);
+    list_by_text(p, c, "No answer:", PLM_UNANSWERED, PLM_UNANSWERED, note_of);
     if (row)
-        fputc('\n', out);
-    if (row && row->method->explain(c->capture, &c->question[c->cards - 1], &p, NULL))
+        fputc('\n', p->out);
+    if (row && row->method->explain(c->capture, &c->question[c->cards - 1], p, NULL))
         return plm_fail(error, PLM_ENOMEM, "there is not enough memory to tell more");
-    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
+    return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

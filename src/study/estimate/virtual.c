@@ -5,17 +5,16 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "study/estimate/estimators.h"
-#include "study/evaluate/judge.h"
-#include "study/evaluate/outcome.h"
+#include "fit/outcome.h"
 
 int plm_method_virtual(const struct plm_capture *capture, const struct plm_question *question,
                        struct plm_answer *answer)
 {
     struct plm_outcome o;
-    plm_outcome_of(capture->job, NULL, &o);
+    plm_outcome_of(capture->job, &o);
     if (!o.done)
         return plm_answer_none(answer, "%.150s", o.why);
-    answer->bytes = plm_outcome_estimate(&o, PLM_TRUTH_LESS_FIRST).bytes;
+    answer->bytes = o.reserved + o.outside;
     answer->judged = true;
     answer->oom = o.least + (answer->bytes - o.reserved) + question->context > question->usable;
     return 0;

@@ -5,7 +5,6 @@
 #include "analysis/job.h"
 #include "study/estimate/xmem.h"
 #include "base/draw.h"
-#include "report/report.h"
 
 enum { LAYERS = 10, ROWS = 16, LABEL = 20 };
 
@@ -71,7 +70,7 @@ static void layer_row(const struct plm_page *p, const char *name, int columns, c
 static void layers(const struct plm_page *p, const struct plm_xmem_result *r)
 {
     size_t rows = r->layers < LAYERS ? r->layers : LAYERS;
-    int amount = plm_page_amount_columns(p), columns = LABEL, most = p->options->width - 4 * amount - 8;
+    int amount = plm_page_amount_columns(p), columns = LABEL, most = p->width - 4 * amount - 8;
     struct plm_xmem_layer rest = {0};
     char label[32];
 

@@ -14,7 +14,7 @@
 
 #include "base/card.h"
 #include "study/estimate/method.h"
-#include "study/evaluate/outcome.h"
+#include "fit/outcome.h"
 #include "study/evaluate/truth.h"
 #include "study/evaluate/workload.h"
 

@@ -1,8 +1,7 @@
 /* An evaluation as one HTML file that needs nothing else: web/evaluation.html, with the JSON document in it. */
-#include "report/html.h"
-
 #include "base/error.h"
 #include "base/json.h"
+#include "report/page.h"
 #include "study/evaluate/judge.h"
 
 int plm_evaluation_html(FILE *out, const struct plm_evaluation *e, struct plm_error *error)

@@ -101,12 +101,10 @@ int plm_evaluation_anova(const struct plm_evaluation *evaluation, const struct p
 
 /* Ways to show an evaluation: 0, or PLM_EIO, PLM_ENOMEM or PLM_ENOTFOUND with a sentence. */
 struct plm_page;
-struct plm_report_options;
 /* text_tables.c: the published figures beside those of the same tools here; what errors depend on. */
 void plm_evaluation_published(const struct plm_page *page, const struct plm_evaluation *evaluation);
 void plm_evaluation_factors(const struct plm_page *page, const struct plm_evaluation *evaluation);
-int plm_evaluation_text(FILE *out, const struct plm_evaluation *evaluation, const struct plm_report_options *options,
-                        struct plm_error *error);
+int plm_evaluation_text(const struct plm_page *page, const struct plm_evaluation *evaluation, struct plm_error *error);
 int plm_evaluation_json(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
 /* json.c: the document alone, for the page. */
 struct plm_json;

@@ -103,7 +103,7 @@ static int end_record(struct pool *p, size_t index, const struct rusage *usage, 
     struct plm_error why = {0};
     plm_bench_path(p->bench, index, "plm", record, sizeof record);
     plm_bench_path(p->bench, index, "log", log, sizeof log);
-    if (plm_outcome_read(record, run->workload, &run->outcome, &why) < 0)
+    if (plm_workload_outcome(run->workload, record, &run->outcome, &why) < 0)
         snprintf(run->outcome.why, sizeof run->outcome.why, "%.199s", why.text);
     if (!run->outcome.done) {
         plm_last_line(log, false, line);

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "study/evaluate/judge.h"
 #include "base/draw.h"
-#include "report/report.h"
 
 enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
 #define GIB (1024.0 * 1024 * 1024)
@@ -257,18 +256,16 @@ static void explain(const struct plm_page *p, const struct plm_evaluation *e)
         sentence(p, "* estimates another kind of figure than was measured.");
 }
 
-int plm_evaluation_text(FILE *out, const struct plm_evaluation *e, const struct plm_report_options *options,
-                        struct plm_error *error)
+int plm_evaluation_text(const struct plm_page *p, const struct plm_evaluation *e, struct plm_error *error)
 {
-    const struct plm_page p = {.out = out, .options = options};
     for (size_t i = 0; i < e->families; i++)
-        table(&p, e, &e->family[i]);
-    plm_evaluation_published(&p, e);
-    plm_evaluation_factors(&p, e);
-    if (worst(&p, e))
+        table(p, e, &e->family[i]);
+    plm_evaluation_published(p, e);
+    plm_evaluation_factors(p, e);
+    if (worst(p, e))
         return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the table");
-    failures(&p, e);
-    silences(&p, e);
-    explain(&p, e);
-    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
+    failures(p, e);
+    silences(p, e);
+    explain(p, e);
+    return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
 }

@@ -6,9 +6,11 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "analysis/job.h"
 #include "base/error.h"
 #include "base/ini.h"
 #include "base/install.h"
+#include "fit/outcome.h"
 #include "study/evaluate/levels.h"
 
 static struct plm_workload *section(struct plm_workloads *w, const char *name)
@@ -120,4 +122,45 @@ const struct plm_workload *plm_workloads_find(const struct plm_workloads *w, con
         if (!strcasecmp(w->item[i].family, family))
             return &w->item[i];
     return NULL;
+}
+
+/* ---- what a run of one took ---- */
+
+/*
+ * What was reserved when a sampler looked that was started as the model set out for the card: parameters and buffers go there one
+ * after the other, each at the cost of a call and its bytes. If the model arrives first, what the optimizer made for it is there as well, but no
+ * batch yet: loading the first one takes longer than anything before it.
+ */
+static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload *w)
+{
+    double left;
+    if (w->first_sample != PLM_SAMPLE_LATE)
+        return 0;
+    left = w->sampler_ms * 1e-3;
+    for (size_t i = 0; i < lane->blocks; i++) {
+        const struct plm_block *b = &lane->block[i];
+        if (b->category == PLM_CATEGORY_INPUTS)
+            return b->alloc_at ? plm_lane_reserved(lane, b->alloc_at - 1) : 0;
+        if (b->category != PLM_CATEGORY_PARAMETERS && b->category != PLM_CATEGORY_BUFFERS)
+            continue;
+        left -= w->copy_call_us * 1e-6 + (double)b->bytes / (w->copy_gbs * 1e9);
+        if (left < 0)
+            return plm_lane_reserved(lane, b->alloc_at);
+    }
+    return 0;
+}
+
+int plm_workload_outcome(const struct plm_workload *workload, const char *record, struct plm_outcome *o,
+                         struct plm_error *error)
+{
+    struct plm_job *job;
+    int status = plm_job_read(record, &job, error);
+    *o = (struct plm_outcome){0};
+    if (status)
+        return status;
+    plm_outcome_of(job, o);
+    if (o->done)
+        o->early = early_of(plm_job_largest(job), workload);
+    plm_job_free(job);
+    return 0;
 }

@@ -11,6 +11,7 @@
 
 struct plm_error;
 struct plm_install;
+struct plm_outcome;
 
 enum { PLM_WORKLOADS = 32 };
 
@@ -39,5 +40,9 @@ int plm_workloads_read(const char *folder, const struct plm_install *install, st
                        struct plm_error *error);
 /* NULL: no script for that family. */
 const struct plm_workload *plm_workloads_find(const struct plm_workloads *workloads, const char *family);
+
+/* What a run took, from its record; with what was reserved when a late first sample was taken. */
+int plm_workload_outcome(const struct plm_workload *workload, const char *record, struct plm_outcome *outcome,
+                         struct plm_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "allocator/pools.h"
+#include "fit/pools.h"
 
 #include <stdlib.h>
 #include <string.h>

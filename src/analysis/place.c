@@ -1,16 +1,16 @@
-/* The moment that a report is about. */
+#include "analysis/place.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "report/report.h"
 
 static const char *const keys[] = {
     [PLM_BY_MODULE] = "module",     [PLM_BY_OP] = "op",       [PLM_BY_PHASE] = "phase",
     [PLM_BY_CATEGORY] = "category", [PLM_BY_STACK] = "stack",
 };
 
-int plm_report_by_parse(const char *text, enum plm_key *by)
+int plm_key_parse(const char *text, enum plm_key *by)
 {
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (!strcmp(text, keys[i])) {
@@ -20,15 +20,15 @@ int plm_report_by_parse(const char *text, enum plm_key *by)
     return PLM_EINVAL;
 }
 
-const char *plm_report_by_name(enum plm_key by)
+const char *plm_key_name(enum plm_key by)
 {
     return keys[by];
 }
 
-int plm_report_at_parse(const char *text, struct plm_report_at *at)
+int plm_at_parse(const char *text, struct plm_at *at)
 {
     unsigned long number;
-    *at = (struct plm_report_at){PLM_AT_PEAK, 0};
+    *at = (struct plm_at){PLM_AT_PEAK, 0};
     if (!strcmp(text, "peak"))
         return 0;
     if (!strcmp(text, "end")) {
@@ -42,12 +42,12 @@ int plm_report_at_parse(const char *text, struct plm_report_at *at)
     number = strtoul(text, NULL, 10);
     if (!number)
         return PLM_EINVAL;
-    *at = (struct plm_report_at){PLM_AT_STEP, (uint32_t)number};
+    *at = (struct plm_at){PLM_AT_STEP, (uint32_t)number};
     return 0;
 }
 
 /* What came after the last step that ended counts as one more, if there is anything. */
-int plm_report_at_check(const struct plm_job *job, struct plm_report_at at, struct plm_error *error)
+int plm_at_check(const struct plm_job *job, struct plm_at at, struct plm_error *error)
 {
     size_t most = 0;
     if (at.kind != PLM_AT_STEP)
@@ -63,7 +63,7 @@ int plm_report_at_check(const struct plm_job *job, struct plm_report_at at, stru
     return plm_fail(error, PLM_EINVAL, "there is no step %u: this record has %zu", at.step, most);
 }
 
-static uint32_t moment_of(const struct plm_lane *lane, struct plm_report_at at)
+static uint32_t moment_of(const struct plm_lane *lane, struct plm_at at)
 {
     uint32_t from, to;
     if (at.kind == PLM_AT_PEAK)
@@ -94,7 +94,7 @@ static void add_up(const struct plm_job *job, const struct plm_lane *lane, struc
     }
 }
 
-struct plm_place plm_report_place(const struct plm_job *job, const struct plm_lane *lane, struct plm_report_at at)
+struct plm_place plm_place_at(const struct plm_job *job, const struct plm_lane *lane, struct plm_at at)
 {
     struct plm_place p = {.known = lane->moments > 0};
     uint32_t entry;

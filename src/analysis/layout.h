@@ -9,8 +9,8 @@
  *
  * Owned by the caller, freed by plm_layout_free(). Pure otherwise.
  */
-#ifndef PLM_EXPORT_LAYOUT_H
-#define PLM_EXPORT_LAYOUT_H
+#ifndef PLM_ANALYSIS_LAYOUT_H
+#define PLM_ANALYSIS_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * Does a stack file go with a job? Versions of PyTorch, CUDA, cuDNN and NCCL as the job's record has them. What one side
  * does not say is not compared. Pure; any thread.
  */
-#ifndef PLM_STACK_MATCH_H
-#define PLM_STACK_MATCH_H
+#ifndef PLM_ANALYSIS_MATCH_H
+#define PLM_ANALYSIS_MATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

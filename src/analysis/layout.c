@@ -1,4 +1,4 @@
-#include "export/layout.h"
+#include "analysis/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

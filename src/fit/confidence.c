@@ -1,12 +1,13 @@
+#include "fit/confidence.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/conv_range.h"
-#include "analysis/ladder.h"
-#include "analysis/summary.h"
+#include "analysis/job.h"
+#include "analysis/match.h"
 #include "base/units.h"
-#include "report/report.h"
-#include "stack/match.h"
+#include "fit/conv_range.h"
+#include "fit/ladder.h"
 
 /* Operators whose result decides how large the next tensors are. */
 static const char *const deciding[] = {"aten::nonzero",    "aten::masked_select",     "aten::unique",
@@ -14,7 +15,7 @@ static const char *const deciding[] = {"aten::nonzero",    "aten::masked_select"
                                        "torchvision::nms", "aten::repeat_interleave", "aten::bincount",
                                        "aten::all"};
 
-uint64_t plm_report_deciding(const struct plm_summary *s)
+uint64_t plm_deciding_readbacks(const struct plm_summary *s)
 {
     uint64_t calls = 0;
     for (int d = 0; d < s->devices; d++)
@@ -97,14 +98,15 @@ static int describe_assumed(char out[256], const struct plm_summary *s, uint64_t
     return most && !chosen ? 1 : 2;
 }
 
-static void describe_workspaces(char out[256], uint64_t guessed, uint64_t low, uint64_t high)
+static void describe_workspaces(char out[256], const struct plm_conv_range *r)
 {
     char less[32], more[32];
     snprintf(
         out, 256,
         "the workspaces of %llu convolutions are estimated by a formula: they make the range %s lower and %s higher; "
         "`plimsoll calibrate` measures them",
-        (unsigned long long)guessed, plm_size_text(less, sizeof less, low), plm_size_text(more, sizeof more, high));
+        (unsigned long long)r->guessed, plm_size_text(less, sizeof less, r->low),
+        plm_size_text(more, sizeof more, r->high));
 }
 
 /* How much a doubt of so many bytes lowers the confidence: not at all up to 5 % of the peak. */
@@ -116,9 +118,11 @@ static int weighs(const struct plm_summary *s, uint64_t bytes)
     return bytes > peak / 20;
 }
 
-const char *plm_report_confidence(const struct plm_summary *s, char reasons[][256], int most, int *count)
+const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count)
 {
-    uint64_t calls = plm_report_deciding(s), refused = 0, each, guessed, low, high;
+    const struct plm_summary *s = &job->summary;
+    const struct plm_conv_range workspaces = plm_conv_range_most(job);
+    uint64_t calls = plm_deciding_readbacks(s), refused = 0, each;
     int n = 0, level = 0, grown = growth(s, &each); /* level: 0 high, 1 medium, 2 low */
     char text[256], why[PLM_STACK_WHY];
     static const char *const names[] = {"high", "medium", "low"};
@@ -141,9 +145,9 @@ const char *plm_report_confidence(const struct plm_summary *s, char reasons[][25
         REASON(1, "the history of the snapshot begins late: an earlier peak is not in it");
     if (plm_summary_has_note(s, "history-differs"))
         REASON(1, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
-    if (plm_conv_range_most(s, &guessed, &low, &high)) {
-        describe_workspaces(text, guessed, low, high);
-        REASON(weighs(s, low + high), "%s", text);
+    if (workspaces.guessed) {
+        describe_workspaces(text, &workspaces);
+        REASON(weighs(s, workspaces.low + workspaces.high), "%s", text);
     } else if (plm_summary_has_note(s, "conv-formula"))
         REASON(0, "the workspaces of convolutions are estimated by a formula; how much they matter is not recorded at "
                   "this level of detail");

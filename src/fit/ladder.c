@@ -1,12 +1,13 @@
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/conv_range.h"
-#include "analysis/summary.h"
+#include "analysis/job.h"
 #include "base/card.h"
+#include "fit/conv_range.h"
 
 #define MOST (1ull << 44) /* no card has more: sums cannot overflow */
 
@@ -71,8 +72,8 @@ uint64_t plm_ladder_other_end(const struct plm_summary *s, const struct plm_devi
     return strtoull(end, NULL, 10);
 }
 
-static struct plm_line *add(struct plm_ladder *l, const char *group, const char *name, uint64_t bytes,
-                            enum plm_line_kind kind, const char *reason)
+static struct plm_line *line_add(struct plm_ladder *l, const char *group, const char *name, uint64_t bytes,
+                                 enum plm_line_kind kind, const char *reason)
 {
     struct plm_line *line = &l->line[l->lines++];
     *line = (struct plm_line){.group = group, .bytes = bytes, .low = bytes, .high = bytes, .kind = kind};
@@ -81,15 +82,17 @@ static struct plm_line *add(struct plm_ladder *l, const char *group, const char 
     return line;
 }
 
-static void reserved(struct plm_ladder *l, const struct plm_summary *s, const struct plm_device_summary *d,
-                     uint64_t bytes)
+static void add_reserved(struct plm_ladder *l, const struct plm_job *job, const struct plm_lane *lane, uint64_t bytes)
 {
-    uint64_t other_end = plm_ladder_other_end(s, d);
+    const struct plm_device_summary *d = lane->summary;
+    const struct plm_conv_range workspaces = plm_conv_range(job, lane);
+    uint64_t other_end = plm_ladder_other_end(&job->summary, d);
     struct plm_line *line =
-        add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
-            d->caching ? "segments of PyTorch's allocator, which ran" : "allocations of the program");
-    plm_conv_range_widen(d, &line->low, &line->high);
-    if (d->conv_guessed)
+        line_add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
+                 d->caching ? "segments of PyTorch's allocator, which ran" : "allocations of the program");
+    line->low -= workspaces.low < line->low ? workspaces.low : line->low;
+    line->high += workspaces.high;
+    if (workspaces.guessed)
         snprintf(line->reason, sizeof line->reason, "workspaces of convolutions are estimated by a formula");
     if (!other_end)
         return;
@@ -118,7 +121,7 @@ static const char *purpose(const char *library)
 }
 
 /* `room`: what they took in all, so that a damaged record cannot make more of it. */
-static void libraries(struct plm_ladder *l, const struct plm_device_summary *d, uint64_t room)
+static void add_libraries(struct plm_ladder *l, const struct plm_device_summary *d, uint64_t room)
 {
     for (int i = 0; i < d->takers; i++) {
         const struct plm_taker *t = &d->taker[i];
@@ -127,7 +130,7 @@ static void libraries(struct plm_ladder *l, const struct plm_device_summary *d, 
         if (!bytes && !t->high)
             continue;
         room -= bytes;
-        line = add(l, "libraries", t->name, bytes, PLM_LINE_MODELLED, purpose(t->name));
+        line = line_add(l, "libraries", t->name, bytes, PLM_LINE_MODELLED, purpose(t->name));
         if (t->high) {
             line->low = t->low < bytes ? t->low : bytes;
             line->high = t->high > bytes ? t->high : bytes;
@@ -143,10 +146,13 @@ static uint64_t at_peak(const struct plm_device_summary *d)
     return sum < d->used_peak ? sum : d->used_peak;
 }
 
-struct plm_ladder plm_ladder_on(const struct plm_summary *s, const struct plm_device_summary *d,
-                                const struct plm_card *card)
+/* What the code below adds at most. */
+static_assert(PLM_LADDER_LINES >= 1 + PLM_TAKERS + 1 + PLM_OVERHEAD_LINES, "a ladder has a line for each part");
+
+struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card)
 {
-    const struct plm_context_memory context = plm_context_memory(s, d, card);
+    const struct plm_device_summary *d = lane->summary;
+    const struct plm_context_memory context = plm_context_memory(&job->summary, d, card);
     uint64_t inside = d->reserved_peak + d->libraries_peak, taken = at_peak(d), left = d->used_peak - taken;
     uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
     struct plm_ladder l = {.allocated = d->allocated_peak,
@@ -155,11 +161,11 @@ struct plm_ladder plm_ladder_on(const struct plm_summary *s, const struct plm_de
                            .other = d->used_peak > inside ? d->used_peak - inside : 0,
                            .context = context.bytes,
                            .device_used = d->used_peak + context.bytes};
-    reserved(&l, s, d, held);
-    libraries(&l, d, taken);
+    add_reserved(&l, job, lane, held);
+    add_libraries(&l, d, taken);
     if (left > held)
-        add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED,
-            "what the program itself took from the card");
+        line_add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED,
+                 "what the program itself took from the card");
     for (int i = 0; i < context.lines; i++)
         l.line[l.lines++] = context.line[i];
     for (int i = 0; i < l.lines; i++) {
@@ -169,9 +175,9 @@ struct plm_ladder plm_ladder_on(const struct plm_summary *s, const struct plm_de
     return l;
 }
 
-struct plm_ladder plm_ladder(const struct plm_summary *s, const struct plm_device_summary *d)
+struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane)
 {
-    return plm_ladder_on(s, d, NULL);
+    return plm_ladder_on(job, lane, NULL);
 }
 
 enum plm_verdict plm_ladder_fit(const struct plm_ladder *l, uint64_t usable)

@@ -1,4 +1,4 @@
-#include "stack/match.h"
+#include "analysis/match.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-#include "study/evaluate/outcome.h"
+#include "fit/outcome.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/job.h"
-#include "analysis/ladder.h"
+#include "fit/ladder.h"
 #include "base/error.h"
-#include "study/evaluate/workload.h"
 #include "fit/fit.h"
-#include "report/report.h"
+#include "fit/confidence.h"
 
 /* As `plimsoll fit` finds it; what was reserved, where the record cannot be asked. */
 static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
@@ -25,41 +25,17 @@ static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
     return least;
 }
 
-/*
- * What was reserved when a sampler looked that was started as the model set out for the card: parameters and buffers go there one
- * after the other, each at the cost of a call and its bytes. If the model arrives first, what the optimizer made for it is there as well, but no
- * batch yet: loading the first one takes longer than anything before it.
- */
-static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload *w)
-{
-    double left;
-    if (!w || w->first_sample != PLM_SAMPLE_LATE)
-        return 0;
-    left = w->sampler_ms * 1e-3;
-    for (size_t i = 0; i < lane->blocks; i++) {
-        const struct plm_block *b = &lane->block[i];
-        if (b->category == PLM_CATEGORY_INPUTS)
-            return b->alloc_at ? plm_lane_reserved(lane, b->alloc_at - 1) : 0;
-        if (b->category != PLM_CATEGORY_PARAMETERS && b->category != PLM_CATEGORY_BUFFERS)
-            continue;
-        left -= w->copy_call_us * 1e-6 + (double)b->bytes / (w->copy_gbs * 1e9);
-        if (left < 0)
-            return plm_lane_reserved(lane, b->alloc_at);
-    }
-    return 0;
-}
-
-static void fill(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
+static void fill(const struct plm_job *job, struct plm_outcome *o)
 {
     const struct plm_lane *lane = plm_job_largest(job);
-    const struct plm_ladder ladder = plm_ladder(&job->summary, lane->summary);
+    const struct plm_ladder ladder = plm_ladder(job, lane);
     const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
     const char *torch = plm_summary_config(&job->summary, "torch"),
                *seconds = plm_summary_config(&job->summary, "seconds");
     char reasons[8][256];
     int n;
     snprintf(o->torch, sizeof o->torch, "%s", torch ? torch : "");
-    snprintf(o->confidence, sizeof o->confidence, "%s", plm_report_confidence(&job->summary, reasons, 8, &n));
+    snprintf(o->confidence, sizeof o->confidence, "%s", plm_confidence(job, reasons, 8, &n));
     o->seconds = seconds ? strtod(seconds, NULL) : job->summary.seconds;
     o->allocated = ladder.allocated;
     o->reserved = ladder.reserved;
@@ -72,7 +48,6 @@ static void fill(const struct plm_job *job, const struct plm_workload *workload,
     o->low = ladder.low;
     o->high = ladder.high;
     o->least = least_of(job, lane);
-    o->early = early_of(lane, workload);
 }
 
 uint64_t plm_outcome_used(const struct plm_outcome *o)
@@ -80,7 +55,7 @@ uint64_t plm_outcome_used(const struct plm_outcome *o)
     return o->reserved + o->outside + o->context;
 }
 
-void plm_outcome_of(const struct plm_job *job, const struct plm_workload *workload, struct plm_outcome *o)
+void plm_outcome_of(const struct plm_job *job, struct plm_outcome *o)
 {
     const char *code = plm_summary_config(&job->summary, "exit");
     *o = (struct plm_outcome){0};
@@ -91,20 +66,7 @@ void plm_outcome_of(const struct plm_job *job, const struct plm_workload *worklo
     else if (job->summary.full)
         snprintf(o->why, sizeof o->why, "the disk was full: the record does not hold all of the run");
     else {
-        fill(job, workload, o);
+        fill(job, o);
         o->done = true;
     }
-}
-
-int plm_outcome_read(const char *record, const struct plm_workload *workload, struct plm_outcome *o,
-                     struct plm_error *error)
-{
-    struct plm_job *job;
-    int status = plm_job_read(record, &job, error);
-    *o = (struct plm_outcome){0};
-    if (status)
-        return status;
-    plm_outcome_of(job, workload, o);
-    plm_job_free(job);
-    return 0;
 }

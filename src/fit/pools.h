@@ -3,8 +3,8 @@
  * allocated in a capture. Others are there too, from the warm-up before it; as pools share no segment, all blocks of a
  * segment that holds a captured one are. The lane is only read. Returns 0 or PLM_ENOMEM.
  */
-#ifndef PLM_ALLOCATOR_POOLS_H
-#define PLM_ALLOCATOR_POOLS_H
+#ifndef PLM_FIT_POOLS_H
+#define PLM_FIT_POOLS_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  * From the tensors to what nvidia-smi would show: each step of memory that a job takes on a card, and
  * whether that fits. Pure functions; any thread.
  */
-#ifndef PLM_LADDER_H
-#define PLM_LADDER_H
+#ifndef PLM_FIT_LADDER_H
+#define PLM_FIT_LADDER_H
 
 #include <stdint.h>
 
@@ -11,6 +11,8 @@
 
 struct plm_card;
 struct plm_device_summary;
+struct plm_job;
+struct plm_lane;
 struct plm_summary;
 
 /* What driver, runtime and loaded code take: one line each, and their sum. */
@@ -25,7 +27,7 @@ struct plm_context_memory {
 struct plm_context_memory plm_context_memory(const struct plm_summary *summary, const struct plm_device_summary *device,
                                              const struct plm_card *card);
 
-enum { PLM_LADDER_LINES = 24 };
+enum { PLM_LADDER_LINES = 24 }; /* ladder.c holds it against what there can be */
 struct plm_ladder {
     uint64_t allocated; /* measured: blocks that PyTorch's allocator handed out */
     uint64_t reserved; /* measured: segments that it holds */
@@ -40,10 +42,9 @@ struct plm_ladder {
     struct plm_line line[PLM_LADDER_LINES];
     int lines;
 };
-struct plm_ladder plm_ladder(const struct plm_summary *summary, const struct plm_device_summary *device);
+struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane);
 /* On another card: its context is of another size. What the libraries took stays. */
-struct plm_ladder plm_ladder_on(const struct plm_summary *summary, const struct plm_device_summary *device,
-                                const struct plm_card *card);
+struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card);
 
 /* What a second run reserved, with every result full that decides the size of tensors; 0: there was none. */
 uint64_t plm_ladder_other_end(const struct plm_summary *summary, const struct plm_device_summary *device);
