@@ -1,6 +1,7 @@
 # The commands a newcomer types. Meson does the work; tools/setup gets what is missing, once.
 BUILD ?= build
 TORCH ?= 2.15.0
+comma = ,
 
 .PHONY: all build demo test bench lint format sanitize install clean help
 all: build
@@ -8,24 +9,28 @@ all: build
 # Puts Meson and Ninja of an environment that tools/setup makes on the PATH of a recipe.
 tools = PATH="$$(tools/setup $(1))/bin:$$PATH" && export PATH
 python = python="$$(tools/setup torch $(TORCH))/bin/python"
+# compile FOLDER,TARGETS,OPTIONS: sets the folder up and builds, with one line of progress.
+compile = { [ -f $(1)/build.ninja ] || tools/quiet "setting the build up" meson setup $(3) $(1); } && \
+	tools/quiet "building" ninja -C $(1) $(2)
 
 build: ## build the program, build/plimsoll (the default)
-	@$(call tools,build) && { [ -f $(BUILD)/build.ninja ] || meson setup $(BUILD); } && ninja -C $(BUILD)
+	@$(call tools,build) && $(call compile,$(BUILD),program)
 
 demo: build ## the memory of a GPT-2 training, without a GPU
 	@$(python) && $(BUILD)/plimsoll -- "$$python" examples/train_gpt2.py
 
 # A build folder that was made before cmocka was there has no unit tests yet.
-test: build ## run the tests (TEST_ARGS='-k NAME' for some; see tests/run --help)
-	@$(call tools,test) && \
-	{ grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || meson setup --reconfigure $(BUILD) >/dev/null; } && \
-	tests/run --build $(BUILD) --torch $(TORCH) $(TEST_ARGS)
+test: ## run the tests (TEST_ARGS='-k NAME' for some; see tests/run --help)
+	@$(call tools,test) && { [ ! -f $(BUILD)/build.ninja ] || grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || \
+	tools/quiet "setting the build up again" meson setup --reconfigure $(BUILD); } && \
+	$(call compile,$(BUILD)) && tests/run --build $(BUILD) --torch $(TORCH) $(TEST_ARGS)
 
 bench: build ## measure speed (BENCH_ARGS); with TRUTH=FILE.csv accuracy, against runs on real cards
 ifdef TRUTH
 	@PLM_BUILD=$(BUILD) bench/accuracy "$(TRUTH)" $(BENCH_ARGS)
 else
-	@$(call tools,build) && $(python) && PLM_BUILD=$(BUILD) PLM_TEST_PYTHON="$$python" bench/run $(BENCH_ARGS)
+	@$(call tools,build) && $(call compile,$(BUILD),bench/synth bench/parse) && $(python) && \
+	PLM_BUILD=$(BUILD) PLM_TEST_PYTHON="$$python" bench/run $(BENCH_ARGS)
 endif
 
 lint: ## check formatting and look for likely mistakes
@@ -35,13 +40,12 @@ format: ## lay out all C files
 	@tools/lint format
 
 sanitize: ## run the unit tests with AddressSanitizer and UBSan
-	@$(call tools,test) && { [ -f build-asan/build.ninja ] || \
-	meson setup -Db_sanitize=address,undefined -Db_lundef=false build-asan; } && ninja -C build-asan && \
+	@$(call tools,test) && $(call compile,build-asan,,-Db_sanitize=address$(comma)undefined -Db_lundef=false) && \
 	tests/run --build build-asan meson
 
 install: build ## install (PREFIX=/usr/local, DESTDIR)
 	@$(call tools,build) && { [ -z "$(PREFIX)" ] || meson configure "-Dprefix=$(PREFIX)" $(BUILD); } && \
-	meson install -C $(BUILD)
+	meson install --no-rebuild -C $(BUILD)
 
 clean: ## remove what was built; the environments in the cache stay
 	rm -rf build build-asan build-lint build-fuzz
