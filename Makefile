@@ -3,7 +3,7 @@ BUILD ?= build
 TORCH ?= 2.15.0
 comma = ,
 
-.PHONY: all build demo test bench lint format sanitize install clean help
+.PHONY: all build demo test bench wheel lint format sanitize install clean help
 all: build
 
 # Puts Meson and Ninja of an environment that tools/setup makes on the PATH of a recipe.
@@ -33,6 +33,9 @@ else
 	PLM_BUILD=$(BUILD) PLM_TEST_PYTHON="$$python" bench/run $(BENCH_ARGS)
 endif
 
+wheel: ## a wheel that pip installs elsewhere, in dist/
+	@$(call tools,wheel) && tools/wheel
+
 lint: ## check formatting and look for likely mistakes
 	@tools/lint
 
@@ -48,7 +51,7 @@ install: build ## install (PREFIX=/usr/local, DESTDIR)
 	meson install --no-rebuild -C $(BUILD)
 
 clean: ## remove what was built; the environments in the cache stay
-	rm -rf build build-asan build-lint build-fuzz
+	rm -rf build build-asan build-lint build-fuzz build-wheel dist
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
