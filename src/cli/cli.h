@@ -88,10 +88,12 @@ struct plm_launch {
     const char *record; /* absolute path */
     const char *entry; /* folder of a sitecustomize.py to enter Python by, in place of the hook; NULL: the hook */
     char **command;
-    int quiet_fd; /* >= 0: the command's output goes there (doctor) */
+    bool silent; /* the command reads and writes nothing */
 };
 /* Returns the child's pid; or -1 with the errno of exec or fork in *failure. */
 pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
+/* Runs it to its end, as plm_child_ask() does. */
+int plm_launch_ask(const struct plm_launch *launch, int seconds, char *answer, size_t size);
 
 /* progress.c: writes what the line on stderr says of a command that runs. */
 typedef void plm_progress_text(char *out, size_t size, void *context);
@@ -105,10 +107,6 @@ void plm_job_name(char *out, size_t size, char **command);
 int plm_absolute(char *out, size_t size, const char *path);
 /* Puts ours before the user's own value of an environment variable with colons. */
 void plm_prepend(const char *name, const char *value);
-/* Starts it, after `prepare` in the child. Its pid; or -1 with the errno of exec or fork in *failure. */
-pid_t plm_command_start(char **command, void (*prepare)(void *), void *context, int *failure);
-/* From now on, signals of other processes reach the command that plm_await() waits for. */
-void plm_forward_signals(void);
 /* Waits for the command, showing progress; its wait status. */
 int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* Says that exec failed with this errno; the exit status for it. */

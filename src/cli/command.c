@@ -1,33 +1,13 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
+#include "base/memory.h"
 #include "cli/cli.h"
-
-static volatile sig_atomic_t child_pid;
-
-/* The terminal sends its signals to the command too; what another process sends only to us is passed on. */
-static void forward(int number, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (child_pid > 0 && info->si_code <= 0)
-        kill((pid_t)child_pid, number);
-}
-
-void plm_forward_signals(void)
-{
-    static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
-        sigaction(passed[i], &action, NULL);
-}
 
 void plm_job_name(char *out, size_t size, char **command)
 {
@@ -59,66 +39,30 @@ int plm_absolute(char *out, size_t size, const char *path)
 void plm_prepend(const char *name, const char *value)
 {
     const char *old = getenv(name);
-    char *joined;
-    if (!old || !*old) {
-        setenv(name, value, 1);
-        return;
-    }
-    if (asprintf(&joined, "%s:%s", value, old) < 0)
-        return;
+    char *joined = old && *old ? plm_asprintf("%s:%s", value, old) : plm_strdup(value);
     setenv(name, joined, 1);
     free(joined);
 }
 
-pid_t plm_command_start(char **command, void (*prepare)(void *), void *context, int *failure)
-{
-    int channel[2], code = 0;
-    pid_t child;
+struct awaiting {
+    struct plm_progress progress;
+    plm_progress_text *text;
+    void *context;
+};
 
-    *failure = 0;
-    if (pipe2(channel, O_CLOEXEC)) {
-        *failure = errno;
-        return -1;
-    }
-    child = fork();
-    if (child == 0) {
-        prepare(context);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
-        execvp(command[0], command);
-        code = errno;
-        if (write(channel[1], &code, sizeof code) < 0)
-            _exit(PLM_EXIT_CANNOT);
-        _exit(PLM_EXIT_NOT_FOUND);
-    }
-    if (child < 0)
-        *failure = errno;
-    close(channel[1]);
-    if (child > 0 && read(channel[0], &code, sizeof code) == sizeof code) {
-        *failure = code;
-        child = -1;
-    }
-    close(channel[0]);
-    return child;
+static void show_progress(void *context)
+{
+    struct awaiting *a = context;
+    plm_progress_show(&a->progress, a->text, a->context);
 }
 
 int plm_await(pid_t child, plm_progress_text *text, void *context)
 {
-    const struct timespec pause = {0, 100 * 1000 * 1000};
-    struct plm_progress progress;
-    int status = 0;
-    child_pid = child;
-    plm_progress_start(&progress);
-    if (!progress.active)
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
-    else
-        while (waitpid(child, &status, WNOHANG) == 0) {
-            plm_progress_show(&progress, text, context);
-            nanosleep(&pause, NULL);
-        }
-    plm_progress_stop(&progress);
-    child_pid = 0;
+    struct awaiting a = {.text = text, .context = context};
+    int status;
+    plm_progress_start(&a.progress);
+    status = plm_child_wait(child, a.progress.active ? show_progress : NULL, &a);
+    plm_progress_stop(&a.progress);
     return status;
 }
 

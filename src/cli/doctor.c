@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/catalogue.h"
+#include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
 
 /* Each line of the answer is a finding: good, a problem, and what to do about it. */
 static int problems;
+
+/* Seconds that an interpreter gets to answer. */
+enum { PATIENCE = 300 };
 
 static void good(const char *what, const char *detail)
 {
@@ -46,32 +48,11 @@ static void check_machine(void)
 }
 
 /* Runs PYTHON with a short program and gives its first line of output. */
-static int ask(const char *python, const char *program, char *answer, size_t size)
+static void ask(const char *python, const char *program, char *answer, size_t size, int *failure)
 {
-    int channel[2], status = -1;
-    ssize_t n, at = 0;
-    pid_t child;
-    if (pipe(channel))
-        return -1;
-    child = fork();
-    if (child == 0) {
-        dup2(channel[1], STDOUT_FILENO);
-        close(channel[0]);
-        close(channel[1]);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(125);
-        execlp(python, python, "-c", program, (char *)NULL);
-        _exit(errno == ENOENT ? 127 : 126);
-    }
-    close(channel[1]);
-    while (child > 0 && (n = read(channel[0], answer + at, size - 1 - (size_t)at)) > 0)
-        at += n;
-    answer[at] = '\0';
+    const char *const words[] = {python, "-c", program, NULL};
+    plm_child_ask(&(struct plm_child){.words = words}, PATIENCE, answer, size, failure);
     answer[strcspn(answer, "\n")] = '\0';
-    close(channel[0]);
-    if (child > 0)
-        waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Looks at the files only: importing a CUDA build fails where its libraries are missing. */
@@ -89,45 +70,27 @@ static void try_import(const char *python, const struct plm_install *install)
 {
     static char code[] = "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); "
                          "print(torch.cuda.get_device_name())";
-    char *command[] = {(char *)python, "-c", code, NULL}, answer[512];
+    char *command[] = {(char *)python, "-c", code, NULL}, answer[8192], last[PLM_LAST_LINE];
     const struct plm_catalogue_entry *gpu;
     struct plm_catalogue catalogue;
     struct plm_error error;
-    int channel[2], failure, status = -1;
-    ssize_t n, at = 0;
-    pid_t child;
 
     if (plm_catalogue_load(&catalogue, install, &error) < 0 ||
         plm_catalogue_find(&catalogue, install, "a100-80gb", &gpu, &error) < 0) {
         problem("GPU files", error.text, "mend or remove that file");
         return;
     }
-    if (pipe(channel))
-        return;
-    child = plm_launch_start(&(struct plm_launch){.install = install,
-                                                  .gpu = gpu,
-                                                  .gpus = 1,
-                                                  .detail = "off",
-                                                  .assume = PLM_ASSUME_NOTHING,
-                                                  .command = command,
-                                                  .quiet_fd = channel[1]},
-                             &failure);
-    close(channel[1]);
-    while (child > 0 && (n = read(channel[0], answer + at, sizeof answer - 1 - (size_t)at)) > 0)
-        at += n;
-    answer[at] = '\0';
-    close(channel[0]);
-    if (child > 0)
-        waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (plm_launch_ask(&(struct plm_launch){.install = install,
+                                            .gpu = gpu,
+                                            .gpus = 1,
+                                            .detail = "off",
+                                            .assume = PLM_ASSUME_NOTHING,
+                                            .command = command},
+                       PATIENCE, answer, sizeof answer) == 0)
         good("virtual GPU", "PyTorch sees it and allocates on it");
     else {
-        char *last = strrchr(answer, '\n');
-        if (last && !last[1]) {
-            *last = '\0';
-            last = strrchr(answer, '\n');
-        }
-        problem("virtual GPU", last ? last + 1 : answer, "please report this with the versions above");
+        plm_child_last_line(fmemopen(answer, strlen(answer), "r"), false, last);
+        problem("virtual GPU", last, "please report this with the versions above");
     }
     plm_catalogue_free(&catalogue);
 }
@@ -135,14 +98,15 @@ static void try_import(const char *python, const struct plm_install *install)
 static void check_python(const char *python, const struct plm_install *install)
 {
     char answer[512], text[256], version[64] = "", cuda[32] = "", kind[16] = "";
-    int status = ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer);
+    int failure = 0;
 
-    if (status == 127) {
+    ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer, &failure);
+    if (failure == ENOENT) {
         problem("Python", "cannot be started", "name the interpreter of your job: plimsoll doctor /path/to/python");
         return;
     }
     good("Python", answer);
-    ask(python, find_torch, answer, sizeof answer);
+    ask(python, find_torch, answer, sizeof answer, &failure);
     if (!strcmp(answer, "none") || sscanf(answer, "%63s %31s %15s", version, cuda, kind) != 3) {
         problem("PyTorch", "not installed for this interpreter",
                 "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "

@@ -1,14 +1,14 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "cli/estimate.h"
 #include "study/estimate/method.h"
-#include "study/evaluate/bench.h"
 
 enum { LEADING = 12 };
 
@@ -27,16 +27,15 @@ static const struct way {
      {"plimsoll", "describe", "-f", "-o"}},
 };
 
-/* In the child. */
-static void become(const struct way *way, const char *path, const char *log, const char *gpu, char **command)
+static pid_t start(const struct way *way, const char *path, const char *log, const char *gpu, char **command,
+                   int *failure)
 {
     size_t words = 0, n = 0;
     const char **all;
+    pid_t pid;
     while (command[words])
         words++;
-    all = calloc(LEADING + words + 8, sizeof *all);
-    if (!all)
-        _exit(126);
+    all = plm_calloc(LEADING + words + 8, sizeof *all);
     for (int i = 0; i < LEADING && way->word[i]; i++)
         all[n++] = way->word[i];
     all[n++] = path;
@@ -47,30 +46,9 @@ static void become(const struct way *way, const char *path, const char *log, con
     all[n++] = "--";
     for (size_t i = 0; i < words; i++)
         all[n++] = command[i];
-    plm_child_quiet(log);
-    execv("/proc/self/exe", (char *const *)all);
-    _exit(127);
-}
-
-/* What plimsoll said last, else what the command did. */
-static void last_line(const char *log, char *out, size_t size)
-{
-    char line[1024];
-    FILE *file = fopen(log, "re");
-    bool own = false;
-    out[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        const bool ours = !strncmp(line, "plimsoll: ", 10);
-        line[strcspn(line, "\r\n")] = '\0';
-        for (char *c = line; *c; c++)
-            if ((unsigned char)*c < 0x20 || *c == 0x7f)
-                *c = '?';
-        if (*line && (ours || !own))
-            snprintf(out, size, "%.180s", line + (ours ? 10 : 0));
-        own |= ours;
-    }
-    if (file)
-        fclose(file);
+    pid = plm_child_start(&(struct plm_child){.words = all, .self = true, .log = log}, failure);
+    free(all);
+    return pid;
 }
 
 /* Progress is one line on a terminal, and gone afterwards. */
@@ -83,27 +61,23 @@ static void tell(const char *what)
 static int make(const struct way *way, const char *gpu, char **command, struct plm_estimate_captures *c, int at,
                 struct plm_error *error)
 {
-    char folder[PLM_SCRATCH], log[PLM_SCRATCH + 8], line[200];
-    int status;
+    char folder[PLM_SCRATCH], log[PLM_SCRATCH + 8], line[PLM_LAST_LINE];
+    int status, failure;
     pid_t pid;
     memcpy(folder, c->folder, sizeof folder);
     snprintf(c->path[at], sizeof c->path[at], "%s/%s", folder, way->file);
     snprintf(log, sizeof log, "%s/log", folder);
     tell(way->what);
-    pid = fork();
-    if (pid == 0)
-        become(way, c->path[at], log, gpu, command);
+    pid = start(way, c->path[at], log, gpu, command, &failure);
     if (pid < 0)
-        return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(errno));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return plm_fail(error, PLM_EIO, "cannot wait for a process: %s", strerror(errno));
+        return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
+    status = plm_child_wait(pid, NULL, NULL);
     tell(NULL);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(c->path[at], R_OK) == 0) {
         c->file[c->files++] = c->path[at];
         return 0;
     }
-    last_line(log, line, sizeof line);
+    plm_child_last_line(fopen(log, "re"), true, line);
     snprintf(c->why[at], sizeof c->why[at], "%s failed: %s", way->what, line[0] ? line : "it said nothing");
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/catalogue.h"
+#include "base/child.h"
 #include "base/install.h"
 #include "cli/cli.h"
 
@@ -77,24 +78,39 @@ static void set_environment(const struct plm_launch *l, const char *device, cons
 struct start {
     const struct plm_launch *launch;
     const char *device, *audit;
+    char held[2][64];
 };
 
 /* In the child. */
 static void prepare(void *context)
 {
     const struct start *s = context;
-    const struct plm_launch *l = s->launch;
-    set_environment(l, s->device, s->audit);
-    if (l->quiet_fd >= 0) {
-        dup2(l->quiet_fd, STDOUT_FILENO);
-        dup2(l->quiet_fd, STDERR_FILENO);
-    }
+    set_environment(s->launch, s->device, s->audit);
+}
+
+static struct plm_child make_child(const struct plm_launch *l, struct start *s)
+{
+    s->launch = l;
+    s->device = preloadable(l->install->device, s->held[0], sizeof s->held[0]);
+    s->audit = preloadable(l->install->audit, s->held[1], sizeof s->held[1]);
+    return (struct plm_child){.words = (const char *const *)l->command,
+                              .prepare = prepare,
+                              .context = s,
+                              .log = l->silent ? "/dev/null" : NULL,
+                              .errors = true};
 }
 
 pid_t plm_launch_start(const struct plm_launch *l, int *failure)
 {
-    char held[2][64];
-    struct start start = {l, preloadable(l->install->device, held[0], sizeof held[0]),
-                          preloadable(l->install->audit, held[1], sizeof held[1])};
-    return plm_command_start(l->command, prepare, &start, failure);
+    struct start start;
+    const struct plm_child child = make_child(l, &start);
+    return plm_child_start(&child, failure);
+}
+
+int plm_launch_ask(const struct plm_launch *l, int seconds, char *answer, size_t size)
+{
+    struct start start;
+    const struct plm_child child = make_child(l, &start);
+    int failure;
+    return plm_child_ask(&child, seconds, answer, size, &failure);
 }

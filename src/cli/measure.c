@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
 #include "base/options.h"
@@ -239,6 +240,7 @@ static int finish(const struct request *r, int status)
 
 static int measure(struct request *r)
 {
+    const struct plm_child start = {.words = (const char *const *)r->command, .prepare = prepare, .context = r};
     struct plm_error error = {0};
     int failure, status;
     pid_t child;
@@ -247,8 +249,8 @@ static int measure(struct request *r)
     r->still = plm_meter_settle(&r->meter, SAMPLE_US, SETTLE, PATIENCE_MS, &r->before);
     if (plm_scratch_make("measure", r->folder, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    plm_forward_signals();
-    child = plm_command_start(r->command, prepare, r, &failure);
+    plm_child_forward_signals();
+    child = plm_child_start(&start, &failure);
     if (child < 0) {
         plm_scratch_remove(r->folder);
         return plm_could_not_start(r->command[0], failure);

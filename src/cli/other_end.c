@@ -1,5 +1,3 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,31 +31,13 @@ static void write_figures(const struct plm_summary *s)
     }
 }
 
-/* Its output was seen once already and its input is used up. */
-static pid_t start(struct plm_launch *launch)
-{
-    int failure, nothing = open("/dev/null", O_RDWR | O_CLOEXEC), input = dup(STDIN_FILENO);
-    pid_t child;
-    launch->quiet_fd = nothing;
-    if (nothing >= 0)
-        dup2(nothing, STDIN_FILENO);
-    child = plm_launch_start(launch, &failure);
-    if (input >= 0) {
-        dup2(input, STDIN_FILENO);
-        close(input);
-    }
-    if (nothing >= 0)
-        close(nothing);
-    return child;
-}
-
 bool plm_other_end(const struct plm_launch *first, int command_status)
 {
     struct plm_launch launch = *first;
     char path[PATH_MAX];
     struct plm_record_file file;
     struct plm_summary s;
-    int status = -1;
+    int status = -1, failure;
     pid_t child;
     bool done;
 
@@ -66,8 +46,9 @@ bool plm_other_end(const struct plm_launch *first, int command_status)
     if (plm_record_create(path, true, &file, NULL) < 0)
         return false;
     launch.record = path;
+    launch.silent = true; /* its output was seen once already, and its input is used up */
     launch.assume = (struct plm_assume){true, 1};
-    child = start(&launch);
+    child = plm_launch_start(&launch, &failure);
     if (child > 0)
         status = plm_await(child, plm_progress_of_record, file.header);
     plm_record_close(&file);

@@ -9,6 +9,7 @@
 
 #include "analysis/job.h"
 #include "base/catalogue.h"
+#include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
 #include "base/options.h"
@@ -214,7 +215,7 @@ static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogu
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     setenv("PLIMSOLL_RECORD", record, 1);
     describe(o, launch->gpu, stack, launch->command);
-    plm_forward_signals();
+    plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
     child = plm_launch_start(launch, &failure);
     if (child < 0) {
@@ -307,7 +308,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     struct plm_catalogue catalogue;
     struct plm_stack_list stacks = {0};
     struct plm_install install;
-    struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
+    struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING};
     struct plm_error error;
     int status = check(o, &launch.assume);
     if (status)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/catalogue.h"
+#include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
 #include "base/options.h"
@@ -174,7 +175,7 @@ static int run(const struct request *r, const struct plm_launch *launch, const c
     close(fd);
     s.path = path;
     set_environment(r, output, path);
-    plm_forward_signals();
+    plm_child_forward_signals();
     child = plm_launch_start(launch, &failure);
     if (child < 0) {
         unlink(path);
@@ -189,7 +190,7 @@ static int run(const struct request *r, const struct plm_launch *launch, const c
 /* The card is never seen: the command has no GPU. But the libraries that stand in for NVIDIA's want to know one. */
 static int capture(struct request *r, char **command)
 {
-    struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING, .quiet_fd = -1};
+    struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING};
     struct plm_catalogue catalogue;
     struct plm_install install;
     struct plm_error error;

@@ -392,40 +392,13 @@ static void test_results(void **state)
     assert_contains(error.text, ":2: allocated is \"\"");
 }
 
-/* ---- why something failed ---- */
-
-static void test_last_line(void **state)
-{
-    static const struct {
-        const char *text, *workload, *own;
-    } logs[] = {
-        {"loss 1\nplimsoll: 2 iterations, 3 are needed\n", "loss 1", "2 iterations, 3 are needed"},
-        {"KeyError: x\nplimsoll: the command failed with status 1\n", "KeyError: x", "KeyError: x"},
-        {"plimsoll: no PyTorch\n", "no PyTorch", "no PyTorch"},
-        {"a\033[1mb\r\n\n", "a?[1mb", "a?[1mb"},
-        {"", "", ""},
-    };
-    const char *path = unit_path("log");
-    char line[PLM_LAST_LINE];
-    (void)state;
-    for (size_t i = 0; i < COUNT(logs); i++) {
-        unit_write(path, logs[i].text, strlen(logs[i].text));
-        plm_last_line(path, false, line);
-        assert_string_equal(line, logs[i].workload);
-        plm_last_line(path, true, line);
-        assert_string_equal(line, logs[i].own);
-    }
-    plm_last_line(unit_path("no log"), true, line);
-    assert_string_equal(line, "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_later),     cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_tools),     cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_answers),   cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_results),   cmocka_unit_test(test_last_line),
+        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_later),   cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_tools),   cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_answers), cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_results),
     };
     return RUN(tests);
 }

@@ -1,13 +1,11 @@
 /* In a child of the bench: one capture of a run on the CPU, and what the methods say about it. */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/error.h"
 #include "study/estimate/capture.h"
 #include "study/evaluate/bench.h"
@@ -15,19 +13,16 @@
 enum { CANNOT = 125 };
 
 /* Not left behind if this process is ended. */
-static _Noreturn void become_trace(const struct plm_bench *bench, size_t run, const char *path, const char *log)
+static pid_t start_trace(const struct plm_bench *bench, size_t run, const char *path, const char *log)
 {
-    struct plm_command command;
+    struct plm_bench_command command;
     const char *word[48] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, "--"};
-    int n = 7;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    int n = 7, failure;
     plm_bench_command(bench, run, &command);
     for (int i = 0; command.word[i]; i++)
         word[n++] = command.word[i];
     word[n] = NULL;
-    plm_child_quiet(log);
-    execv("/proc/self/exe", (char *const *)word);
-    _exit(127);
+    return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log, .bound = true}, &failure);
 }
 
 static int capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
@@ -36,14 +31,10 @@ static int capture(const struct plm_bench *bench, size_t run, const char *path, 
     int status;
     pid_t pid;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    pid = fork();
-    if (pid == 0)
-        become_trace(bench, run, path, log);
+    pid = start_trace(bench, run, path, log);
     if (pid < 0)
         return PLM_EIO;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return PLM_EIO;
+    status = plm_child_wait(pid, NULL, NULL);
     clock_gettime(CLOCK_MONOTONIC, &end);
     *seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : PLM_EIO;

@@ -11,6 +11,7 @@
 #define PLM_EVALUATE_BENCH_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/card.h"
 #include "study/estimate/method.h"
@@ -81,18 +82,13 @@ void plm_bench_free(struct plm_bench *bench);
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size);
 
 /* child.c: the words of the workload's command, from the interpreter on, ended by NULL. The strings are in `command` and the bench. */
-struct plm_command {
+struct plm_bench_command {
     const char *word[24];
     char script[4096], batch[24], mode[12];
 };
-void plm_bench_command(const struct plm_bench *bench, size_t run, struct plm_command *command);
-/* Standard output and error go to that file, standard input is empty. Ends the process if that is not possible. */
-void plm_child_quiet(const char *log);
-/* What a failed workload said last, as far as it is plain text; what plimsoll said if that is nothing, or if `own` and it says more. */
-enum { PLM_LAST_LINE = 160 };
-void plm_last_line(const char *log, bool own, char out[PLM_LAST_LINE]);
-/* Becomes `plimsoll run` of the workload. */
-_Noreturn void plm_child_record(const struct plm_bench *bench, size_t run);
+void plm_bench_command(const struct plm_bench *bench, size_t run, struct plm_bench_command *command);
+/* Starts `plimsoll run` of the workload, with its output in a log; as plm_child_start(). */
+pid_t plm_bench_start_record(const struct plm_bench *bench, size_t run, int *failure);
 
 /* ask.c: captures the run with `plimsoll trace`; for `ask` of the settings. */
 int plm_bench_ask(const struct plm_bench *bench, size_t run);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/error.h"
 #include "study/evaluate/bench.h"
 
@@ -68,22 +69,30 @@ static bool next(const struct pool *p, size_t *run, enum part *part)
     return false;
 }
 
+struct asking {
+    const struct plm_bench *bench;
+    size_t run;
+};
+
+static int ask_in_child(void *context)
+{
+    const struct asking *a = context;
+    return a->bench->settings->ask(a->bench, a->run);
+}
+
 static int begin(struct pool *p, size_t run, enum part part, struct plm_error *error)
 {
+    const struct plm_child ask = {.body = ask_in_child, .context = &(struct asking){p->bench, run}};
     struct slot *slot = p->slot;
+    int failure;
     while (slot->pid)
         slot++;
     slot->run = run;
     slot->part = part;
-    slot->pid = fork();
-    if (slot->pid == 0) {
-        if (part == RECORD)
-            plm_child_record(p->bench, run);
-        _exit(p->bench->settings->ask(p->bench, run));
-    }
+    slot->pid = part == RECORD ? plm_bench_start_record(p->bench, run, &failure) : plm_child_start(&ask, &failure);
     if (slot->pid < 0) {
         slot->pid = 0;
-        return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(errno));
+        return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
     }
     p->busy++;
     return 0;
@@ -106,7 +115,7 @@ static int end_record(struct pool *p, size_t index, const struct rusage *usage, 
     if (plm_workload_outcome(run->workload, record, &run->outcome, &why) < 0)
         snprintf(run->outcome.why, sizeof run->outcome.why, "%.199s", why.text);
     if (!run->outcome.done) {
-        plm_last_line(log, false, line);
+        plm_child_last_line(fopen(log, "re"), false, line);
         if (line[0])
             snprintf(run->outcome.why, sizeof run->outcome.why, "%.190s", line);
     }
@@ -156,7 +165,7 @@ static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error
         return status;
     unlink(file);
     if (wait_status || missing(p->bench, run)) {
-        plm_last_line(log, true, line);
+        plm_child_last_line(fopen(log, "re"), true, line);
         give_up(p->bench, run, missing(p->bench, run), line[0] ? line : "the capture failed and did not say why");
         p->failed++;
     } else
@@ -206,8 +215,7 @@ static void stop(struct pool *p)
             kill(p->slot[i].pid, SIGTERM);
     for (int i = 0; i < p->jobs; i++)
         if (p->slot[i].pid > 0)
-            while (waitpid(p->slot[i].pid, NULL, 0) < 0 && errno == EINTR)
-                ;
+            plm_child_wait(p->slot[i].pid, NULL, NULL);
 }
 
 int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *context, struct plm_error *error)
