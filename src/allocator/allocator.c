@@ -4,6 +4,7 @@
 
 #include "allocator/internal.h"
 #include "base/error.h"
+#include "torch/facts.h"
 
 #ifdef PLM_CHECKED
 #include <assert.h>
@@ -346,8 +347,10 @@ int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
     if (!(fraction >= 0 && fraction <= 1))
         return PLM_EINVAL;
     a->allowed = (uint64_t)(fraction * (double)a->driver.total);
-    /* All of the card is no limit, which matters to garbage collection; 2.6 and cudaMallocAsync do not see it like that. */
-    a->limited = fraction < 1 || a->options.torch == PLM_TORCH_2_6 || a->options.settings.async;
+    /* All of the card is no limit, which matters to garbage collection; cudaMallocAsync and some releases do not see it
+       like that. */
+    a->limited = fraction < 1 || plm_torch_rule(a->options.torch, PLM_TORCH_WHOLE_IS_LIMIT) ||
+                  a->options.settings.async;
     return 0;
 }
 

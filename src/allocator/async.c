@@ -3,6 +3,7 @@
 #include "allocator/internal.h"
 #include "base/memory.h"
 #include "base/error.h"
+#include "torch/facts.h"
 
 /*
  * The cudaMallocAsync back end. PyTorch keeps next to nothing itself: every block is an allocation of the driver's
@@ -162,7 +163,7 @@ int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, ui
         plm_tree_remove(&a->large.free, cell);
     else
         cell = grow(a, rounded, stream);
-    if (!cell && a->options.torch >= PLM_TORCH_2_15 && !a->captures && plm_async_trim(a) == 0)
+    if (!cell && plm_torch_rule(a->options.torch, PLM_TORCH_TRIMS) && !a->captures && plm_async_trim(a) == 0)
         cell = grow(a, rounded, stream);
     if (!cell)
         return out_of_memory(a, size);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "allocator/internal.h"
+#include "torch/facts.h"
 
 void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action, uint64_t address, uint64_t size,
                         uint64_t stream)
@@ -15,7 +16,7 @@ void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action,
 
 uint64_t plm_segment_age(struct plm_allocator *a)
 {
-    return a->options.torch >= PLM_TORCH_2_15 ? ++a->segments : 0;
+    return plm_torch_rule(a->options.torch, PLM_TORCH_BY_AGE) ? ++a->segments : 0;
 }
 
 static struct plm_cell *take_whole(struct plm_allocator *a, const struct plm_request *r)

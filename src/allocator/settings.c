@@ -6,43 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "torch/facts.h"
 
 enum { TOKEN_MAX = 64 };
 
 static const uint64_t mib = 1u << 20;
-
-/* From which version on each behaves so. The age of a segment decides between blocks of one size since 2.13
-   (pytorch/pytorch#183591); 2.11 and 2.12 compare addresses as 2.10 does. */
-static const struct {
-    const char *name;
-    int major, minor;
-} releases[PLM_TORCHES] = {
-    [PLM_TORCH_2_6] = {"2.6", 2, 6},
-    [PLM_TORCH_2_10] = {"2.10", 2, 10},
-    [PLM_TORCH_2_15] = {"2.15", 2, 13},
-};
-
-const char *plm_torch_name(enum plm_torch torch)
-{
-    return releases[torch].name;
-}
-
-enum plm_torch plm_torch_version(const char *version)
-{
-    char *rest;
-    long major, minor;
-    int found = 0;
-    if (!version)
-        return PLM_TORCHES - 1;
-    major = strtol(version, &rest, 10);
-    if (rest == version || *rest != '.')
-        return PLM_TORCHES - 1;
-    minor = strtol(rest + 1, NULL, 10);
-    for (int i = 1; i < PLM_TORCHES; i++)
-        if (major > releases[i].major || (major == releases[i].major && minor >= releases[i].minor))
-            found = i;
-    return (enum plm_torch)found;
-}
 
 /* ---- words: names and numbers, with , : [ ] between them ---- */
 
@@ -212,7 +180,7 @@ static int roundup_entry(struct lexer *l, const char *key, int *last)
     if (divisions && !power_of_2(divisions))
         return plm_fail(l->error, PLM_EINVAL, "Divisions of %s must be 0 or a power of 2.", key);
     if (rest) {
-        int first = *last < 0 ? 0 : *last + (l->torch != PLM_TORCH_2_6); /* 2.6 takes the last interval too */
+        int first = *last < 0 ? 0 : *last + !plm_torch_rule(l->torch, PLM_TORCH_ROUNDUP_OVERWRITES);
         for (int i = first; i < PLM_ROUNDUP_INTERVALS; i++)
             roundup[i] = divisions;
         return 0;
@@ -298,32 +266,15 @@ static int reserve_by_class(struct lexer *l, const char *key)
     return status ? status : expect(l, ']', key);
 }
 
+#define SETTING(key, since, parser) {#key, since, parser},
 static const struct key {
     const char *name;
-    enum plm_torch since;
+    unsigned since;
     int (*parse)(struct lexer *l, const char *key);
 } keys[] = {
-    {"max_split_size_mb", PLM_TORCH_2_6, max_split},
-    {"max_non_split_rounding_mb", PLM_TORCH_2_6, max_rounding},
-    {"garbage_collection_threshold", PLM_TORCH_2_6, gc_threshold},
-    {"roundup_power2_divisions", PLM_TORCH_2_6, roundup},
-    {"expandable_segments", PLM_TORCH_2_6, expandable},
-    {"backend", PLM_TORCH_2_6, backend},
-    {"release_lock_on_cudamalloc", PLM_TORCH_2_6, ignored},
-    {"pinned_use_cuda_host_register", PLM_TORCH_2_6, ignored},
-    {"pinned_num_register_threads", PLM_TORCH_2_6, ignored},
-    {"pinned_use_background_threads", PLM_TORCH_2_6, ignored},
-    {"per_process_memory_fraction", PLM_TORCH_2_10, memory_fraction},
-    {"graph_capture_record_stream_reuse", PLM_TORCH_2_10, reuse},
-    {"pinned_reserve_segment_size_mb", PLM_TORCH_2_10, ignored},
-    {"large_segment_size_mb", PLM_TORCH_2_15, large_segment},
-    {"throw_on_cudamalloc_oom", PLM_TORCH_2_15, ignored},
-    {"expandable_segments_reserve", PLM_TORCH_2_15, reserve},
-    {"expandable_segments_reserve_by_class", PLM_TORCH_2_15, reserve_by_class},
-    {"pinned_max_round_threshold_mb", PLM_TORCH_2_15, ignored},
-    {"pinned_max_cached_size_mb", PLM_TORCH_2_15, ignored},
-    {"pinned_free_catch_all", PLM_TORCH_2_15, ignored},
+#include "torch/settings.def"
 };
+#undef SETTING
 
 static int setting(struct lexer *l)
 {
@@ -334,7 +285,7 @@ static int setting(struct lexer *l)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(name, keys[i].name) != 0)
             continue;
-        if (l->torch < keys[i].since)
+        if (plm_torch_stands_for(l->torch) < keys[i].since)
             return plm_fail(l->error, PLM_EINVAL, "PyTorch %s does not know the allocator setting %s.",
                             plm_torch_name(l->torch), name);
         status = expect(l, ':', name);
@@ -343,11 +294,11 @@ static int setting(struct lexer *l)
     return plm_fail(l->error, PLM_EINVAL, "'%s' is not an allocator setting.", name);
 }
 
-/* Whatever the order of the keys: 2.6 wants more than the 20 MiB of a large segment, later releases at least its size. */
+/* Whatever the order of the keys. */
 static int check_limits(const struct lexer *l)
 {
     const struct plm_allocator_settings *s = l->settings;
-    uint64_t least = s->large_segment + (l->torch == PLM_TORCH_2_6 ? mib : 0);
+    uint64_t least = s->large_segment + (plm_torch_rule(l->torch, PLM_TORCH_SPLIT_ABOVE) ? mib : 0);
     bool set = s->max_non_split_rounding != s->large_segment || l->rounding;
     const char *key = s->max_split_size < least                  ? "max_split_size_mb"
                       : set && s->max_non_split_rounding < least ? "max_non_split_rounding_mb"

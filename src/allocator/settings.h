@@ -9,10 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct plm_error;
+#include "torch/release.h"
 
-/* The releases whose behaviour is known; each stands for others too, see plm_torch_version(). */
-enum plm_torch { PLM_TORCH_2_6, PLM_TORCH_2_10, PLM_TORCH_2_15, PLM_TORCHES };
+struct plm_error;
 
 #define PLM_ROUNDUP_INTERVALS 16 /* sizes below 2 MiB, 2 to 4 MiB, ... 32 GiB and more */
 
@@ -29,10 +28,6 @@ struct plm_allocator_settings {
     bool capture_reuse; /* graph_capture_record_stream_reuse */
     bool async; /* backend:cudaMallocAsync */
 };
-
-/* The release that "2.11.0+cu128" behaves like; the newest if the text is not a version. */
-enum plm_torch plm_torch_version(const char *version);
-const char *plm_torch_name(enum plm_torch torch); /* "2.10" */
 
 /* `text` NULL or "" gives the defaults. */
 int plm_allocator_settings_parse(const char *text, enum plm_torch torch, struct plm_allocator_settings *settings,

@@ -1,10 +1,9 @@
 #include "device/arguments.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "device/internal.h"
+#include "torch/kernels.h"
 
 /* ---- names ---- */
 
@@ -98,56 +97,25 @@ static bool list_form(const char *at, struct plm_arguments_form *form)
 
 struct plm_arguments_form plm_arguments_form(const char *mangled)
 {
-    static const char *const elementwise[] = {
-        "vectorized_elementwise_kernel",
-        "unrolled_elementwise_kernel",
-        "unrolled_elementwise_kernel_for_multi_outputs",
-        "elementwise_kernel",
-        "elementwise_kernel_manual_unroll",
+    static const uint8_t kinds[] = {
+        [PLM_TORCH_ELEMENTS] = PLM_COUNT_ELEMENTS,
+        [PLM_TORCH_REDUCTION] = PLM_COUNT_REDUCTION,
+        [PLM_TORCH_LISTS] = PLM_COUNT_TENSORS,
     };
     struct plm_arguments_form form = {.kind = PLM_COUNT_NONE};
+    const struct plm_torch_kernel *kernel;
     struct word function;
     if (!native_kernel(&mangled, &function))
         return form;
-    for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++)
-        if (is(&function, elementwise[i]))
-            form.kind = PLM_COUNT_ELEMENTS;
-    if (is(&function, "reduce_kernel"))
-        form.kind = PLM_COUNT_REDUCTION;
-    if (is(&function, "multi_tensor_apply_kernel") && list_form(mangled, &form))
-        form.kind = PLM_COUNT_TENSORS;
+    kernel = plm_torch_kernel_find(function.at, function.length);
+    if (kernel && (kernel->arguments != PLM_TORCH_LISTS || list_form(mangled, &form)))
+        form.kind = kinds[kernel->arguments];
     return form;
 }
 
 /* ---- lists of tensors ---- */
 
-enum { LISTS_MOST = 5, CHUNK = 65536 };
-
-/* How many tensors and blocks one launch holds, by the number of lists. The structure grew with the space
-   for arguments when CUDA 13 made 32 KiB certain. */
-struct limits {
-    uint16_t tensors[LISTS_MOST], tensors_scalars[LISTS_MOST];
-    uint16_t blocks;
-    uint8_t index_bytes; /* of a tensor's number */
-};
-static const struct limits small = {{110, 64, 48, 36, 30}, {96, 64, 48, 36, 30}, 320, 1};
-static const struct limits large = {{770, 448, 336, 252, 210}, {672, 448, 336, 252, 210}, 2240, 2};
-
-/* Releases in between are not known to have the large one; theirs is looked at as the small one, which is
-   always within, and its numbers then do not agree. */
-static const struct limits *limits_of_stack(void)
-{
-    static _Atomic(const struct limits *) known; /* threads that race find the same */
-    const struct limits *limits = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!limits) {
-        const struct plm_stack *stack = plm_stack();
-        int major = 0, minor = 0;
-        bool parsed = sscanf(stack->torch, "%d.%d", &major, &minor) == 2;
-        limits = parsed && stack->cuda >= 13000 && (major > 2 || minor >= 15) ? &large : &small;
-        atomic_store_explicit(&known, limits, memory_order_relaxed);
-    }
-    return limits;
-}
+enum { CHUNK = 65536 };
 
 struct list {
     const unsigned char *elements, *tensor_of_block, *chunk_of_block;
@@ -155,7 +123,8 @@ struct list {
     uint8_t index_bytes;
 };
 
-static struct list list_of(const struct plm_arguments_form *form, const struct limits *limits, const void *argument)
+static struct list list_of(const struct plm_arguments_form *form, const struct plm_torch_lists *limits,
+                           const void *argument)
 {
     const uint16_t *most = form->scalars ? limits->tensors_scalars : limits->tensors;
     const uint32_t tensors = most[form->lists - 1];
@@ -190,12 +159,12 @@ static int64_t chunk_of(const struct list *list, uint32_t block)
 static bool count_tensors(const struct plm_arguments_form *form, const uint32_t grid[3], const void *argument,
                           uint64_t count[2])
 {
-    const struct limits *limits = limits_of_stack();
+    const struct plm_torch_lists *limits = plm_torch_lists(plm_torch_release(), plm_stack()->cuda);
     struct list list;
     uint32_t tensors;
     int64_t first, last, chunks = 0, sum = 0, elements = 0;
 
-    if (!form->lists || form->lists > LISTS_MOST || !grid[0] || grid[0] > limits->blocks)
+    if (!form->lists || form->lists > PLM_TORCH_LISTS_MOST || !grid[0] || grid[0] > limits->blocks)
         return false;
     list = list_of(form, limits, argument);
     tensors = tensor_of(&list, grid[0] - 1) + 1;

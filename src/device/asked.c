@@ -1,9 +1,9 @@
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "device/internal.h"
+#include "torch/facts.h"
 
 /*
  * PyTorch reports the size of the block that it hands out, which may be more than the size that was asked for: a
@@ -12,11 +12,12 @@
  *
  * That is the argument of c10::Allocator::allocate(size_t), the first function of the class after its two
  * destructors. Its entry in the table of the one CUDA allocator is replaced by a function that remembers the argument
- * and goes on to the original. It passes every register on as it is, so it would do no harm in another function's
- * place; a block that came another way is recorded without the size that was asked for.
+ * and goes on to the original. That it is that entry shows in the table of the class itself, where an exported function
+ * follows it. A block that came another way is recorded without the size that was asked for.
  */
 
-enum { ALLOCATE = 2 };
+/* Entries of a table of functions; that of a class begins with two words about the class. */
+enum { ALLOCATE = 2, IS_SIMPLE = 3, HEAD = 2 };
 
 typedef void *allocate_function(void *result, void *self, size_t bytes, void *d, void *e, void *f);
 
@@ -36,16 +37,22 @@ uint64_t plm_asked_take(uint64_t block)
     return bytes <= block ? bytes : 0;
 }
 
+static bool is_allocate(void)
+{
+    void **table = plm_torch_function(PLM_TORCH_ALLOCATOR_TABLE);
+    void *simple = plm_torch_function(PLM_TORCH_ALLOCATOR_SIMPLE);
+    return table && simple && table[HEAD + IS_SIMPLE] == simple;
+}
+
 void plm_asked_start(void)
 {
     static atomic_flag started = ATOMIC_FLAG_INIT;
-    void *library = plm_loaded("libc10_cuda.so");
-    allocate_function ****allocator = library ? dlsym(library, "_ZN3c104cuda20CUDACachingAllocator9allocatorE") : NULL;
+    allocate_function ****allocator = plm_torch_function(PLM_TORCH_ALLOCATOR);
     allocate_function **entry;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *start;
 
-    if (!allocator || !*allocator || atomic_flag_test_and_set(&started))
+    if (!allocator || !*allocator || !is_allocate() || atomic_flag_test_and_set(&started))
         return;
     entry = **allocator + ALLOCATE;
     start = (void *)((uintptr_t)entry & ~(page - 1));

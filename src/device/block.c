@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <stdatomic.h>
 
 #include "device/calls.h"
@@ -19,32 +18,35 @@ struct c10_device { /* two bytes, passed in one register */
 enum { C10_CUDA = 1 };
 
 typedef void report_function(void *, int64_t, size_t, size_t, struct c10_device);
-#define REPORT_NAME "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
 
 void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved,
-                      struct c10_device where) __asm__(REPORT_NAME) __attribute__((visibility("default")));
+                      struct c10_device where) __asm__(PLM_TORCH_REPORT_NAME) __attribute__((visibility("default")));
 
 struct c10_stream { /* c10::cuda::CUDAStream: two registers */
     int64_t device;
     int64_t id;
 };
 typedef struct c10_stream current_stream_function(int8_t device);
-
-static void *function_of(const char *file, const char *symbol)
-{
-    void *library = plm_loaded(file);
-    return library ? dlsym(library, symbol) : NULL;
-}
+typedef struct c10_stream external_stream_function(void *stream, int8_t device);
 
 static report_function *original(void)
 {
     static _Atomic(report_function *) found;
     report_function *f = atomic_load_explicit(&found, memory_order_relaxed);
     if (!f) {
-        f = (report_function *)function_of("libc10.so", REPORT_NAME);
+        f = (report_function *)plm_torch_function(PLM_TORCH_REPORT);
         atomic_store(&found, f);
     }
     return f;
+}
+
+/* A stream that is not PyTorch's has its own address as its number, which shows where a CUDAStream has the number. If it
+   were returned in memory instead, it would be written to the address that is given here. */
+static bool stream_is_two_registers(void)
+{
+    static _Alignas(64) char own[256];
+    external_stream_function *f = (external_stream_function *)plm_torch_function(PLM_TORCH_STREAM_EXTERNAL);
+    return f && f(own, 0).id == (int64_t)(intptr_t)own;
 }
 
 /* The allocator takes a block for the current stream of the calling thread. The numbers of PyTorch's
@@ -55,7 +57,8 @@ static uint32_t current_stream(int device)
     static _Atomic bool absent;
     current_stream_function *f = atomic_load_explicit(&found, memory_order_relaxed);
     if (!f && !atomic_load_explicit(&absent, memory_order_relaxed)) {
-        f = (current_stream_function *)function_of("libc10_cuda.so", "_ZN3c104cuda20getCurrentCUDAStreamEa");
+        if (stream_is_two_registers())
+            f = (current_stream_function *)plm_torch_function(PLM_TORCH_STREAM_NOW);
         atomic_store(&found, f);
         atomic_store(&absent, !f);
     }
@@ -70,7 +73,7 @@ static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
 
 /* Peaks since the last step, for the decision whether the job has become steady. */
 static struct {
-    _Atomic uint64_t allocated, reserved;           /* now */
+    _Atomic uint64_t allocated, reserved; /* now */
     _Atomic uint64_t allocated_peak, reserved_peak; /* of this step */
 } account[PLM_DEVICES_MAX];
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "device/device.h"
+#include "torch/facts.h"
 
 /* space.c, memory.c, written.c */
 bool plm_memory_init(int devices, uint64_t limit);
@@ -46,6 +47,10 @@ int plm_managed_free(uint64_t address);
 
 /* loaded.c: a handle of the library with this file name, if the process has loaded it; else NULL. */
 void *plm_loaded(const char *file);
+/* The function or variable of the loaded PyTorch that a row of src/torch/facts.c names; NULL if there is none. */
+void *plm_torch_function(enum plm_torch_fact fact);
+/* stack.c: the release of the loaded PyTorch, see src/torch/release.h; 0 while none is loaded or it does not tell. */
+unsigned plm_torch_release(void);
 
 /* operator.c: the PyTorch operator that the calling thread is in, found on its stack; "" if none. */
 const char *plm_operator_name(char *buffer, unsigned size);

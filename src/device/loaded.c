@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/internal.h"
+#include "torch/facts.h"
 
 /* RTLD_NEXT and RTLD_DEFAULT do not see libraries that were opened RTLD_LOCAL, and torch's are. */
 
@@ -28,4 +29,10 @@ void *plm_loaded(const char *file)
     struct search s = {.file = file};
     dl_iterate_phdr(visit, &s);
     return s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+}
+
+void *plm_torch_function(enum plm_torch_fact fact)
+{
+    void *library = plm_loaded(plm_torch_row(fact)->library);
+    return library ? dlsym(library, plm_torch_row(fact)->name) : NULL;
 }

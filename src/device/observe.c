@@ -1,17 +1,18 @@
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "device/context.h"
 #include "device/internal.h"
+#include "torch/facts.h"
 
 /*
  * PyTorch tells observers when an operator or a node of the backward pass begins and ends
  * (at::addGlobalCallback, ATen/record_function.h). Its functions are exported from libtorch_cpu; they are
  * C++ and are called here by their mangled names. What is passed are plain structures of 40 and 24 bytes.
  * The one thing that has no exported getter is a node's sequence number: where it stands in a
- * RecordFunction is found by making one with a number that does not occur otherwise. If any of this is
- * missing in some future PyTorch, nothing is observed and the report says so.
+ * RecordFunction is found by making one with a number that does not occur otherwise. How the structures are laid out
+ * cannot be found: in a release that nobody looked at (src/torch/facts.c), and where a function is missing, nothing is
+ * observed and the report says so.
  */
 
 enum { SCOPE_FUNCTION = 0, SCOPE_BACKWARD = 1, SCOPE_USER = 7, SCOPES = 10 };
@@ -41,35 +42,29 @@ static struct {
     int64_t (*peek)(void);
     void (*make)(void *, uint8_t scope);
     void (*begin)(void *, struct descriptor, int64_t);
-    void (*begin_text)(void *, const char *, int64_t); /* until 2.7 */
+    void (*begin_text)(void *, const char *, int64_t); /* in older releases */
     void (*drop)(void *);
     size_t sequence_at;
 } torch;
 
 static const struct {
-    const char *symbol;
+    enum plm_torch_fact fact;
     void **slot;
     bool needed;
 } wanted[] = {
-    {"_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", (void **)&torch.add, true},
-    {"_ZNK2at14RecordFunction4nameEv", (void **)&torch.name, true},
-    {"_ZN2at15sequence_number4peekEv", (void **)&torch.peek, true},
-    {"_ZN2at14RecordFunctionC1ENS_11RecordScopeE", (void **)&torch.make, true},
-    {"_ZN2at14RecordFunctionD1Ev", (void **)&torch.drop, true},
-    {"_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEESt17reference_"
-     "wrapperIKN3c1014"
-     "FunctionSchemaEEEEl",
-     (void **)&torch.begin, false},
-    {"_ZN2at14RecordFunction6beforeEPKcl", (void **)&torch.begin_text, false},
+    {PLM_TORCH_OBSERVE, (void **)&torch.add, true},
+    {PLM_TORCH_FUNCTION_NAME, (void **)&torch.name, true},
+    {PLM_TORCH_SEQUENCE_NEXT, (void **)&torch.peek, true},
+    {PLM_TORCH_FUNCTION_MAKE, (void **)&torch.make, true},
+    {PLM_TORCH_FUNCTION_DROP, (void **)&torch.drop, true},
+    {PLM_TORCH_FUNCTION_BEGIN, (void **)&torch.begin, false},
+    {PLM_TORCH_FUNCTION_BEGIN_TEXT, (void **)&torch.begin_text, false},
 };
 
 static bool find_functions(void)
 {
-    void *library = plm_loaded("libtorch_cpu.so");
-    if (!library)
-        return false;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        *wanted[i].slot = dlsym(library, wanted[i].symbol);
+        *wanted[i].slot = plm_torch_function(wanted[i].fact);
         if (wanted[i].needed && !*wanted[i].slot)
             return false;
     }
@@ -125,7 +120,7 @@ bool plm_observe(bool operators)
     static atomic_flag done = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&done))
         return torch.sequence_at != 0;
-    if (!find_functions() || !find_sequence()) {
+    if (!plm_torch_holds(PLM_TORCH_CALLBACK, plm_torch_release()) || !find_functions() || !find_sequence()) {
         torch.sequence_at = 0;
         return false;
     }

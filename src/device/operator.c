@@ -4,6 +4,7 @@
 #include <unwind.h>
 
 #include "device/internal.h"
+#include "torch/facts.h"
 
 /*
  * Which PyTorch operator is running? Every operator is called through a function
@@ -20,7 +21,7 @@ struct walk {
 /* "_ZN2at4_ops7nonzero4callE..." holds the name with its length in front. */
 static int operator_of(const char *symbol, char *out, unsigned size)
 {
-    static const char prefix[] = "_ZN2at4_ops";
+    static const char prefix[] = PLM_TORCH_OPERATOR_PREFIX;
     unsigned length = 0;
     const char *p;
     if (strncmp(symbol, prefix, sizeof prefix - 1))

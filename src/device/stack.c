@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "device/internal.h"
 #include "record/writer.h"
 
 /*
@@ -33,7 +34,7 @@ static int find_torch(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-static void read_version_file(const char *torch)
+static void read_version_file(const char *torch, struct plm_stack *out)
 {
     char path[4200], line[256];
     int major, minor;
@@ -46,9 +47,9 @@ static void read_version_file(const char *torch)
     while (fgets(line, sizeof line, in)) {
         const char *quote = strpbrk(line, "'\"");
         if (quote && !strncmp(line, "__version__", 11))
-            snprintf(stack.torch, sizeof stack.torch, "%.*s", (int)strcspn(quote + 1, "'\""), quote + 1);
+            snprintf(out->torch, sizeof out->torch, "%.*s", (int)strcspn(quote + 1, "'\""), quote + 1);
         else if (quote && !strncmp(line, "cuda", 4) && sscanf(quote + 1, "%d.%d", &major, &minor) == 2)
-            stack.cuda = major * 1000 + minor * 10;
+            out->cuda = major * 1000 + minor * 10;
     }
     fclose(in);
 }
@@ -121,7 +122,7 @@ static void load(void)
     char torch[4096] = "";
     dl_iterate_phdr(find_torch, torch);
     if (torch[0]) {
-        read_version_file(torch);
+        read_version_file(torch, &stack);
         read_metadata(torch);
     }
     assume();
@@ -132,4 +133,19 @@ const struct plm_stack *plm_stack(void)
 {
     pthread_once(&once, load);
     return &stack;
+}
+
+/* Not that of plm_stack(), which may have been asked before PyTorch was loaded. */
+unsigned plm_torch_release(void)
+{
+    static _Atomic int known = -1; /* threads that race find the same */
+    char folder[4096] = "";
+    if (known < 0)
+        dl_iterate_phdr(find_torch, folder);
+    if (folder[0]) {
+        struct plm_stack read = {.torch = ""};
+        read_version_file(folder, &read);
+        known = (int)plm_torch_number(read.torch);
+    }
+    return known < 0 ? 0 : (unsigned)known;
 }

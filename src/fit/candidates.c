@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "torch/facts.h"
+
 /* Parts that are joined by commas; "" leaves one out. */
 static const char *const splits[] = {
     "max_split_size_mb:32",  "max_split_size_mb:64",  "max_split_size_mb:128",
@@ -90,7 +92,7 @@ size_t plm_candidates_quick(enum plm_torch torch, struct plm_candidate *candidat
 
 const char *plm_allocator_variable(enum plm_torch torch)
 {
-    return torch >= PLM_TORCH_2_10 ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+    return plm_torch_rule(torch, PLM_TORCH_VARIABLE) ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
 }
 
 /* ---- what is known to go wrong ---- */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/error.h"
 #include "base/unpickle.h"
+#include "torch/facts.h"
 
 enum { DEVICES_MOST = 1024 };
 
@@ -46,13 +47,13 @@ static int action_of(const struct plm_unpickled *p, uint32_t dict)
 /* Keys that came with a release say that it, or a later one, wrote the snapshot. */
 static void look_for_release(const struct plm_unpickled *p, uint32_t dict, struct plm_history *t)
 {
-    static const struct {
-        const char *key;
-        enum plm_torch torch;
-    } keys[] = {{"compile_context", PLM_TORCH_2_10}, {"pool_id", PLM_TORCH_2_15}};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (keys[i].torch > t->torch && plm_unpickle_find(p, dict, keys[i].key) != PLM_PICKLED_ABSENT)
-            t->torch = keys[i].torch;
+    static const enum plm_torch_fact keys[] = {PLM_TORCH_TRACE_COMPILE, PLM_TORCH_TRACE_POOL};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct plm_torch_row *key = plm_torch_row(keys[i]);
+        enum plm_torch torch = plm_torch_of(key->since);
+        if (torch > t->torch && plm_unpickle_find(p, dict, key->name) != PLM_PICKLED_ABSENT)
+            t->torch = torch;
+    }
 }
 
 static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t place, struct plm_history *t,

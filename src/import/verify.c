@@ -9,6 +9,7 @@
 #include "allocator/sizes.h"
 #include "allocator/state.h"
 #include "base/error.h"
+#include "torch/facts.h"
 
 /* Blocks that may be looked at in all to find what is given back, so that no trace takes for ever. */
 #define STEPS_MOST (1ull << 26)
@@ -75,7 +76,7 @@ static const char *doubt(const struct run *r, uint64_t stream, uint64_t replayed
         return "the history begins late, and the sizes of some blocks from before it are not known";
     if (r->late && r->trace->settings.expandable)
         return "the history begins late, and the addresses that its expandable segments had are not known";
-    if (r->late && r->choice && r->out->torch >= PLM_TORCH_2_15)
+    if (r->late && r->choice && plm_torch_rule(r->out->torch, PLM_TORCH_BY_AGE))
         return "the history begins late, and the order in which its first segments were made is not known";
     if (!r->trace->has_pools && stream && (goes_back(r, replayed) || goes_back(r, recorded)))
         return "this memory may have been of a CUDA graph that was gone when the snapshot was made";
