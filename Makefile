@@ -21,7 +21,8 @@ demo: build ## the memory of a GPT-2 training, without a GPU
 
 # A build folder that was made before cmocka was there has no unit tests yet.
 test: ## run the tests (TEST_ARGS='-k NAME' for some; see tests/run --help)
-	@$(call tools,test) && { [ ! -f $(BUILD)/build.ninja ] || grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || \
+	@$(call tools,test) && { [ ! -f $(BUILD)/build.ninja ] || \
+	grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || \
 	tools/quiet "setting the build up again" meson setup --reconfigure $(BUILD); } && \
 	$(call compile,$(BUILD)) && tests/run --build $(BUILD) --torch $(TORCH) $(TEST_ARGS)
 

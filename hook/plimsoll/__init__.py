@@ -6,8 +6,8 @@
     report = plimsoll.load("job.plm")
     print(report["devices"][0]["peak"]["device_used"])
 
-Both return what `plimsoll report --json` prints (docs/schema/report-1.json; sizes are bytes). The program does the work,
-in processes of its own; nothing of it is loaded into this one. docs/python.md tells more.
+Both return what `plimsoll report --json` prints (docs/schema/report-1.json; sizes are bytes). The program does the
+work, in processes of its own; nothing of it is loaded into this one. docs/python.md tells more.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _call(words: Sequence[str], stdout: int = subprocess.PIPE) -> str:
 
 
 def load(record: PathName, **options: Option) -> Dict[str, Any]:
-    """The report of a job record, as `plimsoll report --json` gives it; `gpu="rtx4090,a100-40gb"` names cards to judge."""
+    """The report of a job record, as `plimsoll report --json` gives it; gpu="rtx4090,t4" names cards to judge."""
     document: Dict[str, Any] = json.loads(_call(["report", "--json", *_words(options), "--", os.fspath(record)]))
     return document
 
@@ -94,10 +94,11 @@ def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **opt
     """
     if isinstance(command, str):
         raise TypeError('the command is a list of words, such as ["python", "train.py"]')
+    words = [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
         record = os.fspath(output) if output is not None else os.path.join(folder, "job.plm")
         try:
-            _call(["run", *_words(options), "--output", record, "--", *map(os.fspath, command)], subprocess.DEVNULL)
+            _call(["run", *_words(options), "--output", record, "--", *words], subprocess.DEVNULL)
         except Error as error:
             # With another status there is no answer; what lies there may be the record of another job.
             if error.status in (1, 3, 4):
