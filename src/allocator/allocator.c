@@ -1,9 +1,8 @@
 #include "allocator/allocator.h"
 
-#include <stdlib.h>
-
 #include "allocator/internal.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "torch/facts.h"
 
 #ifdef PLM_CHECKED
@@ -23,7 +22,6 @@ const char *plm_allocator_error_name(int code)
     case PLM_ALLOCATOR_UNMODELLED: return "not modelled: depends on the nodes of the captured graph";
     case PLM_ALLOCATOR_CAPTURE: return "not while a capture is under way";
     case PLM_EINVAL: return "bad argument";
-    case PLM_ENOMEM: return "no host memory";
     default: return "unknown error";
     }
 }
@@ -44,28 +42,21 @@ const char *plm_allocator_stat_name(enum plm_allocator_stat stat)
     return names[stat];
 }
 
-static void pool_init(struct plm_pool *pool, bool small, struct plm_private *owner)
+static void pool_init(struct plm_cell_pool *pool, bool small, struct plm_private *owner)
 {
-    *pool = (struct plm_pool){.small = small, .owner = owner, .unmapped.by_address = true};
+    *pool = (struct plm_cell_pool){.small = small, .owner = owner, .unmapped.by_address = true};
 }
 
 int plm_allocator_new(const struct plm_allocator_options *options, struct plm_allocator **out)
 {
     struct plm_allocator *a;
-    int status;
 
     *out = NULL;
     if (options->settings.large_segment < PLM_LARGE_LEAST)
         return PLM_EINVAL;
-    a = calloc(1, sizeof *a);
-    if (!a)
-        return PLM_ENOMEM;
+    a = plm_calloc(1, sizeof *a);
     a->options = *options;
-    status = plm_driver_init(&a->driver, options->capacity, options->total);
-    if (status) {
-        free(a);
-        return status;
-    }
+    plm_driver_init(&a->driver, options->capacity, options->total);
     a->driver.place = options->place;
     a->driver.context = options->context;
     pool_init(&a->small, true, NULL);
@@ -100,7 +91,7 @@ void plm_allocator_delete(struct plm_allocator *a)
 
 /* ---- allocating ---- */
 
-static struct plm_private *find_pool(const struct plm_allocator *a, uint64_t id)
+static struct plm_private *private_find(const struct plm_allocator *a, uint64_t id)
 {
     struct plm_private *p = a->privates;
     while (p && p->id != id)
@@ -108,23 +99,23 @@ static struct plm_private *find_pool(const struct plm_allocator *a, uint64_t id)
     return p;
 }
 
-static uint64_t can_grow_to(const struct plm_cell *cell)
+static uint64_t cell_can_grow_to(const struct plm_cell *cell)
 {
     return cell->size + (cell->next && !cell->next->mapped ? cell->next->size : 0);
 }
 
 /* The end of an expandable segment counts with what it can grow to, so a larger cell may fit better. */
-static struct plm_cell *prefer_fixed(struct plm_cell *cell)
+static struct plm_cell *cell_prefer_fixed(struct plm_cell *cell)
 {
     struct plm_cell *next = plm_tree_next(cell);
-    while (cell->range && next && next->stream == cell->stream && can_grow_to(next) < can_grow_to(cell)) {
+    while (cell->range && next && next->stream == cell->stream && cell_can_grow_to(next) < cell_can_grow_to(cell)) {
         cell = next;
         next = plm_tree_next(cell);
     }
     return cell;
 }
 
-static struct plm_cell *best_fit(struct plm_allocator *a, const struct plm_request *r)
+static struct plm_cell *cell_best_fit(struct plm_allocator *a, const struct plm_request *r)
 {
     const struct plm_allocator_settings *s = &a->options.settings;
     struct plm_cell *cell;
@@ -134,7 +125,7 @@ static struct plm_cell *best_fit(struct plm_allocator *a, const struct plm_reque
     if (!cell || cell->stream != r->stream)
         return NULL;
     if (cell->range)
-        cell = prefer_fixed(cell);
+        cell = cell_prefer_fixed(cell);
     if (r->size < s->max_split_size && cell->size >= s->max_split_size)
         return NULL;
     if (r->size >= s->max_split_size && cell->size >= r->size + s->max_non_split_rounding)
@@ -144,7 +135,7 @@ static struct plm_cell *best_fit(struct plm_allocator *a, const struct plm_reque
 }
 
 /* The front of the cell becomes a block; what remains is cached. */
-static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, uint64_t size)
+static struct plm_cell *cell_split(struct plm_allocator *a, struct plm_cell *rest, uint64_t size)
 {
     bool was_split = plm_cell_is_split(rest);
     struct plm_cell *cell = plm_cell_take(a, rest->pool, rest->stream, rest->address, size);
@@ -166,10 +157,10 @@ static struct plm_cell *split(struct plm_allocator *a, struct plm_cell *rest, ui
     return cell;
 }
 
-static struct plm_cell *hand_out(struct plm_allocator *a, struct plm_cell *cell, uint64_t size, uint64_t requested)
+static struct plm_cell *cell_hand_out(struct plm_allocator *a, struct plm_cell *cell, uint64_t size, uint64_t requested)
 {
     if (plm_size_splits(&a->options.settings, cell->pool->small, size, cell->size - size)) {
-        cell = split(a, cell, size);
+        cell = cell_split(a, cell, size);
     } else if (plm_cell_is_split(cell) && !cell->range) {
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT, 1);
@@ -186,7 +177,7 @@ static struct plm_cell *hand_out(struct plm_allocator *a, struct plm_cell *cell,
     return cell;
 }
 
-static uint64_t cached_bytes(const struct plm_pool *pool)
+static uint64_t pool_cached_bytes(const struct plm_cell_pool *pool)
 {
     uint64_t bytes = 0;
     for (struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at))
@@ -208,14 +199,14 @@ static int out_of_memory(struct plm_allocator *a, uint64_t tried)
         .reserved = a->stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].current,
     };
     for (struct plm_private *p = a->privates; p; p = p->next)
-        a->oom.private_pools += cached_bytes(&p->small) + cached_bytes(&p->large);
+        a->oom.private_pools += pool_cached_bytes(&p->small) + pool_cached_bytes(&p->large);
     return PLM_ALLOCATOR_OOM;
 }
 
 /* From the cache, from the card, from the card after oversize segments or the whole cache went back. */
-static int find_cell(struct plm_allocator *a, const struct plm_request *r, struct plm_cell **cell)
+static int cell_find(struct plm_allocator *a, const struct plm_request *r, struct plm_cell **cell)
 {
-    *cell = best_fit(a, r);
+    *cell = cell_best_fit(a, r);
     if (*cell)
         return 0;
     if (a->limited && a->options.settings.gc_threshold > 0)
@@ -232,11 +223,11 @@ static int find_cell(struct plm_allocator *a, const struct plm_request *r, struc
     return out_of_memory(a, r->segment);
 }
 
-static int request(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t pool, struct plm_request *r)
+static int request_make(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t pool, struct plm_request *r)
 {
     struct plm_private *p = NULL;
 
-    if (pool && (!(p = find_pool(a, pool)) || !p->capturing))
+    if (pool && (!(p = private_find(a, pool)) || !p->capturing))
         return PLM_ALLOCATOR_POOL;
     r->size = plm_size_round(&a->options.settings, size);
     r->segment = plm_size_segment(&a->options.settings, r->size);
@@ -261,21 +252,19 @@ int plm_allocator_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream
         a->oom = (struct plm_allocator_oom){.tried = size};
         return PLM_ALLOCATOR_OOM;
     }
-    status = request(a, size, stream, pool, &r);
+    status = request_make(a, size, stream, pool, &r);
     if (status == 0 && a->options.settings.async) {
         status = plm_async_malloc(a, size, stream, address);
         CHECK(a);
         return status;
     }
-    if (status || (status = plm_cells_ready(a, 2)) != 0)
+    if (status)
         return status;
     if (!a->captures)
         plm_events_poll(a);
-    status = find_cell(a, &r, &cell);
-    if (status == 0 && plm_cells_ready(a, 1))
-        status = PLM_ENOMEM;
+    status = cell_find(a, &r, &cell);
     if (status == 0) {
-        cell = hand_out(a, cell, r.size, size);
+        cell = cell_hand_out(a, cell, r.size, size);
         plm_map_put(&a->live, cell->address, (uintptr_t)cell);
         *address = cell->address;
     }
@@ -283,7 +272,7 @@ int plm_allocator_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream
     return status;
 }
 
-static struct plm_cell *live(const struct plm_allocator *a, uint64_t address)
+static struct plm_cell *live_cell(const struct plm_allocator *a, uint64_t address)
 {
     uint64_t value = plm_map_get(&a->live, address);
     return value == PLM_MAP_NONE ? NULL : (struct plm_cell *)(uintptr_t)value;
@@ -293,20 +282,20 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
 {
     uint64_t value;
     struct plm_cell *cell;
-    int status = 0;
 
     if (!address)
         return 0;
-    if (a->captures && a->options.settings.capture_reuse && (cell = live(a, address)) != NULL && plm_cell_used(cell))
+    if (a->captures && a->options.settings.capture_reuse && (cell = live_cell(a, address)) != NULL &&
+        plm_cell_used(cell))
         return PLM_ALLOCATOR_UNMODELLED;
     value = plm_map_remove(&a->live, address);
     if (value == PLM_MAP_NONE)
         return PLM_ALLOCATOR_ADDRESS;
     cell = (struct plm_cell *)(uintptr_t)value;
     if (a->options.settings.async) {
-        status = plm_async_free(a, cell);
+        plm_async_free(a, cell);
         CHECK(a);
-        return status;
+        return 0;
     }
     cell->allocated = false;
     plm_stats_down(a, cell->pool, PLM_STAT_ALLOCATION, 1);
@@ -314,32 +303,33 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
     if (cell->size >= a->options.settings.max_split_size)
         plm_stat_down(&a->stats.oversize_allocations, 1);
     if (plm_cell_used(cell))
-        status = plm_events_free(a, cell);
+        plm_events_free(a, cell);
     else
         plm_cell_release(a, cell);
     CHECK(a);
-    return status;
+    return 0;
 }
 
 int plm_allocator_record_stream(struct plm_allocator *a, uint64_t address, uint64_t stream)
 {
-    struct plm_cell *cell = live(a, address);
+    struct plm_cell *cell = live_cell(a, address);
     if (!cell)
         return PLM_ALLOCATOR_ADDRESS;
-    return a->options.settings.async ? 0 : plm_events_use(a, cell, stream);
+    if (!a->options.settings.async)
+        plm_events_use(a, cell, stream);
+    return 0;
 }
 
 int plm_allocator_empty_cache(struct plm_allocator *a)
 {
-    int status = 0;
     if (a->captures)
         return PLM_ALLOCATOR_CAPTURE;
     if (a->options.settings.async)
-        status = plm_async_trim(a);
+        plm_async_trim(a);
     else
         plm_segments_release_all(a);
     CHECK(a);
-    return status;
+    return 0;
 }
 
 int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
@@ -358,15 +348,14 @@ int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
 
 int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = find_pool(a, id), **link = &a->privates;
+    struct plm_private *p = private_find(a, id), **link = &a->privates;
 
     if (!id || (p && (p->capturing || !p->users)))
         return PLM_ALLOCATOR_POOL;
     if (a->captures && a->options.settings.async) /* allows one at a time */
         return PLM_ALLOCATOR_CAPTURE;
     if (!p) {
-        if (!(p = calloc(1, sizeof *p)))
-            return PLM_ENOMEM;
+        p = plm_calloc(1, sizeof *p);
         p->id = id;
         pool_init(&p->small, true, p);
         pool_init(&p->large, false, p);
@@ -383,7 +372,7 @@ int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t id)
 
 int plm_allocator_pool_end(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = find_pool(a, id);
+    struct plm_private *p = private_find(a, id);
     if (!p || !p->capturing)
         return PLM_ALLOCATOR_POOL;
     p->capturing = false;
@@ -393,7 +382,7 @@ int plm_allocator_pool_end(struct plm_allocator *a, uint64_t id)
 
 int plm_allocator_pool_release(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = find_pool(a, id), **link = &a->privates;
+    struct plm_private *p = private_find(a, id), **link = &a->privates;
     if (!p || !p->users || p->capturing)
         return PLM_ALLOCATOR_POOL;
     p->users--;

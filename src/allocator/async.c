@@ -1,8 +1,5 @@
-#include <stdlib.h>
-
 #include "allocator/internal.h"
 #include "base/memory.h"
-#include "base/error.h"
 #include "torch/facts.h"
 
 /*
@@ -18,39 +15,39 @@
 static const uint64_t chunk_unit = 32ull << 20;
 
 /* These statistics have a current value and a peak, for all memory together; PyTorch leaves the others at 0. */
-static void show(struct plm_allocator *a, enum plm_allocator_stat which, uint64_t current)
+static void stats_show(struct plm_allocator *a, enum plm_allocator_stat which, uint64_t current)
 {
     struct plm_stat *s = &a->stats.stat[which][PLM_STAT_ALL];
     s->current = current;
     s->peak = current > s->peak ? current : s->peak;
 }
 
-static void show_used(struct plm_allocator *a, uint64_t used)
+static void stats_show_used(struct plm_allocator *a, uint64_t used)
 {
-    show(a, PLM_STAT_ALLOCATED_BYTES, used);
-    show(a, PLM_STAT_ACTIVE_BYTES, used);
+    stats_show(a, PLM_STAT_ALLOCATED_BYTES, used);
+    stats_show(a, PLM_STAT_ACTIVE_BYTES, used);
 }
 
-static uint64_t used(const struct plm_allocator *a)
+static uint64_t bytes_used(const struct plm_allocator *a)
 {
     return a->stats.stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current;
 }
 
-static void report(struct plm_allocator *a, enum plm_segment_action action, const struct plm_cell *cell,
-                   uint64_t stream)
+static void chunk_report(struct plm_allocator *a, enum plm_segment_action action, const struct plm_cell *cell,
+                         uint64_t stream)
 {
-    show(a, PLM_STAT_RESERVED_BYTES, a->held);
+    stats_show(a, PLM_STAT_RESERVED_BYTES, a->held);
     if (a->options.visit)
         a->options.visit(action, cell->address, cell->size, stream, a->options.context);
 }
 
 /* The set of free cells orders by size, age, address: the age of newer chunks is the smaller one. */
-static struct plm_cell *grow(struct plm_allocator *a, uint64_t size, uint64_t stream)
+static struct plm_cell *chunk_take(struct plm_allocator *a, uint64_t size, uint64_t stream)
 {
     uint64_t bytes = (size + chunk_unit - 1) / chunk_unit * chunk_unit, address;
     struct plm_cell *cell;
 
-    if (plm_driver_charge(&a->driver, bytes))
+    if (!plm_driver_charge(&a->driver, bytes))
         return NULL;
     address = plm_driver_range(&a->driver, bytes);
     if (!address) {
@@ -60,12 +57,12 @@ static struct plm_cell *grow(struct plm_allocator *a, uint64_t size, uint64_t st
     cell = plm_cell_take(a, &a->large, 0, address, bytes);
     cell->age = UINT64_MAX - ++a->segments;
     a->held += bytes;
-    report(a, PLM_SEGMENT_ALLOC, cell, stream);
+    chunk_report(a, PLM_SEGMENT_ALLOC, cell, stream);
     return cell;
 }
 
 /* The front of the cell becomes the block; the rest is free. */
-static void cut(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
+static void chunk_cut(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
 {
     struct plm_cell *rest;
 
@@ -78,20 +75,20 @@ static void cut(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
     plm_cell_cache(rest);
 }
 
-static void release(struct plm_allocator *a, struct plm_cell *cell)
+static void block_release(struct plm_allocator *a, struct plm_cell *cell)
 {
     a->requested -= cell->requested;
-    show_used(a, used(a) - cell->size);
+    stats_show_used(a, bytes_used(a) - cell->size);
     cell->allocated = cell->deferred = false;
     plm_cell_merge(a, cell, cell->next);
     plm_cell_merge(a, cell, cell->prev);
     plm_cell_cache(cell);
 }
 
-static void release_deferred(struct plm_allocator *a)
+static void blocks_release_deferred(struct plm_allocator *a)
 {
     for (size_t i = 0; i < a->deferreds; i++)
-        release(a, a->deferred[i]);
+        block_release(a, a->deferred[i]);
     a->deferreds = 0;
 }
 
@@ -102,17 +99,13 @@ static int newest_first(const void *a, const void *b)
 }
 
 /* Chunks that hold nothing go back to the card. */
-int plm_async_trim(struct plm_allocator *a)
+void plm_async_trim(struct plm_allocator *a)
 {
     struct plm_tree *set = &a->large.free;
     struct plm_cell **chunk;
     size_t count = 0;
 
-    if (!set->count)
-        return 0;
-    chunk = malloc(set->count * sizeof(struct plm_cell *));
-    if (!chunk)
-        return PLM_ENOMEM;
+    chunk = plm_calloc(set->set.count, sizeof(struct plm_cell *));
     for (struct plm_cell *at = plm_tree_first(set); at; at = plm_tree_next(at))
         if (!plm_cell_is_split(at))
             chunk[count++] = at;
@@ -120,14 +113,13 @@ int plm_async_trim(struct plm_allocator *a)
         qsort(chunk, count, sizeof(struct plm_cell *), newest_first);
     for (size_t i = 0; i < count; i++) {
         a->held -= chunk[i]->size;
-        report(a, PLM_SEGMENT_FREE, chunk[i], 0);
+        chunk_report(a, PLM_SEGMENT_FREE, chunk[i], 0);
         plm_driver_discharge(&a->driver, chunk[i]->size);
         plm_driver_give(&a->driver, chunk[i]->address, chunk[i]->size);
         plm_tree_remove(set, chunk[i]);
         plm_cell_drop(a, chunk[i]);
     }
     free(chunk);
-    return 0;
 }
 
 static int out_of_memory(struct plm_allocator *a, uint64_t size)
@@ -150,48 +142,39 @@ int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, ui
 {
     uint64_t rounded = (size + PLM_BLOCK_LEAST - 1) / PLM_BLOCK_LEAST * PLM_BLOCK_LEAST;
     struct plm_cell *cell;
-    int status = plm_cells_ready(a, 2);
 
-    if (status)
-        return status;
     if (!a->captures)
-        release_deferred(a);
+        blocks_release_deferred(a);
     if (a->limited && (a->requested > a->allowed || size > a->allowed - a->requested))
         return out_of_memory(a, size);
     cell = plm_tree_from(&a->large.free, 0, rounded, 0);
     if (cell)
         plm_tree_remove(&a->large.free, cell);
     else
-        cell = grow(a, rounded, stream);
-    if (!cell && plm_torch_rule(a->options.torch, PLM_TORCH_TRIMS) && !a->captures && plm_async_trim(a) == 0)
-        cell = grow(a, rounded, stream);
+        cell = chunk_take(a, rounded, stream);
+    if (!cell && plm_torch_rule(a->options.torch, PLM_TORCH_TRIMS) && !a->captures) {
+        plm_async_trim(a);
+        cell = chunk_take(a, rounded, stream);
+    }
     if (!cell)
         return out_of_memory(a, size);
-    cut(a, cell, rounded);
+    chunk_cut(a, cell, rounded);
     cell->allocated = true;
     cell->requested = size;
     cell->captured = a->captures != 0;
     a->requested += size;
-    show_used(a, used(a) + rounded);
+    stats_show_used(a, bytes_used(a) + rounded);
     plm_map_put(&a->live, cell->address, (uintptr_t)cell);
     *address = cell->address;
     return 0;
 }
 
-int plm_async_free(struct plm_allocator *a, struct plm_cell *cell)
+void plm_async_free(struct plm_allocator *a, struct plm_cell *cell)
 {
-    struct plm_cell **more;
-
     if (!a->captures || cell->captured) {
-        release(a, cell);
-        return 0;
+        block_release(a, cell);
+        return;
     }
-    more = plm_grow(a->deferred, a->deferreds, &a->deferred_room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    a->deferred = more;
-    a->deferred[a->deferreds++] = cell;
     cell->allocated = false;
-    cell->deferred = true;
-    return 0;
+    plm_events_defer(a, cell);
 }

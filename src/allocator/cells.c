@@ -1,7 +1,5 @@
-#include <stdlib.h>
-
 #include "allocator/internal.h"
-#include "base/error.h"
+#include "base/memory.h"
 
 enum { SLAB_CELLS = 256 };
 
@@ -10,34 +8,30 @@ struct slab {
     struct plm_cell cell[SLAB_CELLS];
 };
 
-int plm_cells_ready(struct plm_allocator *a, size_t count)
+static void slab_add(struct plm_allocator *a)
 {
-    while (a->spares < count) {
-        struct slab *slab = calloc(1, sizeof *slab);
-        if (!slab)
-            return PLM_ENOMEM;
-        slab->next = a->slabs;
-        a->slabs = slab;
-        for (size_t i = SLAB_CELLS; i-- > 0;) {
-            slab->cell[i].next = a->spare;
-            a->spare = &slab->cell[i];
-        }
-        a->spares += SLAB_CELLS;
+    struct slab *slab = plm_calloc(1, sizeof *slab);
+    slab->next = a->slabs;
+    a->slabs = slab;
+    for (size_t i = SLAB_CELLS; i-- > 0;) {
+        slab->cell[i].next = a->spare;
+        a->spare = &slab->cell[i];
     }
-    return 0;
 }
 
-struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_pool *pool, uint64_t stream, uint64_t address,
+struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_cell_pool *pool, uint64_t stream, uint64_t address,
                                uint64_t size)
 {
-    struct plm_cell *cell = a->spare;
+    struct plm_cell *cell;
+    if (!a->spare)
+        slab_add(a);
+    cell = a->spare;
     a->spare = cell->next;
-    a->spares--;
     *cell = (struct plm_cell){.address = address, .size = size, .stream = stream, .pool = pool, .mapped = true};
     return cell;
 }
 
-static void forget_uses(struct plm_cell *cell)
+static void cell_forget_uses(struct plm_cell *cell)
 {
     if (cell->uses)
         free(cell->uses->stream);
@@ -51,17 +45,16 @@ void plm_cells_delete(struct plm_allocator *a)
     for (slab = a->slabs; slab; slab = next) {
         next = slab->next;
         for (int i = 0; i < SLAB_CELLS; i++)
-            forget_uses(&slab->cell[i]);
+            cell_forget_uses(&slab->cell[i]);
         free(slab);
     }
 }
 
 void plm_cell_drop(struct plm_allocator *a, struct plm_cell *cell)
 {
-    forget_uses(cell);
+    cell_forget_uses(cell);
     cell->next = a->spare;
     a->spare = cell;
-    a->spares++;
 }
 
 void plm_cell_splice(struct plm_cell *cell, struct plm_cell *before, struct plm_cell *after)
@@ -105,7 +98,8 @@ uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct p
 }
 
 /* The change of a statistic that may go either way counts as one. */
-static void change(struct plm_allocator *a, const struct plm_pool *pool, enum plm_allocator_stat which, int64_t amount)
+static void stats_change(struct plm_allocator *a, const struct plm_cell_pool *pool, enum plm_allocator_stat which,
+                         int64_t amount)
 {
     if (amount > 0)
         plm_stats_up(a, pool, which, (uint64_t)amount);
@@ -116,11 +110,11 @@ static void change(struct plm_allocator *a, const struct plm_pool *pool, enum pl
 void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell)
 {
     struct plm_cell *neighbour[2] = {cell->prev, cell->next};
-    struct plm_pool *pool = cell->pool;
+    struct plm_cell_pool *pool = cell->pool;
     uint64_t size = cell->size, merged;
     int64_t blocks = 0, bytes = 0;
 
-    forget_uses(cell);
+    cell_forget_uses(cell);
     for (int i = 0; i < 2; i++) {
         merged = plm_cell_merge(a, cell, neighbour[i]);
         blocks -= merged != 0;
@@ -132,8 +126,8 @@ void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell)
         bytes += (int64_t)cell->size;
     }
     if (!cell->range) { /* pages of expandable segments can always be given back: they do not count as split */
-        change(a, pool, PLM_STAT_INACTIVE_SPLIT, blocks);
-        change(a, pool, PLM_STAT_INACTIVE_SPLIT_BYTES, bytes);
+        stats_change(a, pool, PLM_STAT_INACTIVE_SPLIT, blocks);
+        stats_change(a, pool, PLM_STAT_INACTIVE_SPLIT_BYTES, bytes);
     }
     plm_stats_down(a, pool, PLM_STAT_ACTIVE, 1);
     plm_stats_down(a, pool, PLM_STAT_ACTIVE_BYTES, size);

@@ -1,24 +1,26 @@
 #include "allocator/driver.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
 
-static uint64_t pages(uint64_t size)
+static uint64_t whole_pages(uint64_t size)
 {
     return (size + PLM_DRIVER_PAGE - 1) / PLM_DRIVER_PAGE * PLM_DRIVER_PAGE;
 }
 
-int plm_driver_init(struct plm_driver *d, uint64_t capacity, uint64_t total)
+static void gap_insert(struct plm_driver *d, size_t i, uint64_t base, uint64_t size)
+{
+    d->gap = plm_grow(d->gap, d->gaps, &d->gap_room, sizeof *d->gap);
+    memmove(&d->gap[i + 1], &d->gap[i], (d->gaps - i) * sizeof *d->gap);
+    d->gap[i] = (struct plm_driver_gap){base, size};
+    d->gaps++;
+}
+
+void plm_driver_init(struct plm_driver *d, uint64_t capacity, uint64_t total)
 {
     *d = (struct plm_driver){.capacity = capacity, .total = total};
-    d->gap = plm_grow(NULL, 0, &d->gap_room, sizeof *d->gap);
-    if (!d->gap)
-        return PLM_ENOMEM;
-    d->gap[d->gaps++] = (struct plm_driver_gap){PLM_DRIVER_LEAST, PLM_DRIVER_END - PLM_DRIVER_LEAST};
-    return 0;
+    gap_insert(d, 0, PLM_DRIVER_LEAST, PLM_DRIVER_END - PLM_DRIVER_LEAST);
 }
 
 void plm_driver_free(struct plm_driver *d)
@@ -27,57 +29,37 @@ void plm_driver_free(struct plm_driver *d)
     *d = (struct plm_driver){0};
 }
 
-int plm_driver_charge(struct plm_driver *d, uint64_t size)
+bool plm_driver_charge(struct plm_driver *d, uint64_t size)
 {
-    size = pages(size);
+    size = whole_pages(size);
     if (size > d->capacity || d->used > d->capacity - size)
-        return PLM_ENOMEM;
+        return false;
     d->used += size;
-    return 0;
+    return true;
 }
 
 void plm_driver_discharge(struct plm_driver *d, uint64_t size)
 {
-    d->used -= pages(size);
+    d->used -= whole_pages(size);
 }
 
-static void remove_gap(struct plm_driver *d, size_t i)
+static void gap_remove(struct plm_driver *d, size_t i)
 {
     memmove(&d->gap[i], &d->gap[i + 1], (d->gaps - i - 1) * sizeof *d->gap);
     d->gaps--;
 }
 
-/* Takes [base, base + size) out of gap i. The caller has made room for one gap more. */
-static uint64_t cut(struct plm_driver *d, size_t i, uint64_t base, uint64_t size)
+/* Takes [base, base + size) out of gap i. */
+static uint64_t gap_cut(struct plm_driver *d, size_t i, uint64_t base, uint64_t size)
 {
-    struct plm_driver_gap *gap = &d->gap[i];
-    uint64_t end = gap->base + gap->size, rest = end - (base + size);
+    uint64_t rest = d->gap[i].base + d->gap[i].size - (base + size);
 
-    gap->size = base - gap->base;
-    if (rest) {
-        memmove(gap + 1, gap, (d->gaps - i) * sizeof *gap);
-        d->gaps++;
-        gap[1] = (struct plm_driver_gap){base + size, rest};
-    }
-    if (!gap->size)
-        remove_gap(d, i);
+    d->gap[i].size = base - d->gap[i].base;
+    if (rest)
+        gap_insert(d, i + 1, base + size, rest);
+    if (!d->gap[i].size)
+        gap_remove(d, i);
     return base;
-}
-
-/* Every range that is taken may leave a gap more than before, now or when it is given back. */
-static int make_room(struct plm_driver *d)
-{
-    struct plm_driver_gap *more;
-    d->ranges++;
-    while (d->gap_room < d->ranges + 2) {
-        more = plm_grow(d->gap, d->gap_room, &d->gap_room, sizeof *d->gap);
-        if (!more) {
-            d->ranges--;
-            return PLM_ENOMEM;
-        }
-        d->gap = more;
-    }
-    return 0;
 }
 
 /* The first gap that begins at `address` or above it. */
@@ -99,10 +81,10 @@ uint64_t plm_driver_at(struct plm_driver *d, uint64_t wanted, uint64_t size)
     size_t i = gap_from(d, wanted + 1);
     const struct plm_driver_gap *gap = i ? &d->gap[i - 1] : NULL;
 
-    size = pages(size);
-    if (!gap || wanted - gap->base > gap->size || gap->size - (wanted - gap->base) < size || make_room(d))
+    size = whole_pages(size);
+    if (!gap || wanted - gap->base > gap->size || gap->size - (wanted - gap->base) < size)
         return 0;
-    return cut(d, i - 1, wanted, size);
+    return gap_cut(d, i - 1, wanted, size);
 }
 
 uint64_t plm_driver_range(struct plm_driver *d, uint64_t size)
@@ -111,16 +93,13 @@ uint64_t plm_driver_range(struct plm_driver *d, uint64_t size)
 
     if (wanted && (wanted = plm_driver_at(d, wanted, size)) != 0)
         return wanted;
-    size = pages(size);
-    if (make_room(d))
-        return 0;
+    size = whole_pages(size);
     for (size_t i = 0; i < d->gaps; i++) {
         uint64_t base = d->gap[i].base, end = base + d->gap[i].size;
         base = base < PLM_DRIVER_BASE ? PLM_DRIVER_BASE : base;
         if (base < end && end - base >= size)
-            return cut(d, i, base, size);
+            return gap_cut(d, i, base, size);
     }
-    d->ranges--;
     return 0;
 }
 
@@ -128,20 +107,17 @@ void plm_driver_give(struct plm_driver *d, uint64_t base, uint64_t size)
 {
     size_t low = gap_from(d, base);
 
-    size = pages(size);
-    d->ranges--;
+    size = whole_pages(size);
     if (low && d->gap[low - 1].base + d->gap[low - 1].size == base) {
         d->gap[low - 1].size += size;
         if (low < d->gaps && base + size == d->gap[low].base) {
             d->gap[low - 1].size += d->gap[low].size;
-            remove_gap(d, low);
+            gap_remove(d, low);
         }
     } else if (low < d->gaps && base + size == d->gap[low].base) {
         d->gap[low].base = base;
         d->gap[low].size += size;
     } else {
-        memmove(&d->gap[low + 1], &d->gap[low], (d->gaps - low) * sizeof *d->gap);
-        d->gap[low] = (struct plm_driver_gap){base, size};
-        d->gaps++;
+        gap_insert(d, low, base, size);
     }
 }

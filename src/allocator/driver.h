@@ -8,6 +8,7 @@
 #ifndef PLM_ALLOCATOR_DRIVER_H
 #define PLM_ALLOCATOR_DRIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,20 +29,19 @@ struct plm_driver {
     uint64_t (*place)(void *context, uint64_t size);
     void *context;
     struct plm_driver_gap *gap; /* free addresses, ascending */
-    size_t gaps, gap_room, ranges;
+    size_t gaps, gap_room;
 };
 
-int plm_driver_init(struct plm_driver *driver, uint64_t capacity, uint64_t total);
+void plm_driver_init(struct plm_driver *driver, uint64_t capacity, uint64_t total);
 void plm_driver_free(struct plm_driver *driver);
 
-/* Memory without addresses: 0, or PLM_ENOMEM if the card is full. */
-int plm_driver_charge(struct plm_driver *driver, uint64_t size);
+/* Memory without addresses; false if the card is full. */
+bool plm_driver_charge(struct plm_driver *driver, uint64_t size);
 void plm_driver_discharge(struct plm_driver *driver, uint64_t size);
 /* Addresses without memory: 0 if there are none. */
 uint64_t plm_driver_range(struct plm_driver *driver, uint64_t size);
 /* These addresses and no others: 0 if they are not free. */
 uint64_t plm_driver_at(struct plm_driver *driver, uint64_t address, uint64_t size);
-/* Never fails: room for its gap was made when the range was taken. */
 void plm_driver_give(struct plm_driver *driver, uint64_t base, uint64_t size);
 
 #endif

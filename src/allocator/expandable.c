@@ -1,6 +1,5 @@
-#include <stdlib.h>
-
 #include "allocator/internal.h"
+#include "base/memory.h"
 
 /*
  * Expandable segments: a range of addresses, mapped in pages of 2 MiB (small pool) or of a large segment's size as far
@@ -19,71 +18,74 @@ static uint64_t range_size(const struct plm_allocator *a, uint64_t page)
     return (size + page - 1) / page * page;
 }
 
-static uint64_t page_size(const struct plm_allocator *a, const struct plm_pool *pool)
+static uint64_t page_size(const struct plm_allocator *a, const struct plm_cell_pool *pool)
 {
     return pool->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
 }
 
-static bool idle(const struct plm_cell *cell)
+static bool cell_is_idle(const struct plm_cell *cell)
 {
     return cell && !cell->allocated && !cell->events && !plm_cell_used(cell);
 }
 
-static bool has_room(const struct plm_cell *cell, uint64_t size)
+static bool place_has_room(const struct plm_cell *cell, uint64_t size)
 {
     uint64_t bytes = 0;
-    for (; bytes < size && idle(cell); cell = cell->next)
+    for (; bytes < size && cell_is_idle(cell); cell = cell->next)
         bytes += cell->size;
     return bytes >= size;
 }
 
-static struct plm_cell *new_range(struct plm_allocator *a, const struct plm_request *r)
+struct plm_range *plm_range_add(struct plm_allocator *a, struct plm_range range)
+{
+    struct plm_range *added = plm_calloc(1, sizeof *added);
+    *added = range;
+    added->next = a->ranges;
+    if (a->ranges)
+        a->ranges->prev = added;
+    a->ranges = added;
+    return added;
+}
+
+static struct plm_cell *range_take(struct plm_allocator *a, const struct plm_request *r)
 {
     uint64_t page = page_size(a, r->pool), size = range_size(a, page);
-    struct plm_range *range = calloc(1, sizeof *range);
+    uint64_t age = plm_segment_age(a), base = plm_driver_range(&a->driver, size);
+    struct plm_range *range;
     struct plm_cell *cell;
 
-    if (!range || plm_cells_ready(a, 1))
-        goto fail;
-    *range = (struct plm_range){.size = size, .page = page, .age = plm_segment_age(a), .next = a->ranges};
-    range->base = plm_driver_range(&a->driver, size);
-    if (!range->base)
-        goto fail;
-    if (a->ranges)
-        a->ranges->prev = range;
-    a->ranges = range;
+    if (!base)
+        return NULL;
+    range = plm_range_add(a, (struct plm_range){.base = base, .size = size, .page = page, .age = age});
     cell = plm_cell_take(a, r->pool, r->stream, range->base, size);
     cell->mapped = false;
     cell->range = range;
     cell->age = range->age;
     plm_tree_insert(&r->pool->unmapped, cell);
     return cell;
-fail:
-    free(range);
-    return NULL;
 }
 
 /* The lowest place of the pool and stream where a block fits, made of free and of unmapped cells. */
-static struct plm_cell *find(struct plm_allocator *a, const struct plm_request *r)
+static struct plm_cell *place_find(struct plm_allocator *a, const struct plm_request *r)
 {
     struct plm_cell *at = plm_tree_from(&r->pool->unmapped, r->stream, 0, 0), *start;
     for (; at && at->stream == r->stream; at = plm_tree_next(at)) {
-        start = idle(at->prev) ? at->prev : at;
-        if (has_room(start, r->size))
+        start = cell_is_idle(at->prev) ? at->prev : at;
+        if (place_has_room(start, r->size))
             return start;
     }
-    return new_range(a, r);
+    return range_take(a, r);
 }
 
 /* Maps at least `size` bytes of an unmapped cell from its start, in whole pages. */
-static bool map(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
+static bool cell_map(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
 {
     struct plm_range *range = cell->range;
-    struct plm_pool *pool = cell->pool;
+    struct plm_cell_pool *pool = cell->pool;
     uint64_t bytes = (size + range->page - 1) / range->page * range->page, address = cell->address;
     struct plm_cell *rest;
 
-    if (plm_cells_ready(a, 1) || plm_driver_charge(&a->driver, bytes))
+    if (!plm_driver_charge(&a->driver, bytes))
         return false;
     plm_tree_remove(&pool->unmapped, cell);
     cell->mapped = true;
@@ -112,13 +114,13 @@ static uint64_t least(uint64_t x, uint64_t y)
 
 struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *r)
 {
-    struct plm_cell *cell = r->size <= range_size(a, page_size(a, r->pool)) ? find(a, r) : NULL;
+    struct plm_cell *cell = r->size <= range_size(a, page_size(a, r->pool)) ? place_find(a, r) : NULL;
 
-    if (!cell || (!cell->mapped && !map(a, cell, least(cell->size, r->size))))
+    if (!cell || (!cell->mapped && !cell_map(a, cell, least(cell->size, r->size))))
         return NULL;
     while (cell->size < r->size) { /* free, then unmapped: what is mapped joins the free cell */
         struct plm_cell *more = cell->next;
-        if (!map(a, more, least(r->size - cell->size, more->size)))
+        if (!cell_map(a, more, least(r->size - cell->size, more->size)))
             return NULL;
         cell = more;
     }
@@ -126,7 +128,7 @@ struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_r
     return cell;
 }
 
-static void drop_range(struct plm_allocator *a, struct plm_cell *cell)
+static void range_drop(struct plm_allocator *a, struct plm_cell *cell)
 {
     struct plm_range *range = cell->range;
     plm_tree_remove(&cell->pool->unmapped, cell);
@@ -142,7 +144,7 @@ static void drop_range(struct plm_allocator *a, struct plm_cell *cell)
 }
 
 /* What is left of a free cell beside its whole pages stays mapped and free. */
-static void keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool before, uint64_t address, uint64_t size)
+static void cell_keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool before, uint64_t address, uint64_t size)
 {
     struct plm_cell *edge;
     if (!size)
@@ -160,16 +162,16 @@ static void keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool befor
 void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell)
 {
     struct plm_range *range = cell->range;
-    struct plm_pool *pool = cell->pool;
+    struct plm_cell_pool *pool = cell->pool;
     uint64_t from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
     uint64_t end = cell->address + cell->size;
     uint64_t to = (end - range->base) / range->page * range->page + range->base;
 
-    if (from >= to || plm_cells_ready(a, 2))
+    if (from >= to)
         return;
     plm_tree_remove(&pool->free, cell);
-    keep_edge(a, cell, true, cell->address, from - cell->address);
-    keep_edge(a, cell, false, to, end - to);
+    cell_keep_edge(a, cell, true, cell->address, from - cell->address);
+    cell_keep_edge(a, cell, false, to, end - to);
     cell->address = from;
     cell->size = to - from;
     cell->mapped = false;
@@ -183,5 +185,5 @@ void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell)
         pool->owner->segments--;
     plm_segment_report(a, PLM_SEGMENT_UNMAP, from, to - from, cell->stream);
     if (!plm_cell_is_split(cell))
-        drop_range(a, cell);
+        range_drop(a, cell);
 }

@@ -7,10 +7,12 @@
 #ifndef PLM_ALLOCATOR_INTERNAL_H
 #define PLM_ALLOCATOR_INTERNAL_H
 
+#include <assert.h>
+
 #include "allocator/allocator.h"
 #include "allocator/sizes.h"
-#include "allocator/tree.h"
 #include "base/map.h"
+#include "base/treap.h"
 
 struct plm_uses {          /* streams other than its own that use a block */
     size_t count, room;
@@ -19,22 +21,27 @@ struct plm_uses {          /* streams other than its own that use a block */
 };
 
 struct plm_cell {
+    struct plm_treap_node node;         /* in the set that it is in */
     uint64_t address, size, stream;
     uint64_t age;                       /* number of its segment, or 0: see plm_segment_age */
-    struct plm_cell *left, *right, *up; /* in the set that it is in */
-    uint32_t priority;
     uint32_t events;                    /* outstanding */
     bool allocated, mapped, deferred;   /* deferred: its events are to be made when no capture is under way */
     bool captured;                      /* cudaMallocAsync: allocated during a capture */
     struct plm_cell *prev, *next;       /* neighbours in the segment; `next` links spare cells too */
-    struct plm_pool *pool;
+    struct plm_cell_pool *pool;
     struct plm_range *range;            /* the expandable segment, or NULL */
     struct plm_uses *uses;
     uint64_t requested;
     uint64_t born;                      /* the pool's count of searches when it became free */
 };
 
-struct plm_pool {
+/* Ordered by stream, size, age of the segment (where the version of PyTorch looks at it), address. */
+struct plm_tree {
+    struct plm_treap set;
+    bool by_address;                    /* of unmapped cells: by stream, address */
+};
+
+struct plm_cell_pool {
     struct plm_tree free, unmapped;
     struct plm_private *owner;          /* NULL: the allocator's own */
     uint64_t searches;                  /* counted only for garbage collection */
@@ -46,7 +53,7 @@ struct plm_private {
     uint64_t users;                     /* graphs that live */
     uint64_t segments;
     bool capturing;
-    struct plm_pool small, large;
+    struct plm_cell_pool small, large;
     struct plm_private *next;           /* by id */
 };
 
@@ -64,12 +71,11 @@ struct plm_queue {                      /* events of one stream, in order */
 struct plm_allocator {
     struct plm_allocator_options options;
     struct plm_driver driver;
-    struct plm_pool small, large;
+    struct plm_cell_pool small, large;
     struct plm_private *privates;
     struct plm_range *ranges;
     struct plm_map live;                /* address of an allocated block -> its cell */
     struct plm_cell *spare;
-    size_t spares;
     void *slabs;
     struct plm_queue *queue;
     size_t queues, queue_room;
@@ -87,14 +93,44 @@ struct plm_allocator {
 
 struct plm_request {
     uint64_t size, segment, stream;     /* rounded size; size of a new segment */
-    struct plm_pool *pool;
+    struct plm_cell_pool *pool;
 };
+
+/* ---- tree.c: sets of cells ---- */
+
+static_assert(offsetof(struct plm_cell, node) == 0, "a cell is taken for its node");
+static inline struct plm_cell *plm_cell_of(struct plm_treap_node *node)
+{
+    return (struct plm_cell *)(void *)node;
+}
+
+void plm_tree_insert(struct plm_tree *tree, struct plm_cell *cell);
+/* The first that is not before the key; NULL if all are. */
+struct plm_cell *plm_tree_from(const struct plm_tree *tree, uint64_t stream, uint64_t size, uint64_t address);
+
+static inline void plm_tree_remove(struct plm_tree *tree, struct plm_cell *cell)
+{
+    plm_treap_remove(&tree->set, &cell->node);
+}
+
+static inline struct plm_cell *plm_tree_first(const struct plm_tree *tree)
+{
+    return plm_cell_of(plm_treap_first(&tree->set));
+}
+
+static inline struct plm_cell *plm_tree_next(const struct plm_cell *cell)
+{
+    return plm_cell_of(plm_treap_next(&cell->node));
+}
+
+static inline struct plm_cell *plm_tree_before(const struct plm_cell *cell)
+{
+    return plm_cell_of(plm_treap_previous(&cell->node));
+}
 
 /* ---- cells.c: cells, and how they split, merge and become free ---- */
 
-/* Makes sure that so many cells can be taken: 0 or PLM_ENOMEM. */
-int plm_cells_ready(struct plm_allocator *a, size_t count);
-struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_pool *pool, uint64_t stream, uint64_t address,
+struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_cell_pool *pool, uint64_t stream, uint64_t address,
                                uint64_t size);
 void plm_cells_delete(struct plm_allocator *a);
 void plm_cell_drop(struct plm_allocator *a, struct plm_cell *cell);
@@ -118,13 +154,15 @@ void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action,
 
 /* ---- expandable.c ---- */
 
+struct plm_range *plm_range_add(struct plm_allocator *a, struct plm_range range); /* a copy, at the front */
 struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *request);
 void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell);
 
 /* ---- events.c: blocks that other streams used ---- */
 
-int plm_events_use(struct plm_allocator *a, struct plm_cell *cell, uint64_t stream);
-int plm_events_free(struct plm_allocator *a, struct plm_cell *cell); /* a used block is freed */
+void plm_events_use(struct plm_allocator *a, struct plm_cell *cell, uint64_t stream);
+void plm_events_free(struct plm_allocator *a, struct plm_cell *cell); /* a used block is freed */
+void plm_events_defer(struct plm_allocator *a, struct plm_cell *cell); /* until no capture is under way */
 void plm_events_poll(struct plm_allocator *a); /* frees what is complete */
 void plm_events_wait(struct plm_allocator *a); /* waits for all */
 void plm_events_delete(struct plm_allocator *a);
@@ -136,8 +174,8 @@ static inline bool plm_cell_used(const struct plm_cell *cell)
 /* ---- async.c: the cudaMallocAsync back end ---- */
 
 int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t *address);
-int plm_async_free(struct plm_allocator *a, struct plm_cell *cell); /* no longer live */
-int plm_async_trim(struct plm_allocator *a);
+void plm_async_free(struct plm_allocator *a, struct plm_cell *cell); /* no longer live */
+void plm_async_trim(struct plm_allocator *a);
 
 /* ---- statistics ---- */
 
@@ -155,15 +193,15 @@ static inline void plm_stat_down(struct plm_stat *s, uint64_t amount)
     s->freed += amount;
 }
 
-static inline void plm_stats_up(struct plm_allocator *a, const struct plm_pool *pool, enum plm_allocator_stat which,
-                                uint64_t amount)
+static inline void plm_stats_up(struct plm_allocator *a, const struct plm_cell_pool *pool,
+                                enum plm_allocator_stat which, uint64_t amount)
 {
     plm_stat_up(&a->stats.stat[which][PLM_STAT_ALL], amount);
     plm_stat_up(&a->stats.stat[which][pool->small ? PLM_STAT_SMALL : PLM_STAT_LARGE], amount);
 }
 
-static inline void plm_stats_down(struct plm_allocator *a, const struct plm_pool *pool, enum plm_allocator_stat which,
-                                  uint64_t amount)
+static inline void plm_stats_down(struct plm_allocator *a, const struct plm_cell_pool *pool,
+                                  enum plm_allocator_stat which, uint64_t amount)
 {
     plm_stat_down(&a->stats.stat[which][PLM_STAT_ALL], amount);
     plm_stat_down(&a->stats.stat[which][pool->small ? PLM_STAT_SMALL : PLM_STAT_LARGE], amount);

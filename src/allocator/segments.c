@@ -1,6 +1,5 @@
-#include <stdlib.h>
-
 #include "allocator/internal.h"
+#include "base/memory.h"
 #include "torch/facts.h"
 
 void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action, uint64_t address, uint64_t size,
@@ -19,12 +18,12 @@ uint64_t plm_segment_age(struct plm_allocator *a)
     return plm_torch_rule(a->options.torch, PLM_TORCH_BY_AGE) ? ++a->segments : 0;
 }
 
-static struct plm_cell *take_whole(struct plm_allocator *a, const struct plm_request *r)
+static struct plm_cell *segment_take_whole(struct plm_allocator *a, const struct plm_request *r)
 {
     struct plm_cell *cell;
     uint64_t address;
 
-    if (plm_cells_ready(a, 1) || plm_driver_charge(&a->driver, r->segment))
+    if (!plm_driver_charge(&a->driver, r->segment))
         return NULL;
     address = plm_driver_range(&a->driver, r->segment);
     if (!address) {
@@ -47,7 +46,7 @@ bool plm_segment_take(struct plm_allocator *a, const struct plm_request *r, bool
     a->stats.num_alloc_retries += retry;
     if (a->limited && (a->held > a->allowed || r->segment > a->allowed - a->held))
         return false;
-    *cell = a->options.settings.expandable ? plm_expandable_take(a, r) : take_whole(a, r);
+    *cell = a->options.settings.expandable ? plm_expandable_take(a, r) : segment_take_whole(a, r);
     if (*cell && r->pool->owner)
         r->pool->owner->segments++;
     return *cell != NULL;
@@ -55,7 +54,7 @@ bool plm_segment_take(struct plm_allocator *a, const struct plm_request *r, bool
 
 void plm_segment_release(struct plm_allocator *a, struct plm_cell *cell)
 {
-    struct plm_pool *pool = cell->pool;
+    struct plm_cell_pool *pool = cell->pool;
 
     plm_segment_report(a, PLM_SEGMENT_FREE, cell->address, cell->size, cell->stream);
     plm_driver_discharge(&a->driver, cell->size);
@@ -71,7 +70,7 @@ void plm_segment_release(struct plm_allocator *a, struct plm_cell *cell)
     plm_cell_drop(a, cell);
 }
 
-static bool releasable(const struct plm_cell *cell)
+static bool segment_is_releasable(const struct plm_cell *cell)
 {
     return !cell->range && !plm_cell_is_split(cell);
 }
@@ -86,15 +85,15 @@ bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_reque
     if (most == UINT64_MAX)
         return false;
     at = plm_tree_from(set, r->stream, wanted, 0);
-    if (at && at->stream == r->stream && releasable(at)) {
+    if (at && at->stream == r->stream && segment_is_releasable(at)) {
         plm_segment_release(a, at);
         return true;
     }
-    for (at = at ? plm_tree_before(at) : plm_tree_last(set); at && released < wanted; at = before) {
+    for (at = at ? plm_tree_before(at) : plm_cell_of(plm_treap_last(&set->set)); at && released < wanted; at = before) {
         if (at->size < most || at->stream != r->stream)
             break;
         before = plm_tree_before(at);
-        if (releasable(at)) {
+        if (segment_is_releasable(at)) {
             released += at->size;
             plm_segment_release(a, at);
         }
@@ -103,18 +102,16 @@ bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_reque
 }
 
 /* Unmapping changes the set that is walked, so those cells are gathered first. */
-static void release_pool(struct plm_allocator *a, struct plm_pool *pool)
+static void pool_release(struct plm_allocator *a, struct plm_cell_pool *pool)
 {
-    struct plm_cell *at, *next, **unmap = NULL;
+    struct plm_cell *at, *next, **unmap = a->ranges ? plm_calloc(pool->free.set.count, sizeof *unmap) : NULL;
     size_t count = 0;
 
-    if (a->ranges && pool->free.count)
-        unmap = malloc(pool->free.count * sizeof *unmap);
     for (at = plm_tree_first(&pool->free); at; at = next) {
         next = plm_tree_next(at);
-        if (at->range && unmap)
+        if (at->range)
             unmap[count++] = at;
-        else if (releasable(at))
+        else if (segment_is_releasable(at))
             plm_segment_release(a, at);
     }
     for (size_t i = 0; i < count; i++)
@@ -127,12 +124,12 @@ void plm_segments_release_all(struct plm_allocator *a)
     struct plm_private **link = &a->privates, *p;
 
     plm_events_wait(a);
-    release_pool(a, &a->large);
-    release_pool(a, &a->small);
+    pool_release(a, &a->large);
+    pool_release(a, &a->small);
     while ((p = *link) != NULL) {
         if (p->users == 0) {
-            release_pool(a, &p->small);
-            release_pool(a, &p->large);
+            pool_release(a, &p->small);
+            pool_release(a, &p->large);
         }
         if (p->users || p->segments) {
             link = &p->next;
@@ -166,7 +163,7 @@ void plm_segments_collect(struct plm_allocator *a)
         freed = false;
         for (at = plm_tree_first(set); at; at = next) {
             next = plm_tree_next(at);
-            if (!releasable(at) || (double)(a->large.searches - at->born) < limit)
+            if (!segment_is_releasable(at) || (double)(a->large.searches - at->born) < limit)
                 continue;
             freed = true;
             reclaimed += at->size;

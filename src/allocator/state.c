@@ -1,13 +1,11 @@
 #include "allocator/state.h"
 
-#include <stdlib.h>
-
 #include "allocator/internal.h"
 #include "base/error.h"
 
 /* ---- what was there ---- */
 
-static int pool_of(struct plm_allocator *a, uint64_t id, bool small, struct plm_pool **pool)
+static int pool_make(struct plm_allocator *a, uint64_t id, bool small, struct plm_cell_pool **pool)
 {
     struct plm_private *p = a->privates;
     int status;
@@ -28,7 +26,7 @@ static int pool_of(struct plm_allocator *a, uint64_t id, bool small, struct plm_
     return 0;
 }
 
-static bool is_whole(const struct plm_allocator_segment *s, uint64_t page)
+static bool segment_is_whole(const struct plm_allocator_segment *s, uint64_t page)
 {
     uint64_t at = s->address, left = s->size;
     for (size_t i = 0; i < s->parts; i++) {
@@ -47,10 +45,10 @@ static bool is_whole(const struct plm_allocator_segment *s, uint64_t page)
 }
 
 /* Links a new cell behind the last one. `part` NULL: it is free. */
-static int add(struct plm_allocator *a, struct plm_cell **last, struct plm_cell *cell,
-               const struct plm_allocator_part *part)
+static void cell_add(struct plm_allocator *a, struct plm_cell **last, struct plm_cell *cell,
+                     const struct plm_allocator_part *part)
 {
-    struct plm_pool *pool = cell->pool;
+    struct plm_cell_pool *pool = cell->pool;
     plm_cell_splice(cell, *last, NULL);
     *last = cell;
     if (!part) {
@@ -58,7 +56,7 @@ static int add(struct plm_allocator *a, struct plm_cell **last, struct plm_cell 
     } else if (part->hole) {
         cell->mapped = false;
         plm_tree_insert(&pool->unmapped, cell);
-        return 0;
+        return;
     } else {
         cell->allocated = true;
         cell->requested = cell->size;
@@ -75,23 +73,21 @@ static int add(struct plm_allocator *a, struct plm_cell **last, struct plm_cell 
     plm_stats_up(a, pool, PLM_STAT_RESERVED_BYTES, cell->size);
     if (part)
         plm_map_put(&a->live, cell->address, (uintptr_t)cell);
-    return 0;
 }
 
-static int add_cells(struct plm_allocator *a, const struct plm_allocator_segment *s, struct plm_pool *pool,
-                     struct plm_range *range)
+static void cells_add(struct plm_allocator *a, const struct plm_allocator_segment *s, struct plm_cell_pool *pool,
+                      struct plm_range *range)
 {
     uint64_t at = s->address, age = range ? range->age : plm_segment_age(a);
     struct plm_cell *last = NULL, *cell;
-    int status = 0;
-    for (size_t i = 0; i <= s->parts && status == 0; i++) {
+    for (size_t i = 0; i <= s->parts; i++) {
         const struct plm_allocator_part *part = i < s->parts ? &s->part[i] : NULL;
         uint64_t gap = (part ? part->address : s->address + s->size) - at;
-        for (int k = !gap; k <= (part != NULL) && status == 0; k++) {
+        for (int k = !gap; k <= (part != NULL); k++) {
             cell = plm_cell_take(a, pool, s->stream, k ? part->address : at, k ? part->size : gap);
             cell->range = range;
             cell->age = age;
-            status = add(a, &last, cell, k ? part : NULL);
+            cell_add(a, &last, cell, k ? part : NULL);
         }
         at = part ? part->address + part->size : at;
     }
@@ -100,27 +96,11 @@ static int add_cells(struct plm_allocator *a, const struct plm_allocator_segment
             plm_stats_up(a, pool, PLM_STAT_INACTIVE_SPLIT, 1);
             plm_stats_up(a, pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
         }
-    return status;
-}
-
-static int new_range(struct plm_allocator *a, const struct plm_allocator_segment *s, uint64_t page,
-                     struct plm_range **out)
-{
-    struct plm_range *range = calloc(1, sizeof *range);
-    if (!range)
-        return PLM_ENOMEM;
-    *range = (struct plm_range){
-        .base = s->address, .size = s->size, .page = page, .age = plm_segment_age(a), .next = a->ranges};
-    if (a->ranges)
-        a->ranges->prev = range;
-    a->ranges = range;
-    *out = range;
-    return 0;
 }
 
 static int take_addresses(struct plm_allocator *a, const struct plm_allocator_segment *s)
 {
-    if (!s->expandable && plm_driver_charge(&a->driver, s->size))
+    if (!s->expandable && !plm_driver_charge(&a->driver, s->size))
         return PLM_EINVAL;
     if (plm_driver_at(&a->driver, s->address, s->size))
         return 0;
@@ -133,30 +113,30 @@ int plm_allocator_seed(struct plm_allocator *a, const struct plm_allocator_segme
 {
     uint64_t page = s->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
     struct plm_range *range = NULL;
-    struct plm_pool *pool;
-    int status = is_whole(s, page) ? pool_of(a, s->pool, s->small, &pool) : PLM_EINVAL;
-    if (status == 0)
-        status = plm_cells_ready(a, 2 * s->parts + 1);
+    struct plm_cell_pool *pool;
+    int status = segment_is_whole(s, page) ? pool_make(a, s->pool, s->small, &pool) : PLM_EINVAL;
     if (status == 0)
         status = take_addresses(a, s);
-    if (status == 0 && s->expandable)
-        status = new_range(a, s, page, &range);
     if (status)
         return status;
-    if (!range) {
+    if (s->expandable) {
+        range = plm_range_add(
+            a, (struct plm_range){.base = s->address, .size = s->size, .page = page, .age = plm_segment_age(a)});
+    } else {
         plm_stats_up(a, pool, PLM_STAT_SEGMENT, 1);
         if (s->size >= a->options.settings.max_split_size)
             plm_stat_up(&a->stats.oversize_segments, 1);
     }
     if (pool->owner)
         pool->owner->segments++;
-    return add_cells(a, s, pool, range);
+    cells_add(a, s, pool, range);
+    return 0;
 }
 
 /* ---- what goes back ---- */
 
 /* The whole pages inside a free cell of an expandable segment. */
-static uint64_t pages_of(const struct plm_cell *cell, uint64_t *from)
+static uint64_t cell_pages(const struct plm_cell *cell, uint64_t *from)
 {
     const struct plm_range *range = cell->range;
     uint64_t to = (cell->address + cell->size - range->base) / range->page * range->page + range->base;
@@ -164,37 +144,37 @@ static uint64_t pages_of(const struct plm_cell *cell, uint64_t *from)
     return *from < to ? to - *from : 0;
 }
 
-static struct plm_cell *find_in(const struct plm_pool *pool, uint64_t address, uint64_t size, uint64_t stream,
-                                uint64_t *steps)
+static struct plm_cell *cell_find_in(const struct plm_cell_pool *pool, uint64_t address, uint64_t size, uint64_t stream,
+                                     uint64_t *steps)
 {
     struct plm_cell *at = plm_tree_from(&pool->free, stream, size, 0);
     uint64_t from;
     for (; at && at->stream == stream; at = plm_tree_next(at)) {
         ++*steps;
-        if (at->range ? pages_of(at, &from) == size && from == address
+        if (at->range ? cell_pages(at, &from) == size && from == address
                       : at->address == address && at->size == size && !plm_cell_is_split(at))
             return at;
     }
     return NULL;
 }
 
-static struct plm_cell *find(const struct plm_allocator *a, uint64_t address, uint64_t size, uint64_t stream,
-                             uint64_t *steps)
+static struct plm_cell *cell_find_cached(const struct plm_allocator *a, uint64_t address, uint64_t size,
+                                         uint64_t stream, uint64_t *steps)
 {
-    struct plm_cell *cell = find_in(&a->large, address, size, stream, steps);
+    struct plm_cell *cell = cell_find_in(&a->large, address, size, stream, steps);
     if (!cell)
-        cell = find_in(&a->small, address, size, stream, steps);
+        cell = cell_find_in(&a->small, address, size, stream, steps);
     for (const struct plm_private *p = a->privates; p && !cell; p = p->next) {
-        cell = find_in(&p->large, address, size, stream, steps);
+        cell = cell_find_in(&p->large, address, size, stream, steps);
         if (!cell)
-            cell = find_in(&p->small, address, size, stream, steps);
+            cell = cell_find_in(&p->small, address, size, stream, steps);
     }
     return cell;
 }
 
 int plm_allocator_give_back(struct plm_allocator *a, uint64_t address, uint64_t size, uint64_t stream, uint64_t *steps)
 {
-    struct plm_cell *cell = find(a, address, size, stream, steps);
+    struct plm_cell *cell = cell_find_cached(a, address, size, stream, steps);
     if (!cell)
         return PLM_ALLOCATOR_ADDRESS;
     if (cell->range)
@@ -204,11 +184,11 @@ int plm_allocator_give_back(struct plm_allocator *a, uint64_t address, uint64_t 
     return 0;
 }
 
-static bool gives_back(const struct plm_pool *pool, uint64_t *address, uint64_t *size)
+static bool pool_gives_back(const struct plm_cell_pool *pool, uint64_t *address, uint64_t *size)
 {
     for (const struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at)) {
         *address = at->address;
-        *size = at->range ? pages_of(at, address) : plm_cell_is_split(at) ? 0 : at->size;
+        *size = at->range ? cell_pages(at, address) : plm_cell_is_split(at) ? 0 : at->size;
         if (*size)
             return true;
     }
@@ -217,7 +197,7 @@ static bool gives_back(const struct plm_pool *pool, uint64_t *address, uint64_t 
 
 bool plm_allocator_gives_back(const struct plm_allocator *a, uint64_t *address, uint64_t *size)
 {
-    return gives_back(&a->large, address, size) || gives_back(&a->small, address, size);
+    return pool_gives_back(&a->large, address, size) || pool_gives_back(&a->small, address, size);
 }
 
 uint64_t plm_allocator_room(const struct plm_allocator *a, uint64_t address)

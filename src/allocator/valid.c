@@ -10,7 +10,7 @@ struct sums {
 };
 
 /* A head of a segment: all cells from here on. */
-static bool walk(const struct plm_cell *cell, struct sums *sums)
+static bool cells_walk(const struct plm_cell *cell, struct sums *sums)
 {
     if (cell->prev)
         return true;
@@ -49,23 +49,24 @@ static bool in_order(const struct plm_tree *set, const struct plm_cell *x, const
     return x->address < y->address;
 }
 
-static bool walk_set(const struct plm_tree *set, const struct plm_pool *pool, bool mapped, struct sums *sums,
+static bool walk_set(const struct plm_tree *set, const struct plm_cell_pool *pool, bool mapped, struct sums *sums,
                      uint64_t *members)
 {
     const struct plm_cell *before = NULL, *at;
     size_t count = 0;
     for (at = plm_tree_first(set); at; before = at, at = plm_tree_next(at), count++) {
-        bool ordered = !before || in_order(set, before, at);
+        const bool ordered = !before || in_order(set, before, at);
         if (!ordered || at->pool != pool || at->mapped != mapped || at->allocated || at->events)
             return false;
-        if ((at->left && at->left->up != at) || (at->right && at->right->up != at) || !walk(at, sums))
+        const struct plm_treap_node *node = &at->node;
+        if ((node->left && node->left->up != node) || (node->right && node->right->up != node) || !cells_walk(at, sums))
             return false;
     }
     *members += count;
-    return count == set->count;
+    return count == set->set.count;
 }
 
-static bool walk_pool(const struct plm_pool *pool, struct sums *sums, uint64_t *members)
+static bool walk_pool(const struct plm_cell_pool *pool, struct sums *sums, uint64_t *members)
 {
     return walk_set(&pool->free, pool, true, sums, members) && walk_set(&pool->unmapped, pool, false, sums, members);
 }
@@ -79,12 +80,12 @@ static bool walk_waiting(const struct plm_allocator *a, struct sums *sums, uint6
             for (size_t j = 0; j < i && first; j++)
                 for (size_t m = 0; m < a->queue[j].count && first; m++)
                     first = a->queue[j].cell[m] != cell;
-            if (cell->allocated || !cell->events || (first && !walk(cell, sums)))
+            if (cell->allocated || !cell->events || (first && !cells_walk(cell, sums)))
                 return false;
             *members += first;
         }
     for (size_t i = 0; i < a->deferreds; i++) {
-        if (!a->deferred[i]->deferred || !walk(a->deferred[i], sums))
+        if (!a->deferred[i]->deferred || !cells_walk(a->deferred[i], sums))
             return false;
         ++*members;
     }
@@ -106,7 +107,7 @@ bool plm_allocator_is_valid(const struct plm_allocator *a)
         const struct plm_cell *cell = (const struct plm_cell *)(uintptr_t)a->live.slot[i].value;
         if (a->live.slot[i].value == PLM_MAP_NONE)
             continue;
-        if (cell->address != a->live.slot[i].key || !cell->allocated || !walk(cell, &sums))
+        if (cell->address != a->live.slot[i].key || !cell->allocated || !cells_walk(cell, &sums))
             return false;
         members++;
     }

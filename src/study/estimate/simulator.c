@@ -81,8 +81,10 @@ static int start(struct machine *m, enum plm_simulation_rules rules, uint64_t li
     int status;
 
     *m = (struct machine){0};
-    if (rules == PLM_RULES_XMEM)
-        return plm_two_level_start(&m->two_level, limit);
+    if (rules == PLM_RULES_XMEM) {
+        plm_two_level_start(&m->two_level, limit);
+        return 0;
+    }
     options.total = limit < UINT64_MAX ? limit : TORCH_NO_CARD;
     status = plm_allocator_settings_parse(NULL, options.torch, &options.settings, NULL);
     return status ? status : plm_allocator_new(&options, &m->torch);
@@ -95,7 +97,7 @@ static void end(struct machine *m)
         plm_allocator_delete(m->torch);
 }
 
-/* 0, PLM_ENOMEM, or PLM_ENOTFOUND: the card is full. */
+/* 0, or PLM_ENOTFOUND: the card is full. */
 static int take(struct machine *m, uint64_t bytes, uint64_t *block)
 {
     int status;

@@ -22,16 +22,10 @@ static uint64_t segment_size(uint64_t bytes)
     return bytes <= SMALL ? SMALL_SEGMENT : bytes <= LARGE ? LARGE_SEGMENT : round_up(bytes, ROUND);
 }
 
-int plm_two_level_start(struct plm_two_level *t, uint64_t limit)
+void plm_two_level_start(struct plm_two_level *t, uint64_t limit)
 {
-    uint32_t all;
-    int status;
-
     *t = (struct plm_two_level){.limit = limit};
-    status = plm_pieces_add(&t->card, 0, limit, &all);
-    if (status == 0)
-        plm_pieces_give(&t->card, all);
-    return status;
+    plm_pieces_give(&t->card, plm_pieces_add(&t->card, 0, limit));
 }
 
 void plm_two_level_end(struct plm_two_level *t)
@@ -42,30 +36,26 @@ void plm_two_level_end(struct plm_two_level *t)
     plm_map_free(&t->segment);
 }
 
-/* A segment of the card, as one taken piece of the pool. */
-static int take_segment(struct plm_two_level *t, int pool, uint64_t size, uint32_t *piece)
+/* A segment of the card, as one taken piece of the pool; NULL: the card is full. */
+static struct plm_piece *segment_take(struct plm_two_level *t, int pool, uint64_t size)
 {
-    uint32_t place = plm_pieces_take(&t->card, size);
-    uint64_t address;
+    struct plm_piece *place = plm_pieces_take(&t->card, size);
 
-    if (place == PLM_PIECE_NONE)
-        return PLM_ENOTFOUND;
-    if (t->card.piece[place].size > size && plm_pieces_cut(&t->card, place, size))
-        return PLM_ENOMEM;
-    address = t->card.piece[place].address;
-    plm_map_put(&t->segment, address, place);
-    if (plm_pieces_add(&t->pool[pool], address, size, piece))
-        return PLM_ENOMEM;
+    if (!place)
+        return NULL;
+    if (place->size > size)
+        plm_pieces_cut(&t->card, place, size);
+    plm_map_put(&t->segment, place->address, (uintptr_t)place);
     t->reserved += size;
-    return 0;
+    return plm_pieces_add(&t->pool[pool], place->address, size);
 }
 
-static void release(struct plm_two_level *t)
+static void segments_release(struct plm_two_level *t)
 {
     uint64_t address, size;
     for (int pool = LARGE_POOL; pool >= SMALL_POOL; pool--)
         while (plm_pieces_drop(&t->pool[pool], &address, &size)) {
-            plm_pieces_give(&t->card, (uint32_t)plm_map_remove(&t->segment, address));
+            plm_pieces_give(&t->card, (struct plm_piece *)(uintptr_t)plm_map_remove(&t->segment, address));
             t->reserved -= size;
         }
 }
@@ -73,35 +63,33 @@ static void release(struct plm_two_level *t)
 int plm_two_level_malloc(struct plm_two_level *t, uint64_t bytes, uint64_t *block)
 {
     uint64_t size, rest;
-    uint32_t piece;
-    int pool, status = 0;
+    struct plm_piece *piece;
+    int pool;
 
     if (bytes > MOST)
         return PLM_ENOTFOUND;
     size = bytes ? round_up(bytes, BLOCK) : BLOCK;
     pool = size <= SMALL ? SMALL_POOL : LARGE_POOL;
     piece = plm_pieces_take(&t->pool[pool], size);
-    if (piece == PLM_PIECE_NONE) {
-        status = take_segment(t, pool, segment_size(size), &piece);
-        if (status == PLM_ENOTFOUND) {
-            release(t);
-            status = take_segment(t, pool, segment_size(size), &piece);
-        }
+    if (!piece)
+        piece = segment_take(t, pool, segment_size(size));
+    if (!piece) {
+        segments_release(t);
+        piece = segment_take(t, pool, segment_size(size));
     }
-    if (status)
-        return status;
-    rest = t->pool[pool].piece[piece].size - size;
-    if ((pool == SMALL_POOL ? rest >= BLOCK : rest > SMALL) && plm_pieces_cut(&t->pool[pool], piece, size))
-        return PLM_ENOMEM;
-    t->allocated += t->pool[pool].piece[piece].size;
-    *block = (uint64_t)piece << 1 | (uint64_t)pool;
+    if (!piece)
+        return PLM_ENOTFOUND;
+    rest = piece->size - size;
+    if (pool == SMALL_POOL ? rest >= BLOCK : rest > SMALL)
+        plm_pieces_cut(&t->pool[pool], piece, size);
+    t->allocated += piece->size;
+    *block = (uintptr_t)piece | (uintptr_t)pool; /* a pointer is even */
     return 0;
 }
 
 void plm_two_level_free(struct plm_two_level *t, uint64_t block)
 {
-    struct plm_pieces *pool = &t->pool[block & 1];
-    uint32_t piece = (uint32_t)(block >> 1);
-    t->allocated -= pool->piece[piece].size;
-    plm_pieces_give(pool, piece);
+    struct plm_piece *piece = (struct plm_piece *)(uintptr_t)(block & ~1ull);
+    t->allocated -= piece->size;
+    plm_pieces_give(&t->pool[block & 1], piece);
 }

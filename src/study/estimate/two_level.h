@@ -17,10 +17,9 @@ struct plm_two_level {
     uint64_t limit, reserved, allocated;
 };
 
-/* 0 or PLM_ENOMEM. */
-int plm_two_level_start(struct plm_two_level *t, uint64_t limit);
+void plm_two_level_start(struct plm_two_level *t, uint64_t limit);
 void plm_two_level_end(struct plm_two_level *t);
-/* 0, PLM_ENOMEM, or PLM_ENOTFOUND: the card is full. `block` names what was taken. */
+/* 0, or PLM_ENOTFOUND: the card is full. `block` names what was taken. */
 int plm_two_level_malloc(struct plm_two_level *t, uint64_t bytes, uint64_t *block);
 void plm_two_level_free(struct plm_two_level *t, uint64_t block);
 
