@@ -5,6 +5,8 @@
 #ifndef PLM_CATALOGUE_H
 #define PLM_CATALOGUE_H
 
+#include <stddef.h>
+
 #include "base/card.h"
 
 struct plm_error;
@@ -17,7 +19,8 @@ struct plm_catalogue_entry {
 
 struct plm_catalogue {
     struct plm_catalogue_entry *entry;
-    int count, room;
+    int count;
+    size_t room;
 };
 
 /* Reads all files. A wrong file is an error with file, line and reason. */

@@ -1,7 +1,8 @@
 #include "base/install.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +62,42 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
     }
     return plm_fail(error, PLM_ENOTFOUND,
                     "the installation at %s is incomplete: its libraries are missing; install plimsoll again", self);
+}
+
+static int is_ini(const struct dirent *entry)
+{
+    size_t n = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && n > 4 && !strcmp(entry->d_name + n - 4, ".ini");
+}
+
+static int folder_each(const char *folder, bool own, plm_install_visit *visit, void *context, struct plm_error *error)
+{
+    struct dirent **names = NULL;
+    int n = scandir(folder, &names, is_ini, alphasort), status = 0;
+    if (n < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : plm_fail(error, PLM_EIO, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        int length = snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        if (status == 0 && length > 0 && (size_t)length < sizeof path)
+            status = visit(path, own, context, error);
+        free(names[i]);
+    }
+    free(names);
+    return status;
+}
+
+int plm_install_each(const char *folder, const char *kind, plm_install_visit *visit, void *context,
+                     struct plm_error *error)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int status = folder_each(folder, false, visit, context, error);
+    char own[4096];
+    if (status < 0)
+        return status;
+    if (config && *config)
+        snprintf(own, sizeof own, "%s/plimsoll/%s", config, kind);
+    else
+        snprintf(own, sizeof own, "%s/.config/plimsoll/%s", home ? home : "", kind);
+    return folder_each(own, true, visit, context, error);
 }

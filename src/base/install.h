@@ -5,6 +5,8 @@
 #ifndef PLM_INSTALL_H
 #define PLM_INSTALL_H
 
+#include <stdbool.h>
+
 struct plm_error;
 
 struct plm_install {
@@ -21,5 +23,11 @@ struct plm_install {
 };
 
 int plm_install_find(struct plm_install *install, struct plm_error *error);
+
+/* Every NAME.ini of a folder of ours, in order, then those of the user's own: `kind` "gpus" is ~/.config/plimsoll/gpus, or that
+   under $XDG_CONFIG_HOME. A folder that is not there is empty. Ends with the first negative status. */
+typedef int plm_install_visit(const char *path, bool own, void *context, struct plm_error *error);
+int plm_install_each(const char *folder, const char *kind, plm_install_visit *visit, void *context,
+                     struct plm_error *error);
 
 #endif

@@ -1,11 +1,11 @@
 #include "base/json_read.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json_scan.h"
 #include "base/json_source.h"
+#include "base/memory.h"
 
 enum { WINDOW = 256 << 10 }; /* fits the second-level cache */
 
@@ -29,21 +29,19 @@ struct plm_json_reader {
 
 /* ---- the window ---- */
 
-static int refuse(struct plm_json_reader *r, struct plm_error *error, const char *what)
+static int reader_refuse(struct plm_json_reader *r, struct plm_error *error, const char *what)
 {
     return plm_fail(error, PLM_EFORMAT, "%s: not JSON at byte %llu: %s", r->source.name,
                     (unsigned long long)plm_json_place(r), what);
 }
 
-static int enlarge(struct plm_json_reader *r, struct plm_error *error)
+static int window_enlarge(struct plm_json_reader *r, struct plm_error *error)
 {
     size_t room = 2 * r->room < PLM_JSON_TEXT + WINDOW ? 2 * r->room : PLM_JSON_TEXT + WINDOW;
     unsigned char *more;
     if (r->room >= PLM_JSON_TEXT + WINDOW)
-        return refuse(r, error, "a value is longer than 16 MiB");
-    more = realloc(r->window, room + PLM_JSON_PAD);
-    if (!more)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+        return reader_refuse(r, error, "a value is longer than 16 MiB");
+    more = plm_realloc(r->window, room + PLM_JSON_PAD, 1);
     r->at = more + (r->at - r->window);
     r->end = more + (r->end - r->window);
     if (r->keep)
@@ -54,7 +52,7 @@ static int enlarge(struct plm_json_reader *r, struct plm_error *error)
 }
 
 /* Brings more of the document in. 1, 0 at its end, or negative. */
-static int more(struct plm_json_reader *r, struct plm_error *error)
+static int window_more(struct plm_json_reader *r, struct plm_error *error)
 {
     unsigned char *from = r->keep ? r->keep : r->at;
     size_t gone = (size_t)(from - r->window), left = (size_t)(r->end - from);
@@ -69,7 +67,7 @@ static int more(struct plm_json_reader *r, struct plm_error *error)
         r->keep = r->keep ? r->window : NULL;
         r->before += gone;
     }
-    if (left == r->room && (status = enlarge(r, error)) < 0)
+    if (left == r->room && (status = window_enlarge(r, error)) < 0)
         return status;
     got = plm_json_source_read(&r->source, r->end, r->room - left, error);
     if (got < 0)
@@ -80,19 +78,14 @@ static int more(struct plm_json_reader *r, struct plm_error *error)
     return got > 0;
 }
 
-static int begin(struct plm_json_reader **reader, struct plm_json_reader *r, size_t room, int status,
-                 struct plm_error *error)
+static int reader_begin(struct plm_json_reader **reader, struct plm_json_reader *r, size_t room, int status)
 {
     if (status < 0) {
         free(r);
         return status;
     }
     r->room = room;
-    r->window = malloc(r->room + PLM_JSON_PAD);
-    if (!r->window) {
-        plm_json_close(r);
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    }
+    r->window = plm_realloc(NULL, r->room + PLM_JSON_PAD, 1);
     memset(r->window, 0, PLM_JSON_PAD);
     r->at = r->end = r->window;
     *reader = r;
@@ -101,20 +94,16 @@ static int begin(struct plm_json_reader **reader, struct plm_json_reader *r, siz
 
 int plm_json_open(const char *path, struct plm_json_reader **reader, struct plm_error *error)
 {
-    struct plm_json_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    return begin(reader, r, WINDOW, plm_json_source_open(&r->source, path, error), error);
+    struct plm_json_reader *r = plm_calloc(1, sizeof *r);
+    return reader_begin(reader, r, WINDOW, plm_json_source_open(&r->source, path, error));
 }
 
 int plm_json_open_memory(const char *name, const void *data, size_t size, struct plm_json_reader **reader,
                          struct plm_error *error)
 {
-    struct plm_json_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    return begin(reader, r, size < WINDOW ? size + 1 : WINDOW,
-                 plm_json_source_memory(&r->source, name, data, size, error), error);
+    struct plm_json_reader *r = plm_calloc(1, sizeof *r);
+    return reader_begin(reader, r, size < WINDOW ? size + 1 : WINDOW,
+                        plm_json_source_memory(&r->source, name, data, size, error));
 }
 
 void plm_json_close(struct plm_json_reader *r)
@@ -143,7 +132,7 @@ static int check_utf8(struct plm_json_reader *r, unsigned char *p, const unsigne
     while ((p = plm_json_not_utf8(p, end))) {
         if (!r->tolerant) {
             r->at = p;
-            return refuse(r, error, "a string is not UTF-8");
+            return reader_refuse(r, error, "a string is not UTF-8");
         }
         *p++ = '?';
     }
@@ -151,7 +140,7 @@ static int check_utf8(struct plm_json_reader *r, unsigned char *p, const unsigne
 }
 
 /* A string whose quotation mark is at `at`. `pass`: checked only. */
-static int string(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
+static int token_string(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
 {
     struct plm_json_seen seen = {0};
     unsigned char *p = r->at + 1, *text, *end;
@@ -172,15 +161,15 @@ static int string(struct plm_json_reader *r, struct plm_json_value *v, bool pass
         if (*p != '\\' && p < r->end) {
             if (!r->tolerant) {
                 r->at = p;
-                return refuse(r, error, "a string has a control character in it");
+                return reader_refuse(r, error, "a string has a control character in it");
             }
             p++;
             continue;
         }
         done = (size_t)(p - r->at);
-        status = more(r, error);
+        status = window_more(r, error);
         if (status <= 0)
-            return status < 0 ? status : refuse(r, error, "the document ends within a string");
+            return status < 0 ? status : reader_refuse(r, error, "the document ends within a string");
         p = r->at + done;
     }
     text = r->at + 1;
@@ -188,11 +177,11 @@ static int string(struct plm_json_reader *r, struct plm_json_value *v, bool pass
     if (!outer)
         r->keep = NULL;
     if ((size_t)(end - text) > PLM_JSON_TEXT)
-        return refuse(r, error, "a string is longer than 16 MiB");
+        return reader_refuse(r, error, "a string is longer than 16 MiB");
     if (seen.high && check_utf8(r, text, end, error))
         return PLM_EFORMAT;
     if (seen.escape && !(end = plm_json_unescape(text, end, !pass, &r->at)))
-        return refuse(r, error, "there is no such escape in a string");
+        return reader_refuse(r, error, "there is no such escape in a string");
     r->at = p + 1;
     if (!pass) {
         *end = 0;
@@ -204,8 +193,8 @@ static int string(struct plm_json_reader *r, struct plm_json_value *v, bool pass
 
 /* ---- numbers and words ---- */
 
-static int number(struct plm_json_reader *r, unsigned char *end, struct plm_json_value *v, bool pass,
-                  struct plm_error *error)
+static int token_number(struct plm_json_reader *r, unsigned char *end, struct plm_json_value *v, bool pass,
+                        struct plm_error *error)
 {
     unsigned char after = *end;
     const unsigned char *proper;
@@ -213,7 +202,7 @@ static int number(struct plm_json_reader *r, unsigned char *end, struct plm_json
     proper = plm_json_scan_number(r->at);
     *end = after;
     if (proper != end)
-        return refuse(r, error, "this is no number");
+        return reader_refuse(r, error, "this is no number");
     if (!pass) {
         v->text = (const char *)r->at;
         v->length = (size_t)(end - r->at);
@@ -226,7 +215,8 @@ static int number(struct plm_json_reader *r, unsigned char *end, struct plm_json
     return 0;
 }
 
-static int word(struct plm_json_reader *r, const unsigned char *end, struct plm_json_value *v, struct plm_error *error)
+static int token_word(struct plm_json_reader *r, const unsigned char *end, struct plm_json_value *v,
+                      struct plm_error *error)
 {
     static const struct {
         const char *text;
@@ -246,10 +236,10 @@ static int word(struct plm_json_reader *r, const unsigned char *end, struct plm_
             r->at += length;
             return 0;
         }
-    return refuse(r, error, "a value was expected here");
+    return reader_refuse(r, error, "a value was expected here");
 }
 
-static int plain(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
+static int token_plain(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
 {
     unsigned char *p = r->at, *outer = r->keep;
     if (!outer)
@@ -261,7 +251,7 @@ static int plain(struct plm_json_reader *r, struct plm_json_value *v, bool pass,
         if (p < r->end)
             break;
         done = (size_t)(p - r->at);
-        status = more(r, error);
+        status = window_more(r, error);
         if (status < 0)
             return status;
         p = r->at + done;
@@ -271,8 +261,8 @@ static int plain(struct plm_json_reader *r, struct plm_json_value *v, bool pass,
     if (!outer)
         r->keep = NULL;
     if ((*r->at >= '0' && *r->at <= '9') || (*r->at == '-' && r->at[1] != 'I'))
-        return number(r, p, v, pass, error);
-    return word(r, p, v, error);
+        return token_number(r, p, v, pass, error);
+    return token_word(r, p, v, error);
 }
 
 /* ---- structure ---- */
@@ -287,10 +277,10 @@ static void after_value(struct plm_json_reader *r)
     r->expect = r->depth ? COMMA_OR_END : NOTHING;
 }
 
-static int enter(struct plm_json_reader *r, bool object, struct plm_json_value *v, struct plm_error *error)
+static int level_enter(struct plm_json_reader *r, bool object, struct plm_json_value *v, struct plm_error *error)
 {
     if (r->depth == PLM_JSON_DEPTH)
-        return refuse(r, error, "it nests deeper than 64 levels");
+        return reader_refuse(r, error, "it nests deeper than 64 levels");
     r->objects = (r->objects & ~(1ull << r->depth)) | (uint64_t)object << r->depth;
     r->depth++;
     r->at++;
@@ -299,10 +289,10 @@ static int enter(struct plm_json_reader *r, bool object, struct plm_json_value *
     return 0;
 }
 
-static int end_level(struct plm_json_reader *r, bool object, struct plm_json_value *v, struct plm_error *error)
+static int level_end(struct plm_json_reader *r, bool object, struct plm_json_value *v, struct plm_error *error)
 {
     if (object != in_object(r))
-        return refuse(r, error, object ? "an array ends with }" : "an object ends with ]");
+        return reader_refuse(r, error, object ? "an array ends with }" : "an object ends with ]");
     r->depth--;
     r->at++;
     after_value(r);
@@ -313,87 +303,87 @@ static int end_level(struct plm_json_reader *r, bool object, struct plm_json_val
 enum { AT_END = 256 };
 
 /* The next byte that is not white space, which stays unread; AT_END, or negative after a failure. */
-static int significant(struct plm_json_reader *r, struct plm_error *error)
+static int next_significant(struct plm_json_reader *r, struct plm_error *error)
 {
     for (;;) {
         int status;
         r->at = plm_json_scan_space(r->at);
         if (r->at < r->end)
             return *r->at;
-        status = more(r, error);
+        status = window_more(r, error);
         if (status <= 0)
             return status ? status : AT_END;
     }
 }
 
-static int value(struct plm_json_reader *r, int c, struct plm_json_value *v, bool pass, struct plm_error *error)
+static int token_value(struct plm_json_reader *r, int c, struct plm_json_value *v, bool pass, struct plm_error *error)
 {
     int status;
     if (c == '{' || c == '[')
-        return enter(r, c == '{', v, error);
+        return level_enter(r, c == '{', v, error);
     v->token = PLM_JSON_STRING;
-    status = c == '"' ? string(r, v, pass, error) : plain(r, v, pass, error);
+    status = c == '"' ? token_string(r, v, pass, error) : token_plain(r, v, pass, error);
     if (!status)
         after_value(r);
     return status;
 }
 
-static int key(struct plm_json_reader *r, int c, struct plm_json_value *v, bool pass, struct plm_error *error)
+static int token_key(struct plm_json_reader *r, int c, struct plm_json_value *v, bool pass, struct plm_error *error)
 {
     int status;
     if (c != '"')
-        return refuse(r, error, "a key was expected here");
-    status = string(r, v, pass, error);
+        return reader_refuse(r, error, "a key was expected here");
+    status = token_string(r, v, pass, error);
     v->token = PLM_JSON_KEY;
     r->expect = COLON;
     return status;
 }
 
 /* There is no byte any more: right after the document, else too early. */
-static int finish(struct plm_json_reader *r, struct plm_json_value *v, struct plm_error *error)
+static int token_end(struct plm_json_reader *r, struct plm_json_value *v, struct plm_error *error)
 {
     if (r->expect == NOTHING) {
         v->token = PLM_JSON_END;
         return 0;
     }
-    return refuse(r, error, plm_json_place(r) ? "the document ends too early" : "there is nothing in it");
+    return reader_refuse(r, error, plm_json_place(r) ? "the document ends too early" : "there is nothing in it");
 }
 
-static int token(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
+static int token_read(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
 {
-    int c = significant(r, error);
+    int c = next_significant(r, error);
     v->text = NULL;
     v->length = 0;
     if ((r->expect == COMMA_OR_END && c == ',') || (r->expect == COLON && c == ':')) {
         r->at++;
         r->expect = r->expect == COMMA_OR_END && in_object(r) ? KEY : VALUE;
-        c = significant(r, error);
+        c = next_significant(r, error);
     }
     if (c < 0)
         return c;
     if (c == AT_END)
-        return finish(r, v, error);
+        return token_end(r, v, error);
     switch (r->expect) {
     case VALUE_OR_END:
     case COMMA_OR_END:
         if (c == '}' || c == ']')
-            return end_level(r, c == '}', v, error);
+            return level_end(r, c == '}', v, error);
         if (r->expect == COMMA_OR_END)
-            return refuse(r, error, "a comma or the end of an object or array was expected here");
-        return value(r, c, v, pass, error);
-    case VALUE: return value(r, c, v, pass, error);
+            return reader_refuse(r, error, "a comma or the end of an object or array was expected here");
+        return token_value(r, c, v, pass, error);
+    case VALUE: return token_value(r, c, v, pass, error);
     case KEY_OR_END:
         if (c == '}')
-            return end_level(r, true, v, error);
-        return key(r, c, v, pass, error);
-    case KEY: return key(r, c, v, pass, error);
-    case COLON: return refuse(r, error, "a colon was expected here");
+            return level_end(r, true, v, error);
+        return token_key(r, c, v, pass, error);
+    case KEY: return token_key(r, c, v, pass, error);
+    case COLON: return reader_refuse(r, error, "a colon was expected here");
     case NOTHING: break;
     }
-    return refuse(r, error, "something follows the end of the document");
+    return reader_refuse(r, error, "something follows the end of the document");
 }
 
-static int checked(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
+static int token_checked(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
 {
     if (r->cut) {
         *r->cut = r->under;
@@ -401,34 +391,34 @@ static int checked(struct plm_json_reader *r, struct plm_json_value *v, bool pas
     }
     if (r->status)
         return plm_fail(error, r->status, "%s: it could not be read before", r->source.name);
-    r->status = token(r, v, pass, error);
+    r->status = token_read(r, v, pass, error);
     return r->status;
 }
 
 int plm_json_next(struct plm_json_reader *r, struct plm_json_value *v, struct plm_error *error)
 {
-    return checked(r, v, false, error);
+    return token_checked(r, v, false, error);
 }
 
 /* Until the reader is at `depth` levels, after a value. */
-static int pass_to(struct plm_json_reader *r, unsigned depth, struct plm_error *error)
+static int tokens_pass(struct plm_json_reader *r, unsigned depth, struct plm_error *error)
 {
     struct plm_json_value v;
     int status;
     do {
-        status = checked(r, &v, true, error);
+        status = token_checked(r, &v, true, error);
     } while (!status && (r->depth > depth || r->expect == COLON));
     return status;
 }
 
 int plm_json_skip(struct plm_json_reader *r, struct plm_error *error)
 {
-    return pass_to(r, r->depth, error);
+    return tokens_pass(r, r->depth, error);
 }
 
 int plm_json_leave(struct plm_json_reader *r, struct plm_error *error)
 {
-    return pass_to(r, r->depth ? r->depth - 1 : 0, error);
+    return tokens_pass(r, r->depth ? r->depth - 1 : 0, error);
 }
 
 int plm_json_raw(struct plm_json_reader *r, const char **text, size_t *length, struct plm_error *error)
@@ -438,11 +428,11 @@ int plm_json_raw(struct plm_json_reader *r, const char **text, size_t *length, s
         *r->cut = r->under;
         r->cut = NULL;
     }
-    c = significant(r, error);
+    c = next_significant(r, error);
     if (r->expect == COLON && c == ':') {
         r->at++;
         r->expect = VALUE;
-        c = significant(r, error);
+        c = next_significant(r, error);
     }
     r->keep = r->at;
     status = c < 0 ? (r->status = c) : plm_json_skip(r, error);

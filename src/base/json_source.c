@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 enum {
     GZIP_WINDOW = 15 + 16, /* zlib's way to say: a gzip header and any window */
@@ -38,7 +38,7 @@ static int64_t raw_read(struct plm_json_source *s, void *out, size_t room, struc
     return (int64_t)have;
 }
 
-static int refill(struct plm_json_source *s, struct plm_error *error)
+static int source_refill(struct plm_json_source *s, struct plm_error *error)
 {
     int64_t got = raw_read(s, s->input, PLM_JSON_PACKED, error);
     if (got < 0)
@@ -49,20 +49,15 @@ static int refill(struct plm_json_source *s, struct plm_error *error)
 }
 
 /* Looks at the first bytes; they stay in `input`. */
-static int begin(struct plm_json_source *s, struct plm_error *error)
+static int source_begin(struct plm_json_source *s, struct plm_error *error)
 {
     int status;
-    s->input = malloc(PLM_JSON_PACKED);
-    if (!s->input) {
-        plm_json_source_close(s);
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    }
-    status = refill(s, error);
+    s->input = plm_calloc(PLM_JSON_PACKED, 1);
+    status = source_refill(s, error);
     if (!status && s->stream.avail_in >= 2 && s->input[0] == 0x1f && s->input[1] == 0x8b) {
         if (inflateInit2(&s->stream, GZIP_WINDOW) != Z_OK)
-            status = plm_fail(error, PLM_ENOMEM, "out of memory");
-        else
-            s->packed = s->member = true;
+            plm_out_of_memory();
+        s->packed = s->member = true;
     }
     if (status < 0)
         plm_json_source_close(s);
@@ -75,14 +70,14 @@ int plm_json_source_open(struct plm_json_source *s, const char *path, struct plm
     if (s->file < 0)
         return plm_fail(error, PLM_EIO, "cannot read %s: %s", path, strerror(errno));
     (void)posix_fadvise(s->file, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return begin(s, error);
+    return source_begin(s, error);
 }
 
 int plm_json_source_memory(struct plm_json_source *s, const char *name, const void *data, size_t size,
                            struct plm_error *error)
 {
     *s = (struct plm_json_source){.name = name, .file = -1, .data = data, .size = size};
-    return begin(s, error);
+    return source_begin(s, error);
 }
 
 void plm_json_source_close(struct plm_json_source *s)
@@ -107,20 +102,20 @@ static int64_t plain_read(struct plm_json_source *s, unsigned char *out, size_t 
     return got < 0 ? got : (int64_t)ahead + got;
 }
 
-static int damaged(struct plm_json_source *s, const char *what, struct plm_error *error)
+static int source_damaged(struct plm_json_source *s, const char *what, struct plm_error *error)
 {
     return plm_fail(error, PLM_EFORMAT, "%s: its gzip data %s at byte %llu of the file", s->name, what,
                     (unsigned long long)(s->taken - s->stream.avail_in));
 }
 
 /* One call of zlib. 1: goes on, 0: the end, or negative. */
-static int unpack(struct plm_json_source *s, struct plm_error *error)
+static int source_unpack(struct plm_json_source *s, struct plm_error *error)
 {
     int status;
-    if (!s->stream.avail_in && (status = refill(s, error)) < 0)
+    if (!s->stream.avail_in && (status = source_refill(s, error)) < 0)
         return status;
     if (!s->stream.avail_in)
-        return s->member ? damaged(s, "end too early", error) : 0;
+        return s->member ? source_damaged(s, "end too early", error) : 0;
     if (!s->member) { /* another one follows */
         inflateReset(&s->stream);
         s->member = true;
@@ -129,9 +124,9 @@ static int unpack(struct plm_json_source *s, struct plm_error *error)
     if (status == Z_STREAM_END)
         s->member = false;
     else if (status == Z_MEM_ERROR)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+        plm_out_of_memory();
     else if (status != Z_OK && status != Z_BUF_ERROR)
-        return damaged(s, "are damaged", error);
+        return source_damaged(s, "are damaged", error);
     return 1;
 }
 
@@ -141,7 +136,7 @@ static int64_t packed_read(struct plm_json_source *s, unsigned char *out, size_t
     int status = 1;
     s->stream.next_out = out;
     s->stream.avail_out = (uInt)room;
-    while (s->stream.avail_out && (status = unpack(s, error)) > 0)
+    while (s->stream.avail_out && (status = source_unpack(s, error)) > 0)
         ;
     if (status < 0)
         return status;

@@ -35,18 +35,14 @@ struct making {
     uint32_t key; /* of the next value; NONE */
 };
 
-static int keep_text(struct plm_json_tree *t, const struct plm_json_value *v, uint32_t *place, struct plm_error *error)
+static int text_keep(struct plm_json_tree *t, const struct plm_json_value *v, uint32_t *place, struct plm_error *error)
 {
     size_t wanted = t->text_size + v->length + 1;
     if (wanted > PLM_JSON_TREE_TEXT)
         return plm_fail(error, PLM_EFORMAT, "%s: it has more than 64 MiB of text", t->name);
     if (!t->text || wanted > t->text_room) {
-        size_t room = wanted < 4096 ? 4096 : 2 * wanted;
-        char *more = realloc(t->text, room);
-        if (!more)
-            return plm_fail(error, PLM_ENOMEM, "out of memory");
-        t->text = more;
-        t->text_room = room;
+        t->text_room = wanted < 4096 ? 4096 : 2 * wanted;
+        t->text = plm_realloc(t->text, t->text_room, 1);
     }
     memcpy(t->text + t->text_size, v->text, v->length + 1);
     *place = (uint32_t)t->text_size;
@@ -54,20 +50,17 @@ static int keep_text(struct plm_json_tree *t, const struct plm_json_value *v, ui
     return 0;
 }
 
-static int add_node(struct making *m, const struct plm_json_value *v, struct plm_error *error)
+static int node_add(struct making *m, const struct plm_json_value *v, struct plm_error *error)
 {
     struct plm_json_tree *t = m->tree;
-    struct plm_json_node *more, new = {.parent = m->open[m->depth], .next = NONE, .key = m->key, .text = NONE};
+    struct plm_json_node new = {.parent = m->open[m->depth], .next = NONE, .key = m->key, .text = NONE};
     uint32_t number = (uint32_t)t->nodes;
     if (t->nodes == PLM_JSON_TREE_NODES)
         return plm_fail(error, PLM_EFORMAT, "%s: it has more than %d values", t->name, PLM_JSON_TREE_NODES);
-    more = plm_grow(t->node, t->nodes, &t->node_room, sizeof *t->node);
-    if (!more)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    t->node = more;
+    t->node = plm_grow(t->node, t->nodes, &t->node_room, sizeof *t->node);
     new.token = v->token;
     if (v->text) {
-        int status = keep_text(t, v, &new.text, error);
+        int status = text_keep(t, v, &new.text, error);
         if (status < 0)
             return status;
         new.length = (uint32_t)v->length;
@@ -87,7 +80,7 @@ static int add_node(struct making *m, const struct plm_json_value *v, struct plm
     return 0;
 }
 
-static int make(struct plm_json_tree *t, struct plm_json_reader *reader, struct plm_error *error)
+static int tree_make(struct plm_json_tree *t, struct plm_json_reader *reader, struct plm_error *error)
 {
     struct making m = {.tree = t, .open = {NONE}, .last = {NONE}, .key = NONE};
     for (;;) {
@@ -96,25 +89,23 @@ static int make(struct plm_json_tree *t, struct plm_json_reader *reader, struct 
         if (status < 0 || v.token == PLM_JSON_END)
             return status;
         if (v.token == PLM_JSON_KEY)
-            status = keep_text(t, &v, &m.key, error);
+            status = text_keep(t, &v, &m.key, error);
         else if (v.token == PLM_JSON_END_OBJECT || v.token == PLM_JSON_END_ARRAY)
             m.depth--;
         else
-            status = add_node(&m, &v, error);
+            status = node_add(&m, &v, error);
         if (status < 0)
             return status;
     }
 }
 
-static int read_all(const char *name, struct plm_json_reader *reader, struct plm_json_tree **tree,
-                    struct plm_error *error)
+static int tree_read(const char *name, struct plm_json_reader *reader, struct plm_json_tree **tree,
+                     struct plm_error *error)
 {
-    struct plm_json_tree *t = calloc(1, sizeof *t);
-    int status = PLM_ENOMEM;
-    if (t && (t->name = strdup(name)))
-        status = make(t, reader, error);
-    else
-        plm_fail(error, PLM_ENOMEM, "out of memory");
+    struct plm_json_tree *t = plm_calloc(1, sizeof *t);
+    int status;
+    t->name = plm_strdup(name);
+    status = tree_make(t, reader, error);
     plm_json_close(reader);
     if (status < 0)
         plm_json_tree_free(t);
@@ -127,7 +118,7 @@ int plm_json_tree_read(const char *path, struct plm_json_tree **tree, struct plm
 {
     struct plm_json_reader *reader;
     int status = plm_json_open(path, &reader, error);
-    return status < 0 ? status : read_all(path, reader, tree, error);
+    return status < 0 ? status : tree_read(path, reader, tree, error);
 }
 
 int plm_json_tree_read_memory(const char *name, const void *data, size_t size, struct plm_json_tree **tree,
@@ -135,7 +126,7 @@ int plm_json_tree_read_memory(const char *name, const void *data, size_t size, s
 {
     struct plm_json_reader *reader;
     int status = plm_json_open_memory(name, data, size, &reader, error);
-    return status < 0 ? status : read_all(name, reader, tree, error);
+    return status < 0 ? status : tree_read(name, reader, tree, error);
 }
 
 void plm_json_tree_free(struct plm_json_tree *t)

@@ -17,7 +17,7 @@ struct parser {
     size_t cells, cell_room, line_room;
 };
 
-static int read_text(const char *path, char **text, size_t *size, struct plm_error *error)
+static int text_read(const char *path, char **text, size_t *size, struct plm_error *error)
 {
     FILE *file = fopen(path, "re");
     size_t room = 0;
@@ -26,15 +26,13 @@ static int read_text(const char *path, char **text, size_t *size, struct plm_err
     if (!file)
         return plm_fail(error, PLM_EIO, "cannot open %.300s: %s", path, strerror(errno));
     for (;;) {
-        char *more;
         if (*size + 1 >= room) {
             room = room ? 2 * room : 1 << 16;
-            more = room > MOST_BYTES ? NULL : realloc(*text, room);
-            if (!more) {
+            if (room > MOST_BYTES) {
                 fclose(file);
-                return plm_fail(error, PLM_ENOMEM, "%.300s is too large", path);
+                return plm_fail(error, PLM_EFORMAT, "%.300s is too large", path);
             }
-            *text = more;
+            *text = plm_realloc(*text, room, 1);
         }
         *size += fread(*text + *size, 1, room - *size - 1, file);
         if (feof(file) || ferror(file))
@@ -52,7 +50,7 @@ static int read_text(const char *path, char **text, size_t *size, struct plm_err
 }
 
 /* Cuts the next cell out in place; *end tells what followed it: ',', '\n' or 0 at the end of the file. */
-static int cut(struct parser *p, char **cell, char *end, struct plm_error *error)
+static int cell_cut(struct parser *p, char **cell, char *end, struct plm_error *error)
 {
     char *to = p->at, *from = p->at;
     unsigned start = p->line;
@@ -80,27 +78,17 @@ static int cut(struct parser *p, char **cell, char *end, struct plm_error *error
     return 0;
 }
 
-static int keep(struct parser *p, char *cell)
-{
-    char **grown = plm_grow(p->table->cell, p->cells, &p->cell_room, sizeof *grown);
-    if (!grown)
-        return PLM_ENOMEM;
-    p->table->cell = grown;
-    p->table->cell[p->cells++] = cell;
-    return 0;
-}
-
 /* One record: its cells go behind those that are there. */
-static int read_row(struct parser *p, size_t *count, struct plm_error *error)
+static int row_read(struct parser *p, size_t *count, struct plm_error *error)
 {
     char *cell = NULL, end = 0;
     *count = 0;
     do {
-        int status = cut(p, &cell, &end, error);
-        if (status == 0 && keep(p, cell))
-            status = plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", p->table->path);
+        int status = cell_cut(p, &cell, &end, error);
         if (status)
             return status;
+        p->table->cell = plm_grow(p->table->cell, p->cells, &p->cell_room, sizeof *p->table->cell);
+        p->table->cell[p->cells++] = cell;
         if (++*count > PLM_TABLE_COLUMNS)
             return plm_fail(error, PLM_EFORMAT, "%.300s:%u: more than %d columns", p->table->path, p->line,
                             PLM_TABLE_COLUMNS);
@@ -108,17 +96,13 @@ static int read_row(struct parser *p, size_t *count, struct plm_error *error)
     return 0;
 }
 
-static int read_rows(struct parser *p, struct plm_error *error)
+static int rows_read(struct parser *p, struct plm_error *error)
 {
     struct plm_table *t = p->table;
     while (*p->at) {
         unsigned line = p->line;
         size_t count = 0, row = t->columns ? t->rows + 1 : 0;
-        unsigned *lines = plm_grow(t->line, row, &p->line_room, sizeof *lines);
-        int status = lines ? read_row(p, &count, error)
-                           : plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", t->path);
-        if (lines)
-            t->line = lines;
+        int status = row_read(p, &count, error);
         if (status)
             return status;
         if (count == 1 && !*t->cell[p->cells - 1]) { /* an empty line */
@@ -128,6 +112,7 @@ static int read_rows(struct parser *p, struct plm_error *error)
         if (t->columns && count != t->columns)
             return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %zu cells, but the head line has %zu", t->path, line, count,
                             t->columns);
+        t->line = plm_grow(t->line, row, &p->line_room, sizeof *t->line);
         t->line[row] = line;
         t->rows += t->columns ? 1 : 0;
         t->columns = count;
@@ -140,15 +125,13 @@ int plm_table_read(const char *path, struct plm_table *table, struct plm_error *
     struct parser p = {.table = table, .line = 1};
     size_t size;
     int status;
-    *table = (struct plm_table){.path = strdup(path)};
-    if (!table->path)
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to read a table");
-    status = read_text(path, &table->text, &size, error);
+    *table = (struct plm_table){.path = plm_strdup(path)};
+    status = text_read(path, &table->text, &size, error);
     if (status == 0 && table->text) {
         p.at = table->text;
         if (size >= 3 && !memcmp(p.at, "\xef\xbb\xbf", 3)) /* a byte-order mark */
             p.at += 3;
-        status = read_rows(&p, error);
+        status = rows_read(&p, error);
     }
     if (status)
         plm_table_free(table);

@@ -2,7 +2,7 @@
  * A CSV file (RFC 4180) with a head line, whole in memory: truth files and results.
  *
  * plm_table_read() reads it, plm_table_free() gives it back; cells belong to the table. Read-only after that, so any
- * thread may look. Fails with one sentence that names file and line: PLM_EIO, PLM_EFORMAT, PLM_ENOMEM.
+ * thread may look. Fails with one sentence that names file and line: PLM_EIO, PLM_EFORMAT.
  */
 #ifndef PLM_EVALUATE_TABLE_H
 #define PLM_EVALUATE_TABLE_H

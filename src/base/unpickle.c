@@ -48,18 +48,13 @@ struct reader {
 
 /* ---- what the rest is made of ---- */
 
-static int bad(struct reader *r, const char *what)
+static int pickle_bad(struct reader *r, const char *what)
 {
     return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle of plain data: %s at byte %zu", what, r->at);
 }
 
-static int no_memory(struct reader *r)
-{
-    return plm_fail(r->error, PLM_ENOMEM, "out of memory");
-}
-
 /* The next `count` bytes; NULL if the input ends before. */
-static const unsigned char *take(struct reader *r, uint64_t count)
+static const unsigned char *bytes_take(struct reader *r, uint64_t count)
 {
     const unsigned char *from = r->data + r->at;
     if (count > r->size - r->at)
@@ -68,7 +63,7 @@ static const unsigned char *take(struct reader *r, uint64_t count)
     return from;
 }
 
-static uint64_t little(const unsigned char *bytes, unsigned count)
+static uint64_t little_endian(const unsigned char *bytes, unsigned count)
 {
     uint64_t value = 0;
     for (unsigned i = 0; i < count; i++)
@@ -76,25 +71,26 @@ static uint64_t little(const unsigned char *bytes, unsigned count)
     return value;
 }
 
-static int push(struct reader *r, uint32_t value)
+/* Returns 0, as opcodes do that end with it. */
+static int stack_push(struct reader *r, uint32_t value)
 {
-    uint32_t *more = plm_grow(r->stack, r->depth, &r->stack_room, sizeof *more);
-    if (!more)
-        return no_memory(r);
-    r->stack = more;
+    r->stack = plm_grow(r->stack, r->depth, &r->stack_room, sizeof *r->stack);
     r->stack[r->depth++] = value;
     return 0;
 }
 
+static uint32_t node_add(struct plm_unpickled *p, struct node node)
+{
+    if (p->nodes >= UINT32_MAX - 1)
+        plm_out_of_memory();
+    p->node = plm_grow(p->node, p->nodes, &p->node_room, sizeof *p->node);
+    p->node[p->nodes] = node;
+    return (uint32_t)p->nodes++;
+}
+
 static int push_node(struct reader *r, struct node node)
 {
-    struct plm_unpickled *p = r->p;
-    struct node *more = p->nodes < UINT32_MAX - 1 ? plm_grow(p->node, p->nodes, &p->node_room, sizeof *more) : NULL;
-    if (!more)
-        return no_memory(r);
-    p->node = more;
-    p->node[p->nodes++] = node;
-    return push(r, (uint32_t)(p->nodes - 1));
+    return stack_push(r, node_add(r->p, node));
 }
 
 /* How many values lie above the innermost mark, or above all. */
@@ -104,16 +100,13 @@ static size_t above_mark(const struct reader *r)
 }
 
 /* Adds the uppermost `count` values to a container and takes them off. */
-static int extend(struct reader *r, uint32_t container, size_t count)
+static void container_extend(struct reader *r, uint32_t container, size_t count)
 {
     struct plm_unpickled *p = r->p;
     struct node *n = &p->node[container];
     struct run *run = n->last == NO_RUN ? NULL : &p->run[n->last];
     if (count && (!run || (size_t)run->start + run->count != p->items)) {
-        struct run *more = p->runs < NO_RUN ? plm_grow(p->run, p->runs, &p->run_room, sizeof *more) : NULL;
-        if (!more)
-            return no_memory(r);
-        p->run = more;
+        p->run = plm_grow(p->run, p->runs, &p->run_room, sizeof *p->run); /* not more than items */
         p->run[p->runs] = (struct run){(uint32_t)p->items, 0, NO_RUN};
         if (n->last == NO_RUN)
             n->u.items.first = (uint32_t)p->runs;
@@ -123,94 +116,86 @@ static int extend(struct reader *r, uint32_t container, size_t count)
         run = &p->run[n->last];
     }
     for (size_t i = r->depth - count; i < r->depth; i++) {
-        uint32_t *more = p->items < UINT32_MAX - 1 ? plm_grow(p->item, p->items, &p->item_room, sizeof *more) : NULL;
-        if (!more)
-            return no_memory(r);
-        p->item = more;
+        if (p->items >= UINT32_MAX - 1)
+            plm_out_of_memory();
+        p->item = plm_grow(p->item, p->items, &p->item_room, sizeof *p->item);
         p->item[p->items++] = r->stack[i];
         run->count++;
         n->u.items.count++;
     }
     r->depth -= count;
-    return 0;
 }
 
 /* ---- opcodes ---- */
 
-static int push_container(struct reader *r, enum plm_pickled type)
+static struct node container(enum plm_pickled type)
 {
-    return push_node(r, (struct node){.type = (uint8_t)type, .last = NO_RUN, .u.items = {NO_RUN, 0}});
+    return (struct node){.type = (uint8_t)type, .last = NO_RUN, .u.items = {NO_RUN, 0}};
 }
 
 /* A new container of the uppermost `count` values. */
-static int gather(struct reader *r, enum plm_pickled type, size_t count)
+static int items_gather(struct reader *r, enum plm_pickled type, size_t count)
 {
     uint32_t made;
-    int status;
     if (count > above_mark(r))
-        return bad(r, "too few values");
-    status = push_container(r, type);
-    if (status < 0)
-        return status;
-    made = r->stack[--r->depth];
-    status = extend(r, made, count);
-    return status < 0 ? status : push(r, made);
+        return pickle_bad(r, "too few values");
+    made = node_add(r->p, container(type));
+    container_extend(r, made, count);
+    return stack_push(r, made);
 }
 
 /* The same of all values above the mark, which goes. */
-static int gather_marked(struct reader *r, enum plm_pickled type)
+static int items_gather_marked(struct reader *r, enum plm_pickled type)
 {
     size_t count = above_mark(r);
     int status;
     if (!r->marks)
-        return bad(r, "no mark");
+        return pickle_bad(r, "no mark");
     if (type == PLM_PICKLED_DICT && count % 2)
-        return bad(r, "a key without a value");
-    status = gather(r, type, count);
+        return pickle_bad(r, "a key without a value");
+    status = items_gather(r, type, count);
     r->marks--;
     return status;
 }
 
 /* Appends `count` values to the container below them. */
-static int append(struct reader *r, enum plm_pickled type, size_t count)
+static int items_append(struct reader *r, enum plm_pickled type, size_t count)
 {
-    uint32_t container;
+    uint32_t into;
     if (count >= r->depth)
-        return bad(r, "too few values");
-    container = r->stack[r->depth - count - 1];
-    if (r->p->node[container].type != type)
-        return bad(r, "items for something that is no container");
-    return extend(r, container, count);
+        return pickle_bad(r, "too few values");
+    into = r->stack[r->depth - count - 1];
+    if (r->p->node[into].type != type)
+        return pickle_bad(r, "items for something that is no container");
+    container_extend(r, into, count);
+    return 0;
 }
 
-static int append_marked(struct reader *r, enum plm_pickled type)
+static int items_append_marked(struct reader *r, enum plm_pickled type)
 {
     size_t count = above_mark(r);
     if (!r->marks)
-        return bad(r, "no mark");
+        return pickle_bad(r, "no mark");
     if (type == PLM_PICKLED_DICT && count % 2)
-        return bad(r, "a key without a value");
+        return pickle_bad(r, "a key without a value");
     r->marks--;
-    return append(r, type, count);
+    return items_append(r, type, count);
 }
 
 static int push_mark(struct reader *r)
 {
-    size_t *more = plm_grow(r->mark, r->marks, &r->mark_room, sizeof *more);
-    if (!more)
-        return no_memory(r);
-    r->mark = more;
+    r->mark = plm_grow(r->mark, r->marks, &r->mark_room, sizeof *r->mark);
     r->mark[r->marks++] = r->depth;
     return 0;
 }
 
 static int push_small(struct reader *r, unsigned bytes)
 {
-    const unsigned char *from = take(r, bytes);
+    const unsigned char *from = bytes_take(r, bytes);
     uint64_t value;
     if (!from)
-        return bad(r, "it ends within a number");
-    value = little(from, bytes);
+        return pickle_bad(r, "it ends within a number");
+    value = little_endian(from, bytes);
     if (bytes == 4 && value >> 31) /* BININT is signed, the shorter ones are not */
         return push_node(r, (struct node){.type = PLM_PICKLED_INT, .negative = true, .u.number = (1ull << 32) - value});
     return push_node(r, (struct node){.type = PLM_PICKLED_INT, .u.number = value});
@@ -219,18 +204,18 @@ static int push_small(struct reader *r, unsigned bytes)
 /* Two's complement of any length, lowest byte first. */
 static int push_long(struct reader *r, unsigned length_bytes)
 {
-    const unsigned char *from = take(r, length_bytes);
+    const unsigned char *from = bytes_take(r, length_bytes);
     struct node node = {.type = PLM_PICKLED_INT};
-    uint64_t count = from ? little(from, length_bytes) : 0;
+    uint64_t count = from ? little_endian(from, length_bytes) : 0;
     unsigned char fill;
-    from = from && count < 1u << 31 ? take(r, count) : NULL;
+    from = from && count < 1u << 31 ? bytes_take(r, count) : NULL;
     if (!from)
-        return bad(r, "it ends within a number");
+        return pickle_bad(r, "it ends within a number");
     node.negative = count && from[count - 1] & 0x80;
     fill = node.negative ? 0xff : 0;
     for (uint64_t i = 8; i < count; i++)
         node.large |= from[i] != fill;
-    node.u.number = little(from, count < 8 ? (unsigned)count : 8);
+    node.u.number = little_endian(from, count < 8 ? (unsigned)count : 8);
     if (node.negative) {
         if (count < 8)
             node.u.number |= UINT64_MAX << 8 * count;
@@ -242,11 +227,11 @@ static int push_long(struct reader *r, unsigned length_bytes)
 
 static int push_real(struct reader *r)
 {
-    const unsigned char *from = take(r, 8);
+    const unsigned char *from = bytes_take(r, 8);
     struct node node = {.type = PLM_PICKLED_REAL};
     uint64_t bits = 0;
     if (!from)
-        return bad(r, "it ends within a number");
+        return pickle_bad(r, "it ends within a number");
     for (int i = 0; i < 8; i++)
         bits = bits << 8 | from[i];
     memcpy(&node.u.real, &bits, 8);
@@ -255,55 +240,52 @@ static int push_real(struct reader *r)
 
 static int push_text(struct reader *r, enum plm_pickled type, unsigned length_bytes)
 {
-    const unsigned char *from = take(r, length_bytes);
-    uint64_t count = from ? little(from, length_bytes) : 0;
-    from = from && count < UINT32_MAX ? take(r, count) : NULL;
+    const unsigned char *from = bytes_take(r, length_bytes);
+    uint64_t count = from ? little_endian(from, length_bytes) : 0;
+    from = from && count < UINT32_MAX ? bytes_take(r, count) : NULL;
     if (!from)
-        return bad(r, "it ends within a text");
+        return pickle_bad(r, "it ends within a text");
     return push_node(r, (struct node){.type = (uint8_t)type, .last = (uint32_t)count, .u.text = (const char *)from});
 }
 
 /* Numbers of the memo count up in a pickle; one beyond the size of the input is a mistake. */
-static int put(struct reader *r, uint64_t number)
+static int memo_put(struct reader *r, uint64_t number)
 {
     if (!above_mark(r))
-        return bad(r, "too few values");
+        return pickle_bad(r, "too few values");
     if (number >= r->size)
-        return bad(r, "a number of the memo that cannot be");
+        return pickle_bad(r, "a number of the memo that cannot be");
     while (r->memos <= number) {
-        uint32_t *more = plm_grow(r->memo, r->memos, &r->memo_room, sizeof *more);
-        if (!more)
-            return no_memory(r);
-        r->memo = more;
+        r->memo = plm_grow(r->memo, r->memos, &r->memo_room, sizeof *r->memo);
         r->memo[r->memos++] = PLM_PICKLED_ABSENT;
     }
     r->memo[number] = r->stack[r->depth - 1];
     return 0;
 }
 
-static int memo(struct reader *r, unsigned bytes, bool get)
+static int memo_use(struct reader *r, unsigned bytes, bool get)
 {
-    const unsigned char *from = take(r, bytes);
+    const unsigned char *from = bytes_take(r, bytes);
     uint64_t number;
     if (!from)
-        return bad(r, "it ends within a number");
-    number = little(from, bytes);
+        return pickle_bad(r, "it ends within a number");
+    number = little_endian(from, bytes);
     if (!get)
-        return put(r, number);
+        return memo_put(r, number);
     if (number >= r->memos || r->memo[number] == PLM_PICKLED_ABSENT)
-        return bad(r, "something that was not remembered");
-    return push(r, r->memo[number]);
+        return pickle_bad(r, "something that was not remembered");
+    return stack_push(r, r->memo[number]);
 }
 
-static int frame(struct reader *r)
+static int frame_check(struct reader *r)
 {
-    const unsigned char *from = take(r, 8);
-    if (!from || little(from, 8) > r->size - r->at)
-        return bad(r, "it ends within a frame");
+    const unsigned char *from = bytes_take(r, 8);
+    if (!from || little_endian(from, 8) > r->size - r->at)
+        return pickle_bad(r, "it ends within a frame");
     return 0;
 }
 
-static int refuse(struct reader *r, unsigned char opcode)
+static int opcode_refuse(struct reader *r, unsigned char opcode)
 {
     static const struct {
         unsigned char opcode;
@@ -355,7 +337,7 @@ static int push_constant(struct reader *r, enum plm_pickled type, bool value)
     return push_node(r, (struct node){.type = (uint8_t)type, .u.number = value});
 }
 
-static int step(struct reader *r, unsigned char opcode)
+static int opcode_run(struct reader *r, unsigned char opcode)
 {
     switch (opcode) {
     case '(': return push_mark(r);
@@ -374,47 +356,47 @@ static int step(struct reader *r, unsigned char opcode)
     case 'C': return push_text(r, PLM_PICKLED_BYTES, 1);
     case 'B': return push_text(r, PLM_PICKLED_BYTES, 4);
     case 0x8e: return push_text(r, PLM_PICKLED_BYTES, 8);
-    case ')': return push_container(r, PLM_PICKLED_TUPLE);
-    case 0x85: return gather(r, PLM_PICKLED_TUPLE, 1);
-    case 0x86: return gather(r, PLM_PICKLED_TUPLE, 2);
-    case 0x87: return gather(r, PLM_PICKLED_TUPLE, 3);
-    case 't': return gather_marked(r, PLM_PICKLED_TUPLE);
-    case ']': return push_container(r, PLM_PICKLED_LIST);
-    case 'l': return gather_marked(r, PLM_PICKLED_LIST);
-    case 'a': return above_mark(r) < 2 ? bad(r, "too few values") : append(r, PLM_PICKLED_LIST, 1);
-    case 'e': return append_marked(r, PLM_PICKLED_LIST);
-    case '}': return push_container(r, PLM_PICKLED_DICT);
-    case 'd': return gather_marked(r, PLM_PICKLED_DICT);
-    case 's': return above_mark(r) < 3 ? bad(r, "too few values") : append(r, PLM_PICKLED_DICT, 2);
-    case 'u': return append_marked(r, PLM_PICKLED_DICT);
-    case 'q': return memo(r, 1, false);
-    case 'r': return memo(r, 4, false);
-    case 'h': return memo(r, 1, true);
-    case 'j': return memo(r, 4, true);
-    case 0x94: return put(r, r->memos);
-    case 0x95: return frame(r);
-    default: return refuse(r, opcode);
+    case ')': return push_node(r, container(PLM_PICKLED_TUPLE));
+    case 0x85: return items_gather(r, PLM_PICKLED_TUPLE, 1);
+    case 0x86: return items_gather(r, PLM_PICKLED_TUPLE, 2);
+    case 0x87: return items_gather(r, PLM_PICKLED_TUPLE, 3);
+    case 't': return items_gather_marked(r, PLM_PICKLED_TUPLE);
+    case ']': return push_node(r, container(PLM_PICKLED_LIST));
+    case 'l': return items_gather_marked(r, PLM_PICKLED_LIST);
+    case 'a': return above_mark(r) < 2 ? pickle_bad(r, "too few values") : items_append(r, PLM_PICKLED_LIST, 1);
+    case 'e': return items_append_marked(r, PLM_PICKLED_LIST);
+    case '}': return push_node(r, container(PLM_PICKLED_DICT));
+    case 'd': return items_gather_marked(r, PLM_PICKLED_DICT);
+    case 's': return above_mark(r) < 3 ? pickle_bad(r, "too few values") : items_append(r, PLM_PICKLED_DICT, 2);
+    case 'u': return items_append_marked(r, PLM_PICKLED_DICT);
+    case 'q': return memo_use(r, 1, false);
+    case 'r': return memo_use(r, 4, false);
+    case 'h': return memo_use(r, 1, true);
+    case 'j': return memo_use(r, 4, true);
+    case 0x94: return memo_put(r, r->memos);
+    case 0x95: return frame_check(r);
+    default: return opcode_refuse(r, opcode);
     }
 }
 
-static int read_all(struct reader *r)
+static int pickle_read(struct reader *r)
 {
-    const unsigned char *opcode = take(r, 2);
+    const unsigned char *opcode = bytes_take(r, 2);
     int status = 0;
     if (!opcode || opcode[0] != 0x80)
         return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle of protocol 2 or newer");
     if (opcode[1] < 2 || opcode[1] > 5)
         return plm_fail(r->error, PLM_EFORMAT, "this pickle is of protocol %u; 2 to 5 are known", opcode[1]);
     while (status == 0) {
-        opcode = take(r, 1);
+        opcode = bytes_take(r, 1);
         if (!opcode)
-            return bad(r, "it has no end");
+            return pickle_bad(r, "it has no end");
         if (*opcode == '.')
             break;
-        status = step(r, *opcode);
+        status = opcode_run(r, *opcode);
     }
     if (status == 0 && (r->depth != 1 || r->marks))
-        return bad(r, "it does not end with one value");
+        return pickle_bad(r, "it does not end with one value");
     if (status == 0)
         r->p->root = r->stack[0];
     return status;
@@ -422,8 +404,8 @@ static int read_all(struct reader *r)
 
 int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error)
 {
-    struct reader r = {.p = calloc(1, sizeof *r.p), .data = data, .size = size, .error = error};
-    int status = r.p ? read_all(&r) : no_memory(&r);
+    struct reader r = {.p = plm_calloc(1, sizeof *r.p), .data = data, .size = size, .error = error};
+    int status = pickle_read(&r);
     free(r.stack);
     free(r.memo);
     free(r.mark);
@@ -511,7 +493,7 @@ bool plm_unpickle_is(const struct plm_unpickled *p, uint32_t value, const char *
     return have && length == strlen(text) && !memcmp(have, text, length);
 }
 
-static bool holds(const struct node *n)
+static bool node_holds(const struct node *n)
 {
     return n->type >= PLM_PICKLED_TUPLE;
 }
@@ -519,13 +501,13 @@ static bool holds(const struct node *n)
 size_t plm_unpickle_count(const struct plm_unpickled *p, uint32_t value)
 {
     const struct node *n = node_of(p, value);
-    return holds(n) ? n->u.items.count : 0;
+    return node_holds(n) ? n->u.items.count : 0;
 }
 
 struct plm_unpickle_walk plm_unpickle_begin(const struct plm_unpickled *p, uint32_t value)
 {
     const struct node *n = node_of(p, value);
-    return (struct plm_unpickle_walk){holds(n) ? n->u.items.first : NO_RUN, 0};
+    return (struct plm_unpickle_walk){node_holds(n) ? n->u.items.first : NO_RUN, 0};
 }
 
 uint32_t plm_unpickle_next(const struct plm_unpickled *p, struct plm_unpickle_walk *walk)

@@ -32,7 +32,7 @@ enum plm_pickled {
 
 struct plm_unpickled;
 
-/* PLM_EFORMAT for anything that is not such a pickle, PLM_ENOMEM. The input may go on after the pickle's end. */
+/* PLM_EFORMAT for anything that is not such a pickle. The input may go on after the pickle's end. */
 int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error);
 void plm_unpickle_free(struct plm_unpickled *pickle);
 

@@ -19,7 +19,8 @@ struct plm_stack_entry {
 
 struct plm_stack_list {
     struct plm_stack_entry *entry;
-    int count, room;
+    int count;
+    size_t room;
 };
 
 /* Reads all files. A wrong one is an error with file, line and reason. */
@@ -36,8 +37,5 @@ const struct plm_stack_entry *plm_stack_list_for(const struct plm_stack_list *st
 
 /* Was it made on a card like this one? False too if it does not say on which. */
 bool plm_stack_on_card(const struct plm_stack_file *stack, const struct plm_card *card);
-
-/* The folder of the user's own: $XDG_CONFIG_HOME/plimsoll/stacks or ~/.config/plimsoll/stacks. */
-const char *plm_stack_list_own(char *out, size_t size);
 
 #endif

@@ -66,7 +66,7 @@ static bool read_rnn(const struct plm_record_event *e, struct plm_rnn_shape *s)
     return true;
 }
 
-static int put(struct work *w, const char *section, const char *text, int *counter)
+static int row_put(struct work *w, const char *section, const char *text, int *counter)
 {
     size_t known = w->names.count;
     uint32_t number = plm_names_add(&w->names, text);
@@ -78,7 +78,7 @@ static int put(struct work *w, const char *section, const char *text, int *count
 }
 
 /* Only what reads as a row again: a record may hold anything. */
-static int visit(const struct plm_record_event *e, void *context)
+static int row_visit(const struct plm_record_event *e, void *context)
 {
     struct work *w = context;
     struct plm_conv_shape conv;
@@ -88,17 +88,17 @@ static int visit(const struct plm_record_event *e, void *context)
 
     if (e->type == PLM_EV_CONVOLUTION && read_convolution(e, &conv)) {
         if (plm_conv_text(&conv, text, sizeof text) && plm_conv_parse(text, &conv))
-            return put(w, "convolution", text, &w->used->convolutions);
+            return row_put(w, "convolution", text, &w->used->convolutions);
         w->used->unnamed++;
     } else if (e->type == PLM_EV_RNN && read_rnn(e, &rnn)) {
         if (plm_rnn_text(&rnn, text, sizeof text) && plm_rnn_parse(text, &rnn))
-            return put(w, "rnn", text, &w->used->rnns);
+            return row_put(w, "rnn", text, &w->used->rnns);
         w->used->unnamed++;
     } else if (e->type == PLM_EV_CONFIG && e->count > 0 &&
                !strcmp(plm_record_string(w->record, e->process, (uint32_t)e->words[0]), "fft")) {
         const char *row = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
         if (plm_fft_parse(row, &fft))
-            return put(w, "fft", row, &w->used->ffts);
+            return row_put(w, "fft", row, &w->used->ffts);
         w->used->unnamed++;
     }
     return 0;
@@ -112,9 +112,7 @@ int plm_stack_used(const char *path, FILE *out, struct plm_stack_used *used, str
     if (status < 0)
         return status;
     plm_names_add(&w.names, "");
-    status = plm_record_each(w.record, visit, &w, error);
-    if (status == PLM_ENOMEM)
-        plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    status = plm_record_each(w.record, row_visit, &w, error);
     plm_names_free(&w.names);
     plm_record_free(w.record);
     return status;
