@@ -97,15 +97,11 @@ static int write_format(const struct request *r, const struct plm_export_format 
     int status, fd = open_output(r, error);
     if (fd < 0)
         return fd;
-    status = plm_out_open(&out, fd);
-    if (status < 0) {
-        plm_fail(error, status, "out of memory");
-    } else {
-        export->out = &out;
-        status = format->write(export, error);
-        if (plm_out_close(&out) < 0)
-            status = plm_fail(error, PLM_EIO, "cannot write %s: %s", named ? r->output : "the output", strerror(errno));
-    }
+    plm_out_open(&out, fd);
+    export->out = &out;
+    status = format->write(export, error);
+    if (plm_out_close(&out) < 0)
+        status = plm_fail(error, PLM_EIO, "cannot write %s: %s", named ? r->output : "the output", strerror(errno));
     ours = named && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     if (named && close(fd) && status == 0)
         status = plm_fail(error, PLM_EIO, "cannot write %s: %s", r->output, strerror(errno));

@@ -1,16 +1,15 @@
 #include "export/out.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 
-int plm_out_open(struct plm_out *out, int fd)
+void plm_out_open(struct plm_out *out, int fd)
 {
-    *out = (struct plm_out){.fd = fd, .buffer = malloc(PLM_OUT_BYTES)};
-    return out->buffer ? 0 : PLM_ENOMEM;
+    *out = (struct plm_out){.fd = fd, .buffer = plm_calloc(PLM_OUT_BYTES, 1)};
 }
 
 static void write_all(struct plm_out *out, const char *bytes, size_t count)

@@ -21,7 +21,7 @@ struct plm_out {
     char *buffer;
 };
 
-int plm_out_open(struct plm_out *out, int fd);
+void plm_out_open(struct plm_out *out, int fd);
 /* Writes what is left and frees the buffer. Returns 0, or PLM_EIO with errno set. */
 int plm_out_close(struct plm_out *out);
 void plm_out_flush(struct plm_out *out);

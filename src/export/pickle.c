@@ -1,6 +1,5 @@
 #include "export/pickle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -34,7 +33,9 @@ enum opcode {
 /* Readers hold a batch on their stack; the viewer page spreads it into the arguments of a call. Python's own. */
 enum { BATCH = 1000 };
 
-static void put(struct plm_pickle *p, enum opcode code)
+#define NOT_KEPT UINT32_MAX /* a text that has not been written yet */
+
+static void put_opcode(struct plm_pickle *p, enum opcode code)
 {
     plm_out_byte(p->out, (char)code);
 }
@@ -50,28 +51,28 @@ static void put_number(struct plm_pickle *p, enum opcode code, uint64_t value, u
 void plm_pickle_start(struct plm_pickle *p, struct plm_out *out)
 {
     *p = (struct plm_pickle){.out = out};
-    put(p, PROTO);
+    p->number = plm_grow(NULL, 0, &p->number_room, sizeof *p->number);
+    p->number[plm_names_add(&p->texts, "")] = NOT_KEPT;
+    put_opcode(p, PROTO);
     plm_out_byte(out, 4);
 }
 
 void plm_pickle_finish(struct plm_pickle *p)
 {
-    put(p, STOP);
-    for (size_t i = 0; i < p->texts; i++)
-        free(p->text[i].bytes);
-    free(p->text);
-    plm_map_free(&p->by_hash);
+    put_opcode(p, STOP);
+    free(p->number);
+    plm_names_free(&p->texts);
 }
 
 void plm_pickle_dict(struct plm_pickle *p)
 {
-    put(p, EMPTY_DICT);
-    put(p, MARK);
+    put_opcode(p, EMPTY_DICT);
+    put_opcode(p, MARK);
 }
 
 void plm_pickle_end_dict(struct plm_pickle *p)
 {
-    put(p, SETITEMS);
+    put_opcode(p, SETITEMS);
 }
 
 void plm_pickle_list(struct plm_pickle *p)
@@ -79,8 +80,8 @@ void plm_pickle_list(struct plm_pickle *p)
     if (p->depth < PLM_PICKLE_DEPTH)
         p->items[p->depth] = 0;
     p->depth++;
-    put(p, EMPTY_LIST);
-    put(p, MARK);
+    put_opcode(p, EMPTY_LIST);
+    put_opcode(p, MARK);
 }
 
 void plm_pickle_item(struct plm_pickle *p)
@@ -88,24 +89,24 @@ void plm_pickle_item(struct plm_pickle *p)
     if (p->depth < 1 || p->depth > PLM_PICKLE_DEPTH || p->items[p->depth - 1]++ < BATCH)
         return;
     p->items[p->depth - 1] = 1;
-    put(p, APPENDS);
-    put(p, MARK);
+    put_opcode(p, APPENDS);
+    put_opcode(p, MARK);
 }
 
 void plm_pickle_end_list(struct plm_pickle *p)
 {
     p->depth--;
-    put(p, APPENDS);
+    put_opcode(p, APPENDS);
 }
 
 void plm_pickle_pair(struct plm_pickle *p)
 {
-    put(p, TUPLE2);
+    put_opcode(p, TUPLE2);
 }
 
 void plm_pickle_bool(struct plm_pickle *p, bool value)
 {
-    put(p, value ? NEWTRUE : NEWFALSE);
+    put_opcode(p, value ? NEWTRUE : NEWFALSE);
 }
 
 /* Two's complement in as few bytes as keep the sign. */
@@ -153,7 +154,7 @@ void plm_pickle_real(struct plm_pickle *p, double value)
 
 uint32_t plm_pickle_keep(struct plm_pickle *p)
 {
-    put(p, MEMOIZE);
+    put_opcode(p, MEMOIZE);
     return p->kept++;
 }
 
@@ -185,32 +186,15 @@ static void put_string(struct plm_pickle *p, const char *text)
     }
 }
 
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
-/* Two strings of the same hash: the later one is written out each time. */
 void plm_pickle_text(struct plm_pickle *p, const char *text)
 {
-    const uint64_t h = hash(text), found = plm_map_get(&p->by_hash, h);
-    struct plm_pickle_text *more;
-    char *copy;
-    if (found != PLM_MAP_NONE && !strcmp(p->text[found].bytes, text)) {
-        plm_pickle_again(p, p->text[found].number);
+    const size_t known = p->texts.count;
+    const uint32_t at = plm_names_add(&p->texts, text);
+    if (at < known && p->number[at] != NOT_KEPT) {
+        plm_pickle_again(p, p->number[at]);
         return;
     }
     put_string(p, text);
-    more = found == PLM_MAP_NONE ? plm_grow(p->text, p->texts, &p->text_room, sizeof *more) : NULL;
-    if (!more)
-        return;
-    p->text = more;
-    copy = strdup(text);
-    if (!copy)
-        return;
-    plm_map_put(&p->by_hash, h, p->texts);
-    p->text[p->texts++] = (struct plm_pickle_text){copy, plm_pickle_keep(p)};
+    p->number = plm_grow(p->number, at, &p->number_room, sizeof *p->number);
+    p->number[at] = plm_pickle_keep(p);
 }

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
+#include "base/names.h"
 
 struct plm_out;
 
@@ -33,12 +33,9 @@ struct plm_out;
 struct plm_pickle {
     struct plm_out *out;
     uint32_t kept;                    /* objects in the reader's memo */
-    struct plm_map by_hash;           /* of a string's bytes -> index of `text` */
-    struct plm_pickle_text {
-        char *bytes;
-        uint32_t number;              /* in the memo */
-    } *text;
-    size_t texts, text_room;
+    struct plm_names texts;
+    uint32_t *number;                 /* of each text in the memo */
+    size_t number_room;
     int depth;
     unsigned items[PLM_PICKLE_DEPTH]; /* of each open list, since its last batch */
 };

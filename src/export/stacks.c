@@ -1,11 +1,9 @@
 #include "export/stacks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/job.h"
 #include "base/memory.h"
-#include "base/error.h"
 #include "base/map.h"
 #include "base/utf8.h"
 
@@ -29,7 +27,7 @@ struct line {
 };
 
 /* Adds a frame; `length` bytes of it. What separates frames and lines becomes something else. */
-static void add_frame(struct line *l, const char *text, size_t length)
+static void line_add(struct line *l, const char *text, size_t length)
 {
     const size_t room = sizeof l->text - 4; /* a character and the end */
     if (!length || l->length >= room)
@@ -52,72 +50,62 @@ static void add_frame(struct line *l, const char *text, size_t length)
     l->text[l->length] = '\0';
 }
 
-static void add_modules(struct line *l, const char *module)
+static void line_add_modules(struct line *l, const char *module)
 {
     if (*module == '(') { /* one that stands for itself */
-        add_frame(l, module, strlen(module));
+        line_add(l, module, strlen(module));
         return;
     }
     while (*module) {
         size_t n = strcspn(module, ".");
-        add_frame(l, module, n);
+        line_add(l, module, n);
         module += n + (module[n] == '.');
     }
 }
 
-static void render(struct line *l, const struct plm_job *job, const struct plm_block *b)
+static void line_render(struct line *l, const struct plm_job *job, const struct plm_block *b)
 {
     const struct plm_context *c = &job->context[b->context];
     char module[MODULE_BYTES];
     l->length = 0;
     l->text[0] = '\0';
     if (b->context)
-        add_frame(l, plm_phase_name(c->phase), strlen(plm_phase_name(c->phase)));
-    add_modules(l, plm_block_module(job, b, module, sizeof module));
-    add_frame(l, c->outer, strlen(c->outer));
+        line_add(l, plm_phase_name(c->phase), strlen(plm_phase_name(c->phase)));
+    line_add_modules(l, plm_block_module(job, b, module, sizeof module));
+    line_add(l, c->outer, strlen(c->outer));
     if (strcmp(c->inner, c->outer))
-        add_frame(l, c->inner, strlen(c->inner));
+        line_add(l, c->inner, strlen(c->inner));
     if (!l->length)
-        add_frame(l, "(not attributed)", strlen("(not attributed)"));
+        line_add(l, "(not attributed)", strlen("(not attributed)"));
 }
 
-/* The group of a block, a new one if there is none yet; NULL without memory. */
+/* The group of a block, a new one if there is none yet. */
 static struct group *group_of(struct groups *g, const struct plm_block *b)
 {
     const uint64_t key = (uint64_t)b->context << 32 | b->owner, at = plm_map_get(&g->seen, key);
-    struct group *more;
     if (at != PLM_MAP_NONE)
         return &g->item[at];
-    more = plm_grow(g->item, g->count, &g->room, sizeof *more);
-    if (!more)
-        return NULL;
-    g->item = more;
+    g->item = plm_grow(g->item, g->count, &g->room, sizeof *g->item);
     plm_map_put(&g->seen, key, g->count);
     g->item[g->count] = (struct group){b, 0};
     return &g->item[g->count++];
 }
 
-static int gather(const struct plm_lane *lane, uint32_t moment, struct groups *g)
+static void groups_gather(const struct plm_lane *lane, uint32_t moment, struct groups *g)
 {
     for (size_t i = 0; i < lane->blocks; i++) {
         const struct plm_block *b = &lane->block[i];
-        struct group *group;
-        if (b->alloc_at > moment || moment >= b->free_at)
-            continue;
-        group = group_of(g, b);
-        if (!group)
-            return PLM_ENOMEM;
-        group->bytes += b->bytes;
+        if (b->alloc_at <= moment && moment < b->free_at)
+            group_of(g, b)->bytes += b->bytes;
     }
-    return 0;
 }
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct plm_stack *)a)->frames, ((const struct plm_stack *)b)->frames);
+    return strcmp(((const struct plm_frames *)a)->frames, ((const struct plm_frames *)b)->frames);
 }
 
-static void join_equal(struct plm_stacks *s)
+static void stacks_join_equal(struct plm_stacks *s)
 {
     size_t kept = 0;
     if (s->count)
@@ -131,31 +119,20 @@ static void join_equal(struct plm_stacks *s)
     s->count = kept;
 }
 
-int plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks)
+void plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks)
 {
     struct groups groups = {0};
-    struct line *line = malloc(sizeof *line);
-    int status = gather(lane, moment, &groups);
+    struct line line;
 
-    *stacks = (struct plm_stacks){calloc(groups.count + 1, sizeof *stacks->stack), 0};
-    if (!line || !stacks->stack)
-        status = PLM_ENOMEM;
-    for (size_t i = 0; i < groups.count && status == 0; i++) {
-        render(line, job, groups.item[i].block);
-        stacks->stack[stacks->count] = (struct plm_stack){strdup(line->text), groups.item[i].bytes};
-        if (!stacks->stack[stacks->count].frames)
-            status = PLM_ENOMEM;
-        else
-            stacks->count++;
+    groups_gather(lane, moment, &groups);
+    *stacks = (struct plm_stacks){plm_calloc(groups.count, sizeof *stacks->stack), groups.count};
+    for (size_t i = 0; i < groups.count; i++) {
+        line_render(&line, job, groups.item[i].block);
+        stacks->stack[i] = (struct plm_frames){plm_strdup(line.text), groups.item[i].bytes};
     }
     free(groups.item);
     plm_map_free(&groups.seen);
-    free(line);
-    if (status < 0)
-        plm_stacks_free(stacks);
-    else
-        join_equal(stacks);
-    return status;
+    stacks_join_equal(stacks);
 }
 
 void plm_stacks_free(struct plm_stacks *stacks)

@@ -11,18 +11,17 @@
 struct plm_job;
 struct plm_lane;
 
-struct plm_stack {
+struct plm_frames {
     char *frames; /* valid UTF-8, joined by ';', which stands in none of them; no control characters */
     uint64_t bytes;
 };
 
 struct plm_stacks {
-    struct plm_stack *stack; /* by name, each one once */
+    struct plm_frames *stack; /* by name, each one once */
     size_t count;
 };
 
-/* Returns 0 or PLM_ENOMEM. */
-int plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks);
+void plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks);
 void plm_stacks_free(struct plm_stacks *stacks);
 
 #endif

@@ -17,7 +17,7 @@ static const char *const actions[PLM_HISTORY_ACTIONS] = {
     "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom",
 };
 
-static uint64_t number(const struct plm_unpickled *p, uint32_t dict, const char *key)
+static uint64_t key_number(const struct plm_unpickled *p, uint32_t dict, const char *key)
 {
     uint64_t value = 0;
     plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, key), &value);
@@ -59,20 +59,16 @@ static void look_for_release(const struct plm_unpickled *p, uint32_t dict, struc
 static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t place, struct plm_history *t,
                       struct plm_history_device *d, struct plm_error *error)
 {
-    struct plm_history_event *more = plm_grow(d->event, d->events, &d->event_room, sizeof *more);
     const uint32_t pool = plm_unpickle_find(p, dict, "pool_id");
     int action = action_of(p, dict);
-    struct plm_history_event e = {.address = number(p, dict, "addr"),
-                                  .bytes = number(p, dict, "size"),
-                                  .us = number(p, dict, "time_us"),
-                                  .stream = number(p, dict, "stream"),
+    struct plm_history_event e = {.address = key_number(p, dict, "addr"),
+                                  .bytes = key_number(p, dict, "size"),
+                                  .us = key_number(p, dict, "time_us"),
+                                  .stream = key_number(p, dict, "stream"),
                                   .frames = plm_unpickle_find(p, dict, "frames"),
                                   .number = place,
                                   .action = (uint8_t)action,
                                   .pool = plm_history_pool(p, pool)};
-    if (!more)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    d->event = more;
     if (action < 0)
         return 0;
     if (action != PLM_HISTORY_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
@@ -84,6 +80,7 @@ static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t pla
     if (d->events && e.us < d->event[d->events - 1].us)
         e.us = d->event[d->events - 1].us;
     d->of[action]++;
+    d->event = plm_grow(d->event, d->events, &d->event_room, sizeof *d->event);
     d->event[d->events++] = e;
     return 0;
 }
@@ -108,12 +105,10 @@ static int read_devices(const struct plm_unpickled *p, uint32_t traces, uint32_t
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, traces);
     int status = 0;
     for (uint32_t list; status == 0 && (list = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
-        struct plm_history_device *d = plm_grow(t->device, t->devices, &t->room, sizeof *d);
-        if (!d)
-            return plm_fail(error, PLM_ENOMEM, "out of memory");
+        struct plm_history_device *d;
         if (t->devices == DEVICES_MOST)
             return plm_fail(error, PLM_EFORMAT, "this snapshot has more than %d devices", DEVICES_MOST);
-        t->device = d;
+        t->device = plm_grow(t->device, t->devices, &t->room, sizeof *d);
         d = &t->device[t->devices];
         *d = (struct plm_history_device){.number = (unsigned)t->devices++};
         status = read_events(p, list, t, d, error);
@@ -133,7 +128,7 @@ static void read_divisions(const struct plm_unpickled *p, uint32_t dict, struct 
     for (unsigned i = 0; i < PLM_ROUNDUP_INTERVALS; i++) {
         uint64_t value;
         snprintf(key, sizeof key, "%u", 1u << i);
-        value = number(p, dict, key);
+        value = key_number(p, dict, key);
         s->roundup[i] = value < 1u << 20 && !(value & (value - 1)) ? value : 0;
     }
 }
@@ -165,12 +160,12 @@ static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct p
     if (!plm_unpickle_real(p, plm_unpickle_find(p, dict, "garbage_collection_threshold"), &s->gc_threshold))
         s->gc_threshold = 0;
     if (expandable != PLM_PICKLED_ABSENT)
-        s->expandable = number(p, dict, "expandable_segments") != 0;
+        s->expandable = key_number(p, dict, "expandable_segments") != 0;
     read_divisions(p, plm_unpickle_find(p, dict, "roundup_power2_divisions"), s);
 }
 
 /* Annotations tell when optimizers stepped. Of several, the first one counts. */
-static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_history *t, struct plm_error *error)
+static void read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_history *t)
 {
     static const char prefix[] = "Optimizer.step#";
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
@@ -179,7 +174,7 @@ static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_h
     for (uint32_t dict; (dict = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
         size_t n = 0;
         const char *name = plm_unpickle_text(p, plm_unpickle_find(p, dict, "name"), &n);
-        uint64_t us = number(p, dict, "time_us"), *more;
+        uint64_t us = key_number(p, dict, "time_us");
         if (!name || n < sizeof prefix || memcmp(name, prefix, sizeof prefix - 1) != 0 || us < t->first_us ||
             !plm_unpickle_is(p, plm_unpickle_find(p, dict, "stage"), "END"))
             continue;
@@ -189,14 +184,10 @@ static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_h
         }
         if (n != first_length || memcmp(name, first, n) != 0)
             continue;
-        more = plm_grow(t->step_us, t->steps, &t->step_room, sizeof *more);
-        if (!more)
-            return plm_fail(error, PLM_ENOMEM, "out of memory");
-        t->step_us = more;
+        t->step_us = plm_grow(t->step_us, t->steps, &t->step_room, sizeof *t->step_us);
         t->step_us[t->steps] = t->steps && us < t->step_us[t->steps - 1] ? t->step_us[t->steps - 1] : us;
         t->steps++;
     }
-    return 0;
 }
 
 /* ---- all of it ---- */
@@ -220,7 +211,7 @@ int plm_history_read(const struct plm_unpickled *p, struct plm_history *t, struc
                           "this snapshot has no history: call torch.cuda.memory._record_memory_history() before the "
                           "training starts");
     if (status == 0)
-        status = read_steps(p, plm_unpickle_find(p, root, "external_annotations"), t, error);
+        read_steps(p, plm_unpickle_find(p, root, "external_annotations"), t);
     if (status < 0)
         plm_history_free(t);
     return status;

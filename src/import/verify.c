@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/sizes.h"
 #include "allocator/state.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "torch/facts.h"
 
 /* Blocks that may be looked at in all to find what is given back, so that no trace takes for ever. */
@@ -37,7 +37,7 @@ struct run {
 /* ---- what cannot be told ---- */
 
 /* Whether memory goes back to the card later on: with it goes the only hint at whose it was. */
-static bool goes_back(const struct run *r, uint64_t address)
+static bool segment_goes_back(const struct run *r, uint64_t address)
 {
     for (size_t i = r->at; i < r->d->events; i++) {
         const struct plm_history_event *e = &r->d->event[i];
@@ -47,13 +47,13 @@ static bool goes_back(const struct run *r, uint64_t address)
     return false;
 }
 
-static bool lacks_segments(const struct plm_history_device *d)
+static bool history_lacks_segments(const struct plm_history_device *d)
 {
     return d->of[PLM_HISTORY_ALLOC] && !d->ranges && !d->of[PLM_HISTORY_SEGMENT_ALLOC] &&
            !d->of[PLM_HISTORY_SEGMENT_MAP];
 }
 
-static bool changed_kind(const struct plm_history_device *d)
+static bool history_changed_kind(const struct plm_history_device *d)
 {
     bool fixed = d->of[PLM_HISTORY_SEGMENT_ALLOC] != 0, growing = d->of[PLM_HISTORY_SEGMENT_MAP] != 0;
     for (size_t i = 0; i < d->ranges; i++) {
@@ -64,13 +64,13 @@ static bool changed_kind(const struct plm_history_device *d)
 }
 
 /* Why a difference may be one of what is known rather than of what happened; NULL if it is none of these. */
-static const char *doubt(const struct run *r, uint64_t stream, uint64_t replayed, uint64_t recorded)
+static const char *verdict_doubt(const struct run *r, uint64_t stream, uint64_t replayed, uint64_t recorded)
 {
     if (stream == CERTAIN)
         return NULL;
-    if (lacks_segments(r->d))
+    if (history_lacks_segments(r->d))
         return "the history does not tell where segments lie";
-    if (changed_kind(r->d))
+    if (history_changed_kind(r->d))
         return "expandable segments were switched on or off on the way, and the history does not tell when";
     if (r->late && r->d->unsure)
         return "the history begins late, and the sizes of some blocks from before it are not known";
@@ -78,12 +78,12 @@ static const char *doubt(const struct run *r, uint64_t stream, uint64_t replayed
         return "the history begins late, and the addresses that its expandable segments had are not known";
     if (r->late && r->choice && plm_torch_rule(r->out->torch, PLM_TORCH_BY_AGE))
         return "the history begins late, and the order in which its first segments were made is not known";
-    if (!r->trace->has_pools && stream && (goes_back(r, replayed) || goes_back(r, recorded)))
+    if (!r->trace->has_pools && stream && (segment_goes_back(r, replayed) || segment_goes_back(r, recorded)))
         return "this memory may have been of a CUDA graph that was gone when the snapshot was made";
     return NULL;
 }
 
-static void unknown(struct run *r, const char *why)
+static void verdict_unknown(struct run *r, const char *why)
 {
     r->done = true;
     r->out->verdict = PLM_VERDICT_UNKNOWN;
@@ -93,8 +93,8 @@ static void unknown(struct run *r, const char *why)
 }
 
 /* The first difference counts. `format` is a sentence without its end. */
-__attribute__((format(printf, 5, 6))) static void differs(struct run *r, uint64_t stream, uint64_t replayed,
-                                                          uint64_t recorded, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void verdict_differs(struct run *r, uint64_t stream, uint64_t replayed,
+                                                                  uint64_t recorded, const char *format, ...)
 {
     const struct plm_history_event *e = &r->d->event[r->at];
     struct plm_verify *v = r->out;
@@ -105,7 +105,7 @@ __attribute__((format(printf, 5, 6))) static void differs(struct run *r, uint64_
         return;
     r->done = true;
     r->replayed = replayed;
-    why = doubt(r, stream, replayed, recorded);
+    why = verdict_doubt(r, stream, replayed, recorded);
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
@@ -121,42 +121,43 @@ __attribute__((format(printf, 5, 6))) static void differs(struct run *r, uint64_
 
 /* ---- segments that the replay takes ---- */
 
-static const struct plm_history_event *next_op(const struct run *r)
+static const struct plm_history_event *segment_op_next(const struct run *r)
 {
     return r->op < r->ops ? &r->d->event[r->op] : NULL;
 }
 
 /* A segment lies where the driver put it. The range of an expandable one begins with the first that is mapped of it. */
-static uint64_t place(void *context, uint64_t size)
+static uint64_t segment_place(void *context, uint64_t size)
 {
-    const struct plm_history_event *e = next_op(context);
+    const struct plm_history_event *e = segment_op_next(context);
     if (!e || (e->action == PLM_HISTORY_SEGMENT_ALLOC && e->bytes != size))
         return 0;
     return e->address;
 }
 
-static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
+static void segment_visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream,
+                          void *context)
 {
     struct run *r = context;
     const struct plm_history_event *e;
     if (action != PLM_SEGMENT_ALLOC && action != PLM_SEGMENT_MAP)
         return;
-    e = next_op(r);
+    e = segment_op_next(r);
     if (!e || (e->action == PLM_HISTORY_SEGMENT_MAP) != (action == PLM_SEGMENT_MAP)) {
-        differs(r, stream, address, r->asked->address,
-                "for an allocation of %" PRIu64 " bytes at 0x%" PRIx64
-                " the GPU run took no %s, the replay one of %" PRIu64 " bytes",
-                r->asked->bytes, r->asked->address, action == PLM_SEGMENT_MAP ? "pages" : "segment", size);
+        verdict_differs(r, stream, address, r->asked->address,
+                        "for an allocation of %" PRIu64 " bytes at 0x%" PRIx64
+                        " the GPU run took no %s, the replay one of %" PRIu64 " bytes",
+                        r->asked->bytes, r->asked->address, action == PLM_SEGMENT_MAP ? "pages" : "segment", size);
     } else if (e->bytes != size) {
-        differs(r, action == PLM_SEGMENT_ALLOC ? CERTAIN : stream, address, e->address,
-                "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
-                " bytes (event %u), the replay one of %" PRIu64 " bytes",
-                r->asked->bytes, e->bytes, e->number, size);
+        verdict_differs(r, action == PLM_SEGMENT_ALLOC ? CERTAIN : stream, address, e->address,
+                        "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
+                        " bytes (event %u), the replay one of %" PRIu64 " bytes",
+                        r->asked->bytes, e->bytes, e->number, size);
     } else if (e->address != address) {
-        differs(r, stream, address, e->address,
-                "the GPU run has a segment of %" PRIu64 " bytes at 0x%" PRIx64
-                " (event %u), where the replay has something else",
-                size, e->address, e->number);
+        verdict_differs(r, stream, address, e->address,
+                        "the GPU run has a segment of %" PRIu64 " bytes at 0x%" PRIx64
+                        " (event %u), where the replay has something else",
+                        size, e->address, e->number);
     } else {
         r->out->segments++;
     }
@@ -166,63 +167,65 @@ static void visit(enum plm_segment_action action, uint64_t address, uint64_t siz
 /* ---- events ---- */
 
 /* One segment, or some pages, that the history gives back. */
-static void give_back(struct run *r, const struct plm_history_event *e)
+static void segment_give_back(struct run *r, const struct plm_history_event *e)
 {
     int status = plm_allocator_give_back(r->a, e->address, e->bytes, e->stream, &r->steps);
     if (status)
-        differs(r, e->stream, e->address, e->address,
-                "the GPU run gave back %" PRIu64 " bytes at 0x%" PRIx64
-                ", which are not cached in one piece in the replay",
-                e->bytes, e->address);
+        verdict_differs(r, e->stream, e->address, e->address,
+                        "the GPU run gave back %" PRIu64 " bytes at 0x%" PRIx64
+                        ", which are not cached in one piece in the replay",
+                        e->bytes, e->address);
     if (r->steps > STEPS_MOST && !r->done)
-        unknown(r, "The replay of this history takes too long");
+        verdict_unknown(r, "The replay of this history takes too long");
 }
 
 /* Whoever gives back the cache gives back all of it, unless a setting picks segments one by one. */
-static void check_cache(struct run *r, const struct plm_history_event *e)
+static void segments_check_cache(struct run *r, const struct plm_history_event *e)
 {
     const struct plm_allocator_settings *s = &r->trace->settings;
     uint64_t address, size;
     if (s->max_split_size != UINT64_MAX || s->gc_threshold > 0 || r->done ||
         !plm_allocator_gives_back(r->a, &address, &size))
         return;
-    differs(r, e->stream, address, address,
-            "the GPU run gave back its cache and kept %" PRIu64 " bytes at 0x%" PRIx64 ", which the replay gives back",
-            size, address);
+    verdict_differs(r, e->stream, address, address,
+                    "the GPU run gave back its cache and kept %" PRIu64 " bytes at 0x%" PRIx64
+                    ", which the replay gives back",
+                    size, address);
 }
 
-static bool takes(const struct plm_history_event *e)
+static bool event_takes_segment(const struct plm_history_event *e)
 {
     return e->action == PLM_HISTORY_SEGMENT_ALLOC || e->action == PLM_HISTORY_SEGMENT_MAP;
 }
 
 /* Operations on segments up to `end` that belong to no allocation. */
-static void settle(struct run *r, size_t end)
+static void segments_settle(struct run *r, size_t end)
 {
     const size_t now = r->at;
     const struct plm_history_event *last = NULL;
     for (size_t i = r->group; i < end && !r->done; i++) {
         const struct plm_history_event *e = &r->d->event[i];
         r->at = i;
-        if (!takes(e)) {
-            give_back(r, e);
+        if (!event_takes_segment(e)) {
+            segment_give_back(r, e);
             last = e->pool ? last : e;
         } else if (e->action == PLM_HISTORY_SEGMENT_MAP) {
-            unknown(r, "Memory ran out while an expandable segment grew, which the history does not tell enough of");
+            verdict_unknown(
+                r, "Memory ran out while an expandable segment grew, which the history does not tell enough of");
         } else {
-            differs(r, e->stream, e->address, e->address,
-                    "the GPU run took a segment of %" PRIu64 " bytes at 0x%" PRIx64
-                    " and put nothing into it, the replay takes none",
-                    e->bytes, e->address);
+            verdict_differs(r, e->stream, e->address, e->address,
+                            "the GPU run took a segment of %" PRIu64 " bytes at 0x%" PRIx64
+                            " and put nothing into it, the replay takes none",
+                            e->bytes, e->address);
         }
     }
     if (last)
-        check_cache(r, last);
+        segments_check_cache(r, last);
     r->at = now;
     r->group = end;
 }
 
-static int allocate(struct run *r, const struct plm_history_event *e)
+static void block_allocate(struct run *r, const struct plm_history_event *e)
 {
     uint64_t address = 0;
     int status = e->pool ? plm_allocator_pool_begin(r->a, e->pool) : 0;
@@ -231,42 +234,40 @@ static int allocate(struct run *r, const struct plm_history_event *e)
         status = plm_allocator_malloc(r->a, e->bytes, e->stream, e->pool, &address);
     if (e->pool)
         plm_allocator_pool_end(r->a, e->pool);
-    if (status == PLM_ENOMEM || r->done)
-        return status == PLM_ENOMEM ? status : 0;
+    if (r->done)
+        return;
     if (status) {
-        differs(r, e->stream, e->address, e->address, "%" PRIu64 " bytes at 0x%" PRIx64 " cannot be replayed: %s",
-                e->bytes, e->address, plm_allocator_error_name(status));
+        verdict_differs(r, e->stream, e->address, e->address,
+                        "%" PRIu64 " bytes at 0x%" PRIx64 " cannot be replayed: %s", e->bytes, e->address,
+                        plm_allocator_error_name(status));
     } else if (r->op < r->ops) {
         const struct plm_history_event *op = &r->d->event[r->op];
-        differs(r, e->stream, address, e->address,
-                "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
-                " bytes (event %u), the replay found room at 0x%" PRIx64,
-                e->bytes, op->bytes, op->number, address);
+        verdict_differs(r, e->stream, address, e->address,
+                        "for an allocation of %" PRIu64 " bytes the GPU run took a segment of %" PRIu64
+                        " bytes (event %u), the replay found room at 0x%" PRIx64,
+                        e->bytes, op->bytes, op->number, address);
     } else if (address != e->address) {
         r->choice = true;
-        differs(r, e->stream, address, e->address,
-                "the GPU run put %" PRIu64 " bytes at 0x%" PRIx64 ", the replay at 0x%" PRIx64, e->bytes, e->address,
-                address);
+        verdict_differs(r, e->stream, address, e->address,
+                        "the GPU run put %" PRIu64 " bytes at 0x%" PRIx64 ", the replay at 0x%" PRIx64, e->bytes,
+                        e->address, address);
     } else {
         r->out->allocations++;
     }
-    return 0;
 }
 
 /* Of the operations before an allocation, those behind the last that gave something back are its own. */
-static int replay_alloc(struct run *r)
+static void replay_alloc(struct run *r)
 {
     size_t own = r->at;
-    int status = 0;
-    while (own > r->group && takes(&r->d->event[own - 1]))
+    while (own > r->group && event_takes_segment(&r->d->event[own - 1]))
         own--;
-    settle(r, own);
+    segments_settle(r, own);
     r->op = own;
     r->ops = r->at;
     if (!r->done)
-        status = allocate(r, &r->d->event[r->at]);
+        block_allocate(r, &r->d->event[r->at]);
     r->group = r->at + 1;
-    return status;
 }
 
 /* A block becomes free when its free is complete: other streams may have used it until then. */
@@ -274,36 +275,34 @@ static void replay_free(struct run *r)
 {
     const struct plm_history_event *e = &r->d->event[r->at];
     const bool completes = r->d->of[PLM_HISTORY_FREE_COMPLETED] != 0;
-    settle(r, r->at);
+    segments_settle(r, r->at);
     r->group = r->at + 1;
     if (r->done || (e->action == PLM_HISTORY_FREE_REQUESTED && completes))
         return;
     if (plm_allocator_free(r->a, e->address))
-        differs(r, e->stream, e->address, e->address,
-                "the GPU run freed %" PRIu64 " bytes at 0x%" PRIx64 ", where the replay has no block", e->bytes,
-                e->address);
+        verdict_differs(r, e->stream, e->address, e->address,
+                        "the GPU run freed %" PRIu64 " bytes at 0x%" PRIx64 ", where the replay has no block", e->bytes,
+                        e->address);
 }
 
-static int replay_events(struct run *r)
+static void replay_events(struct run *r)
 {
-    int status = 0;
-    for (r->at = 0; r->at < r->d->events && status == 0 && !r->done; r->at++) {
+    for (r->at = 0; r->at < r->d->events && !r->done; r->at++) {
         switch ((enum plm_history_action)r->d->event[r->at].action) {
-        case PLM_HISTORY_ALLOC: status = replay_alloc(r); break;
+        case PLM_HISTORY_ALLOC: replay_alloc(r); break;
         case PLM_HISTORY_FREE_REQUESTED:
         case PLM_HISTORY_FREE_COMPLETED: replay_free(r); break;
         case PLM_HISTORY_OOM:
-            settle(r, r->at);
+            segments_settle(r, r->at);
             r->group = r->at + 1;
             break;
         default: break;
         }
     }
-    if (status == 0 && !r->done && r->group < r->d->events) {
+    if (!r->done && r->group < r->d->events) {
         r->at = r->d->events - 1;
-        settle(r, r->d->events);
+        segments_settle(r, r->d->events);
     }
-    return status;
 }
 
 /* ---- a device, and all of them ---- */
@@ -311,7 +310,7 @@ static int replay_events(struct run *r)
 /* A block from before the history may be up to 1 MiB larger than what was asked for; then what is free behind it
    is less. Where the replay puts something there that the GPU run did not, it was too little for that: whether it was
    says the rest of the history. */
-static bool enlarge(const struct run *r, struct plm_history_device *d, const struct plm_history_device *given)
+static bool block_enlarge(const struct run *r, struct plm_history_device *d, const struct plm_history_device *given)
 {
     const struct plm_allocator_settings *s = &r->trace->settings;
     size_t k = r->replayed ? plm_history_block_before(d, r->replayed - 1) : SIZE_MAX;
@@ -326,92 +325,85 @@ static bool enlarge(const struct run *r, struct plm_history_device *d, const str
     return b->bytes - given->block[k].bytes <= PLM_SMALL_MOST;
 }
 
-static int replay_once(struct run *r)
+static void replay_once(struct run *r)
 {
     struct plm_allocator_options o = {.torch = r->out->torch,
                                       .settings = r->trace->settings,
                                       .capacity = UINT64_MAX,
-                                      .place = place,
-                                      .visit = visit,
+                                      .place = segment_place,
+                                      .visit = segment_visit,
                                       .context = r};
-    int status = plm_verify_total(r->d, o.settings.large_segment, &o.total);
+    int status;
+    o.total = plm_verify_total(r->d, o.settings.large_segment);
     o.settings.gc_threshold = 0; /* the history says what was collected */
-    if (status == 0)
-        status = plm_allocator_new(&o, &r->a);
+    status = plm_allocator_new(&o, &r->a);
     if (status == 0)
         status = plm_verify_seed(r->d, o.settings.large_segment, o.total, r->a);
     if (status == PLM_EINVAL) {
-        unknown(r, "The history does not fit to the end of the snapshot, so what was there before it is not known");
-        status = 0;
+        verdict_unknown(
+            r, "The history does not fit to the end of the snapshot, so what was there before it is not known");
+    } else if (status == 0) {
+        replay_events(r);
     }
-    return status || r->done ? status : replay_events(r);
 }
 
-static int replay_device(const struct plm_history *t, const struct plm_history_device *given, struct plm_verify *out)
+static void replay_device(const struct plm_history *t, const struct plm_history_device *given, struct plm_verify *out)
 {
     struct plm_history_device d = *given;
     const struct plm_verify before = *out;
     struct plm_verify first = before;
     bool again = true;
-    int status = 0;
     if (given->blocks) {
-        d.block = malloc(given->blocks * sizeof d.block[0]);
-        if (!d.block)
-            return PLM_ENOMEM;
+        d.block = plm_calloc(given->blocks, sizeof d.block[0]);
         memcpy(d.block, given->block, given->blocks * sizeof d.block[0]);
     }
-    for (int i = 0; i < TRIES && again && status != PLM_ENOMEM; i++) {
+    for (int i = 0; i < TRIES && again; i++) {
         struct run r = {.trace = t, .d = &d, .out = out, .late = d.ranges != 0};
         *out = before;
-        status = replay_once(&r);
+        replay_once(&r);
         if (i == 0)
             first = *out;
-        again = out->verdict == PLM_VERDICT_UNKNOWN && given->unsure && enlarge(&r, &d, given);
+        again = out->verdict == PLM_VERDICT_UNKNOWN && given->unsure && block_enlarge(&r, &d, given);
         plm_allocator_delete(r.a);
     }
     if (out->verdict != PLM_VERDICT_SAME)
         *out = first;
     if (given->blocks)
         free(d.block);
-    return status == PLM_ENOMEM ? status : 0;
 }
 
-static int replay_all(const struct plm_history *t, enum plm_torch torch, struct plm_verify *out)
+static void replay_all(const struct plm_history *t, enum plm_torch torch, struct plm_verify *out)
 {
-    int status = 0;
     *out = (struct plm_verify){.torch = torch};
-    for (size_t i = 0; i < t->devices && status == 0 && out->verdict == PLM_VERDICT_SAME; i++)
+    for (size_t i = 0; i < t->devices && out->verdict == PLM_VERDICT_SAME; i++)
         if (t->device[i].events)
-            status = replay_device(t, &t->device[i], out);
-    return status;
+            replay_device(t, &t->device[i], out);
 }
 
 /* The first verdict stands unless the rules of another release reproduce it all: there is no saying which one it was. */
-static int try_releases(const struct plm_history *t, struct plm_verify *out)
+static void try_releases(const struct plm_history *t, struct plm_verify *out)
 {
     struct plm_verify other;
-    int status = replay_all(t, t->torch, out);
-    for (int i = 0; i < PLM_TORCHES && status == 0 && out->verdict != PLM_VERDICT_SAME; i++) {
+    replay_all(t, t->torch, out);
+    for (int i = 0; i < PLM_TORCHES && out->verdict != PLM_VERDICT_SAME; i++) {
         if (i == (int)t->torch)
             continue;
-        status = replay_all(t, (enum plm_torch)i, &other);
-        if (status == 0 && other.verdict == PLM_VERDICT_SAME)
+        replay_all(t, (enum plm_torch)i, &other);
+        if (other.verdict == PLM_VERDICT_SAME)
             *out = other;
     }
-    return status;
 }
 
-int plm_verify_trace(const struct plm_history *t, const enum plm_torch *torch, struct plm_verify *out,
-                     struct plm_error *error)
+void plm_verify_trace(const struct plm_history *t, const enum plm_torch *torch, struct plm_verify *out)
 {
-    int status;
     *out = (struct plm_verify){.torch = torch ? *torch : t->torch};
     if (t->settings.async) {
         out->verdict = PLM_VERDICT_UNKNOWN;
         snprintf(out->sentence, sizeof out->sentence,
                  "The history is of the back end cudaMallocAsync, where the driver decides.");
-        return 0;
+    } else if (torch) {
+        replay_all(t, *torch, out);
+    } else {
+        try_releases(t, out);
     }
-    status = torch ? replay_all(t, *torch, out) : try_releases(t, out);
-    return status ? plm_fail(error, PLM_ENOMEM, "out of memory") : 0;
 }

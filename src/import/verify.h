@@ -3,21 +3,21 @@
  * where the GPU run had it. What the driver decided is taken from the history (where a segment lies, when the cache
  * was given back); what PyTorch decided is replayed (which block is taken, when a segment is needed and of what size).
  *
- * The trace is only read. One thread. Functions return 0, or PLM_ENOMEM with a sentence.
+ * The trace is only read. One thread. A replay does not fail: what it could not decide is a verdict.
  */
 #ifndef PLM_IMPORT_VERIFY_H
 #define PLM_IMPORT_VERIFY_H
 
 #include "import/history.h"
 
-enum plm_verdict {
+enum plm_verify_verdict {
     PLM_VERDICT_SAME,
     PLM_VERDICT_DIFFERS,
     PLM_VERDICT_UNKNOWN /* the history does not tell enough to call a difference one */
 };
 
 struct plm_verify {
-    enum plm_verdict verdict;
+    enum plm_verify_verdict verdict;
     enum plm_torch torch;         /* the rules that were followed, see settings.h */
     size_t allocations, segments; /* that were replayed as they were */
     /* Of the first difference: */
@@ -27,13 +27,12 @@ struct plm_verify {
 };
 
 /* `torch` NULL: the rules of the release that the snapshot looks like, then of the others, until one reproduces it. */
-int plm_verify_trace(const struct plm_history *trace, const enum plm_torch *torch, struct plm_verify *verify,
-                     struct plm_error *error);
+void plm_verify_trace(const struct plm_history *trace, const enum plm_torch *torch, struct plm_verify *verify);
 
-/* verify_start.c: what was there when the history begins. `*total` is what the card must have at least, so that
-   the ranges of expandable segments do not meet. */
+/* verify_start.c: what was there when the history begins. The total is what the card must have at least, so that
+   the ranges of expandable segments do not meet. Seeding returns 0 or what plm_allocator_seed() does. */
 struct plm_allocator;
-int plm_verify_total(const struct plm_history_device *device, uint64_t large_segment, uint64_t *total);
+uint64_t plm_verify_total(const struct plm_history_device *device, uint64_t large_segment);
 int plm_verify_seed(const struct plm_history_device *device, uint64_t large_segment, uint64_t total,
                     struct plm_allocator *allocator);
 

@@ -20,17 +20,13 @@ struct stretches {
     size_t count, room;
 };
 
-static int note(struct stretches *s, struct stretch stretch)
+static void stretch_add(struct stretches *s, struct stretch stretch)
 {
-    struct stretch *more = plm_grow(s->item, s->count, &s->room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    s->item = more;
+    s->item = plm_grow(s->item, s->count, &s->room, sizeof *s->item);
     s->item[s->count++] = stretch;
-    return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int stretch_compare(const void *a, const void *b)
 {
     const struct stretch *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
@@ -43,24 +39,23 @@ static bool same_range(const struct stretch *x, const struct stretch *y)
 }
 
 /* All memory that the device ever had, ascending; what lies in the range of one expandable segment is one piece. */
-static int gather(const struct plm_history_device *d, struct stretches *s)
+static void stretches_gather(const struct plm_history_device *d, struct stretches *s)
 {
     size_t kept = 0;
-    int status = 0;
-    for (size_t i = 0; i < d->ranges && status == 0; i++) {
+    for (size_t i = 0; i < d->ranges; i++) {
         const struct plm_history_range *r = &d->range[i];
-        status = note(s, (struct stretch){r->address, r->bytes, r->stream, r->pool, r->expandable, r->small});
+        stretch_add(s, (struct stretch){r->address, r->bytes, r->stream, r->pool, r->expandable, r->small});
     }
-    for (size_t i = 0; i < d->events && status == 0; i++) {
+    for (size_t i = 0; i < d->events; i++) {
         const struct plm_history_event *e = &d->event[i];
         const bool small = e->bytes == PLM_SMALL_SEGMENT; /* what small blocks grow by is one page, always */
         if (e->action == PLM_HISTORY_SEGMENT_ALLOC || e->action == PLM_HISTORY_SEGMENT_MAP)
-            status = note(s, (struct stretch){e->address, e->bytes, e->stream, e->pool,
-                                              e->action == PLM_HISTORY_SEGMENT_MAP, small});
+            stretch_add(s, (struct stretch){e->address, e->bytes, e->stream, e->pool,
+                                            e->action == PLM_HISTORY_SEGMENT_MAP, small});
     }
-    if (status || !s->count)
-        return status;
-    qsort(s->item, s->count, sizeof s->item[0], compare);
+    if (!s->count)
+        return;
+    qsort(s->item, s->count, sizeof s->item[0], stretch_compare);
     for (size_t i = 1; i < s->count; i++) {
         struct stretch *last = &s->item[kept], *next = &s->item[i];
         if (same_range(last, next)) {
@@ -71,7 +66,6 @@ static int gather(const struct plm_history_device *d, struct stretches *s)
         }
     }
     s->count = kept + 1;
-    return 0;
 }
 
 /* Where the range begins that holds an address. */
@@ -90,17 +84,16 @@ static uint64_t range_start(const struct stretches *s, uint64_t address)
 
 /* A snapshot does not tell the size of the card. The range of an expandable segment is an eighth more than that and
    ends before the next one begins. */
-int plm_verify_total(const struct plm_history_device *d, uint64_t large_segment, uint64_t *total)
+uint64_t plm_verify_total(const struct plm_history_device *d, uint64_t large_segment)
 {
     struct stretches s = {0};
     uint64_t room = TOTAL_MOST;
-    int status = gather(d, &s);
+    stretches_gather(d, &s);
     for (size_t i = 1; i < s.count; i++)
         if (s.item[i - 1].expandable && s.item[i].address - s.item[i - 1].address < room)
             room = s.item[i].address - s.item[i - 1].address;
-    *total = room > 2 * large_segment ? (room - large_segment) / 9 * 8 : room;
     free(s.item);
-    return status;
+    return room > 2 * large_segment ? (room - large_segment) / 9 * 8 : room;
 }
 
 /* ---- the segments ---- */
@@ -110,25 +103,19 @@ struct parts {
     size_t count, room;
 };
 
-static int add_part(struct parts *p, uint64_t address, uint64_t size, bool hole)
+static void part_add(struct parts *p, uint64_t address, uint64_t size, bool hole)
 {
-    struct plm_allocator_part *more = plm_grow(p->item, p->count, &p->room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    p->item = more;
+    p->item = plm_grow(p->item, p->count, &p->room, sizeof *p->item);
     p->item[p->count++] = (struct plm_allocator_part){address, size, hole};
-    return 0;
 }
 
 /* Blocks of [address, end) from the k-th on. */
-static int add_blocks(struct parts *p, const struct plm_history_device *d, size_t *k, uint64_t address, uint64_t end)
+static void parts_add(struct parts *p, const struct plm_history_device *d, size_t *k, uint64_t address, uint64_t end)
 {
-    int status = 0;
     while (*k < d->blocks && d->block[*k].address < address)
         ++*k;
-    for (; *k < d->blocks && d->block[*k].address < end && status == 0; ++*k)
-        status = add_part(p, d->block[*k].address, d->block[*k].bytes, false);
-    return status;
+    for (; *k < d->blocks && d->block[*k].address < end; ++*k)
+        part_add(p, d->block[*k].address, d->block[*k].bytes, false);
 }
 
 /* An expandable segment from its first range on: those of its kind that follow are parts of it too. */
@@ -138,25 +125,23 @@ static int seed_expandable(const struct plm_history_device *d, size_t *i, size_t
     struct plm_allocator_segment segment = *range;
     const size_t first = *i;
     uint64_t at = segment.address;
-    int status = 0;
-    for (; *i < d->ranges && d->range[*i].address - segment.address < segment.size && status == 0; ++*i) {
+    for (; *i < d->ranges && d->range[*i].address - segment.address < segment.size; ++*i) {
         const struct plm_history_range *r = &d->range[*i];
         if (!r->expandable || r->stream != segment.stream || r->pool != segment.pool || r->small != segment.small)
             break;
         if (r->address > at)
-            status = add_part(parts, at, r->address - at, true);
+            part_add(parts, at, r->address - at, true);
         at = r->address + r->bytes;
-        if (status == 0)
-            status = add_blocks(parts, d, k, r->address, at);
+        parts_add(parts, d, k, r->address, at);
     }
     if (*i == first)
         return PLM_EINVAL; /* it lies outside of what is taken for its range */
     --*i;
-    if (status == 0 && at - segment.address < segment.size)
-        status = add_part(parts, at, segment.address + segment.size - at, true);
+    if (at - segment.address < segment.size)
+        part_add(parts, at, segment.address + segment.size - at, true);
     segment.part = parts->item;
     segment.parts = parts->count;
-    return status ? status : plm_allocator_seed(a, &segment);
+    return plm_allocator_seed(a, &segment);
 }
 
 int plm_verify_seed(const struct plm_history_device *d, uint64_t large_segment, uint64_t total, struct plm_allocator *a)
@@ -164,7 +149,8 @@ int plm_verify_seed(const struct plm_history_device *d, uint64_t large_segment, 
     struct parts parts = {0};
     struct stretches all = {0};
     size_t k = 0;
-    int status = gather(d, &all);
+    int status = 0;
+    stretches_gather(d, &all);
     for (size_t i = 0; i < d->ranges && status == 0; i++) {
         const struct plm_history_range *r = &d->range[i];
         const uint64_t page = r->small ? PLM_SMALL_SEGMENT : large_segment;
@@ -175,7 +161,8 @@ int plm_verify_seed(const struct plm_history_device *d, uint64_t large_segment, 
             segment.address = range_start(&all, r->address);
             segment.size = (total + total / 8 + page - 1) / page * page;
             status = seed_expandable(d, &i, &k, &segment, &parts, a);
-        } else if ((status = add_blocks(&parts, d, &k, r->address, r->address + r->bytes)) == 0) {
+        } else {
+            parts_add(&parts, d, &k, r->address, r->address + r->bytes);
             segment.part = parts.item;
             segment.parts = parts.count;
             status = plm_allocator_seed(a, &segment);

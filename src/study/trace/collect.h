@@ -1,7 +1,7 @@
 /*
  * A trace while its events come in, in the order of the file; plm_trace_nest() then makes it what trace.h promises.
  *
- * Owned by plm_trace_read(). One thread. Functions return 0 or PLM_ENOMEM unless they say otherwise. Held per event, without what an array that grows has
+ * Owned by plm_trace_read(). One thread. Held per event, without what an array that grows has
  * to spare: a Python function 12 bytes, an operator 40 (an aten::to 176), a memory event 24, a module call 36; 4 more while they are sorted.
  */
 #ifndef PLM_TRACE_COLLECT_H
@@ -40,9 +40,9 @@ struct plm_trace_making {
     size_t events;
 };
 
-/* collect.c: takes what is wanted of an event. Also PLM_EFORMAT, for one that cannot be or is of a GPU. */
+/* collect.c: takes what is wanted of an event. 0, or PLM_EFORMAT for one that cannot be or is of a GPU. */
 int plm_trace_collect(struct plm_trace_making *making, const struct plm_trace_event *event, struct plm_error *error);
 /* nest.c: sorts the lists and finds parents. */
-int plm_trace_nest(struct plm_trace_making *making);
+void plm_trace_nest(struct plm_trace_making *making);
 
 #endif

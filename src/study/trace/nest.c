@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "study/trace/collect.h"
 
 /* ---- order ---- */
@@ -33,7 +33,7 @@ static bool lower_id(const void *a, const void *b)
     return ((const struct plm_trace_python *)a)->id < ((const struct plm_trace_python *)b)->id;
 }
 
-static int compare(const void *a, const void *b, void *context)
+static int item_compare(const void *a, const void *b, void *context)
 {
     const struct sorting *s = context;
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
@@ -43,7 +43,8 @@ static int compare(const void *a, const void *b, void *context)
 
 /* Sorts the list by `before`, what is equal in the order of the file. *order is what stood where (the caller frees it), or NULL if all
    stood right. */
-static int sort(void **list, size_t count, size_t size, bool (*before)(const void *, const void *), uint32_t **order)
+static void list_sort(void **list, size_t count, size_t size, bool (*before)(const void *, const void *),
+                      uint32_t **order)
 {
     struct sorting s = {*list, size, before};
     uint32_t *number;
@@ -53,43 +54,34 @@ static int sort(void **list, size_t count, size_t size, bool (*before)(const voi
     for (size_t i = 1; i < count && right; i++)
         right = !before(s.items + i * size, s.items + (i - 1) * size);
     if (right)
-        return 0;
-    number = reallocarray(NULL, count, sizeof *number);
-    sorted = reallocarray(NULL, count, size);
-    if (!number || !sorted) {
-        free(number);
-        free(sorted);
-        return PLM_ENOMEM;
-    }
+        return;
+    number = plm_realloc(NULL, count, sizeof *number);
+    sorted = plm_realloc(NULL, count, size);
     for (size_t i = 0; i < count; i++)
         number[i] = (uint32_t)i;
-    qsort_r(number, count, sizeof *number, compare, &s);
+    qsort_r(number, count, sizeof *number, item_compare, &s);
     for (size_t i = 0; i < count; i++)
         memcpy(sorted + i * size, s.items + number[i] * size, size);
     free(*list);
     *list = sorted;
     *order = number;
-    return 0;
 }
 
-static int sort_only(void **list, size_t count, size_t size, bool (*before)(const void *, const void *))
+static void list_sort_only(void **list, size_t count, size_t size, bool (*before)(const void *, const void *))
 {
     uint32_t *order;
-    int status = sort(list, count, size, before, &order);
+    list_sort(list, count, size, before, &order);
     free(order);
-    return status;
 }
 
 /* ---- operators ---- */
 
 /* The innermost operator of its thread that contains it. What has come to its end is passed over for good: in order of their starts, nothing
    that is contained in it can follow that is not contained in the later one too. */
-static int nest_ops(struct plm_trace_making *m)
+static void ops_nest(struct plm_trace_making *m)
 {
     struct plm_trace *t = &m->trace;
-    int32_t *open = reallocarray(NULL, m->threads.count + 1, sizeof *open); /* per thread */
-    if (!open)
-        return PLM_ENOMEM;
+    int32_t *open = plm_realloc(NULL, m->threads.count + 1, sizeof *open); /* per thread */
     memset(open, 0xff, (m->threads.count + 1) * sizeof *open);
     for (size_t i = 0; i < t->ops; i++) {
         struct plm_trace_op *op = &t->op[i];
@@ -100,14 +92,13 @@ static int nest_ops(struct plm_trace_making *m)
         open[op->thread] = (int32_t)i;
     }
     free(open);
-    return 0;
 }
 
 /* ---- modules ---- */
 
 enum { OUTSIDE = -2 }; /* in no module call; PLM_TRACE_NONE: not known yet */
 
-static struct plm_trace_python *find(const struct plm_trace_making *m, uint32_t id)
+static struct plm_trace_python *python_find(const struct plm_trace_making *m, uint32_t id)
 {
     size_t low = 0, high = m->pythons;
     while (low < high) {
@@ -121,57 +112,53 @@ static struct plm_trace_python *find(const struct plm_trace_making *m, uint32_t 
 }
 
 /* The module call that a Python function is in or is. All functions on the way learn it, so that none is passed twice. */
-static int32_t module_of(struct plm_trace_making *m, uint32_t id)
+static int32_t python_module(struct plm_trace_making *m, uint32_t id)
 {
     struct plm_trace_python *p;
     int32_t module = OUTSIDE;
     size_t steps = 0; /* a file may claim that callers go round in a circle */
-    for (uint32_t at = id; steps <= m->pythons && (p = find(m, at)); at = p->parent, steps++)
+    for (uint32_t at = id; steps <= m->pythons && (p = python_find(m, at)); at = p->parent, steps++)
         if (p->module != PLM_TRACE_NONE) {
             module = p->module;
             break;
         }
-    for (uint32_t at = id; (p = find(m, at)) && p->module == PLM_TRACE_NONE; at = p->parent)
+    for (uint32_t at = id; (p = python_find(m, at)) && p->module == PLM_TRACE_NONE; at = p->parent)
         p->module = module;
     return module;
 }
 
 /* An item's new place, by its old one. */
-static uint32_t *invert(const uint32_t *order, size_t count)
+static uint32_t *order_invert(const uint32_t *order, size_t count)
 {
-    uint32_t *place = reallocarray(NULL, count + 1, sizeof *place);
-    for (size_t i = 0; place && i < count; i++)
+    uint32_t *place = plm_realloc(NULL, count + 1, sizeof *place);
+    for (size_t i = 0; i < count; i++)
         place[order ? order[i] : i] = (uint32_t)i;
     return place;
 }
 
-static int nest_modules(struct plm_trace_making *m)
+static void modules_nest(struct plm_trace_making *m)
 {
     struct plm_trace *t = &m->trace;
     uint32_t *order, *place;
-    int status = sort((void **)&t->module, t->modules, sizeof *t->module, encloses, &order);
-    if (status < 0)
-        return status;
-    place = invert(order, t->modules);
-    for (size_t i = 0; place && i < t->modules; i++) {
-        int32_t parent = module_of(m, m->module_caller[order ? order[i] : i]);
+    list_sort((void **)&t->module, t->modules, sizeof *t->module, encloses, &order);
+    place = order_invert(order, t->modules);
+    for (size_t i = 0; i < t->modules; i++) {
+        int32_t parent = python_module(m, m->module_caller[order ? order[i] : i]);
         /* Before its child in the list, also where a file says otherwise: whoever climbs from parent to parent arrives. */
         if (parent < 0 || place[parent] >= i)
             continue;
         t->module[i].parent = (int32_t)place[parent];
         t->module[place[parent]].leaf = false;
     }
-    status = place ? 0 : PLM_ENOMEM;
     free(order);
     free(place);
-    return status;
 }
 
 /* ---- all ---- */
 
 _Static_assert(offsetof(struct plm_trace_op, start) == 0 && offsetof(struct plm_trace_module, start) == 0 &&
                    offsetof(struct plm_trace_op, end) == 8 && offsetof(struct plm_trace_module, end) == 8,
-               "lists that sort() compares as intervals begin with their times");
+               "lists that list_sort() compares as intervals begin with their times");
 
 static bool step_before(const void *a, const void *b)
 {
@@ -186,32 +173,28 @@ static bool mark_before(const void *a, const void *b)
 }
 
 /* Optimizers say when they drop gradients; a model's own zero_grad() shows only as a function. */
-static int fall_back(struct plm_trace_making *m)
+static void marks_fall_back(struct plm_trace_making *m)
 {
     struct plm_trace *t = &m->trace;
-    struct plm_trace_mark *more;
     for (size_t i = 0; i < t->marks; i++)
         if (t->mark[i].kind == PLM_MARK_ZERO_GRAD)
-            return 0;
+            return;
     if (!m->zero_grads)
-        return 0;
-    more = reallocarray(t->mark, t->marks + m->zero_grads, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    memcpy(more + t->marks, m->zero_grad, m->zero_grads * sizeof *more);
-    t->mark = more;
+        return;
+    t->mark = plm_realloc(t->mark, t->marks + m->zero_grads, sizeof *t->mark);
+    memcpy(t->mark + t->marks, m->zero_grad, m->zero_grads * sizeof *t->mark);
     t->marks += m->zero_grads;
-    return 0;
 }
 
-int plm_trace_nest(struct plm_trace_making *m)
+void plm_trace_nest(struct plm_trace_making *m)
 {
     struct plm_trace *t = &m->trace;
-    if (sort_only((void **)&t->memory, t->memories, sizeof *t->memory, earlier) ||
-        sort_only((void **)&m->python, m->pythons, sizeof *m->python, lower_id) ||
-        sort_only((void **)&t->op, t->ops, sizeof *t->op, encloses) ||
-        sort_only((void **)&t->step, t->steps, sizeof *t->step, step_before) || fall_back(m) ||
-        sort_only((void **)&t->mark, t->marks, sizeof *t->mark, mark_before) || nest_ops(m) || nest_modules(m))
-        return PLM_ENOMEM;
-    return 0;
+    list_sort_only((void **)&t->memory, t->memories, sizeof *t->memory, earlier);
+    list_sort_only((void **)&m->python, m->pythons, sizeof *m->python, lower_id);
+    list_sort_only((void **)&t->op, t->ops, sizeof *t->op, encloses);
+    list_sort_only((void **)&t->step, t->steps, sizeof *t->step, step_before);
+    marks_fall_back(m);
+    list_sort_only((void **)&t->mark, t->marks, sizeof *t->mark, mark_before);
+    ops_nest(m);
+    modules_nest(m);
 }

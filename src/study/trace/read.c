@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_read.h"
+#include "base/memory.h"
 #include "study/trace/collect.h"
 #include "study/trace/event.h"
 
@@ -44,11 +45,8 @@ static int read_description(struct plm_trace_making *m, struct plm_json_reader *
     if (status < 0)
         return status;
     free(m->trace.description);
-    m->trace.description = malloc(size + 1);
-    if (!m->trace.description)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    m->trace.description = plm_calloc(size + 1, 1);
     memcpy(m->trace.description, text, size);
-    m->trace.description[size] = '\0';
     m->trace.description_size = size;
     return 0;
 }
@@ -107,8 +105,8 @@ int plm_trace_read(const char *path, struct plm_trace *trace, struct plm_error *
     plm_json_close(json);
     if (!status)
         status = check_complete(&m, error);
-    if (!status && plm_trace_nest(&m))
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
+    if (!status)
+        plm_trace_nest(&m);
     m.trace.name = (char **)m.names.text; /* from here on the trace's */
     m.trace.names = m.names.count;
     plm_map_free(&m.names.by_hash);
