@@ -9,7 +9,7 @@ user's program, except the SystemExit that ends it.
 import os
 import sys
 
-from . import attribution, device, fsdp, groups, leaving, steps, values, watching
+from . import attribution, device, fsdp, groups, leaving, releases, steps, values, watching
 
 _ATTRIBUTION = device.DETAIL != "off"
 
@@ -38,7 +38,7 @@ def _install():
         if name in os.environ:
             device.config(name.lower(), os.environ[name])
     leaving.install()
-    watching.Watcher(_WANTED, _failed).install()
+    watching.Watcher({name: [*actions, releases.check] for name, actions in _WANTED.items()}, _failed).install()
 
 
 _install()

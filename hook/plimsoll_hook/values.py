@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 
-from . import device, selecting
+from . import device, releases, selecting
 
 # Filling a large tensor on the host costs time and memory that nothing here needs: what is copied to
 # the virtual device is never read from it. Fresh memory reads as zeros and stays unbacked.
@@ -59,11 +59,9 @@ def _override(namespace):
     _libraries.append(library)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is overridden is the purpose
+        override = {"allow_override": True} if releases.takes(library.impl, "allow_override") else {}
         for name, function in selecting.operators(torch, _kept(keep))[namespace].items():
-            try:
-                library.impl(name, function, "CUDA", allow_override=True)
-            except TypeError:  # before 2.9
-                library.impl(name, function, "CUDA")
+            library.impl(name, function, "CUDA", **override)
 
 
 def assume_selections(module):
