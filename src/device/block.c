@@ -67,8 +67,10 @@ static uint32_t current_stream(int device)
 
 static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
 {
-    if (atomic_load_explicit(peak, memory_order_relaxed) < value)
-        atomic_store_explicit(peak, value, memory_order_relaxed);
+    uint64_t have = atomic_load_explicit(peak, memory_order_relaxed);
+    while (have < value &&
+           !atomic_compare_exchange_weak_explicit(peak, &have, value, memory_order_relaxed, memory_order_relaxed))
+        ;
 }
 
 /* Peaks since the last step, for the decision whether the job has become steady. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "device/internal.h"
+#include "device/lock.h"
 #include "device/stream.h"
 
 /*
@@ -16,7 +17,8 @@ struct plm_capture_state {
     uint64_t id;
     enum plm_capture_mode mode;
     pthread_t owner;
-    struct plm_stream *origin;
+    const struct plm_stream *origin; /* to compare: the stream of a thread ends with it */
+    bool blocking;                   /* the origin synchronizes with the legacy stream */
     struct plm_graph *graph;
     bool ours;                       /* the graph is ours to destroy if nothing comes of the capture */
     bool invalidated, ended;
@@ -24,7 +26,10 @@ struct plm_capture_state {
     struct plm_capture_state *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+enum { STREAM_NON_BLOCKING = 1 };
+
+static struct plm_lock captures_lock = PLM_LOCK_INIT(PLM_LOCK_CAPTURES);
+PLM_LOCK_JOINS(captures_lock)
 static _Atomic int active;
 static struct plm_capture_state *captures; /* never freed before their id can no longer be asked for */
 static uint64_t next_id;
@@ -35,11 +40,11 @@ bool plm_capture_active(void)
     return atomic_load_explicit(&active, memory_order_relaxed) > 0;
 }
 
-/* An event may outlive the capture it was recorded in, so the pair is checked before it is used. */
-static struct plm_capture_state *still_active(struct plm_capture_state *capture, uint64_t id)
+/* An event may outlive the capture it was recorded in. */
+static struct plm_capture_state *still_active(uint64_t id)
 {
     for (struct plm_capture_state *c = captures; c; c = c->next)
-        if (c == capture && c->id == id && !c->ended)
+        if (c->id == id && !c->ended)
             return c;
     return NULL;
 }
@@ -71,7 +76,7 @@ int plm_capture_unsafe_call(void)
     int status = 0;
     if (!plm_capture_active() || thread_mode == PLM_CAPTURE_RELAXED)
         return 0;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     for (struct plm_capture_state *c = captures; c; c = c->next) {
         bool mine = pthread_equal(c->owner, pthread_self());
         if (c->ended || c->mode == PLM_CAPTURE_RELAXED)
@@ -81,18 +86,17 @@ int plm_capture_unsafe_call(void)
             status = PLM_STREAM_UNSUPPORTED;
         }
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
 /* The legacy stream synchronizes with every blocking stream, so it may not be used while one captures. */
 static int legacy_used(struct plm_stream *stream)
 {
-    enum { NON_BLOCKING = 1 };
     if (!plm_stream_is_legacy(stream))
         return 0;
     for (struct plm_capture_state *c = captures; c; c = c->next)
-        if (!c->ended && !(c->origin->flags & NON_BLOCKING)) {
+        if (!c->ended && c->blocking) {
             c->invalidated = true;
             return PLM_STREAM_IMPLICIT;
         }
@@ -105,7 +109,7 @@ int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *r
     *run = true;
     if (!plm_capture_active())
         return 0;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(stream);
     *run = !stream->capture;
     if (stream->capture && stream->capture->invalidated)
@@ -114,7 +118,7 @@ int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *r
         plm_graph_count(stream->capture->graph, type);
     else
         status = legacy_used(stream);
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
@@ -123,39 +127,38 @@ int plm_capture_refuse_sync(struct plm_stream *stream)
     int status = 0;
     if (!plm_capture_active())
         return 0;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(stream);
     if (stream->capture) {
         stream->capture->invalidated = true;
         status = PLM_STREAM_UNSUPPORTED;
     } else
         status = legacy_used(stream);
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
-int plm_capture_mark(struct plm_stream *stream, struct plm_capture_state **capture, uint64_t *id)
+uint64_t plm_capture_mark(struct plm_stream *stream)
 {
-    *capture = NULL;
+    uint64_t id;
     if (!plm_capture_active())
         return 0;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(stream);
-    *capture = stream->capture;
-    *id = stream->capture ? stream->capture->id : 0;
-    pthread_mutex_unlock(&lock);
-    return 0;
+    id = stream->capture ? stream->capture->id : 0;
+    plm_lock_give(&captures_lock);
+    return id;
 }
 
-int plm_capture_fork(struct plm_stream *stream, struct plm_capture_state *capture, uint64_t id)
+int plm_capture_fork(struct plm_stream *stream, uint64_t id)
 {
     struct plm_capture_state *c;
     int status = 0;
     if (!plm_capture_active())
         return 0;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(stream);
-    c = capture ? still_active(capture, id) : NULL;
+    c = id ? still_active(id) : NULL;
     if (c && c->invalidated)
         status = PLM_STREAM_INVALIDATED;
     else if (c && stream->capture && stream->capture != c) {
@@ -168,21 +171,23 @@ int plm_capture_fork(struct plm_stream *stream, struct plm_capture_state *captur
         stream->capture = c;
         c->streams++;
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
-int plm_capture_refuse_event(struct plm_capture_state *capture, uint64_t id)
+int plm_capture_refuse_event(uint64_t id)
 {
+    struct plm_capture_state *capture;
     int status = 0;
-    if (!plm_capture_active() || !capture)
+    if (!plm_capture_active() || !id)
         return 0;
-    pthread_mutex_lock(&lock);
-    if (still_active(capture, id)) {
+    plm_lock_take(&captures_lock);
+    capture = still_active(id);
+    if (capture) {
         capture->invalidated = true;
         status = PLM_STREAM_UNSUPPORTED;
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
@@ -197,7 +202,7 @@ static int begin(struct plm_stream *stream, struct plm_graph *graph, bool ours, 
     c = calloc(1, sizeof *c);
     if (!c)
         return PLM_STREAM_NOMEM;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(s);
     if (s->capture) {
         status = PLM_STREAM_NOT_CAPTURING;
@@ -207,6 +212,7 @@ static int begin(struct plm_stream *stream, struct plm_graph *graph, bool ours, 
                                         .mode = mode,
                                         .owner = pthread_self(),
                                         .origin = s,
+                                        .blocking = !(s->flags & STREAM_NON_BLOCKING),
                                         .graph = graph,
                                         .ours = ours,
                                         .streams = 1,
@@ -215,7 +221,7 @@ static int begin(struct plm_stream *stream, struct plm_graph *graph, bool ours, 
         s->capture = c;
         atomic_fetch_add(&active, 1);
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
@@ -243,7 +249,7 @@ int plm_capture_end(struct plm_stream *stream, struct plm_graph **out)
     int status = 0;
 
     *out = NULL;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     c = s->capture;
     if (!c)
         status = PLM_STREAM_NOT_CAPTURING;
@@ -266,14 +272,14 @@ int plm_capture_end(struct plm_stream *stream, struct plm_graph **out)
             free(c);
         }
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return status;
 }
 
 void plm_capture_forget(struct plm_stream *stream)
 {
     struct plm_capture_state *c;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(stream);
     c = stream->capture;
     if (c) {
@@ -291,7 +297,7 @@ void plm_capture_forget(struct plm_stream *stream)
             free(c);
         }
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
 }
 
 int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64_t *id, struct plm_graph **graph,
@@ -301,7 +307,7 @@ int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64
     struct plm_capture_state *c;
     int result = 0;
 
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     leave_if_ended(s);
     c = s->capture;
     if (!c && plm_stream_is_legacy(s))
@@ -315,7 +321,7 @@ int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64
         *last_nodes = NULL;
     if (last_count)
         *last_count = 0;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return result;
 }
 
@@ -323,9 +329,9 @@ uint32_t plm_capture_graph(struct plm_stream *stream)
 {
     struct plm_stream *s = plm_stream_resolve(stream);
     uint32_t number;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&captures_lock);
     number = s->capture && !s->capture->ended ? plm_graph_number(s->capture->graph) : 0;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&captures_lock);
     return number;
 }
 

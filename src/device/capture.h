@@ -24,11 +24,11 @@ bool plm_stream_is_legacy(const struct plm_stream *stream);
 /* Something is enqueued: a node while the stream captures, else *run is true. */
 int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *run);
 int plm_capture_refuse_sync(struct plm_stream *stream);
-/* An event is recorded on the stream: remembers the capture it belongs to, if any. */
-int plm_capture_mark(struct plm_stream *stream, struct plm_capture_state **capture, uint64_t *id);
+/* An event is recorded on the stream: the number of the capture it belongs to; 0 if none. */
+uint64_t plm_capture_mark(struct plm_stream *stream);
 /* The stream waits for an event of that capture: it joins it. */
-int plm_capture_fork(struct plm_stream *stream, struct plm_capture_state *capture, uint64_t id);
-int plm_capture_refuse_event(struct plm_capture_state *capture, uint64_t id);
+int plm_capture_fork(struct plm_stream *stream, uint64_t id);
+int plm_capture_refuse_event(uint64_t id);
 void plm_capture_forget(struct plm_stream *stream);
 
 /* graph.c */

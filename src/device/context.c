@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/lock.h"
 #include "record/writer.h"
 
 enum { FRAMES = 256, NAMES = 512, CACHED = 512, CONTEXTS = 1 << 16 };
@@ -50,7 +51,6 @@ static __thread struct thread *mine __attribute__((tls_model("initial-exec")));
 static pthread_key_t ending;
 
 static struct {
-    pthread_mutex_t lock;
     uint32_t generation;                    /* of the process: a forked child numbers anew */
     uint32_t count;
     struct where slot[CONTEXTS];
@@ -58,11 +58,14 @@ static struct {
     _Atomic uint32_t marked;                /* phase that the record says the process is in */
     _Atomic uint32_t loss;                  /* text "(loss)", once there is one */
     _Atomic(struct plm_journal *) backward; /* of the thread that started the backward pass */
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER, .generation = 1};
+} all = {.generation = 1};
+static struct plm_lock contexts_lock = PLM_LOCK_INIT(PLM_LOCK_CONTEXTS);
+PLM_LOCK_JOINS(contexts_lock)
+
+_Static_assert((NAMES & (NAMES - 1)) == 0 && (CACHED & (CACHED - 1)) == 0, "powers of two: their slots are masked");
 
 static void after_fork(void)
 {
-    pthread_mutex_init(&all.lock, NULL);
     all.generation++;
     all.count = 0;
     all.loss = 0;
@@ -156,7 +159,7 @@ static uint32_t intern(const struct where *w)
 {
     uint32_t id = 0;
 
-    pthread_mutex_lock(&all.lock);
+    plm_lock_take(&contexts_lock);
     for (uint32_t at = mix(w);; at++) {
         struct where *slot = &all.slot[at % CONTEXTS];
         if (!slot->id && all.count < CONTEXTS / 2) {
@@ -169,7 +172,7 @@ static uint32_t intern(const struct where *w)
         id = slot->id; /* 0 when there is no room: the record does not say where */
         break;
     }
-    pthread_mutex_unlock(&all.lock);
+    plm_lock_give(&contexts_lock);
     return id;
 }
 

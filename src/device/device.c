@@ -139,7 +139,11 @@ void plm_device_memory(int index, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     const struct plm_card *card = plm_device_card(index);
     uint64_t limit = device.limit < card->memory_total ? device.limit : card->memory_total;
-    uint64_t used = plm_memory_used(index) + (plm_device_active(index) ? plm_footprint_taken(index) : 0);
+    uint64_t used = plm_memory_used(index);
+    if (plm_device_active(index)) {
+        plm_footprint_start(index);
+        used += plm_footprint_taken(index);
+    }
     *total_bytes = card->memory_total;
     *free_bytes = used < limit ? limit - used : 0;
 }

@@ -40,8 +40,9 @@ void plm_footprint_graph(int device, int64_t nodes);
    least and at the most. */
 void plm_footprint_range(int device, const char *library, int64_t low, int64_t high);
 
-/* Memory of the card is asked for, so there is a context now. Returns what a bounded card has less, as
-   PLIMSOLL_CONTEXT says: "model" or bytes. 0 without it. */
+/* Memory of the card is asked for, so there is a context now. Calls the modules' function: the caller holds no lock. */
+void plm_footprint_start(int device);
+/* What a bounded card has less since then, as PLIMSOLL_CONTEXT says: "model" or bytes. 0 without it. Takes no lock. */
 uint64_t plm_footprint_taken(int device);
 
 /* The process ends: the last state of each device goes into the record. */

@@ -8,6 +8,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/internal.h"
+#include "device/lock.h"
 #include "record/writer.h"
 
 /*
@@ -38,6 +39,9 @@ void plm_hook_leave(void)
     _exit(0);
 }
 
+static struct plm_lock steps_lock = PLM_LOCK_INIT(PLM_LOCK_STEPS);
+PLM_LOCK_JOINS(steps_lock)
+
 /* A job is steady when a step's peaks are those of the step before. */
 enum { STEADY_LEAST = 3, STEADY_MOST = 10 };
 
@@ -46,9 +50,11 @@ static bool steady(void)
     static uint64_t last[2 * PLM_DEVICES_MAX];
     uint64_t now[2 * PLM_DEVICES_MAX];
     bool same;
+    plm_lock_take(&steps_lock);
     plm_block_step_peaks(now);
     same = !memcmp(now, last, sizeof now);
     memcpy(last, now, sizeof now);
+    plm_lock_give(&steps_lock);
     return same;
 }
 

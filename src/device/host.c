@@ -1,4 +1,3 @@
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -6,11 +5,12 @@
 
 #include "device/device.h"
 #include "device/internal.h"
+#include "device/lock.h"
 
 /*
  * Host memory that the device knows: pinned, registered, managed. Kept in one array sorted by
  * address. Programs hold at most a few hundred such ranges, and look-ups of ordinary pointers are
- * common, so a read lock and a binary search serve.
+ * common, so one lock and a binary search serve.
  */
 
 struct host_range {
@@ -22,11 +22,12 @@ struct host_range {
 };
 
 static struct {
-    pthread_rwlock_t lock;
     struct host_range *range;
     size_t count, room;
     uint64_t next_id;
-} host = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+} host;
+static struct plm_lock host_lock = PLM_LOCK_INIT(PLM_LOCK_HOST);
+PLM_LOCK_JOINS(host_lock)
 
 /* Index of the first range that ends above `address`. Called with the lock held. */
 static size_t find(uint64_t address)
@@ -47,7 +48,7 @@ static int insert(struct host_range range)
     int status = PLM_DEV_INVALID;
     size_t at;
 
-    pthread_rwlock_wrlock(&host.lock);
+    plm_lock_take(&host_lock);
     at = find(range.base);
     if (at < host.count && host.range[at].base < range.base + range.size)
         goto out; /* overlaps: registered already */
@@ -67,7 +68,7 @@ static int insert(struct host_range range)
     host.count++;
     status = 0;
 out:
-    pthread_rwlock_unlock(&host.lock);
+    plm_lock_give(&host_lock);
     return status;
 }
 
@@ -76,7 +77,7 @@ static bool take(uint64_t address, enum plm_mem_kind kind, bool ours, struct hos
 {
     bool found;
     size_t at;
-    pthread_rwlock_wrlock(&host.lock);
+    plm_lock_take(&host_lock);
     at = find(address);
     found =
         at < host.count && host.range[at].base == address && host.range[at].kind == kind && host.range[at].ours == ours;
@@ -85,7 +86,7 @@ static bool take(uint64_t address, enum plm_mem_kind kind, bool ours, struct hos
         memmove(&host.range[at], &host.range[at + 1], (host.count - at - 1) * sizeof *host.range);
         host.count--;
     }
-    pthread_rwlock_unlock(&host.lock);
+    plm_lock_give(&host_lock);
     return found;
 }
 
@@ -95,13 +96,13 @@ struct plm_mem_info plm_host_query(const void *pointer)
     struct plm_mem_info info = {.device = -1};
     size_t at;
 
-    pthread_rwlock_rdlock(&host.lock);
+    plm_lock_take(&host_lock);
     at = find(address);
     if (at < host.count && host.range[at].base <= address) {
         const struct host_range *r = &host.range[at];
         info = (struct plm_mem_info){r->kind, r->device, r->base, r->size, r->flags, r->id};
     }
-    pthread_rwlock_unlock(&host.lock);
+    plm_lock_give(&host_lock);
     return info;
 }
 

@@ -12,8 +12,8 @@
 enum { ENTRIES = 1 << 16 };
 
 struct entry {
-    int64_t from;
-    uint32_t module;
+    _Atomic int64_t from; /* written by the journal's thread, read by those of the backward pass */
+    _Atomic uint32_t module;
 };
 
 struct plm_journal {
@@ -31,14 +31,21 @@ struct plm_journal *plm_journal_of_thread(void)
     return mine;
 }
 
+static int64_t from_of(const struct entry *e)
+{
+    return atomic_load_explicit(&e->from, memory_order_relaxed);
+}
+
 void plm_journal_note(struct plm_journal *j, int64_t sequence, uint32_t module)
 {
     uint64_t n = atomic_load_explicit(&j->count, memory_order_relaxed);
-    if (n && j->entry[(n - 1) % ENTRIES].from == sequence) {
-        j->entry[(n - 1) % ENTRIES].module = module;
+    struct entry *last = &j->entry[(n - 1) % ENTRIES], *next = &j->entry[n % ENTRIES];
+    if (n && from_of(last) == sequence) {
+        atomic_store_explicit(&last->module, module, memory_order_relaxed);
         return;
     }
-    j->entry[n % ENTRIES] = (struct entry){sequence, module};
+    atomic_store_explicit(&next->from, sequence, memory_order_relaxed);
+    atomic_store_explicit(&next->module, module, memory_order_relaxed);
     atomic_store_explicit(&j->count, n + 1, memory_order_release);
 }
 
@@ -47,15 +54,15 @@ bool plm_journal_find(const struct plm_journal *j, int64_t sequence, uint32_t *m
     uint64_t high = atomic_load_explicit(&j->count, memory_order_acquire);
     uint64_t low = high > ENTRIES ? high - ENTRIES : 0;
 
-    if (low == high || j->entry[low % ENTRIES].from > sequence)
+    if (low == high || from_of(&j->entry[low % ENTRIES]) > sequence)
         return false;
     while (high - low > 1) { /* entry[low].from <= sequence < entry[high].from */
         uint64_t middle = low + (high - low) / 2;
-        if (j->entry[middle % ENTRIES].from <= sequence)
+        if (from_of(&j->entry[middle % ENTRIES]) <= sequence)
             low = middle;
         else
             high = middle;
     }
-    *module = j->entry[low % ENTRIES].module;
+    *module = atomic_load_explicit(&j->entry[low % ENTRIES].module, memory_order_relaxed);
     return true;
 }

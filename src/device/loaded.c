@@ -5,6 +5,7 @@
 
 #include "device/internal.h"
 #include "torch/facts.h"
+#include "device/lock.h"
 
 /* RTLD_NEXT and RTLD_DEFAULT do not see libraries that were opened RTLD_LOCAL, and torch's are. */
 
@@ -27,6 +28,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 void *plm_loaded(const char *file)
 {
     struct search s = {.file = file};
+    plm_lock_check_none();
     dl_iterate_phdr(visit, &s);
     return s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 #include "device/internal.h"
 #include "device/space.h"
 #include "record/writer.h"
@@ -133,12 +134,13 @@ int plm_mem_alloc(int device, uint64_t size, uint64_t *address)
         *address = 0;
         return 0;
     }
-    pthread_mutex_lock(&s->lock);
+    plm_footprint_start(device);
+    plm_lock_take(&plm_space_lock);
     if (size <= PLM_PAGE / 2)
         status = alloc_small(s, device, size, address);
     else if ((status = alloc_pages(s, device, OWNER_WHOLE, size, 0, false, &o)) == 0)
         *address = o->base;
-    pthread_mutex_unlock(&s->lock);
+    plm_lock_give(&plm_space_lock);
     return status;
 }
 
@@ -152,11 +154,12 @@ static int alloc_owned(int device, uint64_t size, uint32_t text, bool pool, uint
         return PLM_DEV_INVALID;
     s = plm_space_of(device);
     plm_device_activate(device);
-    pthread_mutex_lock(&s->lock);
+    plm_footprint_start(device);
+    plm_lock_take(&plm_space_lock);
     status = alloc_pages(s, device, OWNER_WHOLE, size, text, pool, &o);
     if (status == 0)
         *address = o->base;
-    pthread_mutex_unlock(&s->lock);
+    plm_lock_give(&plm_space_lock);
     return status;
 }
 
@@ -174,56 +177,60 @@ int plm_memory_pool_chunk(int device, uint64_t size, uint64_t *address)
 int plm_mem_free(uint64_t address)
 {
     struct page *page = plm_page_of(address);
-    struct owner *o = page ? atomic_load(&page->owner) : NULL;
-    struct space *s;
+    struct owner *o;
     int status = 0;
 
     if (!address)
         return 0;
-    if (!o)
+    if (!page)
         return plm_managed_free(address);
-    s = plm_space_of(o->device);
-    pthread_mutex_lock(&s->lock);
-    if (o->kind == OWNER_SLAB)
-        status = free_small(s, o, address);
-    else if (o->kind == OWNER_WHOLE && o->base == address)
-        free_pages(s, o);
+    plm_lock_take(&plm_space_lock);
+    o = atomic_load(&page->owner);
+    if (o && o->kind == OWNER_SLAB)
+        status = free_small(plm_space_of(o->device), o, address);
+    else if (o && o->kind == OWNER_WHOLE && o->base == address)
+        free_pages(plm_space_of(o->device), o);
     else
         status = PLM_DEV_INVALID;
-    pthread_mutex_unlock(&s->lock);
+    plm_lock_give(&plm_space_lock);
     return status;
 }
 
-struct plm_mem_info plm_mem_query(const void *pointer)
+/* With the lock held. */
+static struct plm_mem_info describe(const struct page *page, uint64_t address)
 {
-    uint64_t address = (uint64_t)pointer;
-    struct page *page = plm_page_of(address);
+    const struct owner *o = atomic_load(&page->owner);
+    const struct mapping *map = atomic_load(&page->mapping);
     struct plm_mem_info info = {.device = -1};
-    struct owner *o = page ? atomic_load_explicit(&page->owner, memory_order_acquire) : NULL;
-    struct mapping *map;
 
-    if (!page)
-        return plm_host_query(pointer);
     if (!o)
         return info;
     info = (struct plm_mem_info){PLM_MEM_DEVICE, o->device, o->base, o->size, 0, o->id};
-    map = atomic_load(&page->mapping);
+    if (o->kind == OWNER_RANGE && !map)
+        info.kind = PLM_MEM_NONE;
     if (map) {
         info.base = map->base;
         info.size = map->size;
         info.device = map->handle->device;
-    } else if (o->kind == OWNER_RANGE) {
-        info.kind = PLM_MEM_NONE;
-    } else if (o->kind == OWNER_SLAB) {
-        struct space *s = plm_space_of(o->device);
-        pthread_mutex_lock(&s->lock);
-        for (struct small *m = o->smalls; m; m = m->next)
-            if (address >= m->base && address < m->base + m->size) {
-                info.base = m->base;
-                info.size = m->size;
-                info.id = m->id;
-            }
-        pthread_mutex_unlock(&s->lock);
     }
+    for (const struct small *m = o->kind == OWNER_SLAB ? o->smalls : NULL; m; m = m->next)
+        if (address >= m->base && address < m->base + m->size) {
+            info.base = m->base;
+            info.size = m->size;
+            info.id = m->id;
+        }
+    return info;
+}
+
+struct plm_mem_info plm_mem_query(const void *pointer)
+{
+    struct page *page = plm_page_of((uint64_t)pointer);
+    struct plm_mem_info info;
+
+    if (!page)
+        return plm_host_query(pointer);
+    plm_lock_take(&plm_space_lock);
+    info = describe(page, (uint64_t)pointer);
+    plm_lock_give(&plm_space_lock);
     return info;
 }

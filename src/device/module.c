@@ -1,11 +1,11 @@
 #include "device/module.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/card.h"
+#include "device/lock.h"
 
 /*
  * What code a module has, and its kernels by name.
@@ -62,7 +62,6 @@ struct code {
 struct plm_module {
     struct code *codes;
     unsigned code_count;
-    pthread_mutex_t lock;
     unsigned expected; /* kernels that the image has; 0: not known */
     bool registered;
     struct plm_kernel **slots; /* open addressing, a power of two, never full */
@@ -192,7 +191,6 @@ int plm_module_open(const void *image, struct plm_module **out)
     m = calloc(1, sizeof *m);
     if (!m)
         return PLM_MODULE_NOMEM;
-    pthread_mutex_init(&m->lock, NULL);
     status = read_image(m, image);
     if (status) {
         plm_module_close(m);
@@ -210,7 +208,6 @@ void plm_module_close(struct plm_module *m)
         free(m->slots[i]);
     free(m->slots);
     free(m->codes);
-    pthread_mutex_destroy(&m->lock);
     free(m);
 }
 
@@ -282,6 +279,10 @@ bool plm_module_registered(const struct plm_module *module)
 
 /* ---- kernels ---- */
 
+/* One lock for all modules: a kernel is looked up by its name once. */
+static struct plm_lock kernels_lock = PLM_LOCK_INIT(PLM_LOCK_MODULES);
+PLM_LOCK_JOINS(kernels_lock)
+
 static size_t hash_name(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
@@ -338,7 +339,7 @@ int plm_module_kernel(struct plm_module *m, const char *name, struct plm_kernel 
 
     if (!m || !name || !out)
         return PLM_MODULE_INVALID;
-    pthread_mutex_lock(&m->lock);
+    plm_lock_take(&kernels_lock);
     if (4 * (m->kernel_count + 1) > 3 * m->slot_count)
         status = grow(m);
     if (status == 0) {
@@ -349,6 +350,6 @@ int plm_module_kernel(struct plm_module *m, const char *name, struct plm_kernel 
         }
         *out = *slot;
     }
-    pthread_mutex_unlock(&m->lock);
+    plm_lock_give(&kernels_lock);
     return status;
 }

@@ -1,11 +1,12 @@
 #include "device/pool.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 #include "device/internal.h"
+#include "device/lock.h"
 #include "record/writer.h"
 
 enum attribute {
@@ -37,55 +38,59 @@ struct chunk {
 
 struct plm_pool {
     int device;
-    pthread_mutex_t lock;
     struct chunk *chunks;
     uint64_t threshold;
     uint64_t reserved, reserved_high, used, used_high;
-    int reuse[4];
+    int reuse[REUSE_INTERNAL + 1]; /* by attribute */
     struct plm_pool *next;
 };
 
+/* One lock for all: memory is freed without naming its pool, so all of them are searched. */
 static struct {
-    pthread_mutex_t lock;
     struct plm_pool *all;
     struct plm_pool *standard[PLM_DEVICES_MAX], *current[PLM_DEVICES_MAX];
-} pools = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} pools;
+static struct plm_lock pools_lock = PLM_LOCK_INIT(PLM_LOCK_POOLS);
+PLM_LOCK_JOINS(pools_lock)
+
+/* With the lock held. NULL: no memory. */
+static struct plm_pool *new_pool(int device)
+{
+    struct plm_pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->device = device;
+    for (int i = REUSE_FOLLOW_EVENTS; i <= REUSE_INTERNAL; i++)
+        p->reuse[i] = 1;
+    p->next = pools.all;
+    pools.all = p;
+    return p;
+}
 
 int plm_pool_create(int device, struct plm_pool **out)
 {
     struct plm_pool *p;
     if (device < 0 || device >= plm_device_count())
         return PLM_DEV_INVALID;
-    p = calloc(1, sizeof *p);
+    plm_lock_take(&pools_lock);
+    p = new_pool(device);
+    plm_lock_give(&pools_lock);
     if (!p)
         return PLM_DEV_NOHOST;
-    p->device = device;
-    pthread_mutex_init(&p->lock, NULL);
-    for (int i = 1; i < 4; i++)
-        p->reuse[i] = 1;
-    pthread_mutex_lock(&pools.lock);
-    p->next = pools.all;
-    pools.all = p;
-    pthread_mutex_unlock(&pools.lock);
     *out = p;
     return 0;
 }
 
 struct plm_pool *plm_pool_default(int device)
 {
-    struct plm_pool *p = NULL;
+    struct plm_pool *p;
     if (device < 0 || device >= plm_device_count())
         return NULL;
-    pthread_mutex_lock(&pools.lock);
+    plm_lock_take(&pools_lock);
     p = pools.standard[device];
-    pthread_mutex_unlock(&pools.lock);
-    if (!p && plm_pool_create(device, &p) == 0) {
-        pthread_mutex_lock(&pools.lock);
-        if (!pools.standard[device])
-            pools.standard[device] = p;
-        p = pools.standard[device];
-        pthread_mutex_unlock(&pools.lock);
-    }
+    if (!p)
+        p = pools.standard[device] = new_pool(device);
+    plm_lock_give(&pools_lock);
     return p;
 }
 
@@ -94,9 +99,9 @@ struct plm_pool *plm_pool_current(int device)
     struct plm_pool *p = NULL;
     if (device < 0 || device >= plm_device_count())
         return NULL;
-    pthread_mutex_lock(&pools.lock);
+    plm_lock_take(&pools_lock);
     p = pools.current[device];
-    pthread_mutex_unlock(&pools.lock);
+    plm_lock_give(&pools_lock);
     return p ? p : plm_pool_default(device);
 }
 
@@ -104,9 +109,9 @@ int plm_pool_set_current(int device, struct plm_pool *pool)
 {
     if (device < 0 || device >= plm_device_count() || !pool || pool->device != device)
         return PLM_DEV_INVALID;
-    pthread_mutex_lock(&pools.lock);
+    plm_lock_take(&pools_lock);
     pools.current[device] = pool;
-    pthread_mutex_unlock(&pools.lock);
+    plm_lock_give(&pools_lock);
     return 0;
 }
 
@@ -160,11 +165,14 @@ int plm_pool_alloc(struct plm_pool *p, struct plm_stream *stream, uint64_t size,
     int status = 0;
 
     (void)stream;
-    if (!p || rounded < size)
+    if (!p)
         return PLM_DEV_INVALID;
+    if (size > UINT64_MAX - chunk_unit)
+        return PLM_DEV_NOMEM; /* it could not be rounded up */
     if (!size)
         rounded = PIECE_ALIGN;
-    pthread_mutex_lock(&p->lock);
+    plm_footprint_start(p->device);
+    plm_lock_take(&pools_lock);
     at = best_fit(p, rounded);
     if (!at) {
         status = grow(p, rounded);
@@ -184,7 +192,7 @@ int plm_pool_alloc(struct plm_pool *p, struct plm_stream *stream, uint64_t size,
         if (at->size <= PLM_BACKED_MAX)
             plm_memory_recycle(at->base, at->size);
     }
-    pthread_mutex_unlock(&p->lock);
+    plm_lock_give(&pools_lock);
     return status;
 }
 
@@ -246,13 +254,10 @@ int plm_pool_free(uint64_t address, struct plm_stream *stream)
     (void)stream;
     if (!address)
         return 0;
-    pthread_mutex_lock(&pools.lock);
-    for (struct plm_pool *p = pools.all; p && !found; p = p->next) {
-        pthread_mutex_lock(&p->lock);
+    plm_lock_take(&pools_lock);
+    for (struct plm_pool *p = pools.all; p && !found; p = p->next)
         found = free_in(p, address);
-        pthread_mutex_unlock(&p->lock);
-    }
-    pthread_mutex_unlock(&pools.lock);
+    plm_lock_give(&pools_lock);
     return found ? 0 : PLM_DEV_INVALID;
 }
 
@@ -260,9 +265,9 @@ int plm_pool_trim(struct plm_pool *p, uint64_t keep)
 {
     if (!p)
         return PLM_DEV_INVALID;
-    pthread_mutex_lock(&p->lock);
+    plm_lock_take(&pools_lock);
     release(p, keep);
-    pthread_mutex_unlock(&p->lock);
+    plm_lock_give(&pools_lock);
     return 0;
 }
 
@@ -270,10 +275,10 @@ int plm_pool_destroy(struct plm_pool *p)
 {
     if (!p)
         return PLM_DEV_INVALID;
-    pthread_mutex_lock(&pools.lock);
+    plm_lock_take(&pools_lock);
     for (int i = 0; i < PLM_DEVICES_MAX; i++) {
         if (pools.standard[i] == p) {
-            pthread_mutex_unlock(&pools.lock);
+            plm_lock_give(&pools_lock);
             return PLM_DEV_INVALID;
         }
         if (pools.current[i] == p)
@@ -284,7 +289,7 @@ int plm_pool_destroy(struct plm_pool *p)
             *link = p->next;
             break;
         }
-    pthread_mutex_unlock(&pools.lock);
+    plm_lock_give(&pools_lock);
     while (p->chunks) {
         struct chunk *c = p->chunks;
         p->chunks = c->next;
@@ -305,7 +310,7 @@ int plm_pool_attribute_get(struct plm_pool *p, int attribute, void *value)
     int status = 0;
     if (!p || !value)
         return PLM_DEV_INVALID;
-    pthread_mutex_lock(&p->lock);
+    plm_lock_take(&pools_lock);
     switch (attribute) {
     case REUSE_FOLLOW_EVENTS:
     case REUSE_OPPORTUNISTIC:
@@ -317,7 +322,7 @@ int plm_pool_attribute_get(struct plm_pool *p, int attribute, void *value)
     case USED_HIGH: *(uint64_t *)value = p->used_high; break;
     default: status = PLM_DEV_INVALID;
     }
-    pthread_mutex_unlock(&p->lock);
+    plm_lock_give(&pools_lock);
     return status;
 }
 
@@ -326,7 +331,7 @@ int plm_pool_attribute_set(struct plm_pool *p, int attribute, const void *value)
     int status = 0;
     if (!p || !value)
         return PLM_DEV_INVALID;
-    pthread_mutex_lock(&p->lock);
+    plm_lock_take(&pools_lock);
     switch (attribute) {
     case REUSE_FOLLOW_EVENTS:
     case REUSE_OPPORTUNISTIC:
@@ -336,6 +341,6 @@ int plm_pool_attribute_set(struct plm_pool *p, int attribute, const void *value)
     case USED_HIGH: p->used_high = p->used; break;
     default: status = PLM_DEV_INVALID;
     }
-    pthread_mutex_unlock(&p->lock);
+    plm_lock_give(&pools_lock);
     return status;
 }

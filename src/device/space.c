@@ -17,6 +17,9 @@ static struct {
     _Atomic uint64_t next_id;
 } mem;
 
+struct plm_lock plm_space_lock = PLM_LOCK_INIT(PLM_LOCK_SPACE);
+PLM_LOCK_JOINS(plm_space_lock)
+
 static const uint64_t span_wanted = 8ull << 40, span_least = 64ull << 30, span_all = 64ull << 40;
 
 bool plm_memory_init(int devices, uint64_t limit)
@@ -45,7 +48,6 @@ bool plm_memory_init(int devices, uint64_t limit)
     mem.devices = devices;
     for (int i = 0; i < devices; i++) {
         struct space *s = plm_space_of(i);
-        pthread_mutex_init(&s->lock, NULL);
         s->limit = limit;
         s->gap_room = 64;
         s->gaps = calloc(s->gap_room, sizeof *s->gaps);
@@ -180,7 +182,7 @@ void plm_page_unback(uint64_t base, uint64_t size)
     madvise((void *)base, size, MADV_DONTNEED);
     mprotect((void *)base, size, PROT_NONE);
     for (uint64_t i = 0; i < size / PLM_PAGE; i++)
-        page[i].dirty_low = page[i].dirty_high = 0;
+        atomic_store_explicit(&page[i].dirty, 0, memory_order_relaxed);
 }
 
 /* ---- the account ---- */
@@ -205,10 +207,9 @@ bool plm_space_charge(struct space *s, int device, uint64_t size)
 
 uint64_t plm_memory_used(int device)
 {
-    struct space *s = plm_space_of(device);
     uint64_t used;
-    pthread_mutex_lock(&s->lock);
-    used = s->used;
-    pthread_mutex_unlock(&s->lock);
+    plm_lock_take(&plm_space_lock);
+    used = plm_space_of(device)->used;
+    plm_lock_give(&plm_space_lock);
     return used;
 }

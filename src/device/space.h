@@ -4,18 +4,19 @@
  *
  * All cards share one PROT_NONE reservation, an equal span each, so the device of an address is a
  * division. Every 2 MiB page of it has an entry that says which allocation it belongs to; looking an
- * address up takes no lock. Changing the space takes the lock of its card; that happens once per
- * segment, not per tensor.
+ * address up takes no lock. Changing the space takes plm_space_lock; that happens once per segment, not
+ * per tensor. An owner or a mapping is freed with the lock held, after its pages have let go of it: who looks
+ * at one without the lock must know that the program still has the memory.
  */
 #ifndef PLM_SPACE_H
 #define PLM_SPACE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/lock.h"
 #include "record/format.h"
 
 struct range {
@@ -56,19 +57,19 @@ struct handle {
 struct page {
     _Atomic(struct owner *) owner;
     _Atomic(struct mapping *) mapping;
-    /* Which bytes the host wrote, and when (in launches): see written.c. */
-    uint32_t dirty_low, dirty_high;
-    uint64_t written_at;
+    /* Which bytes the host wrote, low | high << 32, and when (in launches): see written.c. */
+    _Atomic uint64_t dirty;
+    _Atomic uint64_t written_at;
 };
 
 struct space {
-    pthread_mutex_t lock;
     struct range *gaps;    /* free address ranges, ascending, never adjacent */
     size_t gap_count, gap_room;
     uint64_t used, limit;  /* physical bytes */
     struct owner *slab;    /* the last page of small allocations that had room */
 };
 
+extern struct plm_lock plm_space_lock;
 struct space *plm_space_of(int device);
 uint64_t plm_space_span(void);
 uint64_t plm_space_next_id(void);
@@ -77,7 +78,7 @@ struct page *plm_page_of(uint64_t address);
 /* Where in its page an address lies. */
 uint32_t plm_page_offset(uint64_t address);
 
-/* Address ranges; the caller holds the space's lock. A take returns 0 if there is no room. */
+/* Address ranges; the caller holds the lock. A take returns 0 if there is no room. */
 uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint);
 bool plm_range_give(struct space *s, uint64_t base, uint64_t size);
 struct owner *plm_owner_new(enum owner_kind kind, int device, uint64_t base, uint64_t size);
@@ -87,7 +88,7 @@ void plm_owner_set(uint64_t base, uint64_t size, struct owner *owner);
 void plm_page_back(uint64_t base, uint64_t size);
 void plm_page_unback(uint64_t base, uint64_t size);
 
-/* The account; the caller holds the space's lock. */
+/* The account; the caller holds the lock, and has called plm_footprint_start(). */
 bool plm_space_charge(struct space *s, int device, uint64_t size);
 void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind,
                       uint32_t owner);

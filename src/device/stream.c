@@ -1,6 +1,5 @@
 #include "device/stream.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -11,11 +10,11 @@
 struct plm_event {
     unsigned flags;
     int device;
-    bool recorded;
-    uint32_t stream;              /* number of the stream it was recorded in */
-    uint64_t when;                /* launches at the record */
-    struct plm_capture_state *capture; /* recorded inside this capture, else NULL */
-    uint64_t capture_id;
+    /* One thread may record what another asks about. `recorded` is written last. */
+    _Atomic uint32_t stream;  /* number of the stream it was recorded in */
+    _Atomic uint64_t when;    /* launches at the record */
+    _Atomic uint64_t capture; /* number of the capture it was recorded in, else 0 */
+    _Atomic bool recorded;
 };
 
 enum { EVENT_DISABLE_TIMING = 2 };
@@ -130,9 +129,9 @@ int plm_stream_wait(struct plm_stream *stream, struct plm_event *event)
     int status;
     if (!event)
         return PLM_STREAM_INVALID;
-    status = plm_capture_fork(plm_stream_resolve(stream), event->capture, event->capture_id);
-    if (!status && event->recorded)
-        plm_call_sync(PLM_SYNC_STREAM_WAITS, stream, event->stream);
+    status = plm_capture_fork(plm_stream_resolve(stream), atomic_load(&event->capture));
+    if (!status && atomic_load(&event->recorded))
+        plm_call_sync(PLM_SYNC_STREAM_WAITS, stream, atomic_load(&event->stream));
     return status;
 }
 
@@ -165,24 +164,26 @@ int plm_event_record(struct plm_event *event, struct plm_stream *stream)
     struct plm_stream *s = plm_stream_resolve(stream);
     if (!event)
         return PLM_STREAM_INVALID;
-    event->recorded = true;
-    event->when = plm_launch_count();
-    event->stream = plm_stream_number(stream);
-    return plm_capture_mark(s, &event->capture, &event->capture_id);
+    atomic_store_explicit(&event->when, plm_launch_count(), memory_order_relaxed);
+    atomic_store_explicit(&event->stream, plm_stream_number(stream), memory_order_relaxed);
+    atomic_store_explicit(&event->capture, plm_capture_mark(s), memory_order_relaxed);
+    atomic_store_explicit(&event->recorded, true, memory_order_release);
+    return 0;
 }
 
 int plm_event_query(struct plm_event *event)
 {
     if (!event)
         return PLM_STREAM_INVALID;
-    return plm_capture_refuse_event(event->capture, event->capture_id);
+    return plm_capture_refuse_event(atomic_load(&event->capture));
 }
 
 int plm_event_synchronize(struct plm_event *event)
 {
     int status = plm_event_query(event);
     if (!status)
-        plm_call_sync(PLM_SYNC_EVENT, NULL, event->recorded ? event->stream : PLM_STREAM_UNKNOWN);
+        plm_call_sync(PLM_SYNC_EVENT, NULL,
+                      atomic_load(&event->recorded) ? atomic_load(&event->stream) : PLM_STREAM_UNKNOWN);
     return status;
 }
 
@@ -190,10 +191,11 @@ int plm_event_elapsed(struct plm_event *start, struct plm_event *end, float *mil
 {
     const float launch_ms = 0.005f, least_ms = 0.001f;
     float elapsed;
-    if (!start || !end || !milliseconds || !start->recorded || !end->recorded ||
+    if (!start || !end || !milliseconds || !atomic_load(&start->recorded) || !atomic_load(&end->recorded) ||
         (start->flags & EVENT_DISABLE_TIMING) || (end->flags & EVENT_DISABLE_TIMING))
         return PLM_STREAM_INVALID;
-    elapsed = (float)((int64_t)end->when - (int64_t)start->when) * launch_ms; /* given the wrong way round, too */
+    elapsed = (float)((int64_t)atomic_load(&end->when) - (int64_t)atomic_load(&start->when)) *
+              launch_ms; /* given the wrong way round, too */
     *milliseconds = elapsed > least_ms ? elapsed : least_ms;
     return 0;
 }

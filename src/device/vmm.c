@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
+#include "device/footprint.h"
 #include "device/internal.h"
 #include "device/space.h"
 
@@ -8,10 +9,7 @@
  * The virtual-memory API: reserved address ranges, physical handles, and the mappings between them.
  */
 
-static struct {
-    pthread_mutex_t lock;
-    struct handle *handles;
-} physical = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct handle *handles; /* with plm_space_lock held, as all that is static here */
 
 int plm_vmm_reserve(uint64_t size, uint64_t align, uint64_t hint, uint64_t *address)
 {
@@ -24,41 +22,57 @@ int plm_vmm_reserve(uint64_t size, uint64_t align, uint64_t hint, uint64_t *addr
     if (!size || size % PLM_PAGE || (align && (align & (align - 1))) || align > PLM_PAGE)
         return PLM_DEV_INVALID;
     s = plm_space_of(device);
-    pthread_mutex_lock(&s->lock);
+    plm_lock_take(&plm_space_lock);
     *address = plm_range_take(s, size, hint);
     if (*address && !(o = plm_owner_new(OWNER_RANGE, device, *address, size)))
         plm_range_give(s, *address, size);
     if (o)
         plm_owner_set(*address, size, o);
-    pthread_mutex_unlock(&s->lock);
+    plm_lock_give(&plm_space_lock);
     return o ? 0 : PLM_DEV_NOMEM;
+}
+
+/* The range consists of pages of the device, to its end. */
+static bool whole_pages(uint64_t address, uint64_t size)
+{
+    uint64_t last;
+    return address % PLM_PAGE == 0 && size % PLM_PAGE == 0 && !__builtin_add_overflow(address, size, &last) &&
+           plm_page_of(address) && (!size || plm_page_of(last - 1));
+}
+
+/* None of the pages is mapped. */
+static bool unmapped(const struct page *page, uint64_t size)
+{
+    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
+        if (atomic_load(&page[i].mapping))
+            return false;
+    return true;
+}
+
+static int release_range(struct page *page, uint64_t address, uint64_t size)
+{
+    struct owner *o = page ? atomic_load(&page->owner) : NULL;
+    int status;
+    if (!o || o->kind != OWNER_RANGE || o->base != address || o->size != size || !unmapped(page, size))
+        return PLM_DEV_INVALID;
+    plm_owner_set(address, size, NULL);
+    status = plm_range_give(plm_space_of(o->device), address, size) ? 0 : PLM_DEV_NOHOST;
+    free(o);
+    return status;
 }
 
 int plm_vmm_release_range(uint64_t address, uint64_t size)
 {
-    struct page *page = plm_page_of(address);
-    struct owner *o = page ? atomic_load(&page->owner) : NULL;
-    struct space *s;
-    int status = 0;
-
-    if (!o || o->kind != OWNER_RANGE || o->base != address || o->size != size)
-        return PLM_DEV_INVALID;
-    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
-        if (atomic_load(&page[i].mapping))
-            return PLM_DEV_INVALID;
-    s = plm_space_of(o->device);
-    pthread_mutex_lock(&s->lock);
-    plm_owner_set(address, size, NULL);
-    if (!plm_range_give(s, address, size))
-        status = PLM_DEV_NOHOST;
-    pthread_mutex_unlock(&s->lock);
-    free(o);
+    int status;
+    plm_lock_take(&plm_space_lock);
+    status = release_range(plm_page_of(address), address, size);
+    plm_lock_give(&plm_space_lock);
     return status;
 }
 
 static struct handle *find_handle(uint64_t number)
 {
-    struct handle *h = physical.handles;
+    struct handle *h = handles;
     while (h && h->number != number)
         h = h->next;
     return h;
@@ -66,48 +80,41 @@ static struct handle *find_handle(uint64_t number)
 
 int plm_vmm_create(int device, uint64_t size, uint64_t *number)
 {
-    struct space *s;
     struct handle *h;
     bool paid;
 
     if (device < 0 || device >= plm_device_count() || !size || size % PLM_PAGE)
         return PLM_DEV_INVALID;
-    s = plm_space_of(device);
     plm_device_activate(device);
     h = calloc(1, sizeof *h);
     if (!h)
         return PLM_DEV_NOHOST;
-    pthread_mutex_lock(&s->lock);
-    paid = plm_space_charge(s, device, size);
-    pthread_mutex_unlock(&s->lock);
-    if (!paid) {
-        free(h);
-        return PLM_DEV_NOMEM;
+    plm_footprint_start(device);
+    plm_lock_take(&plm_space_lock);
+    paid = plm_space_charge(plm_space_of(device), device, size);
+    if (paid) {
+        *h = (struct handle){device, size, 1, plm_space_next_id(), handles};
+        handles = h;
+        *number = h->number;
+        plm_space_record(true, device, h->number, size, PLM_RECORD_VMM, 0);
     }
-    *h = (struct handle){device, size, 1, plm_space_next_id(), NULL};
-    pthread_mutex_lock(&physical.lock);
-    h->next = physical.handles;
-    physical.handles = h;
-    pthread_mutex_unlock(&physical.lock);
-    plm_space_record(true, device, h->number, size, PLM_RECORD_VMM, 0);
-    *number = h->number;
-    return 0;
+    plm_lock_give(&plm_space_lock);
+    if (!paid)
+        free(h);
+    return paid ? 0 : PLM_DEV_NOMEM; /* NOLINT(clang-analyzer-unix.Malloc): the list holds it */
 }
 
-/* Physical memory goes when no handle and no mapping is left. Called with the lock held. */
+/* Physical memory goes when no handle and no mapping is left. */
 static void drop_handle(struct handle *h)
 {
-    struct space *s = plm_space_of(h->device);
-    struct handle **link = &physical.handles;
+    struct handle **link = &handles;
 
     if (--h->references)
         return;
     while (*link != h)
         link = &(*link)->next;
     *link = h->next;
-    pthread_mutex_lock(&s->lock);
-    s->used -= h->size;
-    pthread_mutex_unlock(&s->lock);
+    plm_space_of(h->device)->used -= h->size;
     plm_space_record(false, h->device, h->number, h->size, PLM_RECORD_VMM, 0);
     free(h);
 }
@@ -115,54 +122,55 @@ static void drop_handle(struct handle *h)
 int plm_vmm_retain(uint64_t number)
 {
     struct handle *h;
-    pthread_mutex_lock(&physical.lock);
+    plm_lock_take(&plm_space_lock);
     h = find_handle(number);
     if (h)
         h->references++;
-    pthread_mutex_unlock(&physical.lock);
+    plm_lock_give(&plm_space_lock);
     return h ? 0 : PLM_DEV_INVALID;
 }
 
 int plm_vmm_release(uint64_t number)
 {
     struct handle *h;
-    pthread_mutex_lock(&physical.lock);
+    plm_lock_take(&plm_space_lock);
     h = find_handle(number);
     if (h)
         drop_handle(h);
-    pthread_mutex_unlock(&physical.lock);
+    plm_lock_give(&plm_space_lock);
     return h ? 0 : PLM_DEV_INVALID;
+}
+
+static int map_handle(struct page *page, uint64_t address, uint64_t size, uint64_t number, struct mapping *m)
+{
+    struct owner *o = page ? atomic_load(&page->owner) : NULL;
+    struct handle *h = find_handle(number);
+
+    if (!o || o->kind != OWNER_RANGE || size > o->base + o->size - address || !unmapped(page, size) || !h ||
+        h->size != size)
+        return PLM_DEV_INVALID;
+    h->references++;
+    *m = (struct mapping){h, address, size};
+    if (size <= PLM_BACKED_MAX)
+        plm_page_back(address, size);
+    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
+        atomic_store(&page[i].mapping, m);
+    return 0;
 }
 
 int plm_vmm_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t number)
 {
-    struct page *page = plm_page_of(address);
-    struct owner *o = page ? atomic_load(&page->owner) : NULL;
     struct mapping *m;
-    struct handle *h;
-    int status = PLM_DEV_INVALID;
+    int status;
 
-    if (!o || o->kind != OWNER_RANGE || size % PLM_PAGE || !size || offset || address % PLM_PAGE ||
-        size > o->base + o->size - address)
+    if (size % PLM_PAGE || !size || offset || address % PLM_PAGE)
         return PLM_DEV_INVALID;
-    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
-        if (atomic_load(&page[i].mapping))
-            return PLM_DEV_INVALID;
     m = calloc(1, sizeof *m);
     if (!m)
         return PLM_DEV_NOHOST;
-    pthread_mutex_lock(&physical.lock);
-    h = find_handle(number);
-    if (h && h->size == size) {
-        h->references++;
-        *m = (struct mapping){h, address, size};
-        if (size <= PLM_BACKED_MAX)
-            plm_page_back(address, size);
-        for (uint64_t i = 0; i < size / PLM_PAGE; i++)
-            atomic_store(&page[i].mapping, m);
-        status = 0;
-    }
-    pthread_mutex_unlock(&physical.lock);
+    plm_lock_take(&plm_space_lock);
+    status = map_handle(plm_page_of(address), address, size, number, m);
+    plm_lock_give(&plm_space_lock);
     if (status)
         free(m);
     return status; /* NOLINT(clang-analyzer-unix.Malloc): the pages hold it */
@@ -173,9 +181,9 @@ int plm_vmm_unmap(uint64_t address, uint64_t size)
     struct page *page = plm_page_of(address);
     uint64_t done = 0;
 
-    if (!page || address % PLM_PAGE || size % PLM_PAGE)
+    if (!whole_pages(address, size))
         return PLM_DEV_INVALID;
-    pthread_mutex_lock(&physical.lock);
+    plm_lock_take(&plm_space_lock);
     while (done < size) {
         struct mapping *m = atomic_load(&page[done / PLM_PAGE].mapping);
         if (!m || m->base != address + done || m->size > size - done)
@@ -188,14 +196,14 @@ int plm_vmm_unmap(uint64_t address, uint64_t size)
         drop_handle(m->handle);
         free(m);
     }
-    pthread_mutex_unlock(&physical.lock);
+    plm_lock_give(&plm_space_lock);
     return done == size ? 0 : PLM_DEV_INVALID;
 }
 
 int plm_vmm_set_access(uint64_t address, uint64_t size)
 {
     struct page *page = plm_page_of(address);
-    if (!page || address % PLM_PAGE || size % PLM_PAGE || !size)
+    if (!whole_pages(address, size) || !size)
         return PLM_DEV_INVALID;
     for (uint64_t i = 0; i < size / PLM_PAGE; i++)
         if (!atomic_load(&page[i].mapping))
@@ -208,25 +216,25 @@ int plm_vmm_handle_of(uint64_t address, uint64_t *number)
     struct page *page = plm_page_of(address);
     struct mapping *m;
 
-    pthread_mutex_lock(&physical.lock);
+    plm_lock_take(&plm_space_lock);
     m = page ? atomic_load(&page->mapping) : NULL;
     if (m) {
         m->handle->references++;
         *number = m->handle->number;
     }
-    pthread_mutex_unlock(&physical.lock);
+    plm_lock_give(&plm_space_lock);
     return m ? 0 : PLM_DEV_INVALID;
 }
 
 int plm_vmm_handle_info(uint64_t number, int *device, uint64_t *size)
 {
     struct handle *h;
-    pthread_mutex_lock(&physical.lock);
+    plm_lock_take(&plm_space_lock);
     h = find_handle(number);
     if (h) {
         *device = h->device;
         *size = h->size;
     }
-    pthread_mutex_unlock(&physical.lock);
+    plm_lock_give(&plm_space_lock);
     return h ? 0 : PLM_DEV_INVALID;
 }

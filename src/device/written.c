@@ -6,13 +6,48 @@
 
 /*
  * What the host wrote into backed memory, page by page: the range of bytes, and how many kernels had
- * been launched then.
+ * been launched then. Threads that write into one page at the same time widen its range one after the other, without
+ * a lock. Range and launches only grow while the page is in use, so that what a thread wrote stays known.
  */
+
+_Static_assert(PLM_PAGE < UINT32_MAX, "two offsets in a page, the end included, fit one word");
+
+/* Bytes of a page that the host wrote: from `low` to before `high`; none if they are equal. */
+struct dirty {
+    uint32_t low, high;
+};
+
+static struct dirty dirty_of(uint64_t word)
+{
+    return (struct dirty){(uint32_t)word, (uint32_t)(word >> 32)};
+}
+
+static void widen(struct page *p, uint32_t low, uint32_t high)
+{
+    uint64_t have = atomic_load_explicit(&p->dirty, memory_order_relaxed), want;
+    do {
+        struct dirty d = dirty_of(have);
+        if (d.low == d.high)
+            d = (struct dirty){low, high};
+        d.low = low < d.low ? low : d.low;
+        d.high = high > d.high ? high : d.high;
+        want = d.low | (uint64_t)d.high << 32;
+    } while (want != have && !atomic_compare_exchange_weak_explicit(&p->dirty, &have, want, memory_order_relaxed,
+                                                                    memory_order_relaxed));
+}
+
+static void advance(struct page *p, uint64_t when)
+{
+    uint64_t have = atomic_load_explicit(&p->written_at, memory_order_relaxed);
+    while (have < when && !atomic_compare_exchange_weak_explicit(&p->written_at, &have, when, memory_order_relaxed,
+                                                                 memory_order_relaxed))
+        ;
+}
 
 bool plm_memory_backed(uint64_t address, uint64_t bytes)
 {
     struct page *first = plm_page_of(address), *last = plm_page_of(address + (bytes ? bytes - 1 : 0));
-    if (!first || !last)
+    if (!first || !last || last < first)
         return false;
     for (struct page *p = first; p <= last; p++) {
         struct owner *o = atomic_load_explicit(&p->owner, memory_order_acquire);
@@ -33,15 +68,8 @@ void plm_memory_written(uint64_t address, uint64_t bytes, uint64_t when)
         struct page *p = plm_page_of(address);
         uint32_t low = plm_page_offset(address);
         uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
-        uint32_t high = (uint32_t)(low + part);
-        if (p->dirty_low == p->dirty_high) {
-            p->dirty_low = low;
-            p->dirty_high = high;
-        } else {
-            p->dirty_low = low < p->dirty_low ? low : p->dirty_low;
-            p->dirty_high = high > p->dirty_high ? high : p->dirty_high;
-        }
-        p->written_at = when;
+        widen(p, low, (uint32_t)(low + part));
+        advance(p, when);
         address += part;
         bytes -= part;
     }
@@ -51,9 +79,10 @@ bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now)
 {
     while (bytes) {
         const struct page *p = plm_page_of(address);
+        struct dirty d = dirty_of(atomic_load_explicit(&p->dirty, memory_order_relaxed));
         uint32_t low = plm_page_offset(address);
         uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
-        if (low < p->dirty_low || low + part > p->dirty_high || p->written_at != now)
+        if (low < d.low || low + part > d.high || atomic_load_explicit(&p->written_at, memory_order_relaxed) != now)
             return false;
         address += part;
         bytes -= part;
@@ -70,10 +99,12 @@ void plm_memory_recycle(uint64_t address, uint64_t bytes)
         uint32_t low = plm_page_offset(address);
         uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
         uint32_t high = (uint32_t)(low + part);
+        struct dirty d;
         if (!p)
             return;
-        if (p->dirty_low < high && low < p->dirty_high) {
-            uint32_t from = low > p->dirty_low ? low : p->dirty_low, to = high < p->dirty_high ? high : p->dirty_high;
+        d = dirty_of(atomic_load_explicit(&p->dirty, memory_order_relaxed));
+        if (d.low < high && low < d.high) {
+            uint32_t from = low > d.low ? low : d.low, to = high < d.high ? high : d.high;
             memset((char *)(address - low + from), 0, to - from);
         }
         address += part;

@@ -1,7 +1,7 @@
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "device/lock.h"
 #include "shim/cuda/driver.h"
 
 /*
@@ -16,7 +16,8 @@ enum { STACK_MAX = 64 };
 
 static struct plm_context primaries[PLM_DEVICES_MAX];
 static struct plm_context *made; /* by the application; never freed, so that stale handles are found dead */
-static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plm_lock made_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
+PLM_LOCK_JOINS(made_lock)
 static _Atomic uint64_t next_id = PLM_DEVICES_MAX + 1;
 
 /* initial-exec: the dynamic model may allocate on first use, inside somebody's malloc. */
@@ -46,10 +47,10 @@ bool plm_cu_context_valid(const struct plm_context *context)
     bool found = false;
     if (context >= primaries && context < primaries + plm_device_count())
         return context->alive;
-    pthread_mutex_lock(&made_lock);
+    plm_lock_take(&made_lock);
     for (const struct plm_context *c = made; c; c = c->next)
         found |= c == context && c->alive;
-    pthread_mutex_unlock(&made_lock);
+    plm_lock_give(&made_lock);
     return found;
 }
 
@@ -184,10 +185,10 @@ static int create(struct plm_context **out, unsigned flags, int device)
     context->flags = flags;
     context->alive = true;
     context->id = atomic_fetch_add(&next_id, 1);
-    pthread_mutex_lock(&made_lock);
+    plm_lock_take(&made_lock);
     context->next = made;
     made = context;
-    pthread_mutex_unlock(&made_lock);
+    plm_lock_give(&made_lock);
     plm_device_activate(device);
     status = cuCtxPushCurrent_v2(context);
     if (status)

@@ -1,10 +1,10 @@
 #include "shim/cuda/module.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/lock.h"
 #include "shim/cuda/driver.h"
 
 /* Modules and libraries share what is in this file; see library.c for the other half's entry points. */
@@ -26,7 +26,8 @@ struct loaded {
 };
 
 static struct loaded *all;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plm_lock modules_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
+PLM_LOCK_JOINS(modules_lock)
 
 /* With the lock held. */
 static struct loaded **find(const struct plm_module *module)
@@ -58,10 +59,10 @@ int plm_cu_module_open(const void *image, const struct plm_card *card, struct pl
     entry->module = module;
     plm_cu_names_read(image, &entry->names);
     plm_module_expect(module, entry->names.count, false);
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&modules_lock);
     entry->next = all;
     all = entry;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&modules_lock);
     *out = module;
     return 0;
 }
@@ -101,23 +102,29 @@ int plm_cu_module_open_file(const char *path, const struct plm_card *card, struc
     return status;
 }
 
+static void free_variable(struct variable *v)
+{
+    if (v->address)
+        plm_mem_free(v->address);
+    free(v->name);
+    free(v);
+}
+
 int plm_cu_module_close(struct plm_module *module)
 {
     struct loaded **link, *entry;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&modules_lock);
     link = find(module);
     entry = *link;
     if (entry)
         *link = entry->next;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&modules_lock);
     if (!entry)
         return PLM_CU_INVALID_HANDLE;
     while (entry->variables) {
         struct variable *v = entry->variables;
         entry->variables = v->next;
-        plm_mem_free(v->address);
-        free(v->name);
-        free(v);
+        free_variable(v);
     }
     plm_cu_names_free(&entry->names);
     free(entry);
@@ -133,13 +140,13 @@ int plm_cu_module_count(struct plm_module *module, unsigned *count, const char *
 
     if (!count)
         return PLM_CU_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&modules_lock);
     entry = *find(module);
     if (entry) {
         *count = entry->names.count;
         status = entry->names.known ? 0 : PLM_CU_NOT_SUPPORTED;
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&modules_lock);
     return status == PLM_CU_NOT_SUPPORTED ? plm_cu_refuse(&symbol) : status;
 }
 
@@ -151,15 +158,16 @@ int plm_cu_module_list(struct plm_module *module, struct plm_kernel **out, unsig
 
     if (status)
         return status;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&modules_lock);
     entry = *find(module);
+    plm_lock_give(&modules_lock);
+    /* Its names stay as they are until the program unloads it, and the kernels with it. */
     for (unsigned i = 0; entry && status == 0 && i < count && i < entry->names.count; i++)
         status = plm_cu_from_module(plm_module_kernel(module, entry->names.name[i], &out[i]));
-    pthread_mutex_unlock(&lock);
     return status;
 }
 
-static int new_variable(struct loaded *entry, const char *name, bool managed, int device, struct variable **out)
+static int new_variable(const char *name, bool managed, int device, struct variable **out)
 {
     struct variable *v = calloc(1, sizeof *v);
     int status;
@@ -170,36 +178,55 @@ static int new_variable(struct loaded *entry, const char *name, bool managed, in
     status = managed ? plm_mem_managed(device, VARIABLE_BYTES, &v->address)
                      : plm_mem_alloc(device, VARIABLE_BYTES, &v->address);
     if (status) {
-        free(v->name);
-        free(v);
+        free_variable(v);
         return plm_cu_from_device(status);
     }
-    v->next = entry->variables;
-    entry->variables = *out = v;
+    *out = v;
     return 0;
+}
+
+/* The address of the variable if there is one of that name. If not, *added becomes it and is NULL then; without one
+   *address is 0. */
+static int find_variable(struct plm_module *module, const char *name, struct variable **added, uint64_t *address)
+{
+    struct loaded *entry;
+    struct variable *v;
+
+    plm_lock_take(&modules_lock);
+    entry = *find(module);
+    for (v = entry ? entry->variables : NULL; v && strcmp(v->name, name) != 0;)
+        v = v->next;
+    if (entry && !v && *added) {
+        v = *added;
+        v->next = entry->variables;
+        entry->variables = v;
+        *added = NULL;
+    }
+    *address = v ? v->address : 0;
+    plm_lock_give(&modules_lock);
+    return entry ? 0 : PLM_CU_INVALID_HANDLE;
 }
 
 int plm_cu_module_variable(struct plm_module *module, const char *name, bool managed, uint64_t *address, size_t *size)
 {
-    struct loaded *entry;
-    struct variable *v = NULL;
-    int status = 0;
+    struct variable *added = NULL;
+    uint64_t at;
+    int status;
 
     if (!name || (!address && !size))
         return PLM_CU_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    entry = *find(module);
-    if (!entry)
-        status = PLM_CU_INVALID_HANDLE;
-    for (v = entry ? entry->variables : NULL; v && strcmp(v->name, name) != 0;)
-        v = v->next;
-    if (entry && !v)
-        status = new_variable(entry, name, managed, plm_device_current(), &v);
-    pthread_mutex_unlock(&lock);
-    if (status || !v)
+    status = find_variable(module, name, &added, &at);
+    if (status == 0 && !at) {
+        status = new_variable(name, managed, plm_device_current(), &added);
+        if (status == 0)
+            status = find_variable(module, name, &added, &at);
+        if (added)
+            free_variable(added); /* another thread was faster, or unloaded the module */
+    }
+    if (status)
         return status;
     if (address)
-        *address = v->address;
+        *address = at;
     if (size)
         *size = VARIABLE_BYTES;
     return 0;

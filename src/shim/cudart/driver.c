@@ -1,27 +1,29 @@
 #include <dlfcn.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "shim/cudart/runtime.h"
 
-static void *library;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* By path, so that it is found without the loader's help too. */
-static void open_driver(void)
+/* By path, so that it is found without the loader's help too. Not by pthread_once: a thread that waited for it in the
+   constructor of a library would hold the loader's lock, which whoever runs it waits for. To open it twice is harmless. */
+static void *open_driver(void)
 {
+    static _Atomic(void *) library;
+    void *found = atomic_load(&library);
     char path[4096];
     Dl_info self;
     char *slash;
-    if (!dladdr((void *)open_driver, &self) || !self.dli_fname)
-        return;
+    if (found || !dladdr((void *)open_driver, &self) || !self.dli_fname)
+        return found;
     snprintf(path, sizeof path - 16, "%s", self.dli_fname);
     slash = strrchr(path, '/');
     if (!slash)
-        return;
+        return NULL;
     strcpy(slash + 1, "libcuda.so.1");
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    atomic_store(&library, found);
+    return found;
 }
 
 /* Stands in for a driver function that is not there: an installation without libcuda.so.1. */
@@ -32,9 +34,7 @@ static int absent(void)
 
 void *plm_rt_driver(const char *name)
 {
-    void *function;
-    pthread_once(&once, open_driver);
-    function = library ? dlsym(library, name) : NULL;
+    void *library = open_driver(), *function = library ? dlsym(library, name) : NULL;
     return function ? function : (void *)absent;
 }
 

@@ -1,8 +1,8 @@
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/lock.h"
 #include "shim/cudart/runtime.h"
 
 /*
@@ -11,13 +11,14 @@
  * PyTorch registers tens of thousands of kernels on import, so a registration is one insertion into a
  * hash table; images are looked at when a kernel of theirs is first launched, which keeps hundreds of
  * megabytes of code on disk. Look-ups take no lock: a table that has grown replaces the old one, which
- * is left to the readers that may still use it.
+ * is left to the readers that may still use it. What is opened or allocated on first use is done so without the lock
+ * too, by every thread that needs it; the first to be ready is heard, the others give theirs back.
  */
 
 struct binary {
     const void *image;
-    struct plm_module *module; /* opened on first use */
-    unsigned kernels;
+    _Atomic(struct plm_module *) module; /* opened on first use */
+    _Atomic unsigned kernels;
     struct binary *next;
 };
 
@@ -35,9 +36,10 @@ struct table {
     struct entry *entries[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plm_lock registration_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
+PLM_LOCK_JOINS(registration_lock)
 static _Atomic(struct table *) table;
-static struct binary *binaries;
+static _Atomic(struct binary *) binaries; /* the latest first; none is ever removed */
 
 static size_t slot(const struct table *t, const void *host)
 {
@@ -96,7 +98,7 @@ static void add(struct binary *binary, const void *host, const char *name, size_
 {
     struct table *t;
     struct entry *e;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&registration_lock);
     t = atomic_load(&table);
     if (!t || t->count * 2 > t->mask)
         t = grow(t);
@@ -108,30 +110,33 @@ static void add(struct binary *binary, const void *host, const char *name, size_
         e->size = size;
         put(t, e);
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&registration_lock);
 }
 
-/* With the lock held. NULL: not an image. */
+/* NULL: not an image. */
 static struct plm_module *open_module(struct binary *b)
 {
-    if (!b->module && plm_module_open(b->image, &b->module) == 0)
-        plm_module_expect(b->module, b->kernels, true);
-    return b->module;
+    struct plm_module *have = atomic_load_explicit(&b->module, memory_order_acquire), *module;
+    if (have || plm_module_open(b->image, &module))
+        return have;
+    plm_module_expect(module, atomic_load(&b->kernels), true);
+    if (atomic_compare_exchange_strong(&b->module, &have, module))
+        return module;
+    plm_module_close(module);
+    return have;
 }
 
 /* The code of everything that is registered, for a context that loads it all at once. */
 static uint64_t registered_code(const struct plm_card *card, uint64_t *guessed)
 {
     uint64_t sum = 0;
-    pthread_mutex_lock(&lock);
-    for (struct binary *b = binaries; b; b = b->next) {
+    for (struct binary *b = atomic_load(&binaries); b; b = b->next) {
         struct plm_module *module = open_module(b);
         bool portable = false;
         uint64_t bytes = module ? plm_module_code(module, card, &portable) : 0;
         sum += bytes;
         *guessed += portable ? bytes : 0;
     }
-    pthread_mutex_unlock(&lock);
     return sum;
 }
 
@@ -144,10 +149,9 @@ PLM_API void **__cudaRegisterFatBinary(void *image)
     if (!b)
         return NULL;
     b->image = image;
-    pthread_mutex_lock(&lock);
-    b->next = binaries;
-    binaries = b;
-    pthread_mutex_unlock(&lock);
+    b->next = atomic_load(&binaries);
+    while (!atomic_compare_exchange_weak(&binaries, &b->next, b))
+        ;
     if (!b->next)
         plm_footprint_registered(registered_code);
     return (void **)b;
@@ -175,7 +179,7 @@ PLM_API void __cudaRegisterFunction(void **binary, const char *host, char *devic
     (void)device_function, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     add((struct binary *)binary, host, name, 0);
     if (binary)
-        ((struct binary *)binary)->kernels++; /* one library is registered by one thread */
+        atomic_fetch_add_explicit(&((struct binary *)binary)->kernels, 1, memory_order_relaxed);
 }
 
 PLM_API void __cudaRegisterVar(void **binary, char *host, char *address, const char *name, int external, size_t size,
@@ -211,11 +215,10 @@ PLM_API void __cudaRegisterSurface(void **binary, const void *host, const void *
 static struct plm_kernel *open_kernel(struct entry *e)
 {
     struct plm_kernel *kernel = NULL;
-    pthread_mutex_lock(&lock);
-    if (open_module(e->binary))
-        plm_module_kernel(e->binary->module, e->name, &kernel);
-    atomic_store(&e->kernel, kernel);
-    pthread_mutex_unlock(&lock);
+    struct plm_module *module = e->binary ? open_module(e->binary) : NULL;
+    if (module)
+        plm_module_kernel(module, e->name, &kernel);
+    atomic_store(&e->kernel, kernel); /* of one name there is one kernel, whoever asks */
     return kernel;
 }
 
@@ -225,26 +228,28 @@ struct plm_kernel *plm_rt_kernel(const void *function)
     struct plm_kernel *kernel;
     if (!e)
         return (struct plm_kernel *)function; /* a kernel or driver function handle, which is one of ours */
-    kernel = atomic_load_explicit(&e->kernel, memory_order_relaxed);
+    kernel = atomic_load_explicit(&e->kernel, memory_order_acquire);
     return kernel ? kernel : open_kernel(e);
 }
 
 int plm_rt_symbol(const void *symbol, uint64_t *address, size_t *size)
 {
     struct entry *e = find(symbol);
-    int status = 0;
+    uint64_t have, at = 0;
     if (!e || !e->size)
         return PLM_RT_INVALID_SYMBOL;
-    pthread_mutex_lock(&lock);
-    if (!e->address) {
-        uint64_t at = 0;
-        status = plm_mem_alloc(plm_device_current(), e->size, &at);
-        e->address = at;
+    have = atomic_load(&e->address);
+    if (!have) {
+        if (plm_mem_alloc(plm_device_current(), e->size, &at))
+            return PLM_RT_MEMORY_ALLOCATION;
+        if (atomic_compare_exchange_strong(&e->address, &have, at))
+            have = at;
+        else
+            plm_mem_free(at);
     }
-    pthread_mutex_unlock(&lock);
-    *address = e->address;
+    *address = have;
     *size = e->size;
-    return status ? PLM_RT_MEMORY_ALLOCATION : PLM_RT_OK;
+    return PLM_RT_OK;
 }
 
 static int get_kernel(struct plm_kernel **kernel, const void *function)

@@ -1,13 +1,13 @@
 /* Versions, errors, the handle and its stream. */
 #include "shim/cudnn/dnn.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
 #include "device/footprint.h"
+#include "device/lock.h"
 
 /* Initial-exec keeps the access free of allocation in a library that is preloaded anyway. */
 static __thread const char *last_error __attribute__((tls_model("initial-exec")));
@@ -139,7 +139,8 @@ PLM_API int cudnnGetStream(struct plm_dnn_handle *handle, void **stream)
 }
 
 /* The log callback is remembered and never called: nothing here logs. */
-static pthread_mutex_t callback_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plm_lock callback_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
+PLM_LOCK_JOINS(callback_lock)
 static struct {
     unsigned mask;
     void *data, *function;
@@ -147,11 +148,11 @@ static struct {
 
 PLM_API int cudnnSetCallback(unsigned mask, void *data, void *function)
 {
-    pthread_mutex_lock(&callback_lock);
+    plm_lock_take(&callback_lock);
     callback.mask = mask;
     callback.data = data;
     callback.function = function;
-    pthread_mutex_unlock(&callback_lock);
+    plm_lock_give(&callback_lock);
     return PLM_DNN_OK;
 }
 
@@ -159,10 +160,10 @@ PLM_API int cudnnGetCallback(unsigned *mask, void **data, void **function)
 {
     if (!mask || !data || !function)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "an address for the callback is NULL");
-    pthread_mutex_lock(&callback_lock);
+    plm_lock_take(&callback_lock);
     *mask = callback.mask;
     *data = callback.data;
     *function = callback.function;
-    pthread_mutex_unlock(&callback_lock);
+    plm_lock_give(&callback_lock);
     return PLM_DNN_OK;
 }

@@ -2,12 +2,11 @@
  * cuFFT plans.
  *
  * A plan handle is a small integer: an index into a table that grows and is never freed. One lock
- * guards it; making plans is rare. Unless the program turned it off, making a plan allocates its work
+ * guards it; making plans is rare. Memory is taken and given back without the lock. Unless the program turned it off, making a plan allocates its work
  * area on the device, as the real library does, and destroying it gives it back.
  */
 #include "shim/cufft/plan.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +14,28 @@
 #include "device/calls.h"
 #include "device/device.h"
 #include "device/footprint.h"
+#include "device/lock.h"
 #include "record/writer.h"
 #include "device/shim.h"
 
 enum { PROPERTIES = 3 }; /* numbers 1 and 2 are documented */
 
+/* A work area on the device; the address is 0 if there is none. */
+struct area {
+    uint64_t address;
+    size_t bytes;
+    int device;
+};
+
 struct plan {
     bool used, manual; /* manual: the program provides the work area */
     size_t work;
-    uint64_t area;     /* device address of the area we allocated, else 0 */
-    size_t area_bytes;
-    int device;
+    struct area area;  /* what we allocated */
     int64_t property[PROPERTIES];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plm_lock plans_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
+PLM_LOCK_JOINS(plans_lock)
 static struct plan *plans;
 static int capacity;
 
@@ -39,26 +45,40 @@ static struct plan *plan_of(int handle)
     return handle >= 1 && handle < capacity && plans[handle].used ? &plans[handle] : NULL;
 }
 
-static void release_area(struct plan *plan)
+static void release_area(struct area area)
 {
-    if (!plan->area)
+    if (!area.address)
         return;
-    plm_mem_free(plan->area);
-    plm_footprint_range(plan->device, "cufft", 0, -2 * (int64_t)plan->area_bytes);
-    plan->area = 0;
+    plm_mem_free(area.address);
+    plm_footprint_range(area.device, "cufft", 0, -2 * (int64_t)area.bytes);
 }
 
 /* What is documented are the extremes: nothing, and as much as the data or, with large prime factors, more. */
-static int take_area(struct plan *plan)
+static int take_area(size_t bytes, struct area *out)
 {
-    plan->device = plm_device_current();
-    plan->area_bytes = plan->work;
-    if (plm_mem_library(plan->device, "cufft", plan->work, &plan->area)) {
-        plan->area = 0;
+    *out = (struct area){0, bytes, plm_device_current()};
+    if (plm_mem_library(out->device, "cufft", bytes, &out->address)) {
+        out->address = 0;
         return PLM_CUFFT_ALLOC_FAILED;
     }
-    plm_footprint_range(plan->device, "cufft", 0, 2 * (int64_t)plan->area_bytes);
+    plm_footprint_range(out->device, "cufft", 0, 2 * (int64_t)bytes);
     return PLM_CUFFT_SUCCESS;
+}
+
+/* Gives the plan another area and returns the one it had; the same area if there is no such plan. */
+static struct area swap_area(int handle, struct area area, bool *found)
+{
+    struct plan *plan;
+    struct area before = area;
+    plm_lock_take(&plans_lock);
+    plan = plan_of(handle);
+    if (plan) {
+        before = plan->area;
+        plan->area = area;
+    }
+    plm_lock_give(&plans_lock);
+    *found = plan != NULL;
+    return before;
 }
 
 PLM_API int cufftCreate(int *handle)
@@ -66,14 +86,14 @@ PLM_API int cufftCreate(int *handle)
     int found = 0;
     if (!handle)
         return PLM_CUFFT_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&plans_lock);
     for (int i = 1; i < capacity && !found; i++)
         found = plans[i].used ? 0 : i;
     if (!found) {
         int more = capacity ? capacity * 2 : 64;
         struct plan *grown = realloc(plans, (size_t)more * sizeof *plans);
         if (!grown) {
-            pthread_mutex_unlock(&lock);
+            plm_lock_give(&plans_lock);
             return PLM_CUFFT_ALLOC_FAILED;
         }
         memset(grown + capacity, 0, (size_t)(more - capacity) * sizeof *plans);
@@ -83,20 +103,22 @@ PLM_API int cufftCreate(int *handle)
     }
     plans[found] = (struct plan){.used = true};
     *handle = found;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&plans_lock);
     return PLM_CUFFT_SUCCESS;
 }
 
 PLM_API int cufftDestroy(int handle)
 {
     struct plan *plan;
-    pthread_mutex_lock(&lock);
+    struct area area = {0};
+    plm_lock_take(&plans_lock);
     plan = plan_of(handle);
     if (plan) {
-        release_area(plan);
+        area = plan->area;
         plan->used = false;
     }
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&plans_lock);
+    release_area(area);
     return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
 }
 
@@ -109,26 +131,37 @@ static void note(const struct plm_transform *transform)
         plm_record_config("fft", text);
 }
 
-static int make(int handle, const struct plm_transform *transform, size_t *work_size)
+/* Notes what the plan needs; *manual: the program provides it. */
+static int set_work(int handle, size_t work, bool *manual)
 {
     struct plan *plan;
+    plm_lock_take(&plans_lock);
+    plan = plan_of(handle);
+    if (plan) {
+        plan->work = work;
+        *manual = plan->manual;
+    }
+    plm_lock_give(&plans_lock);
+    return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
+}
+
+static int make(int handle, const struct plm_transform *transform, size_t *work_size)
+{
+    struct area area = {0};
+    bool manual, found;
     size_t work;
     int result = plm_transform_work(transform, &work);
 
+    if (!result)
+        result = set_work(handle, work, &manual);
     if (result)
         return result;
-    pthread_mutex_lock(&lock);
-    plan = plan_of(handle);
-    if (!plan)
-        result = PLM_CUFFT_INVALID_PLAN;
-    else {
-        release_area(plan);
-        plan->work = work;
-        plm_footprint_library(plm_device_current(), PLM_LIBRARY_CUFFT);
-        if (!plan->manual && work)
-            result = take_area(plan);
-    }
-    pthread_mutex_unlock(&lock);
+    release_area(swap_area(handle, area, &found));
+    plm_footprint_library(plm_device_current(), PLM_LIBRARY_CUFFT);
+    if (!manual && work)
+        result = take_area(work, &area);
+    if (!result)
+        release_area(swap_area(handle, area, &found)); /* one that another thread gave it meanwhile */
     if (!result)
         note(transform);
     if (!result && work_size)
@@ -263,34 +296,30 @@ PLM_API int cufftXtGetSizeMany(UNUSED int handle, int rank, int64_t *n, UNUSED i
 PLM_API int cufftGetSize(int handle, size_t *work_size)
 {
     struct plan *plan;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&plans_lock);
     plan = plan_of(handle);
     if (plan && work_size)
         *work_size = plan->work;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&plans_lock);
     return !plan ? PLM_CUFFT_INVALID_PLAN : work_size ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_VALUE;
 }
 
 PLM_API int cufftSetAutoAllocation(int handle, int automatic)
 {
     struct plan *plan;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&plans_lock);
     plan = plan_of(handle);
     if (plan)
         plan->manual = !automatic;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&plans_lock);
     return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
 }
 
 PLM_API int cufftSetWorkArea(int handle, UNUSED void *area)
 {
-    struct plan *plan;
-    pthread_mutex_lock(&lock);
-    plan = plan_of(handle);
-    if (plan)
-        release_area(plan);
-    pthread_mutex_unlock(&lock);
-    return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
+    bool found;
+    release_area(swap_area(handle, (struct area){0}, &found));
+    return found ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
 }
 
 /* Stores *value, or fetches into it; a NULL value resets. */
@@ -299,13 +328,13 @@ static int property(int handle, int id, int64_t *value, bool fetch)
     struct plan *plan;
     if (id < 1 || id >= PROPERTIES)
         return PLM_CUFFT_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&plans_lock);
     plan = plan_of(handle);
     if (plan && fetch)
         *value = plan->property[id];
     else if (plan)
         plan->property[id] = value ? *value : 0;
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&plans_lock);
     return plan ? PLM_CUFFT_SUCCESS : PLM_CUFFT_INVALID_PLAN;
 }
 

@@ -1,10 +1,10 @@
 /* The activity interface: attributes that are remembered, correlation stacks, buffers without records. */
 #include "shim/cupti/cupti.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "device/lock.h"
 #include "device/shim.h"
 
 enum { ATTRIBUTES = 32, KINDS = 8, DEPTH = 32 };
@@ -14,7 +14,8 @@ static struct {
     size_t size;
     unsigned char bytes[8];
 } attributes[ATTRIBUTES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plm_lock attributes_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
+PLM_LOCK_JOINS(attributes_lock)
 
 /* Documented defaults: buffers of 8 MiB per context, pools of 250 and 65,536 entries. */
 static uint64_t default_of(int attribute)
@@ -30,10 +31,10 @@ PLM_API int cuptiActivitySetAttribute(int attribute, const size_t *size, const v
         return PLM_CUPTI_INVALID_PARAMETER;
     if (*size > sizeof attributes[0].bytes)
         return PLM_CUPTI_PARAMETER_SIZE;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&attributes_lock);
     attributes[attribute].size = *size;
     memcpy(attributes[attribute].bytes, value, *size);
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&attributes_lock);
     return PLM_CUPTI_OK;
 }
 
@@ -43,12 +44,12 @@ PLM_API int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
     size_t length;
     if (attribute < 0 || attribute >= ATTRIBUTES || !size || !value)
         return PLM_CUPTI_INVALID_PARAMETER;
-    pthread_mutex_lock(&lock);
+    plm_lock_take(&attributes_lock);
     known = default_of(attribute);
     length = attributes[attribute].size;
     if (length)
         memcpy(&known, attributes[attribute].bytes, length);
-    pthread_mutex_unlock(&lock);
+    plm_lock_give(&attributes_lock);
     if (!length)
         length = *size < sizeof known ? *size : sizeof known;
     if (*size < length)
