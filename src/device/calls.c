@@ -21,7 +21,7 @@ static _Atomic int detail;
 static int read_detail(void)
 {
     const char *record = getenv("PLIMSOLL_RECORD"), *level = getenv("PLIMSOLL_DETAIL");
-    int found = !record || !*record || (level && !strcmp(level, "low")) ? DETAIL_LOW : DETAIL_FULL;
+    int found = record && *record && (!level || !strcmp(level, "full")) ? DETAIL_FULL : DETAIL_LOW;
     atomic_store_explicit(&detail, found, memory_order_relaxed); /* threads that race read the same */
     return found;
 }

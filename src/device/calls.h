@@ -3,7 +3,7 @@
  * what memory it hands to libraries. docs/record.md has the events. The shims call these once a call is
  * accepted.
  *
- * Any thread; no lock and no allocation but for a kernel's first launch. With PLIMSOLL_DETAIL=low only tags are
+ * Any thread; no lock and no allocation but for a kernel's first launch. With PLIMSOLL_DETAIL=low or off only tags are
  * recorded, without a record nothing. Never fails. Counting a launch (plm_launch) is the caller's.
  *
  * `run` is false if the stream captures: the event then names the graph that it became a part of.

@@ -73,14 +73,14 @@ static void call_everything(void)
 }
 
 /* The level is read once, so in a child and before anything else. */
-static void low_detail_keeps_the_tags(void **state)
+static void only_tags_at(const char *level)
 {
     struct unit_event events[8];
+    const char *path = unit_path(level);
     int status;
     pid_t pid;
-    (void)state;
-    unit_record(unit_path("low.plm"));
-    setenv("PLIMSOLL_DETAIL", "low", 1);
+    unit_record(path);
+    setenv("PLIMSOLL_DETAIL", level, 1);
     pid = fork();
     if (!pid) {
         call_everything();
@@ -89,11 +89,18 @@ static void low_detail_keeps_the_tags(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     unsetenv("PLIMSOLL_DETAIL");
-    assert_int_equal(unit_calls(unit_path("low.plm"), events, COUNT(events)), 2);
+    assert_int_equal(unit_calls(path, events, COUNT(events)), 2);
     assert_int_equal(events[0].type, PLM_EV_TAG);
     assert_int_equal(events[0].word[1], PLM_CATEGORY_COMMUNICATION);
     assert_int_equal(events[1].type, PLM_EV_TAG);
     assert_int_equal(events[1].word[1], PLM_CATEGORY_INPUTS);
+}
+
+static void less_detail_keeps_the_tags(void **state)
+{
+    (void)state;
+    only_tags_at("low");
+    only_tags_at("off");
     unit_record(unit_path("calls.plm"));
 }
 
@@ -499,7 +506,7 @@ static void forked_child(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_detail_keeps_the_tags),
+        cmocka_unit_test(less_detail_keeps_the_tags),
         cmocka_unit_test(full_detail_records_them_all),
         cmocka_unit_test(launch_words),
         cmocka_unit_test(elements),
