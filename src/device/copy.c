@@ -71,8 +71,9 @@ void plm_copy(void *dst, const void *src, size_t bytes)
 
 void plm_copy_2d(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height)
 {
-    if (dst_pitch == width && src_pitch == width) {
-        plm_copy(dst, src, width * height);
+    size_t bytes;
+    if (dst_pitch == width && src_pitch == width && !__builtin_mul_overflow(width, height, &bytes)) {
+        plm_copy(dst, src, bytes);
         return;
     }
     for (size_t row = 0; row < height; row++)
@@ -81,10 +82,10 @@ void plm_copy_2d(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
 
 void plm_fill(void *dst, uint64_t pattern, unsigned pattern_bytes, size_t count)
 {
-    size_t bytes = count * pattern_bytes;
+    size_t bytes;
     enum side to;
 
-    if (!bytes)
+    if (__builtin_mul_overflow(count, pattern_bytes, &bytes) || !bytes)
         return;
     to = side_of(dst, bytes);
     if (to == SIDE_VOID)

@@ -156,6 +156,9 @@ static void check_box(const char *name)
     cu_expect(at, cu_text + 4, 2);
     cu_expect(at + 64, cu_text + 6, 2);
     cu_expect(at + 4 * 64, cu_text + 8, 2);
+    b.width = b.src.pitch = b.dst.pitch = 1ull << 33;
+    b.height = 1ull << 31;
+    CHECK(BY(name, (const void *, void *), (&b, NULL)) == INVALID_VALUE);
     cu_release(at);
 }
 CHECKED(cuMemcpy3D_v2, check_box)
@@ -183,6 +186,7 @@ static void check_set(const char *name)
     cu_expect(at + 8 + 2 * size, size == 1 ? pattern + 3 : pattern, size);
     cu_expect(at + 8 + 3 * size, "\0\0\0\0", size);
     CHECK(BY(name, (address, unsigned, size_t, void *), (64, 0, 3, NULL)) == INVALID_VALUE);
+    CHECK(size == 1 || BY(name, (address, unsigned, size_t, void *), (at, 0, SIZE_MAX, NULL)) == INVALID_VALUE);
     cu_release(at);
 }
 CHECKED(cuMemsetD8_v2, check_set)
@@ -205,6 +209,8 @@ static void check_set_2d(const char *name)
     CHECK(BY(name, (address, size_t, unsigned, size_t, size_t, void *), (at, 64, 0x55, 2, 3, NULL)) == 0);
     cu_expect(at + 2 * 64 + size, "\x55\0\0\0", size);
     cu_expect(at + 2 * size, "\0\0\0\0", size);
+    CHECK(BY(name, (address, size_t, unsigned, size_t, size_t, void *), (at, 0, 0x55, 1ull << 33, 1ull << 31, NULL)) ==
+          INVALID_VALUE);
     cu_release(at);
 }
 CHECKED(cuMemsetD2D8_v2, check_set_2d)

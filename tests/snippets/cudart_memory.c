@@ -60,6 +60,9 @@ SNIPPET(cudaMallocPitch)
     CHECK(pitch == 1024);
     rt_free(at);
     CHECK(RT(cudaMallocPitch, (void **, size_t *, size_t, size_t), (&at, NULL, 1000, 10)) == INVALID_VALUE);
+    CHECK(RT(cudaMallocPitch, (void **, size_t *, size_t, size_t), (&at, &pitch, 1ull << 33, 1ull << 31)) ==
+          OUT_OF_MEMORY);
+    CHECK(RT(cudaMallocPitch, (void **, size_t *, size_t, size_t), (&at, &pitch, SIZE_MAX, 1)) == OUT_OF_MEMORY);
 }
 
 struct extent {
@@ -75,6 +78,11 @@ SNIPPET(cudaMalloc3D)
     CHECK(RT(cudaMalloc3D, (void *, struct extent), (&out, (struct extent){1000, 10, 3})) == 0);
     CHECK(out.at && out.pitch == 1024 && out.width == 1000 && out.height == 10);
     rt_free(out.at);
+    CHECK(RT(cudaMalloc3D, (void *, struct extent), (&out, (struct extent){1ull << 33, 1ull << 31, 1})) ==
+          OUT_OF_MEMORY);
+    CHECK(RT(cudaMalloc3D, (void *, struct extent), (&out, (struct extent){512, 1ull << 33, 1ull << 31})) ==
+          OUT_OF_MEMORY);
+    CHECK(RT(cudaMalloc3D, (void *, struct extent), (&out, (struct extent){SIZE_MAX, 1, 1})) == OUT_OF_MEMORY);
 }
 
 /* ---- the host's memory ---- */
@@ -238,6 +246,7 @@ SNIPPET(cudaMallocAsync)
     CHECK(RT(cudaMallocAsync, (void **, size_t, void *), (&at, MIB, stream)) == 0 && at);
     CHECK(RT(cudaFreeAsync, (void *, void *), (at, stream)) == 0);
     CHECK(RT(cudaMallocAsync, (void **, size_t, void *), (NULL, MIB, stream)) == INVALID_VALUE);
+    CHECK(RT(cudaMallocAsync, (void **, size_t, void *), (&at, SIZE_MAX - 1023, stream)) == OUT_OF_MEMORY);
     rt_stream_destroy(stream);
 }
 
@@ -367,6 +376,8 @@ SNIPPET(cudaMemcpy2D)
     void *at = rt_malloc(12);
     CHECK(RT(cudaMemcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int), (at, 4, rows, 8, 4, 3, 1)) ==
           0);
+    CHECK(RT(cudaMemcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int),
+             (at, 1ull << 33, rows, 1ull << 33, 1ull << 33, 1ull << 31, 1)) == INVALID_VALUE);
     CHECK(RT(cudaMemcpy, (void *, const void *, size_t, int), (out, at, sizeof out, 2)) == 0);
     CHECK(!memcmp(out, "abcdefghijkl", 12));
     rt_free(at);
@@ -378,6 +389,8 @@ SNIPPET(cudaMemcpy2DAsync)
     void *at = rt_malloc(12);
     CHECK(RT(cudaMemcpy2DAsync, (void *, size_t, const void *, size_t, size_t, size_t, int, void *),
              (at, 4, rows, 8, 4, 3, 1, NULL)) == 0);
+    CHECK(RT(cudaMemcpy2DAsync, (void *, size_t, const void *, size_t, size_t, size_t, int, void *),
+             (at, 1ull << 33, rows, 1ull << 33, 1ull << 33, 1ull << 31, 1, NULL)) == INVALID_VALUE);
     CHECK(RT(cudaMemcpy, (void *, const void *, size_t, int), (out, at, sizeof out, 2)) == 0);
     CHECK(!memcmp(out, "abcdefghijkl", 12));
     rt_free(at);
@@ -426,6 +439,8 @@ SNIPPET(cudaMemset2D)
     void *at = rt_malloc(16);
     CHECK(RT(cudaMemset, (void *, int, size_t), (at, '.', 8)) == 0);
     CHECK(RT(cudaMemset2D, (void *, size_t, int, size_t, size_t), (at, 4, 'z', 2, 2)) == 0);
+    CHECK(RT(cudaMemset2D, (void *, size_t, int, size_t, size_t), (at, 4, 'z', 1ull << 33, 1ull << 31)) ==
+          INVALID_VALUE);
     check_bytes(at, "zz..zz..");
     rt_free(at);
 }
@@ -435,6 +450,8 @@ SNIPPET(cudaMemset2DAsync)
     void *at = rt_malloc(16);
     CHECK(RT(cudaMemset, (void *, int, size_t), (at, '.', 8)) == 0);
     CHECK(RT(cudaMemset2DAsync, (void *, size_t, int, size_t, size_t, void *), (at, 4, 'z', 3, 2, NULL)) == 0);
+    CHECK(RT(cudaMemset2DAsync, (void *, size_t, int, size_t, size_t, void *),
+             (at, 4, 'z', 1ull << 33, 1ull << 31, NULL)) == INVALID_VALUE);
     check_bytes(at, "zzz.zzz.");
     rt_free(at);
 }

@@ -43,6 +43,9 @@ SNIPPET(cudnnGetFilterSizeInBytes)
     P f = dnn_filter(8, 4, 3, 2);
     CHECK(CALL(int, cudnnGetFilterSizeInBytes, (P, size_t *), (f, &bytes)) == 0 && bytes == 8 * 4 * 3 * 2 * 4);
     dnn_drop("FilterDescriptor", f);
+    f = dnn_filter(1 << 16, 1 << 16, 1 << 16, 1 << 16); /* 2^64 elements */
+    CHECK(CALL(int, cudnnGetFilterSizeInBytes, (P, size_t *), (f, &bytes)) == 0 && bytes > 1ull << 50);
+    dnn_drop("FilterDescriptor", f);
 }
 
 static P pooling(void)

@@ -70,6 +70,9 @@ SNIPPET(cudnnGetTensorSizeInBytes)
     P t = dnn_tensor(9, 2, 3, 4, 5);
     CHECK(CALL(int, cudnnGetTensorSizeInBytes, (P, size_t *), (t, &bytes)) == 0 && bytes == 240);
     dnn_drop("TensorDescriptor", t);
+    t = dnn_tensor(0, 1 << 16, 1 << 16, 1 << 16, 1 << 16); /* 2^64 elements */
+    CHECK(CALL(int, cudnnGetTensorSizeInBytes, (P, size_t *), (t, &bytes)) == 0);
+    dnn_drop("TensorDescriptor", t);
 }
 
 static P transform(int direction)

@@ -237,28 +237,30 @@ COMPRESSED(cusparseCreateConstCsc, cusparseConstCscGet, CSC)
 COORDINATES(cusparseCreateCoo, cusparseCooGet)
 COORDINATES(cusparseCreateConstCoo, cusparseConstCooGet)
 
-#define BLOCKED(Create, Get)                                                                 \
-    static void check_##Get(void)                                                            \
-    {                                                                                        \
-        void *d = NULL, *c = NULL, *v = NULL;                                                \
-        int64_t rows = -1, cols = -1, block = -1, ell = -1;                                  \
-        int index = -1, base = -1, type = -1;                                                \
-        CHECK(CALL(int, Create, (P *, I, I, I, I, P, P, int, int, int),                      \
-                   (&d, ROWS, COLS, 16, 64, A, B, INDEX_32I, ONE_BASED, R_64F)) == OK);      \
-        CHECK(CALL(int, Get, (P, I *, I *, I *, I *, P *, P *, int *, int *, int *),         \
-                   (d, &rows, &cols, &block, &ell, &c, &v, &index, &base, &type)) == OK);    \
-        CHECK(rows == ROWS && cols == COLS && block == 16 && ell == 64 && c == A && v == B); \
-        CHECK(index == INDEX_32I && base == ONE_BASED && type == R_64F);                     \
-        sparse_check_size(d, BLOCKED_ELL, ROWS, COLS, ROWS * 64);                            \
-        CALL(int, cusparseDestroySpMat, (P), (d));                                           \
-    }                                                                                        \
-    SNIPPET(Create)                                                                          \
-    {                                                                                        \
-        check_##Get();                                                                       \
-    }                                                                                        \
-    SNIPPET(Get)                                                                             \
-    {                                                                                        \
-        check_##Get();                                                                       \
+#define BLOCKED(Create, Get)                                                                                   \
+    static void check_##Get(void)                                                                              \
+    {                                                                                                          \
+        void *d = NULL, *c = NULL, *v = NULL;                                                                  \
+        int64_t rows = -1, cols = -1, block = -1, ell = -1;                                                    \
+        int index = -1, base = -1, type = -1;                                                                  \
+        CHECK(CALL(int, Create, (P *, I, I, I, I, P, P, int, int, int),                                        \
+                   (&d, ROWS, COLS, 16, 64, A, B, INDEX_32I, ONE_BASED, R_64F)) == OK);                        \
+        CHECK(CALL(int, Get, (P, I *, I *, I *, I *, P *, P *, int *, int *, int *),                           \
+                   (d, &rows, &cols, &block, &ell, &c, &v, &index, &base, &type)) == OK);                      \
+        CHECK(rows == ROWS && cols == COLS && block == 16 && ell == 64 && c == A && v == B);                   \
+        CHECK(index == INDEX_32I && base == ONE_BASED && type == R_64F);                                       \
+        sparse_check_size(d, BLOCKED_ELL, ROWS, COLS, ROWS * 64);                                              \
+        CALL(int, cusparseDestroySpMat, (P), (d));                                                             \
+        CHECK(CALL(int, Create, (P *, I, I, I, I, P, P, int, int, int),                                        \
+                   (&d, INT64_MAX, COLS, 16, INT64_MAX, A, B, INDEX_32I, ONE_BASED, R_64F)) == INVALID_VALUE); \
+    }                                                                                                          \
+    SNIPPET(Create)                                                                                            \
+    {                                                                                                          \
+        check_##Get();                                                                                         \
+    }                                                                                                          \
+    SNIPPET(Get)                                                                                               \
+    {                                                                                                          \
+        check_##Get();                                                                                         \
     }
 BLOCKED(cusparseCreateBlockedEll, cusparseBlockedEllGet)
 BLOCKED(cusparseCreateConstBlockedEll, cusparseConstBlockedEllGet)

@@ -74,11 +74,14 @@ static int check(const struct copy_3d *copy, struct place *src, struct place *ds
 static int copy_box(const struct copy_3d *copy, bool in_stream, struct plm_stream *stream)
 {
     struct place src, dst;
+    size_t bytes;
     bool run = true;
     int device, status;
 
     if (!copy->width || !copy->height || !copy->depth)
         return 0;
+    if (__builtin_mul_overflow(copy->width, copy->height, &bytes) || __builtin_mul_overflow(bytes, copy->depth, &bytes))
+        return PLM_CU_INVALID_VALUE;
     status = check(copy, &src, &dst);
     if (status == 0)
         status = in_stream ? plm_cu_device(&device) : plm_cu_blocking(&device);
@@ -86,8 +89,7 @@ static int copy_box(const struct copy_3d *copy, bool in_stream, struct plm_strea
         status = plm_cu_enqueue(stream, PLM_NODE_MEMCPY, &run);
     if (status)
         return status;
-    plm_call_copy((void *)dst.start, (const void *)src.start, copy->width * copy->height * copy->depth, in_stream,
-                  stream, run);
+    plm_call_copy((void *)dst.start, (const void *)src.start, bytes, in_stream, stream, run);
     for (size_t z = 0; run && z < copy->depth; z++)
         plm_copy_2d((void *)(dst.start + z * dst.slice), dst.pitch, (const void *)(src.start + z * src.slice),
                     src.pitch, copy->width, copy->height);

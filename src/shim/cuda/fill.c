@@ -12,9 +12,12 @@ struct fill {
 
 static int fill(const struct fill *f, bool in_stream, struct plm_stream *stream)
 {
+    size_t bytes;
     bool run = true;
     int device, status;
 
+    if (__builtin_mul_overflow(f->width, f->element, &bytes) || __builtin_mul_overflow(bytes, f->height, &bytes))
+        return PLM_CU_INVALID_VALUE;
     if (f->address % f->element || (f->height > 1 && f->pitch % f->element))
         return PLM_CU_INVALID_VALUE;
     if (f->width && f->height && plm_mem_query((const void *)f->address).kind == PLM_MEM_NONE)
@@ -24,7 +27,7 @@ static int fill(const struct fill *f, bool in_stream, struct plm_stream *stream)
         status = plm_cu_enqueue(stream, PLM_NODE_MEMSET, &run);
     if (status)
         return status;
-    plm_call_fill((void *)f->address, f->width * f->height * f->element, in_stream, stream, run);
+    plm_call_fill((void *)f->address, bytes, in_stream, stream, run);
     for (size_t row = 0; run && f->width && row < f->height; row++)
         plm_fill((void *)(f->address + row * f->pitch), f->value, f->element, f->width);
     return 0;

@@ -18,6 +18,12 @@ static int queue(struct plm_stream *stream, enum plm_node_type type, bool *run)
     return plm_rt_stream(plm_stream_enqueue(stream, type, run));
 }
 
+/* Bytes of a rectangle; more than a size can express is no rectangle in memory. */
+static int area(size_t width, size_t height, size_t *bytes)
+{
+    return __builtin_mul_overflow(width, height, bytes) ? plm_rt(PLM_RT_INVALID_VALUE) : PLM_RT_OK;
+}
+
 PLM_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
 {
     int status = synchronous();
@@ -58,11 +64,14 @@ PLM_API int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int 
 PLM_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
                          int kind)
 {
-    int status = synchronous();
+    size_t bytes;
+    int status = area(width, height, &bytes);
     (void)kind;
+    if (!status)
+        status = synchronous();
     if (status)
         return status;
-    plm_call_copy(dst, src, width * height, false, NULL, true);
+    plm_call_copy(dst, src, bytes, false, NULL, true);
     plm_copy_2d(dst, dst_pitch, src, src_pitch, width, height);
     return PLM_RT_OK;
 }
@@ -70,12 +79,15 @@ PLM_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t sr
 PLM_API int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                               size_t height, int kind, struct plm_stream *stream)
 {
+    size_t bytes;
     bool run;
-    int status = queue(stream, PLM_NODE_MEMCPY, &run);
+    int status = area(width, height, &bytes);
     (void)kind;
+    if (!status)
+        status = queue(stream, PLM_NODE_MEMCPY, &run);
     if (status)
         return status;
-    plm_call_copy(dst, src, width * height, true, stream, run);
+    plm_call_copy(dst, src, bytes, true, stream, run);
     if (run)
         plm_copy_2d(dst, dst_pitch, src, src_pitch, width, height);
     return PLM_RT_OK;
@@ -162,10 +174,13 @@ static void fill_rows(void *dst, size_t pitch, int value, size_t width, size_t h
 
 PLM_API int cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
-    int status = synchronous();
+    size_t bytes;
+    int status = area(width, height, &bytes);
+    if (!status)
+        status = synchronous();
     if (status)
         return status;
-    plm_call_fill(dst, width * height, false, NULL, true);
+    plm_call_fill(dst, bytes, false, NULL, true);
     fill_rows(dst, pitch, value, width, height);
     return PLM_RT_OK;
 }
@@ -173,11 +188,14 @@ PLM_API int cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_
 PLM_API int cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
                               struct plm_stream *stream)
 {
+    size_t bytes;
     bool run;
-    int status = queue(stream, PLM_NODE_MEMSET, &run);
+    int status = area(width, height, &bytes);
+    if (!status)
+        status = queue(stream, PLM_NODE_MEMSET, &run);
     if (status)
         return status;
-    plm_call_fill(dst, width * height, true, stream, run);
+    plm_call_fill(dst, bytes, true, stream, run);
     if (run)
         fill_rows(dst, pitch, value, width, height);
     return PLM_RT_OK;

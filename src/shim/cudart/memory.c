@@ -41,14 +41,20 @@ PLM_API int cudaMallocManaged(void **pointer, size_t size, unsigned flags)
     return plm_rt_device(status);
 }
 
-enum { PITCH_ALIGN = 512 };
+/* Rows of `width` bytes, each at a multiple of 512. What no size can express is more than any card has. */
+static int alloc_rows(void **pointer, size_t *pitch, size_t width, size_t rows)
+{
+    enum { PITCH_ALIGN = 512 };
+    size_t row = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN, bytes;
+    if (row < width || __builtin_mul_overflow(row, rows, &bytes))
+        return plm_rt(PLM_RT_MEMORY_ALLOCATION);
+    *pitch = row;
+    return cudaMalloc(pointer, bytes);
+}
 
 PLM_API int cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
-    if (!pitch)
-        return plm_rt(PLM_RT_INVALID_VALUE);
-    *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
-    return cudaMalloc(pointer, *pitch * height);
+    return pointer && pitch ? alloc_rows(pointer, pitch, width, height) : plm_rt(PLM_RT_INVALID_VALUE);
 }
 
 struct pitched {
@@ -61,12 +67,14 @@ struct extent {
 
 PLM_API int cudaMalloc3D(struct pitched *out, struct extent extent)
 {
+    size_t rows;
     if (!out)
         return plm_rt(PLM_RT_INVALID_VALUE);
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return plm_rt(PLM_RT_MEMORY_ALLOCATION);
     out->width = extent.width;
     out->height = extent.height;
-    out->pitch = (extent.width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
-    return cudaMalloc(&out->pointer, out->pitch * extent.height * extent.depth);
+    return alloc_rows(&out->pointer, &out->pitch, extent.width, rows);
 }
 
 /* ---- host memory ---- */

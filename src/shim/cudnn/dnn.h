@@ -79,6 +79,8 @@ int plm_dnn_fail(int status, const char *why);
 /* Bytes of that many elements, packed. 0 for an unknown type. */
 uint64_t plm_dnn_bytes(int type, uint64_t elements);
 
+/* Elements of an array of these sizes; 2^53, which no card holds, if there are more: times what one takes still fits. */
+uint64_t plm_dnn_product(const int *size, int dims);
 uint64_t plm_dnn_tensor_elements(const struct plm_dnn_tensor *tensor);
 
 /* Sets sizes and packed strides in the order of the format. False if there are too many dimensions. */

@@ -59,11 +59,8 @@ PLM_API int cudnnGetFilter4dDescriptor(const struct plm_dnn_filter *filter, int 
 
 PLM_API int cudnnGetFilterSizeInBytes(const struct plm_dnn_filter *filter, size_t *bytes)
 {
-    uint64_t elements = 1;
     if (!filter || !bytes)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the filter descriptor or the size's address is NULL");
-    for (int i = 0; i < filter->dims; i++)
-        elements *= (uint64_t)filter->size[i];
-    *bytes = filter->dims ? plm_dnn_bytes(filter->type, elements) : 0;
+    *bytes = plm_dnn_bytes(filter->type, plm_dnn_product(filter->size, filter->dims));
     return PLM_DNN_OK;
 }

@@ -32,17 +32,26 @@ uint64_t plm_dnn_bytes(int type, uint64_t elements)
     return (elements * type_bits[type] + 7) / 8;
 }
 
+uint64_t plm_dnn_product(const int *size, int dims)
+{
+    const uint64_t most = 1ull << 53;
+    uint64_t elements = dims > 0;
+    for (int i = 0; i < dims; i++) {
+        if (size[i] <= 0)
+            return 0;
+        elements = elements > most / (uint64_t)size[i] ? most : elements * (uint64_t)size[i];
+    }
+    return elements;
+}
+
 uint64_t plm_dnn_tensor_elements(const struct plm_dnn_tensor *tensor)
 {
-    uint64_t elements = tensor && tensor->dims ? 1 : 0;
-    for (int i = 0; tensor && i < tensor->dims; i++)
-        elements *= (uint64_t)tensor->size[i];
-    return elements;
+    return tensor ? plm_dnn_product(tensor->size, tensor->dims) : 0;
 }
 
 bool plm_dnn_tensor_packed(struct plm_dnn_tensor *tensor, int type, int format, int dims, const int *size)
 {
-    int stride = 1;
+    unsigned stride = 1; /* of a tensor with more than 2^31 elements nobody asks for the last one */
     if (dims < 1 || dims > PLM_DNN_DIMS)
         return false;
     tensor->type = type;
@@ -50,13 +59,13 @@ bool plm_dnn_tensor_packed(struct plm_dnn_tensor *tensor, int type, int format, 
     memcpy(tensor->size, size, (size_t)dims * sizeof *size);
     if (format == PLM_DNN_NHWC && dims > 1) {
         tensor->stride[1] = 1;
-        stride = size[1];
+        stride = (unsigned)size[1];
     }
     for (int i = dims - 1; i >= 0; i--) {
         if (format == PLM_DNN_NHWC && i == 1)
             continue;
-        tensor->stride[i] = stride;
-        stride *= size[i];
+        tensor->stride[i] = (int)stride;
+        stride *= (unsigned)size[i];
     }
     return true;
 }

@@ -89,6 +89,13 @@ CREATE_COO(cusparseCreateConstCoo)
 CREATE_BSR(cusparseCreateBsr)
 CREATE_BSR(cusparseCreateConstBsr)
 
+/* Negative, which no create function accepts, if a number cannot hold it. */
+static int64_t ell_values(int64_t rows, int64_t ell_cols)
+{
+    int64_t values;
+    return __builtin_mul_overflow(rows, ell_cols, &values) ? -1 : values;
+}
+
 #define CREATE_BLOCKED_ELL(Name)                                                                          \
     PLM_API int Name(struct plm_spmat **out, int64_t rows, int64_t cols, int64_t block, int64_t ell_cols, \
                      void *col_indices, void *values, int index_type, int base, int value_type)           \
@@ -96,7 +103,7 @@ CREATE_BSR(cusparseCreateConstBsr)
         return spmat_create(out, (struct plm_spmat){.format = SPARSE_BLOCKED_ELL,                         \
                                                     .rows = rows,                                         \
                                                     .cols = cols,                                         \
-                                                    .nnz = rows * ell_cols,                               \
+                                                    .nnz = ell_values(rows, ell_cols),                    \
                                                     .block_rows = block,                                  \
                                                     .block_cols = block,                                  \
                                                     .ell_cols = ell_cols,                                 \
