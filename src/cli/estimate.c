@@ -215,8 +215,7 @@ static int answer(const struct request *r, const struct question *q)
     struct plm_comparison comparison;
     struct plm_error error;
     int status, result;
-    if (plm_compare(&q->captured.capture, &options, &comparison, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    plm_compare(&q->captured.capture, &options, &comparison);
     result = verdict(&comparison);
     if (!comparison.answered && comparison.rows == 1 && !r->json) {
         char text[300];

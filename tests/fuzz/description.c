@@ -10,8 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct plm_card card = {.id = "card", .memory_usable = 8ull << 30, .sms = 10};
-    const struct plm_question question = {
-        .card = &card, .usable = 8ull << 30, .context = 1 << 20, .gpus = 4, .nodes = 2, .tensor_parallel = 2};
+    const struct plm_question question = {.card = &card, .usable = 8ull << 30, .context = 1 << 20};
     struct plm_error error = {0};
     struct plm_description *d = NULL;
     if (plm_description_parse("input", (const char *)data, size, &d, &error)) {
@@ -20,11 +19,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     for (size_t i = 0; i < plm_method_count; i++) {
-        const struct plm_capture capture = {.description = d};
-        struct plm_answer answer;
-        if (plm_method_ask(&plm_methods[i], &capture, &question, &answer) == 0 && answer.state != PLM_ANSWERED &&
-            !answer.note[0])
+        const struct plm_capture capture = {.description = d, .gpus = 4, .nodes = 2, .tensor_parallel = 2};
+        struct plm_inquiry inquiry = plm_inquiry_open(&plm_methods[i], &capture);
+        struct plm_answer answer = plm_inquiry_ask(&inquiry, &question);
+        if (answer.state != PLM_ANSWERED && !answer.note[0])
             abort(); /* a reason that is not told */
+        plm_inquiry_close(&inquiry);
     }
     plm_description_free(d);
     return 0;

@@ -18,10 +18,11 @@ static void check(const struct plm_trace *t, enum plm_xmem_variant variant, uint
     struct plm_error error = {0};
     struct plm_xmem_result r;
 
-    if (plm_xmem_estimate(t, variant, limit, &r, &error)) {
+    if (plm_xmem_estimate(t, variant, &r, &error)) {
         must(error.text[0] && !strchr(error.text, '\n'));
         return;
     }
+    plm_xmem_limit(&r, limit);
     must(r.reserved >= r.peak_reserved && r.peak_reserved >= r.allocated);
     must(!r.oom || r.oom_reserved <= limit);
     must(r.oom || r.reserved <= limit || r.oom_reserved <= limit);

@@ -368,16 +368,18 @@ static const struct plm_card known_card = {.id = "known", .bandwidth_gbs = 448, 
 static struct plm_answer schedtune(const struct plm_forest *forest, const char *text, const struct plm_card *card,
                                    uint64_t context)
 {
-    const struct plm_question question = {
-        .card = card, .usable = 2 * GIB, .context = context, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
+    const struct plm_question question = {.card = card, .usable = 2 * GIB, .context = context};
     struct plm_description *d = NULL;
     struct plm_capture capture = {.forest = forest};
+    struct plm_inquiry inquiry;
     struct plm_error error;
     struct plm_answer answer;
     if (plm_description_parse("job.json", text, strlen(text), &d, &error))
         fail_msg("%s", error.text);
     capture.description = d;
-    assert_int_equal(plm_method_ask(plm_method_find("schedtune"), &capture, &question, &answer), 0);
+    inquiry = plm_inquiry_open(plm_method_find("schedtune"), &capture);
+    answer = plm_inquiry_ask(&inquiry, &question);
+    plm_inquiry_close(&inquiry);
     plm_description_free(d);
     return answer;
 }

@@ -24,15 +24,23 @@ static struct plm_description *describe(const char *text)
     return d;
 }
 
+static struct plm_answer ask_one(const struct plm_method *method, const struct plm_capture *capture,
+                                 const struct plm_question *question)
+{
+    struct plm_inquiry inquiry;
+    struct plm_answer answer;
+    assert_non_null(method);
+    inquiry = plm_inquiry_open(method, capture);
+    answer = plm_inquiry_ask(&inquiry, question);
+    plm_inquiry_close(&inquiry);
+    return answer;
+}
+
 static struct plm_answer ask_on(const char *method, const struct plm_description *d, int gpus, int tensor_parallel)
 {
-    const struct plm_capture capture = {.description = d};
-    const struct plm_question question = {
-        .card = &card, .usable = 8 * GIB, .gpus = gpus, .nodes = 1, .tensor_parallel = tensor_parallel};
-    struct plm_answer answer;
-    assert_non_null(plm_method_find(method));
-    assert_int_equal(plm_method_ask(plm_method_find(method), &capture, &question, &answer), 0);
-    return answer;
+    const struct plm_capture capture = {.description = d, .gpus = gpus, .nodes = 1, .tensor_parallel = tensor_parallel};
+    const struct plm_question question = {.card = &card, .usable = 8 * GIB};
+    return ask_one(plm_method_find(method), &capture, &question);
 }
 
 static struct plm_answer ask(const char *method, const char *text)
@@ -296,12 +304,12 @@ static void test_virtual(void **state)
     struct plm_question question = {.card = &card, .usable = 200 * MIB, .context = 60 * MIB};
     struct plm_answer a;
     (void)state;
-    assert_int_equal(plm_method_ask(plm_method_find("virtual"), &capture, &question, &a), 0);
+    a = ask_one(plm_method_find("virtual"), &capture, &question);
     assert_int_equal(a.state, PLM_ANSWERED);
     assert_int_equal(a.bytes, 120 * MIB);
     assert_false(a.oom);
     question.context = 90 * MIB;
-    assert_int_equal(plm_method_ask(plm_method_find("virtual"), &capture, &question, &a), 0);
+    a = ask_one(plm_method_find("virtual"), &capture, &question);
     assert_true(a.oom);
     plm_job_free(job);
 }
@@ -361,7 +369,7 @@ static void test_missing(void **state)
     struct plm_answer a;
     (void)state;
     for (size_t i = 0; i < plm_method_count; i++) {
-        assert_int_equal(plm_method_ask(&plm_methods[i], &nothing, &question, &a), 0);
+        a = ask_one(&plm_methods[i], &nothing, &question);
         assert_int_equal(a.state, PLM_UNANSWERED);
         assert_contains(a.note, "it needs a");
         assert_true(plm_methods[i].domain && *plm_methods[i].domain && *plm_methods[i].leaves_out);
@@ -376,12 +384,64 @@ static void test_verdict(void **state)
     struct plm_question question = {.card = &card, .usable = 48256 + 1000, .context = 1000};
     struct plm_answer a;
     (void)state;
-    assert_int_equal(plm_method_ask(plm_method_find("accelerate"), &capture, &question, &a), 0);
+    a = ask_one(plm_method_find("accelerate"), &capture, &question);
     assert_false(a.oom);
     question.context++;
-    assert_int_equal(plm_method_ask(plm_method_find("accelerate"), &capture, &question, &a), 0);
+    a = ask_one(plm_method_find("accelerate"), &capture, &question);
     assert_true(a.oom);
     plm_description_free(d);
+}
+
+/* A method that counts: it analyses once for a capture, however many cards are asked about. */
+static int prepared, judged, forgotten;
+
+static void *count_prepare(const struct plm_capture *capture, struct plm_answer *answer)
+{
+    (void)capture;
+    prepared++;
+    answer->bytes = GIB;
+    return &prepared;
+}
+
+static void count_judge(void *of, const struct plm_question *question, struct plm_answer *answer)
+{
+    assert_ptr_equal(of, &prepared);
+    judged++;
+    answer->judged = true;
+    answer->oom = question->usable < answer->bytes;
+}
+
+static void count_forget(void *of)
+{
+    assert_ptr_equal(of, &prepared);
+    forgotten++;
+}
+
+static void test_once(void **state)
+{
+    static const struct plm_method method = {
+        .name = "count", .prepare = count_prepare, .judge = count_judge, .forget = count_forget};
+    static const struct plm_method *const methods[] = {&method};
+    const struct plm_card cards[] = {{.id = "a", .memory_usable = 8 * GIB},
+                                     {.id = "b", .memory_usable = 200 * MIB},
+                                     {.id = "c", .memory_usable = GIB}};
+    const struct plm_comparison_options options = {.method = methods, .methods = 1, .card = cards, .cards = 3};
+    const struct plm_capture capture = {0};
+    struct plm_comparison c;
+    (void)state;
+    plm_compare(&capture, &options, &c);
+    assert_int_equal(prepared, 1);
+    assert_int_equal(judged, 3);
+    assert_true(c.row[0].answer[0].oom);
+    assert_false(c.row[0].answer[1].oom);
+    assert_false(c.row[0].answer[2].oom);
+    plm_comparison_free(&c);
+    assert_int_equal(forgotten, 1);
+    /* Those whose analysis takes time have theirs in the part that is done once. */
+    assert_non_null(plm_method_find("xmem")->prepare);
+    assert_non_null(plm_method_find("xmem+")->prepare);
+    assert_non_null(plm_method_find("dnnmem-x")->prepare);
+    assert_non_null(plm_method_find("virtual")->prepare);
 }
 
 static void test_nearest(void **state)
@@ -410,7 +470,7 @@ static void test_compare(void **state)
     struct plm_comparison c;
     struct plm_error error;
     (void)state;
-    assert_int_equal(plm_compare(&capture, &options, &c, &error), 0);
+    plm_compare(&capture, &options, &c);
     assert_int_equal(c.answered, 1);
     assert_int_equal(c.source, PLM_CONTEXT_MODEL);
     assert_string_equal(c.question[0].card->id, "small");
@@ -439,8 +499,9 @@ int main(void)
         cmocka_unit_test(test_dnnmem),         cmocka_unit_test(test_dnnmem_x_graph),
         cmocka_unit_test(test_dnnmem_x_sight), cmocka_unit_test(test_virtual),
         cmocka_unit_test(test_missing),        cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_nearest),        cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_howto),          cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_once),           cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_compare),        cmocka_unit_test(test_howto),
+        cmocka_unit_test(test_documents),
     };
     return RUN(tests);
 }

@@ -85,7 +85,7 @@ static int orchestrate(void)
     run = (struct plm_xmem_run){.trace = &trace, .steps = (int)trace.steps < 2 ? (int)trace.steps : 2};
     for (int i = 0; i < run.steps; i++)
         plm_xmem_step(&trace, (size_t)i, &run.step[i]);
-    assert_int_equal(plm_xmem_blocks(&trace, run.step[run.steps - 1].end, &run.blocks), 0);
+    plm_xmem_blocks(&trace, run.step[run.steps - 1].end, &run.blocks);
     return plm_xmem_orchestrate(&run, &error);
 }
 
@@ -187,7 +187,7 @@ static void blocks_pair(void **state)
     memory(8, INT64_MIN, 41);
     memory(9, 400, 42);
     memory(10, 500, 43); /* after the end */
-    assert_int_equal(plm_xmem_blocks(&trace, 9, &b), 0);
+    plm_xmem_blocks(&trace, 9, &b);
     assert_int_equal(b.count, 4);
     assert_int_equal(b.orphans, 4);
     assert_int_equal(b.block[0].born, 1);
@@ -478,7 +478,7 @@ static void estimate(void **state)
     (void)state;
     plain(BEFORE_BACKWARD);
     grow_blocks();
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, UINT64_MAX, &r, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), 0);
     /* Parameters 1007 + 1003, state and gradients as much, what passes through 1004; the activation's segment of 1001 is too small for all. */
     assert_int_equal(r.step, 2);
     assert_int_equal(r.peak_time, 1420);
@@ -503,16 +503,14 @@ static void estimate_on_a_small_card(void **state)
 {
     struct plm_xmem_result r;
     struct plm_error error;
-    uint64_t need;
     (void)state;
     plain(BEFORE_BACKWARD);
     grow_blocks();
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, 3000 * MIB, &r, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), 0);
+    plm_xmem_limit(&r, 3000 * MIB);
     assert_true(r.oom);
     assert_true(r.oom_reserved <= 3000 * MIB);
-    need = r.reserved;
-    plm_xmem_result_free(&r);
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, need, &r, &error), 0);
+    plm_xmem_limit(&r, r.reserved);
     assert_false(r.oom);
     plm_xmem_result_free(&r);
 }
@@ -524,38 +522,44 @@ static void doubts(void **state)
     (void)state;
     plain(BEFORE_BACKWARD);
     trace.steps = 1;
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, UINT64_MAX, &r, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), 0);
     assert_contains(r.note, "one step");
     assert_int_equal(r.steps, 1);
     plm_xmem_result_free(&r);
     empty();
     step(0, 999);
     memory(1, 5, 5);
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, UINT64_MAX, &r, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), 0);
     assert_contains(r.note, "gradients");
     plm_xmem_result_free(&r);
     trace.memories = 0;
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, UINT64_MAX, &r, &error), PLM_EFORMAT);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), PLM_EFORMAT);
     trace.steps = 0;
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, UINT64_MAX, &r, &error), PLM_EFORMAT);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), PLM_EFORMAT);
+}
+
+static struct plm_answer asked(uint64_t usable)
+{
+    const struct plm_capture capture = {.trace = &trace};
+    const struct plm_question question = {.usable = usable, .context = GIB};
+    struct plm_inquiry inquiry = plm_inquiry_open(plm_method_find("xmem"), &capture);
+    struct plm_answer answer = plm_inquiry_ask(&inquiry, &question);
+    plm_inquiry_close(&inquiry);
+    return answer;
 }
 
 static void method(void **state)
 {
-    struct plm_capture capture = {.trace = &trace};
-    struct plm_question question = {.usable = 100 * GIB, .context = GIB};
-    struct plm_answer answer = {0};
+    struct plm_answer answer;
     (void)state;
     plain(BEFORE_BACKWARD);
     grow_blocks();
-    assert_int_equal(plm_method_xmem(&capture, &question, &answer), 0);
+    answer = asked(100 * GIB);
     assert_int_equal(answer.state, PLM_ANSWERED);
     assert_true(answer.bytes > 5000 * MIB && !answer.oom);
-    question.usable = answer.bytes;
-    assert_int_equal(plm_method_xmem(&capture, &question, &answer), 0);
-    assert_true(answer.oom);
+    assert_true(asked(answer.bytes).oom);
     trace.steps = 0;
-    assert_int_equal(plm_method_xmem(&capture, &question, &answer), 0);
+    answer = asked(100 * GIB);
     assert_int_equal(answer.state, PLM_UNANSWERED);
     assert_contains(answer.note, "no steps");
 }
@@ -568,7 +572,7 @@ static int correct(void)
     run = (struct plm_xmem_run){.trace = &trace, .steps = (int)trace.steps < 2 ? (int)trace.steps : 2};
     for (int i = 0; i < run.steps; i++)
         plm_xmem_step(&trace, (size_t)i, &run.step[i]);
-    assert_int_equal(plm_xmem_blocks(&trace, run.step[run.steps - 1].end, &run.blocks), 0);
+    plm_xmem_blocks(&trace, run.step[run.steps - 1].end, &run.blocks);
     return plm_xmem_correct(&run, &error);
 }
 
@@ -748,8 +752,8 @@ static void corrected_estimate(void **state)
     (void)state;
     corrected(BEFORE_BACKWARD);
     grow_blocks();
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, UINT64_MAX, &published, &error), 0);
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PLUS, UINT64_MAX, &plus, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &published, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PLUS, &plus, &error), 0);
     /* In Adam's first step: parameters, gradients, two copies that stay and one that does not, 20 bytes for each parameter's 4. */
     assert_int_equal(plus.peak_time, 600);
     assert_int_equal(plus.category[PLM_CATEGORY_PARAMETERS], (GRADIENT + BIAS) * MIB);
@@ -774,7 +778,8 @@ static char *shown(void (*show)(FILE *out, const struct plm_xmem_result *r), uin
     assert_non_null(out);
     plain(BEFORE_BACKWARD);
     grow_blocks();
-    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, limit, &r, &error), 0);
+    assert_int_equal(plm_xmem_estimate(&trace, PLM_XMEM_PUBLISHED, &r, &error), 0);
+    plm_xmem_limit(&r, limit);
     show(out, &r);
     fclose(out);
     plm_xmem_result_free(&r);
@@ -847,7 +852,7 @@ static void hostile(void **state)
         t.memory[i] = (struct plm_trace_memory){INT64_MIN, INT64_MAX, (uint64_t)i};
     }
     for (int variant = PLM_XMEM_PUBLISHED; variant <= PLM_XMEM_PLUS; variant++) {
-        int status = plm_xmem_estimate(&t, (enum plm_xmem_variant)variant, UINT64_MAX, &r, &error);
+        int status = plm_xmem_estimate(&t, (enum plm_xmem_variant)variant, &r, &error);
         assert_true(status == 0 || status == PLM_EFORMAT);
         if (status == 0)
             plm_xmem_result_free(&r);
@@ -906,7 +911,7 @@ static void nonsense(void **state)
         for (int variant = PLM_XMEM_PUBLISHED; variant <= PLM_XMEM_PLUS; variant++) {
             struct plm_xmem_result r;
             struct plm_error error;
-            int status = plm_xmem_estimate(&trace, (enum plm_xmem_variant)variant, (uint64_t)any(1 << 30), &r, &error);
+            int status = plm_xmem_estimate(&trace, (enum plm_xmem_variant)variant, &r, &error);
             if (trace.memories == 0) {
                 assert_int_equal(status, PLM_EFORMAT);
                 continue;

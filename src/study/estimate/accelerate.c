@@ -8,15 +8,12 @@
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
 
-int plm_method_accelerate(const struct plm_capture *capture, const struct plm_question *question,
-                          struct plm_answer *answer)
+void plm_method_accelerate(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
-    (void)question;
     answer->bytes = plm_times(4, plm_plus(d->model.parameter_bytes, d->model.buffer_bytes));
     if (d->optimizer.known && strncmp(d->optimizer.class_name, "Adam", 4) != 0)
         plm_answer_outside(answer, "the optimizer is %.60s; the factor is that of Adam", d->optimizer.class_name);
     if (d->model.trainable < d->model.parameters)
         plm_answer_outside(answer, "some parameters are frozen; the factor counts gradients and moments of all");
-    return 0;
 }

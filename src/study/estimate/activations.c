@@ -26,15 +26,17 @@ static uint64_t activations(const struct plm_described_transformer *t, uint64_t 
     return plm_times(t->layers, plm_times(plm_times(t->sequence, batch), inner));
 }
 
-int plm_method_activations(const struct plm_capture *capture, const struct plm_question *question,
-                           struct plm_answer *answer)
+void plm_method_activations(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
-    (void)question;
-    if (!d->transformer.known)
-        return plm_answer_none(answer, "the model has no configuration of a transformer");
-    if (!d->batch.size)
-        return plm_answer_none(answer, "the inputs have no common first dimension, so there is no batch size");
+    if (!d->transformer.known) {
+        plm_answer_none(answer, "the model has no configuration of a transformer");
+        return;
+    }
+    if (!d->batch.size) {
+        plm_answer_none(answer, "the inputs have no common first dimension, so there is no batch size");
+        return;
+    }
     answer->bytes = plm_plus(plm_plus(d->model.parameter_bytes, gradients(d)),
                              plm_plus(d->optimizer.state_bytes, activations(&d->transformer, d->batch.size)));
     if (plm_dtype_bytes(d->model.dtype) != 2)
@@ -42,5 +44,4 @@ int plm_method_activations(const struct plm_capture *capture, const struct plm_q
                            d->model.dtype);
     if (d->model.checkpointing)
         plm_answer_outside(answer, "the model checkpoints its activations; the formula keeps them all");
-    return 0;
 }

@@ -1,11 +1,10 @@
 #include "study/estimate/comparison.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/job.h"
 #include "fit/ladder.h"
-#include "base/error.h"
+#include "base/memory.h"
 #include "base/card.h"
 #include "base/overhead.h"
 #include "analysis/match.h"
@@ -31,13 +30,9 @@ static uint64_t modelled_context(const struct plm_card *card)
 static void ask_about(const struct plm_comparison *c, const struct plm_comparison_options *o,
                       const struct plm_card *card, struct plm_question *q)
 {
-    const struct plm_job *job = c->capture->job;
+    const struct plm_job *job = c->capture.job;
     bool assumed;
-    *q = (struct plm_question){.card = card,
-                               .usable = card->memory_usable,
-                               .gpus = o->gpus,
-                               .nodes = o->nodes,
-                               .tensor_parallel = o->tensor_parallel};
+    *q = (struct plm_question){.card = card, .usable = card->memory_usable};
     if (job)
         q->usable = plm_stack_usable(&job->summary, card, &assumed);
     if (c->source == PLM_CONTEXT_GIVEN)
@@ -56,48 +51,40 @@ static int by_memory(const void *a, const void *b)
 
 /* ---- asking ---- */
 
-static int ask(struct plm_comparison *c, struct plm_comparison_row *row)
+static void method_ask(struct plm_comparison *c, const struct plm_method *method)
 {
-    int status = 0;
-    for (size_t i = 0; i < c->cards && status == 0; i++)
-        status = plm_method_ask(row->method, c->capture, &c->question[i], &row->answer[i]);
-    if (status == 0 && plm_comparison_estimate(c, row)->state != PLM_UNANSWERED)
-        c->answered++;
-    return status;
+    struct plm_comparison_row *row = &c->row[c->rows++];
+    *row = (struct plm_comparison_row){.method = method, .answer = plm_calloc(c->cards, sizeof *row->answer)};
+    row->inquiry = plm_inquiry_open(method, &c->capture);
+    for (size_t i = 0; i < c->cards; i++)
+        row->answer[i] = plm_inquiry_ask(&row->inquiry, &c->question[i]);
+    c->answered += plm_comparison_estimate(c, row)->state != PLM_UNANSWERED;
 }
 
-int plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *o, struct plm_comparison *c,
-                struct plm_error *error)
+void plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *o, struct plm_comparison *c)
 {
-    int status = 0;
-    *c = (struct plm_comparison){.capture = capture, .cards = o->cards};
+    *c = (struct plm_comparison){.capture = *capture, .cards = o->cards};
+    c->capture.gpus = o->gpus;
+    c->capture.nodes = o->nodes;
+    c->capture.tensor_parallel = o->tensor_parallel;
     c->source = o->context_given                      ? PLM_CONTEXT_GIVEN
                 : capture->job && capture->job->lanes ? PLM_CONTEXT_RECORD
                                                       : PLM_CONTEXT_MODEL;
-    c->question = calloc(o->cards + 1, sizeof *c->question);
-    c->row = calloc(o->methods + 1, sizeof *c->row);
-    if (!c->question || !c->row)
-        status = PLM_ENOMEM;
-    for (size_t i = 0; i < o->cards && status == 0; i++)
+    c->question = plm_calloc(o->cards, sizeof *c->question);
+    c->row = plm_calloc(o->methods, sizeof *c->row);
+    for (size_t i = 0; i < o->cards; i++)
         ask_about(c, o, &o->card[i], &c->question[i]);
-    if (status == 0)
-        qsort(c->question, c->cards, sizeof *c->question, by_memory);
-    for (size_t i = 0; i < o->methods && status == 0; i++) {
-        struct plm_comparison_row *row = &c->row[c->rows++];
-        *row = (struct plm_comparison_row){o->method[i], calloc(o->cards + 1, sizeof *row->answer)};
-        status = row->answer ? ask(c, row) : PLM_ENOMEM;
-    }
-    if (status) {
-        plm_comparison_free(c);
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to ask all methods");
-    }
-    return 0;
+    qsort(c->question, c->cards, sizeof *c->question, by_memory);
+    for (size_t i = 0; i < o->methods; i++)
+        method_ask(c, o->method[i]);
 }
 
 void plm_comparison_free(struct plm_comparison *c)
 {
-    for (size_t i = 0; i < c->rows; i++)
+    for (size_t i = 0; i < c->rows; i++) {
+        plm_inquiry_close(&c->row[i].inquiry);
         free(c->row[i].answer);
+    }
     free(c->row);
     free(c->question);
     *c = (struct plm_comparison){0};

@@ -1,7 +1,8 @@
 /*
  * The answers of several methods about one job on several cards.
  *
- * plm_compare() asks; plm_comparison_free() ends it. The capture and the cards belong to the caller and must outlive it. Fails with PLM_ENOMEM only.
+ * plm_compare() asks each method once and has it judge each card; plm_comparison_free() ends it. What the capture points to and the cards belong to
+ * the caller and must outlive it; it must not be moved. Nothing fails.
  */
 #ifndef PLM_ESTIMATE_COMPARISON_H
 #define PLM_ESTIMATE_COMPARISON_H
@@ -19,11 +20,12 @@ const char *plm_context_source_name(enum plm_context_source source); /* "given",
 
 struct plm_comparison_row {
     const struct plm_method *method;
+    struct plm_inquiry inquiry;
     struct plm_answer *answer; /* one for each card */
 };
 
 struct plm_comparison {
-    const struct plm_capture *capture;
+    struct plm_capture capture; /* with how the job is spread */
     struct plm_question *question; /* one for each card, by usable memory */
     size_t cards;
     enum plm_context_source source;
@@ -40,8 +42,8 @@ struct plm_comparison_options {
     bool context_given;
     uint64_t context;
 };
-int plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *options,
-                struct plm_comparison *comparison, struct plm_error *error);
+void plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *options,
+                 struct plm_comparison *comparison);
 void plm_comparison_free(struct plm_comparison *comparison);
 
 /* The answer that is shown as the estimate: that for the card with the most memory, where nothing was short. */
@@ -51,7 +53,7 @@ const struct plm_answer *plm_comparison_estimate(const struct plm_comparison *co
 /* The one row that has more to say than its figure; NULL: there are several, or it has not. */
 const struct plm_comparison_row *plm_comparison_explained(const struct plm_comparison *comparison);
 
-/* Ways to show it: 0, PLM_EIO or PLM_ENOMEM with a sentence. */
+/* Ways to show it: 0, or PLM_EIO with a sentence. */
 int plm_comparison_text(const struct plm_page *page, const struct plm_comparison *comparison, struct plm_error *error);
 int plm_comparison_json(FILE *out, const struct plm_comparison *comparison, struct plm_error *error);
 

@@ -17,10 +17,11 @@ struct zero {
     uint64_t gpus, nodes, per_node;
 };
 
-static struct zero zero(const struct plm_capture *capture, const struct plm_question *q)
+static struct zero zero(const struct plm_capture *capture)
 {
     const struct plm_described_model *model = &capture->description->model;
-    const uint64_t gpus = q->gpus > 0 ? (uint64_t)q->gpus : 1, nodes = q->nodes > 0 ? (uint64_t)q->nodes : 1;
+    const uint64_t gpus = capture->gpus > 0 ? (uint64_t)capture->gpus : 1,
+                   nodes = capture->nodes > 0 ? (uint64_t)capture->nodes : 1;
     return (struct zero){.parameters = model->parameters,
                          .largest = plm_times(4, model->largest_module),
                          .gpus = gpus,
@@ -33,7 +34,7 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static int answer_with(const struct plm_capture *capture, uint64_t card, uint64_t host, struct plm_answer *answer)
+static void answer_with(const struct plm_capture *capture, uint64_t card, uint64_t host, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     char text[32];
@@ -46,43 +47,37 @@ static int answer_with(const struct plm_capture *capture, uint64_t card, uint64_
     if (answer->state == PLM_ANSWERED)
         snprintf(answer->note, sizeof answer->note, "each node needs %s of host memory as well",
                  plm_size_text(text, sizeof text, host + host / 2));
-    return 0;
 }
 
-int plm_method_deepspeed_zero2(const struct plm_capture *capture, const struct plm_question *question,
-                               struct plm_answer *answer)
+void plm_method_deepspeed_zero2(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture, question);
+    const struct zero z = zero(capture);
     const uint64_t card = plm_plus(plm_times(2, z.parameters), plm_times(18, z.parameters) / z.gpus);
-    return answer_with(capture, card, plm_times(plm_times(4, z.parameters), z.per_node), answer);
+    answer_with(capture, card, plm_times(plm_times(4, z.parameters), z.per_node), answer);
 }
 
-int plm_method_deepspeed_zero2_offload(const struct plm_capture *capture, const struct plm_question *question,
-                                       struct plm_answer *answer)
+void plm_method_deepspeed_zero2_offload(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture, question);
-    return answer_with(capture, plm_times(2, z.parameters), plm_times(z.parameters, most(4 * z.gpus, 16)), answer);
+    const struct zero z = zero(capture);
+    answer_with(capture, plm_times(2, z.parameters), plm_times(z.parameters, most(4 * z.gpus, 16)), answer);
 }
 
-int plm_method_deepspeed_zero3(const struct plm_capture *capture, const struct plm_question *question,
-                               struct plm_answer *answer)
+void plm_method_deepspeed_zero3(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture, question);
+    const struct zero z = zero(capture);
     const uint64_t card = plm_plus(z.largest, plm_times(18, z.parameters) / z.gpus);
-    return answer_with(capture, card, plm_times(z.largest, z.per_node), answer);
+    answer_with(capture, card, plm_times(z.largest, z.per_node), answer);
 }
 
-int plm_method_deepspeed_zero3_offload_optimizer(const struct plm_capture *capture, const struct plm_question *question,
-                                                 struct plm_answer *answer)
+void plm_method_deepspeed_zero3_offload_optimizer(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture, question);
+    const struct zero z = zero(capture);
     const uint64_t card = plm_plus(z.largest, plm_times(2, z.parameters) / z.gpus);
-    return answer_with(capture, card, plm_times(16, z.parameters) / z.nodes, answer);
+    answer_with(capture, card, plm_times(16, z.parameters) / z.nodes, answer);
 }
 
-int plm_method_deepspeed_zero3_offload(const struct plm_capture *capture, const struct plm_question *question,
-                                       struct plm_answer *answer)
+void plm_method_deepspeed_zero3_offload(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture, question);
-    return answer_with(capture, z.largest, plm_times(18, z.parameters) / z.nodes, answer);
+    const struct zero z = zero(capture);
+    answer_with(capture, z.largest, plm_times(18, z.parameters) / z.nodes, answer);
 }

@@ -6,9 +6,7 @@
  *
  * Time is the index of the operator: node i of n runs at i and its backward pass at 2n-1-i.
  */
-#include <stdlib.h>
-
-#include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
@@ -36,13 +34,13 @@ static size_t holder(const struct work *w, size_t node)
     return node;
 }
 
-static void use(const struct work *w, size_t node, int64_t when)
+static void output_use(const struct work *w, size_t node, int64_t when)
 {
     int64_t *last = &w->last_use[holder(w, node)];
     *last = when > *last ? when : *last;
 }
 
-static void add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
+static void tensor_add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
 {
     if (bytes)
         w->item[w->items++] = (struct plm_lifetime){.born = born, .dies = dies, .bytes = bytes};
@@ -57,30 +55,28 @@ static void follow(struct work *w)
         w->last_use[i] = (int64_t)i;
         for (size_t k = 0; k < node->inputs; k++) {
             size_t from = holder(w, node->input[k]);
-            use(w, from, saved == PLM_SAVES_INPUTS && node->shares < 0 ? backward(w, i) : (int64_t)i);
+            output_use(w, from, saved == PLM_SAVES_INPUTS && node->shares < 0 ? backward(w, i) : (int64_t)i);
             if (backward(w, i) < w->gradient_born[from])
                 w->gradient_born[from] = backward(w, i);
         }
         if (saved == PLM_SAVES_OUTPUT)
-            use(w, i, backward(w, i));
+            output_use(w, i, backward(w, i));
     }
 }
 
 static void place_weights(struct work *w)
 {
     for (size_t i = 0; i < w->d->parameters; i++)
-        add(w, -1, PLM_NEVER, w->d->parameter[i].bytes);
+        tensor_add(w, -1, PLM_NEVER, w->d->parameter[i].bytes);
     for (size_t i = 0; i < w->d->buffers; i++)
-        add(w, -1, PLM_NEVER, w->d->buffer[i].bytes);
+        tensor_add(w, -1, PLM_NEVER, w->d->buffer[i].bytes);
 }
 
 /* A weight's gradient comes with the backward pass of the last call of its module, which is the first in time; a module that the graph has no call of
    has its weights used somewhere inside another: then it comes with the first backward operator. */
-static int place_gradients(struct work *w)
+static void place_gradients(struct work *w)
 {
-    int64_t *when = calloc(w->d->modules + 1, sizeof *when);
-    if (!when)
-        return PLM_ENOMEM;
+    int64_t *when = plm_calloc(w->d->modules, sizeof *when);
     for (size_t i = 0; i < w->d->modules; i++)
         when[i] = w->n;
     for (size_t i = 0; i < w->d->nodes; i++)
@@ -88,9 +84,8 @@ static int place_gradients(struct work *w)
             when[w->d->node[i].module] = backward(w, i);
     for (size_t i = 0; i < w->d->parameters; i++)
         if (w->d->parameter[i].trainable)
-            add(w, when[w->d->parameter[i].module], PLM_NEVER, w->d->parameter[i].bytes);
+            tensor_add(w, when[w->d->parameter[i].module], PLM_NEVER, w->d->parameter[i].bytes);
     free(when);
-    return 0;
 }
 
 static void place_outputs(struct work *w)
@@ -100,48 +95,42 @@ static void place_outputs(struct work *w)
         if (plm_graph_is(node, "output") || plm_graph_is(node, "get_attr") || node->shares >= 0)
             continue;
         if (plm_graph_is(node, "placeholder")) { /* a batch stays for the step, and has no gradient */
-            add(w, (int64_t)i, PLM_NEVER, node->bytes);
+            tensor_add(w, (int64_t)i, PLM_NEVER, node->bytes);
             continue;
         }
-        add(w, (int64_t)i, w->last_use[i], node->bytes);
+        tensor_add(w, (int64_t)i, w->last_use[i], node->bytes);
         if (w->gradient_born[i] != PLM_NEVER)
-            add(w, w->gradient_born[i], backward(w, i), node->bytes);
+            tensor_add(w, w->gradient_born[i], backward(w, i), node->bytes);
     }
 }
 
-static int simulate(struct work *w, struct plm_answer *answer)
+static uint64_t simulated_peak(struct work *w)
 {
     struct plm_simulation simulation;
-    int status;
     for (size_t i = 0; i < w->d->nodes; i++)
         w->gradient_born[i] = PLM_NEVER;
     follow(w);
     place_weights(w);
     place_outputs(w);
-    status = place_gradients(w);
-    if (status == 0)
-        status = plm_simulate_torch(w->item, w->items, UINT64_MAX, &simulation);
-    if (status == 0)
-        answer->bytes = simulation.peak;
-    return status;
+    place_gradients(w);
+    plm_simulate_torch(w->item, w->items, UINT64_MAX, &simulation);
+    return simulation.peak;
 }
 
-int plm_method_dnnmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+void plm_method_dnnmem(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     struct work w = {.d = d, .n = (int64_t)d->nodes};
-    int status = PLM_ENOMEM;
-    (void)question;
-    if (!d->nodes)
-        return plm_answer_none(answer, "torch.fx has no graph of this model: %.120s",
-                               d->graph_missing ? d->graph_missing : "the description does not say why");
-    w.last_use = calloc(d->nodes, sizeof *w.last_use);
-    w.gradient_born = calloc(d->nodes, sizeof *w.gradient_born);
-    w.item = calloc(2 * (d->nodes + d->parameters) + d->buffers, sizeof *w.item);
-    if (w.last_use && w.gradient_born && w.item)
-        status = simulate(&w, answer);
+    if (!d->nodes) {
+        plm_answer_none(answer, "torch.fx has no graph of this model: %.120s",
+                        d->graph_missing ? d->graph_missing : "the description does not say why");
+        return;
+    }
+    w.last_use = plm_calloc(d->nodes, sizeof *w.last_use);
+    w.gradient_born = plm_calloc(d->nodes, sizeof *w.gradient_born);
+    w.item = plm_calloc(2 * (d->nodes + d->parameters) + d->buffers, sizeof *w.item);
+    answer->bytes = simulated_peak(&w);
     free(w.last_use);
     free(w.gradient_born);
     free(w.item);
-    return status;
 }

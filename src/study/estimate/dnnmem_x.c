@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
@@ -55,7 +55,7 @@ static int64_t backward_index(const struct work *w, size_t node)
     return 2 * w->n - 1 - index_of(w, node);
 }
 
-static void add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
+static void tensor_add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
 {
     if (bytes)
         w->item[w->items++] = (struct plm_lifetime){.born = born, .dies = dies, .bytes = bytes};
@@ -64,7 +64,7 @@ static void add(struct work *w, int64_t born, int64_t dies, uint64_t bytes)
 /* Two uses, in whichever order they come: alive from the earlier to the later. */
 static void add_between(struct work *w, int64_t one, int64_t other, uint64_t bytes)
 {
-    add(w, one < other ? one : other, one < other ? other : one, bytes);
+    tensor_add(w, one < other ? one : other, one < other ? other : one, bytes);
 }
 
 static bool is_relu(const struct work *w, const struct plm_described_node *node)
@@ -97,18 +97,15 @@ static bool is_result(const struct work *w, size_t node)
     return !plm_graph_is(&w->d->node[node], "get_attr");
 }
 
-static int find_producers(struct work *w)
+static void find_producers(struct work *w)
 {
-    int64_t *of_module = calloc(w->d->modules + 1, sizeof *of_module);
-    if (!of_module)
-        return PLM_ENOMEM;
+    int64_t *of_module = plm_calloc(w->d->modules + 1, sizeof *of_module);
     for (size_t i = 0; i < w->d->nodes; i++)
         if (w->d->node[i].module >= 0)
             of_module[w->d->node[i].module] = backward_index(w, i);
     for (size_t i = 0; i < w->d->nodes; i++)
         w->backward_of[i] = w->d->node[i].module >= 0 ? of_module[w->d->node[i].module] : backward_index(w, i);
     free(of_module);
-    return 0;
 }
 
 /* A Linear of an input with more than two dimensions works on a flat view of it; pooling to a single pixel is a mean, which saves nothing. */
@@ -204,7 +201,7 @@ static void place_weights(struct work *w, size_t i)
         return;
     w->placed[m] = true;
     for (size_t k = w->parameter_of[m]; k < w->parameter_of[m + 1]; k++)
-        add(w, index_of(w, i), PLM_NEVER, w->d->parameter[w->parameter[k]].bytes);
+        tensor_add(w, index_of(w, i), PLM_NEVER, w->d->parameter[w->parameter[k]].bytes);
 }
 
 /* The loss and its target stand in front of the output. */
@@ -213,12 +210,12 @@ static void place_forward(struct work *w, size_t i)
     const struct plm_described_node *node = &w->d->node[i];
     const bool placeholder = plm_graph_is(node, "placeholder");
     if (plm_graph_is(node, "output")) {
-        add(w, index_of(w, i) - 1, PLM_NEVER, LOSS_BYTES);
+        tensor_add(w, index_of(w, i) - 1, PLM_NEVER, LOSS_BYTES);
         return;
     }
     place_weights(w, i);
     if (node->shares < 0 && !is_relu(w, node))
-        add(w, index_of(w, i), w->used[i] && !placeholder ? w->last[i] : PLM_NEVER, node->bytes);
+        tensor_add(w, index_of(w, i), w->used[i] && !placeholder ? w->last[i] : PLM_NEVER, node->bytes);
 }
 
 /* The gradient of the model's output is the loss's work. */
@@ -235,7 +232,7 @@ static void place_backward(struct work *w, size_t i)
         return;
     for (size_t k = w->parameter_of[m]; k < w->parameter_of[m + 1]; k++)
         if (w->d->parameter[w->parameter[k]].trainable)
-            add(w, now, 3 * w->n, w->d->parameter[w->parameter[k]].bytes);
+            tensor_add(w, now, 3 * w->n, w->d->parameter[w->parameter[k]].bytes);
 }
 
 /* A module that is called several times has gradients for each call. */
@@ -249,47 +246,39 @@ static size_t graph_items(const struct work *w)
     return items;
 }
 
-static int place_graph(struct work *w)
+static void place_graph(struct work *w)
 {
     uint64_t target = 0;
-    int status = find_producers(w);
-    if (status)
-        return status;
+    find_producers(w);
     find_views(w);
     find_parameters(w);
     follow_uses(w);
-    w->item = calloc(graph_items(w), sizeof *w->item);
-    if (!w->item)
-        return PLM_ENOMEM;
+    w->item = plm_calloc(graph_items(w), sizeof *w->item);
     for (size_t i = 0; i < w->d->batch.targets; i++)
         target = plm_plus(target, w->d->batch.target[i].bytes);
-    add(w, 0, PLM_NEVER, target);
+    tensor_add(w, 0, PLM_NEVER, target);
     for (size_t i = 0; i < w->d->nodes; i++)
         place_forward(w, i);
     for (size_t i = w->d->nodes; i > 0; i--)
         place_backward(w, i - 1);
-    return 0;
 }
 
-static int by_graph(struct work *w)
+static void by_graph(struct work *w)
 {
     const struct plm_description *d = w->d;
-    int status = PLM_ENOMEM;
     w->n = (int64_t)d->nodes + 2;
     w->loss = d->nodes;
     while (w->loss > 0 && plm_graph_is(&d->node[w->loss - 1], "output"))
         w->loss--;
-    w->last = calloc(d->nodes, sizeof *w->last);
-    w->used = calloc(d->nodes, sizeof *w->used);
-    w->backward_of = calloc(d->nodes, sizeof *w->backward_of);
-    w->flattens = calloc(d->modules + 1, sizeof *w->flattens);
-    w->averages = calloc(d->modules + 1, sizeof *w->averages);
-    w->placed = calloc(d->modules + 1, sizeof *w->placed);
-    w->parameter_of = calloc(d->modules + 2, sizeof *w->parameter_of);
-    w->parameter = calloc(d->parameters + 1, sizeof *w->parameter);
-    if (w->last && w->used && w->backward_of && w->flattens && w->averages && w->placed && w->parameter_of &&
-        w->parameter)
-        status = place_graph(w);
+    w->last = plm_calloc(d->nodes, sizeof *w->last);
+    w->used = plm_calloc(d->nodes, sizeof *w->used);
+    w->backward_of = plm_calloc(d->nodes, sizeof *w->backward_of);
+    w->flattens = plm_calloc(d->modules + 1, sizeof *w->flattens);
+    w->averages = plm_calloc(d->modules + 1, sizeof *w->averages);
+    w->placed = plm_calloc(d->modules + 1, sizeof *w->placed);
+    w->parameter_of = plm_calloc(d->modules + 2, sizeof *w->parameter_of);
+    w->parameter = plm_calloc(d->parameters + 1, sizeof *w->parameter);
+    place_graph(w);
     free(w->last);
     free(w->used);
     free(w->backward_of);
@@ -298,31 +287,27 @@ static int by_graph(struct work *w)
     free(w->placed);
     free(w->parameter_of);
     free(w->parameter);
-    return status;
 }
 
 /* ---- sightings ---- */
 
-static int by_sight(struct work *w)
+static void by_sight(struct work *w)
 {
     const struct plm_description *d = w->d;
     w->item =
-        calloc(d->sightings + d->parameters + d->buffers + d->batch.inputs + d->batch.targets + 1, sizeof *w->item);
-    if (!w->item)
-        return PLM_ENOMEM;
+        plm_calloc(d->sightings + d->parameters + d->buffers + d->batch.inputs + d->batch.targets + 1, sizeof *w->item);
     for (size_t i = 0; i < d->parameters; i++)
-        add(w, -1, PLM_NEVER, d->parameter[i].bytes);
+        tensor_add(w, -1, PLM_NEVER, d->parameter[i].bytes);
     for (size_t i = 0; i < d->buffers; i++)
-        add(w, -1, PLM_NEVER, d->buffer[i].bytes);
+        tensor_add(w, -1, PLM_NEVER, d->buffer[i].bytes);
     for (size_t i = 0; i < d->batch.inputs; i++)
-        add(w, -1, PLM_NEVER, d->batch.input[i].bytes);
+        tensor_add(w, -1, PLM_NEVER, d->batch.input[i].bytes);
     for (size_t i = 0; i < d->batch.targets; i++)
-        add(w, -1, PLM_NEVER, d->batch.target[i].bytes);
+        tensor_add(w, -1, PLM_NEVER, d->batch.target[i].bytes);
     for (size_t i = 0; i < d->sightings; i++) {
         const struct plm_described_sighting *s = &d->sighting[i];
-        add(w, s->first, s->last > s->first ? s->last : PLM_NEVER, s->bytes);
+        tensor_add(w, s->first, s->last > s->first ? s->last : PLM_NEVER, s->bytes);
     }
-    return 0;
 }
 
 /* ---- all together ---- */
@@ -333,23 +318,42 @@ static uint64_t limit(const struct plm_question *q)
     return q->usable > q->context ? q->usable - q->context : q->usable;
 }
 
-int plm_method_dnnmem_x(const struct plm_capture *capture, const struct plm_question *question,
-                        struct plm_answer *answer)
+struct prepared {
+    struct plm_lifetime *item;
+    size_t items;
+};
+
+void *plm_prepare_dnnmem_x(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     const bool graph = !d->transformer.known && d->nodes;
     struct work w = {.d = d};
-    struct plm_simulation simulation;
-    int status;
-    if (!graph && !d->sightings)
-        return plm_answer_none(answer, "the description has neither a graph nor sightings of this model");
-    status = graph ? by_graph(&w) : by_sight(&w);
-    if (status == 0)
-        status = plm_simulate(w.item, w.items, limit(question), &simulation);
-    if (status == 0) {
-        answer->bytes = simulation.peak;
-        answer->oom = simulation.oom;
+    struct prepared *p;
+    if (!graph && !d->sightings) {
+        plm_answer_none(answer, "the description has neither a graph nor sightings of this model");
+        return NULL;
     }
-    free(w.item);
-    return status;
+    if (graph)
+        by_graph(&w);
+    else
+        by_sight(&w);
+    p = plm_calloc(1, sizeof *p);
+    *p = (struct prepared){w.item, w.items};
+    return p;
+}
+
+void plm_judge_dnnmem_x(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+{
+    struct prepared *p = prepared;
+    struct plm_simulation simulation;
+    plm_simulate(p->item, p->items, limit(question), &simulation);
+    answer->bytes = simulation.peak;
+    answer->oom = simulation.oom;
+}
+
+void plm_forget_dnnmem_x(void *prepared)
+{
+    struct prepared *p = prepared;
+    free(p->item);
+    free(p);
 }

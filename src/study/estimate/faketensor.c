@@ -4,9 +4,7 @@
  *   b  a whole step with its optimizer
  *   c  the same through the caching allocator
  */
-#include <stdlib.h>
-
-#include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
@@ -15,9 +13,9 @@
 /* How long each storage lives, in events. */
 static struct plm_lifetime *lifetimes(const struct plm_described_storages *s)
 {
-    struct plm_lifetime *item = calloc(s->births + 1, sizeof *item);
+    struct plm_lifetime *item = plm_calloc(s->births, sizeof *item);
     size_t born = 0;
-    for (size_t i = 0; item && i < s->events; i++)
+    for (size_t i = 0; i < s->events; i++)
         if (s->event[i] >= 0)
             item[born++] = (struct plm_lifetime){.born = (int64_t)i, .dies = PLM_NEVER, .bytes = (uint64_t)s->event[i]};
         else
@@ -25,61 +23,55 @@ static struct plm_lifetime *lifetimes(const struct plm_described_storages *s)
     return item;
 }
 
-static int live_peak(const struct plm_described_storages *s, uint64_t *peak)
+static uint64_t live_peak(const struct plm_described_storages *s)
 {
     struct plm_lifetime *item = lifetimes(s);
-    uint64_t live = 0;
-    *peak = 0;
-    for (size_t i = 0; item && i < s->events; i++) {
+    uint64_t live = 0, peak = 0;
+    for (size_t i = 0; i < s->events; i++) {
         if (s->event[i] >= 0)
             live = plm_plus(live, (uint64_t)s->event[i]);
         else
             live -= item[-s->event[i] - 1].bytes;
-        *peak = live > *peak ? live : *peak;
+        peak = live > peak ? live : peak;
     }
     free(item);
-    return item ? 0 : PLM_ENOMEM;
+    return peak;
 }
 
-static int live(const struct plm_described_storages *s, struct plm_answer *answer)
+static void live(const struct plm_described_storages *s, struct plm_answer *answer)
 {
-    if (!s->births)
-        return plm_answer_none(answer, "the description has no storages: they could not be followed");
-    return live_peak(s, &answer->bytes);
+    if (!s->births) {
+        plm_answer_none(answer, "the description has no storages: they could not be followed");
+        return;
+    }
+    answer->bytes = live_peak(s);
 }
 
-int plm_method_faketensor_a(const struct plm_capture *capture, const struct plm_question *question,
-                            struct plm_answer *answer)
+void plm_method_faketensor_a(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    (void)question;
-    return live(&capture->description->forward_backward, answer);
+    live(&capture->description->forward_backward, answer);
 }
 
-int plm_method_faketensor_b(const struct plm_capture *capture, const struct plm_question *question,
-                            struct plm_answer *answer)
+void plm_method_faketensor_b(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    (void)question;
-    return live(&capture->description->step, answer);
+    live(&capture->description->step, answer);
 }
 
-int plm_method_faketensor_c(const struct plm_capture *capture, const struct plm_question *question,
-                            struct plm_answer *answer)
+void plm_method_faketensor_c(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_described_storages *s = &capture->description->step;
     struct plm_simulation simulation;
     struct plm_lifetime *item;
     size_t kept = 0;
-    int status;
-    (void)question;
-    if (!s->births)
-        return plm_answer_none(answer, "the description has no storages: they could not be followed");
+    if (!s->births) {
+        plm_answer_none(answer, "the description has no storages: they could not be followed");
+        return;
+    }
     item = lifetimes(s);
-    for (size_t i = 0; item && i < s->births; i++) /* an allocator is not asked for nothing */
+    for (size_t i = 0; i < s->births; i++) /* an allocator is not asked for nothing */
         if (item[i].bytes)
             item[kept++] = item[i];
-    status = item ? plm_simulate_torch(item, kept, UINT64_MAX, &simulation) : PLM_ENOMEM;
-    if (status == 0)
-        answer->bytes = simulation.peak;
+    plm_simulate_torch(item, kept, UINT64_MAX, &simulation);
+    answer->bytes = simulation.peak;
     free(item);
-    return status;
 }

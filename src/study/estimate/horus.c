@@ -21,29 +21,29 @@ static uint64_t output_elements(const struct plm_description *d)
     return sum;
 }
 
-int plm_method_horus(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+void plm_method_horus(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
     const uint64_t batch = d->batch.size, parameters = d->model.trainable;
     uint64_t elements = output_elements(d); /* A*b: the outputs are those of the whole batch */
-    (void)question;
-    if (!batch)
-        return plm_answer_none(answer, "the inputs have no common first dimension, so there is no batch size");
-    if (!elements)
-        return plm_answer_none(answer, "the description has no calls of modules");
+    if (!batch) {
+        plm_answer_none(answer, "the inputs have no common first dimension, so there is no batch size");
+        return;
+    }
+    if (!elements) {
+        plm_answer_none(answer, "the description has no calls of modules");
+        return;
+    }
     elements = plm_plus(elements, plm_plus(parameters, plm_times(batch, parameters)));
     answer->bytes = plm_times(ELEMENT, elements);
     if (plm_dtype_bytes(d->model.dtype) != ELEMENT)
         plm_answer_outside(answer, "the model's data type is %s; the formula has 4 bytes for everything",
                            d->model.dtype);
-    return 0;
 }
 
-int plm_method_horus_1000(const struct plm_capture *capture, const struct plm_question *question,
-                          struct plm_answer *answer)
+void plm_method_horus_1000(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    int status = plm_method_horus(capture, question, answer);
-    if (status == 0 && answer->state != PLM_UNANSWERED)
+    plm_method_horus(capture, answer);
+    if (answer->state != PLM_UNANSWERED)
         answer->bytes = plm_plus(answer->bytes, RESERVE);
-    return status;
 }

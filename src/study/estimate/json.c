@@ -56,7 +56,7 @@ static void write_verdicts(struct plm_json *j, const struct plm_comparison *c, c
     plm_json_end_array(j);
 }
 
-static int write_method(struct plm_json *j, const struct plm_comparison *c, const struct plm_comparison_row *row)
+static void write_method(struct plm_json *j, const struct plm_comparison *c, const struct plm_comparison_row *row)
 {
     static const char *const kinds[] = {
         [PLM_ANSWER_ALLOCATED] = "allocated", [PLM_ANSWER_RESERVED] = "reserved", [PLM_ANSWER_DEVICE] = "device"};
@@ -64,7 +64,6 @@ static int write_method(struct plm_json *j, const struct plm_comparison *c, cons
         [PLM_ANSWERED] = "answered", [PLM_OUTSIDE] = "outside", [PLM_UNANSWERED] = "unanswered"};
     const struct plm_answer *a = plm_comparison_estimate(c, row);
     const struct plm_method *m = row->method;
-    int status = 0;
     plm_json_object(j, NULL);
     plm_json_string(j, "method", m->name);
     plm_json_string(j, "paradigm", plm_paradigm_name(m->paradigm));
@@ -80,29 +79,25 @@ static int write_method(struct plm_json *j, const struct plm_comparison *c, cons
     }
     if (row == plm_comparison_explained(c)) {
         plm_json_object(j, "detail");
-        status = m->explain(c->capture, &c->question[c->cards - 1], NULL, j);
+        m->explain(row->inquiry.prepared, NULL, j);
         plm_json_end_object(j);
     }
     plm_json_end_object(j);
-    return status;
 }
 
 int plm_comparison_json(FILE *out, const struct plm_comparison *c, struct plm_error *error)
 {
     struct plm_json j;
-    int status = 0;
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.estimate/1");
-    write_captures(&j, c->capture);
+    write_captures(&j, &c->capture);
     plm_json_string(&j, "context_source", plm_context_source_name(c->source));
     write_cards(&j, c);
     plm_json_array(&j, "methods");
     for (size_t i = 0; i < c->rows; i++)
-        status = write_method(&j, c, &c->row[i]);
+        write_method(&j, c, &c->row[i]);
     plm_json_end_array(&j);
     plm_json_end_object(&j);
-    if (status)
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to tell more");
     return plm_json_finish(&j) || fflush(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

@@ -8,10 +8,9 @@
  * weights of the blocks have no optimizer state, and the output layer, being the first Linear after a block, is passed over: the head is as wide as
  * the hidden tensor then. The figures that were published for it in the comparison of xMem show exactly this (docs/methods.md).
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
@@ -31,10 +30,10 @@ static uint64_t share(uint64_t bytes, uint64_t parts, uint64_t of)
 /* ---- parameters ---- */
 
 /* Of one tensor of s elements that is not the last: its share that other GPUs hold is gathered; the moments are spread over all. */
-static uint64_t parameter(uint64_t s, const struct plm_question *q)
+static uint64_t parameter(uint64_t s, const struct plm_capture *c)
 {
-    const uint64_t g = q->gpus > 0 ? (uint64_t)q->gpus : 1;
-    const uint64_t tp = q->tensor_parallel > 1 ? (uint64_t)q->tensor_parallel : 0;
+    const uint64_t g = c->gpus > 0 ? (uint64_t)c->gpus : 1;
+    const uint64_t tp = c->tensor_parallel > 1 ? (uint64_t)c->tensor_parallel : 0;
     const uint64_t whole = rounded(plm_times(HALF, s));
     uint64_t bytes = plm_times(2, rounded(share(plm_times(SINGLE, s), 1, g)));
     if (g > 1 && !tp)
@@ -51,8 +50,9 @@ static bool counts(const struct plm_described_module *m)
 
 /* A tensor that two modules share counts with the second one too, as it does there: the output layer is the last of the walk although its
    weight is mostly that of the embedding. The description has each tensor once; `tied` is the output layer's, if it has none of its own. */
-static uint64_t parameters(const struct plm_description *d, const struct plm_question *q, uint64_t tied)
+static uint64_t parameters(const struct plm_capture *c, uint64_t tied)
 {
+    const struct plm_description *d = c->description;
     uint64_t sum = 0, last = tied;
     size_t end = d->parameters;
     if (!tied)
@@ -63,7 +63,7 @@ static uint64_t parameters(const struct plm_description *d, const struct plm_que
             }
     for (size_t i = 0; i < end; i++)
         if (counts(&d->module[d->parameter[i].module]))
-            sum = plm_plus(sum, parameter(d->parameter[i].elements, q));
+            sum = plm_plus(sum, parameter(d->parameter[i].elements, c));
     return plm_plus(sum, rounded(plm_times(HALF, last)));
 }
 
@@ -72,8 +72,8 @@ static uint64_t parameters(const struct plm_description *d, const struct plm_que
 /* The width of what each module puts out in the run: the last dimension of its last call; 0: it was not called. */
 static uint64_t *widths(const struct plm_description *d)
 {
-    uint64_t *width = calloc(d->modules + 1, sizeof *width);
-    for (size_t i = 0; width && i < d->calls; i++) {
+    uint64_t *width = plm_calloc(d->modules + 1, sizeof *width);
+    for (size_t i = 0; i < d->calls; i++) {
         const struct plm_described_call *c = &d->call[i];
         if (c->outputs && c->output[0].dimensions)
             width[c->module] = c->output[0].shape[c->output[0].dimensions - 1];
@@ -182,28 +182,31 @@ static void check_domain(const struct plm_description *d, struct plm_answer *ans
         plm_answer_outside(answer, "the optimizer is %.60s; it is made for AdamW", d->optimizer.class_name);
 }
 
-int plm_method_llmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer)
+void plm_method_llmem(const struct plm_capture *capture, struct plm_answer *answer)
 {
     const struct plm_description *d = capture->description;
-    const uint64_t tp = question->tensor_parallel > 1 ? (uint64_t)question->tensor_parallel : 1;
+    const uint64_t tp = capture->tensor_parallel > 1 ? (uint64_t)capture->tensor_parallel : 1;
     struct walk w = {0};
     uint64_t *width;
-    if (!d->transformer.known || !d->transformer.sequence || !d->transformer.hidden)
-        return plm_answer_none(answer, "the model has no configuration of a transformer");
-    if (!d->batch.size || !d->batch.inputs || !d->calls)
-        return plm_answer_none(answer, "the description has no batch or no calls of modules");
+    if (!d->transformer.known || !d->transformer.sequence || !d->transformer.hidden) {
+        plm_answer_none(answer, "the model has no configuration of a transformer");
+        return;
+    }
+    if (!d->batch.size || !d->batch.inputs || !d->calls) {
+        plm_answer_none(answer, "the description has no batch or no calls of modules");
+        return;
+    }
     width = widths(d);
-    if (!width)
-        return PLM_ENOMEM;
     w.tokens = plm_times(d->batch.size, d->transformer.sequence);
     w.width = d->transformer.hidden;
     walk(d, width, tp, &w);
     answer->bytes = plm_plus(rounded(plm_times(HALF, d->model.parameters)),
-                             plm_plus(parameters(d, question, tied_weight(d, width)), input_bytes(d)));
+                             plm_plus(parameters(capture, tied_weight(d, width)), input_bytes(d)));
     answer->bytes = plm_plus(answer->bytes, plm_plus(plm_plus(w.sum, w.gathered), head(d, &w)));
     free(width);
-    if (!w.blocks)
-        return plm_answer_none(answer, "no module is called ...Block or ...DecoderLayer, which it looks for");
+    if (!w.blocks) {
+        plm_answer_none(answer, "no module is called ...Block or ...DecoderLayer, which it looks for");
+        return;
+    }
     check_domain(d, answer);
-    return 0;
 }

@@ -1,10 +1,10 @@
 /*
  * The published methods behind one interface. docs/HOWTO_ADD_ESTIMATOR.md says how to add one.
  *
- * A method is one file with one function and one line in the table of methods.c. It gets what one capture of a job left behind (struct
- * plm_capture) and says how much memory the job takes: of the card, without the context, which is one figure for all methods and is shown apart.
- * Methods are pure functions of the capture and the question; any thread, each on its own answer. An answer that a method cannot
- * give has a reason; only a lack of memory is a failure (PLM_ENOMEM).
+ * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct plm_capture) and says how
+ * much memory the job takes: of the card, without the context, which is one figure for all methods and is shown apart. It works once for a
+ * capture; what depends on the card is asked per card. Methods are pure functions; any thread, each on its own inquiry. Nothing
+ * fails: an answer that a method cannot give has a reason.
  */
 #ifndef PLM_ESTIMATE_METHOD_H
 #define PLM_ESTIMATE_METHOD_H
@@ -29,15 +29,15 @@ struct plm_capture {
     const struct plm_description *description; /* of the model */
     const struct plm_forest *forest;           /* that `plimsoll train` made */
     double job_seconds, trace_seconds, description_seconds; /* how long each took to capture; 0: not known */
+    int gpus, nodes, tensor_parallel; /* how the job is spread, for the methods that know several; 0 counts as 1 */
 };
 enum plm_capture_part { PLM_NEEDS_JOB = 1, PLM_NEEDS_TRACE = 2, PLM_NEEDS_DESCRIPTION = 4, PLM_NEEDS_FOREST = 8 };
 
-/* What is asked. */
+/* What is asked of a card. */
 struct plm_question {
     const struct plm_card *card; /* never NULL */
     uint64_t usable;             /* bytes of the card before an allocation fails */
     uint64_t context;            /* what the process takes beside its allocations: the stack constant */
-    int gpus, nodes, tensor_parallel; /* for the methods that know several; 1 each */
 };
 
 enum plm_paradigm { PLM_ANALYTICAL, PLM_CPU_SIDE, PLM_LEARNED, PLM_VIRTUAL };
@@ -57,9 +57,20 @@ struct plm_answer {
     uint64_t bytes;         /* without the context */
     bool oom; /* the method's own verdict: bytes and context exceed the card, or its simulation ran out */
     bool judged; /* the method has decided `oom` itself, by running the job on that card's memory */
-    double seconds; /* of the method itself, without the capture; filled in by plm_method_ask() */
+    double seconds; /* of the method itself, without the capture; with what it did once for all cards */
     char note[200];
 };
+
+/* Fills bytes and, where it has its own reason to, state and note: what holds on every card. */
+typedef void plm_method_estimate(const struct plm_capture *capture, struct plm_answer *answer);
+/* The same, for a method that has more to do for each card: returns what it needs for that, which must not move the capture. */
+typedef void *plm_method_prepare(const struct plm_capture *capture, struct plm_answer *answer);
+/* One card. `answer` is as it was prepared; bytes, oom, judged, state and note may be set. Not called where there is no answer. */
+typedef void plm_method_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer);
+/* All that it found, when it alone is asked, about the card that was judged last: on a page, else as members of an object that is open. */
+typedef void plm_method_explain(const void *prepared, const struct plm_page *page, struct plm_json *json);
+/* Frees what was prepared; NULL: free() does. */
+typedef void plm_method_forget(void *prepared);
 
 struct plm_method {
     const char *name; /* "xmem" */
@@ -69,11 +80,11 @@ struct plm_method {
     unsigned needs; /* enum plm_capture_part */
     const char *domain; /* what it was made for: a few words */
     const char *leaves_out; /* a few words */
-    /* Fills bytes and, where it has its own reason to, state, oom and note. */
-    int (*estimate)(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer);
-    /* NULL, or: all that it found, when it alone is asked; on a page, else as members of an object that is open. 0 or PLM_ENOMEM. */
-    int (*explain)(const struct plm_capture *capture, const struct plm_question *question, const struct plm_page *page,
-                   struct plm_json *json);
+    plm_method_estimate *estimate; /* this alone, or the two below */
+    plm_method_prepare *prepare;
+    plm_method_judge *judge;
+    plm_method_explain *explain; /* NULL: it has no more to say than its answer */
+    plm_method_forget *forget;
 };
 
 /* methods.c: all of them, in the order in which they are shown. */
@@ -83,8 +94,16 @@ const struct plm_method *plm_method_find(const char *name); /* NULL: no such met
 /* The methods whose names are nearest to a word that is none, for a complaint: "xmem, xmem+"; "" if none is near. */
 const char *plm_method_nearest(const char *word, char *buffer, size_t size);
 
-/* Asks one: missing parts of the capture become an answer that says which command makes them; the verdict is filled in. 0 or PLM_ENOMEM. */
-int plm_method_ask(const struct plm_method *method, const struct plm_capture *capture,
-                   const struct plm_question *question, struct plm_answer *answer);
+/* One method asked about one capture, which must outlive it. */
+struct plm_inquiry {
+    const struct plm_method *method;
+    struct plm_answer answer; /* what holds on every card */
+    void *prepared;
+};
+/* Lets the method do what it does once. Missing parts of the capture become an answer that says which command makes them. */
+struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_capture *capture);
+/* The answer for one card, with the verdict. */
+struct plm_answer plm_inquiry_ask(const struct plm_inquiry *inquiry, const struct plm_question *question);
+void plm_inquiry_close(struct plm_inquiry *inquiry);
 
 #endif

@@ -1,13 +1,12 @@
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/error.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/estimators.h"
 #include "study/estimate/method.h"
-#include "study/estimate/xmem.h"
 
 #define DESCRIBED PLM_NEEDS_DESCRIPTION
 
@@ -18,23 +17,28 @@ const struct plm_method plm_methods[] = {
      .needs = PLM_NEEDS_JOB,
      .domain = "any job that runs on the virtual GPU",
      .leaves_out = "nothing known",
-     .estimate = plm_method_virtual},
+     .prepare = plm_prepare_virtual,
+     .judge = plm_judge_virtual},
     {.name = "xmem",
      .paradigm = PLM_CPU_SIDE,
      .kind = PLM_ANSWER_RESERVED,
      .needs = PLM_NEEDS_TRACE,
      .domain = "fp32 training on one GPU, models made of modules",
      .leaves_out = "parents' own tensors, temporaries, workspaces",
-     .estimate = plm_method_xmem,
-     .explain = plm_explain_xmem},
+     .prepare = plm_prepare_xmem,
+     .judge = plm_judge_xmem,
+     .explain = plm_explain_xmem,
+     .forget = plm_forget_xmem},
     {.name = "xmem+",
      .paradigm = PLM_CPU_SIDE,
      .kind = PLM_ANSWER_RESERVED,
      .needs = PLM_NEEDS_TRACE,
      .domain = "training on one GPU",
      .leaves_out = "workspaces, what only GPU kernels keep",
-     .estimate = plm_method_xmem_plus,
-     .explain = plm_explain_xmem_plus},
+     .prepare = plm_prepare_xmem_plus,
+     .judge = plm_judge_xmem,
+     .explain = plm_explain_xmem,
+     .forget = plm_forget_xmem},
     {.name = "dnnmem",
      .shown = "dnnmem-style",
      .paradigm = PLM_ANALYTICAL,
@@ -49,7 +53,9 @@ const struct plm_method plm_methods[] = {
      .needs = DESCRIBED,
      .domain = "models of the comparison of xMem: CNNs, transformers",
      .leaves_out = "optimizer state, workspaces, ReLU tensors",
-     .estimate = plm_method_dnnmem_x},
+     .prepare = plm_prepare_dnnmem_x,
+     .judge = plm_judge_dnnmem_x,
+     .forget = plm_forget_dnnmem_x},
     {.name = "llmem",
      .paradigm = PLM_ANALYTICAL,
      .kind = PLM_ANSWER_RESERVED,
@@ -63,7 +69,8 @@ const struct plm_method plm_methods[] = {
      .needs = DESCRIBED | PLM_NEEDS_FOREST,
      .domain = "CNNs in float32 and cards like those of its rows",
      .leaves_out = "the optimizer, all that its rows do not vary",
-     .estimate = plm_method_schedtune},
+     .prepare = plm_prepare_schedtune,
+     .judge = plm_judge_schedtune},
     {.name = "horus",
      .paradigm = PLM_ANALYTICAL,
      .kind = PLM_ANSWER_ALLOCATED,
@@ -225,7 +232,7 @@ void plm_answer_outside(struct plm_answer *answer, const char *format, ...)
     va_end(list);
 }
 
-int plm_answer_none(struct plm_answer *answer, const char *format, ...)
+void plm_answer_none(struct plm_answer *answer, const char *format, ...)
 {
     va_list list;
     answer->state = PLM_UNANSWERED;
@@ -233,7 +240,6 @@ int plm_answer_none(struct plm_answer *answer, const char *format, ...)
     va_start(list, format);
     vsnprintf(answer->note, sizeof answer->note, format, list);
     va_end(list);
-    return 0;
 }
 
 static bool is_missing(const struct plm_method *method, const struct plm_capture *capture, struct plm_answer *answer)
@@ -256,19 +262,48 @@ static bool is_missing(const struct plm_method *method, const struct plm_capture
     return false;
 }
 
-int plm_method_ask(const struct plm_method *method, const struct plm_capture *capture,
-                   const struct plm_question *question, struct plm_answer *answer)
+static double seconds_since(const struct timespec *start)
 {
-    struct timespec start, end;
-    int status;
-    *answer = (struct plm_answer){.state = PLM_ANSWERED};
-    if (is_missing(method, capture, answer))
-        return 0;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    status = method->estimate(capture, question, answer);
+    struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    answer->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
-    if (status == 0 && answer->state != PLM_UNANSWERED && !answer->judged)
-        answer->oom |= plm_plus(answer->bytes, question->context) > question->usable;
-    return status;
+    return (double)(end.tv_sec - start->tv_sec) + 1e-9 * (double)(end.tv_nsec - start->tv_nsec);
+}
+
+struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_capture *capture)
+{
+    struct plm_inquiry inquiry = {.method = method};
+    struct timespec start;
+    if (is_missing(method, capture, &inquiry.answer))
+        return inquiry;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    if (method->prepare)
+        inquiry.prepared = method->prepare(capture, &inquiry.answer);
+    else
+        method->estimate(capture, &inquiry.answer);
+    inquiry.answer.seconds = seconds_since(&start);
+    return inquiry;
+}
+
+struct plm_answer plm_inquiry_ask(const struct plm_inquiry *inquiry, const struct plm_question *question)
+{
+    struct plm_answer answer = inquiry->answer;
+    struct timespec start;
+    if (answer.state == PLM_UNANSWERED)
+        return answer;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    if (inquiry->method->judge)
+        inquiry->method->judge(inquiry->prepared, question, &answer);
+    answer.seconds += seconds_since(&start);
+    if (answer.state != PLM_UNANSWERED && !answer.judged)
+        answer.oom |= plm_plus(answer.bytes, question->context) > question->usable;
+    return answer;
+}
+
+void plm_inquiry_close(struct plm_inquiry *inquiry)
+{
+    if (inquiry->prepared && inquiry->method->forget)
+        inquiry->method->forget(inquiry->prepared);
+    else
+        free(inquiry->prepared);
+    inquiry->prepared = NULL;
 }

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/card.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
@@ -47,11 +48,15 @@ static uint64_t layer_outputs(const struct plm_description *d)
     return sum;
 }
 
-static void features(const struct plm_description *d, const struct plm_card *card, double x[PLM_SCHEDTUNE_FEATURES])
+static void model_features(const struct plm_description *d, double x[PLM_SCHEDTUNE_FEATURES])
 {
     x[PLM_SCHEDTUNE_ACTIVATIONS] = (double)layer_outputs(d) / MIB;
     x[PLM_SCHEDTUNE_PARAMETERS] = (double)d->model.parameter_bytes / MIB;
     x[PLM_SCHEDTUNE_INPUT] = (double)plm_description_input_bytes(d) / MIB;
+}
+
+static void card_features(const struct plm_card *card, double x[PLM_SCHEDTUNE_FEATURES])
+{
     x[PLM_SCHEDTUNE_BANDWIDTH] = card->bandwidth_gbs;
     x[PLM_SCHEDTUNE_CORES] = card->cuda_cores;
     x[PLM_SCHEDTUNE_SMS] = card->sms;
@@ -89,21 +94,36 @@ static void check_domain(const struct plm_capture *capture, const double x[PLM_S
     }
 }
 
-int plm_method_schedtune(const struct plm_capture *capture, const struct plm_question *question,
-                         struct plm_answer *answer)
+struct prepared {
+    const struct plm_capture *capture;
+    double x[PLM_SCHEDTUNE_FEATURES]; /* those of the model; the card's come with the question */
+};
+
+void *plm_prepare_schedtune(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    double x[PLM_SCHEDTUNE_FEATURES];
+    struct prepared *p = plm_calloc(1, sizeof *p);
     struct plm_error error;
+    p->capture = capture;
+    if (plm_schedtune_check("the forest", capture->forest, &error)) {
+        plm_answer_none(answer, "%.190s", error.text);
+        return p;
+    }
+    model_features(capture->description, p->x);
+    if (p->x[PLM_SCHEDTUNE_ACTIVATIONS] <= 0)
+        plm_answer_none(answer, "the description has no calls of modules");
+    return p;
+}
+
+void plm_judge_schedtune(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+{
+    struct prepared *p = prepared;
     uint64_t used;
-    if (plm_schedtune_check("the forest", capture->forest, &error))
-        return plm_answer_none(answer, "%.190s", error.text);
-    features(capture->description, question->card, x);
-    if (x[PLM_SCHEDTUNE_ACTIVATIONS] <= 0)
-        return plm_answer_none(answer, "the description has no calls of modules");
-    if (x[PLM_SCHEDTUNE_BANDWIDTH] <= 0 || x[PLM_SCHEDTUNE_CORES] <= 0 || x[PLM_SCHEDTUNE_SMS] <= 0)
-        return plm_answer_none(answer, "the GPU file of %s lacks its bandwidth, cores or SMs", question->card->id);
-    used = (uint64_t)(plm_forest_predict(capture->forest, x) * MIB);
+    card_features(question->card, p->x);
+    if (p->x[PLM_SCHEDTUNE_BANDWIDTH] <= 0 || p->x[PLM_SCHEDTUNE_CORES] <= 0 || p->x[PLM_SCHEDTUNE_SMS] <= 0) {
+        plm_answer_none(answer, "the GPU file of %s lacks its bandwidth, cores or SMs", question->card->id);
+        return;
+    }
+    used = (uint64_t)(plm_forest_predict(p->capture->forest, p->x) * MIB);
     answer->bytes = used > question->context ? used - question->context : 0;
-    check_domain(capture, x, answer);
-    return 0;
+    check_domain(p->capture, p->x, answer);
 }

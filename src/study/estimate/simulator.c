@@ -1,14 +1,11 @@
 #include "study/estimate/simulator.h"
 
-#include <stdlib.h>
-
 #include "allocator/allocator.h"
-#include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/two_level.h"
 
 #define TORCH_MOST    (1ull << 60) /* more than any address space of the driver level holds */
 #define TORCH_NO_CARD (1ull << 40) /* what a card without a limit says it has */
-#define NOT_LIVE      UINT64_MAX
 
 struct moment {
     int64_t time;
@@ -41,7 +38,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Items of one time keep their order: it decides which of them gets which piece. */
-static int sort_items(struct plm_lifetime *item, size_t count, struct moment *order)
+static void sort_items(struct plm_lifetime *item, size_t count, struct moment *order)
 {
     struct plm_lifetime *sorted;
     bool already = true;
@@ -51,17 +48,14 @@ static int sort_items(struct plm_lifetime *item, size_t count, struct moment *or
         already = already && (i == 0 || item[i - 1].born <= item[i].born);
     }
     if (already)
-        return 0;
-    sorted = reallocarray(NULL, count, sizeof *sorted);
-    if (!sorted)
-        return PLM_ENOMEM;
+        return;
+    sorted = plm_calloc(count, sizeof *sorted);
     qsort(order, count, sizeof *order, by_time);
     for (size_t i = 0; i < count; i++)
         sorted[i] = item[order[i].item];
     for (size_t i = 0; i < count; i++)
         item[i] = sorted[i];
     free(sorted);
-    return 0;
 }
 
 /* Nothing dies before it was born. */
@@ -75,46 +69,41 @@ static size_t sort_deaths(const struct plm_lifetime *item, size_t count, struct 
     return deaths;
 }
 
-static int start(struct machine *m, enum plm_simulation_rules rules, uint64_t limit)
+static void machine_start(struct machine *m, enum plm_simulation_rules rules, uint64_t limit)
 {
     struct plm_allocator_options options = {.torch = (enum plm_torch)(PLM_TORCHES - 1), .capacity = limit};
-    int status;
 
     *m = (struct machine){0};
     if (rules == PLM_RULES_XMEM) {
         plm_two_level_start(&m->two_level, limit);
-        return 0;
+        return;
     }
     options.total = limit < UINT64_MAX ? limit : TORCH_NO_CARD;
-    status = plm_allocator_settings_parse(NULL, options.torch, &options.settings, NULL);
-    return status ? status : plm_allocator_new(&options, &m->torch);
+    plm_allocator_settings_parse(NULL, options.torch, &options.settings, NULL);
+    plm_allocator_new(&options, &m->torch);
 }
 
-static void end(struct machine *m)
+static void machine_end(struct machine *m)
 {
     plm_two_level_end(&m->two_level);
     if (m->torch)
         plm_allocator_delete(m->torch);
 }
 
-/* 0, or PLM_ENOTFOUND: the card is full. */
-static int take(struct machine *m, uint64_t bytes, uint64_t *block)
+/* False: the card is full. */
+static bool block_take(struct machine *m, uint64_t bytes, uint64_t *block)
 {
-    int status;
     if (!m->torch)
-        return plm_two_level_malloc(&m->two_level, bytes, block);
-    if (bytes > TORCH_MOST)
-        return PLM_ENOTFOUND;
-    status = plm_allocator_malloc(m->torch, bytes, 0, 0, block);
-    return status == PLM_ALLOCATOR_OOM ? PLM_ENOTFOUND : status;
+        return plm_two_level_malloc(&m->two_level, bytes, block) == 0;
+    return bytes <= TORCH_MOST && plm_allocator_malloc(m->torch, bytes, 0, 0, block) == 0;
 }
 
-static int give(struct machine *m, uint64_t block)
+static void block_give(struct machine *m, uint64_t block)
 {
     if (m->torch)
-        return plm_allocator_free(m->torch, block);
-    plm_two_level_free(&m->two_level, block);
-    return 0;
+        plm_allocator_free(m->torch, block);
+    else
+        plm_two_level_free(&m->two_level, block);
 }
 
 static void tell(struct work *w, int64_t time, size_t item, bool freed)
@@ -135,71 +124,57 @@ static void tell(struct work *w, int64_t time, size_t item, bool freed)
         w->watch(&event, w->context);
 }
 
-static int bear(struct work *w, const struct plm_lifetime *item, size_t i)
+static void bear(struct work *w, const struct plm_lifetime *item, size_t i)
 {
-    int status = take(&w->machine, item[i].bytes, &w->block[i]);
-    if (status == 0) {
+    if (block_take(&w->machine, item[i].bytes, &w->block[i])) {
         tell(w, item[i].born, i, false);
-        return 0;
+        return;
     }
-    if (status != PLM_ENOTFOUND)
-        return PLM_ENOMEM;
-    w->block[i] = NOT_LIVE;
     w->out->oom = true;
     w->out->oom_time = item[i].born;
-    return 0;
 }
 
 /* At equal times allocations come before frees, as published. */
-static int play(struct work *w, const struct plm_lifetime *item, size_t count)
+static void play(struct work *w, const struct plm_lifetime *item, size_t count)
 {
     size_t births = 0, deaths = 0;
-    int status = 0;
 
-    while (status == 0 && !w->out->oom && (births < count || deaths < w->deaths)) {
+    while (!w->out->oom && (births < count || deaths < w->deaths)) {
         if (births < count && (deaths == w->deaths || item[births].born <= w->death[deaths].time)) {
-            status = bear(w, item, births++);
+            bear(w, item, births++);
             continue;
         }
-        status = give(&w->machine, w->block[w->death[deaths].item]);
-        if (status == 0)
-            tell(w, w->death[deaths].time, w->death[deaths].item, true);
+        block_give(&w->machine, w->block[w->death[deaths].item]);
+        tell(w, w->death[deaths].time, w->death[deaths].item, true);
         deaths++;
     }
-    return status ? PLM_ENOMEM : 0;
 }
 
-int plm_simulate_watched(struct plm_lifetime *item, size_t count, enum plm_simulation_rules rules, uint64_t limit,
-                         plm_simulation_watch *watch, void *context, struct plm_simulation *out)
+void plm_simulate_watched(struct plm_lifetime *item, size_t count, enum plm_simulation_rules rules, uint64_t limit,
+                          plm_simulation_watch *watch, void *context, struct plm_simulation *out)
 {
     struct work w = {.watch = watch, .context = context, .out = out};
-    int status = PLM_ENOMEM;
 
     *out = (struct plm_simulation){0};
     if (count == 0)
-        return 0;
-    w.death = reallocarray(NULL, count, sizeof *w.death);
-    w.block = reallocarray(NULL, count, sizeof *w.block);
-    if (w.death && w.block)
-        status = sort_items(item, count, w.death);
-    if (status == 0)
-        status = start(&w.machine, rules, limit);
-    if (status == 0) {
-        w.deaths = sort_deaths(item, count, w.death);
-        status = play(&w, item, count);
-    }
-    end(&w.machine);
+        return;
+    w.death = plm_calloc(count, sizeof *w.death);
+    w.block = plm_calloc(count, sizeof *w.block);
+    sort_items(item, count, w.death);
+    machine_start(&w.machine, rules, limit);
+    w.deaths = sort_deaths(item, count, w.death);
+    play(&w, item, count);
+    machine_end(&w.machine);
     free(w.death);
     free(w.block);
-    return status;
 }
 
-int plm_simulate(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out)
+void plm_simulate(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out)
 {
-    return plm_simulate_watched(item, count, PLM_RULES_XMEM, limit, NULL, NULL, out);
+    plm_simulate_watched(item, count, PLM_RULES_XMEM, limit, NULL, NULL, out);
 }
 
-int plm_simulate_torch(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out)
+void plm_simulate_torch(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out)
 {
-    return plm_simulate_watched(item, count, PLM_RULES_TORCH, limit, NULL, NULL, out);
+    plm_simulate_watched(item, count, PLM_RULES_TORCH, limit, NULL, NULL, out);
 }

@@ -3,7 +3,7 @@
  *
  * Level 1 is PyTorch's caching allocator as xMem wrote it (20 MiB segments up to and including 10 MiB, one stream, no garbage collection),
  * level 2 the card: one range, best fit by size and address, exact split, no alignment. Or, for the corrected variants, the allocator of
- * src/allocator. At equal times allocations come before frees. A pure function; any thread. 0 or PLM_ENOMEM.
+ * src/allocator. At equal times allocations come before frees. Pure functions that do not fail; any thread.
  */
 #ifndef PLM_ESTIMATE_SIMULATOR_H
 #define PLM_ESTIMATE_SIMULATOR_H
@@ -40,11 +40,11 @@ typedef void plm_simulation_watch(const struct plm_simulation_event *event, void
 enum plm_simulation_rules { PLM_RULES_XMEM, PLM_RULES_TORCH };
 
 /* `limit`: bytes of the card, UINT64_MAX: any amount. `item` is sorted in place by birth. */
-int plm_simulate(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out);
+void plm_simulate(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out);
 /* The same with PyTorch's own rules, as src/allocator has them for the newest release. */
-int plm_simulate_torch(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out);
+void plm_simulate_torch(struct plm_lifetime *item, size_t count, uint64_t limit, struct plm_simulation *out);
 /* Either, watched; `watch` may be NULL. */
-int plm_simulate_watched(struct plm_lifetime *item, size_t count, enum plm_simulation_rules rules, uint64_t limit,
-                         plm_simulation_watch *watch, void *context, struct plm_simulation *out);
+void plm_simulate_watched(struct plm_lifetime *item, size_t count, enum plm_simulation_rules rules, uint64_t limit,
+                          plm_simulation_watch *watch, void *context, struct plm_simulation *out);
 
 #endif

@@ -236,16 +236,16 @@ int plm_comparison_text(const struct plm_page *p, const struct plm_comparison *c
         if (l.numbered)
             legend(p, c);
         context_line(p, c);
-        captures(p, c->capture);
+        captures(p, &c->capture);
         list_by_text(p, c, "* outside what the method was made for:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
         list_by_text(p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
         if (!l.wide)
             list_by_text(p, c, "What they leave out:", PLM_ANSWERED, PLM_OUTSIDE, leaves_out_of);
     }
     list_by_text(p, c, "No answer:", PLM_UNANSWERED, PLM_UNANSWERED, note_of);
-    if (row)
+    if (row) {
         fputc('\n', p->out);
-    if (row && row->method->explain(c->capture, &c->question[c->cards - 1], p, NULL))
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory to tell more");
+        row->method->explain(row->inquiry.prepared, p, NULL);
+    }
     return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

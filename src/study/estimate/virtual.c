@@ -3,19 +3,23 @@
  * reserved and what libraries took outside of it; the verdict is a replay's, which gives cached memory back before it runs out.
  */
 #include "analysis/job.h"
-#include "base/error.h"
-#include "study/estimate/estimators.h"
+#include "base/memory.h"
 #include "fit/outcome.h"
+#include "study/estimate/estimators.h"
 
-int plm_method_virtual(const struct plm_capture *capture, const struct plm_question *question,
-                       struct plm_answer *answer)
+void *plm_prepare_virtual(const struct plm_capture *capture, struct plm_answer *answer)
 {
-    struct plm_outcome o;
-    plm_outcome_of(capture->job, &o);
-    if (!o.done)
-        return plm_answer_none(answer, "%.150s", o.why);
-    answer->bytes = o.reserved + o.outside;
+    struct plm_outcome *o = plm_calloc(1, sizeof *o);
+    plm_outcome_of(capture->job, o);
+    answer->bytes = o->reserved + o->outside;
+    if (!o->done)
+        plm_answer_none(answer, "%.150s", o->why);
+    return o;
+}
+
+void plm_judge_virtual(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+{
+    const struct plm_outcome *o = prepared;
     answer->judged = true;
-    answer->oom = o.least + (answer->bytes - o.reserved) + question->context > question->usable;
-    return 0;
+    answer->oom = o->least + o->outside + question->context > question->usable;
 }

@@ -2,9 +2,9 @@
  * xMem (VeritasEst): what a job takes of a GPU, from the memory events of a run on the CPU. docs/internals.md describes the method.
  *
  * Two variants. `xmem` is the method as published, with its limits; docs/internals.md says how near it comes to published figures. `xmem+` corrects what
- * can be corrected from the same trace; the table in xmem_plus.c says what. plm_xmem_estimate() gives one result, plm_xmem_result_free()
- * ends it; names in it belong to the trace, which has to live as long. Pure functions; any thread. A trace that a method cannot
- * use is refused with the reason (PLM_EFORMAT); PLM_ENOMEM.
+ * can be corrected from the same trace; the table in xmem_plus.c says what. plm_xmem_estimate() gives one result, plm_xmem_limit() holds it against
+ * a card, plm_xmem_result_free() ends it; names in it belong to the trace, which has to live as long. Pure functions; any thread. A trace that a
+ * method cannot use is refused with the reason (PLM_EFORMAT).
  */
 #ifndef PLM_ESTIMATE_XMEM_H
 #define PLM_ESTIMATE_XMEM_H
@@ -12,12 +12,9 @@
 #include "study/estimate/simulator.h"
 #include "record/format.h"
 
-struct plm_answer;
-struct plm_capture;
 struct plm_error;
 struct plm_json;
 struct plm_page;
-struct plm_question;
 struct plm_trace;
 
 enum plm_xmem_variant { PLM_XMEM_PUBLISHED, PLM_XMEM_PLUS };
@@ -41,7 +38,7 @@ struct plm_xmem_result {
     enum plm_xmem_variant variant;
     uint64_t reserved;        /* the estimate: peak of segment bytes on a card that has room for all */
     uint64_t allocated;       /* peak of block bytes */
-    bool oom;                 /* on a card of so many bytes as was asked */
+    bool oom;                 /* on a card of so many bytes as plm_xmem_limit() was told last */
     uint64_t
         oom_reserved; /* segment bytes that this card had given out before that; what the published tool then says */
     int64_t reserved_time; /* when `reserved` was reached, in nanoseconds after the first step began; before it: 0 */
@@ -55,23 +52,21 @@ struct plm_xmem_result {
     size_t points;
     int64_t duration; /* of the steps that were looked at, in nanoseconds */
     int steps;
-    size_t blocks; /* with a lifetime on the GPU */
+    struct plm_lifetime *item; /* the blocks with their lifetimes on the GPU */
+    size_t blocks;
     uint64_t left_out; /* bytes of the last step's blocks that the variant takes no account of */
     char note[200]; /* what makes the answer doubtful; "" if nothing does */
 };
 
-int plm_xmem_estimate(const struct plm_trace *trace, enum plm_xmem_variant variant, uint64_t limit,
-                      struct plm_xmem_result *result, struct plm_error *error);
+int plm_xmem_estimate(const struct plm_trace *trace, enum plm_xmem_variant variant, struct plm_xmem_result *result,
+                      struct plm_error *error);
+/* Sets `oom` and `oom_reserved` for a card with room for so many bytes of segments. */
+void plm_xmem_limit(struct plm_xmem_result *result, uint64_t limit);
 void plm_xmem_result_free(struct plm_xmem_result *result);
 
 /* As `report` shows a job. */
 void plm_xmem_text(const struct plm_page *page, const struct plm_xmem_result *result);
 /* Members of an object that the caller has opened. */
 void plm_xmem_json(struct plm_json *json, const struct plm_xmem_result *result);
-
-/* struct plm_method.estimate of the two. */
-int plm_method_xmem(const struct plm_capture *capture, const struct plm_question *question, struct plm_answer *answer);
-int plm_method_xmem_plus(const struct plm_capture *capture, const struct plm_question *question,
-                         struct plm_answer *answer);
 
 #endif

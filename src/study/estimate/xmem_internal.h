@@ -2,7 +2,7 @@
  * Inside xMem: blocks, steps, layers and the list of lifetimes that they become.
  *
  * Traces come from anywhere. What is published as a search over all operators for each layer is bounded here by a budget of looks, which honest
- * traces do not come near; beyond it the trace is refused. 0, PLM_ENOMEM, or PLM_EFORMAT with a sentence.
+ * traces do not come near; beyond it the trace is refused: PLM_EFORMAT with a sentence.
  */
 #ifndef PLM_ESTIMATE_XMEM_INTERNAL_H
 #define PLM_ESTIMATE_XMEM_INTERNAL_H
@@ -10,7 +10,7 @@
 #include "study/estimate/xmem.h"
 #include "study/trace/trace.h"
 
-/* ---- xmem_blocks.c ---- */
+/* ---- xmem_analyzer.c ---- */
 
 struct plm_xmem_block {
     int64_t born, dies; /* PLM_NEVER: not within the steps that are looked at */
@@ -24,7 +24,7 @@ struct plm_xmem_blocks {
 };
 
 /* Blocks of the memory events up to a time, both included. */
-int plm_xmem_blocks(const struct plm_trace *trace, int64_t until, struct plm_xmem_blocks *out);
+void plm_xmem_blocks(const struct plm_trace *trace, int64_t until, struct plm_xmem_blocks *out);
 /* The first block that was born at this time or later; after it. */
 size_t plm_xmem_block_from(const struct plm_xmem_blocks *blocks, int64_t time);
 size_t plm_xmem_block_after(const struct plm_xmem_blocks *blocks, int64_t time);
@@ -39,8 +39,6 @@ void plm_xmem_step(const struct plm_trace *trace, size_t number, struct plm_xmem
 /* Gradients are dropped after the optimizer's step, not in the next iteration. */
 bool plm_xmem_drops_after(const struct plm_xmem_step *step);
 
-/* ---- xmem_layers.c ---- */
-
 struct plm_xmem_part { /* a block that a layer holds on to */
     uint32_t block, layer; /* layer: its name in the trace */
     bool backward;
@@ -53,34 +51,6 @@ struct plm_xmem_parts {
 
 int plm_xmem_layers(const struct plm_trace *trace, const struct plm_xmem_step *step,
                     const struct plm_xmem_blocks *blocks, struct plm_xmem_parts *parts, struct plm_error *error);
-
-/* ---- xmem_owner.c: xmem+ asks of every block where it was born ---- */
-
-struct plm_xmem_owner {
-    uint32_t layer; /* the innermost module, by its name in the trace; UINT32_MAX: none */
-    bool backward;  /* born in a node of autograd; the layer is that of the node's operator */
-    int64_t kernel_end; /* when the operator ends that it was made for */
-    bool mask;      /* of dropout: floats on a CPU */
-};
-/* One for each block; the caller frees it. */
-int plm_xmem_owners(const struct plm_trace *trace, const struct plm_xmem_blocks *blocks, struct plm_xmem_owner **owner);
-
-/* ---- xmem_model.c: what the trace's description says of the model ---- */
-
-struct plm_xmem_tensor {
-    uint64_t bytes;
-    bool trained, buffer;
-};
-struct plm_xmem_model {
-    struct plm_xmem_tensor *tensor; /* parameters and buffers, module by module; none without a description */
-    size_t tensors;
-    uint64_t state_bytes;           /* of the optimizer */
-    bool state_known;
-    bool loops;                     /* the optimizer goes through parameters one by one, also on a GPU */
-};
-/* Nothing is read of a trace without a description. PLM_EFORMAT: it is not one. */
-int plm_xmem_model_read(const struct plm_trace *trace, struct plm_xmem_model *model, struct plm_error *error);
-void plm_xmem_model_free(struct plm_xmem_model *model);
 
 /* ---- lifetimes ---- */
 
@@ -108,7 +78,7 @@ struct plm_xmem_list {
     size_t count, room;
     size_t parameters; /* of the items */
 };
-int plm_xmem_add(struct plm_xmem_list *list, int64_t born, int64_t dies, uint64_t bytes, uint32_t holder);
+void plm_xmem_add(struct plm_xmem_list *list, int64_t born, int64_t dies, uint64_t bytes, uint32_t holder);
 /* The n-th of what exists before everything else is born then. */
 int64_t plm_xmem_before_all(size_t n);
 
@@ -127,12 +97,8 @@ int plm_xmem_orchestrate(struct plm_xmem_run *run, struct plm_error *error);
 int plm_xmem_correct(struct plm_xmem_run *run, struct plm_error *error);
 
 /* The batches that a step brings to the GPU: its aten::to with the arguments of Tensor.to(device). Calls `found` for each. */
-typedef int plm_xmem_batch_found(void *context, const struct plm_trace_op *op, const struct plm_trace_to *to);
-int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
-                     plm_xmem_batch_found *found, void *context);
-
-/* ---- xmem_result.c: from lifetimes to the result ---- */
-
-int plm_xmem_conclude(struct plm_xmem_run *run, uint64_t limit, struct plm_xmem_result *result);
+typedef void plm_xmem_batch_found(void *context, const struct plm_trace_op *op, const struct plm_trace_to *to);
+void plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
+                      plm_xmem_batch_found *found, void *context);
 
 #endif

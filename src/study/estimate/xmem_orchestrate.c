@@ -19,14 +19,10 @@
 #include "base/map.h"
 #include "study/estimate/xmem_internal.h"
 
-int plm_xmem_add(struct plm_xmem_list *list, int64_t born, int64_t dies, uint64_t bytes, uint32_t holder)
+void plm_xmem_add(struct plm_xmem_list *list, int64_t born, int64_t dies, uint64_t bytes, uint32_t holder)
 {
-    struct plm_lifetime *more = plm_grow(list->item, list->count, &list->room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    list->item = more;
-    more[list->count++] = (struct plm_lifetime){born, dies, bytes, holder};
-    return 0;
+    list->item = plm_grow(list->item, list->count, &list->room, sizeof *list->item);
+    list->item[list->count++] = (struct plm_lifetime){born, dies, bytes, holder};
 }
 
 int64_t plm_xmem_before_all(size_t n)
@@ -55,23 +51,21 @@ static int64_t first_call(const struct plm_trace *trace, const struct plm_xmem_s
     return INT64_MAX;
 }
 
-int plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
-                     plm_xmem_batch_found *found, void *context)
+void plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
+                      plm_xmem_batch_found *found, void *context)
 {
     int64_t until = first_call(trace, step);
     size_t count = 0;
-    int status = 0;
 
     /* Some programs move their batch within a module: then everything that looks like one. */
     for (int pass = all; pass < 2 && count == 0; pass++)
-        for (size_t i = step->first_op; status == 0 && i < step->end_op; i++) {
+        for (size_t i = step->first_op; i < step->end_op; i++) {
             const struct plm_trace_op *op = &trace->op[i];
             if (op->detail >= trace->tos || (pass == 0 && op->start >= until) || !is_batch(&trace->to[op->detail]))
                 continue;
             count++;
-            status = found(context, op, &trace->to[op->detail]);
+            found(context, op, &trace->to[op->detail]);
         }
-    return status;
 }
 
 static bool convolves(const struct plm_trace *trace, const struct plm_xmem_step *step)
@@ -89,13 +83,13 @@ struct batch {
 };
 
 /* Four bytes an element, as published, whatever the type. */
-static int add_batch(void *context, const struct plm_trace_op *op, const struct plm_trace_to *to)
+static void batch_add(void *context, const struct plm_trace_op *op, const struct plm_trace_to *to)
 {
     const struct batch *b = context;
     uint64_t bytes = to->elements < UINT64_MAX / 4 ? to->elements * 4 : UINT64_MAX;
-    return bytes ? plm_xmem_add(&b->run->list, op->start, b->dies, bytes,
-                                plm_xmem_holder(PLM_CATEGORY_INPUTS, false, PLM_XMEM_NO_LAYER))
-                 : 0;
+    if (bytes)
+        plm_xmem_add(&b->run->list, op->start, b->dies, bytes,
+                     plm_xmem_holder(PLM_CATEGORY_INPUTS, false, PLM_XMEM_NO_LAYER));
 }
 
 static bool stays(const struct plm_xmem_block *block, const struct plm_xmem_step *step)
@@ -106,20 +100,18 @@ static bool stays(const struct plm_xmem_block *block, const struct plm_xmem_step
 }
 
 /* Their sizes, as keys of `sizes`. */
-static int add_parameters(struct plm_xmem_run *run, const struct plm_xmem_parts *parts, struct plm_map *sizes)
+static void add_parameters(struct plm_xmem_run *run, const struct plm_xmem_parts *parts, struct plm_map *sizes)
 {
-    int status = 0;
-    for (size_t i = parts->count; status == 0 && i-- > 0;) {
+    for (size_t i = parts->count; i-- > 0;) {
         const struct plm_xmem_part *part = &parts->part[i];
         const struct plm_xmem_block *block = &run->blocks.block[part->block];
         if (!part->backward || !stays(block, &run->step[run->steps - 1]))
             continue;
         plm_map_put(sizes, block->bytes, 0);
-        status = plm_xmem_add(&run->list, plm_xmem_before_all(run->list.count), PLM_NEVER, block->bytes,
-                              plm_xmem_holder(PLM_CATEGORY_PARAMETERS, false, part->layer));
+        plm_xmem_add(&run->list, plm_xmem_before_all(run->list.count), PLM_NEVER, block->bytes,
+                     plm_xmem_holder(PLM_CATEGORY_PARAMETERS, false, part->layer));
     }
     run->list.parameters = run->list.count;
-    return status;
 }
 
 /* Forward blocks are activations. Of backward blocks, those that live when the optimizer steps are gradients. */
@@ -132,40 +124,36 @@ static enum plm_category category_of(const struct plm_xmem_step *step, const str
                                 : PLM_CATEGORY_TEMPORARIES;
 }
 
-static int add_parts(struct plm_xmem_run *run, int number, const struct plm_xmem_parts *parts)
+static void add_parts(struct plm_xmem_run *run, int number, const struct plm_xmem_parts *parts)
 {
     const struct plm_xmem_step *step = &run->step[number], *next = number + 1 < run->steps ? step + 1 : NULL;
     bool drop = next && next->zero_grad && !plm_xmem_drops_after(step);
-    int status = 0;
 
-    for (size_t i = 0; status == 0 && i < parts->count; i++) {
+    for (size_t i = 0; i < parts->count; i++) {
         const struct plm_xmem_part *part = &parts->part[i];
         const struct plm_xmem_block *block = &run->blocks.block[part->block];
         int64_t dies = block->dies;
         if (drop && part->backward && dies == PLM_NEVER)
             dies = next->zero_grad->start;
-        status = plm_xmem_add(&run->list, block->born, dies, block->bytes,
-                              plm_xmem_holder(category_of(step, block, part->backward), part->backward, part->layer));
+        plm_xmem_add(&run->list, block->born, dies, block->bytes,
+                     plm_xmem_holder(category_of(step, block, part->backward), part->backward, part->layer));
     }
-    return status;
 }
 
-static int add_optimizer(struct plm_xmem_run *run, int number, const struct plm_map *sizes)
+static void add_optimizer(struct plm_xmem_run *run, int number, const struct plm_map *sizes)
 {
     const struct plm_trace_mark *optimizer = run->step[number].optimizer;
     size_t last;
-    int status = 0;
 
     if (!optimizer)
-        return 0;
+        return;
     last = plm_xmem_block_after(&run->blocks, optimizer->end);
-    for (size_t i = plm_xmem_block_from(&run->blocks, optimizer->start); status == 0 && i < last; i++) {
+    for (size_t i = plm_xmem_block_from(&run->blocks, optimizer->start); i < last; i++) {
         const struct plm_xmem_block *block = &run->blocks.block[i];
         if (plm_map_get(sizes, block->bytes) != PLM_MAP_NONE)
-            status = plm_xmem_add(&run->list, block->born, number == 0 ? PLM_NEVER : block->dies, block->bytes,
-                                  plm_xmem_holder(PLM_CATEGORY_OPTIMIZER, false, PLM_XMEM_NO_LAYER));
+            plm_xmem_add(&run->list, block->born, number == 0 ? PLM_NEVER : block->dies, block->bytes,
+                         plm_xmem_holder(PLM_CATEGORY_OPTIMIZER, false, PLM_XMEM_NO_LAYER));
     }
-    return status;
 }
 
 /* What the last step allocated and no layer holds on to. */
@@ -193,14 +181,12 @@ int plm_xmem_orchestrate(struct plm_xmem_run *run, struct plm_error *error)
     for (int i = 0; status == 0 && i < run->steps; i++)
         status = plm_xmem_layers(run->trace, &run->step[i], &run->blocks, &parts[i], error);
     if (status == 0)
-        status = add_parameters(run, &parts[run->steps - 1], &sizes);
+        add_parameters(run, &parts[run->steps - 1], &sizes);
     for (int i = 0; status == 0 && i < run->steps; i++) {
         struct batch batch = {run, i + 1 < run->steps ? run->step[i].end : PLM_NEVER};
-        status = plm_xmem_batches(run->trace, &run->step[i], !convolves(run->trace, &run->step[i]), add_batch, &batch);
-        if (status == 0)
-            status = add_parts(run, i, &parts[i]);
-        if (status == 0)
-            status = add_optimizer(run, i, &sizes);
+        plm_xmem_batches(run->trace, &run->step[i], !convolves(run->trace, &run->step[i]), batch_add, &batch);
+        add_parts(run, i, &parts[i]);
+        add_optimizer(run, i, &sizes);
     }
     if (status == 0)
         run->left_out = left_out(run, &parts[run->steps - 1]);

@@ -50,26 +50,22 @@ static void complain(const char *log, const char *text)
 }
 
 /* Only those that were not asked before: their answers are there. */
-static int ask(const struct plm_bench *bench, size_t index, const struct plm_capture *captured, double seconds,
-               uint64_t *asked)
+static void methods_ask(const struct plm_bench *bench, size_t index, const struct plm_capture *captured, double seconds,
+                        uint64_t *asked)
 {
     const struct plm_bench_run *run = &bench->run[index];
-    const struct plm_question question = {.card = &run->device,
-                                          .usable = run->usable,
-                                          .context = run->outcome.context,
-                                          .gpus = 1,
-                                          .nodes = 1,
-                                          .tensor_parallel = 1};
-    int status = 0;
-    for (size_t i = 0; i < bench->settings->methods && status == 0; i++) {
+    const struct plm_question question = {.card = &run->device, .usable = run->usable, .context = run->outcome.context};
+    for (size_t i = 0; i < bench->settings->methods; i++) {
         struct plm_reply *reply = &run->reply[i];
+        struct plm_inquiry inquiry;
         if (reply->known && !reply->failed)
             continue;
         *reply = (struct plm_reply){.known = true, .capture_seconds = seconds};
-        status = plm_method_ask(bench->settings->method[i], captured, &question, &reply->answer);
+        inquiry = plm_inquiry_open(bench->settings->method[i], captured);
+        reply->answer = plm_inquiry_ask(&inquiry, &question);
+        plm_inquiry_close(&inquiry);
         *asked |= 1ull << i;
     }
-    return status;
 }
 
 int plm_bench_ask(const struct plm_bench *bench, size_t run)
@@ -98,11 +94,8 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
     }
     if (status == 0) {
         captured.capture.forest = bench->settings->trees;
-        status = ask(bench, run, &captured.capture, captured.capture.trace_seconds, &asked);
-        if (status == PLM_ENOMEM)
-            plm_fail(&error, status, "there is not enough memory for the methods");
-        else if (status == 0)
-            status = plm_answers_add(bench, run, asked, answers, &error);
+        methods_ask(bench, run, &captured.capture, captured.capture.trace_seconds, &asked);
+        status = plm_answers_add(bench, run, asked, answers, &error);
     }
     if (status && error.text[0]) /* else the capture has said it */
         complain(log, error.text);

@@ -1,5 +1,5 @@
 /*
- * The Analyzer's second half: which blocks a layer holds on to.
+ * The Analyzer: memory events become blocks, annotations become steps, and then which blocks a layer holds on to.
  *
  * A layer is a call of a leaf module. Its forward blocks are born during the call. Its operators are those that start in the call and all
  * that carry one of their autograd numbers; of these, those that are in no other count. Its backward blocks are born in them and not in the call. What
@@ -12,9 +12,97 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
 #include "study/estimate/xmem_internal.h"
+
+/* ---- blocks and steps ---- */
+
+void plm_xmem_blocks(const struct plm_trace *trace, int64_t until, struct plm_xmem_blocks *out)
+{
+    struct plm_map live = {0};
+
+    *out = (struct plm_xmem_blocks){0};
+    out->block = plm_calloc(trace->memories, sizeof *out->block);
+    for (size_t i = 0; i < trace->memories && trace->memory[i].time <= until; i++) {
+        const struct plm_trace_memory *m = &trace->memory[i];
+        uint64_t number = plm_map_get(&live, m->address);
+        struct plm_xmem_block *block = number == PLM_MAP_NONE ? NULL : &out->block[number];
+
+        if (m->bytes < 0 && (!block || block->bytes != (uint64_t)0 - (uint64_t)m->bytes)) {
+            out->orphans++;
+            continue;
+        }
+        /* An address that is handed out again was freed, whether or not the trace says so. */
+        if (block) {
+            block->dies = m->time;
+            plm_map_remove(&live, m->address);
+        }
+        if (m->bytes <= 0)
+            continue;
+        out->block[out->count] = (struct plm_xmem_block){m->time, PLM_NEVER, (uint64_t)m->bytes};
+        plm_map_put(&live, m->address, out->count++);
+    }
+    plm_map_free(&live);
+}
+
+size_t plm_xmem_block_from(const struct plm_xmem_blocks *blocks, int64_t time)
+{
+    size_t low = 0, high = blocks->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (blocks->block[middle].born < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t plm_xmem_block_after(const struct plm_xmem_blocks *blocks, int64_t time)
+{
+    return time == INT64_MAX ? blocks->count : plm_xmem_block_from(blocks, time + 1);
+}
+
+/* The first operator that starts at this time or later. */
+static size_t op_from(const struct plm_trace *trace, int64_t time)
+{
+    size_t low = 0, high = trace->ops;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->op[middle].start < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void plm_xmem_step(const struct plm_trace *trace, size_t number, struct plm_xmem_step *step)
+{
+    *step = (struct plm_xmem_step){.start = trace->step[number].start, .end = trace->step[number].end};
+    for (size_t i = 0; i < trace->marks; i++) {
+        const struct plm_trace_mark *mark = &trace->mark[i];
+        if (mark->start < step->start || mark->start > step->end)
+            continue;
+        if (mark->kind == PLM_MARK_OPTIMIZER_STEP)
+            step->optimizer = mark;
+        else
+            step->zero_grad = mark;
+    }
+    step->first_op = op_from(trace, step->start);
+    step->end_op = step->end == INT64_MAX ? trace->ops : op_from(trace, step->end + 1);
+    if (step->end_op < step->first_op)
+        step->end_op = step->first_op;
+}
+
+bool plm_xmem_drops_after(const struct plm_xmem_step *step)
+{
+    return step->zero_grad && step->optimizer && step->zero_grad->start > step->optimizer->end;
+}
+
+/* ---- layers ---- */
 
 enum { LOOKS = 16, LOOKS_LEAST = 1 << 20 }; /* per event of the trace, and in any case */
 
@@ -70,20 +158,18 @@ static uint32_t find_detach(const struct plm_trace *trace)
     return i < trace->names ? (uint32_t)i : UINT32_MAX;
 }
 
-static int prepare(struct work *w)
+static void work_begin(struct work *w)
 {
-    size_t ops = w->step->end_op - w->step->first_op, all = ops ? ops : 1;
+    size_t ops = w->step->end_op - w->step->first_op;
     uint32_t detach = find_detach(w->trace);
 
     w->all = ops ? w->trace->op + w->step->first_op : NULL;
-    w->numbered = calloc(all, sizeof *w->numbered);
-    w->group = calloc(all, sizeof *w->group);
-    w->group_seen = calloc(all, sizeof *w->group_seen);
-    w->op_seen = calloc(all, sizeof *w->op_seen);
-    w->op = calloc(all, sizeof *w->op);
-    w->block_seen = calloc(w->blocks->count ? w->blocks->count : 1, sizeof *w->block_seen);
-    if (!w->numbered || !w->group || !w->group_seen || !w->op_seen || !w->op || !w->block_seen || ops >= UINT32_MAX)
-        return PLM_ENOMEM;
+    w->numbered = plm_calloc(ops, sizeof *w->numbered);
+    w->group = plm_calloc(ops, sizeof *w->group);
+    w->group_seen = plm_calloc(ops, sizeof *w->group_seen);
+    w->op_seen = plm_calloc(ops, sizeof *w->op_seen);
+    w->op = plm_calloc(ops, sizeof *w->op);
+    w->block_seen = plm_calloc(w->blocks->count, sizeof *w->block_seen);
     for (size_t i = 0; i < ops; i++) {
         const struct plm_trace_op *op = &w->all[i];
         w->group[i] = UINT32_MAX;
@@ -97,10 +183,9 @@ static int prepare(struct work *w)
         w->group[w->numbered[i].op] = (uint32_t)first;
     }
     w->looks = LOOKS_LEAST + LOOKS * ((uint64_t)ops + w->blocks->count + w->trace->modules);
-    return 0;
 }
 
-static void finish(struct work *w)
+static void work_end(struct work *w)
 {
     free(w->numbered);
     free(w->group);
@@ -115,7 +200,7 @@ static bool look(struct work *w)
     return w->looks && w->looks--;
 }
 
-static bool add_op(struct work *w, uint32_t op, uint32_t layer)
+static bool op_add(struct work *w, uint32_t op, uint32_t layer)
 {
     if (!look(w))
         return false;
@@ -142,27 +227,24 @@ static bool find_ops(struct work *w, const struct plm_trace_module *call, uint32
     w->ops = 0;
     for (; low < count && op[low].start <= call->end; low++) {
         uint32_t first = w->group[low];
-        if (!add_op(w, (uint32_t)low, layer))
+        if (!op_add(w, (uint32_t)low, layer))
             return false;
         if (first == UINT32_MAX || w->group_seen[first] == layer)
             continue;
         w->group_seen[first] = layer;
         for (size_t i = first; i < w->numbers && w->numbered[i].sequence == w->numbered[first].sequence; i++)
-            if (!add_op(w, w->numbered[i].op, layer))
+            if (!op_add(w, w->numbered[i].op, layer))
                 return false;
     }
     qsort(w->op, w->ops, sizeof *w->op, ascending);
     return true;
 }
 
-static int keep(struct work *w, size_t block, uint32_t layer, bool backward)
+static void block_keep(struct work *w, size_t block, uint32_t layer, bool backward)
 {
-    struct plm_xmem_part *more = plm_grow(w->parts->part, w->parts->count, &w->parts->room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    w->parts->part = more;
-    more[w->parts->count++] = (struct plm_xmem_part){(uint32_t)block, layer, backward};
-    return 0;
+    struct plm_xmem_parts *p = w->parts;
+    p->part = plm_grow(p->part, p->count, &p->room, sizeof *p->part);
+    p->part[p->count++] = (struct plm_xmem_part){(uint32_t)block, layer, backward};
 }
 
 /* Blocks born in an interval that outlive `until`. What is born during the call is not backward. */
@@ -170,9 +252,8 @@ static int keep_blocks(struct work *w, int64_t start, int64_t end, int64_t until
                        bool backward, uint32_t layer)
 {
     size_t last = plm_xmem_block_after(w->blocks, end);
-    int status = 0;
 
-    for (size_t i = plm_xmem_block_from(w->blocks, start); status == 0 && i < last; i++) {
+    for (size_t i = plm_xmem_block_from(w->blocks, start); i < last; i++) {
         const struct plm_xmem_block *b = &w->blocks->block[i];
         if (!look(w))
             return PLM_EFORMAT;
@@ -180,9 +261,9 @@ static int keep_blocks(struct work *w, int64_t start, int64_t end, int64_t until
             continue;
         w->block_seen[i] = layer;
         if (b->dies > until)
-            status = keep(w, i, call->name, backward);
+            block_keep(w, i, call->name, backward);
     }
-    return status;
+    return 0;
 }
 
 /* Operators in order of start, an outer one first: one that ends before the latest end so far is inside another. */
@@ -203,7 +284,7 @@ static int keep_backward(struct work *w, const struct plm_trace_module *call, bo
     return status;
 }
 
-static bool contains(const char *name, const char *part)
+static bool name_contains(const char *name, const char *part)
 {
     size_t length = strlen(part);
     for (; *name; name++) {
@@ -216,10 +297,10 @@ static bool contains(const char *name, const char *part)
     return false;
 }
 
-static int add_layer(struct work *w, const struct plm_trace_module *call, uint32_t layer)
+static int layer_add(struct work *w, const struct plm_trace_module *call, uint32_t layer)
 {
     const char *name = call->name < w->trace->names ? w->trace->name[call->name] : "";
-    bool all = contains(name, "loss") || contains(name, "cross");
+    bool all = name_contains(name, "loss") || name_contains(name, "cross");
     int status;
 
     if (!find_ops(w, call, layer))
@@ -235,16 +316,17 @@ int plm_xmem_layers(const struct plm_trace *trace, const struct plm_xmem_step *s
 {
     struct work w = {.trace = trace, .step = step, .blocks = blocks, .parts = parts};
     uint32_t layer = 0;
-    int status = prepare(&w);
+    int status = 0;
 
+    work_begin(&w);
     for (size_t i = 0; status == 0 && i < trace->modules && layer < UINT32_MAX; i++) {
         const struct plm_trace_module *call = &trace->module[i];
         if (!call->leaf || call->start < step->start || call->start > step->end ||
             (step->optimizer && call->start >= step->optimizer->start))
             continue;
-        status = add_layer(&w, call, ++layer);
+        status = layer_add(&w, call, ++layer);
     }
-    finish(&w);
+    work_end(&w);
     if (status == PLM_EFORMAT)
         return plm_fail(error, PLM_EFORMAT,
                         "too many operators of the trace share their autograd numbers to say whose memory is whose");

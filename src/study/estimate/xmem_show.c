@@ -1,14 +1,17 @@
-/* What xMem found, for people: as `report` shows a job. */
+/* What xMem found: for people as `report` shows a job, for programs named as `report --json` names the same things. */
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/job.h"
-#include "study/estimate/xmem.h"
 #include "base/draw.h"
+#include "base/json.h"
+#include "study/estimate/xmem.h"
+
+/* ---- for people ---- */
 
 enum { LAYERS = 10, ROWS = 16, LABEL = 20 };
 
-static void peak(const struct plm_page *p, const struct plm_xmem_result *r)
+static void text_peak(const struct plm_page *p, const struct plm_xmem_result *r)
 {
     char allocated[32], reserved[32];
     fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s\n", plm_ink(p, PLM_INK_BOLD),
@@ -24,7 +27,7 @@ static void peak(const struct plm_page *p, const struct plm_xmem_result *r)
 }
 
 /* A label, an amount, a bar and the share. */
-static void line(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
+static void text_line(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
 {
     int amount = plm_page_amount_columns(p);
     char text[32];
@@ -37,7 +40,7 @@ static void line(const struct plm_page *p, const char *label, uint64_t bytes, ui
     fprintf(p->out, " %4.0f %%\n", whole ? 100 * (double)bytes / (double)whole : 0.0);
 }
 
-static void categories(const struct plm_page *p, const struct plm_xmem_result *r)
+static void text_categories(const struct plm_page *p, const struct plm_xmem_result *r)
 {
     bool shown[PLM_CATEGORIES] = {false};
     uint64_t sum = 0;
@@ -50,12 +53,12 @@ static void categories(const struct plm_page *p, const struct plm_xmem_result *r
                 largest = i;
         shown[largest] = true;
         sum += r->category[largest];
-        line(p, plm_category_name((enum plm_category)largest), r->category[largest], r->peak_reserved);
+        text_line(p, plm_category_name((enum plm_category)largest), r->category[largest], r->peak_reserved);
     }
-    line(p, "free in segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0, r->peak_reserved);
+    text_line(p, "free in segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0, r->peak_reserved);
 }
 
-static void layer_row(const struct plm_page *p, const char *name, int columns, const struct plm_xmem_layer *l)
+static void text_layer(const struct plm_page *p, const char *name, int columns, const struct plm_xmem_layer *l)
 {
     int amount = plm_page_amount_columns(p);
     char a[32], b[32], c[32], d[32];
@@ -67,7 +70,7 @@ static void layer_row(const struct plm_page *p, const char *name, int columns, c
             plm_page_amount(p, d, sizeof d, l->backward));
 }
 
-static void layers(const struct plm_page *p, const struct plm_xmem_result *r)
+static void text_layers(const struct plm_page *p, const struct plm_xmem_result *r)
 {
     size_t rows = r->layers < LAYERS ? r->layers : LAYERS;
     int amount = plm_page_amount_columns(p), columns = LABEL, most = p->width - 4 * amount - 8;
@@ -85,7 +88,7 @@ static void layers(const struct plm_page *p, const struct plm_xmem_result *r)
     fprintf(p->out, "  %s%-*s %*s %*s %*s %*s%s\n", plm_ink(p, PLM_INK_DIM), columns, "layer", amount, "all", amount,
             "parameters", amount, "forward", amount, "backward", plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = 0; i < rows; i++)
-        layer_row(p, *r->layer[i].name ? r->layer[i].name : "(in no layer)", columns, &r->layer[i]);
+        text_layer(p, *r->layer[i].name ? r->layer[i].name : "(in no layer)", columns, &r->layer[i]);
     for (size_t i = rows; i < r->layers; i++) {
         rest.parameters += r->layer[i].parameters;
         rest.forward += r->layer[i].forward;
@@ -93,11 +96,11 @@ static void layers(const struct plm_page *p, const struct plm_xmem_result *r)
     }
     snprintf(label, sizeof label, "%zu more", r->layers - rows);
     if (r->layers > rows)
-        layer_row(p, label, columns, &rest);
+        text_layer(p, label, columns, &rest);
 }
 
 /* Each row the largest of its part of the time. */
-static void course(const struct plm_page *p, const struct plm_xmem_result *r)
+static void text_course(const struct plm_page *p, const struct plm_xmem_result *r)
 {
     int amount = plm_page_amount_columns(p);
     char a[32], b[32];
@@ -125,10 +128,10 @@ void plm_xmem_text(const struct plm_page *p, const struct plm_xmem_result *r)
     char text[32];
     fprintf(p->out, "%s: %d step%s of a run on the CPU, %zu blocks\n", plm_xmem_name(r->variant), r->steps,
             r->steps == 1 ? "" : "s", r->blocks);
-    peak(p, r);
-    categories(p, r);
-    layers(p, r);
-    course(p, r);
+    text_peak(p, r);
+    text_categories(p, r);
+    text_layers(p, r);
+    text_course(p, r);
     if (r->left_out) {
         fprintf(p->out, "\nLeft out: %s of blocks of the last step, which are temporary or belong to no layer.\n",
                 plm_page_amount(p, text, sizeof text, r->left_out));
@@ -137,4 +140,76 @@ void plm_xmem_text(const struct plm_page *p, const struct plm_xmem_result *r)
         fputc('\n', p->out);
         plm_page_sentences(p, "Note: ", r->note);
     }
+}
+
+/* ---- for programs ---- */
+
+static void json_peak(struct plm_json *j, const struct plm_xmem_result *r)
+{
+    uint64_t sum = 0;
+
+    plm_json_object(j, "at_peak");
+    if (r->step)
+        plm_json_integer(j, "step", (uint64_t)r->step);
+    plm_json_integer(j, "time", (uint64_t)r->peak_time);
+    plm_json_integer(j, "allocated", r->allocated);
+    plm_json_integer(j, "reserved", r->peak_reserved);
+    plm_json_object(j, "categories");
+    for (int i = 0; i < PLM_CATEGORIES; i++) {
+        sum += r->category[i];
+        plm_json_integer(j, plm_category_name((enum plm_category)i), r->category[i]);
+    }
+    plm_json_integer(j, "free_in_segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0);
+    plm_json_end_object(j);
+    plm_json_end_object(j);
+}
+
+static void json_layers(struct plm_json *j, const struct plm_xmem_result *r)
+{
+    plm_json_array(j, "layers");
+    for (size_t i = 0; i < r->layers; i++) {
+        const struct plm_xmem_layer *l = &r->layer[i];
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", l->name);
+        plm_json_integer(j, "bytes", l->parameters + l->forward + l->backward);
+        plm_json_integer(j, "parameters", l->parameters);
+        plm_json_integer(j, "forward", l->forward);
+        plm_json_integer(j, "backward", l->backward);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+static void json_timeline(struct plm_json *j, const struct plm_xmem_result *r)
+{
+    plm_json_array(j, "timeline");
+    for (size_t i = 0; i < r->points; i++) {
+        plm_json_object(j, NULL);
+        plm_json_integer(j, "time", (uint64_t)r->point[i].time);
+        plm_json_integer(j, "allocated", r->point[i].allocated);
+        plm_json_integer(j, "reserved", r->point[i].reserved);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+void plm_xmem_json(struct plm_json *j, const struct plm_xmem_result *r)
+{
+    plm_json_string(j, "method", plm_xmem_name(r->variant));
+    plm_json_integer(j, "steps", (uint64_t)r->steps);
+    plm_json_integer(j, "duration", (uint64_t)r->duration);
+    plm_json_integer(j, "blocks", r->blocks);
+    plm_json_object(j, "peak");
+    plm_json_integer(j, "allocated", r->allocated);
+    plm_json_integer(j, "reserved", r->reserved);
+    plm_json_integer(j, "reserved_time", (uint64_t)r->reserved_time);
+    plm_json_end_object(j);
+    plm_json_bool(j, "out_of_memory", r->oom);
+    if (r->oom)
+        plm_json_integer(j, "out_of_memory_reserved", r->oom_reserved);
+    json_peak(j, r);
+    json_layers(j, r);
+    json_timeline(j, r);
+    plm_json_integer(j, "left_out", r->left_out);
+    plm_json_text(j, "note", r->note);
 }
