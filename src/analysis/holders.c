@@ -1,12 +1,10 @@
 /* Who holds the memory at a moment: live blocks added up by module, operator, phase, category or stack. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/job.h"
 #include "base/names.h"
 #include "base/memory.h"
-#include "base/error.h"
 
 /* Long enough for the four longest strings that a record can hold. */
 enum { NAME_MAX_BYTES = 4 * 1600 + 64 };
@@ -64,27 +62,22 @@ static uint64_t group_of(const struct plm_block *b, enum plm_key key)
     return (uint64_t)(key == PLM_BY_MODULE && named_by_parameter(b) ? b->owner : 0) << 32 | b->context;
 }
 
-static int holder_of(struct sums *s, const struct plm_job *job, const struct plm_block *b, enum plm_key key,
-                     uint32_t *out)
+static uint32_t holder_of(struct sums *s, const struct plm_job *job, const struct plm_block *b, enum plm_key key)
 {
     char name[NAME_MAX_BYTES + 1] = " "; /* one more in front: number 0 of names is the empty string */
     size_t before = s->names.count;
-    struct plm_holder *more;
+    uint32_t number;
     name_of(job, b, key, name + 1, NAME_MAX_BYTES);
-    *out = plm_names_add(&s->names, name);
+    number = plm_names_add(&s->names, name);
     if (s->names.count == before)
-        return 0;
-    while (s->room < s->names.count) {
-        more = plm_grow(s->holder, s->room, &s->room, sizeof *more);
-        if (!more)
-            return PLM_ENOMEM;
-        s->holder = more;
-    }
-    s->holder[*out] = (struct plm_holder){0};
-    return 0;
+        return number;
+    while (s->room < s->names.count)
+        s->holder = plm_grow(s->holder, s->room, &s->room, sizeof *s->holder);
+    s->holder[number] = (struct plm_holder){0};
+    return number;
 }
 
-static void add(struct plm_holder *h, const struct plm_block *b)
+static void block_add(struct plm_holder *h, const struct plm_block *b)
 {
     h->bytes += b->bytes;
     h->category[b->category] += b->bytes;
@@ -99,12 +92,11 @@ static int by_bytes(const void *a, const void *b)
     return strverscmp(x->name, y->name); /* layer 2 before layer 10 */
 }
 
-static int add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
-                  enum plm_key key)
+static void add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                   enum plm_key key)
 {
     struct plm_map groups = {0};
-    int status = 0;
-    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment && status == 0; i++) {
+    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++) {
         const struct plm_block *b = &lane->block[i];
         uint64_t group = group_of(b, key), known;
         uint32_t at;
@@ -113,50 +105,31 @@ static int add_up(struct sums *s, const struct plm_job *job, const struct plm_la
         known = plm_map_get(&groups, group);
         at = (uint32_t)known;
         if (known == PLM_MAP_NONE) {
-            status = holder_of(s, job, b, key, &at);
-            if (status)
-                break;
+            at = holder_of(s, job, b, key);
             plm_map_put(&groups, group, at);
         }
-        add(&s->holder[at], b);
+        block_add(&s->holder[at], b);
     }
     plm_map_free(&groups);
-    return status;
 }
 
-int plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, enum plm_key key,
-                   struct plm_holders *holders, struct plm_error *error)
+struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                  enum plm_key key)
 {
+    struct plm_holders holders = {0};
     struct sums s = {0};
-    size_t count;
-    int status;
 
-    *holders = (struct plm_holders){0};
-    s.holder = plm_grow(NULL, 0, &s.room, sizeof *s.holder);
-    status = s.holder ? add_up(&s, job, lane, moment, key) : PLM_ENOMEM;
-    count = s.names.count ? s.names.count - 1 : 0;
-    if (status == 0 && count) {
-        holders->item = calloc(count, sizeof *holders->item);
-        if (!holders->item)
-            status = PLM_ENOMEM;
-        for (size_t i = 0; i < count && status == 0; i++) {
-            holders->item[i] = s.holder[i + 1];
-            holders->item[i].name = strdup(s.names.text[i + 1] + 1);
-            if (!holders->item[i].name)
-                status = PLM_ENOMEM;
-            else
-                holders->count++;
-        }
-        if (status == 0)
-            qsort(holders->item, count, sizeof *holders->item, by_bytes);
+    add_up(&s, job, lane, moment, key);
+    holders.count = s.names.count ? s.names.count - 1 : 0;
+    holders.item = plm_calloc(holders.count, sizeof *holders.item);
+    for (size_t i = 0; i < holders.count; i++) {
+        holders.item[i] = s.holder[i + 1];
+        holders.item[i].name = plm_strdup(s.names.text[i + 1] + 1);
     }
+    qsort(holders.item, holders.count, sizeof *holders.item, by_bytes);
     free(s.holder);
     plm_names_free(&s.names);
-    if (status) {
-        plm_holders_free(holders);
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    }
-    return 0;
+    return holders;
 }
 
 void plm_holders_free(struct plm_holders *h)

@@ -129,8 +129,8 @@ struct plm_holders {
     struct plm_holder *item;                   /* largest first */
     size_t count;
 };
-int plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, enum plm_key key,
-                   struct plm_holders *holders, struct plm_error *error);
+struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                  enum plm_key key);
 void plm_holders_free(struct plm_holders *holders);
 
 #endif

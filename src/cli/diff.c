@@ -54,9 +54,8 @@ static int show(const struct request *r, const struct plm_job *before, const str
                                                .width = plm_terminal_width(STDOUT_FILENO)};
     plm_diff_write *write = r->json ? plm_diff_json : plm_diff_text;
     struct plm_diff diff;
-    int status = plm_diff_make(before, after, &diff, error);
-    if (status < 0)
-        return status;
+    int status;
+    plm_diff_make(before, after, &diff);
     status = write(stdout, &diff, r->path, &options, error);
     plm_diff_free(&diff);
     return status;

@@ -7,6 +7,7 @@
 #include "fit/replay.h"
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "base/card.h"
 
@@ -127,9 +128,7 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
         status = read_settings(fit, error);
     if (status)
         return status;
-    fit->lane = calloc(fit->lanes, sizeof *fit->lane);
-    if (!fit->lane)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    fit->lane = plm_calloc(fit->lanes, sizeof *fit->lane);
     for (size_t i = 0; i < fit->lanes; i++) {
         const struct plm_lane *lane = &job->lane[i];
         struct plm_ladder l = plm_ladder(job, lane);

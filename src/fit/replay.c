@@ -2,11 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "fit/pools.h"
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { PRIVATE_POOL = 1 };
 
@@ -74,14 +74,15 @@ static void differs(struct work *w, const char *what, uint64_t replayed, uint64_
              w->moment, what, replayed, before);
 }
 
-static uint64_t place(void *context, uint64_t size)
+static uint64_t segment_place(void *context, uint64_t size)
 {
     struct work *w = context;
     const struct plm_segment *s = w->options->recorded_addresses ? recorded(w, false) : NULL;
     return s && s->kind != PLM_RECORD_VMM && s->bytes == size ? s->address : 0;
 }
 
-static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
+static void segment_visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream,
+                          void *context)
 {
     struct work *w = context;
     const struct plm_segment *s;
@@ -151,16 +152,14 @@ static int by_moment(const void *a, const void *b)
 }
 
 /* The record does not have empty_cache(), but the segments that went with it. */
-static int find_empties(struct work *w)
+static void find_empties(struct work *w)
 {
     const struct plm_lane *lane = w->lane;
     bool native = has_native(lane);
     size_t count = 0;
 
-    w->emptied = calloc(lane->segments + 1, sizeof *w->emptied);
-    w->address = calloc(lane->blocks + 1, sizeof *w->address);
-    if (!w->emptied || !w->address)
-        return PLM_ENOMEM;
+    w->emptied = plm_calloc(lane->segments, sizeof *w->emptied);
+    w->address = plm_calloc(lane->blocks, sizeof *w->address);
     for (size_t i = 0; i < lane->segments; i++)
         if ((native ? is_native(&lane->segment[i]) : lane->segment[i].kind == PLM_RECORD_POOL) &&
             lane->segment[i].free_at < lane->moments)
@@ -169,7 +168,6 @@ static int find_empties(struct work *w)
     for (size_t i = 0; i < count; i++)
         if (!w->empties || w->emptied[w->empties - 1] != w->emptied[i])
             w->emptied[w->empties++] = w->emptied[i];
-    return 0;
 }
 
 static int run(struct work *w, struct plm_error *error)
@@ -185,8 +183,8 @@ static int run(struct work *w, struct plm_error *error)
     }
     w->replay->stats = *plm_allocator_stats(w->a);
     if (status)
-        return plm_fail(error, status == PLM_ENOMEM ? PLM_ENOMEM : PLM_EINVAL, "Moment %u cannot be replayed: %s.",
-                        w->moment - 1, plm_allocator_error_name(status));
+        return plm_fail(error, PLM_EINVAL, "Moment %u cannot be replayed: %s.", w->moment - 1,
+                        plm_allocator_error_name(status));
     return 0;
 }
 
@@ -198,17 +196,15 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
                                       .settings = options->settings,
                                       .capacity = options->capacity,
                                       .total = options->total,
-                                      .place = place,
-                                      .visit = visit,
+                                      .place = segment_place,
+                                      .visit = segment_visit,
                                       .context = &w};
     int status;
 
     *replay = (struct plm_replay){.completed = true, .as_recorded = options->compare};
-    status = find_empties(&w);
-    if (status == 0)
-        status = plm_lane_private(lane, &w.private);
-    if (status == 0)
-        status = plm_allocator_new(&o, &w.a);
+    find_empties(&w);
+    w.private = plm_lane_private(lane);
+    status = plm_allocator_new(&o, &w.a);
     if (status)
         plm_fail(error, status, "The replay cannot start: %s.", plm_allocator_error_name(status));
     else

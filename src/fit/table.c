@@ -1,8 +1,7 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "base/card.h"
 #include "fit/candidates.h"
 #include "analysis/job.h"
@@ -61,7 +60,7 @@ static bool repeats(const struct plm_fit *fit, const struct plm_fit_row *row, co
     return fit->settings.fraction < 0 && row->usable == before->usable && row->need == before->need;
 }
 
-static int fill(struct plm_fit_table *t, struct others *others, struct plm_error *error)
+static int table_fill(struct plm_fit_table *t, struct others *others, struct plm_error *error)
 {
     const struct plm_fit *fit = t->fit;
     bool made = false;
@@ -96,21 +95,16 @@ static int fill(struct plm_fit_table *t, struct others *others, struct plm_error
 int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_t count,
                   const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error)
 {
-    struct others *others = calloc(1, sizeof *others);
-    struct plm_fit_row *row = calloc(count + 1, sizeof *row);
+    struct others *others = plm_calloc(1, sizeof *others);
+    struct plm_fit_row *row = plm_calloc(count, sizeof *row);
     int status;
     *table = (struct plm_fit_table){.fit = fit, .row = row, .rows = count};
-    if (!others || !row) {
-        free(others);
-        plm_fit_table_free(table);
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    }
     for (size_t i = 0; i < count; i++) {
         row[i].card = &cards[i];
         row[i].usable = plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, &cards[i], &row[i].assumed));
     }
     qsort(row, count, sizeof *row, plm_fit_by_memory);
-    status = fill(table, others, error);
+    status = table_fill(table, others, error);
     free(others);
     if (status)
         plm_fit_table_free(table);

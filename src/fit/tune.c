@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/card.h"
 #include "analysis/match.h"
 
@@ -111,17 +111,12 @@ static const struct plm_tune_row *advise(const struct plm_tune *t)
 int plm_tune(const struct plm_fit *fit, const struct plm_card *card, const struct plm_margin *margin,
              plm_tune_progress *tell, void *context, struct plm_tune *t, struct plm_error *error)
 {
-    struct plm_candidate *candidate = calloc(PLM_CANDIDATES, sizeof *candidate);
-    struct plm_tune_row *row = calloc(PLM_CANDIDATES, sizeof *row);
+    struct plm_candidate *candidate = plm_calloc(PLM_CANDIDATES, sizeof *candidate);
+    struct plm_tune_row *row = plm_calloc(PLM_CANDIDATES, sizeof *row);
     bool assumed;
     int status;
 
     *t = (struct plm_tune){.fit = fit, .card = card, .row = row};
-    if (!candidate || !row) {
-        free(candidate);
-        plm_tune_free(t);
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    }
     t->usable = card ? plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, card, &assumed)) : 0;
     t->own.candidate.settings = fit->settings;
     snprintf(t->own.candidate.text, sizeof t->own.candidate.text, "%s", fit->allocator);

@@ -1,10 +1,9 @@
 #include "report/diff.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "fit/ladder.h"
-#include "base/error.h"
+#include "base/memory.h"
 #include "report/report.h"
 
 uint64_t plm_change_size(const struct plm_change *c)
@@ -60,61 +59,54 @@ static void set_categories(struct plm_lane_diff *d, const struct plm_place *befo
     qsort(d->category, d->categories, sizeof d->category[0], compare_changes);
 }
 
-static void add_module(struct plm_lane_diff *d, const char *name, uint64_t before, uint64_t after)
+static void module_add(struct plm_lane_diff *d, const char *name, uint64_t before, uint64_t after)
 {
     if (before != after)
         d->module[d->modules++] = (struct plm_change){name, before, after};
 }
 
 /* Both lists by name, side by side. */
-static int merge_modules(struct plm_lane_diff *d, struct plm_error *error)
+static void merge_modules(struct plm_lane_diff *d)
 {
     const struct plm_holders *a = &d->holders[0], *b = &d->holders[1];
     size_t i = 0, k = 0;
-    if (a->count)
-        qsort(a->item, a->count, sizeof a->item[0], compare_names);
-    if (b->count)
-        qsort(b->item, b->count, sizeof b->item[0], compare_names);
-    d->module = calloc(a->count + b->count + 1, sizeof d->module[0]);
-    if (!d->module)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    qsort(a->item, a->count, sizeof a->item[0], compare_names);
+    qsort(b->item, b->count, sizeof b->item[0], compare_names);
+    d->module = plm_calloc(a->count + b->count, sizeof d->module[0]);
     while (i < a->count || k < b->count) {
         int order = i == a->count ? 1 : k == b->count ? -1 : strcmp(a->item[i].name, b->item[k].name);
-        add_module(d, order <= 0 ? a->item[i].name : b->item[k].name, order <= 0 ? a->item[i].bytes : 0,
+        module_add(d, order <= 0 ? a->item[i].name : b->item[k].name, order <= 0 ? a->item[i].bytes : 0,
                    order >= 0 ? b->item[k].bytes : 0);
         i += order <= 0;
         k += order >= 0;
     }
     qsort(d->module, d->modules, sizeof d->module[0], compare_changes);
     d->changed |= d->modules > 0;
-    return 0;
 }
 
-static int set_holders(const struct plm_diff *diff, struct plm_lane_diff *d, struct plm_error *error)
+static void set_holders(const struct plm_diff *diff, struct plm_lane_diff *d)
 {
     const struct plm_at at = {PLM_AT_PEAK, 0};
     struct plm_place before, after;
-    int status;
     if (!d->before || !d->after || !diff->before->attributed || !diff->after->attributed)
-        return 0;
+        return;
     before = plm_place_at(diff->before, d->before, at);
     after = plm_place_at(diff->after, d->after, at);
     if (!before.known || !after.known)
-        return 0;
+        return;
     d->attributed = true;
     /* Of an imported snapshot nothing is known but functions. */
     if (before.category[PLM_CATEGORY_OTHER] < before.allocated && after.category[PLM_CATEGORY_OTHER] < after.allocated)
         set_categories(d, &before, &after);
-    status = plm_holders_at(diff->before, d->before, before.moment, PLM_BY_MODULE, &d->holders[0], error);
-    if (status == 0)
-        status = plm_holders_at(diff->after, d->after, after.moment, PLM_BY_MODULE, &d->holders[1], error);
-    return status ? status : merge_modules(d, error);
+    d->holders[0] = plm_holders_at(diff->before, d->before, before.moment, PLM_BY_MODULE);
+    d->holders[1] = plm_holders_at(diff->after, d->after, after.moment, PLM_BY_MODULE);
+    merge_modules(d);
 }
 
 /* ---- all devices ---- */
 
 /* Several processes may have the same rank and device; the first is matched with the first. */
-static const struct plm_lane *match(const struct plm_diff *diff, const struct plm_lane *lane)
+static const struct plm_lane *lane_match(const struct plm_diff *diff, const struct plm_lane *lane)
 {
     for (size_t i = 0; i < diff->after->lanes; i++) {
         const struct plm_lane *other = &diff->after->lane[i];
@@ -135,11 +127,11 @@ static bool is_matched(const struct plm_diff *diff, size_t known, const struct p
     return false;
 }
 
-static void pair(struct plm_diff *diff)
+static void lanes_pair(struct plm_diff *diff)
 {
     size_t matched;
     for (size_t i = 0; i < diff->before->lanes; i++) {
-        const struct plm_lane *other = match(diff, &diff->before->lane[i]);
+        const struct plm_lane *other = lane_match(diff, &diff->before->lane[i]);
         diff->lane[diff->lanes++] = (struct plm_lane_diff){.before = &diff->before->lane[i], .after = other};
     }
     matched = diff->lanes;
@@ -148,23 +140,16 @@ static void pair(struct plm_diff *diff)
             diff->lane[diff->lanes++] = (struct plm_lane_diff){.after = &diff->after->lane[i]};
 }
 
-int plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff,
-                  struct plm_error *error)
+void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff)
 {
-    int status = 0;
     *diff = (struct plm_diff){.before = before, .after = after};
-    diff->lane = calloc(before->lanes + after->lanes + 1, sizeof diff->lane[0]);
-    if (!diff->lane)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    pair(diff);
-    for (size_t i = 0; i < diff->lanes && status == 0; i++) {
+    diff->lane = plm_calloc(before->lanes + after->lanes, sizeof diff->lane[0]);
+    lanes_pair(diff);
+    for (size_t i = 0; i < diff->lanes; i++) {
         set_rungs(diff, &diff->lane[i]);
-        status = set_holders(diff, &diff->lane[i], error);
+        set_holders(diff, &diff->lane[i]);
         diff->changed |= diff->lane[i].changed;
     }
-    if (status)
-        plm_diff_free(diff);
-    return status;
 }
 
 void plm_diff_free(struct plm_diff *diff)

@@ -44,8 +44,7 @@ struct plm_diff {
     bool changed;
 };
 
-int plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff,
-                  struct plm_error *error);
+void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff);
 void plm_diff_free(struct plm_diff *diff);
 
 /* By how much, without its sign. */

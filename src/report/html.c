@@ -186,47 +186,42 @@ static void write_steps(struct page *p, const struct plm_lane *lane, const struc
     plm_json_end_object(j);
 }
 
-static int write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
+static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
 {
     const struct plm_device_summary *d = lane->summary;
     struct plm_ladder ladder = plm_ladder(p->job, lane);
     struct plm_html_moments m;
-    int status = plm_html_choose(lane, lanes, &m);
-    if (status == 0) {
-        plm_json_object(&p->json, NULL);
-        plm_json_integer(&p->json, "rank", (uint64_t)d->rank);
-        plm_json_integer(&p->json, "device", (uint64_t)d->device);
-        plm_json_integer(&p->json, "events", lane->moments);
-        plm_json_object(&p->json, "peak");
-        plm_json_integer(&p->json, "allocated", d->allocated_peak);
-        plm_json_integer(&p->json, "reserved", d->reserved_peak);
-        plm_json_integer(&p->json, "device_used", ladder.device_used);
-        plm_json_end_object(&p->json);
-        write_place(p, lane, &m);
-        write_ladder(p, &ladder);
-        write_steps(p, lane, &m);
-        status = plm_html_lane(&p->json, lane, ladder.context, &m, &p->names);
-        plm_json_end_object(&p->json);
-    }
+    plm_html_choose(lane, lanes, &m);
+    plm_json_object(&p->json, NULL);
+    plm_json_integer(&p->json, "rank", (uint64_t)d->rank);
+    plm_json_integer(&p->json, "device", (uint64_t)d->device);
+    plm_json_integer(&p->json, "events", lane->moments);
+    plm_json_object(&p->json, "peak");
+    plm_json_integer(&p->json, "allocated", d->allocated_peak);
+    plm_json_integer(&p->json, "reserved", d->reserved_peak);
+    plm_json_integer(&p->json, "device_used", ladder.device_used);
+    plm_json_end_object(&p->json);
+    write_place(p, lane, &m);
+    write_ladder(p, &ladder);
+    write_steps(p, lane, &m);
+    plm_html_lane(&p->json, lane, ladder.context, &m, &p->names);
+    plm_json_end_object(&p->json);
     plm_html_moments_free(&m);
-    return status;
 }
 
 /* The first lanes, and in any case the one that needs most. */
-static int write_lanes(struct page *p)
+static void write_lanes(struct page *p)
 {
     size_t lanes = p->job->lanes, shown = lanes > PLM_HTML_LANES ? PLM_HTML_LANES : lanes, largest = 0;
-    int status = 0;
     for (size_t i = 1; i < lanes; i++)
         if (p->job->lane[i].summary->used_peak > p->job->lane[largest].summary->used_peak)
             largest = i;
     plm_json_integer(&p->json, "left_out", lanes - shown);
     plm_json_integer(&p->json, "largest", largest < shown ? largest : shown - 1);
     plm_json_array(&p->json, "lanes");
-    for (size_t i = 0; i < shown && status == 0; i++)
-        status = write_lane(p, &p->job->lane[i + 1 == shown && largest >= shown ? largest : i], shown);
+    for (size_t i = 0; i < shown; i++)
+        write_lane(p, &p->job->lane[i + 1 == shown && largest >= shown ? largest : i], shown);
     plm_json_end_array(&p->json);
-    return status;
 }
 
 /* ---- the document ---- */
@@ -253,10 +248,9 @@ static void write_lists(struct page *p)
     write_names(&p->json, "ops", &p->names.ops);
 }
 
-static int write_document(struct page *p, const struct plm_catalogue *catalogue, const char *record)
+static void write_document(struct page *p, const struct plm_catalogue *catalogue, const char *record)
 {
     const char *slash = strrchr(record, '/');
-    int status;
     plm_json_object(&p->json, NULL);
     plm_json_string(&p->json, "schema", "plimsoll.page/1");
     plm_json_string(&p->json, "version", PLM_VERSION);
@@ -267,16 +261,14 @@ static int write_document(struct page *p, const struct plm_catalogue *catalogue,
     plm_json_bool(&p->json, "attributed", p->job->attributed);
     write_lists(p);
     write_cards(p, catalogue);
-    status = write_lanes(p);
+    write_lanes(p);
     plm_json_end_object(&p->json);
-    return status;
 }
 
 int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
                     struct plm_error *error)
 {
     struct page p = {.job = job};
-    int status;
     if (!plm_html_before_size)
         return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
     if (!job->lanes)
@@ -286,11 +278,9 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
     p.json.page = true;
     plm_html_names_make(job, &p.names);
     fwrite(plm_html_before, 1, plm_html_before_size, out);
-    status = write_document(&p, catalogue, record);
+    write_document(&p, catalogue, record);
     fwrite(plm_html_after, 1, plm_html_after_size, out);
     plm_html_names_free(&p.names);
-    if (status)
-        return plm_fail(error, status, "there is not enough memory to make the page");
     if (fflush(out) || ferror(out))
         return plm_fail(error, PLM_EIO, "the page could not be written");
     return 0;

@@ -2,7 +2,7 @@
  * Inside the HTML report. The page itself (web/) is compiled in by web/bundle.py; what it shows is one JSON
  * document (docs/page.md) that these functions write into it: a job of any length, cut down to a few
  * thousand points, at most PLM_HTML_SNAPSHOTS moments with their modules and fewer with a map of the
- * allocator. One thread. Functions that can fail return 0 or PLM_ENOMEM; a stream keeps its own errors.
+ * allocator. One thread. Nothing fails; a stream keeps its own errors.
  */
 #ifndef PLM_HTML_H
 #define PLM_HTML_H
@@ -39,7 +39,7 @@ struct plm_html_moments {
     size_t steps, steps_each; /* entries; steps that an entry stands for */
     uint64_t unit;            /* divides every size and address of the lane */
 };
-int plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *moments);
+void plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *moments);
 void plm_html_moments_free(struct plm_html_moments *moments);
 
 /* The modules and operators of a job as numbers (html_names.c). */
@@ -52,8 +52,8 @@ void plm_html_names_free(struct plm_html_names *names);
 uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_block *block);
 
 /* html_lane.c: "points" and "snapshots" of a lane. `context` is taken from the card at any moment. */
-int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
-                  const struct plm_html_moments *moments, const struct plm_html_names *names);
+void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
+                   const struct plm_html_moments *moments, const struct plm_html_names *names);
 
 /* The segments of the allocator as time goes on (html_rows.c). */
 struct plm_html_row {
@@ -68,14 +68,14 @@ struct plm_html_rows {
     struct plm_html_row *row; /* by address */
     size_t rows, room;
 };
-int plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *rows);
+void plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *rows);
 void plm_html_rows_free(struct plm_html_rows *rows);
 /* On to a later moment. */
-int plm_html_rows_advance(struct plm_html_rows *rows, uint32_t moment);
+void plm_html_rows_advance(struct plm_html_rows *rows, uint32_t moment);
 
 /* html_map.c: "map" of a snapshot. `live` holds the numbers of the blocks that live then; it is sorted here. */
-int plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32_t *live, size_t count, uint64_t unit,
-                 const struct plm_html_names *names);
+void plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32_t *live, size_t count, uint64_t unit,
+                  const struct plm_html_names *names);
 
 /* html_lane.c: by how much a figure differs from another, in units. Figures of a damaged record may be any numbers. */
 void plm_html_difference(struct plm_json *json, uint64_t value, uint64_t from, uint64_t unit);

@@ -1,7 +1,6 @@
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "report/html.h"
 
 /* Figures of each point, column by column. */
@@ -60,13 +59,11 @@ static int by_moment(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static int card_memory(struct sample *s)
+static void card_memory(struct sample *s)
 {
     size_t count = 0, k = 0;
     uint64_t used = s->context;
-    struct change *change = calloc(2 * s->lane->segments + 1, sizeof *change);
-    if (!change)
-        return PLM_ENOMEM;
+    struct change *change = plm_calloc(2 * s->lane->segments, sizeof *change);
     for (size_t i = 0; i < s->lane->segments; i++) {
         const struct plm_segment *g = &s->lane->segment[i];
         change[count++] = (struct change){g->alloc_at, g->bytes};
@@ -80,7 +77,6 @@ static int card_memory(struct sample *s)
         s->c.used[i] = used;
     }
     free(change);
-    return 0;
 }
 
 /* ---- snapshots ---- */
@@ -100,29 +96,24 @@ static void write_holders(struct sample *s)
     plm_json_end_array(s->json);
 }
 
-static int write_snapshot(struct sample *s, uint32_t moment)
+static void write_snapshot(struct sample *s, uint32_t moment)
 {
-    int status = 0;
     plm_json_object(s->json, NULL);
     plm_json_integer(s->json, "point", s->point);
     write_holders(s);
     if (s->moments->mapped[s->snapshot]) {
-        uint32_t *copy = malloc((s->lives + 1) * sizeof *copy);
-        if (!copy)
-            return PLM_ENOMEM;
+        uint32_t *copy = plm_calloc(s->lives, sizeof *copy);
         memcpy(copy, s->live, s->lives * sizeof *copy);
-        status = plm_html_rows_advance(&s->rows, moment);
-        if (status == 0)
-            status = plm_html_map(s->json, &s->rows, copy, s->lives, s->moments->unit, s->names);
+        plm_html_rows_advance(&s->rows, moment);
+        plm_html_map(s->json, &s->rows, copy, s->lives, s->moments->unit, s->names);
         free(copy);
     }
     plm_json_end_object(s->json);
-    return status;
 }
 
 /* ---- the sweep ---- */
 
-static void apply(struct sample *s, uint32_t index, bool freed)
+static void block_apply(struct sample *s, uint32_t index, bool freed)
 {
     const struct plm_block *b = &s->lane->block[index];
     size_t key = (size_t)plm_html_module(s->names, b) * PLM_CATEGORIES + b->category;
@@ -148,21 +139,20 @@ static void take_point(struct sample *s, uint32_t moment, uint64_t ns, const uin
     s->c.phase[s->point] = (char)('0' + (s->phase ? s->lane->phase[s->phase - 1].value % PLM_PHASES : 0));
 }
 
-static int visit(uint32_t moment, uint64_t ns, const uint64_t bytes[PLM_CATEGORIES], void *context)
+static int moment_visit(uint32_t moment, uint64_t ns, const uint64_t bytes[PLM_CATEGORIES], void *context)
 {
     struct sample *s = context;
     const struct plm_html_moments *m = s->moments;
-    int status = 0;
-    apply(s, s->lane->order[moment] >> 1, s->lane->order[moment] & 1);
+    block_apply(s, s->lane->order[moment] >> 1, s->lane->order[moment] & 1);
     if (s->point >= m->points || m->point[s->point] != moment)
         return 0;
     take_point(s, moment, ns, bytes);
     if (s->snapshot < m->snapshots && m->snapshot[s->snapshot] == moment) {
-        status = write_snapshot(s, moment);
+        write_snapshot(s, moment);
         s->snapshot++;
     }
     s->point++;
-    return status;
+    return 0;
 }
 
 /* ---- the document ---- */
@@ -199,23 +189,20 @@ static void write_points(struct sample *s)
     plm_json_end_object(s->json);
 }
 
-static int make_room(struct sample *s)
+static void make_room(struct sample *s)
 {
     size_t count = s->moments->points + 1;
-    bool ok = true;
     for (int c = 0; c < PLM_CATEGORIES; c++)
-        ok = (s->c.category[c] = calloc(count, sizeof(uint64_t))) && ok;
-    s->c.reserved = calloc(count, sizeof(uint64_t));
-    s->c.used = calloc(count, sizeof(uint64_t));
-    s->c.ns = calloc(count, sizeof(uint64_t));
-    s->c.phase = calloc(count, 1);
+        s->c.category[c] = plm_calloc(count, sizeof(uint64_t));
+    s->c.reserved = plm_calloc(count, sizeof(uint64_t));
+    s->c.used = plm_calloc(count, sizeof(uint64_t));
+    s->c.ns = plm_calloc(count, sizeof(uint64_t));
+    s->c.phase = plm_calloc(count, 1);
     s->keys = s->names->modules.count * PLM_CATEGORIES;
-    s->held = calloc(s->keys + 1, sizeof *s->held);
-    s->written = calloc(s->keys + 1, sizeof *s->written);
-    s->live = malloc((s->lane->blocks + 1) * sizeof *s->live);
-    s->place = malloc((s->lane->blocks + 1) * sizeof *s->place);
-    ok = ok && s->c.reserved && s->c.used && s->c.ns && s->c.phase && s->held && s->written && s->live && s->place;
-    return ok ? 0 : PLM_ENOMEM;
+    s->held = plm_calloc(s->keys, sizeof *s->held);
+    s->written = plm_calloc(s->keys, sizeof *s->written);
+    s->live = plm_calloc(s->lane->blocks, sizeof *s->live);
+    s->place = plm_calloc(s->lane->blocks, sizeof *s->place);
 }
 
 static void give_back(struct sample *s)
@@ -233,22 +220,17 @@ static void give_back(struct sample *s)
     plm_html_rows_free(&s->rows);
 }
 
-int plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
-                  const struct plm_html_moments *moments, const struct plm_html_names *names)
+void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
+                   const struct plm_html_moments *moments, const struct plm_html_names *names)
 {
     struct sample s = {.json = json, .lane = lane, .context = context, .moments = moments, .names = names};
-    int status = plm_html_rows_make(lane, &s.rows);
-    if (status == 0)
-        status = make_room(&s);
+    plm_html_rows_make(lane, &s.rows);
+    make_room(&s);
     plm_json_integer(json, "unit", moments->unit);
     plm_json_array(json, "snapshots");
-    if (status == 0)
-        status = plm_lane_sweep(lane, visit, &s);
+    plm_lane_sweep(lane, moment_visit, &s);
     plm_json_end_array(json);
-    if (status == 0)
-        status = card_memory(&s);
-    if (status == 0)
-        write_points(&s);
+    card_memory(&s);
+    write_points(&s);
     give_back(&s);
-    return status;
 }

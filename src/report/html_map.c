@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "report/html.h"
 
 /* A block, or several small ones close to each other. */
@@ -170,11 +170,9 @@ static void write_merged(struct plm_json *j, const struct map *m, uint64_t unit)
     plm_json_end_array(j);
 }
 
-static int write_entries(struct plm_json *j, const struct map *m, uint64_t unit, const struct plm_html_names *names)
+static void write_entries(struct plm_json *j, const struct map *m, uint64_t unit, const struct plm_html_names *names)
 {
-    char *category = calloc(m->entries + 1, 1);
-    if (!category)
-        return PLM_ENOMEM;
+    char *category = plm_calloc(m->entries + 1, 1);
     write_gaps(j, m, unit);
     plm_json_array(j, "span");
     for (size_t i = 0; i < m->entries; i++) {
@@ -193,22 +191,17 @@ static int write_entries(struct plm_json *j, const struct map *m, uint64_t unit,
         plm_json_integer(j, NULL, names->op_of_context[m->lane->block[m->entry[i].biggest].context]);
     plm_json_end_array(j);
     write_merged(j, m, unit);
-    return 0;
 }
 
-int plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32_t *live, size_t count, uint64_t unit,
-                 const struct plm_html_names *names)
+void plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32_t *live, size_t count, uint64_t unit,
+                  const struct plm_html_names *names)
 {
     struct map m = {.lane = rows->lane, .live = live, .lives = count};
-    int status = PLM_ENOMEM;
     qsort_r(live, count, sizeof *live, by_block_address, rows->lane->block);
-    m.row = calloc(rows->rows + count + 1, sizeof *m.row);
-    m.entry = calloc(count + 1, sizeof *m.entry);
-    if (m.row && m.entry)
-        collect_rows(&m, rows);
-    if (m.row && m.entry && m.rows > ROWS_MOST)
-        status = 0;
-    else if (m.row && m.entry) {
+    m.row = plm_calloc(rows->rows + count + 1, sizeof *m.row);
+    m.entry = plm_calloc(count + 1, sizeof *m.entry);
+    collect_rows(&m, rows);
+    if (m.rows <= ROWS_MOST) {
         uint64_t small = unit;
         /* Ends when all blocks of a row are one entry; before, if that is few enough. */
         while (make_entries(&m, small) > PLM_HTML_MAP_ENTRIES && small < 1ull << 44)
@@ -216,10 +209,9 @@ int plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32
         count_entries(&m);
         plm_json_object(json, "map");
         write_rows(json, &m, unit);
-        status = write_entries(json, &m, unit, names);
+        write_entries(json, &m, unit, names);
         plm_json_end_object(json);
     }
     free(m.row);
     free(m.entry);
-    return status;
 }

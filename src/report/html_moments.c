@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "report/html.h"
 
 /* Stretches of moments; of each the page shows the moment at which most was allocated, so no peak is lost.
@@ -171,18 +171,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int choose_snapshots(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *o)
+static void choose_snapshots(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *o)
 {
     size_t most = at_most(2 * PLM_HTML_SNAPSHOTS, lanes, 24, PLM_HTML_SNAPSHOTS);
     size_t maps = at_most(2 * PLM_HTML_MAPS, lanes, 6, PLM_HTML_MAPS);
-    struct picks p = {calloc(most, sizeof *p.moment), 0, most, (uint32_t)lane->moments};
+    struct picks p = {plm_calloc(most, sizeof *p.moment), 0, most, (uint32_t)lane->moments};
     size_t mapped = 0;
     o->snapshot = p.moment;
-    o->mapped = calloc(most, sizeof *o->mapped);
-    if (!o->snapshot || !o->mapped)
-        return PLM_ENOMEM;
+    o->mapped = plm_calloc(most, sizeof *o->mapped);
     if (!lane->moments)
-        return 0;
+        return;
     pick(&p, lane->peak_at);
     pick(&p, (uint32_t)lane->moments - 1);
     pick_evenly(&p, o->step_peak, o->steps, most / 3);
@@ -196,7 +194,6 @@ static int choose_snapshots(const struct plm_lane *lane, size_t lanes, struct pl
         mapped += due;
         o->mapped[i] = due || o->snapshot[i] == lane->peak_at;
     }
-    return 0;
 }
 
 /* Every snapshot is a point too, so that its figures are those of the timeline. */
@@ -225,29 +222,24 @@ static uint64_t unit_of(const struct plm_lane *lane)
     return bits & -bits;
 }
 
-int plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *o)
+void plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *o)
 {
     size_t points = at_most(2 * PLM_HTML_POINTS, lanes, 1000, PLM_HTML_POINTS);
     struct stretches s = plan(lane, points);
     size_t steps = lane->steps < (size_t)lane->summary->steps ? lane->steps : (size_t)lane->summary->steps;
-    int status;
     memset(o, 0, sizeof *o);
     o->unit = unit_of(lane);
     o->steps_each = quotient_up((uint32_t)steps, PLM_HTML_STEPS);
     o->steps = quotient_up((uint32_t)steps, o->steps_each) - (steps ? 0 : 1);
     /* Two borders of the window can each cut a stretch in two. */
-    o->point = calloc(points + 8 + PLM_HTML_SNAPSHOTS, sizeof *o->point);
-    o->step_peak = calloc(o->steps + 1, sizeof *o->step_peak);
-    o->step_allocated = calloc(o->steps + 1, sizeof *o->step_allocated);
-    o->step_reserved = calloc(o->steps + 1, sizeof *o->step_reserved);
-    if (!o->point || !o->step_peak || !o->step_allocated || !o->step_reserved)
-        return PLM_ENOMEM;
+    o->point = plm_calloc(points + 8 + PLM_HTML_SNAPSHOTS, sizeof *o->point);
+    o->step_peak = plm_calloc(o->steps, sizeof *o->step_peak);
+    o->step_allocated = plm_calloc(o->steps, sizeof *o->step_allocated);
+    o->step_reserved = plm_calloc(o->steps, sizeof *o->step_reserved);
     sweep(lane, &s, o);
     step_figures(lane, o);
-    status = choose_snapshots(lane, lanes, o);
-    if (status == 0)
-        merge_points(o);
-    return status;
+    choose_snapshots(lane, lanes, o);
+    merge_points(o);
 }
 
 void plm_html_moments_free(struct plm_html_moments *o)

@@ -1,14 +1,12 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
 #include "report/html.h"
 
-int plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *r)
+void plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *r)
 {
     *r = (struct plm_html_rows){.lane = lane};
-    return plm_layout_make(lane, UINT32_MAX, &r->layout);
+    plm_layout_make(lane, UINT32_MAX, &r->layout);
 }
 
 void plm_html_rows_free(struct plm_html_rows *r)
@@ -31,21 +29,17 @@ static size_t rank_of(const struct plm_html_rows *r, uint64_t address)
     return low;
 }
 
-static int add(struct plm_html_rows *r, struct plm_html_row row)
+static void row_add(struct plm_html_rows *r, struct plm_html_row row)
 {
     size_t rank = rank_of(r, row.address);
-    struct plm_html_row *more = plm_grow(r->row, r->rows, &r->room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    r->row = more;
-    memmove(&more[rank + 1], &more[rank], (r->rows - rank) * sizeof *more);
-    more[rank] = row;
+    r->row = plm_grow(r->row, r->rows, &r->room, sizeof *r->row);
+    memmove(&r->row[rank + 1], &r->row[rank], (r->rows - rank) * sizeof *r->row);
+    r->row[rank] = row;
     r->rows++;
-    return 0;
 }
 
 /* Takes a range out of the rows that it overlaps; what they have before and behind it stays. */
-static int cut(struct plm_html_rows *r, uint64_t from, uint64_t to)
+static void range_cut(struct plm_html_rows *r, uint64_t from, uint64_t to)
 {
     size_t i = rank_of(r, from);
     if (i && r->row[i - 1].address + r->row[i - 1].bytes > from)
@@ -56,32 +50,29 @@ static int cut(struct plm_html_rows *r, uint64_t from, uint64_t to)
         memmove(&r->row[i], &r->row[i + 1], (--r->rows - i) * sizeof old);
         if (old.address < from) {
             old.bytes = from - old.address;
-            if (add(r, old))
-                return PLM_ENOMEM;
+            row_add(r, old);
             i++;
         }
         if (end > to) {
             behind.address = to;
             behind.bytes = end - to;
-            return add(r, behind);
+            row_add(r, behind);
+            return;
         }
     }
-    return 0;
 }
 
-int plm_html_rows_advance(struct plm_html_rows *r, uint32_t moment)
+void plm_html_rows_advance(struct plm_html_rows *r, uint32_t moment)
 {
-    int status = 0;
-    for (; status == 0 && r->next < r->layout.events && r->layout.event[r->next].at <= moment; r->next++) {
+    for (; r->next < r->layout.events && r->layout.event[r->next].at <= moment; r->next++) {
         const struct plm_layout_event *e = &r->layout.event[r->next];
         if (e->action == PLM_SEGMENT_FREE || e->action == PLM_SEGMENT_UNMAP)
-            status = cut(r, e->address, e->address + e->bytes);
+            range_cut(r, e->address, e->address + e->bytes);
         else
-            status = add(r, (struct plm_html_row){.address = e->address,
-                                                  .bytes = e->bytes,
-                                                  .kind = e->segment == PLM_LAYOUT_MAPPED
-                                                              ? (uint32_t)PLM_RECORD_VMM
-                                                              : r->lane->segment[e->segment].kind});
+            row_add(r,
+                    (struct plm_html_row){.address = e->address,
+                                          .bytes = e->bytes,
+                                          .kind = e->segment == PLM_LAYOUT_MAPPED ? (uint32_t)PLM_RECORD_VMM
+                                                                                  : r->lane->segment[e->segment].kind});
     }
-    return status;
 }

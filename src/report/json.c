@@ -120,39 +120,33 @@ static void holder(struct plm_json *j, const struct plm_holder *h)
     plm_json_end_object(j);
 }
 
-static int holders(struct plm_json *j, const char *key, const struct plm_job *job, const struct plm_lane *lane,
-                   uint32_t moment, enum plm_key by, struct plm_error *error)
+static void holders(struct plm_json *j, const char *key, const struct plm_job *job, const struct plm_lane *lane,
+                    uint32_t moment, enum plm_key by)
 {
-    struct plm_holders h;
-    int status = plm_holders_at(job, lane, moment, by, &h, error);
-    if (status)
-        return status;
+    struct plm_holders h = plm_holders_at(job, lane, moment, by);
     plm_json_array(j, key);
     for (size_t i = 0; i < h.count; i++)
         holder(j, &h.item[i]);
     plm_json_end_array(j);
     plm_holders_free(&h);
-    return 0;
 }
 
 /* What --by and --at ask for. */
-static int chosen(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
-                  const struct plm_report_options *o, struct plm_error *error)
+static void chosen(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
+                   const struct plm_report_options *o)
 {
     static const char *const kinds[] = {[PLM_AT_PEAK] = "peak", [PLM_AT_STEP] = "step", [PLM_AT_END] = "end"};
     struct plm_place p = plm_place_at(job, lane, o->at);
-    int status;
     if (!p.known || (!o->listed && o->at.kind == PLM_AT_PEAK))
-        return 0;
+        return;
     plm_json_object(j, "chosen");
     plm_json_string(j, "by", plm_key_name(o->by));
     plm_json_string(j, "at", kinds[o->at.kind]);
     plm_json_object(j, "place");
     place(j, job, &p);
     plm_json_end_object(j);
-    status = holders(j, "holders", job, lane, p.moment, o->by, error);
+    holders(j, "holders", job, lane, p.moment, o->by);
     plm_json_end_object(j);
-    return status;
 }
 
 static void peak(struct plm_json *j, const struct plm_ladder *l)
@@ -198,13 +192,12 @@ static void steps(struct plm_json *j, const struct plm_device_summary *d)
     plm_json_end_array(j);
 }
 
-static int device(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
-                  const struct plm_report_options *o, struct plm_error *error)
+static void device(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
+                   const struct plm_report_options *o)
 {
     const struct plm_device_summary *d = lane->summary;
     struct plm_place at_peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     struct plm_ladder l = plm_ladder(job, lane);
-    int status = 0;
 
     plm_json_object(j, NULL);
     plm_json_integer(j, "rank", (uint64_t)d->rank);
@@ -220,14 +213,12 @@ static int device(struct plm_json *j, const struct plm_job *job, const struct pl
     }
     steps(j, d);
     if (at_peak.known && job->attributed)
-        status = holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE, error);
-    if (status == 0)
-        status = chosen(j, job, lane, o, error);
+        holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE);
+    chosen(j, job, lane, o);
     plm_json_bool(j, "out_of_memory", d->out_of_memory);
     counts(j, "unmodelled", "symbol", &job->summary.unmodelled);
     counts(j, "readbacks", "op", &d->readbacks);
     plm_json_end_object(j);
-    return status;
 }
 
 static void notes(struct plm_json *j, const struct plm_summary *s)
@@ -268,19 +259,16 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
                     struct plm_error *error)
 {
     struct plm_json j;
-    int status = 0;
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.report/1");
     command(&j, &job->summary);
     plm_json_array(&j, "devices");
-    for (size_t i = 0; i < job->lanes && status == 0; i++)
-        status = device(&j, job, &job->lane[i], options, error);
+    for (size_t i = 0; i < job->lanes; i++)
+        device(&j, job, &job->lane[i], options);
     plm_json_end_array(&j);
     fits(&j, job, options);
     notes(&j, &job->summary);
     plm_json_end_object(&j);
-    if (plm_json_finish(&j) && status == 0)
-        status = plm_fail(error, PLM_EIO, "the report could not be written");
-    return status;
+    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

@@ -30,8 +30,8 @@ static void heading(const struct plm_page *p, const struct plm_report_options *o
     plm_overview_where(p, place);
 }
 
-int plm_listing(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                const struct plm_report_options *o, struct plm_error *error)
+void plm_listing(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                 const struct plm_report_options *o)
 {
     struct plm_place place = plm_place_at(job, lane, o->at);
     const enum plm_key by = o->by;
@@ -39,14 +39,13 @@ int plm_listing(const struct plm_page *p, const struct plm_job *job, const struc
     int most = by == PLM_BY_STACK ? p->width - plm_page_amount_columns(p) - 21 : p->width * 2 / 5, name;
     struct plm_holders h = {0};
     size_t rows;
-    int status = place.known && job->attributed ? plm_holders_at(job, lane, place.moment, by, &h, error) : 0;
-    if (status)
-        return status;
     heading(p, o, lane, &place);
     if (!job->attributed) {
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
-        return 0;
+        return;
     }
+    if (place.known)
+        h = plm_holders_at(job, lane, place.moment, by);
     rows = h.count > ROWS ? ROWS : h.count;
     name = plm_overview_name_columns(p, &h, rows, by, most < 12 ? 12 : most);
     fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_key_name(by),
@@ -56,5 +55,4 @@ int plm_listing(const struct plm_page *p, const struct plm_job *job, const struc
     if (rows < h.count)
         fprintf(p->out, "  ... %zu more; --json has them all\n", h.count - rows);
     plm_holders_free(&h);
-    return 0;
 }

@@ -254,16 +254,13 @@ static void remaining(const struct plm_page *p, const struct plm_holders *h, int
             plm_page_amount(p, text, sizeof text, rest), plm_ink(p, PLM_INK_PLAIN));
 }
 
-int plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                         const struct plm_place *place, struct plm_at at, struct plm_error *error)
+void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                          const struct plm_place *place, struct plm_at at)
 {
-    struct plm_holders h;
-    int status = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE, &h, error);
+    struct plm_holders h = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE);
     int width = p->width, amount = plm_page_amount_columns(p), name;
     size_t rows = h.count < HOLDERS ? h.count : HOLDERS;
     char text[32], title[96], when[48];
-    if (status)
-        return status;
     snprintf(title, sizeof title, "Who holds it, at %s", plm_overview_when(at, when, sizeof when));
     plm_page_title(p, title);
     name = plm_overview_name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
@@ -277,7 +274,6 @@ int plm_overview_holders(const struct plm_page *p, const struct plm_job *job, co
     if (h.count > rows)
         remaining(p, &h, name);
     plm_holders_free(&h);
-    return 0;
 }
 
 void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)

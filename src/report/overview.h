@@ -8,16 +8,16 @@
 void plm_overview_peak(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
 void plm_overview_ladder(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane);
 void plm_overview_categories(const struct plm_page *page, const struct plm_place *place, struct plm_at at);
-int plm_overview_holders(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,
-                         const struct plm_place *place, struct plm_at at, struct plm_error *error);
+void plm_overview_holders(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,
+                          const struct plm_place *place, struct plm_at at);
 void plm_overview_devices(const struct plm_page *page, const struct plm_job *job);
 void plm_overview_steps(const struct plm_page *page, const struct plm_lane *lane);
 void plm_overview_fits(const struct plm_page *page, const struct plm_job *job,
                        const struct plm_report_options *options);
 
 /* --by: every holder. */
-int plm_listing(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,
-                const struct plm_report_options *options, struct plm_error *error);
+void plm_listing(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,
+                 const struct plm_report_options *options);
 
 /* "the peak", "the peak of step 3", "the end" */
 const char *plm_overview_when(struct plm_at at, char *buffer, size_t size);

@@ -34,7 +34,7 @@ struct plm_report_options {
 /* The page that the text formats draw on. */
 struct plm_page plm_page_for(FILE *out, const struct plm_report_options *options);
 
-/* A way to show a job. Returns 0, or PLM_EIO or PLM_ENOMEM with a sentence in *error. */
+/* A way to show a job. Returns 0, or PLM_EIO with a sentence in *error. */
 typedef int plm_report_write(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
                              struct plm_error *error);
 plm_report_write plm_report_text, plm_report_json;

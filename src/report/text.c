@@ -138,19 +138,16 @@ static void headline(const struct plm_page *p, const struct plm_summary *s)
     fputc('\n', p->out);
 }
 
-static int overview(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                    const struct plm_report_options *o, struct plm_error *error)
+static void overview(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                     const struct plm_report_options *o)
 {
     struct plm_place place = plm_place_at(job, lane, o->at);
     char text[32];
-    int status;
     plm_overview_peak(p, job, lane);
     plm_overview_ladder(p, job, lane);
     if (place.known && job->attributed) {
         plm_overview_categories(p, &place, o->at);
-        status = plm_overview_holders(p, job, lane, &place, o->at, error);
-        if (status)
-            return status;
+        plm_overview_holders(p, job, lane, &place, o->at);
     } else if (place.known)
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
     plm_overview_steps(p, lane);
@@ -162,7 +159,6 @@ static int overview(const struct plm_page *p, const struct plm_job *job, const s
                     plm_page_amount(p, text, sizeof text, job->lane[i].summary->oom_asked));
             break;
         }
-    return status;
 }
 
 static void remarks(const struct plm_page *p, const struct plm_job *job)
@@ -182,19 +178,16 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
                     struct plm_error *error)
 {
     const struct plm_page p = plm_page_for(out, options);
-    int status = 0;
 
     headline(&p, &job->summary);
     if (options->listed && job->lanes)
-        status = plm_listing(&p, job, plm_job_largest(job), options, error);
+        plm_listing(&p, job, plm_job_largest(job), options);
     else {
         if (job->lanes)
-            status = overview(&p, job, plm_job_largest(job), options, error);
+            overview(&p, job, plm_job_largest(job), options);
         remarks(&p, job);
         if (options->record)
             next_command(&p, job->attributed ? "--by module" : "--json", options->record);
     }
-    if (status == 0 && (fflush(out) || ferror(out)))
-        status = plm_fail(error, PLM_EIO, "the report could not be written");
-    return status;
+    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

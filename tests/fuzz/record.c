@@ -115,8 +115,7 @@ static void check_lane(const struct plm_job *job, struct plm_lane *lane)
     if (plm_lane_peak(lane, 0, (uint32_t)lane->moments) != lane->peak_at)
         abort();
     for (int key = PLM_BY_MODULE; key <= PLM_BY_STACK; key++) {
-        if (plm_holders_at(job, lane, lane->peak_at, (enum plm_key)key, &holders, NULL))
-            abort();
+        holders = plm_holders_at(job, lane, lane->peak_at, (enum plm_key)key);
         sum = 0;
         for (size_t i = 0; i < holders.count; i++)
             sum += holders.item[i].bytes;
