@@ -70,27 +70,23 @@ static uint32_t text(const char *s)
 static uint32_t make_context(const char *module, const char *outer, const char *inner, enum plm_phase phase)
 {
     uint32_t id = ++job.next_context;
-    uint64_t words[3] = {plm_record_pair(id, text(module)), plm_record_pair(text(outer), text(inner)), phase};
-    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    plm_put_context(0, &(struct plm_ev_context){id, text(module), text(outer), text(inner), phase, 0});
     return id;
 }
 
 static void phase(enum plm_phase which)
 {
-    uint64_t word = which;
-    plm_record(PLM_EV_PHASE, 0, &word, 1);
+    plm_put_phase(0, &(struct plm_ev_phase){.phase = which});
 }
 
 static void enter(const char *module, enum plm_phase which)
 {
-    uint64_t word = plm_record_pair(module ? text(module) : 0, which);
-    plm_record(PLM_EV_MODULE, 0, &word, 1);
+    plm_put_module(0, &(struct plm_ev_module){module ? text(module) : 0, which});
 }
 
 static void tag(uint64_t address, enum plm_category category, const char *owner)
 {
-    uint64_t words[3] = {address, plm_record_pair(category, text(owner)), 0};
-    plm_record(PLM_EV_TAG, 0, words, 3);
+    plm_put_tag(0, &(struct plm_ev_tag){address, category, text(owner), 0});
 }
 
 static struct size_class *class_of(uint64_t bytes)
@@ -110,12 +106,11 @@ static uint64_t place(uint64_t bytes)
                        : bytes < 10 * MIB ? 20 * MIB
                                           : (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
     if (job.next + bytes > job.segment_end) {
-        uint64_t words[3] = {job.segments_at, segment, plm_record_pair(PLM_RECORD_MALLOC, 0)};
-        plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3);
+        plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){job.segments_at, segment, PLM_RECORD_MALLOC, 0});
         job.next = job.segments_at;
         job.segment_end = job.segments_at += segment;
         job.reserved += segment;
-        plm_record(PLM_EV_RESERVED, 0, &job.reserved, 1);
+        plm_put_reserved(0, &(struct plm_ev_reserved){job.reserved});
     }
     job.next += bytes;
     return job.next - bytes;
@@ -124,22 +119,21 @@ static uint64_t place(uint64_t bytes)
 static uint64_t allocate(uint64_t bytes, uint32_t context)
 {
     struct size_class *c = class_of(bytes);
-    uint64_t words[3] = {c->count ? c->list[--c->count] : place(bytes), bytes, plm_record_pair(context, 0)};
-    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 3);
+    const uint64_t address = c->count ? c->list[--c->count] : place(bytes);
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = address, .bytes = bytes, .context = context});
     job.events++;
-    return words[0];
+    return address;
 }
 
 static void release(uint64_t *address, uint64_t bytes)
 {
     struct size_class *c = class_of(bytes);
-    uint64_t words[2] = {*address, bytes};
     if (!*address)
         return;
     if (c->count == FREE_MOST)
         abort();
     c->list[c->count++] = *address;
-    plm_record(PLM_EV_BLOCK_FREE, 0, words, 2);
+    plm_put_block_free(0, &(struct plm_ev_block_free){*address, bytes});
     job.events++;
     *address = 0;
 }
@@ -261,7 +255,7 @@ static void zero_grad(void)
 
 static void step(uint32_t number, const uint32_t batch[2])
 {
-    uint64_t word = plm_record_pair(number, 1), loss;
+    uint64_t loss;
     for (int i = 0; i < 2; i++)
         job.live_inputs[i] = allocate(32 * KIB, batch[0]);
     forward();
@@ -273,7 +267,7 @@ static void step(uint32_t number, const uint32_t batch[2])
     sem_wait(&job.done);
     phase(PLM_PHASE_OTHER);
     optimize();
-    plm_record(PLM_EV_STEP, 0, &word, 1);
+    plm_put_step(0, &(struct plm_ev_step){number, 1});
     zero_grad();
     release(&loss, 512);
     for (int i = 0; i < 2; i++)

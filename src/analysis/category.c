@@ -2,25 +2,7 @@
 #include <string.h>
 
 #include "analysis/collect.h"
-
-static const char *const phase_names[PLM_PHASES] = {
-    [PLM_PHASE_OTHER] = "other",         [PLM_PHASE_DATA] = "data",           [PLM_PHASE_FORWARD] = "forward",
-    [PLM_PHASE_RECOMPUTE] = "recompute", [PLM_PHASE_LOSS] = "loss",           [PLM_PHASE_BACKWARD] = "backward",
-    [PLM_PHASE_OPTIMIZER] = "optimizer", [PLM_PHASE_ZERO_GRAD] = "zero_grad",
-};
-
-static const char *const category_names[PLM_CATEGORIES] = {
-    [PLM_CATEGORY_PARAMETERS] = "parameters",
-    [PLM_CATEGORY_GRADIENTS] = "gradients",
-    [PLM_CATEGORY_OPTIMIZER] = "optimizer",
-    [PLM_CATEGORY_BUFFERS] = "buffers",
-    [PLM_CATEGORY_COMMUNICATION] = "communication",
-    [PLM_CATEGORY_WORKSPACE] = "workspace",
-    [PLM_CATEGORY_INPUTS] = "inputs",
-    [PLM_CATEGORY_ACTIVATIONS] = "activations",
-    [PLM_CATEGORY_TEMPORARIES] = "temporaries",
-    [PLM_CATEGORY_OTHER] = "other",
-};
+#include "record/fields.h"
 
 static const enum plm_rule rule_of_phase[PLM_PHASES] = {
     [PLM_PHASE_OTHER] = PLM_RULE_OTHER,     [PLM_PHASE_DATA] = PLM_RULE_INPUT,
@@ -31,12 +13,12 @@ static const enum plm_rule rule_of_phase[PLM_PHASES] = {
 
 const char *plm_phase_name(enum plm_phase phase)
 {
-    return (unsigned)phase < PLM_PHASES ? phase_names[phase] : "other";
+    return (unsigned)phase < PLM_PHASES ? plm_value_phase(phase) : "other";
 }
 
 const char *plm_category_name(enum plm_category category)
 {
-    return (unsigned)category < PLM_CATEGORIES ? category_names[category] : "other";
+    return (unsigned)category < PLM_CATEGORIES ? plm_value_category(category) : "other";
 }
 
 static bool communicates(const char *operator)

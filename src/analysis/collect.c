@@ -127,8 +127,8 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
 {
     struct plm_process *p = &c->process[t->process];
     struct plm_block *b = plm_grow(w->lane.block, w->lane.blocks, &w->block_room, sizeof *b);
-    uint64_t where = e->count > 2 ? e->words[2] : (uint64_t)PLM_STREAM_UNKNOWN << 32;
-    uint32_t life, context, stream = (uint32_t)(where >> 32), index = (uint32_t)w->lane.blocks;
+    const struct plm_ev_block_alloc said = plm_get_block_alloc(e);
+    uint32_t life, context, index = (uint32_t)w->lane.blocks;
 
     if (!b)
         return PLM_ENOMEM;
@@ -136,30 +136,29 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
     if (w->lane.blocks >= UINT32_MAX / 4)
         return PLM_EFORMAT;
     /* A damaged record hands out what is still in use; the sum of all blocks must not run away. */
-    if (plm_map_get(&w->live, e->words[0]) != PLM_MAP_NONE && block_free(c, w, e->words[0], e->time_ns))
+    if (plm_map_get(&w->live, said.address) != PLM_MAP_NONE && block_free(c, w, said.address, e->time_ns))
         return PLM_ENOMEM;
-    if (e->words[1] > UINT64_MAX - w->allocated)
+    if (said.bytes > UINT64_MAX - w->allocated)
         return 0;
-    if (plm_collect_context_of(c, p, (uint32_t)where, &context))
+    if (plm_collect_context_of(c, p, said.context, &context))
         return PLM_ENOMEM;
     life = take_life(w);
     if (life == NO_LIFE)
         return PLM_ENOMEM;
-    plm_map_put(&w->live, e->words[0], life);
+    plm_map_put(&w->live, said.address, life);
     w->life[life] = (struct plm_life){index, e->thread, t->scope, p->forwards, p->backwards, p->steps};
-    w->lane.block[w->lane.blocks++] =
-        (struct plm_block){.address = e->words[0],
-                           .bytes = e->words[1],
-                           .asked = e->count > 3 && e->words[3] <= e->words[1] ? e->words[3] : 0,
-                           .alloc_ns = e->time_ns,
-                           .free_ns = UINT64_MAX,
-                           .alloc_at = (uint32_t)w->lane.moments,
-                           .free_at = PLM_MOMENT_NEVER,
-                           .context = context,
-                           .stream = stream & ~PLM_STREAM_CAPTURED,
-                           .category = PLM_CATEGORY_OPEN,
-                           .captured = (stream & PLM_STREAM_CAPTURED) != 0};
-    w->allocated += e->words[1];
+    w->lane.block[w->lane.blocks++] = (struct plm_block){.address = said.address,
+                                                         .bytes = said.bytes,
+                                                         .asked = said.asked <= said.bytes ? said.asked : 0,
+                                                         .alloc_ns = e->time_ns,
+                                                         .free_ns = UINT64_MAX,
+                                                         .alloc_at = (uint32_t)w->lane.moments,
+                                                         .free_at = PLM_MOMENT_NEVER,
+                                                         .context = context,
+                                                         .stream = said.stream,
+                                                         .category = PLM_CATEGORY_OPEN,
+                                                         .captured = said.captured};
+    w->allocated += said.bytes;
     if (w->allocated > w->lane.peak) {
         w->lane.peak = w->allocated;
         w->lane.peak_at = (uint32_t)w->lane.moments;
@@ -167,34 +166,42 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
     return add_moment(w, index << 1);
 }
 
-static int segment(struct plm_collect *c, struct plm_lane_work *w, const struct plm_record_event *e)
+/* Addresses of several kinds may be equal. */
+static uint64_t segment_key(uint64_t address, uint32_t kind)
 {
-    uint32_t kind = (uint32_t)e->words[2];
-    uint64_t key = e->words[0] << 2 | (kind & 3), at;
-    struct plm_segment *s;
-    if (e->type == PLM_EV_MEMORY_FREE) {
-        at = plm_map_remove(&w->segments, key);
-        if (at != PLM_MAP_NONE) {
-            w->lane.segment[at].free_ns = e->time_ns;
-            w->lane.segment[at].free_at = (uint32_t)w->lane.moments;
-        }
-        return 0;
+    return address << 2 | (kind & 3);
+}
+
+static int segment_free(struct plm_lane_work *w, const struct plm_record_event *e)
+{
+    const struct plm_ev_memory_free said = plm_get_memory_free(e);
+    const uint64_t at = plm_map_remove(&w->segments, segment_key(said.address, said.kind));
+    if (at != PLM_MAP_NONE) {
+        w->lane.segment[at].free_ns = e->time_ns;
+        w->lane.segment[at].free_at = (uint32_t)w->lane.moments;
     }
+    return 0;
+}
+
+static int segment_alloc(struct plm_collect *c, struct plm_lane_work *w, const struct plm_record_event *e)
+{
+    const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
+    struct plm_segment *s;
     s = plm_grow(w->lane.segment, w->lane.segments, &w->segment_room, sizeof *s);
     if (!s)
         return PLM_ENOMEM;
     w->lane.segment = s;
     s = &w->lane.segment[w->lane.segments];
-    *s = (struct plm_segment){.address = e->words[0],
-                              .bytes = e->words[1],
+    *s = (struct plm_segment){.address = said.address,
+                              .bytes = said.bytes,
                               .alloc_ns = e->time_ns,
                               .free_ns = UINT64_MAX,
                               .alloc_at = (uint32_t)w->lane.moments,
                               .free_at = PLM_MOMENT_NEVER,
-                              .kind = kind};
-    if (plm_collect_name(c, e->process, (uint32_t)(e->words[2] >> 32), &s->owner))
+                              .kind = said.kind};
+    if (plm_collect_name(c, e->process, said.owner, &s->owner))
         return PLM_ENOMEM;
-    plm_map_put(&w->segments, key, w->lane.segments++);
+    plm_map_put(&w->segments, segment_key(said.address, said.kind), w->lane.segments++);
     return 0;
 }
 
@@ -204,7 +211,8 @@ static int reserved(struct plm_lane_work *w, const struct plm_record_event *e)
     if (!more)
         return PLM_ENOMEM;
     w->lane.reserved = more;
-    w->lane.reserved[w->lane.reserveds++] = (struct plm_level){e->time_ns, e->words[0], (uint32_t)w->lane.moments};
+    w->lane.reserved[w->lane.reserveds++] =
+        (struct plm_level){e->time_ns, plm_get_reserved(e).bytes, (uint32_t)w->lane.moments};
     return 0;
 }
 
@@ -216,10 +224,11 @@ static int on_device(struct plm_collect *c, const struct plm_record_event *e)
         return PLM_ENOMEM;
     switch (e->type) {
     case PLM_EV_BLOCK_ALLOC: return block_alloc(c, t, w, e);
-    case PLM_EV_BLOCK_FREE: return block_free(c, w, e->words[0], e->time_ns);
+    case PLM_EV_BLOCK_FREE: return block_free(c, w, plm_get_block_free(e).address, e->time_ns);
     case PLM_EV_RESERVED: return reserved(w, e);
     case PLM_EV_CONVOLUTION: return plm_conv_range_visit(&w->convolutions, &w->lane, e);
-    default: return segment(c, w, e);
+    case PLM_EV_MEMORY_FREE: return segment_free(w, e);
+    default: return segment_alloc(c, w, e);
     }
 }
 
@@ -245,7 +254,7 @@ static int mark(struct plm_collect *c, const struct plm_record_event *e, uint32_
 static int phase(struct plm_collect *c, const struct plm_record_event *e)
 {
     struct plm_thread *t = thread_of(c, e);
-    uint32_t now = (uint32_t)e->words[0];
+    uint32_t now = plm_get_phase(e).phase;
     struct plm_process *p;
     if (!t)
         return PLM_ENOMEM;
@@ -264,7 +273,7 @@ static int module(struct plm_collect *c, const struct plm_record_event *e)
     struct plm_thread *t = thread_of(c, e);
     if (!t)
         return PLM_ENOMEM;
-    if ((uint32_t)e->words[0])
+    if (plm_get_module(e).module)
         t->modules++;
     else if (t->modules && --t->modules == 0)
         t->scope++;
@@ -281,7 +290,7 @@ static int step(struct plm_collect *c, const struct plm_record_event *e)
     for (size_t i = 0; i < c->threads; i++)
         if (c->thread[i].process == t->process)
             c->thread[i].modules = 0;
-    return mark(c, e, (uint32_t)e->words[0]);
+    return mark(c, e, plm_get_step(e).step);
 }
 
 int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)

@@ -56,15 +56,16 @@ static int add(struct plm_collect *c, struct names names, enum plm_phase phase, 
 
 int plm_collect_context(struct plm_collect *c, const struct plm_record_event *e)
 {
-    uint32_t id = (uint32_t)e->words[0], phase = (uint32_t)e->words[2], context;
+    const struct plm_ev_context said = plm_get_context(e);
+    uint32_t context;
     struct names names;
     c->attributed = true;
-    if (plm_collect_name(c, e->process, (uint32_t)(e->words[0] >> 32), &names.module) ||
-        plm_collect_name(c, e->process, (uint32_t)e->words[1], &names.outer) ||
-        plm_collect_name(c, e->process, (uint32_t)(e->words[1] >> 32), &names.inner) ||
-        add(c, names, phase < PLM_PHASES ? (enum plm_phase)phase : PLM_PHASE_OTHER, &context))
+    if (plm_collect_name(c, e->process, said.module, &names.module) ||
+        plm_collect_name(c, e->process, said.op, &names.outer) ||
+        plm_collect_name(c, e->process, said.inner_op, &names.inner) ||
+        add(c, names, said.phase < PLM_PHASES ? (enum plm_phase)said.phase : PLM_PHASE_OTHER, &context))
         return PLM_ENOMEM;
-    plm_map_put(&c->context_of, pair(e->process, id), context);
+    plm_map_put(&c->context_of, pair(e->process, said.context), context);
     return 0;
 }
 

@@ -18,10 +18,11 @@ static uint32_t workspace_block(const struct plm_lane *lane, uint64_t bytes)
 int plm_conv_range_visit(struct plm_conv_marks *m, const struct plm_lane *lane, const struct plm_record_event *e)
 {
     struct plm_conv_mark mark, *more, *last = m->count ? &m->mark[m->count - 1] : NULL;
-    if (e->count < 6 || (e->words[4] >> 32 & 0xff) != PLM_CONV_SOURCE_FORMULA)
+    const struct plm_ev_convolution said = plm_get_convolution(e);
+    if (said.workspace_source != PLM_CONV_SOURCE_FORMULA)
         return 0;
-    mark =
-        (struct plm_conv_mark){(uint32_t)lane->moments, workspace_block(lane, e->words[5]), (e->words[4] >> 48) * MIB};
+    mark = (struct plm_conv_mark){(uint32_t)lane->moments, workspace_block(lane, said.workspace),
+                                  said.workspace_most_mib * MIB};
     if (last && last->at == mark.at) { /* tried one after another */
         last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
         last->most = last->most > mark.most ? last->most : mark.most;

@@ -89,7 +89,7 @@ static void reserved(struct plm_device_summary *d)
 /* A step ends on every device of its process at once. */
 static int end_step(struct plm_summary *s, const struct plm_record_event *e)
 {
-    int number = (int)(uint32_t)e->words[0];
+    int number = (int)plm_get_step(e).step;
     if (number > s->steps)
         s->steps = number;
     for (int i = 0; i < s->devices; i++) {
@@ -113,15 +113,15 @@ static uint64_t less(uint64_t value, uint64_t size)
     return value > size ? value - size : 0;
 }
 
+/* A MEMORY_FREE has the fields of a MEMORY_ALLOC. */
 static int memory(struct plm_summary_work *w, struct plm_device_summary *d, const struct plm_record_event *e,
                   bool alloc)
 {
-    uint64_t size = e->words[1];
-    bool library = (uint32_t)e->words[2] == PLM_RECORD_LIBRARY;
+    const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
+    const uint64_t size = said.bytes;
     d->used = alloc ? d->used + size : less(d->used, size);
-    if (library) {
-        const char *owner = plm_record_string(w->record, e->process, (uint32_t)(e->words[2] >> 32));
-        struct plm_taker *t = plm_taker_of(d, owner);
+    if (said.kind == PLM_RECORD_LIBRARY) {
+        struct plm_taker *t = plm_taker_of(d, plm_record_string(w->record, e->process, said.owner));
         d->libraries = alloc ? d->libraries + size : less(d->libraries, size);
         t->now = alloc ? t->now + size : less(t->now, size);
     }
@@ -136,45 +136,55 @@ static int memory(struct plm_summary_work *w, struct plm_device_summary *d, cons
 static int on_device(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     struct plm_device_summary *d = device_at(w, e->process, e->device);
+    struct plm_ev_readback readback;
     if (!d)
         return PLM_ENOMEM;
     switch (e->type) {
     case PLM_EV_BLOCK_ALLOC:
         w->summary->blocks++;
         d->caching = true;
-        d->allocated += e->words[1];
+        d->allocated += plm_get_block_alloc(e).bytes;
         allocated(d);
         return 0;
     case PLM_EV_BLOCK_FREE:
         w->summary->blocks++;
         d->caching = true;
-        d->allocated = less(d->allocated, e->words[1]);
+        d->allocated = less(d->allocated, plm_get_block_free(e).bytes);
         return 0;
     case PLM_EV_RESERVED:
-        d->reserved = e->words[0];
+        d->reserved = plm_get_reserved(e).bytes;
         reserved(d);
         return 0;
     case PLM_EV_MEMORY_ALLOC: return memory(w, d, e, true);
     case PLM_EV_MEMORY_FREE: return memory(w, d, e, false);
     case PLM_EV_OOM:
         d->out_of_memory = true;
-        d->oom_asked = e->words[0];
+        d->oom_asked = plm_get_oom(e).bytes;
         return 0;
     case PLM_EV_READBACK:
-        return count(&d->readbacks, plm_record_string(w->record, e->process, (uint32_t)e->words[1]), "", e->words[0]);
+        readback = plm_get_readback(e);
+        return count(&d->readbacks, plm_record_string(w->record, e->process, readback.op), "", readback.bytes);
     default: return 0;
     }
 }
 
-static int named(struct plm_summary_work *w, const struct plm_record_event *e)
+static int count_texts(struct plm_summary_work *w, struct plm_counts *counts, const struct plm_record_event *e,
+                       uint32_t name, uint32_t detail)
 {
-    const char *first = plm_record_string(w->record, e->process, (uint32_t)e->words[0]);
-    const char *second = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
-    switch (e->type) {
-    case PLM_EV_CONFIG: return count(&w->summary->config, first, second, 0);
-    case PLM_EV_NOTE: return count(&w->summary->notes, first, second, 0);
-    default: return count(&w->summary->unmodelled, second, first, 0);
-    }
+    return count(counts, plm_record_string(w->record, e->process, name),
+                 plm_record_string(w->record, e->process, detail), 0);
+}
+
+static int note(struct plm_summary_work *w, const struct plm_record_event *e)
+{
+    const struct plm_ev_note said = plm_get_note(e);
+    return count_texts(w, &w->summary->notes, e, said.key, said.value);
+}
+
+static int refused(struct plm_summary_work *w, const struct plm_record_event *e)
+{
+    const struct plm_ev_refused said = plm_get_refused(e);
+    return count_texts(w, &w->summary->unmodelled, e, said.symbol, said.library);
 }
 
 /* Ranks come as a configuration event of each process, which may stand before its first device event. */
@@ -190,8 +200,9 @@ static int keep_rank(struct plm_summary_work *w, uint32_t process, const char *v
 
 static int config(struct plm_summary_work *w, const struct plm_record_event *e)
 {
-    const char *key = plm_record_string(w->record, e->process, (uint32_t)e->words[0]);
-    const char *value = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
+    const struct plm_ev_config said = plm_get_config(e);
+    const char *key = plm_record_string(w->record, e->process, said.key);
+    const char *value = plm_record_string(w->record, e->process, said.value);
     struct plm_device_summary *d;
     int device;
     if (plm_taker_key(key, &device)) { /* said again and again as it grows */
@@ -200,7 +211,7 @@ static int config(struct plm_summary_work *w, const struct plm_record_event *e)
     }
     if (!strcmp(key, "rank") && keep_rank(w, e->process, value))
         return PLM_ENOMEM;
-    return named(w, e);
+    return count(&w->summary->config, key, value, 0);
 }
 
 int plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
@@ -209,9 +220,9 @@ int plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event 
     switch (e->type) {
     case PLM_EV_STEP: return end_step(w->summary, e);
     case PLM_EV_CONFIG: return config(w, e);
-    case PLM_EV_NOTE:
-    case PLM_EV_REFUSED: return named(w, e);
-    case PLM_EV_LAUNCHES: w->summary->launches += e->words[0]; return 0;
+    case PLM_EV_NOTE: return note(w, e);
+    case PLM_EV_REFUSED: return refused(w, e);
+    case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; return 0;
     case PLM_EV_PROCESS: w->summary->processes++; return 0;
     case PLM_EV_BLOCK_ALLOC:
     case PLM_EV_BLOCK_FREE:

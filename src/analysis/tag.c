@@ -41,7 +41,8 @@ static struct plm_block *block_around(struct plm_lane_work *w, uint64_t address)
 }
 
 /* Cards have address ranges of their own, so a tag finds its block whatever device it names. */
-static struct plm_block *find(struct plm_collect *c, const struct plm_record_event *e, struct plm_lane_work **where)
+static struct plm_block *find(struct plm_collect *c, const struct plm_record_event *e, uint64_t address,
+                              struct plm_lane_work **where)
 {
     struct plm_block *block;
     for (int own = 1; own >= 0; own--)
@@ -49,7 +50,7 @@ static struct plm_block *find(struct plm_collect *c, const struct plm_record_eve
             struct plm_lane_work *w = &c->lane[i];
             if (!w->lane.block || w->lane.process != e->process || (w->device == e->device) != own)
                 continue;
-            block = block_around(w, e->words[0]);
+            block = block_around(w, address);
             if (block) {
                 *where = w;
                 return block;
@@ -93,20 +94,21 @@ static int first_name(struct plm_lane_work *w, const struct plm_block *block, bo
 
 int plm_collect_tag(struct plm_collect *c, const struct plm_record_event *e)
 {
-    uint32_t category = (uint32_t)e->words[1], owner;
+    const struct plm_ev_tag tag = plm_get_tag(e);
+    uint32_t owner;
     struct plm_lane_work *w;
     struct plm_block *block;
     c->attributed = true;
-    if (category >= PLM_CATEGORY_ACTIVATIONS)
+    if (tag.category >= PLM_CATEGORY_ACTIVATIONS)
         return 0; /* lifetimes decide about the others */
-    block = find(c, e, &w);
-    if (!block || category > block->category)
+    block = find(c, e, tag.address, &w);
+    if (!block || tag.category > block->category)
         return 0;
-    if (plm_collect_name(c, e->process, (uint32_t)(e->words[1] >> 32), &owner) ||
-        first_name(w, block, category == block->category, e->words[0], &owner))
+    if (plm_collect_name(c, e->process, tag.owner, &owner) ||
+        first_name(w, block, tag.category == block->category, tag.address, &owner))
         return PLM_ENOMEM;
-    if (category < block->category || !block->owner) {
-        block->category = (uint8_t)category;
+    if (tag.category < block->category || !block->owner) {
+        block->category = (uint8_t)tag.category;
         block->owner = owner;
         return 0;
     }

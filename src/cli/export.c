@@ -139,8 +139,8 @@ static int show_fields(void)
     for (int type = 1; type < PLM_EV_TYPES; type++) {
         const struct plm_event_shape *shape = plm_event_shape((enum plm_event_type)type);
         printf("%s\n", shape->name);
-        for (const struct plm_field *f = shape->field; f->kind; f++)
-            printf("  %-16s %s\n", f->name, plm_field_kind_name(f->kind));
+        for (const struct plm_column *c = shape->column; c->kind; c++)
+            printf("  %-16s %s\n", c->name, plm_column_type(c));
     }
     return PLM_EXIT_OK;
 }

@@ -186,7 +186,7 @@ static bool count_tensors(const struct plm_arguments_form *form, const uint32_t 
     if (chunks - first != grid[0])
         return false;
     count[0] = (uint64_t)(sum - first * CHUNK);
-    count[1] = (uint64_t)tensors | (uint64_t)form->lists << 32;
+    count[1] = plm_ev_tensors((uint32_t)tensors, (uint32_t)form->lists);
     return true;
 }
 

@@ -107,30 +107,26 @@ static void keep_account(int device, uint64_t allocated, uint64_t reserved)
 static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t reserved, int device)
 {
     static _Atomic uint64_t last_reserved[PLM_DEVICES_MAX];
-    uint64_t words[4] = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes};
-    uint32_t stream;
+    struct plm_ev_block_alloc block = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes, 0, 0, 0, 0};
 
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
-    if (atomic_exchange_explicit(&last_reserved[device], reserved, memory_order_relaxed) != reserved) {
-        uint64_t now = reserved;
-        plm_record(PLM_EV_RESERVED, device, &now, 1);
-    }
+    if (atomic_exchange_explicit(&last_reserved[device], reserved, memory_order_relaxed) != reserved)
+        plm_put_reserved(device, &(struct plm_ev_reserved){reserved});
     keep_account(device, allocated, reserved);
     if (bytes < 0) {
-        plm_record(PLM_EV_BLOCK_FREE, device, words, 2);
+        plm_put_block_free(device, &(struct plm_ev_block_free){block.address, block.bytes});
         return;
     }
-    stream = current_stream(device);
-    if (stream &&
-        plm_capture_active()) /* the default stream cannot be captured: its blocks come from the common pool */
-        stream |= PLM_STREAM_CAPTURED;
-    words[2] = plm_record_pair(plm_context_now(), stream);
-    words[3] = plm_asked_take(words[1]);
-    plm_record(PLM_EV_BLOCK_ALLOC, device, words, 4);
-    plm_memory_recycle(words[0], words[1]);
-    plm_assume_block(words[0], words[1]);
-    plm_call_new_block(words[0]);
+    block.stream = current_stream(device) & PLM_STREAM_UNKNOWN;
+    /* The default stream cannot be captured: its blocks come from the common pool. */
+    block.captured = block.stream && plm_capture_active();
+    block.context = plm_context_now();
+    block.asked = plm_asked_take(block.bytes);
+    plm_put_block_alloc(device, &block);
+    plm_memory_recycle(block.address, block.bytes);
+    plm_assume_block(block.address, block.bytes);
+    plm_call_new_block(block.address);
 }
 
 void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved, struct c10_device where)

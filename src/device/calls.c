@@ -54,64 +54,53 @@ static uint32_t cpu_ns(bool now)
     return since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
 }
 
-enum { COMMON = 2, WAITS = 1 };
-
-static void put(enum plm_event_type type, struct plm_stream *stream, bool run, unsigned flags, uint64_t *words,
-                unsigned count)
+/* What every call has first. `waits`: the host does. */
+static struct plm_ev_call call_now(struct plm_stream *stream, bool run, bool waits)
 {
-    words[0] = plm_record_pair(plm_context_now(), cpu_ns(flags & WAITS));
-    words[1] = plm_record_pair(plm_stream_number(stream), run ? 0 : plm_capture_graph(stream));
-    plm_record(type, plm_device_current(), words, count);
-}
-
-static uint32_t u32(int64_t value)
-{
-    return value < 0 ? 0 : value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-}
-
-static uint64_t u16(int64_t value)
-{
-    return value < 0 ? 0 : value < UINT16_MAX ? (uint16_t)value : UINT16_MAX;
-}
-
-/* Four 16-bit and eight 8-bit numbers in one word, the first lowest. */
-static uint64_t quad(int64_t a, int64_t b, int64_t c, int64_t d)
-{
-    return u16(a) | u16(b) << 16 | u16(c) << 32 | u16(d) << 48;
-}
-
-static uint64_t byte(int value, int at)
-{
-    return (uint64_t)(uint8_t)value << 8 * at;
-}
-
-static uint64_t pair(int64_t low, int64_t high)
-{
-    return plm_record_pair(u32(low), u32(high));
+    const uint32_t context = plm_context_now();
+    return (struct plm_ev_call){context, cpu_ns(waits), plm_stream_number(stream), run ? 0 : plm_capture_graph(stream)};
 }
 
 /* ---- launches ---- */
+
+static void put_launch(const struct plm_ev_launch *e)
+{
+    if (e->counts)
+        plm_put_launch(plm_device_current(), e);
+    else
+        plm_record(PLM_EV_LAUNCH, plm_device_current(), e, PLM_EV_BEFORE(launch, count));
+}
 
 void plm_call_kernel(struct plm_kernel *kernel, const struct plm_call_shape *shape, void *const *arguments,
                      struct plm_stream *stream, bool run)
 {
     const uint32_t *g = shape->grid, *b = shape->block;
-    uint64_t words[COMMON + 5];
+    struct plm_ev_launch e;
+    uint64_t count[2] = {0, 0};
     bool counted;
     if (!plm_call_wanted())
         return;
-    counted = plm_arguments_read(&kernel->form, g, b, arguments, words + COMMON + 3);
-    words[COMMON] = plm_record_pair(plm_record_name(&kernel->text, kernel->name), g[0]);
-    words[COMMON + 1] = quad(g[1], g[2], b[0], b[1]);
-    words[COMMON + 2] = quad(b[2], counted ? kernel->form.kind : PLM_COUNT_NONE, 0, 0) | (uint64_t)shape->shared << 32;
-    put(PLM_EV_LAUNCH, stream, run, 0, words, COMMON + (counted ? 5 : 3));
+    counted = plm_arguments_read(&kernel->form, g, b, arguments, count);
+    e = (struct plm_ev_launch){.call = call_now(stream, run, false),
+                               .name = plm_record_name(&kernel->text, kernel->name),
+                               .grid_x = g[0],
+                               .grid_y = plm_ev_u16(g[1]),
+                               .grid_z = plm_ev_u16(g[2]),
+                               .block_x = plm_ev_u16(b[0]),
+                               .block_y = plm_ev_u16(b[1]),
+                               .block_z = plm_ev_u16(b[2]),
+                               .counts = (uint8_t)(counted ? kernel->form.kind : PLM_COUNT_NONE),
+                               .shared_bytes = shape->shared,
+                               .count = count[0],
+                               .count_2 = count[1]};
+    put_launch(&e);
 }
 
 void plm_call_graph(uint32_t graph, uint64_t kernels, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 5] = {[COMMON + 2] = (uint64_t)PLM_COUNT_GRAPH << 16, kernels, graph};
     if (plm_call_wanted())
-        put(PLM_EV_LAUNCH, stream, run, 0, words, COMMON + 5);
+        put_launch(&(struct plm_ev_launch){
+            .call = call_now(stream, run, false), .counts = PLM_COUNT_GRAPH, .count = kernels, .count_2 = graph});
 }
 
 /* The numbers of routines' names, by the address of the name: those are constants of the shims. */
@@ -136,10 +125,9 @@ static uint32_t routine_text(const char *name)
 
 static void put_routine(const char *name, uint32_t stream, uint32_t graph)
 {
-    uint64_t words[COMMON + 3] = {plm_record_pair(plm_context_now(), cpu_ns(false)), plm_record_pair(stream, graph)};
-    words[COMMON] = routine_text(name);
-    words[COMMON + 2] = PLM_LAUNCH_LIBRARY << 16;
-    plm_record(PLM_EV_LAUNCH, plm_device_current(), words, COMMON + 3);
+    const uint32_t context = plm_context_now();
+    put_launch(&(struct plm_ev_launch){
+        .call = {context, cpu_ns(false), stream, graph}, .name = routine_text(name), .routine = true});
 }
 
 void plm_call_routine(const char *name, struct plm_stream *stream, bool run)
@@ -159,15 +147,22 @@ void plm_call_launch(const struct plm_symbol *symbol)
 
 void plm_call_gemm(const struct plm_call_gemm *g, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 3];
-    int flags = (g->transpose_a & 3) | (g->transpose_b & 3) << 2 | (int)g->how << 4;
     if (!plm_call_wanted())
         return;
-    words[COMMON] = pair(g->m, g->n);
-    words[COMMON + 1] = pair(g->k, g->batch);
-    words[COMMON + 2] = byte(g->type_a, 0) | byte(g->type_b, 1) | byte(g->type_c, 2) | byte(g->type_d, 3) |
-                        byte(g->compute, 4) | byte(flags, 5) | u16(g->epilogue) << 48;
-    put(PLM_EV_GEMM, stream, run, 0, words, COMMON + 3);
+    plm_put_gemm(plm_device_current(), &(struct plm_ev_gemm){.call = call_now(stream, run, false),
+                                                             .m = plm_ev_u32(g->m),
+                                                             .n = plm_ev_u32(g->n),
+                                                             .k = plm_ev_u32(g->k),
+                                                             .batch = plm_ev_u32(g->batch),
+                                                             .type_a = (uint8_t)g->type_a,
+                                                             .type_b = (uint8_t)g->type_b,
+                                                             .type_c = (uint8_t)g->type_c,
+                                                             .type_d = (uint8_t)g->type_d,
+                                                             .compute = (uint8_t)g->compute,
+                                                             .transpose_a = (unsigned)g->transpose_a & 3,
+                                                             .transpose_b = (unsigned)g->transpose_b & 3,
+                                                             .batch_kind = (unsigned)g->how & 3,
+                                                             .epilogue = plm_ev_u16(g->epilogue)});
 }
 
 static int64_t mebibytes(uint64_t bytes)
@@ -177,60 +172,80 @@ static int64_t mebibytes(uint64_t bytes)
 
 void plm_call_convolution(const struct plm_call_convolution *c, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 4 + 2 * PLM_CALL_AXES];
-    uint64_t *axis = words + COMMON + 4;
+    struct plm_ev_convolution e;
     if (!plm_call_wanted() || c->axes < 1 || c->axes > PLM_CALL_AXES)
         return;
-    words[COMMON] = byte(c->op, 0) | byte(c->type, 1) | byte(c->channels_last, 2) | byte(c->axes, 3) |
-                    (uint64_t)u32(c->groups) << 32;
-    words[COMMON + 1] = pair(c->n, c->c);
-    words[COMMON + 2] = u32(c->k) | byte((int)c->source, 4) | byte(c->tf32, 5) | u16(mebibytes(c->most)) << 48;
-    words[COMMON + 3] = c->workspace;
-    for (int i = PLM_CALL_AXES - c->axes; i < PLM_CALL_AXES; i++) {
-        *axis++ = pair(c->in[i], c->out[i]);
-        *axis++ = quad(c->filter[i], c->stride[i], c->dilation[i], c->pad[i]);
-    }
-    put(PLM_EV_CONVOLUTION, stream, run, 0, words, (unsigned)(axis - words));
+    e = (struct plm_ev_convolution){.call = call_now(stream, run, false),
+                                    .operation = (uint8_t)c->op,
+                                    .data_type = (uint8_t)c->type,
+                                    .channels_last = c->channels_last,
+                                    .axes = (uint8_t)c->axes,
+                                    .groups = plm_ev_u32(c->groups),
+                                    .batch = plm_ev_u32(c->n),
+                                    .in_channels = plm_ev_u32(c->c),
+                                    .out_channels = plm_ev_u32(c->k),
+                                    .workspace_source = (uint8_t)c->source,
+                                    .tf32 = c->tf32,
+                                    .workspace_most_mib = plm_ev_u16(mebibytes(c->most)),
+                                    .workspace = c->workspace};
+    for (int i = 0, from = PLM_CALL_AXES - c->axes; i < c->axes; i++, from++)
+        e.axis[i] = (struct plm_ev_axis){plm_ev_u32(c->in[from]),       plm_ev_u32(c->out[from]),
+                                         plm_ev_u16(c->filter[from]),   plm_ev_u16(c->stride[from]),
+                                         plm_ev_u16(c->dilation[from]), plm_ev_u16(c->pad[from])};
+    plm_record(PLM_EV_CONVOLUTION, plm_device_current(), &e, plm_ev_convolution_words(c->axes));
 }
 
 void plm_call_rnn(const struct plm_call_rnn *r, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 7];
     if (!plm_call_wanted())
         return;
-    words[COMMON] = byte((int)r->op, 0) | byte(r->cell, 1) | byte(r->type, 2) | byte(r->bias, 3) |
-                    u16(r->layers) << 32 | u16(r->directions) << 48;
-    words[COMMON + 1] = pair(r->input, r->hidden);
-    words[COMMON + 2] = pair(r->projection, r->steps);
-    words[COMMON + 3] = pair(r->batch, r->rows);
-    words[COMMON + 4] = r->work;
-    words[COMMON + 5] = r->reserve;
-    words[COMMON + 6] = r->dropout;
-    put(PLM_EV_RNN, stream, run, 0, words, COMMON + 7);
+    plm_put_rnn(plm_device_current(), &(struct plm_ev_rnn){.call = call_now(stream, run, false),
+                                                           .operation = (uint8_t)r->op,
+                                                           .mode = (uint8_t)r->cell,
+                                                           .data_type = (uint8_t)r->type,
+                                                           .bias = (uint8_t)r->bias,
+                                                           .layers = plm_ev_u16(r->layers),
+                                                           .directions = plm_ev_u16(r->directions),
+                                                           .input_size = plm_ev_u32(r->input),
+                                                           .hidden_size = plm_ev_u32(r->hidden),
+                                                           .output_size = plm_ev_u32(r->projection),
+                                                           .steps = plm_ev_u32(r->steps),
+                                                           .batch = plm_ev_u32(r->batch),
+                                                           .rows = plm_ev_u32(r->rows),
+                                                           .workspace = r->work,
+                                                           .reserve = r->reserve,
+                                                           .dropout = r->dropout});
 }
 
 void plm_call_attention(const struct plm_call_attention *a, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 5];
     if (!plm_call_wanted())
         return;
-    words[COMMON] = byte((int)a->op, 0) | byte(a->type, 1) | (uint64_t)u32(a->batch) << 32;
-    words[COMMON + 1] = pair(a->heads, a->heads_kv);
-    words[COMMON + 2] = pair(a->query_steps, a->key_steps);
-    words[COMMON + 3] = pair(a->head_size, a->value_size);
-    words[COMMON + 4] = a->workspace;
-    put(PLM_EV_ATTENTION, stream, run, 0, words, COMMON + 5);
+    plm_put_attention(plm_device_current(), &(struct plm_ev_attention){.call = call_now(stream, run, false),
+                                                                       .operation = (uint8_t)a->op,
+                                                                       .data_type = (uint8_t)a->type,
+                                                                       .batch = plm_ev_u32(a->batch),
+                                                                       .heads = plm_ev_u32(a->heads),
+                                                                       .key_heads = plm_ev_u32(a->heads_kv),
+                                                                       .queries = plm_ev_u32(a->query_steps),
+                                                                       .keys = plm_ev_u32(a->key_steps),
+                                                                       .head_size = plm_ev_u32(a->head_size),
+                                                                       .value_size = plm_ev_u32(a->value_size),
+                                                                       .workspace = a->workspace});
 }
 
 void plm_call_collective(const struct plm_call_collective *c, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 3];
     if (!plm_call_wanted())
         return;
-    words[COMMON] = byte((int)c->kind, 0) | byte(c->type, 1) | byte(c->op, 2) | (uint64_t)u32(c->ranks) << 32;
-    words[COMMON + 1] = plm_record_pair(u32(c->rank), (uint32_t)c->root);
-    words[COMMON + 2] = c->count;
-    put(PLM_EV_COLLECTIVE, stream, run, 0, words, COMMON + 3);
+    plm_put_collective(plm_device_current(), &(struct plm_ev_collective){.call = call_now(stream, run, false),
+                                                                         .operation = (uint8_t)c->kind,
+                                                                         .data_type = (uint8_t)c->type,
+                                                                         .reduction = (uint8_t)c->op,
+                                                                         .ranks = plm_ev_u32(c->ranks),
+                                                                         .rank = plm_ev_u32(c->rank),
+                                                                         .root = (uint32_t)c->root,
+                                                                         .count = c->count});
 }
 
 /* ---- copies ---- */
@@ -238,11 +253,12 @@ void plm_call_collective(const struct plm_call_collective *c, struct plm_stream 
 static void record_copy(const void *to, uint64_t bytes, enum plm_copy_direction direction, enum plm_copy_host host,
                         bool async, struct plm_stream *stream, bool run)
 {
-    uint64_t words[COMMON + 3] = {0};
-    words[COMMON] = bytes;
-    words[COMMON + 1] = (uint64_t)to;
-    words[COMMON + 2] = byte((int)direction, 0) | byte((int)host, 1) | byte(async, 2);
-    put(PLM_EV_COPY, stream, run, async ? 0 : WAITS, words, COMMON + 3);
+    plm_put_copy(plm_device_current(), &(struct plm_ev_copy){.call = call_now(stream, run, !async),
+                                                             .bytes = bytes,
+                                                             .address = (uint64_t)to,
+                                                             .operation = (uint8_t)direction,
+                                                             .host = (uint8_t)host,
+                                                             .async = async});
 }
 
 static enum plm_copy_host host_of(const void *address)
@@ -294,15 +310,13 @@ void plm_call_fill(const void *to, uint64_t bytes, bool async, struct plm_stream
 
 void plm_call_sync(enum plm_sync what, struct plm_stream *stream, uint32_t other)
 {
-    uint64_t words[COMMON + 1];
-    if (!plm_call_wanted())
-        return;
-    words[COMMON] = plm_record_pair((uint32_t)what, other);
-    /* Only a stream can wait while it captures. */
-    if (what == PLM_SYNC_STREAM_WAITS)
-        put(PLM_EV_SYNC, stream, !plm_capture_graph(stream), 0, words, COMMON + 1);
-    else
-        put(PLM_EV_SYNC, stream, true, WAITS, words, COMMON + 1);
+    const bool stream_waits = what == PLM_SYNC_STREAM_WAITS; /* only a stream can wait while it captures */
+    if (plm_call_wanted())
+        plm_put_sync(
+            plm_device_current(),
+            &(struct plm_ev_sync){.call = call_now(stream, !stream_waits || !plm_capture_graph(stream), !stream_waits),
+                                  .operation = (uint32_t)what,
+                                  .event_stream = other});
 }
 
 /* ---- tags ---- */
@@ -318,10 +332,9 @@ static _Atomic uint64_t *tag_slot(uint64_t address)
 
 void plm_call_tag(const void *address, enum plm_category category)
 {
-    uint64_t words[3] = {(uint64_t)address, plm_record_pair((uint32_t)category, 0), 0};
-    int device = plm_memory_device_of(words[0]);
+    int device = plm_memory_device_of((uint64_t)address);
     if (device >= 0)
-        plm_record(PLM_EV_TAG, device, words, 3);
+        plm_put_tag(device, &(struct plm_ev_tag){.address = (uint64_t)address, .category = (uint32_t)category});
 }
 
 void plm_call_workspace(const void *address)

@@ -151,8 +151,7 @@ static bool same(const struct where *a, const struct where *b)
 
 static void describe(const struct where *w)
 {
-    uint64_t words[3] = {plm_record_pair(w->id, w->module), plm_record_pair(w->outer, w->inner), w->phase};
-    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    plm_put_context(0, &(struct plm_ev_context){w->id, w->module, w->outer, w->inner, w->phase, 0});
 }
 
 static uint32_t intern(const struct where *w)
@@ -274,9 +273,8 @@ static struct frame *push_program(struct thread *t, enum kind kind)
 /* The record is told when the process as a whole passes into another phase. */
 static void mark(enum plm_phase phase)
 {
-    uint64_t word = (uint64_t)phase;
     if (atomic_exchange_explicit(&all.marked, (uint32_t)phase, memory_order_relaxed) != (uint32_t)phase)
-        plm_record(PLM_EV_PHASE, 0, &word, 1);
+        plm_put_phase(0, &(struct plm_ev_phase){.phase = (uint32_t)phase});
 }
 
 static bool in_backward(unsigned phase)
@@ -304,8 +302,7 @@ static uint32_t loss_module(void)
 
 static void record_module(uint32_t text, unsigned phase)
 {
-    uint64_t word = plm_record_pair(text, phase);
-    plm_record(PLM_EV_MODULE, 0, &word, 1);
+    plm_put_module(0, &(struct plm_ev_module){text, phase});
 }
 
 /* A module inside the backward pass runs again what a checkpoint did not keep. One without parameters,

@@ -37,12 +37,12 @@ static void zero_host(char *at, size_t bytes)
 static void note_readback(const void *src, size_t bytes)
 {
     char name[128];
-    uint64_t words[2] = {bytes, plm_context_operator()};
+    struct plm_ev_readback event = {.bytes = bytes, .op = plm_context_operator()};
     if (plm_assume_is_all((uint64_t)src))
-        words[1] = plm_record_text("aten::all");
-    if (!words[1]) /* operators are not observed */
-        words[1] = plm_record_text(plm_operator_name(name, sizeof name));
-    plm_record(PLM_EV_READBACK, plm_memory_device_of((uint64_t)src), words, 2);
+        event.op = plm_record_text("aten::all");
+    if (!event.op) /* operators are not observed */
+        event.op = plm_record_text(plm_operator_name(name, sizeof name));
+    plm_put_readback(plm_memory_device_of((uint64_t)src), &event);
 }
 
 void plm_copy(void *dst, const void *src, size_t bytes)

@@ -166,8 +166,8 @@ uint64_t plm_launch_count(void)
 
 void plm_call_refused(const struct plm_symbol *symbol)
 {
-    uint64_t word = plm_record_pair(plm_record_text(symbol->library), plm_record_text(symbol->name));
-    plm_record(PLM_EV_REFUSED, 0, &word, 1);
+    const uint32_t library = plm_record_text(symbol->library);
+    plm_put_refused(0, &(struct plm_ev_refused){library, plm_record_text(symbol->name)});
 }
 
 void *plm_handle_new(void)

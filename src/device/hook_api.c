@@ -74,8 +74,7 @@ static bool enough(uint32_t step, bool same)
 /* Returns whether the program has run long enough. */
 int plm_hook_step(uint32_t step, uint32_t optimizers)
 {
-    uint64_t word = plm_record_pair(step, optimizers);
-    plm_record(PLM_EV_STEP, 0, &word, 1);
+    plm_put_step(0, &(struct plm_ev_step){step, optimizers});
     atomic_store_explicit(&plm_record_live()->step, step, memory_order_relaxed);
     return enough(step, steady());
 }

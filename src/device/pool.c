@@ -118,8 +118,11 @@ int plm_pool_set_current(int device, struct plm_pool *pool)
 /* In the record a pool is an allocator like PyTorch's own: blocks out of what it holds. */
 static void record_block(const struct plm_pool *p, bool alloc, uint64_t address, uint64_t size)
 {
-    uint64_t words[2] = {address, size};
-    plm_record(alloc ? PLM_EV_BLOCK_ALLOC : PLM_EV_BLOCK_FREE, p->device, words, 2);
+    const struct plm_ev_block_alloc block = {.address = address, .bytes = size};
+    if (alloc)
+        plm_record(PLM_EV_BLOCK_ALLOC, p->device, &block, PLM_EV_BEFORE(block_alloc, context)); /* not known here */
+    else
+        plm_put_block_free(p->device, &(struct plm_ev_block_free){address, size});
 }
 
 static int grow(struct plm_pool *p, uint64_t size)
@@ -140,7 +143,7 @@ static int grow(struct plm_pool *p, uint64_t size)
     p->chunks = c;
     p->reserved += c->size;
     p->reserved_high = p->reserved > p->reserved_high ? p->reserved : p->reserved_high;
-    plm_record(PLM_EV_RESERVED, p->device, &p->reserved, 1);
+    plm_put_reserved(p->device, &(struct plm_ev_reserved){p->reserved});
     return 0;
 fail:
     free(c);
@@ -215,7 +218,7 @@ static void release(struct plm_pool *p, uint64_t keep)
         plm_mem_free(c->base);
         free(c->pieces);
         free(c);
-        plm_record(PLM_EV_RESERVED, p->device, &p->reserved, 1);
+        plm_put_reserved(p->device, &(struct plm_ev_reserved){p->reserved});
     }
 }
 

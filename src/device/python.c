@@ -93,11 +93,11 @@ static struct object *depth(struct object *self, struct object *const *a, intptr
 /* tag(address, category, owner, bytes, device) */
 static struct object *tag(struct object *self, struct object *const *a, intptr_t n)
 {
-    uint64_t words[3] = {argument(a, n, 0), plm_record_pair((uint32_t)argument(a, n, 1), (uint32_t)argument(a, n, 2)),
-                         argument(a, n, 3)};
+    const struct plm_ev_tag event = {argument(a, n, 0), (uint32_t)argument(a, n, 1), (uint32_t)argument(a, n, 2),
+                                     argument(a, n, 3)};
     (void)self;
-    if (words[0])
-        plm_record(PLM_EV_TAG, (int)argument(a, n, 4), words, 3);
+    if (event.address)
+        plm_put_tag((int)argument(a, n, 4), &event);
     return nothing();
 }
 

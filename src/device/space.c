@@ -189,16 +189,17 @@ void plm_page_unback(uint64_t base, uint64_t size)
 
 void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind, uint32_t owner)
 {
-    uint64_t words[3] = {base, size, plm_record_pair((uint32_t)kind, owner)};
-    plm_record(alloc ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, device, words, 3);
+    if (alloc)
+        plm_put_memory_alloc(device, &(struct plm_ev_memory_alloc){base, size, (uint32_t)kind, owner});
+    else
+        plm_put_memory_free(device, &(struct plm_ev_memory_free){base, size, (uint32_t)kind, owner});
 }
 
 bool plm_space_charge(struct space *s, int device, uint64_t size)
 {
     uint64_t taken = s->used + plm_footprint_taken(device);
     if (size > s->limit || taken > s->limit - size) {
-        uint64_t words[2] = {size, taken};
-        plm_record(PLM_EV_OOM, device, words, 2);
+        plm_put_oom(device, &(struct plm_ev_oom){size, taken});
         return false;
     }
     s->used += size;

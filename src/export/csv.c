@@ -20,8 +20,8 @@ struct table {
     /* per type, its fields in the order of the columns */
     struct cell {
         int column;
-        const struct plm_field *field;
-    } cell[PLM_EV_TYPES][PLM_FIELDS_MAX];
+        const struct plm_column *what;
+    } cell[PLM_EV_TYPES][PLM_COLUMNS_MAX];
     int cells[PLM_EV_TYPES];
 };
 
@@ -36,20 +36,20 @@ static int column_of(struct table *t, const char *name)
     return t->columns++;
 }
 
-static void add_cell(struct table *t, int type, const struct plm_field *field)
+static void add_cell(struct table *t, int type, const struct plm_column *what)
 {
-    const int column = column_of(t, field->name);
+    const int column = column_of(t, what->name);
     int at = t->cells[type]++;
     for (; at > 0 && t->cell[type][at - 1].column > column; at--)
         t->cell[type][at] = t->cell[type][at - 1];
-    t->cell[type][at] = (struct cell){column, field};
+    t->cell[type][at] = (struct cell){column, what};
 }
 
 static void lay_out(struct table *t)
 {
     for (int type = 1; type < PLM_EV_TYPES; type++)
-        for (const struct plm_field *f = plm_event_shape((enum plm_event_type)type)->field; f->kind; f++)
-            add_cell(t, type, f);
+        for (const struct plm_column *c = plm_event_shape((enum plm_event_type)type)->column; c->kind; c++)
+            add_cell(t, type, c);
     plm_out_text(t->out, "time_ns,process,thread,device,event");
     for (int i = 0; i < t->columns; i++) {
         plm_out_byte(t->out, ',');
@@ -97,7 +97,7 @@ static int put_row(const struct plm_record_event *e, void *context)
     plm_out_byte(out, ',');
     plm_out_text(out, plm_event_shape(e->type)->name);
     for (int i = 0; i < t->cells[e->type]; i++) {
-        struct plm_value value = plm_values_get(&t->values, cell[i].field, e);
+        struct plm_value value = plm_values_get(&t->values, cell[i].what, e);
         put_commas(out, cell[i].column - column);
         column = cell[i].column;
         put_value(out, &value);

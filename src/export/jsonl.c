@@ -67,11 +67,11 @@ static int put_line(const struct plm_record_event *e, void *context)
     plm_out_text(out, ",\"event\":\"");
     plm_out_text(out, shape->name);
     plm_out_byte(out, '"');
-    for (const struct plm_field *f = shape->field; f->kind; f++) {
-        struct plm_value value = plm_values_get(&l->values, f, e);
-        put_field(out, f->name, &value);
+    for (const struct plm_column *c = shape->column; c->kind; c++) {
+        struct plm_value value = plm_values_get(&l->values, c, e);
+        put_field(out, c->name, &value);
     }
-    if (!shape->field[0].kind && e->count)
+    if (!shape->columns && e->count)
         put_words(out, e);
     plm_out_bytes(out, "}\n", 2);
     return out->failure ? PLM_EIO : 0;

@@ -141,8 +141,8 @@ static struct process *process_of(struct trace *t, const struct plm_record_event
         return &t->process[thread->process];
     p = find_process(t, e->process);
     if (!p) {
-        bool known = e->type == PLM_EV_PROCESS && e->words[0] && e->words[0] < NO_PID;
-        p = add_process(t, e->process, known ? (uint32_t)e->words[0] : NO_PID + e->process, e->time_ns);
+        uint64_t pid = e->type == PLM_EV_PROCESS ? plm_get_process(e).pid : 0;
+        p = add_process(t, e->process, pid && pid < NO_PID ? (uint32_t)pid : NO_PID + e->process, e->time_ns);
     }
     if (!p)
         return NULL;
@@ -172,8 +172,9 @@ static void end_slice(struct trace *t, uint32_t pid, uint32_t tid, uint64_t ns)
 static void put_module(struct trace *t, const struct plm_record_event *e, const struct process *p)
 {
     struct thread *thread = &t->thread[e->thread];
-    struct plm_text name = plm_values_text(&t->values, e->process, (uint32_t)e->words[0]);
-    if ((uint32_t)e->words[0]) {
+    const uint32_t module = plm_get_module(e).module;
+    struct plm_text name = plm_values_text(&t->values, e->process, module);
+    if (module) {
         if (!name.length)
             name = (struct plm_text){"(model)", 7, true}; /* the outermost module has no name */
         begin_slice(t, p->pid, e->tid, e->time_ns, &name);
@@ -188,7 +189,7 @@ static void put_module(struct trace *t, const struct plm_record_event *e, const 
 static void put_phase(struct trace *t, const struct plm_record_event *e, struct process *p)
 {
     const uint32_t tid = PHASES_TID;
-    struct plm_value value = plm_values_get(&t->values, &plm_event_shape(PLM_EV_PHASE)->field[0], e);
+    struct plm_value value = plm_values_get(&t->values, plm_event_shape(PLM_EV_PHASE)->column, e);
     if (value.type != PLM_VALUE_TEXT)
         return;
     if (p->in_phase)
@@ -212,7 +213,7 @@ static void close_modules(struct trace *t, const struct process *p, uint64_t ns)
 static void put_step(struct trace *t, const struct plm_record_event *e, struct process *p)
 {
     char name[32];
-    snprintf(name, sizeof name, "step %u", (uint32_t)e->words[0]);
+    snprintf(name, sizeof name, "step %u", plm_get_step(e).step);
     close_modules(t, p, e->time_ns);
     begin_event(t, 'X', p->pid, STEPS_TID, p->step_ns);
     plm_out_text(t->out, ",\"dur\":");
@@ -243,12 +244,12 @@ static void put_arguments(struct trace *t, const struct plm_record_event *e)
 {
     const char *comma = "";
     plm_out_text(t->out, ",\"args\":{");
-    for (const struct plm_field *f = plm_event_shape(e->type)->field; f->kind; f++) {
-        struct plm_value value = plm_values_get(&t->values, f, e);
+    for (const struct plm_column *c = plm_event_shape(e->type)->column; c->kind; c++) {
+        struct plm_value value = plm_values_get(&t->values, c, e);
         if (value.type == PLM_VALUE_ABSENT)
             continue;
         plm_out_text(t->out, comma);
-        plm_out_json(t->out, f->name);
+        plm_out_json(t->out, c->name);
         plm_out_byte(t->out, ':');
         put_argument(t->out, &value);
         comma = ",";
@@ -261,16 +262,17 @@ static void put_arguments(struct trace *t, const struct plm_record_event *e)
 static void put_instant(struct trace *t, const struct plm_record_event *e, const struct process *p)
 {
     const struct plm_event_shape *shape = plm_event_shape(e->type);
+    const enum plm_field_kind first = shape->columns ? shape->column[0].field->kind : PLM_FIELD_NONE;
     struct plm_value value = {0};
     char name[64];
-    if (shape->field[0].kind == PLM_FIELD_TEXT || shape->field[0].kind == PLM_FIELD_NAME)
-        value = plm_values_get(&t->values, &shape->field[0], e);
+    if (first == PLM_FIELD_TEXT || first == PLM_FIELD_NAME)
+        value = plm_values_get(&t->values, shape->column, e);
     snprintf(name, sizeof name, "%s%s%s", shape->name, value.type == PLM_VALUE_TEXT ? " " : "",
              value.type == PLM_VALUE_TEXT ? value.text.bytes : "");
     begin_event(t, 'i', p->pid, e->tid, e->time_ns);
     plm_out_text(t->out, ",\"s\":\"t\",\"cat\":");
     plm_out_json(t->out, shape->name);
-    if (value.type == PLM_VALUE_TEXT && shape->field[0].kind == PLM_FIELD_TEXT)
+    if (value.type == PLM_VALUE_TEXT && first == PLM_FIELD_TEXT)
         put_name(t, &value.text);
     else
         put_label(t, name);

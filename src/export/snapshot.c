@@ -334,7 +334,7 @@ static int see_oom(const struct plm_record_event *e, void *context)
     if (!more)
         return PLM_ENOMEM;
     s->oom = more;
-    s->oom[s->ooms++] = (struct oom){e->process, e->device, e->time_ns, e->words[0]};
+    s->oom[s->ooms++] = (struct oom){e->process, e->device, e->time_ns, plm_get_oom(e).bytes};
     return 0;
 }
 

@@ -46,22 +46,20 @@ struct plm_text plm_values_text(struct plm_values *v, uint32_t process, uint32_t
 
 void plm_values_see(struct plm_values *v, const struct plm_record_event *e)
 {
-    uint32_t id, phase;
-    const char *name = "";
+    struct plm_ev_context c;
+    const char *phase;
     if (e->type != PLM_EV_CONTEXT)
         return;
+    c = plm_get_context(e);
+    phase = plm_value_phase(c.phase);
     v->context = plm_grow(v->context, v->context_count, &v->context_room, sizeof *v->context);
-    id = (uint32_t)e->words[0];
-    phase = (uint32_t)e->words[2];
-    if (phase < PLM_PHASES)
-        name = plm_event_shape(PLM_EV_PHASE)->field[0].value_name(phase);
     v->context[v->context_count] = (struct plm_values_context){
-        plm_values_text(v, e->process, (uint32_t)(e->words[0] >> 32)),
-        plm_values_text(v, e->process, (uint32_t)e->words[1]),
-        plm_values_text(v, e->process, (uint32_t)(e->words[1] >> 32)),
-        text_of(name),
+        plm_values_text(v, e->process, c.module),
+        plm_values_text(v, e->process, c.op),
+        plm_values_text(v, e->process, c.inner_op),
+        text_of(phase ? phase : ""),
     };
-    plm_map_put(&v->contexts, key_of(e->process, id), v->context_count++);
+    plm_map_put(&v->contexts, key_of(e->process, c.context), v->context_count++);
 }
 
 const struct plm_values_context *plm_values_context(const struct plm_values *v, uint32_t process, uint32_t id)
@@ -80,41 +78,45 @@ static struct plm_value as_number(enum plm_value_type type, uint64_t number)
     return (struct plm_value){.type = type, .number = number};
 }
 
-static struct plm_value of_context(const struct plm_values *v, const struct plm_field *field, uint32_t process,
-                                   uint32_t id)
+static struct plm_value of_context(const struct plm_values *v, enum plm_column_kind kind, uint32_t process, uint32_t id)
 {
     static const struct plm_values_context nothing;
     const struct plm_values_context *c = plm_values_context(v, process, id);
     if (!c)
         c = &nothing;
-    switch (field->kind) {
-    case PLM_FIELD_MODULE: return as_text(c->module);
-    case PLM_FIELD_OPERATOR: return as_text(c->outer);
-    case PLM_FIELD_INNER: return as_text(c->inner);
+    switch (kind) {
+    case PLM_COLUMN_MODULE: return as_text(c->module);
+    case PLM_COLUMN_OPERATOR: return as_text(c->outer);
+    case PLM_COLUMN_INNER: return as_text(c->inner);
     default: return as_text(c->phase);
     }
 }
 
-struct plm_value plm_values_get(struct plm_values *v, const struct plm_field *field, const struct plm_record_event *e)
+static struct plm_value of_field(struct plm_values *v, const struct plm_field *field, uint32_t process, uint64_t raw)
 {
-    uint64_t raw;
     const char *name;
-    if (!plm_field_raw(field, e, &raw))
-        return as_number(PLM_VALUE_ABSENT, 0);
     switch (field->kind) {
-    case PLM_FIELD_NUMBER: return as_number(PLM_VALUE_NUMBER, raw);
     case PLM_FIELD_OPTIONAL:
-        return as_number(raw == UINT64_MAX >> (64 - 8 * field->bytes) ? PLM_VALUE_ABSENT : PLM_VALUE_NUMBER, raw);
+        return as_number(raw == UINT64_MAX >> (64 - field->bits) ? PLM_VALUE_ABSENT : PLM_VALUE_NUMBER, raw);
     case PLM_FIELD_ADDRESS: return as_number(PLM_VALUE_ADDRESS, raw);
     case PLM_FIELD_FLAG: return as_number(PLM_VALUE_FLAG, raw != 0);
-    case PLM_FIELD_TEXT: return as_text(plm_values_text(v, e->process, (uint32_t)raw));
+    case PLM_FIELD_TEXT: return as_text(plm_values_text(v, process, (uint32_t)raw));
     case PLM_FIELD_NAME:
-        name = field->value_name((uint32_t)raw);
+        name = plm_field_value_name(field, raw);
         return name ? as_text(text_of(name)) : as_number(PLM_VALUE_NUMBER, raw);
-    case PLM_FIELD_STREAM:
-        raw &= PLM_STREAM_UNKNOWN;
-        return as_number(raw == PLM_STREAM_UNKNOWN ? PLM_VALUE_ABSENT : PLM_VALUE_NUMBER, raw);
-    case PLM_FIELD_CAPTURED: return as_number(PLM_VALUE_FLAG, (raw & PLM_STREAM_CAPTURED) != 0);
-    default: return of_context(v, field, e->process, (uint32_t)raw);
+    case PLM_FIELD_STREAM: return as_number(raw == PLM_STREAM_UNKNOWN ? PLM_VALUE_ABSENT : PLM_VALUE_NUMBER, raw);
+    default: return as_number(PLM_VALUE_NUMBER, raw);
+    }
+}
+
+struct plm_value plm_values_get(struct plm_values *v, const struct plm_column *column, const struct plm_record_event *e)
+{
+    uint64_t raw;
+    if (!plm_field_get(column->field, e->words, e->count, &raw))
+        return as_number(PLM_VALUE_ABSENT, 0);
+    switch (column->kind) {
+    case PLM_COLUMN_FIELD: return of_field(v, column->field, e->process, raw);
+    case PLM_COLUMN_STRING: return as_text(plm_values_text(v, e->process, (uint32_t)raw));
+    default: return of_context(v, column->kind, e->process, (uint32_t)raw);
     }
 }

@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "export/events.h"
+#include "record/reader.h"
 
 /* A string and what a writer wants to know about it. */
 struct plm_text {
@@ -45,7 +46,7 @@ struct plm_value {
 
 void plm_values_begin(struct plm_values *values, struct plm_record *record);
 void plm_values_see(struct plm_values *values, const struct plm_record_event *event);
-struct plm_value plm_values_get(struct plm_values *values, const struct plm_field *field,
+struct plm_value plm_values_get(struct plm_values *values, const struct plm_column *column,
                                 const struct plm_record_event *event);
 struct plm_text plm_values_text(struct plm_values *values, uint32_t process, uint32_t id);
 /* NULL if the process has no such context (yet). */

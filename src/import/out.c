@@ -41,7 +41,7 @@ void plm_import_out_open(struct plm_import_out *o, struct plm_record_file file, 
     file.header->monotonic_ns = 0;
     atomic_store(&file.header->processes, PROCESS + 1);
     plm_import_out_thread(o, 1);
-    plm_import_out_event(o, 0, PLM_EV_PROCESS, 0, (uint64_t[]){PROCESS, 0}, 2);
+    plm_import_out_event(o, 0, PLM_EV_PROCESS, 0, &(struct plm_ev_process){PROCESS, 0}, 2);
 }
 
 void plm_import_out_thread(struct plm_import_out *o, uint32_t thread)
@@ -71,7 +71,7 @@ static void put(struct plm_import_out *o, enum plm_event_type type, unsigned dev
 }
 
 void plm_import_out_event(struct plm_import_out *o, uint64_t ns, enum plm_event_type type, unsigned device,
-                          const uint64_t *words, unsigned count)
+                          const void *payload, unsigned count)
 {
     if (o->status || count >= PLM_EVENT_WORDS_MAX)
         return;
@@ -87,12 +87,15 @@ void plm_import_out_event(struct plm_import_out *o, uint64_t ns, enum plm_event_
         put(o, PLM_EV_TIME, 0, 0, &ns, 1);
         o->base_ns = ns;
     }
-    put(o, type, device, (uint32_t)(ns - o->base_ns), words, count);
+    put(o, type, device, (uint32_t)(ns - o->base_ns), payload, count);
 }
 
 uint32_t plm_import_out_text(struct plm_import_out *o, const char *text)
 {
-    uint64_t words[(TEXT_LONGEST + 16) / 8] = {0};
+    struct {
+        struct plm_ev_text head;
+        char bytes[TEXT_LONGEST + 8];
+    } event = {0};
     size_t before = o->texts.count, n = strnlen(text, TEXT_LONGEST);
     char cut[TEXT_LONGEST + 1];
     uint32_t number;
@@ -102,18 +105,18 @@ uint32_t plm_import_out_text(struct plm_import_out *o, const char *text)
     cut[n] = '\0';
     number = plm_names_add(&o->texts, cut);
     if (o->texts.count > before) {
-        words[0] = plm_record_pair(number, (uint32_t)n);
-        memcpy(words + 1, cut, n);
-        plm_import_out_event(o, o->last_ns, PLM_EV_TEXT, 0, words, (unsigned)(1 + (n + 7) / 8));
+        event.head = (struct plm_ev_text){number, (uint32_t)n};
+        memcpy(event.bytes, cut, n);
+        plm_import_out_event(o, o->last_ns, PLM_EV_TEXT, 0, &event, (unsigned)(1 + (n + 7) / 8));
     }
     return number;
 }
 
 void plm_import_out_config(struct plm_import_out *o, const char *key, const char *value)
 {
-    uint32_t a = plm_import_out_text(o, key), b = plm_import_out_text(o, value);
-    uint64_t word = plm_record_pair(a, b);
-    plm_import_out_event(o, o->last_ns, PLM_EV_CONFIG, 0, &word, 1);
+    const uint32_t text = plm_import_out_text(o, key);
+    const struct plm_ev_config event = {text, plm_import_out_text(o, value)};
+    plm_import_out_event(o, o->last_ns, PLM_EV_CONFIG, 0, &event, 1);
 }
 
 int plm_import_out_close(struct plm_import_out *o)

@@ -26,7 +26,7 @@ void plm_import_out_open(struct plm_import_out *out, struct plm_record_file file
 /* What follows is of another thread; from 1 on. Within one, time does not go back. */
 void plm_import_out_thread(struct plm_import_out *out, uint32_t thread);
 void plm_import_out_event(struct plm_import_out *out, uint64_t ns, enum plm_event_type type, unsigned device,
-                          const uint64_t *words, unsigned count);
+                          const void *payload, unsigned words);
 /* The number of a text, written at its first use. */
 uint32_t plm_import_out_text(struct plm_import_out *out, const char *text);
 void plm_import_out_config(struct plm_import_out *out, const char *key, const char *value);

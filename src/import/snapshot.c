@@ -86,8 +86,8 @@ static uint32_t context_of(struct import *m, uint32_t frames)
     number = plm_names_add(&m->names, name);
     plm_map_put(&m->by_frames, frames, number);
     if (m->names.count > before) {
-        uint64_t words[3] = {plm_record_pair(number, plm_import_out_text(&m->out, name)), 0, PLM_PHASE_OTHER};
-        plm_import_out_event(&m->out, 0, PLM_EV_CONTEXT, 0, words, 3);
+        const struct plm_ev_context event = {.context = number, .module = plm_import_out_text(&m->out, name)};
+        plm_import_out_event(&m->out, 0, PLM_EV_CONTEXT, 0, &event, 3);
     }
     return number;
 }
@@ -108,19 +108,19 @@ static void write_contexts(struct import *m)
 
 /* ---- events of a device ---- */
 
-static void emit(struct lane *l, enum plm_event_type type, const uint64_t *words, unsigned count)
+static void emit(struct lane *l, enum plm_event_type type, const void *payload, unsigned words)
 {
-    plm_import_out_event(&l->import->out, l->ns, type, l->d->number, words, count);
+    plm_import_out_event(&l->import->out, l->ns, type, l->d->number, payload, words);
 }
 
-static uint32_t stream_number(struct lane *l, uint64_t stream, bool captured)
+static uint32_t stream_number(struct lane *l, uint64_t stream)
 {
     uint64_t number = stream ? plm_map_get(&l->streams, stream) : 0;
     if (number == PLM_MAP_NONE) {
         number = l->streams.count + 1;
         plm_map_put(&l->streams, stream, number);
     }
-    return (uint32_t)(number & 0xffffff) | (captured ? PLM_STREAM_CAPTURED : 0);
+    return (uint32_t)(number & 0xffffff);
 }
 
 static void block_free(struct lane *l, uint64_t address)
@@ -129,15 +129,17 @@ static void block_free(struct lane *l, uint64_t address)
     if (bytes == PLM_MAP_NONE)
         return;
     l->allocated -= bytes;
-    emit(l, PLM_EV_BLOCK_FREE, (uint64_t[]){address, bytes}, 2);
+    emit(l, PLM_EV_BLOCK_FREE, &(struct plm_ev_block_free){address, bytes}, 2);
 }
 
-static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32_t context, uint32_t stream)
+static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32_t context, uint32_t stream,
+                        bool captured)
 {
+    const struct plm_ev_block_alloc event = {address, bytes, context, stream & PLM_STREAM_UNKNOWN, captured, 0};
     block_free(l, address); /* its end was lost */
     plm_map_put(&l->live, address, bytes);
     l->allocated += bytes;
-    emit(l, PLM_EV_BLOCK_ALLOC, (uint64_t[]){address, bytes, plm_record_pair(context, stream)}, 3);
+    emit(l, PLM_EV_BLOCK_ALLOC, &event, PLM_EV_BEFORE(block_alloc, asked));
 }
 
 /* An expandable segment may grow by a lot and shrink by a part of that, so each page of it is written by itself. */
@@ -145,12 +147,12 @@ static void memory(struct lane *l, bool taken, uint64_t address, uint64_t bytes,
 {
     const uint64_t unit = expandable ? PLM_HEAP_PAGE : bytes;
     for (uint64_t at = 0; at < bytes; at += unit) {
-        uint64_t words[3] = {address + at, bytes - at < unit ? bytes - at : unit,
-                             plm_record_pair(PLM_RECORD_MALLOC, 0)};
-        emit(l, taken ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, words, 3);
+        const struct plm_ev_memory_alloc event = {address + at, bytes - at < unit ? bytes - at : unit,
+                                                  PLM_RECORD_MALLOC, 0};
+        emit(l, taken ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, &event, 3);
     }
     l->reserved += taken ? bytes : bytes <= l->reserved ? -bytes : -l->reserved;
-    emit(l, PLM_EV_RESERVED, &l->reserved, 1);
+    emit(l, PLM_EV_RESERVED, &(struct plm_ev_reserved){l->reserved}, 1);
     if (taken)
         plm_heap_add(&l->heap, address, bytes, expandable);
     else
@@ -177,7 +179,7 @@ static void start(struct lane *l)
     for (k = 0; k < d->blocks; k++)
         if (!d->block[k].pending)
             block_alloc(l, d->block[k].address, d->block[k].bytes, d->block[k].frames,
-                        stream_number(l, d->block[k].stream, d->block[k].pool != 0));
+                        stream_number(l, d->block[k].stream), d->block[k].pool != 0);
 }
 
 static void event(struct lane *l, const struct plm_history_event *e)
@@ -185,7 +187,7 @@ static void event(struct lane *l, const struct plm_history_event *e)
     switch ((enum plm_history_action)e->action) {
     case PLM_HISTORY_ALLOC:
         block_alloc(l, e->address, plm_heap_take(&l->heap, e->address, e->bytes), e->frames,
-                    stream_number(l, e->stream, e->pool != 0));
+                    stream_number(l, e->stream), e->pool != 0);
         l->import->info->allocations++;
         break;
     case PLM_HISTORY_FREE_REQUESTED: block_free(l, e->address); break;
@@ -199,7 +201,7 @@ static void event(struct lane *l, const struct plm_history_event *e)
     case PLM_HISTORY_SEGMENT_UNMAP:
         memory(l, false, e->address, e->bytes, e->action == PLM_HISTORY_SEGMENT_UNMAP);
         break;
-    case PLM_HISTORY_OOM: emit(l, PLM_EV_OOM, (uint64_t[]){e->bytes, l->reserved}, 2); break;
+    case PLM_HISTORY_OOM: emit(l, PLM_EV_OOM, &(struct plm_ev_oom){e->bytes, l->reserved}, 2); break;
     case PLM_HISTORY_ACTIONS: break;
     }
 }
@@ -226,8 +228,8 @@ static void write_device(struct import *m, const struct plm_history_device *d)
 
 static void write_note(struct import *m, const char *kind)
 {
-    uint64_t word = plm_record_pair(plm_import_out_text(&m->out, kind), 0);
-    plm_import_out_event(&m->out, FIRST_NS, PLM_EV_NOTE, 0, &word, 1);
+    const struct plm_ev_note event = {plm_import_out_text(&m->out, kind), 0};
+    plm_import_out_event(&m->out, FIRST_NS, PLM_EV_NOTE, 0, &event, 1);
 }
 
 static void write_record(struct import *m, const char *name)
@@ -244,8 +246,8 @@ static void write_record(struct import *m, const char *name)
     if (!m->info->agrees)
         write_note(m, "history-differs");
     for (size_t i = 0; i < t->steps; i++) {
-        uint64_t word = plm_record_pair((uint32_t)i + 1, 1);
-        plm_import_out_event(&m->out, (t->step_us[i] - t->first_us) * 1000 + FIRST_NS, PLM_EV_STEP, 0, &word, 1);
+        const struct plm_ev_step event = {(uint32_t)i + 1, 1};
+        plm_import_out_event(&m->out, (t->step_us[i] - t->first_us) * 1000 + FIRST_NS, PLM_EV_STEP, 0, &event, 1);
     }
 }
 

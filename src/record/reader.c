@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "record/fields.h"
 
 /* The chunks that one thread wrote, in file order, which is the order of their times. */
 struct strand {
@@ -33,23 +35,13 @@ struct plm_record {
     const char *data;
     uint64_t size;
     struct plm_record_header header;
+    int16_t least[PLM_EV_TYPES]; /* words of the payload; -1: this version has no such type */
     struct strand *strand;
     size_t strands, strand_room;
     struct strand **queue; /* while reading: those with an event left, a heap with the earliest on top */
     size_t queued;
     struct text *text; /* sorted by process and id */
     size_t texts, text_room;
-};
-
-/* How many payload words each type has at least. */
-static const uint8_t least_words[PLM_EV_TYPES] = {
-    [PLM_EV_PROCESS] = 2,     [PLM_EV_TEXT] = 1,        [PLM_EV_CONFIG] = 1,   [PLM_EV_TIME] = 1,
-    [PLM_EV_BLOCK_ALLOC] = 2, [PLM_EV_BLOCK_FREE] = 2,  [PLM_EV_RESERVED] = 1, [PLM_EV_MEMORY_ALLOC] = 3,
-    [PLM_EV_MEMORY_FREE] = 3, [PLM_EV_STEP] = 1,        [PLM_EV_REFUSED] = 1,  [PLM_EV_READBACK] = 2,
-    [PLM_EV_NOTE] = 1,        [PLM_EV_OOM] = 2,         [PLM_EV_LAUNCHES] = 1, [PLM_EV_CONTEXT] = 3,
-    [PLM_EV_PHASE] = 1,       [PLM_EV_MODULE] = 1,      [PLM_EV_TAG] = 3,      [PLM_EV_LAUNCH] = 5,
-    [PLM_EV_GEMM] = 5,        [PLM_EV_CONVOLUTION] = 8, [PLM_EV_RNN] = 8,      [PLM_EV_ATTENTION] = 7,
-    [PLM_EV_COLLECTIVE] = 5,  [PLM_EV_COPY] = 5,        [PLM_EV_SYNC] = 3,
 };
 
 static int corrupt(const struct plm_record *r, const char *what, struct plm_error *error)
@@ -63,14 +55,7 @@ static struct strand *strand_of(struct plm_record *r, const struct plm_record_ch
     for (size_t i = 0; i < r->strands; i++)
         if (r->strand[i].pid == chunk->pid && r->strand[i].tid == chunk->tid && r->strand[i].process == chunk->process)
             return &r->strand[i];
-    if (r->strands == r->strand_room) {
-        size_t room = r->strand_room ? 2 * r->strand_room : 16;
-        s = realloc(r->strand, room * sizeof *s);
-        if (!s)
-            return NULL;
-        r->strand = s;
-        r->strand_room = room;
-    }
+    r->strand = plm_grow(r->strand, r->strands, &r->strand_room, sizeof *s);
     s = &r->strand[r->strands++];
     memset(s, 0, sizeof *s);
     s->pid = chunk->pid;
@@ -91,17 +76,7 @@ static int add_chunk(struct plm_record *r, uint64_t offset, struct plm_error *er
     if (chunk->magic != PLM_RECORD_CHUNK_MAGIC || chunk->used > PLM_RECORD_CHUNK - sizeof *chunk)
         return corrupt(r, "a chunk has a wrong head", error);
     s = strand_of(r, chunk);
-    if (s && s->chunks == s->room) {
-        size_t room = s->room ? 2 * s->room : 8;
-        uint64_t *more = realloc(s->chunk, room * sizeof *more);
-        if (more) {
-            s->chunk = more;
-            s->room = room;
-        } else
-            s = NULL;
-    }
-    if (!s)
-        return plm_fail(error, PLM_ENOMEM, "%s: out of memory", r->path);
+    s->chunk = plm_grow(s->chunk, s->chunks, &s->room, sizeof *s->chunk);
     s->chunk[s->chunks++] = offset;
     return 0;
 }
@@ -144,12 +119,12 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
         s->event.words = (const uint64_t *)(s->next + 8);
         s->event.count = head.words - 1u;
         s->next += head.words * 8;
-        if (!head.type || head.type >= PLM_EV_TYPES)
+        if (head.type >= PLM_EV_TYPES || r->least[head.type] < 0)
             return corrupt(r, "an event of unknown type", error);
-        if (s->event.count < least_words[head.type])
+        if ((int)s->event.count < r->least[head.type])
             return corrupt(r, "an event is too short", error);
         if (head.type == PLM_EV_TIME) {
-            s->base_ns = s->event.words[0];
+            s->base_ns = plm_get_time(&s->event).base_ns;
             continue;
         }
         s->event.type = (enum plm_event_type)head.type;
@@ -161,25 +136,12 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
 
 static int add_text(struct plm_record *r, const struct plm_record_event *e, struct plm_error *error)
 {
-    uint32_t id = (uint32_t)e->words[0], length = (uint32_t)(e->words[0] >> 32);
-    struct text *t;
-    if (length > (e->count - 1) * 8)
+    const struct plm_ev_text text = plm_get_text(e);
+    if (text.length > e->count * 8 - sizeof text)
         return corrupt(r, "a string is longer than its event", error);
-    if (r->texts == r->text_room) {
-        size_t room = r->text_room ? 2 * r->text_room : 256;
-        t = realloc(r->text, room * sizeof *t);
-        if (!t)
-            return plm_fail(error, PLM_ENOMEM, "%s: out of memory", r->path);
-        r->text = t;
-        r->text_room = room;
-    }
-    t = &r->text[r->texts];
-    t->process = e->process;
-    t->id = id;
-    t->bytes = strndup((const char *)(e->words + 1), length);
-    if (!t->bytes)
-        return plm_fail(error, PLM_ENOMEM, "%s: out of memory", r->path);
-    r->texts++;
+    r->text = plm_grow(r->text, r->texts, &r->text_room, sizeof *r->text);
+    r->text[r->texts++] =
+        (struct text){e->process, text.id, plm_strndup((const char *)e->words + sizeof text, text.length)};
     return 0;
 }
 
@@ -253,15 +215,15 @@ static int check_header(struct plm_record *r, struct plm_error *error)
         return corrupt(r, "its head is not understood", error);
     if ((r->size - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK && !(r->header.flags & PLM_RECORD_FULL))
         return plm_fail(error, PLM_EFORMAT, "%s is cut off in the middle; copy it again or run the job again", r->path);
+    for (int type = 0; type < PLM_EV_TYPES; type++)
+        r->least[type] = (int16_t)plm_event_least((enum plm_event_type)type, r->header.version);
     return 0;
 }
 
 int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error)
 {
-    struct plm_record *r = calloc(1, sizeof *r);
+    struct plm_record *r = plm_calloc(1, sizeof *r);
     int status;
-    if (!r)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
     r->path = path;
     status = map_file(r, error);
     if (status == 0)
@@ -271,11 +233,7 @@ int plm_record_open(const char *path, struct plm_record **out, struct plm_error 
         status = add_chunk(r, at, error);
     if (status == 0)
         status = read_texts(r, error);
-    if (status == 0 && r->strands) {
-        r->queue = calloc(r->strands, sizeof(struct strand *));
-        if (!r->queue)
-            status = plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
-    }
+    r->queue = plm_calloc(r->strands, sizeof(struct strand *));
     if (status < 0) {
         plm_record_free(r);
         return status;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "record/format.h"
 
@@ -28,16 +29,46 @@ struct plm_record_event {
     uint32_t thread;       /* the same thread as a number in this record, from 0 */
     uint16_t device;
     uint64_t time_ns;      /* since the record was made */
-    const uint64_t *words; /* payload */
+    const uint64_t *words; /* payload; plm_get_... below take it apart */
     unsigned count;
 };
 
+/* struct plm_ev_gemm plm_get_gemm(const struct plm_record_event *event), ... Fields that the payload does not reach are 0; a
+   stream is unknown. */
+#define PLM_ABSENT_NUMBER    0
+#define PLM_ABSENT_OPTIONAL  0
+#define PLM_ABSENT_ADDRESS   0
+#define PLM_ABSENT_FLAG      0
+#define PLM_ABSENT_TEXT      0
+#define PLM_ABSENT_TEXT_ID   0
+#define PLM_ABSENT_NAME(set) 0
+#define PLM_ABSENT_STREAM    PLM_STREAM_UNKNOWN
+#define PLM_ABSENT_CONTEXT   0
+#define PLM_ABSENT_HIDDEN    0
+#define EVENT(NAME, name, number, since, meaning)                                           \
+    static inline struct plm_ev_##name plm_get_##name(const struct plm_record_event *event) \
+    {                                                                                       \
+        struct plm_ev_##name e;                                                             \
+        if (event->count + 1 > sizeof e / 8) {                                              \
+            memcpy(&e, event->words, sizeof e);                                             \
+            return e;                                                                       \
+        }                                                                                   \
+        memset(&e, 0, sizeof e);
+#define CALL(event)
+#define AXES(event)
+#define ROW(event, place, must, type, name, kind, meaning) e.name = PLM_ABSENT_##kind;
+#define EVENT_END(NAME, name)                                  \
+    memcpy(&e, event->words, event->count * sizeof(uint64_t)); \
+    return e;                                                  \
+    }
+#include "record/events.def"
+
 struct plm_record_info {
     uint32_t version;
-    uint64_t created_ns;   /* CLOCK_REALTIME */
+    uint64_t created_ns; /* CLOCK_REALTIME */
     uint32_t processes;
-    bool ended;            /* the run closed it; otherwise it was cut */
-    bool full;             /* events are missing: the disk was full */
+    bool ended; /* the run closed it; otherwise it was cut */
+    bool full; /* events are missing: the disk was full */
 };
 
 /* Returns 0 to go on, anything else to stop; plm_record_each returns it. */

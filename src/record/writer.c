@@ -58,14 +58,14 @@ static uint64_t now_ns(void)
    load data, leave no trace. */
 static void enter(void)
 {
-    uint64_t words[2] = {(uint64_t)getpid(), (uint64_t)getppid()};
+    const struct plm_ev_process event = {(uint64_t)getpid(), (uint64_t)getppid()};
 
     pthread_mutex_lock(&writer.entering);
     if (atomic_load(&writer.entered) != writer.generation) {
         writer.process = atomic_fetch_add(&writer.header->processes, 1);
         writer.live = writer.process < PLM_RECORD_SLOTS ? &writer.header->live[writer.process] : &no_live;
         atomic_store(&writer.live->pid, (uint32_t)getpid());
-        append(PLM_EV_PROCESS, 0, words, sizeof words);
+        append(PLM_EV_PROCESS, 0, &event, sizeof event);
         atomic_store(&writer.entered, writer.generation);
     }
     pthread_mutex_unlock(&writer.entering);
@@ -181,8 +181,9 @@ static void put_head(char *at, enum plm_event_type type, unsigned words, int dev
 /* Event times are 32 bits of nanoseconds; a longer pause moves the base. */
 static char *rebase(struct cursor *c, char *at, uint64_t now)
 {
+    const struct plm_ev_time event = {now};
     put_head(at, PLM_EV_TIME, 2, 0, 0);
-    memcpy(at + 8, &now, 8);
+    memcpy(at + 8, &event, sizeof event);
     c->base_ns = now;
     publish(c, 16);
     return at + 16;
@@ -206,10 +207,10 @@ static void append(enum plm_event_type type, int device, const void *payload, un
     publish(c, words * 8);
 }
 
-void plm_record(enum plm_event_type type, int device, const uint64_t *words, unsigned count)
+void plm_record(enum plm_event_type type, int device, const void *payload, unsigned words)
 {
-    if (recording() && count < PLM_EVENT_WORDS_MAX)
-        append(type, device, words, count * 8);
+    if (recording() && words < PLM_EVENT_WORDS_MAX)
+        append(type, device, payload, words * 8);
 }
 
 static uint32_t hash(const char *text, size_t n)
@@ -222,9 +223,12 @@ static uint32_t hash(const char *text, size_t n)
 
 static void write_text(uint32_t id, const char *text, size_t n)
 {
-    uint64_t payload[(TEXT_LONGEST + 16) / 8] = {plm_record_pair(id, (uint32_t)n)};
-    memcpy(payload + 1, text, n);
-    append(PLM_EV_TEXT, 0, payload, (unsigned)(8 + (n + 7) / 8 * 8));
+    struct {
+        struct plm_ev_text head;
+        char bytes[TEXT_LONGEST + 8];
+    } payload = {.head = {id, (uint32_t)n}};
+    memcpy(payload.bytes, text, n);
+    append(PLM_EV_TEXT, 0, &payload, (unsigned)(sizeof payload.head + (n + 7) / 8 * 8));
 }
 
 uint32_t plm_record_text(const char *text)
@@ -265,25 +269,20 @@ uint32_t plm_record_name(struct plm_record_name *name, const char *text)
     if (have >> 32 == writer.generation)
         return (uint32_t)have;
     id = plm_record_text(text);
-    atomic_store_explicit(&name->slot, plm_record_pair(id, writer.generation), memory_order_relaxed);
+    atomic_store_explicit(&name->slot, (uint64_t)writer.generation << 32 | id, memory_order_relaxed);
     return id;
-}
-
-static void record_pair(enum plm_event_type type, const char *first, const char *second)
-{
-    uint32_t a = plm_record_text(first), b = plm_record_text(second);
-    uint64_t word = plm_record_pair(a, b);
-    plm_record(type, 0, &word, 1);
 }
 
 void plm_record_config(const char *key, const char *value)
 {
-    record_pair(PLM_EV_CONFIG, key, value);
+    const uint32_t text = plm_record_text(key); /* the order in which texts are numbered */
+    plm_put_config(0, &(struct plm_ev_config){text, plm_record_text(value)});
 }
 
 void plm_record_note(const char *kind, const char *value)
 {
-    record_pair(PLM_EV_NOTE, kind, value);
+    const uint32_t text = plm_record_text(kind);
+    plm_put_note(0, &(struct plm_ev_note){text, plm_record_text(value)});
 }
 
 struct plm_live *plm_record_live(void)
@@ -294,10 +293,8 @@ struct plm_live *plm_record_live(void)
 
 void plm_record_end(void)
 {
-    uint64_t launches;
     if (!writer.header || atomic_load(&writer.entered) != writer.generation)
         return;
-    launches = atomic_load(&writer.live->launches);
-    plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
-    plm_record(PLM_EV_END, 0, NULL, 0);
+    plm_put_launches(0, &(struct plm_ev_launches){atomic_load(&writer.live->launches)});
+    plm_put_end(0, NULL);
 }

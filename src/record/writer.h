@@ -14,8 +14,18 @@
 
 #include "record/format.h"
 
-/* One event of up to PLM_EVENT_WORDS_MAX - 1 words after the head. */
-void plm_record(enum plm_event_type type, int device, const uint64_t *words, unsigned count);
+/* One event with a payload of `words` words, at most PLM_EVENT_WORDS_MAX - 1. */
+void plm_record(enum plm_event_type type, int device, const void *payload, unsigned words);
+
+/* void plm_put_gemm(int device, const struct plm_ev_gemm *event), ... */
+#define EVENT(NAME, name, number, since, meaning)                                    \
+    static inline void plm_put_##name(int device, const struct plm_ev_##name *event) \
+    {                                                                                \
+        plm_record(PLM_EV_##NAME, device, event, (unsigned)(sizeof *event / 8));     \
+    }
+#define ROW(...)
+#define EVENT_END(NAME, name)
+#include "record/events.def"
 
 /* The id of a string, interned on first use. `text` is copied. Takes a lock: not for hot paths. */
 uint32_t plm_record_text(const char *text);
@@ -33,10 +43,5 @@ struct plm_live *plm_record_live(void);
 
 /* Called at exit: the launches so far and that the process left normally. */
 void plm_record_end(void);
-
-static inline uint64_t plm_record_pair(uint32_t low, uint32_t high)
-{
-    return (uint64_t)low | (uint64_t)high << 32;
-}
 
 #endif

@@ -15,55 +15,47 @@ struct work {
     FILE *out;
 };
 
-static uint64_t bits(uint64_t word, int at, int count)
-{
-    return word >> at & ((1ull << count) - 1);
-}
-
-/* docs/record.md has the words. False if there are fewer than the axes need. */
+/* False if there are fewer words than the axes need. */
 static bool read_convolution(const struct plm_record_event *e, struct plm_conv_shape *s)
 {
-    const int axes = e->count > 5 ? (int)bits(e->words[2], 24, 8) : 0, first = PLM_CONV_AXES - axes;
-    if (axes < 1 || axes > PLM_CONV_AXES || e->count < 6u + 2u * (unsigned)axes)
+    const struct plm_ev_convolution c = plm_get_convolution(e);
+    if (c.axes < 1 || c.axes > PLM_CONV_AXES || e->count < plm_ev_convolution_words(c.axes))
         return false;
-    *s = (struct plm_conv_shape){.op = (enum plm_conv_op)bits(e->words[2], 0, 8),
-                                 .type = (int)bits(e->words[2], 8, 8),
-                                 .channels_last = bits(e->words[2], 16, 8) != 0,
-                                 .axes = axes,
-                                 .groups = (int64_t)(e->words[2] >> 32),
-                                 .n = (uint32_t)e->words[3],
-                                 .c = (int64_t)(e->words[3] >> 32),
-                                 .k = (uint32_t)e->words[4],
+    *s = (struct plm_conv_shape){.op = (enum plm_conv_op)c.operation,
+                                 .type = c.data_type,
+                                 .channels_last = c.channels_last != 0,
+                                 .axes = c.axes,
+                                 .groups = c.groups,
+                                 .n = c.batch,
+                                 .c = c.in_channels,
+                                 .k = c.out_channels,
                                  /* older records do not say; it is PyTorch's default */
-                                 .tf32 = bits(e->words[4], 40, 8) || !bits(e->words[4], 32, 8)};
-    for (int i = 0; i < axes; i++) {
-        const uint64_t *word = e->words + 6 + 2 * i;
-        s->in[first + i] = (uint32_t)word[0];
-        s->filter[first + i] = (int64_t)bits(word[1], 0, 16);
-        s->stride[first + i] = (int64_t)bits(word[1], 16, 16);
-        s->dilation[first + i] = (int64_t)bits(word[1], 32, 16);
-        s->pad[first + i] = (int64_t)bits(word[1], 48, 16);
+                                 .tf32 = c.tf32 || c.workspace_source == PLM_CONV_SOURCE_UNKNOWN};
+    for (int i = 0, to = PLM_CONV_AXES - c.axes; i < c.axes; i++, to++) {
+        s->in[to] = c.axis[i].in;
+        s->filter[to] = c.axis[i].filter;
+        s->stride[to] = c.axis[i].stride;
+        s->dilation[to] = c.axis[i].dilation;
+        s->pad[to] = c.axis[i].padding;
     }
     return s->groups > 0;
 }
 
-static bool read_rnn(const struct plm_record_event *e, struct plm_rnn_shape *s)
+static struct plm_rnn_shape read_rnn(const struct plm_record_event *e)
 {
-    if (e->count < 8)
-        return false;
-    *s = (struct plm_rnn_shape){.cell = (int)bits(e->words[2], 8, 8),
-                                .type = (int)bits(e->words[2], 16, 8),
-                                .training = bits(e->words[2], 0, 8) != PLM_RNN_INFERENCE,
-                                .bias = bits(e->words[2], 24, 8) != 0,
-                                .dropout = e->count > 8 && e->words[8] != 0,
-                                .layers = (int64_t)bits(e->words[2], 32, 16),
-                                .directions = (int64_t)bits(e->words[2], 48, 16),
-                                .input = (uint32_t)e->words[3],
-                                .hidden = (int64_t)(e->words[3] >> 32),
-                                .output = (uint32_t)e->words[4],
-                                .steps = (int64_t)(e->words[4] >> 32),
-                                .batch = (uint32_t)e->words[5]};
-    return true;
+    const struct plm_ev_rnn r = plm_get_rnn(e);
+    return (struct plm_rnn_shape){.cell = r.mode,
+                                  .type = r.data_type,
+                                  .training = r.operation != PLM_RNN_INFERENCE,
+                                  .bias = r.bias != 0,
+                                  .dropout = r.dropout != 0,
+                                  .layers = r.layers,
+                                  .directions = r.directions,
+                                  .input = r.input_size,
+                                  .hidden = r.hidden_size,
+                                  .output = r.output_size,
+                                  .steps = r.steps,
+                                  .batch = r.batch};
 }
 
 static int row_put(struct work *w, const char *section, const char *text, int *counter)
@@ -90,13 +82,16 @@ static int row_visit(const struct plm_record_event *e, void *context)
         if (plm_conv_text(&conv, text, sizeof text) && plm_conv_parse(text, &conv))
             return row_put(w, "convolution", text, &w->used->convolutions);
         w->used->unnamed++;
-    } else if (e->type == PLM_EV_RNN && read_rnn(e, &rnn)) {
+    } else if (e->type == PLM_EV_RNN) {
+        rnn = read_rnn(e);
         if (plm_rnn_text(&rnn, text, sizeof text) && plm_rnn_parse(text, &rnn))
             return row_put(w, "rnn", text, &w->used->rnns);
         w->used->unnamed++;
-    } else if (e->type == PLM_EV_CONFIG && e->count > 0 &&
-               !strcmp(plm_record_string(w->record, e->process, (uint32_t)e->words[0]), "fft")) {
-        const char *row = plm_record_string(w->record, e->process, (uint32_t)(e->words[0] >> 32));
+    } else if (e->type == PLM_EV_CONFIG) {
+        const struct plm_ev_config said = plm_get_config(e);
+        const char *row = plm_record_string(w->record, e->process, said.value);
+        if (strcmp(plm_record_string(w->record, e->process, said.key), "fft") != 0)
+            return 0;
         if (plm_fft_parse(row, &fft))
             return row_put(w, "fft", row, &w->used->ffts);
         w->used->unnamed++;

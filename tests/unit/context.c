@@ -31,12 +31,13 @@ static int visit(const struct plm_record_event *e, void *data)
     static const char *const phases[] = {"other", "data",     "forward",   "recompute",
                                          "loss",  "backward", "optimizer", "zero_grad"};
     struct described *d = data;
-    if (e->type != PLM_EV_CONTEXT || (uint32_t)e->words[0] != d->wanted)
+    struct plm_ev_context c;
+    if (e->type != PLM_EV_CONTEXT || plm_get_context(e).context != d->wanted)
         return 0;
-    snprintf(d->text, sizeof d->text, "%s %s|%s|%s", phases[e->words[2]],
-             plm_record_string(d->record, e->process, (uint32_t)(e->words[0] >> 32)),
-             plm_record_string(d->record, e->process, (uint32_t)e->words[1]),
-             plm_record_string(d->record, e->process, (uint32_t)(e->words[1] >> 32)));
+    c = plm_get_context(e);
+    snprintf(d->text, sizeof d->text, "%s %s|%s|%s", phases[c.phase],
+             plm_record_string(d->record, e->process, c.module), plm_record_string(d->record, e->process, c.op),
+             plm_record_string(d->record, e->process, c.inner_op));
     return 1;
 }
 

@@ -162,7 +162,7 @@ static int visit(const struct plm_record_event *e, void *context)
     struct readbacks *r = context;
     if (e->type == PLM_EV_READBACK) {
         r->count++;
-        r->bytes = e->words[0];
+        r->bytes = plm_get_readback(e).bytes;
     }
     return 0;
 }

@@ -16,34 +16,30 @@ static const char *const names[2] = {"a\033.plm", "b.plm"};
 
 static void alloc(int device, uint64_t at, uint64_t bytes, uint32_t where)
 {
-    uint64_t words[3] = {at, bytes, plm_record_pair(where, 0)};
-    plm_record(PLM_EV_BLOCK_ALLOC, (uint16_t)device, words, 3);
+    plm_put_block_alloc(device, &(struct plm_ev_block_alloc){.address = at, .bytes = bytes, .context = where});
 }
 
 static void context(uint32_t id, const char *module)
 {
-    uint64_t words[3] = {plm_record_pair(id, plm_record_text(module)),
-                         plm_record_pair(plm_record_text("aten::linear"), 0), PLM_PHASE_FORWARD};
-    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    plm_put_context(0, &(struct plm_ev_context){id, plm_record_text(module), plm_record_text("aten::linear"), 0,
+                                                PLM_PHASE_FORWARD, 0});
 }
 
 static void card(int device, uint64_t bytes)
 {
-    uint64_t memory[3] = {GIB, bytes, plm_record_pair(PLM_RECORD_MALLOC, 0)};
-    plm_record(PLM_EV_MEMORY_ALLOC, (uint16_t)device, memory, 3);
-    plm_record(PLM_EV_RESERVED, (uint16_t)device, &bytes, 1);
+    plm_put_memory_alloc(device, &(struct plm_ev_memory_alloc){GIB, bytes, PLM_RECORD_MALLOC, 0});
+    plm_put_reserved(device, &(struct plm_ev_reserved){bytes});
 }
 
 /* `fc` holds what is given, twenty layers 1 MiB each and `extra` MiB more; a parameter of 10 MiB. */
 static void train(uint64_t reserved, uint64_t fc, uint64_t extra, const char *only)
 {
-    uint64_t tag[3] = {4096, plm_record_pair(PLM_CATEGORY_PARAMETERS, plm_record_text("head.weight")), 0};
     char name[32];
     context(1, "fc");
     context(2, only);
     card(0, reserved);
     alloc(0, 4096, 10 * MIB, 1);
-    plm_record(PLM_EV_TAG, 0, tag, 3);
+    plm_put_tag(0, &(struct plm_ev_tag){4096, PLM_CATEGORY_PARAMETERS, plm_record_text("head.weight"), 0});
     alloc(0, 20 * MIB, fc, 1);
     alloc(0, 900 * MIB, 3 * MIB, 2);
     for (uint32_t i = 0; i < 20; i++) {
@@ -72,9 +68,9 @@ static void two_devices(void)
 
 static void old_record(void)
 {
-    uint64_t words[2] = {4096, 7 * MIB};
+    const struct plm_ev_block_alloc event = {.address = 4096, .bytes = 7 * MIB};
     card(0, 20 * MIB);
-    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 2);
+    plm_record(PLM_EV_BLOCK_ALLOC, 0, &event, PLM_EV_BEFORE(block_alloc, context));
 }
 
 /* What is written about the change from one job to another; the caller frees it. */
@@ -164,8 +160,7 @@ static void without_attribution(void **state)
 
 static void functions_only(void)
 {
-    uint64_t where[3] = {plm_record_pair(1, plm_record_text("(train, a.py:3)")), 0, PLM_PHASE_OTHER};
-    plm_record(PLM_EV_CONTEXT, 0, where, 3);
+    plm_put_context(0, &(struct plm_ev_context){.context = 1, .module = plm_record_text("(train, a.py:3)")});
     card(0, 100 * MIB);
     alloc(0, 4096, 7 * MIB, 1);
 }

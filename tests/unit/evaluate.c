@@ -216,16 +216,14 @@ static void test_metrics(void **state)
 
 static void block(uint64_t at, uint64_t bytes, enum plm_category category, uint64_t reserved)
 {
-    uint64_t alloc[3] = {at, bytes, 0}, tag[3] = {at, plm_record_pair(category, 0), 0};
-    uint64_t memory[3] = {at, reserved, plm_record_pair(PLM_RECORD_MALLOC, 0)};
     static uint64_t sum;
     if (reserved) {
         sum += reserved;
-        plm_record(PLM_EV_MEMORY_ALLOC, 0, memory, 3);
-        plm_record(PLM_EV_RESERVED, 0, &sum, 1);
+        plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){at, reserved, PLM_RECORD_MALLOC, 0});
+        plm_put_reserved(0, &(struct plm_ev_reserved){sum});
     }
-    plm_record(PLM_EV_BLOCK_ALLOC, 0, alloc, 3);
-    plm_record(PLM_EV_TAG, 0, tag, 3);
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = at, .bytes = bytes});
+    plm_put_tag(0, &(struct plm_ev_tag){.address = at, .category = category});
 }
 
 /* Three parameters of 20 MiB, the optimizer's 20 MiB, a batch of 9 MiB, and activations. */

@@ -230,13 +230,14 @@ static void shapes(void **state)
         assert_non_null(shape->name);
         for (int other = 1; other < type; other++)
             assert_string_not_equal(shape->name, plm_event_shape((enum plm_event_type)other)->name);
-        for (const struct plm_field *f = shape->field; f->kind; f++) {
-            assert_true(f - shape->field < PLM_FIELDS_MAX);
-            assert_true(f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8);
-            assert_true(f->offset % f->bytes == 0 && f->offset + f->bytes <= 8 * (PLM_EVENT_WORDS_MAX - 1));
-            assert_true((f->kind == PLM_FIELD_NAME) == (f->value_name != NULL));
-            for (const struct plm_field *g = shape->field; g < f; g++)
-                assert_string_not_equal(f->name, g->name);
+        for (const struct plm_column *c = shape->column; c->kind; c++) {
+            assert_true(*plm_column_type(c));
+            for (const struct plm_column *before = shape->column; before < c; before++)
+                assert_string_not_equal(c->name, before->name);
+        }
+        for (const struct plm_field *f = plm_event_row((enum plm_event_type)type)->field; f->kind; f++) {
+            assert_int_equal(f->bit / 64, (f->bit + f->bits - 1) / 64); /* within a word */
+            assert_true((f->kind == PLM_FIELD_NAME) == (f->values != NULL));
         }
     }
 }

@@ -18,16 +18,14 @@ enum { A = 0x10000, B = 0x20000, C = 0x30000, D = 0x40000, E = 0x50000, F = 0x60
 
 static uint32_t context(uint32_t id, const char *module, const char *outer, const char *inner, enum plm_phase phase)
 {
-    uint64_t words[3] = {plm_record_pair(id, plm_record_text(module)),
-                         plm_record_pair(plm_record_text(outer), plm_record_text(inner)), phase};
-    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    plm_put_context(0, &(struct plm_ev_context){id, plm_record_text(module), plm_record_text(outer),
+                                                plm_record_text(inner), phase, 0});
     return id;
 }
 
 static void alloc_on(int device, uint64_t at, uint64_t bytes, uint32_t where)
 {
-    uint64_t words[3] = {at, bytes, plm_record_pair(where, PLM_STREAM_UNKNOWN)};
-    plm_record(PLM_EV_BLOCK_ALLOC, device, words, 3);
+    plm_put_block_alloc(device, &(struct plm_ev_block_alloc){at, bytes, where, PLM_STREAM_UNKNOWN, false, 0});
 }
 
 static void alloc(uint64_t at, uint64_t bytes, uint32_t where)
@@ -37,37 +35,32 @@ static void alloc(uint64_t at, uint64_t bytes, uint32_t where)
 
 static void release(uint64_t at, uint64_t bytes)
 {
-    uint64_t words[2] = {at, bytes};
-    plm_record(PLM_EV_BLOCK_FREE, 0, words, 2);
+    plm_put_block_free(0, &(struct plm_ev_block_free){at, bytes});
 }
 
 static void tag(uint64_t at, uint32_t category, const char *owner)
 {
-    uint64_t words[3] = {at, plm_record_pair(category, plm_record_text(owner)), 0};
-    plm_record(PLM_EV_TAG, 0, words, 3);
+    plm_put_tag(0, &(struct plm_ev_tag){at, category, plm_record_text(owner), 0});
 }
 
 static void phase(uint32_t which)
 {
-    uint64_t word = which;
-    plm_record(PLM_EV_PHASE, 0, &word, 1);
+    plm_put_phase(0, &(struct plm_ev_phase){.phase = which});
 }
 
 static void module(const char *name, enum plm_phase which)
 {
-    uint64_t word = plm_record_pair(name ? plm_record_text(name) : 0, which);
-    plm_record(PLM_EV_MODULE, 0, &word, 1);
+    plm_put_module(0, &(struct plm_ev_module){name ? plm_record_text(name) : 0, which});
 }
 
 static void reserved(uint64_t bytes)
 {
-    plm_record(PLM_EV_RESERVED, 0, &bytes, 1);
+    plm_put_reserved(0, &(struct plm_ev_reserved){bytes});
 }
 
 static void step(uint32_t number)
 {
-    uint64_t word = plm_record_pair(number, 1);
-    plm_record(PLM_EV_STEP, 0, &word, 1);
+    plm_put_step(0, &(struct plm_ev_step){number, 1});
 }
 
 /* ---- reading ---- */
@@ -85,9 +78,9 @@ static int recount_one(const struct plm_record_event *e, void *context)
     uint64_t before = r->moments ? r->allocated[r->moments - 1] : 0;
     if (e->process == r->lane->process && e->device == r->lane->summary->device && r->moments < 4096) {
         if (e->type == PLM_EV_BLOCK_ALLOC)
-            r->allocated[r->moments++] = before + e->words[1];
+            r->allocated[r->moments++] = before + plm_get_block_alloc(e).bytes;
         if (e->type == PLM_EV_BLOCK_FREE)
-            r->allocated[r->moments++] = before - e->words[1];
+            r->allocated[r->moments++] = before - plm_get_block_free(e).bytes;
     }
     return 0;
 }
@@ -398,10 +391,10 @@ static void tags(void **state)
 
 static void nonsense(void)
 {
-    uint64_t words[3] = {A, 512, plm_record_pair(4711, PLM_STREAM_CAPTURED | 7)};
     release(A, 512);
-    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 3); /* 0: in a graph's pool, of an unknown context */
-    alloc(A, 1024, 0);                           /* 1: on top of it */
+    /* 0: in a graph's pool, of an unknown context; 1: on top of it */
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){A, 512, 4711, 7, true, 0});
+    alloc(A, 1024, 0);
     release(A, 1024);
     release(A, 1024);
     alloc(B, UINT64_MAX - 10, 0); /* 2 */
@@ -461,15 +454,14 @@ static void unreadable(void **state)
 
 static void take_memory(void)
 {
-    uint64_t words[3] = {A, 2 * MIB, plm_record_pair(PLM_RECORD_MALLOC, 0)};
-    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3);
+    const struct plm_ev_memory_free freed = {A, 2 * MIB, PLM_RECORD_MALLOC, 0};
+    plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){A, 2 * MIB, PLM_RECORD_MALLOC, 0});
     alloc(A, 512, 0);
-    words[2] = plm_record_pair(PLM_RECORD_LIBRARY, plm_record_text("libnccl"));
-    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3); /* the same number, another kind */
+    /* the same number, another kind */
+    plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){A, 2 * MIB, PLM_RECORD_LIBRARY, plm_record_text("libnccl")});
     release(A, 512);
-    words[2] = plm_record_pair(PLM_RECORD_MALLOC, 0);
-    plm_record(PLM_EV_MEMORY_FREE, 0, words, 3);
-    plm_record(PLM_EV_MEMORY_FREE, 0, words, 3);
+    plm_put_memory_free(0, &freed);
+    plm_put_memory_free(0, &freed);
 }
 
 static void segments(void **state)

@@ -345,9 +345,9 @@ static int visit(const struct plm_record_event *e, void *context)
 {
     struct story *s = context;
     if (e->type == PLM_EV_MEMORY_ALLOC)
-        s->used[e->device] += e->words[1];
+        s->used[e->device] += plm_get_memory_alloc(e).bytes;
     if (e->type == PLM_EV_MEMORY_FREE)
-        s->used[e->device] -= e->words[1];
+        s->used[e->device] -= plm_get_memory_free(e).bytes;
     if (e->type == PLM_EV_MEMORY_ALLOC && s->used[e->device] > s->peak[e->device])
         s->peak[e->device] = s->used[e->device];
     s->refused += e->type == PLM_EV_OOM;

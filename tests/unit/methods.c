@@ -287,12 +287,10 @@ static void train(void)
     } rows[] = {{1 * GIB, 20 * MIB}, {2 * GIB, 100 * MIB}};
     uint64_t sum = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const uint64_t memory[] = {rows[i].address, rows[i].bytes, plm_record_pair(PLM_RECORD_MALLOC, 0)};
-        const uint64_t alloc[] = {rows[i].address, rows[i].bytes, 0};
         sum += rows[i].bytes;
-        plm_record(PLM_EV_MEMORY_ALLOC, 0, memory, 3);
-        plm_record(PLM_EV_RESERVED, 0, &sum, 1);
-        plm_record(PLM_EV_BLOCK_ALLOC, 0, alloc, 3);
+        plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){rows[i].address, rows[i].bytes, PLM_RECORD_MALLOC, 0});
+        plm_put_reserved(0, &(struct plm_ev_reserved){sum});
+        plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = rows[i].address, .bytes = rows[i].bytes});
     }
     plm_record_config("exit", "0");
 }

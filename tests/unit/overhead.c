@@ -131,18 +131,16 @@ static void text(void **state)
 
 static void take(uint64_t at, uint64_t bytes, uint32_t kind, const char *owner)
 {
-    uint64_t words[3] = {at, bytes, plm_record_pair(kind, owner ? plm_record_text(owner) : 0)};
-    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3);
+    plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){at, bytes, kind, owner ? plm_record_text(owner) : 0});
 }
 
 static void job_with_libraries(void)
 {
-    uint64_t block[3] = {4096, 90 * MIB, 0};
     plm_record_config("rank", "0");
     plm_record_config("context[0]", "sms=28 threads=1536 loading=lazy code=0 libraries=");
     take(1, 100 * MIB, PLM_RECORD_MALLOC, NULL);
-    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){100 * MIB}, 1);
-    plm_record(PLM_EV_BLOCK_ALLOC, 0, block, 3);
+    plm_put_reserved(0, &(struct plm_ev_reserved){100 * MIB});
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = 4096, .bytes = 90 * MIB});
     take(2, 40 * MIB, PLM_RECORD_LIBRARY, "nccl");
     take(3, 4 * MIB, PLM_RECORD_LIBRARY, "cublas");
     take(4, 6 * MIB, PLM_RECORD_MALLOC, NULL);

@@ -55,12 +55,12 @@ static int visit(const struct plm_record_event *e, void *context)
     if (!known && s->threads < 64)
         s->tids[s->threads++] = e->tid;
     if (e->type == PLM_EV_BLOCK_ALLOC)
-        s->sum += e->words[0] + e->words[1];
+        s->sum += plm_get_block_alloc(e).address + plm_get_block_alloc(e).bytes;
     if (e->type == PLM_EV_CONFIG) {
         size_t n = strlen(s->texts);
         snprintf(s->texts + n, sizeof s->texts - n, "%s=%s;",
-                 plm_record_string(s->record, e->process, (uint32_t)e->words[0]),
-                 plm_record_string(s->record, e->process, (uint32_t)(e->words[0] >> 32)));
+                 plm_record_string(s->record, e->process, plm_get_config(e).key),
+                 plm_record_string(s->record, e->process, plm_get_config(e).value));
     }
     return 0;
 }
@@ -80,8 +80,8 @@ static struct seen read_record(const char *name)
 
 static void append(uint64_t a, uint64_t b)
 {
-    uint64_t words[2] = {a, b};
-    plm_record(PLM_EV_BLOCK_ALLOC, 3, words, 2);
+    const struct plm_ev_block_alloc event = {.address = a, .bytes = b};
+    plm_record(PLM_EV_BLOCK_ALLOC, 3, &event, PLM_EV_BEFORE(block_alloc, context));
 }
 
 /* ---- round trips ---- */

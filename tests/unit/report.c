@@ -23,42 +23,44 @@ static const struct plm_card cards[] = {
 
 /* ---- the job ---- */
 
+enum { IN_GRAPH = 1 }; /* the stream of a block in a graph's pool */
+
 static uint32_t context(uint32_t id, const char *module, const char *outer, const char *inner, enum plm_phase phase)
 {
-    uint64_t words[3] = {plm_record_pair(id, plm_record_text(module)),
-                         plm_record_pair(plm_record_text(outer), plm_record_text(inner)), phase};
-    plm_record(PLM_EV_CONTEXT, 0, words, 3);
+    plm_put_context(0, &(struct plm_ev_context){id, plm_record_text(module), plm_record_text(outer),
+                                                plm_record_text(inner), phase, 0});
     return id;
 }
 
 static void alloc(uint64_t at, uint64_t bytes, uint32_t where, uint32_t stream)
 {
-    uint64_t words[3] = {at, bytes, plm_record_pair(where, stream)};
-    plm_record(PLM_EV_BLOCK_ALLOC, 0, words, 3);
+    plm_put_block_alloc(
+        0, &(struct plm_ev_block_alloc){at, bytes, where, stream & PLM_STREAM_UNKNOWN, stream == IN_GRAPH, 0});
 }
 
 static void release(uint64_t at, uint64_t bytes)
 {
-    uint64_t words[2] = {at, bytes};
-    plm_record(PLM_EV_BLOCK_FREE, 0, words, 2);
+    plm_put_block_free(0, &(struct plm_ev_block_free){at, bytes});
 }
 
-static void word(enum plm_event_type type, uint32_t low, uint32_t high)
+static void phase(enum plm_phase which)
 {
-    uint64_t value = plm_record_pair(low, high);
-    plm_record(type, 0, &value, 1);
+    plm_put_phase(0, &(struct plm_ev_phase){.phase = which});
+}
+
+static void step(uint32_t number)
+{
+    plm_put_step(0, &(struct plm_ev_step){number, 1});
 }
 
 static void tag(uint64_t at, enum plm_category category, const char *owner)
 {
-    uint64_t words[3] = {at, plm_record_pair(category, plm_record_text(owner)), 0};
-    plm_record(PLM_EV_TAG, 0, words, 3);
+    plm_put_tag(0, &(struct plm_ev_tag){at, category, plm_record_text(owner), 0});
 }
 
 static void memory(uint64_t at, uint64_t bytes, enum plm_record_memory kind)
 {
-    uint64_t words[3] = {at, bytes, plm_record_pair(kind, 0)};
-    plm_record(PLM_EV_MEMORY_ALLOC, 0, words, 3);
+    plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){at, bytes, kind, 0});
 }
 
 static void describe(void)
@@ -78,7 +80,6 @@ static void describe(void)
    them casts, 64 temporaries. */
 static void train(void)
 {
-    uint64_t launches = 1000;
     enum { LOAD = 1, LAYER, CAST, GRAD };
     describe();
     context(LOAD, "", "aten::to", "aten::_to_copy", PLM_PHASE_OTHER);
@@ -88,24 +89,24 @@ static void train(void)
     memory(0, 900 * MIB, PLM_RECORD_MALLOC);
     memory(1 * GIB, 20 * MIB, PLM_RECORD_LIBRARY);
     memory(2 * GIB, 30 * MIB, PLM_RECORD_MALLOC);
-    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){900 * MIB}, 1);
+    plm_put_reserved(0, &(struct plm_ev_reserved){900 * MIB});
     alloc(4096, 100 * MIB, LOAD, PLM_STREAM_UNKNOWN);
     tag(4096, PLM_CATEGORY_PARAMETERS, "net.fc.weight");
     for (uint32_t i = 0; i < 3; i++) {
-        word(PLM_EV_PHASE, PLM_PHASE_FORWARD, 0);
-        alloc(8192, (250 + 8 * i) * MIB, LAYER, PLM_STREAM_CAPTURED | 1);
+        phase(PLM_PHASE_FORWARD);
+        alloc(8192, (250 + 8 * i) * MIB, LAYER, IN_GRAPH);
         alloc(12288, 50 * MIB, CAST, 0);
-        word(PLM_EV_PHASE, PLM_PHASE_BACKWARD, 0);
+        phase(PLM_PHASE_BACKWARD);
         alloc(16384, 64 * MIB, GRAD, 0);
         release(16384, 64 * MIB);
         release(8192, (250 + 8 * i) * MIB);
         release(12288, 50 * MIB);
-        word(PLM_EV_PHASE, PLM_PHASE_OTHER, 0);
-        word(PLM_EV_STEP, i + 1, 1);
+        phase(PLM_PHASE_OTHER);
+        step(i + 1);
     }
     alloc(8192, 512, LOAD, 0);
-    word(PLM_EV_REFUSED, plm_record_text("cublas"), plm_record_text("cublasXtSgemm"));
-    plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
+    plm_put_refused(0, &(struct plm_ev_refused){plm_record_text("cublas"), plm_record_text("cublasXtSgemm")});
+    plm_put_launches(0, &(struct plm_ev_launches){1000});
 }
 
 static int make_job(void **state)
@@ -365,12 +366,11 @@ static void json(void **state)
 /* A second run told what other values would lead to. */
 static void both_ends(void)
 {
-    uint64_t words[2] = {8, plm_record_text("aten::nonzero")};
     plm_record_config("rank", "0");
     memory(0, 100 * MIB, PLM_RECORD_MALLOC);
-    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){100 * MIB}, 1);
+    plm_put_reserved(0, &(struct plm_ev_reserved){100 * MIB});
     alloc(4096, 50 * MIB, 0, 0);
-    plm_record(PLM_EV_READBACK, 0, words, 2);
+    plm_put_readback(0, &(struct plm_ev_readback){8, plm_record_text("aten::nonzero"), 0});
     plm_record_config("other-end[0,0]", "209715200 314572800");
 }
 
@@ -392,13 +392,12 @@ static void two_devices(void)
 {
     plm_record_config("rank", "0");
     for (int i = 0; i < 20; i++) {
-        uint64_t block[3] = {0x1000, (uint64_t)(i + 1) * MIB, plm_record_pair(0, PLM_STREAM_UNKNOWN)};
-        uint64_t segment[3] = {0x1000, (uint64_t)(i + 1) * 2 * MIB, PLM_RECORD_MALLOC};
-        plm_record(PLM_EV_MEMORY_ALLOC, i, segment, 3);
-        plm_record(PLM_EV_BLOCK_ALLOC, i, block, 3);
-        plm_record(PLM_EV_READBACK, i, (uint64_t[2]){4, plm_record_text("aten::item")}, 2);
+        const uint64_t bytes = (uint64_t)(i + 1) * MIB;
+        plm_put_memory_alloc(i, &(struct plm_ev_memory_alloc){0x1000, 2 * bytes, PLM_RECORD_MALLOC, 0});
+        plm_put_block_alloc(i, &(struct plm_ev_block_alloc){0x1000, bytes, 0, PLM_STREAM_UNKNOWN, false, 0});
+        plm_put_readback(i, &(struct plm_ev_readback){4, plm_record_text("aten::item"), 0});
     }
-    plm_record(PLM_EV_OOM, 3, (uint64_t[2]){5 * GIB, GIB}, 2);
+    plm_put_oom(3, &(struct plm_ev_oom){5 * GIB, GIB});
 }
 
 static void many_devices(void **state)
@@ -447,7 +446,7 @@ static void version_one(void **state)
 static void no_blocks(void)
 {
     memory(0, 64 * MIB, PLM_RECORD_MALLOC);
-    word(PLM_EV_STEP, 1, 1);
+    step(1);
 }
 
 static void without_blocks(void **state)
@@ -471,12 +470,12 @@ static void without_blocks(void **state)
 /* Steps that go up and down: the first, the largest and the last are shown, and a curve of all. */
 static void vary(void)
 {
-    plm_record(PLM_EV_RESERVED, 0, &(uint64_t){GIB}, 1);
+    plm_put_reserved(0, &(struct plm_ev_reserved){GIB});
     for (uint32_t i = 0; i < 40; i++) {
         uint64_t bytes = (i == 20 ? 900 : 100 + i % 7) * MIB;
         alloc(4096, bytes, 0, 0);
         release(4096, bytes);
-        word(PLM_EV_STEP, i + 1, 1);
+        step(i + 1);
     }
 }
 

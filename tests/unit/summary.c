@@ -18,38 +18,39 @@ static struct plm_summary s;
 
 static void block(int device, bool alloc, uint64_t at, uint64_t bytes)
 {
-    uint64_t words[2] = {at, bytes};
-    plm_record(alloc ? PLM_EV_BLOCK_ALLOC : PLM_EV_BLOCK_FREE, device, words, 2);
+    if (alloc)
+        plm_put_block_alloc(device, &(struct plm_ev_block_alloc){.address = at, .bytes = bytes});
+    else
+        plm_put_block_free(device, &(struct plm_ev_block_free){at, bytes});
 }
 
 static void reserved(int device, uint64_t bytes)
 {
-    plm_record(PLM_EV_RESERVED, device, &bytes, 1);
+    plm_put_reserved(device, &(struct plm_ev_reserved){bytes});
 }
 
 static void memory(int device, bool alloc, uint64_t bytes, enum plm_record_memory kind)
 {
-    uint64_t words[3] = {64, bytes,
-                         plm_record_pair((uint32_t)kind, kind == PLM_RECORD_LIBRARY ? plm_record_text("libnccl") : 0)};
-    plm_record(alloc ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, device, words, 3);
+    const uint32_t owner = kind == PLM_RECORD_LIBRARY ? plm_record_text("libnccl") : 0;
+    if (alloc)
+        plm_put_memory_alloc(device, &(struct plm_ev_memory_alloc){64, bytes, kind, owner});
+    else
+        plm_put_memory_free(device, &(struct plm_ev_memory_free){64, bytes, kind, owner});
 }
 
 static void step(uint32_t number)
 {
-    uint64_t word = plm_record_pair(number, 0);
-    plm_record(PLM_EV_STEP, 0, &word, 1);
+    plm_put_step(0, &(struct plm_ev_step){number, 0});
 }
 
 static void readback(const char *name, uint64_t bytes)
 {
-    uint64_t words[2] = {bytes, plm_record_text(name)};
-    plm_record(PLM_EV_READBACK, 0, words, 2);
+    plm_put_readback(0, &(struct plm_ev_readback){bytes, plm_record_text(name), 0});
 }
 
 static void refused(const char *library, const char *symbol)
 {
-    uint64_t word = plm_record_pair(plm_record_text(library), plm_record_text(symbol));
-    plm_record(PLM_EV_REFUSED, 0, &word, 1);
+    plm_put_refused(0, &(struct plm_ev_refused){plm_record_text(library), plm_record_text(symbol)});
 }
 
 /* Three steps: the second has the peak, with a temporary block of 200 MiB. */
@@ -79,7 +80,7 @@ static int record_job(void **state)
         {"gpu", "rtx3060"},    {"rank", "1"},
         {"exit", "0"},         {"seconds", "1.5"},
     };
-    uint64_t launches = 1000;
+    const struct plm_ev_launches launches = {1000};
     int status;
     (void)state;
     assert_int_equal(plm_record_create(unit_path("job.plm"), false, &file, NULL), 0);
@@ -93,12 +94,12 @@ static int record_job(void **state)
     readback("aten::_local_scalar_dense", 4);
     readback("aten::nonzero", 8);
     plm_record_note("static-runtime", "libbitsandbytes.so");
-    plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
+    plm_put_launches(0, &launches);
     fflush(NULL);
     if (!fork()) {
         plm_record_config("rank", "0");
         train(50 * MIB);
-        plm_record(PLM_EV_LAUNCHES, 0, &launches, 1);
+        plm_put_launches(0, &launches);
         _exit(0);
     }
     wait(&status);
@@ -200,7 +201,6 @@ static int summary_of_odd_job(struct plm_summary *out)
 /* Frees more than it took, ends steps out of order, runs out of memory. */
 static void odd_job(void)
 {
-    uint64_t words[2] = {5 * GIB, GIB};
     block(0, false, 64, MIB);
     memory(0, false, MIB, PLM_RECORD_LIBRARY);
     memory(0, true, 2 * MIB, PLM_RECORD_LIBRARY);
@@ -208,7 +208,7 @@ static void odd_job(void)
     step(1);
     step(2);
     step(UINT32_MAX);
-    plm_record(PLM_EV_OOM, 0, words, 2);
+    plm_put_oom(0, &(struct plm_ev_oom){5 * GIB, GIB});
 }
 
 static void odd_records(void **state)
