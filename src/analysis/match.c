@@ -71,11 +71,10 @@ bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY
 
 uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed)
 {
-    const char *value = plm_summary_config(job, "stack-usable"), *same = plm_summary_config(job, "stack-card"),
-               *gpu = plm_summary_config(job, "gpu");
+    const char *same = plm_summary_config(job, "stack-card"), *gpu = plm_summary_config(job, "gpu");
     uint64_t bytes = 0;
-    if (value && same && !strcmp(same, "same") && gpu && !strcmp(gpu, card->id))
-        bytes = strtoull(value, NULL, 10);
+    if (same && !strcmp(same, "same") && gpu && !strcmp(gpu, card->id))
+        bytes = job->stack_usable;
     *assumed = !bytes && card->memory_usable_assumed;
     return bytes ? bytes : card->memory_usable;
 }

@@ -6,7 +6,8 @@
 
 #include "analysis/takers.h"
 #include "base/error.h"
-#include "record/reader.h"
+#include "base/memory.h"
+#include "record/told.h"
 
 static void *grow(void *array, int count, int *room, size_t size)
 {
@@ -203,23 +204,56 @@ static int config(struct plm_summary_work *w, const struct plm_record_event *e)
     const struct plm_ev_config said = plm_get_config(e);
     const char *key = plm_record_string(w->record, e->process, said.key);
     const char *value = plm_record_string(w->record, e->process, said.value);
-    struct plm_device_summary *d;
-    int device;
-    if (plm_taker_key(key, &device)) { /* said again and again as it grows */
-        d = device_at(w, e->process, device);
-        return d ? plm_taker_told(d, key, value), 0 : PLM_ENOMEM;
-    }
     if (!strcmp(key, "rank") && keep_rank(w, e->process, value))
         return PLM_ENOMEM;
     return count(&w->summary->config, key, value, 0);
 }
 
+/* Of devices it is said again as it grows; of the job, what was said first counts. */
+static int told(struct plm_summary_work *w, uint32_t process, const struct plm_told *t)
+{
+    struct plm_summary *s = w->summary;
+    struct plm_device_summary *d;
+    switch (t->type) {
+    case PLM_EV_FOOTPRINT:
+    case PLM_EV_LIBRARY_RANGE:
+        d = device_at(w, process, t->device);
+        if (!d)
+            return PLM_ENOMEM;
+        if (t->type == PLM_EV_FOOTPRINT)
+            plm_taker_footprint(d, &t->footprint);
+        else
+            plm_taker_range(d, t->text, t->range.low, t->range.high);
+        break;
+    case PLM_EV_CONTEXT_MEMORY:
+        if (s->context.known)
+            break;
+        s->context = (struct plm_context_said){true, t->context.bytes, t->context.low, t->context.high, ""};
+        memcpy(s->context.source, t->text, sizeof t->text);
+        break;
+    case PLM_EV_STACK_MEMORY:
+        if (t->stack.figure == PLM_STACK_USABLE && !s->stack_usable)
+            s->stack_usable = t->stack.low;
+        break;
+    default:
+        w->end = plm_grow(w->end, w->ends, &w->end_room, sizeof *w->end);
+        w->end[w->ends++] = (struct plm_summary_end){t->other_end.rank, t->device, t->other_end.reserved};
+    }
+    return 0;
+}
+
 int plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
+    struct plm_told t;
     w->last_ns = e->time_ns;
     switch (e->type) {
     case PLM_EV_STEP: return end_step(w->summary, e);
-    case PLM_EV_CONFIG: return config(w, e);
+    case PLM_EV_FOOTPRINT:
+    case PLM_EV_LIBRARY_RANGE:
+    case PLM_EV_CONTEXT_MEMORY:
+    case PLM_EV_STACK_MEMORY:
+    case PLM_EV_OTHER_END:
+    case PLM_EV_CONFIG: return plm_record_told(w->record, e, &t) ? told(w, e->process, &t) : config(w, e);
     case PLM_EV_NOTE: return note(w, e);
     case PLM_EV_REFUSED: return refused(w, e);
     case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; return 0;
@@ -276,6 +310,16 @@ static void tidy(struct plm_summary *s)
     s->devices = kept;
 }
 
+static void set_other_ends(const struct plm_summary_work *w)
+{
+    for (int i = 0; i < w->summary->devices; i++)
+        for (size_t k = w->ends; k-- > 0;) {
+            struct plm_device_summary *d = &w->summary->device[i];
+            if (w->end[k].rank == (uint32_t)d->rank && w->end[k].device == d->device)
+                d->other_end = w->end[k].reserved;
+        }
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const struct plm_device_summary *x = a, *y = b;
@@ -298,10 +342,13 @@ void plm_summary_finish(struct plm_summary_work *w)
     s->seconds = (double)w->last_ns * 1e-9;
     set_ranks(w);
     tidy(s);
+    set_other_ends(w);
     if (s->devices)
         qsort(s->device, (size_t)s->devices, sizeof *s->device, by_rank);
     free(w->rank);
+    free(w->end);
     w->rank = NULL;
+    w->end = NULL;
 }
 
 static int visit(const struct plm_record_event *e, void *context)

@@ -52,7 +52,16 @@ struct plm_device_summary {
     struct plm_taker taker[PLM_TAKERS];
     int takers;
     struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */
+    uint64_t
+        other_end; /* what a second run reserved, with every result full that decides the size of tensors; 0: none */
     bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
+};
+
+/* What a stack file says of the context on the card that was played. */
+struct plm_context_said {
+    bool known;
+    uint64_t bytes, low, high;
+    char source[176];
 };
 
 struct plm_summary {
@@ -65,6 +74,8 @@ struct plm_summary {
     struct plm_device_summary *device;
     int devices, device_room;
     struct plm_counts unmodelled, notes, config;
+    struct plm_context_said context;
+    uint64_t stack_usable; /* what the stack file says can be taken of the card; 0: nothing */
 };
 
 /* The events of a record one by one, for whoever goes through them anyway: begin, visit each, finish.
@@ -79,6 +90,12 @@ struct plm_summary_work {
         int rank;
     } *rank;
     int ranks, rank_room;
+    struct plm_summary_end {
+        uint32_t rank;
+        int device;
+        uint64_t reserved;
+    } *end;
+    size_t ends, end_room;
 };
 void plm_summary_begin(struct plm_summary_work *work, struct plm_summary *summary, struct plm_record *record);
 int plm_summary_visit(struct plm_summary_work *work, const struct plm_record_event *event);

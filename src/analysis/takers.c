@@ -1,12 +1,13 @@
 #include "analysis/takers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/summary.h"
+#include "record/events.h"
 
-#define RANGE_MOST (1ull << 44)
+/* Bounds that no card passes, so that a damaged record cannot make sums overflow. */
+#define BYTES_MOST (1ull << 44)
 
 struct plm_taker *plm_taker_of(struct plm_device_summary *d, const char *name)
 {
@@ -28,45 +29,32 @@ void plm_takers_at_peak(struct plm_device_summary *d)
         d->taker[i].at_peak = d->taker[i].now;
 }
 
-static const char *const keys[] = {"context[", "range["};
-
-bool plm_taker_key(const char *key, int *device)
+static uint64_t at_most(uint64_t value, uint64_t most)
 {
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        size_t length = strlen(keys[i]);
-        char *end;
-        long number;
-        if (strncmp(key, keys[i], length) != 0)
-            continue;
-        number = strtol(key + length, &end, 10);
-        if (end == key + length || strcmp(end, "]") != 0 || number < 0 || number > UINT16_MAX)
-            continue;
-        *device = (int)number;
-        return true;
-    }
-    return false;
+    return value < most ? value : most;
 }
 
-/* "nccl 19285606 1543503872" */
-static void range(struct plm_device_summary *d, const char *value)
+void plm_taker_range(struct plm_device_summary *d, const char *name, uint64_t low, uint64_t high)
 {
-    size_t length = strcspn(value, " ");
     struct plm_taker *t;
-    char name[24], *end;
-    if (!length || length >= sizeof name)
+    if (!*name)
         return;
-    snprintf(name, sizeof name, "%.*s", (int)length, value);
     t = plm_taker_of(d, name);
-    t->low = strtoull(value + length, &end, 10);
-    t->high = strtoull(end, NULL, 10);
-    t->low = t->low < RANGE_MOST ? t->low : RANGE_MOST;
-    t->high = t->high < RANGE_MOST ? t->high : RANGE_MOST;
+    t->low = at_most(low, BYTES_MOST);
+    t->high = at_most(high, BYTES_MOST);
 }
 
-void plm_taker_told(struct plm_device_summary *d, const char *key, const char *value)
+void plm_taker_footprint(struct plm_device_summary *d, const struct plm_ev_footprint *f)
 {
-    if (!strncmp(key, keys[0], strlen(keys[0])))
-        plm_overhead_read(&d->overhead, value);
-    else
-        range(d, value);
+    d->overhead = (struct plm_overhead){.sms = (unsigned)at_most(f->sms, 4096),
+                                        .threads = (unsigned)at_most(f->threads, 65536),
+                                        .eager = f->eager != 0,
+                                        .code = at_most(f->code, BYTES_MOST),
+                                        .kernels = at_most(f->kernels, BYTES_MOST),
+                                        .guessed = at_most(f->guessed, BYTES_MOST),
+                                        .stack = at_most(f->stack_bytes, 1u << 20),
+                                        .printf_bytes = at_most(f->printf_bytes, BYTES_MOST),
+                                        .heap = at_most(f->heap_bytes, BYTES_MOST),
+                                        .graph_nodes = at_most(f->graph_nodes, 1u << 30),
+                                        .libraries = f->libraries};
 }

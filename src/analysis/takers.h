@@ -5,9 +5,10 @@
 #ifndef PLM_TAKERS_H
 #define PLM_TAKERS_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct plm_device_summary;
+struct plm_ev_footprint;
 struct plm_taker;
 
 /* The entry of that name; the last one stands for all that there is no room for. */
@@ -15,8 +16,8 @@ struct plm_taker *plm_taker_of(struct plm_device_summary *device, const char *na
 /* More of the card is taken now than ever before. */
 void plm_takers_at_peak(struct plm_device_summary *device);
 
-/* Whether this key of the configuration is said of a device, "context[0]" or "range[0]", and what it says. */
-bool plm_taker_key(const char *key, int *device);
-void plm_taker_told(struct plm_device_summary *device, const char *key, const char *value);
+/* What the process told: how certain a library's memory is, and what decides about the size of its context. */
+void plm_taker_range(struct plm_device_summary *device, const char *name, uint64_t low, uint64_t high);
+void plm_taker_footprint(struct plm_device_summary *device, const struct plm_ev_footprint *footprint);
 
 #endif

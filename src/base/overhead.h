@@ -23,7 +23,7 @@ struct plm_line {
     char reason[176];
 };
 
-/* Libraries of which the code is not at hand. */
+/* Libraries of which the code is not at hand. The record has them as bits (FOOTPRINT): only append. */
 enum plm_overhead_library {
     PLM_LIBRARY_CUBLAS,
     PLM_LIBRARY_CUDNN,
@@ -56,10 +56,5 @@ enum { PLM_OVERHEAD_LINES = 12 };
 int plm_overhead_lines(const struct plm_overhead *o, struct plm_line line[PLM_OVERHEAD_LINES]);
 /* Their sum, which is what a bounded card has less. `measured` stands for the usual lines; 0: they are modelled. */
 uint64_t plm_overhead_bytes(const struct plm_overhead *o, uint64_t measured);
-
-/* One line of text, as it stands in the record; "sms=28 threads=1536 ...". */
-void plm_overhead_write(const struct plm_overhead *o, char *out, size_t size);
-/* Unknown words are skipped: a newer writer may have more. */
-void plm_overhead_read(struct plm_overhead *o, const char *text);
 
 #endif

@@ -14,20 +14,18 @@
 
 /*
  * Some results decide how large the next tensors are, and no kernel computed them. The first run read them
- * as empty; a second one assumes the other extreme. What it needed goes into the first run's record, as
- * settings "other-end" and "other-end[RANK,DEVICE]".
+ * as empty; a second one assumes the other extreme. What it needed goes into the first run's record, as a setting "other-end"
+ * and an event OTHER_END of each device.
  */
 
 static void write_figures(const struct plm_summary *s)
 {
-    char key[64], value[64];
     plm_record_config("other-end", "all=true,keep=1");
     for (int i = 0; i < s->devices; i++) {
         const struct plm_device_summary *d = &s->device[i];
-        snprintf(key, sizeof key, "other-end[%d,%d]", d->rank, d->device);
-        snprintf(value, sizeof value, "%llu %llu", (unsigned long long)d->allocated_peak,
-                 (unsigned long long)d->reserved_peak);
-        plm_record_config(key, value);
+        plm_put_other_end(d->device, &(struct plm_ev_other_end){.rank = (uint32_t)d->rank,
+                                                                .allocated = d->allocated_peak,
+                                                                .reserved = d->reserved_peak});
     }
 }
 

@@ -54,21 +54,22 @@ static void put_context(const struct plm_stack_entry *entry)
 {
     const struct plm_stack_file *s = entry->stack;
     const struct plm_stack_range *m = s->memory, *context = &m[PLM_STACK_CONTEXT];
-    unsigned long long most = context->high;
-    char value[200];
+    uint64_t most = context->high;
+    char source[200];
     if (!context->known)
         return;
     for (int i = PLM_STACK_AFTER_CUBLAS; i < PLM_STACK_AFTER_NCCL; i++)
         most += m[i].high;
-    snprintf(value, sizeof value, "%llu %llu %llu stack file %.60s, %s", (unsigned long long)plm_stack_context(entry),
-             (unsigned long long)context->low, most, s->id, plm_stack_made_name(s->made));
-    put("context", value);
+    snprintf(source, sizeof source, "stack file %.60s, %s", s->id, plm_stack_made_name(s->made));
+    plm_put_context_memory(0, &(struct plm_ev_context_memory){.bytes = plm_stack_context(entry),
+                                                              .low = context->low,
+                                                              .high = most,
+                                                              .source = plm_record_text(source)});
 }
 
 void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card)
 {
     const struct plm_stack_file *s = entry->stack;
-    char key[64], value[64];
     put("stack", s->id);
     put("stack-made", plm_stack_made_name(s->made));
     put("stack-date", s->date);
@@ -81,12 +82,8 @@ void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_ca
     if (s->gpu[0] || s->major || s->sms)
         put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
     put_context(entry);
-    for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
-        if (!s->memory[i].known)
-            continue;
-        snprintf(key, sizeof key, "stack-%s", plm_stack_memory_name((enum plm_stack_memory)i));
-        snprintf(value, sizeof value, "%llu %llu", (unsigned long long)s->memory[i].low,
-                 (unsigned long long)s->memory[i].high);
-        put(key, value);
-    }
+    for (uint32_t i = 0; i < PLM_STACK_MEMORIES; i++)
+        if (s->memory[i].known)
+            plm_put_stack_memory(
+                0, &(struct plm_ev_stack_memory){.figure = i, .low = s->memory[i].low, .high = s->memory[i].high});
 }

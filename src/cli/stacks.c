@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/stack.h"
 #include "analysis/match.h"
+#include "record/fields.h"
 
 /* What the stacks are held against: a card, or a record with its card and versions. */
 struct against {
@@ -33,7 +34,7 @@ static void print_memory(const struct plm_stack_file *s)
         const struct plm_stack_range *r = &s->memory[i];
         if (!r->known)
             continue;
-        printf("    %-15s %s", plm_stack_memory_name((enum plm_stack_memory)i), plm_size_text(low, sizeof low, r->low));
+        printf("    %-15s %s", plm_value_stack_memory((unsigned)i), plm_size_text(low, sizeof low, r->low));
         if (r->high > r->low)
             printf(" to %s", plm_size_text(high, sizeof high, r->high));
         putchar('\n');
@@ -107,7 +108,7 @@ static void json_memory(struct plm_json *j, const struct plm_stack_file *s)
     for (int i = 0; i < PLM_STACK_MEMORIES; i++) {
         if (!s->memory[i].known)
             continue;
-        plm_json_object(j, plm_stack_memory_name((enum plm_stack_memory)i));
+        plm_json_object(j, plm_value_stack_memory((unsigned)i));
         plm_json_integer(j, "low", s->memory[i].low);
         plm_json_integer(j, "high", s->memory[i].high);
         plm_json_end_object(j);

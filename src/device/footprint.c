@@ -10,7 +10,7 @@
 #include "device/module.h"
 #include "record/writer.h"
 
-enum { RANGES = 8, RUNTIMES = 8, TEXT = 320 };
+enum { RANGES = 8, RUNTIMES = 8 };
 
 /* The range of one library's memory: now and at the most. */
 struct range {
@@ -56,10 +56,17 @@ void plm_footprint_registered(plm_footprint_modules *modules)
 
 static void tell(int device, struct state *s)
 {
-    char key[32], text[TEXT];
-    snprintf(key, sizeof key, "context[%d]", device);
-    plm_overhead_write(&s->now, text, sizeof text);
-    plm_record_config(key, text);
+    plm_put_footprint(device, &(struct plm_ev_footprint){.sms = s->now.sms,
+                                                         .threads = s->now.threads,
+                                                         .code = s->now.code,
+                                                         .kernels = s->now.kernels,
+                                                         .guessed = s->now.guessed,
+                                                         .stack_bytes = s->now.stack,
+                                                         .printf_bytes = s->now.printf_bytes,
+                                                         .heap_bytes = s->now.heap,
+                                                         .graph_nodes = s->now.graph_nodes,
+                                                         .libraries = s->now.libraries,
+                                                         .eager = s->now.eager});
     s->told = s->now.code;
     s->dirty = false;
 }
@@ -219,7 +226,6 @@ static struct range *range_of(struct state *s, const char *library)
 
 void plm_footprint_range(int device, const char *library, int64_t low, int64_t high)
 {
-    char key[32], text[96];
     struct range *r;
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
@@ -231,9 +237,9 @@ void plm_footprint_range(int device, const char *library, int64_t low, int64_t h
     if (r && r->high > r->high_peak) {
         r->high_peak = r->high;
         r->low_peak = r->low;
-        snprintf(key, sizeof key, "range[%d]", device);
-        snprintf(text, sizeof text, "%.24s %lld %lld", library, (long long)r->low, (long long)r->high);
-        plm_record_config(key, text);
+        plm_put_library_range(device, &(struct plm_ev_library_range){.library = plm_record_text(library),
+                                                                     .low = (uint64_t)r->low,
+                                                                     .high = (uint64_t)r->high});
     }
     end_change();
 }

@@ -82,7 +82,7 @@ static int describe_assumed(char out[256], const struct plm_summary *s, uint64_t
     uint64_t most = 0, other;
     char size[32];
     for (int i = 0; i < s->devices; i++) {
-        other = plm_ladder_other_end(s, &s->device[i]);
+        other = s->device[i].other_end;
         most = other > most ? other : most;
     }
     if (chosen)

@@ -16,27 +16,22 @@ static uint64_t bounded(uint64_t bytes)
     return bytes < MOST ? bytes : MOST;
 }
 
-/* "BYTES LOW HIGH SOURCE": what a stack file says of this software and card. */
-static void measured(struct plm_line *line, const char *text)
+static void measured(struct plm_line *line, const struct plm_context_said *said)
 {
-    char *at;
-    uint64_t bytes = bounded(strtoull(text, &at, 10)), low = bounded(strtoull(at, &at, 10));
-    uint64_t high = bounded(strtoull(at, &at, 10));
-    at += strspn(at, " ");
+    uint64_t bytes = bounded(said->bytes), low = bounded(said->low), high = bounded(said->high);
     *line = (struct plm_line){.name = "context",
                               .group = "context",
                               .bytes = bytes,
                               .low = low && low < bytes ? low : bytes,
                               .high = high > bytes ? high : bytes,
                               .kind = PLM_LINE_MEASURED};
-    snprintf(line->reason, sizeof line->reason, "%s", *at ? at : "measured for this software");
+    snprintf(line->reason, sizeof line->reason, "%s", said->source[0] ? said->source : "measured for this software");
 }
 
 struct plm_context_memory plm_context_memory(const struct plm_summary *s, const struct plm_device_summary *d,
                                              const struct plm_card *card)
 {
     struct plm_overhead overhead = d->overhead;
-    const char *known = plm_summary_config(s, "context");
     struct plm_context_memory c = {0};
     int kept = 0;
     if (card && overhead.sms) {
@@ -44,8 +39,8 @@ struct plm_context_memory plm_context_memory(const struct plm_summary *s, const 
         overhead.threads = (unsigned)card->max_threads_per_sm;
     }
     c.lines = plm_overhead_lines(&overhead, c.line);
-    if (known) {
-        measured(&c.line[kept++], known);
+    if (s->context.known) {
+        measured(&c.line[kept++], &s->context);
         for (int i = 1; i < c.lines; i++) /* the first is a usual one */
             if (!c.line[i].usual)
                 c.line[kept++] = c.line[i];
@@ -57,19 +52,6 @@ struct plm_context_memory plm_context_memory(const struct plm_summary *s, const 
         c.high += c.line[i].high;
     }
     return c;
-}
-
-/* `plimsoll run` writes "allocated reserved". */
-uint64_t plm_ladder_other_end(const struct plm_summary *s, const struct plm_device_summary *d)
-{
-    const char *value;
-    char key[64], *end;
-    snprintf(key, sizeof key, "other-end[%d,%d]", d->rank, d->device);
-    value = plm_summary_config(s, key);
-    if (!value)
-        return 0;
-    strtoull(value, &end, 10);
-    return strtoull(end, NULL, 10);
 }
 
 static struct plm_line *line_add(struct plm_ladder *l, const char *group, const char *name, uint64_t bytes,
@@ -86,7 +68,7 @@ static void add_reserved(struct plm_ladder *l, const struct plm_job *job, const 
 {
     const struct plm_device_summary *d = lane->summary;
     const struct plm_conv_range workspaces = plm_conv_range(job, lane);
-    uint64_t other_end = plm_ladder_other_end(&job->summary, d);
+    uint64_t other_end = d->other_end;
     struct plm_line *line =
         line_add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
                  d->caching ? "segments of PyTorch's allocator, which ran" : "allocations of the program");

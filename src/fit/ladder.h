@@ -21,8 +21,8 @@ struct plm_context_memory {
     struct plm_line line[PLM_OVERHEAD_LINES];
     int lines;
 };
-/* The single place that decides about it: what was measured for the job's software (`context` in the configuration of the
-   record: bytes, low, high and a source), else the model of device/overhead.h with what the process told of itself.
+/* The single place that decides about it: what was measured for the job's software (CONTEXT_MEMORY of the
+   record), else the model of base/overhead.h with what the process told of itself.
    `card`: another card than the one that was played; NULL: that one. */
 struct plm_context_memory plm_context_memory(const struct plm_summary *summary, const struct plm_device_summary *device,
                                              const struct plm_card *card);
@@ -45,9 +45,6 @@ struct plm_ladder {
 struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane);
 /* On another card: its context is of another size. What the libraries took stays. */
 struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card);
-
-/* What a second run reserved, with every result full that decides the size of tensors; 0: there was none. */
-uint64_t plm_ladder_other_end(const struct plm_summary *summary, const struct plm_device_summary *device);
 
 enum plm_verdict { PLM_FITS, PLM_TIGHT, PLM_NO_FIT };
 /* Tight: the card's usable memory lies within the range. */

@@ -143,7 +143,7 @@ static void explain(const struct plm_page *p, const struct plm_job *job, const s
                                  plm_page_amount(p, low, sizeof low, line->low),
                                  plm_page_amount(p, high, sizeof high, line->high));
     }
-    if (plm_ladder_other_end(&job->summary, lane->summary) && used < size)
+    if (lane->summary->other_end && used < size)
         snprintf(out + used, size - used, " and values that were read decide sizes");
     else if ((workspaces.low || workspaces.high) && used < size)
         snprintf(out + used, size - used, " and workspaces of convolutions are estimated");

@@ -7,20 +7,12 @@
 
 #include "base/error.h"
 #include "base/ini.h"
+#include "record/fields.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SIZE_MOST    (1ull << 50) /* no card has a petabyte: a size above that is a mistake */
 
-static const char *const memories[] = {"usable",      "context",        "after_cublas", "after_cudnn",
-                                       "after_cufft", "after_cusolver", "after_nccl"};
-_Static_assert(COUNT(memories) == PLM_STACK_MEMORIES, "a name for each");
-
 static const char *const made_names[] = {"", "written", "measured"};
-
-const char *plm_stack_memory_name(enum plm_stack_memory which)
-{
-    return memories[which];
-}
 
 const char *plm_stack_made_name(enum plm_stack_made made)
 {
@@ -124,11 +116,11 @@ static bool read_size(const char **at, uint64_t *out)
 
 static int read_memory(struct reading *r, const struct plm_ini_pair *pair, struct plm_error *error)
 {
-    for (size_t i = 0; i < COUNT(memories); i++) {
+    for (size_t i = 0; i < PLM_STACK_MEMORIES; i++) {
         struct plm_stack_range *range = &r->stack->memory[i];
         const char *at = pair->value;
         bool good;
-        if (strcmp(pair->key, memories[i]))
+        if (strcmp(pair->key, plm_value_stack_memory((unsigned)i)))
             continue;
         good = read_size(&at, &range->low);
         range->high = range->low;

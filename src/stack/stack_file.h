@@ -8,24 +8,14 @@
 #ifndef PLM_STACK_FILE_H
 #define PLM_STACK_FILE_H
 
+#include "record/events.h"
 #include "stack/rows.h"
 
 struct plm_error;
 
 enum plm_stack_made { PLM_STACK_MADE_UNKNOWN, PLM_STACK_WRITTEN, PLM_STACK_MEASURED };
 
-/* Memory of the card, in bytes. `high` is `low` where one figure is given. */
-enum plm_stack_memory {
-    PLM_STACK_USABLE,         /* before an allocation fails */
-    PLM_STACK_CONTEXT,        /* what the first CUDA call takes */
-    PLM_STACK_AFTER_CUBLAS,   /* and what the first use of each library adds */
-    PLM_STACK_AFTER_CUDNN,
-    PLM_STACK_AFTER_CUFFT,
-    PLM_STACK_AFTER_CUSOLVER,
-    PLM_STACK_AFTER_NCCL,
-    PLM_STACK_MEMORIES
-};
-
+/* Memory of the card in bytes, by enum plm_stack_memory. `high` is `low` where one figure is given. */
 struct plm_stack_range {
     bool known;
     uint64_t low, high;
@@ -68,7 +58,6 @@ void plm_stack_file_free(struct plm_stack_file *stack);
 /* NULL as a stack is one without rows. */
 struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *stack, const struct plm_row_key *key);
 
-const char *plm_stack_memory_name(enum plm_stack_memory which); /* "after_cudnn" */
 const char *plm_stack_made_name(enum plm_stack_made made);      /* "measured" */
 
 #endif

@@ -12,11 +12,15 @@ static struct plm_count config[] = {
     {.name = (char *)"argv[1]", .detail = (char *)"a<b>&\"c\".py"},
     {.name = (char *)"argv[2]", .detail = (char *)"x:1,2\n50%\x1b\xff"},
     {.name = (char *)"seconds", .detail = (char *)"1.5"},
-    {.name = (char *)"other-end[1,0]", .detail = (char *)"0 4294967296"},
 };
 static struct plm_device_summary device[] = {
     {.rank = 0, .device = 0, .allocated_peak = 1 * GIB, .reserved_peak = 2 * GIB, .used_peak = 2 * GIB},
-    {.rank = 1, .device = 0, .allocated_peak = 2 * GIB, .reserved_peak = 3 * GIB, .used_peak = 3 * GIB},
+    {.rank = 1,
+     .device = 0,
+     .allocated_peak = 2 * GIB,
+     .reserved_peak = 3 * GIB,
+     .used_peak = 3 * GIB,
+     .other_end = 4 * GIB},
 };
 static struct plm_lane lane[] = {{.summary = &device[0]}, {.summary = &device[1]}};
 

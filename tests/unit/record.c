@@ -293,7 +293,7 @@ static const struct damage damages[] = {
     {"empty", 0, 0, 1, PLM_EFORMAT, "is not a job record"},
     {"other magic", 0, 0x21212121, 0, PLM_EFORMAT, "is not a job record"},
     {"half a head", 100000, 0, 2000, PLM_EFORMAT, "is cut off in its head"},
-    {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 2)"},
+    {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 3)"},
     {"newer and cut", 8, 7, 12, PLM_EVERSION, "was written by a newer plimsoll"},
     {"version 0", 8, 0, 0, PLM_EFORMAT, "its head is not understood"},
     {"other chunk size", 16, 4096, 0, PLM_EFORMAT, "its head is not understood"},

@@ -371,7 +371,7 @@ static void both_ends(void)
     plm_put_reserved(0, &(struct plm_ev_reserved){100 * MIB});
     alloc(4096, 50 * MIB, 0, 0);
     plm_put_readback(0, &(struct plm_ev_readback){8, plm_record_text("aten::nonzero"), 0});
-    plm_record_config("other-end[0,0]", "209715200 314572800");
+    plm_put_other_end(0, &(struct plm_ev_other_end){.allocated = 200 * MIB, .reserved = 300 * MIB});
 }
 
 static void ends(void **state)
