@@ -3,7 +3,7 @@ BUILD ?= build
 TORCH ?= 2.15.0
 comma = ,
 
-.PHONY: all build demo test bench wheel lint format sanitize install clean help
+.PHONY: all build demo test bench wheel lint format sanitize docs install clean help
 all: build
 
 # Puts Meson and Ninja of an environment that tools/setup makes on the PATH of a recipe.
@@ -46,6 +46,9 @@ format: ## lay out all C files
 sanitize: ## run the unit tests with AddressSanitizer and UBSan
 	@$(call tools,test) && $(call compile,build-asan,,-Db_sanitize=address$(comma)undefined -Db_lundef=false) && \
 	tests/run --build build-asan meson
+
+docs: ## write what docs/record.md has of src/record/events.def
+	@$(call tools,build) && $(call compile,$(BUILD),record_doc) && $(BUILD)/record_doc --write docs/record.md
 
 install: build ## install (PREFIX=/usr/local, DESTDIR)
 	@$(call tools,build) && { [ -z "$(PREFIX)" ] || meson configure "-Dprefix=$(PREFIX)" $(BUILD); } && \

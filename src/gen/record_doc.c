@@ -1,0 +1,141 @@
+/*
+ * record_doc FILE: fails if the part of docs/record.md that is made of record/events.def is not what the table says;
+ * record_doc --write FILE puts it right. A build tool; not installed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/fields.h"
+
+static const char begin[] = "<!-- made of src/record/events.def by src/gen/record_doc.c -->\n",
+                  end[] = "<!-- end -->\n";
+
+static bool is_call(const struct plm_event_row *row)
+{
+    return row->field->kind && row->field[1].kind && !strcmp(row->field[1].name, "cpu_ns");
+}
+
+/* "may be absent", if the payload of a version that has the event may end before the field. */
+static const char *presence(const struct plm_field *f, unsigned since)
+{
+    static char text[64];
+    if (!f->must)
+        return "*May be absent.* ";
+    if (f->must <= since)
+        return "";
+    snprintf(text, sizeof text, "*Must be there from version %u on.* ", f->must);
+    return text;
+}
+
+static void put_field(FILE *out, const struct plm_field *f, unsigned since)
+{
+    fprintf(out, "| %u | ", f->bit / 8);
+    if (f->bits % 8)
+        fprintf(out, "%u bit%s from bit %u", f->bits, f->bits == 1 ? "" : "s", f->bit % (f->bits > 8 ? 32 : 8));
+    else
+        fprintf(out, "u%u", f->bits);
+    fprintf(out, " | %s | %s", f->name, presence(f, since));
+    if (f->kind == PLM_FIELD_TEXT)
+        fprintf(out, "text%s", *f->meaning ? ": " : "");
+    if (f->kind == PLM_FIELD_FLAG)
+        fprintf(out, "not 0%s", *f->meaning ? ": " : "");
+    fprintf(out, "%s", f->meaning);
+    if (f->values) {
+        fprintf(out, "%s", *f->meaning ? ": " : "");
+        for (unsigned i = 0; i < f->values->count; i++)
+            fprintf(out, "%s%u %s%s%s%s", i ? ", " : "", i, f->values->row[i].name,
+                    *f->values->row[i].meaning ? " (" : "", f->values->row[i].meaning,
+                    *f->values->row[i].meaning ? ")" : "");
+    }
+    fputs(" |\n", out);
+}
+
+static void put_fields(FILE *out, const struct plm_field *first, const struct plm_field *last, unsigned since)
+{
+    fputs("| offset | type | field | meaning |\n|---|---|---|---|\n", out);
+    for (const struct plm_field *f = first; f < last; f++)
+        put_field(out, f, since);
+}
+
+enum { CALL_FIELDS = 4 };
+
+static void put_event(FILE *out, int type, const struct plm_event_row *row)
+{
+    const struct plm_field *first = row->field + (is_call(row) ? CALL_FIELDS : 0), *last = first;
+    while (last->kind)
+        last++;
+    fprintf(out, "\n### %s\n\nType %d, since version %u: %s.%s\n", row->title, type, row->since, row->meaning,
+            is_call(row) ? " After what all [calls](#calls) have first:" : "");
+    if (first == last)
+        return;
+    fputc('\n', out);
+    put_fields(out, first, last, row->since);
+}
+
+static void put_all(FILE *out)
+{
+    const struct plm_event_row *launch = plm_event_row(PLM_EV_LAUNCH);
+    fputs("\n| type | name | since version | meaning |\n|---|---|---|---|\n", out);
+    for (int type = 1; type < PLM_EV_TYPES; type++) {
+        const struct plm_event_row *row = plm_event_row((enum plm_event_type)type);
+        fprintf(out, "| %d | [%s](#%s) | %u | %s |\n", type, row->title, row->name, row->since, row->meaning);
+    }
+    for (int type = 1; type < PLM_EV_TYPES; type++)
+        if (!is_call(plm_event_row((enum plm_event_type)type)))
+            put_event(out, type, plm_event_row((enum plm_event_type)type));
+    fputs("\n## Calls\n\nWhat the program asked the card to do, in the order of each thread. `PLIMSOLL_DETAIL=low` "
+          "leaves these out. The "
+          "payload of each starts with:\n\n",
+          out);
+    put_fields(out, launch->field, launch->field + CALL_FIELDS, launch->since);
+    for (int type = 1; type < PLM_EV_TYPES; type++)
+        if (is_call(plm_event_row((enum plm_event_type)type)))
+            put_event(out, type, plm_event_row((enum plm_event_type)type));
+    fputc('\n', out);
+}
+
+static char *read_file(const char *path)
+{
+    enum { ROOM = 1 << 20 };
+    FILE *in = fopen(path, "r");
+    char *text = calloc(1, ROOM);
+    if (!in || !text || fread(text, 1, ROOM - 1, in) == 0) {
+        fprintf(stderr, "record_doc: cannot read %s\n", path);
+        exit(2);
+    }
+    fclose(in);
+    return text;
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = argv[argc - 1];
+    char *have, *from, *to, *want = NULL;
+    size_t size = 0;
+    FILE *out;
+    if (argc != 2 && (argc != 3 || strcmp(argv[1], "--write") != 0)) {
+        fputs("record_doc [--write] FILE\n", stderr);
+        return 2;
+    }
+    have = read_file(path);
+    from = strstr(have, begin);
+    to = from ? strstr(from, end) : NULL;
+    if (!to) {
+        fprintf(stderr, "record_doc: %s has no part that begins with %s", path, begin);
+        return 2;
+    }
+    out = open_memstream(&want, &size);
+    fwrite(have, 1, (size_t)(from - have) + sizeof begin - 1, out);
+    put_all(out);
+    fputs(to, out);
+    fclose(out);
+    if (!strcmp(have, want))
+        return 0;
+    if (argc == 2) {
+        fprintf(stderr, "%s is not what src/record/events.def says; `make docs` writes it\n", path);
+        return 1;
+    }
+    out = fopen(path, "w");
+    return !out || fwrite(want, 1, size, out) != size || fclose(out);
+}
