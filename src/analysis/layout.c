@@ -5,7 +5,6 @@
 
 #include "analysis/job.h"
 #include "base/memory.h"
-#include "base/error.h"
 
 #define PAGE        (2ull << 20)
 #define SMALL_BLOCK (1ull << 20)
@@ -31,7 +30,6 @@ struct work {
     uint64_t to_map, page;            /* bytes mapped since the last event of the lane, in pieces of `page` */
     uint64_t last_ns;
     bool unmapped;                    /* since the last event of the lane */
-    bool no_memory;
 };
 
 /* ---- the sorted segments ---- */
@@ -57,22 +55,17 @@ static struct plm_layout_segment *segment_of(const struct plm_layout *l, uint64_
     return s && address - s->address < s->bytes ? s : NULL;
 }
 
-static struct plm_layout_segment *insert(struct work *w, size_t rank, struct plm_layout_segment s)
+static struct plm_layout_segment *segment_insert(struct work *w, size_t rank, struct plm_layout_segment s)
 {
     struct plm_layout *l = w->layout;
-    struct plm_layout_segment *more = plm_grow(l->segment, l->segments, &l->segment_room, sizeof *more);
-    if (!more) {
-        w->no_memory = true;
-        return NULL;
-    }
-    l->segment = more;
-    memmove(&more[rank + 1], &more[rank], (l->segments - rank) * sizeof *more);
-    more[rank] = s;
+    l->segment = plm_grow(l->segment, l->segments, &l->segment_room, sizeof *l->segment);
+    memmove(&l->segment[rank + 1], &l->segment[rank], (l->segments - rank) * sizeof *l->segment);
+    l->segment[rank] = s;
     l->segments++;
-    return &more[rank];
+    return &l->segment[rank];
 }
 
-static void erase(struct plm_layout *l, size_t rank)
+static void segment_erase(struct plm_layout *l, size_t rank)
 {
     l->segments--;
     memmove(&l->segment[rank], &l->segment[rank + 1], (l->segments - rank) * sizeof *l->segment);
@@ -84,22 +77,17 @@ static uint32_t stream_of(const struct plm_block *b)
 }
 
 /* The stream is that of the segment's first block, which is not known when it is allocated: sift() adds it. */
-static void note(struct work *w, enum plm_layout_action action, uint32_t at, const struct plm_layout_segment *s,
-                 uint64_t address, uint64_t bytes)
+static void event_note(struct work *w, enum plm_layout_action action, uint32_t at, const struct plm_layout_segment *s,
+                       uint64_t address, uint64_t bytes)
 {
     struct plm_layout *l = w->layout;
-    struct plm_layout_event *more = plm_grow(l->event, l->events, &l->event_room, sizeof *more);
-    if (!more) {
-        w->no_memory = true;
-        return;
-    }
-    l->event = more;
+    l->event = plm_grow(l->event, l->events, &l->event_room, sizeof *l->event);
     l->event[l->events++] = (struct plm_layout_event){action, at, s->segment, s->stream, address, bytes, w->last_ns};
 }
 
 /* ---- allocations of the card's memory ---- */
 
-static void take(struct work *w, uint32_t at, uint32_t number)
+static void segment_take(struct work *w, uint32_t at, uint32_t number)
 {
     const struct plm_segment *s = &w->lane->segment[number];
     struct plm_layout_segment *added;
@@ -107,22 +95,22 @@ static void take(struct work *w, uint32_t at, uint32_t number)
     if (!s->bytes || s->bytes > FAR || s->address > FAR || (rank && segment_of(w->layout, s->address)) ||
         (rank < w->layout->segments && w->layout->segment[rank].address < s->address + s->bytes))
         return; /* a damaged record: in what is there already */
-    added = insert(w, rank, (struct plm_layout_segment){.address = s->address, .bytes = s->bytes, .segment = number});
-    if (added)
-        note(w, PLM_SEGMENT_ALLOC, at, added, s->address, s->bytes);
+    added = segment_insert(w, rank,
+                           (struct plm_layout_segment){.address = s->address, .bytes = s->bytes, .segment = number});
+    event_note(w, PLM_LAYOUT_ALLOC, at, added, s->address, s->bytes);
 }
 
-static void give_back(struct work *w, uint32_t at, uint32_t number)
+static void segment_give_back(struct work *w, uint32_t at, uint32_t number)
 {
     const struct plm_segment *s = &w->lane->segment[number];
     size_t rank = rank_of(w->layout, s->address);
     if (!rank || w->layout->segment[rank - 1].segment != number)
         return;
-    note(w, PLM_SEGMENT_FREE, at, &w->layout->segment[rank - 1], s->address, s->bytes);
-    erase(w->layout, rank - 1);
+    event_note(w, PLM_LAYOUT_FREE, at, &w->layout->segment[rank - 1], s->address, s->bytes);
+    segment_erase(w->layout, rank - 1);
 }
 
-static void apply(struct work *w, const struct operation *o, uint32_t at)
+static void operation_apply(struct work *w, const struct operation *o, uint32_t at)
 {
     const struct plm_segment *s = &w->lane->segment[o->segment];
     w->last_ns = o->ns;
@@ -134,9 +122,9 @@ static void apply(struct work *w, const struct operation *o, uint32_t at)
     } else if (s->kind == PLM_RECORD_VMM || s->kind == PLM_RECORD_LIBRARY)
         return;
     else if (o->free)
-        give_back(w, at, o->segment);
+        segment_give_back(w, at, o->segment);
     else
-        take(w, at, o->segment);
+        segment_take(w, at, o->segment);
 }
 
 /* ---- mapped memory ---- */
@@ -155,16 +143,16 @@ static bool belong_together(const struct plm_layout_segment *s, const struct plm
 
 /* Maps behind the range of that rank, over what is mapped there, until all new memory is used and the block
    covered. PyTorch maps one hole after the other, too. */
-static void extend(struct work *w, uint32_t at, size_t rank, uint64_t block_end)
+static void range_extend(struct work *w, uint32_t at, size_t rank, uint64_t block_end)
 {
     struct plm_layout *l = w->layout;
-    while (!w->no_memory) {
+    for (;;) {
         struct plm_layout_segment *s = &l->segment[rank], *next = rank + 1 < l->segments ? s + 1 : NULL;
         const uint64_t end = end_of(s), room = (next ? next->address : 2 * FAR) - end;
         uint64_t more = w->to_map;
         if (next && belong_together(s, next)) {
             s->bytes += next->bytes;
-            erase(l, rank + 1);
+            segment_erase(l, rank + 1);
             continue;
         }
         if (!more && end < block_end)
@@ -172,7 +160,7 @@ static void extend(struct work *w, uint32_t at, size_t rank, uint64_t block_end)
         more = more < room ? more : room;
         if (!more)
             break;
-        note(w, PLM_SEGMENT_MAP, at, s, end, more);
+        event_note(w, PLM_LAYOUT_MAP, at, s, end, more);
         s->bytes += more;
         w->to_map -= more < w->to_map ? more : w->to_map;
     }
@@ -191,18 +179,17 @@ static struct plm_layout_segment *map_for(struct work *w, uint32_t at, const str
         uint64_t start = b->address & ~(PAGE - 1);
         if (s && start < end_of(s))
             start = end_of(s);
-        if (!insert(w, rank,
-                    (struct plm_layout_segment){.address = start,
-                                                .segment = PLM_LAYOUT_MAPPED,
-                                                .stream = stream_of(b),
-                                                .origin = start,
-                                                .page = w->page}))
-            return NULL;
+        segment_insert(w, rank,
+                       (struct plm_layout_segment){.address = start,
+                                                   .segment = PLM_LAYOUT_MAPPED,
+                                                   .stream = stream_of(b),
+                                                   .origin = start,
+                                                   .page = w->page});
         rank++;
     }
-    extend(w, at, rank - 1, b->address + b->bytes);
+    range_extend(w, at, rank - 1, b->address + b->bytes);
     if (!l->segment[rank - 1].bytes)
-        erase(l, rank - 1); /* there was no room */
+        segment_erase(l, rank - 1); /* there was no room */
     return segment_of(l, b->address);
 }
 
@@ -219,14 +206,11 @@ static const struct plm_block **live_blocks(struct work *w, size_t *count)
     size_t n = 0;
     for (uint32_t i = w->next[head]; i != head; i = w->next[i])
         n++;
-    block = calloc(n + 1, sizeof *block);
+    block = plm_calloc(n, sizeof *block);
     *count = 0;
-    for (uint32_t i = w->next[head]; block && i != head; i = w->next[i])
+    for (uint32_t i = w->next[head]; i != head; i = w->next[i])
         block[(*count)++] = &w->lane->block[i];
-    if (block)
-        qsort(block, n, sizeof *block, by_address);
-    else
-        w->no_memory = true;
+    qsort(block, n, sizeof *block, by_address);
     return block;
 }
 
@@ -249,8 +233,8 @@ static void keep_pages(struct work *w, uint32_t at, const struct plm_layout_segm
         stop = stop < end ? stop : end;
         if (start > from) {
             if (piece.bytes)
-                insert(w, w->layout->segments, piece);
-            note(w, PLM_SEGMENT_UNMAP, at, s, from, start - from);
+                segment_insert(w, w->layout->segments, piece);
+            event_note(w, PLM_LAYOUT_UNMAP, at, s, from, start - from);
             piece.bytes = 0;
         }
         if (!piece.bytes)
@@ -259,9 +243,9 @@ static void keep_pages(struct work *w, uint32_t at, const struct plm_layout_segm
         from = stop;
     }
     if (piece.bytes)
-        insert(w, w->layout->segments, piece);
+        segment_insert(w, w->layout->segments, piece);
     if (from < end)
-        note(w, PLM_SEGMENT_UNMAP, at, s, from, end - from);
+        event_note(w, PLM_LAYOUT_UNMAP, at, s, from, end - from);
 }
 
 /* PyTorch unmaps every page that no block is in. */
@@ -272,8 +256,6 @@ static void unmap(struct work *w, uint32_t at)
     size_t count, first = 0;
     const struct plm_block **block = live_blocks(w, &count);
     w->unmapped = false;
-    if (!block)
-        return;
     w->layout->segment = NULL;
     w->layout->segments = w->layout->segment_room = 0;
     for (size_t i = 0; i < segments; i++) {
@@ -285,7 +267,7 @@ static void unmap(struct work *w, uint32_t at)
         if (old[i].segment == PLM_LAYOUT_MAPPED)
             keep_pages(w, at, &old[i], block + first, last - first);
         else
-            insert(w, w->layout->segments, old[i]);
+            segment_insert(w, w->layout->segments, old[i]);
         first = last;
     }
     free(old);
@@ -294,7 +276,7 @@ static void unmap(struct work *w, uint32_t at)
 
 /* ---- the lane's events ---- */
 
-static void place(struct work *w, uint32_t at, const struct plm_block *b)
+static void block_place(struct work *w, uint32_t at, const struct plm_block *b)
 {
     struct plm_layout_segment *s = segment_of(w->layout, b->address);
     w->last_ns = b->alloc_ns;
@@ -343,16 +325,14 @@ static int by_moment(const void *a, const void *b)
     return x->free != y->free ? y->free - x->free : (x->segment > y->segment) - (x->segment < y->segment);
 }
 
-static int prepare(struct work *w)
+static void prepare(struct work *w)
 {
     const struct plm_lane *lane = w->lane;
     bool mapped = false;
     size_t blocks = lane->blocks + 1;
-    w->operation = calloc(2 * lane->segments + 1, sizeof *w->operation);
-    w->used = calloc(lane->segments + 1, sizeof *w->used);
-    w->stream = calloc(lane->segments + 1, sizeof *w->stream);
-    if (!w->operation || !w->used || !w->stream)
-        return PLM_ENOMEM;
+    w->operation = plm_calloc(2 * lane->segments, sizeof *w->operation);
+    w->used = plm_calloc(lane->segments, sizeof *w->used);
+    w->stream = plm_calloc(lane->segments, sizeof *w->stream);
     for (uint32_t i = 0; i < lane->segments; i++) {
         const struct plm_segment *s = &lane->segment[i];
         mapped |= s->kind == PLM_RECORD_VMM;
@@ -362,36 +342,33 @@ static int prepare(struct work *w)
     }
     qsort(w->operation, w->operations, sizeof *w->operation, by_moment);
     if (!mapped)
-        return 0;
-    w->next = malloc(blocks * sizeof *w->next);
-    w->previous = malloc(blocks * sizeof *w->previous);
-    if (!w->next || !w->previous)
-        return PLM_ENOMEM;
+        return;
+    w->next = plm_calloc(blocks, sizeof *w->next);
+    w->previous = plm_calloc(blocks, sizeof *w->previous);
     memset(w->next, 0xff, blocks * sizeof *w->next);
     w->next[lane->blocks] = w->previous[lane->blocks] = (uint32_t)lane->blocks;
-    return 0;
 }
 
-static void replay(struct work *w, uint32_t moment)
+static void follow(struct work *w, uint32_t moment)
 {
     const struct plm_lane *lane = w->lane;
     const struct operation *o = w->operation, *end = o + w->operations;
     const size_t moments = moment < lane->moments ? moment + 1u : lane->moments;
-    for (uint32_t m = 0; m < moments && !w->no_memory; m++) {
+    for (uint32_t m = 0; m < moments; m++) {
         const uint32_t block = lane->order[m] >> 1;
         const bool freed = lane->order[m] & 1;
         for (; o < end && o->at <= m; o++)
-            apply(w, o, m);
+            operation_apply(w, o, m);
         if (w->unmapped && w->next)
             unmap(w, m);
         link_block(w, block, freed);
         if (!freed)
-            place(w, m, &lane->block[block]);
+            block_place(w, m, &lane->block[block]);
     }
     if (moment != UINT32_MAX)
         return;
     for (; o < end; o++)
-        apply(w, o, (uint32_t)moments);
+        operation_apply(w, o, (uint32_t)moments);
     if (w->unmapped && w->next)
         unmap(w, (uint32_t)moments);
 }
@@ -418,26 +395,18 @@ static void sift(struct work *w)
     l->segments = kept;
 }
 
-int plm_layout_make(const struct plm_lane *lane, uint32_t moment, struct plm_layout *layout)
+void plm_layout_make(const struct plm_lane *lane, uint32_t moment, struct plm_layout *layout)
 {
     struct work w = {.lane = lane, .layout = layout, .page = PAGE};
-    int status;
     memset(layout, 0, sizeof *layout);
-    status = prepare(&w);
-    if (status == 0) {
-        replay(&w, moment);
-        sift(&w);
-    }
-    if (w.no_memory)
-        status = PLM_ENOMEM;
+    prepare(&w);
+    follow(&w, moment);
+    sift(&w);
     free(w.operation);
     free(w.used);
     free(w.stream);
     free(w.next);
     free(w.previous);
-    if (status < 0)
-        plm_layout_free(layout);
-    return status;
 }
 
 void plm_layout_free(struct plm_layout *layout)

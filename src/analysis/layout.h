@@ -18,7 +18,7 @@
 
 struct plm_lane;
 
-enum plm_layout_action { PLM_SEGMENT_ALLOC, PLM_SEGMENT_FREE, PLM_SEGMENT_MAP, PLM_SEGMENT_UNMAP };
+enum plm_layout_action { PLM_LAYOUT_ALLOC, PLM_LAYOUT_FREE, PLM_LAYOUT_MAP, PLM_LAYOUT_UNMAP };
 
 struct plm_layout_event {
     enum plm_layout_action action;
@@ -47,8 +47,8 @@ struct plm_layout {
     size_t segments, segment_room;
 };
 
-/* `moment` UINT32_MAX: after all that happened. Returns 0 or PLM_ENOMEM. */
-int plm_layout_make(const struct plm_lane *lane, uint32_t moment, struct plm_layout *layout);
+/* `moment` UINT32_MAX: after all that happened. */
+void plm_layout_make(const struct plm_lane *lane, uint32_t moment, struct plm_layout *layout);
 void plm_layout_free(struct plm_layout *layout);
 
 #endif

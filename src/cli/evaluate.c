@@ -159,9 +159,8 @@ static int evaluate(struct plm_evaluate_request *r, const struct parts *parts, c
     if (plm_bench_make(&settings, truth, &bench, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = run_bench(r, &bench, &error);
-    if (status == 0 && plm_judge(&bench, &r->judge, &evaluation))
-        status = plm_fail(&error, PLM_ENOMEM, "there is not enough memory for the figures");
-    else if (status == 0) {
+    if (status == 0) {
+        plm_judge(&bench, &r->judge, &evaluation);
         status = show(r, &evaluation, &error);
         failed = evaluation.failed > 0;
         plm_evaluation_free(&evaluation);
@@ -217,7 +216,7 @@ static int read_levels(const struct plm_evaluate_request *r, struct parts *parts
         return 0;
     if (!strcmp(r->levels, "file"))
         return plm_levels_of_truth(&parts->file, &parts->levels)
-                   ? plm_fail(error, PLM_ENOMEM, "the truth file has too many levels for a design")
+                   ? plm_fail(error, PLM_EFORMAT, "the truth file has too many levels for a design")
                    : 0;
     if (strcmp(r->levels, "workloads") != 0)
         return plm_levels_read(r->levels, true, &parts->levels, error);

@@ -268,10 +268,10 @@ static void put_entry(struct snapshot *s, const char *action, uint64_t address, 
 static void put_segment_entry(struct snapshot *s, const struct plm_layout_event *e)
 {
     static const char *const actions[] = {
-        [PLM_SEGMENT_ALLOC] = "segment_alloc",
-        [PLM_SEGMENT_FREE] = "segment_free",
-        [PLM_SEGMENT_MAP] = "segment_map",
-        [PLM_SEGMENT_UNMAP] = "segment_unmap",
+        [PLM_LAYOUT_ALLOC] = "segment_alloc",
+        [PLM_LAYOUT_FREE] = "segment_free",
+        [PLM_LAYOUT_MAP] = "segment_map",
+        [PLM_LAYOUT_UNMAP] = "segment_unmap",
     };
     put_entry(s, actions[e->action], e->address, e->bytes, e->stream, e->ns, NULL);
 }
@@ -361,12 +361,10 @@ static int put_lane(struct snapshot *s, size_t number, bool trace)
     const struct plm_lane *lane = &s->job->lane[number];
     struct plm_layout layout;
     uint32_t moment;
-    int status;
+    int status = 0;
     if (!plm_export_at(s->export, lane, &moment))
         return 0;
-    status = plm_layout_make(lane, s->export->at.kind == PLM_AT_END ? UINT32_MAX : moment, &layout);
-    if (status < 0)
-        return status;
+    plm_layout_make(lane, s->export->at.kind == PLM_AT_END ? UINT32_MAX : moment, &layout);
     if (trace)
         put_trace(s, lane, &layout, moment);
     else

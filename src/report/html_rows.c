@@ -66,7 +66,7 @@ void plm_html_rows_advance(struct plm_html_rows *r, uint32_t moment)
 {
     for (; r->next < r->layout.events && r->layout.event[r->next].at <= moment; r->next++) {
         const struct plm_layout_event *e = &r->layout.event[r->next];
-        if (e->action == PLM_SEGMENT_FREE || e->action == PLM_SEGMENT_UNMAP)
+        if (e->action == PLM_LAYOUT_FREE || e->action == PLM_LAYOUT_UNMAP)
             range_cut(r, e->address, e->address + e->bytes);
         else
             row_add(r,

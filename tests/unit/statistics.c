@@ -176,17 +176,17 @@ static void test_bootstrap(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(value); i++)
         value[i] = (double)i;
-    assert_int_equal(plm_bootstrap_median(value, COUNT(value), 1, &first), 0);
-    assert_int_equal(plm_bootstrap_median(value, COUNT(value), 1, &again), 0);
-    assert_int_equal(plm_bootstrap_median(value, COUNT(value), 2, &other), 0);
+    plm_bootstrap_median(value, COUNT(value), 1, &first);
+    plm_bootstrap_median(value, COUNT(value), 1, &again);
+    plm_bootstrap_median(value, COUNT(value), 2, &other);
     assert_true(first.low == again.low && first.high == again.high);
     /* By the binomial distribution the 95 % interval of a median of 101 are the 41st and the 61st of them. */
     near(first.low, 40, 0.06);
     near(first.high, 60, 0.06);
     near(other.low, first.low, 0.06);
-    assert_int_equal(plm_bootstrap_median(value + 7, 1, 1, &first), 0);
+    plm_bootstrap_median(value + 7, 1, 1, &first);
     assert_true(first.low == 7 && first.high == 7);
-    assert_int_equal(plm_bootstrap_median(value, 0, 1, &first), 0);
+    plm_bootstrap_median(value, 0, 1, &first);
     assert_true(first.low == 0 && first.high == 0);
 }
 
@@ -196,7 +196,7 @@ static void test_bootstrap_even(void **state)
     static const double value[] = {1, 2};
     struct plm_interval interval;
     (void)state;
-    assert_int_equal(plm_bootstrap_median(value, 2, 5, &interval), 0);
+    plm_bootstrap_median(value, 2, 5, &interval);
     assert_true(interval.low == 1 && interval.high == 2);
 }
 

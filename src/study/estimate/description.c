@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description_read.h"
 
@@ -76,11 +77,7 @@ void *plm_description_list(struct plm_description_reader *r, const struct plm_js
     r->status = plm_json_tree_get(r->tree, object, key, PLM_JSON_ARRAY, &list, r->error);
     if (r->status || plm_json_tree_count(list) == 0)
         return NULL;
-    items = calloc(plm_json_tree_count(list), size);
-    if (!items) {
-        r->status = plm_fail(r->error, PLM_ENOMEM, "out of memory");
-        return NULL;
-    }
+    items = plm_calloc(plm_json_tree_count(list), size);
     *count = plm_json_tree_count(list);
     *first = plm_json_tree_first(list);
     return items;
@@ -217,13 +214,9 @@ static void read_head(struct plm_description_reader *r, const struct plm_json_no
 
 static int build(struct plm_json_tree *tree, struct plm_description **out, struct plm_error *error)
 {
-    struct plm_description *d = calloc(1, sizeof *d);
+    struct plm_description *d = plm_calloc(1, sizeof *d);
     struct plm_description_reader r = {.tree = tree, .error = error};
     const struct plm_json_node *root = plm_json_tree_root(tree);
-    if (!d) {
-        plm_json_tree_free(tree);
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    }
     d->tree = tree;
     read_head(&r, root, d);
     read_model(&r, root, &d->model);

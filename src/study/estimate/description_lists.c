@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/description_read.h"
 
 /* ---- modules and what they own ---- */
@@ -131,10 +132,9 @@ static void read_storages(struct plm_description_reader *r, const struct plm_jso
                           struct plm_described_storages *s)
 {
     const struct plm_json_node *node;
-    bool *dead = NULL;
+    bool *dead;
     s->event = plm_description_list(r, part, key, sizeof *s->event, &s->events, &node);
-    if (s->events && !(dead = calloc(s->events, sizeof *dead)))
-        r->status = plm_fail(r->error, PLM_ENOMEM, "out of memory");
+    dead = plm_calloc(s->events, sizeof *dead);
     for (size_t i = 0; i < s->events && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
         r->status = plm_json_tree_signed(r->tree, node, &s->event[i], r->error);
         if (r->status)

@@ -161,28 +161,23 @@ static size_t part(struct grower *g, const struct branch *b, const struct split 
     return to;
 }
 
-static int open_branch(struct grower *g, size_t from, size_t to, uint32_t parent)
+static void branch_open(struct grower *g, size_t from, size_t to, uint32_t parent)
 {
-    struct branch *more = plm_grow(g->open, g->opens, &g->open_room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    g->open = more;
+    g->open = plm_grow(g->open, g->opens, &g->open_room, sizeof *g->open);
     g->open[g->opens++] = (struct branch){from, to, parent};
-    return 0;
 }
 
-/* One node for the branch, and its two branches to be made: the left one next, so that it follows. */
+/* One node for the branch, and its two branches to be made: the left one next, so that it follows. PLM_EINVAL: there are too many nodes. */
 static int make_node(struct grower *g, struct branch b)
 {
     struct plm_forest *f = g->forest;
-    struct plm_forest_node *more = plm_grow(f->node, f->nodes, &g->node_room, sizeof *more);
     uint32_t self = (uint32_t)f->nodes;
     struct sums all = sum(g, &b);
     struct split split = {.feature = -1};
     size_t middle;
-    if (!more || f->nodes >= PLM_FOREST_NODES)
-        return PLM_ENOMEM;
-    f->node = more;
+    if (f->nodes >= PLM_FOREST_NODES)
+        return PLM_EINVAL;
+    f->node = plm_grow(f->node, f->nodes, &g->node_room, sizeof *f->node);
     f->nodes++;
     if (b.parent != self)
         f->node[b.parent].right = self;
@@ -195,9 +190,9 @@ static int make_node(struct grower *g, struct branch b)
     middle = part(g, &b, &split);
     f->node[self] = (struct plm_forest_node){.value = split.threshold, .feature = split.feature};
     g->gain[split.feature] += split.gain;
-    if (open_branch(g, middle, b.to, self))
-        return PLM_ENOMEM;
-    return open_branch(g, b.from, middle, self + 1); /* its own number: it is the next node */
+    branch_open(g, middle, b.to, self);
+    branch_open(g, b.from, middle, self + 1); /* its own number: it is the next node */
+    return 0;
 }
 
 static void draw_rows(struct grower *g, const struct plm_forest_settings *settings, size_t *count)
@@ -231,11 +226,10 @@ static int grow_tree(struct grower *g, const struct plm_forest_settings *setting
     draw_rows(g, settings, &count);
     f->tree[number] = (uint32_t)f->nodes;
     g->opens = 0;
-    if (open_branch(g, 0, count, f->tree[number]))
-        return PLM_ENOMEM;
+    branch_open(g, 0, count, f->tree[number]);
     while (g->opens)
         if (make_node(g, g->open[--g->opens]))
-            return PLM_ENOMEM;
+            return PLM_EINVAL;
     for (size_t i = 0; i < features; i++)
         total += g->gain[i];
     for (size_t i = 0; i < features && total > 0; i++)
@@ -337,25 +331,23 @@ static int check(const struct plm_forest_data *data, const struct plm_forest_set
     return 0;
 }
 
-static int grow(struct grower *g, const struct plm_forest_settings *settings)
+static int forest_grow(struct grower *g, const struct plm_forest_settings *settings)
 {
     const struct plm_forest_data *data = g->data;
     struct plm_forest *f = g->forest;
-    f->tree = calloc(settings->trees, sizeof *f->tree);
-    g->x = calloc(data->rows * data->features + 1, sizeof *g->x);
-    g->weight = calloc(data->rows, sizeof *g->weight);
-    g->row = calloc(data->rows, sizeof *g->row);
-    g->item = calloc(data->rows, sizeof *g->item);
-    g->gain = calloc(data->features, sizeof *g->gain);
-    g->oob_sum = calloc(data->rows, sizeof *g->oob_sum);
-    g->oob_count = calloc(data->rows, sizeof *g->oob_count);
-    if (!f->tree || !g->x || !g->weight || !g->row || !g->item || !g->gain || !g->oob_sum || !g->oob_count)
-        return PLM_ENOMEM;
+    f->tree = plm_calloc(settings->trees, sizeof *f->tree);
+    g->x = plm_calloc(data->rows * data->features, sizeof *g->x);
+    g->weight = plm_calloc(data->rows, sizeof *g->weight);
+    g->row = plm_calloc(data->rows, sizeof *g->row);
+    g->item = plm_calloc(data->rows, sizeof *g->item);
+    g->gain = plm_calloc(data->features, sizeof *g->gain);
+    g->oob_sum = plm_calloc(data->rows, sizeof *g->oob_sum);
+    g->oob_count = plm_calloc(data->rows, sizeof *g->oob_count);
     for (size_t i = 0; i < data->rows * data->features; i++)
         g->x[i] = (float)data->x[i];
     for (; f->trees < settings->trees; f->trees++)
         if (grow_tree(g, settings, f->trees))
-            return PLM_ENOMEM;
+            return PLM_EINVAL;
     return 0;
 }
 
@@ -369,7 +361,7 @@ int plm_forest_train(const struct plm_forest_data *data, const struct plm_forest
     status = check(data, settings, error);
     if (status)
         return status;
-    status = grow(&g, settings);
+    status = forest_grow(&g, settings);
     if (status == 0) {
         find_ranges(data, forest);
         judge(&g);
@@ -379,7 +371,8 @@ int plm_forest_train(const struct plm_forest_data *data, const struct plm_forest
             forest->feature[i].importance /= importance;
     } else {
         plm_forest_free(forest);
-        plm_fail(error, status, "there is not enough memory for %zu trees of %zu rows", settings->trees, data->rows);
+        plm_fail(error, status, "%zu trees of %zu rows have more than %d nodes", settings->trees, data->rows,
+                 PLM_FOREST_NODES);
     }
     free(g.x);
     free(g.weight);

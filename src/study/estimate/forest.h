@@ -5,7 +5,7 @@
  * plm_forest_train() makes one from numbers, plm_forest_load() reads one from a file (docs/forest.md), plm_forest_save() writes it,
  * plm_forest_free() ends it. A trained forest is read-only; any thread. The same rows, trees and seed give the same forest on every
  * machine: the generator is our own. Fails with one sentence: PLM_EINVAL (rows that nothing can be learned from), PLM_EIO, PLM_EFORMAT (a
- * file that is no forest, with its line), PLM_ENOMEM.
+ * file that is no forest, with its line).
  */
 #ifndef PLM_ESTIMATE_FOREST_H
 #define PLM_ESTIMATE_FOREST_H

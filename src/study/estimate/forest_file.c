@@ -59,11 +59,6 @@ static int wrong(const struct reader *r, const char *what)
     return plm_fail(r->error, PLM_EFORMAT, "%.300s:%u: %s", r->path, r->line, what);
 }
 
-static int no_memory(const struct reader *r)
-{
-    return plm_fail(r->error, PLM_ENOMEM, "there is not enough memory for the forest in %.300s", r->path);
-}
-
 /* One line into words. */
 static int read_line(struct reader *r)
 {
@@ -216,22 +211,15 @@ static int read_node(struct reader *r, const struct plm_forest *f, struct plm_fo
 
 /* Who a node belongs to follows from the order alone: what comes after a leaf is the right branch of the last split that has
    none. So no file can describe a circle. */
-static int place_node(struct reader *r, struct plm_forest *f, const struct plm_forest_node *node, bool follows_leaf)
+static void place_node(struct reader *r, struct plm_forest *f, const struct plm_forest_node *node, bool follows_leaf)
 {
-    struct plm_forest_node *more = plm_grow(f->node, f->nodes, &r->node_room, sizeof *more);
-    uint32_t *open = plm_grow(r->open, r->opens, &r->open_room, sizeof *open);
-    if (more)
-        f->node = more;
-    if (open)
-        r->open = open;
-    if (!more || !open)
-        return no_memory(r);
+    f->node = plm_grow(f->node, f->nodes, &r->node_room, sizeof *f->node);
+    r->open = plm_grow(r->open, r->opens, &r->open_room, sizeof *r->open);
     if (follows_leaf)
         f->node[r->open[--r->opens]].right = (uint32_t)f->nodes;
     if (node->feature >= 0)
         r->open[r->opens++] = (uint32_t)f->nodes;
     f->node[f->nodes++] = *node;
-    return 0;
 }
 
 static int read_tree(struct reader *r, struct plm_forest *f)
@@ -248,7 +236,7 @@ static int read_tree(struct reader *r, struct plm_forest *f)
         if (status == 0 && follows_leaf && !r->opens)
             return wrong(r, "the tree was complete before this node");
         if (status == 0)
-            status = place_node(r, f, &node, follows_leaf);
+            place_node(r, f, &node, follows_leaf);
         follows_leaf = node.feature < 0;
     }
     if (status == 0 && (r->opens || !follows_leaf))
@@ -262,9 +250,7 @@ static int read_forest(struct reader *r, struct plm_forest *f)
     int status = read_head(r, f, &trees);
     if (status)
         return status;
-    f->tree = calloc(trees + 1, sizeof *f->tree);
-    if (!f->tree)
-        return no_memory(r);
+    f->tree = plm_calloc(trees, sizeof *f->tree);
     for (; f->trees < trees && status == 0; f->trees++) {
         if (f->nodes >= PLM_FOREST_NODES)
             return wrong(r, "the forest has too many nodes");
@@ -290,9 +276,7 @@ static int read_text(const char *path, char **text, size_t *size, struct plm_err
     else if (info.st_size > MOST_BYTES)
         status = plm_fail(error, PLM_EFORMAT, "%.300s is too large to be a forest", path);
     *size = 0;
-    *text = status ? NULL : malloc((size_t)info.st_size + 1);
-    if (status == 0 && !*text)
-        status = plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", path);
+    *text = status ? NULL : plm_calloc((size_t)info.st_size + 1, 1);
     while (status == 0 && part > 0 && *size < (size_t)info.st_size) {
         part = read(file, *text + *size, (size_t)info.st_size - *size);
         if (part < 0)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/forest.h"
 #include "study/estimate/schedtune.h"
 #include "base/table.h"
@@ -67,11 +68,11 @@ static int read_numbers(const struct plm_table *table, double *x, double *y, str
 static int learn(const struct plm_table *table, const struct plm_forest_settings *settings, struct plm_forest *forest,
                  struct plm_error *error)
 {
-    double *x = calloc(table->rows + 1, PLM_SCHEDTUNE_FEATURES * sizeof *x), *y = calloc(table->rows + 1, sizeof *y);
+    double *x = plm_calloc(table->rows, PLM_SCHEDTUNE_FEATURES * sizeof *x);
+    double *y = plm_calloc(table->rows, sizeof *y);
     const struct plm_forest_data data = {x, y, table->rows, PLM_SCHEDTUNE_FEATURES};
     struct plm_error why = {0};
-    int status = x && y ? read_numbers(table, x, y, error)
-                        : plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", table->path);
+    int status = read_numbers(table, x, y, error);
     if (status == 0) {
         status = plm_forest_train(&data, settings, forest, &why);
         if (status)

@@ -6,6 +6,7 @@
 #include "base/card.h"
 #include "study/estimate/comparison.h"
 #include "base/draw.h"
+#include "base/memory.h"
 
 enum { METHOD = 23, PARADIGM = 10, TIME = 8, VERDICT = 4, LEAVES_OUT = 46 };
 
@@ -154,8 +155,8 @@ static const char *leaves_out_of(const struct plm_comparison *c, const struct pl
 static void list_by_text(const struct plm_page *p, const struct plm_comparison *c, const char *title,
                          enum plm_answer_state from, enum plm_answer_state to, text_of *text)
 {
-    bool *done = calloc(c->rows + 1, sizeof *done);
-    for (size_t i = 0; done && i < c->rows; i++) {
+    bool *done = plm_calloc(c->rows, sizeof *done);
+    for (size_t i = 0; i < c->rows; i++) {
         const enum plm_answer_state state = plm_comparison_estimate(c, &c->row[i])->state;
         char names[600];
         size_t used;

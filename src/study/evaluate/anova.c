@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/evaluate/distribution.h"
 
 enum { COLUMNS_MOST = 512, NOT_SEEN = -1, NO_COLUMN = -1 };
@@ -225,31 +226,25 @@ int plm_anova_make(const double *value, size_t count, const struct plm_anova_fac
 {
     struct sweep *s;
     size_t n;
-    int status = PLM_ENOMEM;
     *a = (struct plm_anova){.effects = factors, .observations = count};
     if (!is_possible(count, factor, factors))
         return PLM_EINVAL;
-    s = calloc(1, sizeof *s);
-    if (!s)
-        return status;
+    s = plm_calloc(1, sizeof *s);
     number_columns(s, count, factor, factors);
     n = s->columns + 1;
-    s->product = calloc(n * n, sizeof *s->product);
-    s->left = calloc(n * n, sizeof *s->left);
-    s->taken = calloc(n, sizeof *s->taken);
-    if (s->product && s->left && s->taken) {
-        multiply(s, value, count, factor, factors);
-        sort_out(count, factor, a);
-        for (size_t i = 0; i < factors; i++)
-            if (a->effect[i].state == PLM_EFFECT_TESTED)
-                test_effect(s, a, i);
-        residual(s, a);
-        conclude(a);
-        status = 0;
-    }
+    s->product = plm_calloc(n * n, sizeof *s->product);
+    s->left = plm_calloc(n * n, sizeof *s->left);
+    s->taken = plm_calloc(n, sizeof *s->taken);
+    multiply(s, value, count, factor, factors);
+    sort_out(count, factor, a);
+    for (size_t i = 0; i < factors; i++)
+        if (a->effect[i].state == PLM_EFFECT_TESTED)
+            test_effect(s, a, i);
+    residual(s, a);
+    conclude(a);
     free(s->product);
     free(s->left);
     free(s->taken);
     free(s);
-    return status;
+    return 0;
 }

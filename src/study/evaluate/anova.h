@@ -3,7 +3,7 @@
  *
  * Each factor is adjusted for all others, except for those that are nested in it (a model belongs to one family, so what the families
  * differ by is looked at without the models, and what the models differ by within the families). A factor that cannot be told apart
- * from others is said to be so and left out. A pure function; any thread. 0, PLM_ENOMEM, or PLM_EINVAL if there are more factors, levels or
+ * from others is said to be so and left out. A pure function; any thread. 0, or PLM_EINVAL if there are more factors, levels or
  * observations than it is made for.
  */
 #ifndef PLM_EVALUATE_ANOVA_H

@@ -107,13 +107,9 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
 {
     int status = 0;
     *bench = (struct plm_bench){.settings = settings, .truth = truth};
-    bench->run = calloc(truth->rows, sizeof *bench->run);
-    bench->run_of_row = calloc(truth->rows, sizeof *bench->run_of_row);
-    bench->reply = calloc(truth->rows, (settings->methods + 1) * sizeof *bench->reply);
-    if (!bench->run || !bench->run_of_row || !bench->reply) {
-        plm_bench_free(bench);
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the runs");
-    }
+    bench->run = plm_calloc(truth->rows, sizeof *bench->run);
+    bench->run_of_row = plm_calloc(truth->rows, sizeof *bench->run_of_row);
+    bench->reply = plm_calloc(truth->rows, (settings->methods + 1) * sizeof *bench->reply);
     for (size_t i = 0; status == 0 && i < truth->rows; i++) {
         struct plm_bench_run run;
         bench->run_of_row[i] = SIZE_MAX;

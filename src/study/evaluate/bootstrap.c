@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/evaluate/metrics.h"
 #include "study/evaluate/random.h"
 
@@ -30,21 +31,16 @@ static double one_median(const double *value, size_t count, uint32_t *times, str
     return next < count ? (value[at] + value[next]) / 2 : value[at];
 }
 
-int plm_bootstrap_median(const double *value, size_t count, uint64_t seed, struct plm_interval *interval)
+void plm_bootstrap_median(const double *value, size_t count, uint64_t seed, struct plm_interval *interval)
 {
     double *median;
     uint32_t *times;
     struct plm_random random;
     *interval = (struct plm_interval){0};
     if (!count)
-        return 0;
-    median = calloc(PLM_RESAMPLES, sizeof *median);
-    times = calloc(count, sizeof *times);
-    if (!median || !times) {
-        free(median);
-        free(times);
-        return PLM_ENOMEM;
-    }
+        return;
+    median = plm_calloc(PLM_RESAMPLES, sizeof *median);
+    times = plm_calloc(count, sizeof *times);
     plm_random_start(&random, seed);
     for (size_t i = 0; i < PLM_RESAMPLES; i++)
         median[i] = one_median(value, count, times, &random);
@@ -53,5 +49,4 @@ int plm_bootstrap_median(const double *value, size_t count, uint64_t seed, struc
     interval->high = plm_quantile(median, PLM_RESAMPLES, 0.975);
     free(median);
     free(times);
-    return 0;
 }

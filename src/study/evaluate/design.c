@@ -49,7 +49,6 @@ int plm_design_parse(const char *text, enum plm_design *design)
 static int keep(struct maker *m, const struct plm_truth_row *row)
 {
     const bool known = row->ground[m->options->kind] || row->oom;
-    struct plm_truth_row *grown;
     if (!plm_truth_row_has(row, m->options->pattern))
         return 0;
     m->made->runs++;
@@ -61,10 +60,9 @@ static int keep(struct maker *m, const struct plm_truth_row *row)
     m->made->without += !known;
     if (!known && !m->options->reference)
         return 0;
-    grown = m->truth->rows < RUNS_MOST ? plm_grow(m->truth->row, m->truth->rows, &m->room, sizeof *grown) : NULL;
-    if (!grown)
-        return plm_fail(m->error, PLM_ENOMEM, "the design has too many runs");
-    m->truth->row = grown;
+    if (m->truth->rows >= RUNS_MOST)
+        return plm_fail(m->error, PLM_EFORMAT, "the design has too many runs");
+    m->truth->row = plm_grow(m->truth->row, m->truth->rows, &m->room, sizeof *m->truth->row);
     m->truth->row[m->truth->rows++] = *row;
     return 0;
 }
@@ -199,9 +197,7 @@ static int make_draws(struct maker *m)
 static int name_cards(struct maker *m)
 {
     int status = 0;
-    m->card = calloc(m->file->rows + 1, sizeof *m->card);
-    if (!m->card)
-        return plm_fail(m->error, PLM_ENOMEM, "there is not enough memory for the design");
+    m->card = plm_calloc(m->file->rows, sizeof *m->card);
     for (size_t i = 0; i < m->file->rows && status == 0; i++)
         if (*m->file->row[i].gpu && !m->options->gpu)
             status = card_of(m, m->file->row[i].gpu, m->card[i]);
@@ -236,10 +232,9 @@ int plm_design_make(const struct plm_design_options *options, const struct plm_t
     int status = 0;
     *made = (struct plm_design_made){
         .design = options->design, .draws = options->draws, .seed = options->seed, .reference = options->reference};
-    *truth = (struct plm_truth){.tools = file->tools, .table.path = strdup(file->table.path ? file->table.path : "")};
+    *truth =
+        (struct plm_truth){.tools = file->tools, .table.path = plm_strdup(file->table.path ? file->table.path : "")};
     memcpy(truth->tool, file->tool, sizeof truth->tool);
-    if (!truth->table.path)
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the design");
     if (options->design == PLM_DESIGN_ROWS)
         status = make_rows(&m);
     else {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/evaluate/judge.h"
 
 enum { FACTORS = 6, LEAST_OBSERVATIONS = 8 };
@@ -23,11 +24,11 @@ static void text_of(const struct plm_evaluation *e, size_t row, int factor, char
 }
 
 /* Numbers the values that occur, in their order; PLM_EINVAL if there are too many. */
-static int number(const struct plm_evaluation *e, const size_t *row, size_t count, int factor, uint32_t *level)
+static int number_levels(const struct plm_evaluation *e, const size_t *row, size_t count, int factor, uint32_t *level)
 {
-    char(*seen)[128] = calloc(PLM_LEVELS, sizeof *seen);
+    char(*seen)[128] = plm_calloc(PLM_LEVELS, sizeof *seen);
     uint32_t levels = 0;
-    int status = seen ? 0 : PLM_ENOMEM;
+    int status = 0;
     for (size_t i = 0; i < count && status == 0; i++) {
         char text[128];
         text_of(e, row[i], factor, text, sizeof text);
@@ -42,42 +43,37 @@ static int number(const struct plm_evaluation *e, const size_t *row, size_t coun
     return status;
 }
 
-static int analyse(const struct plm_evaluation *e, const size_t *row, const double *value, size_t count,
-                   struct plm_anova *anova)
+static void analyse(const struct plm_evaluation *e, const size_t *row, const double *value, size_t count,
+                    struct plm_anova *anova)
 {
-    uint32_t *level = calloc(FACTORS * count, sizeof *level);
+    uint32_t *level = plm_calloc(FACTORS * count, sizeof *level);
     struct plm_anova_factor factor[FACTORS];
-    int status = level ? 0 : PLM_ENOMEM;
+    int status = 0;
     for (int i = 0; i < FACTORS && status == 0; i++) {
         factor[i] = (struct plm_anova_factor){names[i], level + (size_t)i * count};
-        status = number(e, row, count, i, level + (size_t)i * count);
+        status = number_levels(e, row, count, i, level + (size_t)i * count);
     }
     if (status == 0)
         status = plm_anova_make(value, count, factor, FACTORS, anova);
     free(level);
-    if (status == PLM_EINVAL) {
+    if (status)
         *anova = (struct plm_anova){0};
-        status = 0;
-    }
-    return status;
 }
 
-int plm_evaluation_anova(const struct plm_evaluation *e, const struct plm_family *family, size_t estimator,
-                         struct plm_anova *anova)
+void plm_evaluation_anova(const struct plm_evaluation *e, const struct plm_family *family, size_t estimator,
+                          struct plm_anova *anova)
 {
     const struct plm_score *score = e->estimator[estimator].score;
-    size_t *row = calloc(e->rows + 1, sizeof *row), count = 0;
-    double *value = calloc(e->rows + 1, sizeof *value);
-    int status = row && value ? 0 : PLM_ENOMEM;
+    size_t *row = plm_calloc(e->rows, sizeof *row), count = 0;
+    double *value = plm_calloc(e->rows, sizeof *value);
     *anova = (struct plm_anova){0};
-    for (size_t i = 0; i < e->rows && status == 0; i++)
+    for (size_t i = 0; i < e->rows; i++)
         if (score[i].compared && plm_family_has(family, plm_evaluation_row(e, i))) {
             row[count] = i;
             value[count++] = e->options.response == PLM_RESPONSE_SIGNED ? score[i].error : fabs(score[i].error);
         }
-    if (status == 0 && count >= LEAST_OBSERVATIONS && e->options.response != PLM_RESPONSE_NONE)
-        status = analyse(e, row, value, count, anova);
+    if (count >= LEAST_OBSERVATIONS && e->options.response != PLM_RESPONSE_NONE)
+        analyse(e, row, value, count, anova);
     free(row);
     free(value);
-    return status;
 }

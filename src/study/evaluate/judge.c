@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/estimate/method.h"
 
 static const char *const response_names[PLM_RESPONSES] = {"absolute", "signed", "none"};
@@ -36,19 +37,17 @@ bool plm_family_has(const struct plm_family *family, const struct plm_truth_row 
 
 /* ---- estimators ---- */
 
-static struct plm_estimator *add_estimator(struct plm_evaluation *e, const char *name, enum plm_origin origin)
+static struct plm_estimator *estimator_add(struct plm_evaluation *e, const char *name, enum plm_origin origin)
 {
     struct plm_estimator *by = &e->estimator[e->estimators];
-    by->score = calloc(e->rows ? e->rows : 1, sizeof *by->score);
-    if (!by->score)
-        return NULL;
+    by->score = plm_calloc(e->rows, sizeof *by->score);
     snprintf(by->name, sizeof by->name, "%s", name);
     by->origin = origin;
     e->estimators++;
     return by;
 }
 
-static int add_virtual(struct plm_evaluation *e)
+static void add_virtual(struct plm_evaluation *e)
 {
     static const struct {
         const char *name;
@@ -58,68 +57,54 @@ static int add_virtual(struct plm_evaluation *e)
         {"plimsoll, upper end", true},
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        struct plm_estimator *by = add_estimator(e, ways[i].name, PLM_ORIGIN_VIRTUAL);
-        if (!by)
-            return PLM_ENOMEM;
+        struct plm_estimator *by = estimator_add(e, ways[i].name, PLM_ORIGIN_VIRTUAL);
         by->upper = ways[i].upper;
         for (size_t row = 0; row < e->rows; row++)
             by->score[row] = plm_score_virtual(e, by, row);
     }
-    return 0;
 }
 
-static int add_methods(struct plm_evaluation *e)
+static void add_methods(struct plm_evaluation *e)
 {
     const struct plm_bench_settings *s = e->bench->settings;
     for (size_t i = 0; s && i < s->methods; i++) {
-        struct plm_estimator *by = add_estimator(e, s->method[i]->name, PLM_ORIGIN_METHOD);
-        if (!by)
-            return PLM_ENOMEM;
+        struct plm_estimator *by = estimator_add(e, s->method[i]->name, PLM_ORIGIN_METHOD);
         by->method = s->method[i];
         by->other_kind = !plm_same_kind((int)s->method[i]->kind, e->options.kind);
         for (size_t row = 0; row < e->rows; row++)
             by->score[row] = plm_score_method(e, i, row);
     }
-    return 0;
 }
 
-static int add_tools(struct plm_evaluation *e)
+static void add_tools(struct plm_evaluation *e)
 {
     const struct plm_truth *truth = e->bench->truth;
     for (size_t i = 0; i < truth->tools; i++) {
         char name[48];
         struct plm_estimator *by;
         snprintf(name, sizeof name, "%s (published)", truth->tool[i]);
-        by = add_estimator(e, name, PLM_ORIGIN_PUBLISHED);
-        if (!by)
-            return PLM_ENOMEM;
+        by = estimator_add(e, name, PLM_ORIGIN_PUBLISHED);
         for (size_t row = 0; row < e->rows; row++)
             by->score[row] = plm_score_tool(e, i, row);
     }
-    return 0;
 }
 
 /* ---- families ---- */
 
-static int measure(struct plm_evaluation *e, struct plm_family *family)
+static void family_measure(struct plm_evaluation *e, struct plm_family *family)
 {
-    struct plm_score *list = calloc(e->rows ? e->rows : 1, sizeof *list);
-    int status = list ? 0 : PLM_ENOMEM;
-    family->metrics = calloc(e->estimators, sizeof *family->metrics);
-    family->anova = calloc(e->estimators, sizeof *family->anova);
-    if (!family->metrics || !family->anova)
-        status = PLM_ENOMEM;
-    for (size_t i = 0; i < e->estimators && status == 0; i++) {
+    struct plm_score *list = plm_calloc(e->rows, sizeof *list);
+    family->metrics = plm_calloc(e->estimators, sizeof *family->metrics);
+    family->anova = plm_calloc(e->estimators, sizeof *family->anova);
+    for (size_t i = 0; i < e->estimators; i++) {
         family->rows = 0;
         for (size_t row = 0; row < e->rows; row++)
             if (plm_family_has(family, plm_evaluation_row(e, row)))
                 list[family->rows++] = e->estimator[i].score[row];
-        status = plm_metrics_make(list, family->rows, e->options.seed, &family->metrics[i]);
-        if (status == 0)
-            status = plm_evaluation_anova(e, family, i, &family->anova[i]);
+        plm_metrics_make(list, family->rows, e->options.seed, &family->metrics[i]);
+        plm_evaluation_anova(e, family, i, &family->anova[i]);
     }
     free(list);
-    return status;
 }
 
 static size_t family_of(const struct plm_evaluation *e, size_t row)
@@ -131,33 +116,27 @@ static size_t family_of(const struct plm_evaluation *e, size_t row)
 }
 
 /* In the order in which they come in the file. */
-static int add_families(struct plm_evaluation *e)
+static void add_families(struct plm_evaluation *e)
 {
-    int status = 0;
-    e->family = calloc(e->rows + 1, sizeof *e->family);
-    if (!e->family)
-        return PLM_ENOMEM;
+    e->family = plm_calloc(e->rows + 1, sizeof *e->family);
     for (size_t row = 0; row < e->rows; row++)
         if (family_of(e, row) == e->families)
             e->family[e->families++].name = plm_evaluation_row(e, row)->family;
     if (e->families > 1)
         e->families++;
-    for (size_t i = 0; i < e->families && status == 0; i++)
-        status = measure(e, &e->family[i]);
-    return status;
+    for (size_t i = 0; i < e->families; i++)
+        family_measure(e, &e->family[i]);
 }
 
 /* ---- all together ---- */
 
-static int add_rows(struct plm_evaluation *e)
+static void add_rows(struct plm_evaluation *e)
 {
     const struct plm_bench *bench = e->bench;
     const size_t methods = bench->settings ? bench->settings->methods : 0;
-    e->row = calloc(bench->truth->rows + 1, sizeof *e->row);
-    e->yardstick = calloc(bench->truth->rows + 1, sizeof *e->yardstick);
-    e->estimator = calloc(4 + methods + bench->truth->tools, sizeof *e->estimator);
-    if (!e->row || !e->yardstick || !e->estimator)
-        return PLM_ENOMEM;
+    e->row = plm_calloc(bench->truth->rows + 1, sizeof *e->row);
+    e->yardstick = plm_calloc(bench->truth->rows + 1, sizeof *e->yardstick);
+    e->estimator = plm_calloc(4 + methods + bench->truth->tools, sizeof *e->estimator);
     for (size_t i = 0; i < bench->truth->rows; i++)
         if (bench->run_of_row[i] != SIZE_MAX) {
             const struct plm_bench_run *run = &bench->run[bench->run_of_row[i]];
@@ -166,25 +145,16 @@ static int add_rows(struct plm_evaluation *e)
             e->row[e->rows++] = i;
             e->failed += !run->outcome.done;
         }
-    return 0;
 }
 
-int plm_judge(const struct plm_bench *bench, const struct plm_judge_options *options, struct plm_evaluation *e)
+void plm_judge(const struct plm_bench *bench, const struct plm_judge_options *options, struct plm_evaluation *e)
 {
-    int status;
     *e = (struct plm_evaluation){.bench = bench, .options = *options};
-    status = add_rows(e);
-    if (status == 0)
-        status = add_virtual(e);
-    if (status == 0)
-        status = add_methods(e);
-    if (status == 0)
-        status = add_tools(e);
-    if (status == 0)
-        status = add_families(e);
-    if (status)
-        plm_evaluation_free(e);
-    return status;
+    add_rows(e);
+    add_virtual(e);
+    add_methods(e);
+    add_tools(e);
+    add_families(e);
 }
 
 void plm_evaluation_free(struct plm_evaluation *e)

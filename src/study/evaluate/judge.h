@@ -2,8 +2,8 @@
  * Estimates against the truth: plimsoll's own, those of the methods that were asked, and those of the published tools in the truth
  * file, by the same rules, per family and in all.
  *
- * plm_judge() needs a bench whose runs are known and keeps nothing of it but pointers; plm_evaluation_free() ends it. Fails
- * with PLM_ENOMEM only.
+ * plm_judge() needs a bench whose runs are known and keeps nothing of it but pointers; plm_evaluation_free() ends it. Nothing
+ * fails.
  */
 #ifndef PLM_EVALUATE_JUDGE_H
 #define PLM_EVALUATE_JUDGE_H
@@ -71,8 +71,8 @@ struct plm_evaluation {
     size_t families;
 };
 
-int plm_judge(const struct plm_bench *bench, const struct plm_judge_options *options,
-              struct plm_evaluation *evaluation);
+void plm_judge(const struct plm_bench *bench, const struct plm_judge_options *options,
+               struct plm_evaluation *evaluation);
 void plm_evaluation_free(struct plm_evaluation *evaluation);
 
 const struct plm_truth_row *plm_evaluation_row(const struct plm_evaluation *evaluation, size_t row);
@@ -96,10 +96,10 @@ struct plm_score plm_score_tool(const struct plm_evaluation *evaluation, size_t 
 bool plm_same_kind(int answer_kind, enum plm_truth_kind kind);
 
 /* factors.c: what the error of an estimator depends on, in a family. Without observations if there is nothing to analyse. */
-int plm_evaluation_anova(const struct plm_evaluation *evaluation, const struct plm_family *family, size_t estimator,
-                         struct plm_anova *anova);
+void plm_evaluation_anova(const struct plm_evaluation *evaluation, const struct plm_family *family, size_t estimator,
+                          struct plm_anova *anova);
 
-/* Ways to show an evaluation: 0, or PLM_EIO, PLM_ENOMEM or PLM_ENOTFOUND with a sentence. */
+/* Ways to show an evaluation: 0, or PLM_EIO or PLM_ENOTFOUND with a sentence. */
 struct plm_page;
 /* text_tables.c: the published figures beside those of the same tools here; what errors depend on. */
 void plm_evaluation_published(const struct plm_page *page, const struct plm_evaluation *evaluation);

@@ -20,48 +20,38 @@ struct reading {
 
 static struct plm_levels_family *family(struct plm_levels *levels, const char *name)
 {
-    struct plm_levels_family *grown;
+    struct plm_levels_family *new;
     for (size_t i = 0; i < levels->families; i++)
         if (!strncasecmp(levels->family[i].name, name, sizeof levels->family[i].name - 1))
             return &levels->family[i];
-    grown = plm_grow(levels->family, levels->families, &levels->room, sizeof *grown);
-    if (!grown)
-        return NULL;
-    levels->family = grown;
-    grown = &levels->family[levels->families++];
-    *grown = (struct plm_levels_family){0};
-    snprintf(grown->name, sizeof grown->name, "%s", name);
-    return grown;
+    levels->family = plm_grow(levels->family, levels->families, &levels->room, sizeof *levels->family);
+    new = &levels->family[levels->families++];
+    *new = (struct plm_levels_family){0};
+    snprintf(new->name, sizeof new->name, "%s", name);
+    return new;
 }
 
-/* Each once, with how often it came. */
-static int add(struct plm_level_list *list, const char *text)
+/* Each once, with how often it came. PLM_EFORMAT: there are too many. */
+static int level_add(struct plm_level_list *list, const char *text)
 {
-    char **grown;
-    size_t *times, room = list->room;
+    size_t room = list->room;
     for (size_t i = 0; i < list->count; i++)
         if (!strcmp(list->text[i], text)) {
             list->times[i]++;
             return 0;
         }
-    times = list->count < LEVELS_MOST ? plm_grow(list->times, list->count, &room, sizeof *times) : NULL;
-    if (!times)
-        return PLM_ENOMEM;
-    list->times = times;
-    grown = plm_grow(list->text, list->count, &list->room, sizeof *grown);
-    if (!grown)
-        return PLM_ENOMEM;
-    list->text = grown;
-    list->text[list->count] = strdup(text);
-    if (!list->text[list->count])
-        return PLM_ENOMEM;
+    if (list->count >= LEVELS_MOST)
+        return PLM_EFORMAT;
+    list->times = plm_grow(list->times, list->count, &room, sizeof *list->times);
+    list->text = plm_grow(list->text, list->count, &list->room, sizeof *list->text);
+    list->text[list->count] = plm_strdup(text);
     list->times[list->count++] = 1;
     return 0;
 }
 
 /* ---- from a truth file ---- */
 
-static void swap(struct plm_level_list *list, size_t a, size_t b)
+static void list_swap(struct plm_level_list *list, size_t a, size_t b)
 {
     char *text = list->text[a];
     size_t times = list->times[a];
@@ -72,7 +62,7 @@ static void swap(struct plm_level_list *list, size_t a, size_t b)
 }
 
 /* Stable, for lists of a few dozen. */
-static void sort(struct plm_level_list *list, bool by_number)
+static void list_sort(struct plm_level_list *list, bool by_number)
 {
     for (size_t i = 1; i < list->count; i++)
         for (size_t k = i; k > 0; k--) {
@@ -80,7 +70,7 @@ static void sort(struct plm_level_list *list, bool by_number)
                                     : list->times[k] > list->times[k - 1];
             if (!before)
                 break;
-            swap(list, k, k - 1);
+            list_swap(list, k, k - 1);
         }
 }
 
@@ -89,13 +79,13 @@ static int add_row(struct plm_levels *levels, const struct plm_truth_row *row)
     struct plm_levels_family *f = family(levels, row->family);
     char batch[24], mode[12] = "";
     const char *text[PLM_LEVEL_LISTS] = {row->model, row->optimizer, batch, row->gpu, mode};
-    int status = f ? 0 : PLM_ENOMEM;
+    int status = 0;
     snprintf(batch, sizeof batch, "%llu", (unsigned long long)row->batch);
     if (row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
         snprintf(mode, sizeof mode, "%d", row->zero_grad);
     for (int i = 0; i < PLM_LEVEL_LISTS && status == 0; i++)
         if (i != PLM_LEVEL_GPU || *text[i])
-            status = add(&f->list[i], text[i]);
+            status = level_add(&f->list[i], text[i]);
     return status;
 }
 
@@ -106,9 +96,9 @@ int plm_levels_of_truth(const struct plm_truth *truth, struct plm_levels *levels
     for (size_t i = 0; i < truth->rows && status == 0; i++)
         status = add_row(levels, &truth->row[i]);
     for (size_t i = 0; i < levels->families; i++) {
-        sort(&levels->family[i].list[PLM_LEVEL_BATCH], true);
-        sort(&levels->family[i].list[PLM_LEVEL_GPU], false);
-        sort(&levels->family[i].list[PLM_LEVEL_ZERO_GRAD], false);
+        list_sort(&levels->family[i].list[PLM_LEVEL_BATCH], true);
+        list_sort(&levels->family[i].list[PLM_LEVEL_GPU], false);
+        list_sort(&levels->family[i].list[PLM_LEVEL_ZERO_GRAD], false);
     }
     if (status)
         plm_levels_free(levels);
@@ -141,7 +131,7 @@ static int add_batches(struct plm_level_list *list, const char *text)
         return PLM_EINVAL;
     for (unsigned long batch = first; batch <= last && status == 0; batch += step) {
         snprintf(number, sizeof number, "%lu", batch);
-        status = add(list, number);
+        status = level_add(list, number);
     }
     return status;
 }
@@ -152,7 +142,7 @@ static int add_item(struct plm_level_list *list, int kind, const char *text)
         return add_batches(list, text);
     if (kind == PLM_LEVEL_ZERO_GRAD && (text[0] < '0' || text[0] > '2' || text[1]))
         return PLM_EINVAL;
-    return add(list, text);
+    return level_add(list, text);
 }
 
 static int add_list(struct plm_level_list *list, int kind, const struct plm_ini_pair *pair, struct plm_error *error)
@@ -180,7 +170,7 @@ static int add_list(struct plm_level_list *list, int kind, const struct plm_ini_
             break;
         from = next;
     }
-    return status ? plm_fail(error, PLM_ENOMEM, "%.200s:%d: the list is too long", pair->path, pair->line) : 0;
+    return status ? plm_fail(error, PLM_EFORMAT, "%.200s:%d: the list is too long", pair->path, pair->line) : 0;
 }
 
 static int take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
@@ -197,8 +187,6 @@ static int take(const struct plm_ini_pair *pair, void *context, struct plm_error
                         "%.200s:%d: under [family] there are models, optimizers, batches, gpus and zero_grad",
                         pair->path, pair->line);
     f = family(r->levels, pair->section);
-    if (!f)
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.200s", pair->path);
     return add_list(&f->list[kind], kind, pair, error);
 }
 

@@ -43,8 +43,7 @@ struct plm_levels {
     size_t families, room;
 };
 
-/* Cards and positions with the most frequent first, batch sizes ascending, others as they come. 0, or PLM_ENOMEM, also for more than 4,096
-   levels. */
+/* Cards and positions with the most frequent first, batch sizes ascending, others as they come. 0, or PLM_EFORMAT for more than 4,096 levels. */
 int plm_levels_of_truth(const struct plm_truth *truth, struct plm_levels *levels);
 /* `only`: keys of other kinds are refused; else, as in workloads.ini, passed over. */
 int plm_levels_read(const char *path, bool only, struct plm_levels *levels, struct plm_error *error);

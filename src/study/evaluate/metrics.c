@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 const double plm_quantile_of[PLM_QUANTILES] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
@@ -71,7 +72,7 @@ static void add_verdicts(const struct plm_score *score, size_t count, struct plm
 }
 
 /* Of the signed errors, in `list`, and then of their sizes. */
-static int add_errors(double *list, size_t n, uint64_t seed, struct plm_metrics *m)
+static void add_errors(double *list, size_t n, uint64_t seed, struct plm_metrics *m)
 {
     double sum = 0;
     qsort(list, n, sizeof *list, ascending);
@@ -81,12 +82,12 @@ static int add_errors(double *list, size_t n, uint64_t seed, struct plm_metrics 
         sum += list[i] = fabs(list[i]);
     qsort(list, n, sizeof *list, ascending);
     if (!n)
-        return 0;
+        return;
     m->median = plm_quantile(list, n, 0.5);
     m->mean = sum / (double)n;
     m->p95 = plm_quantile(list, n, 0.95);
     m->worst = list[n - 1];
-    return plm_bootstrap_median(list, n, seed, &m->interval);
+    plm_bootstrap_median(list, n, seed, &m->interval);
 }
 
 /* The median without the runs that the method was not made for. */
@@ -101,13 +102,10 @@ static void add_inside(const struct plm_score *score, size_t count, double *list
     m->inside = plm_quantile(list, n, 0.5);
 }
 
-int plm_metrics_make(const struct plm_score *score, size_t count, uint64_t seed, struct plm_metrics *m)
+void plm_metrics_make(const struct plm_score *score, size_t count, uint64_t seed, struct plm_metrics *m)
 {
-    double *list = calloc(count ? count : 1, sizeof *list), width = 0;
+    double *list = plm_calloc(count, sizeof *list), width = 0;
     size_t n = 0, under = 0;
-    int status;
-    if (!list)
-        return PLM_ENOMEM;
     *m = (struct plm_metrics){.runs = count};
     add_verdicts(score, count, m);
     for (size_t i = 0; i < count; i++) {
@@ -118,12 +116,11 @@ int plm_metrics_make(const struct plm_score *score, size_t count, uint64_t seed,
         width += score[i].width;
     }
     m->compared = n;
-    status = add_errors(list, n, seed, m);
+    add_errors(list, n, seed, m);
     if (n) {
         m->under = (double)under / (double)n;
         m->width = width / (double)n;
     }
     add_inside(score, count, list, m);
     free(list);
-    return status;
 }

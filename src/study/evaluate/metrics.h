@@ -61,8 +61,8 @@ bool plm_score_fails(const struct plm_score *score, enum plm_cap cap);
 /* Fills in `conserved`, the terms of MCP for a run. total: of the card. */
 void plm_score_conserve(struct plm_score *score, double total);
 
-/* Figures without runs behind them are 0. The seed is that of the resamples. 0, or PLM_ENOMEM. */
-int plm_metrics_make(const struct plm_score *score, size_t count, uint64_t seed, struct plm_metrics *metrics);
+/* Figures without runs behind them are 0. The seed is that of the resamples. */
+void plm_metrics_make(const struct plm_score *score, size_t count, uint64_t seed, struct plm_metrics *metrics);
 
 /* `value` ascending; 0 of none. */
 double plm_quantile(const double *value, size_t count, double share);

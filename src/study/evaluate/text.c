@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "study/evaluate/judge.h"
 #include "base/draw.h"
+#include "base/memory.h"
 
 enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
 #define GIB (1024.0 * 1024 * 1024)
@@ -123,14 +124,12 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static int worst(const struct plm_page *p, const struct plm_evaluation *e)
+static void worst(const struct plm_page *p, const struct plm_evaluation *e)
 {
     const struct plm_estimator *by = &e->estimator[0];
-    struct miss *list = calloc(e->rows ? e->rows : 1, sizeof *list);
+    struct miss *list = plm_calloc(e->rows, sizeof *list);
     char a[32], b[32];
     size_t n = 0;
-    if (!list)
-        return PLM_ENOMEM;
     for (size_t i = 0; i < e->rows; i++)
         if (by->score[i].compared)
             list[n++] = (struct miss){i, by->score[i].error};
@@ -148,7 +147,6 @@ static int worst(const struct plm_page *p, const struct plm_evaluation *e)
                 plm_page_amount(p, b, sizeof b, (uint64_t)by->score[list[i].row].estimate), 100 * list[i].error);
     }
     free(list);
-    return 0;
 }
 
 static void failures(const struct plm_page *p, const struct plm_evaluation *e)
@@ -262,8 +260,7 @@ int plm_evaluation_text(const struct plm_page *p, const struct plm_evaluation *e
         table(p, e, &e->family[i]);
     plm_evaluation_published(p, e);
     plm_evaluation_factors(p, e);
-    if (worst(p, e))
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the table");
+    worst(p, e);
     failures(p, e);
     silences(p, e);
     explain(p, e);

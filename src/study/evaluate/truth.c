@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct columns {
     int run, family, model, optimizer, gpu, batch, total, zero_grad, ground, oom, disturbed;
@@ -230,12 +231,8 @@ int plm_truth_read(const char *path, enum plm_truth_need need, struct plm_truth 
     status = find_columns(truth, need, &c, error);
     if (status == 0 && !truth->table.rows)
         status = plm_fail(error, PLM_EFORMAT, "%.300s has a head line and no rows", path);
-    if (status == 0) {
-        truth->row = calloc(truth->table.rows + 1, sizeof *truth->row);
-        if (!truth->row)
-            status = plm_fail(error, PLM_ENOMEM, "there is not enough memory for %.300s", path);
-    }
-    for (; status == 0 && truth->row && p.row < truth->table.rows; p.row++, truth->rows++)
+    truth->row = plm_calloc(truth->table.rows, sizeof *truth->row);
+    for (; status == 0 && p.row < truth->table.rows; p.row++, truth->rows++)
         status = read_row(&p, &c, need, truth->tools, &truth->row[p.row]);
     if (status)
         plm_truth_free(truth);
