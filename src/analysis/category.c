@@ -32,7 +32,7 @@ static bool copies(const char *operator)
     return !strcmp(operator, "aten::_to_copy") || !strcmp(operator, "aten::copy_");
 }
 
-enum plm_rule plm_category_rule(const struct plm_context *c)
+enum plm_rule plm_category_rule(const struct plm_site *c)
 {
     if (communicates(c->outer) || communicates(c->inner))
         return PLM_RULE_COMMUNICATION;

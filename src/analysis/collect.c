@@ -18,7 +18,7 @@ int plm_collect_begin(struct plm_collect *c, struct plm_record *record)
     plm_names_add(&c->names, "");
     for (size_t i = 0; i < c->threads; i++)
         c->thread[i] = (struct plm_thread){.process = UINT32_MAX, .lane = UINT32_MAX};
-    c->context[0] = (struct plm_context){"", "", "", PLM_PHASE_OTHER};
+    c->context[0] = (struct plm_site){"", "", "", PLM_PHASE_OTHER};
     c->rule[0] = PLM_RULE_OTHER;
     c->contexts = 1;
     return 0;

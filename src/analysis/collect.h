@@ -70,7 +70,7 @@ struct plm_collect {
     struct plm_map context_of;  /* process and id to context */
     struct plm_map context_key; /* what a context says to context */
     struct plm_map joined;      /* two owners to what they have in common */
-    struct plm_context *context;
+    struct plm_site *context;
     uint8_t *rule; /* enum plm_rule of each context */
     size_t contexts, context_room, rule_room;
     struct plm_process *process;
@@ -99,7 +99,7 @@ int plm_collect_context_of(struct plm_collect *collect, struct plm_process *proc
 int plm_collect_tag(struct plm_collect *collect, const struct plm_record_event *event);
 
 /* category.c */
-enum plm_rule plm_category_rule(const struct plm_context *context);
+enum plm_rule plm_category_rule(const struct plm_site *context);
 /* The category of an untagged block that is freed now, or that is left at the end. */
 uint8_t plm_category_decide(enum plm_rule rule, const struct plm_life *life, const struct plm_process *process,
                             const struct plm_thread *thread, bool freed);

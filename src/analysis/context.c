@@ -30,7 +30,7 @@ static int add(struct plm_collect *c, struct names names, enum plm_phase phase, 
     bool small = names.module < most && names.outer < most && names.inner < most;
     uint64_t key = (uint64_t)names.module << 43 | (uint64_t)names.outer << 23 | names.inner << 3 | phase;
     uint64_t known = small ? plm_map_get(&c->context_key, key) : PLM_MAP_NONE;
-    struct plm_context *context;
+    struct plm_site *context;
     uint8_t *rule;
     if (known != PLM_MAP_NONE) {
         *out = (uint32_t)known;
@@ -45,7 +45,7 @@ static int add(struct plm_collect *c, struct names names, enum plm_phase phase, 
         return PLM_ENOMEM;
     c->rule = rule;
     context += c->contexts;
-    *context = (struct plm_context){c->names.text[names.module], c->names.text[names.outer], c->names.text[names.inner],
+    *context = (struct plm_site){c->names.text[names.module], c->names.text[names.outer], c->names.text[names.inner],
                                     phase};
     rule[c->contexts] = (uint8_t)plm_category_rule(context);
     *out = (uint32_t)c->contexts++;

@@ -32,7 +32,7 @@ const char *plm_block_module(const struct plm_job *job, const struct plm_block *
     return buffer;
 }
 
-static void stack(const struct plm_context *c, char *buffer, size_t size)
+static void stack(const struct plm_site *c, char *buffer, size_t size)
 {
     const char *const part[] = {plm_phase_name(c->phase), c->module, c->outer,
                                 strcmp(c->inner, c->outer) ? c->inner : ""};
@@ -44,7 +44,7 @@ static void stack(const struct plm_context *c, char *buffer, size_t size)
 
 static void name_of(const struct plm_job *job, const struct plm_block *b, enum plm_key key, char *buffer, size_t size)
 {
-    const struct plm_context *c = &job->context[b->context];
+    const struct plm_site *c = &job->context[b->context];
     switch (key) {
     case PLM_BY_MODULE: plm_block_module(job, b, buffer, size); break;
     case PLM_BY_OP: snprintf(buffer, size, "%s", *c->outer ? c->outer : c->inner); break;

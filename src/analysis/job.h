@@ -21,7 +21,7 @@ struct plm_conv_marks;
 struct plm_error;
 
 /* Where in the program something happened. Unknown strings are "". */
-struct plm_context {
+struct plm_site {
     const char *module;        /* "layer1.0.conv2"; "(CrossEntropyLoss)" for one outside the model */
     const char *outer, *inner; /* operators: "aten::linear", "aten::_to_copy"; in backward outer is the node */
     enum plm_phase phase;
@@ -84,7 +84,7 @@ struct plm_job {
     struct plm_summary summary;
     struct plm_lane *lane;       /* as summary.device: by rank, then device */
     size_t lanes;
-    struct plm_context *context;
+    struct plm_site *context;
     size_t contexts;
     const char **owner;          /* all names of the record, [0] is "" */
     size_t owners;

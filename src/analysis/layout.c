@@ -325,7 +325,7 @@ static int by_moment(const void *a, const void *b)
     return x->free != y->free ? y->free - x->free : (x->segment > y->segment) - (x->segment < y->segment);
 }
 
-static void prepare(struct work *w)
+static void work_begin(struct work *w)
 {
     const struct plm_lane *lane = w->lane;
     bool mapped = false;
@@ -399,7 +399,7 @@ void plm_layout_make(const struct plm_lane *lane, uint32_t moment, struct plm_la
 {
     struct work w = {.lane = lane, .layout = layout, .page = PAGE};
     memset(layout, 0, sizeof *layout);
-    prepare(&w);
+    work_begin(&w);
     follow(&w, moment);
     sift(&w);
     free(w.operation);

@@ -18,7 +18,7 @@ static const struct {
                   {"nccl", "stack-nccl", "NCCL"}};
 
 /* Records have cuDNN's and NCCL's version as one number: 90100 is 9.1.0, 22105 is 2.21.5. */
-static void plain(char out[32], const char *version)
+static void version_plain(char out[32], const char *version)
 {
     char *end;
     long number = strtol(version, &end, 10);
@@ -28,7 +28,7 @@ static void plain(char out[32], const char *version)
         snprintf(out, 32, "%.*s", (int)strcspn(version, "+"), version); /* without "+cu124" */
 }
 
-static bool compare(const char *const stack[PARTS], const struct plm_summary *job, char why[PLM_STACK_WHY])
+static bool versions_compare(const char *const stack[PARTS], const struct plm_summary *job, char why[PLM_STACK_WHY])
 {
     size_t used = 0;
     why[0] = '\0';
@@ -38,8 +38,8 @@ static bool compare(const char *const stack[PARTS], const struct plm_summary *jo
         int n;
         if (!stack[i] || !stack[i][0] || !mine || !mine[0])
             continue;
-        plain(a, stack[i]);
-        plain(b, mine);
+        version_plain(a, stack[i]);
+        version_plain(b, mine);
         if (!strcmp(a, b) || used >= PLM_STACK_WHY)
             continue;
         n = snprintf(why + used, PLM_STACK_WHY - used, "%s%s %s instead of %s", used ? ", " : "", parts[i].name, a, b);
@@ -51,7 +51,7 @@ static bool compare(const char *const stack[PARTS], const struct plm_summary *jo
 bool plm_stack_differs(const struct plm_stack_file *s, const struct plm_summary *job, char why[PLM_STACK_WHY])
 {
     const char *const versions[PARTS] = {s->torch, s->cuda, s->cudnn, s->nccl};
-    return compare(versions, job, why);
+    return versions_compare(versions, job, why);
 }
 
 bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY])
@@ -60,7 +60,7 @@ bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY
     size_t used;
     for (int i = 0; i < PARTS; i++)
         versions[i] = plm_summary_config(job, parts[i].stack_key);
-    compare(versions, job, why);
+    versions_compare(versions, job, why);
     if (!card || strcmp(card, "other") != 0)
         return why[0] != '\0';
     used = strlen(why);

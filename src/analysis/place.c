@@ -74,7 +74,7 @@ static uint32_t moment_of(const struct plm_lane *lane, struct plm_at at)
     return from < to ? plm_lane_peak(lane, from, to) : from < lane->moments ? from : (uint32_t)lane->moments - 1;
 }
 
-static bool is_cast(const struct plm_context *c)
+static bool is_cast(const struct plm_site *c)
 {
     return c->phase == PLM_PHASE_FORWARD && !strcmp(c->inner, "aten::_to_copy");
 }

@@ -24,7 +24,7 @@ struct plm_place {
     bool known;                           /* blocks were seen at all */
     uint32_t moment;
     uint32_t step;                        /* from 1; 0: no step ended */
-    const struct plm_context *context;    /* of the allocation that made this moment; NULL: none, or not known */
+    const struct plm_site *context;    /* of the allocation that made this moment; NULL: none, or not known */
     uint64_t allocated, reserved;
     uint64_t category[PLM_CATEGORIES];
     uint64_t casts;                       /* activations and temporaries that are copies in another precision */

@@ -170,11 +170,11 @@ static int open_capture(const struct request *r, struct question *q)
         file = q->made.file;
         files = q->made.files;
     }
-    status = plm_capture_read(file, files, &q->captured, &error);
+    status = plm_captured_read(file, files, &q->captured, &error);
     if (status < 0)
         return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
     if (r->forest)
-        q->captured.capture.forest = &q->forest;
+        q->captured.evidence.forest = &q->forest;
     return 0;
 }
 
@@ -215,7 +215,7 @@ static int answer(const struct request *r, const struct question *q)
     struct plm_comparison comparison;
     struct plm_error error;
     int status, result;
-    plm_compare(&q->captured.capture, &options, &comparison);
+    plm_compare(&q->captured.evidence, &options, &comparison);
     result = verdict(&comparison);
     if (!comparison.answered && comparison.rows == 1 && !r->json) {
         char text[300];
@@ -245,7 +245,7 @@ int plm_cmd_estimate(int argc, char **argv)
         status = open_capture(&r, &q);
     if (status == 0)
         status = answer(&r, &q);
-    plm_capture_free(&q.captured);
+    plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
     plm_estimate_forget(&q.made);
     plm_catalogue_free(&q.catalogue);

@@ -17,10 +17,10 @@ struct plm_estimate_captures {
     char path[PLM_ESTIMATE_CAPTURES][PLM_SCRATCH + 64];
     const char *file[PLM_ESTIMATE_CAPTURES]; /* those that are there, first */
     int files;
-    char why[PLM_ESTIMATE_CAPTURES][256]; /* by part, in the order of enum plm_capture_part; "": it went well */
+    char why[PLM_ESTIMATE_CAPTURES][256]; /* by part, in the order of enum plm_evidence_part; "": it went well */
 };
 
-/* `needs`: enum plm_capture_part; `gpu` to play, NULL: the usual one. 0, or a negative PLM_E code if none of the captures came about. */
+/* `needs`: enum plm_evidence_part; `gpu` to play, NULL: the usual one. 0, or a negative PLM_E code if none of the captures came about. */
 int plm_estimate_capture(unsigned needs, const char *gpu, char **command, struct plm_estimate_captures *captures,
                          struct plm_error *error);
 void plm_estimate_forget(struct plm_estimate_captures *captures);

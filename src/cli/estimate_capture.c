@@ -14,7 +14,7 @@ enum { LEADING = 12 };
 
 /* How each part comes about. A description is in every trace, so it is made alone only where no trace is wanted. */
 static const struct way {
-    enum plm_capture_part part, instead;
+    enum plm_evidence_part part, instead;
     const char *file, *what;
     const char *word[LEADING];
 } ways[PLM_ESTIMATE_CAPTURES] = {

@@ -85,7 +85,7 @@ static void put_modules(struct snapshot *s, char *module)
 
 static void put_new_frames(struct snapshot *s, const struct plm_block *b)
 {
-    const struct plm_context *c = &s->job->context[b->context];
+    const struct plm_site *c = &s->job->context[b->context];
     const char *where = *c->module ? c->module : "operator";
     char module[NAME_MAX_BYTES];
     plm_block_module(s->job, b, module, sizeof module);

@@ -65,7 +65,7 @@ static void line_add_modules(struct line *l, const char *module)
 
 static void line_render(struct line *l, const struct plm_job *job, const struct plm_block *b)
 {
-    const struct plm_context *c = &job->context[b->context];
+    const struct plm_site *c = &job->context[b->context];
     char module[MODULE_BYTES];
     l->length = 0;
     l->text[0] = '\0';

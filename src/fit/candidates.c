@@ -56,7 +56,7 @@ static const struct {
     {PARTS(async), PARTS(nothing), false},
 };
 
-static bool add(struct plm_candidate *c, const char *first, const char *second, enum plm_torch torch)
+static bool candidate_add(struct plm_candidate *c, const char *first, const char *second, enum plm_torch torch)
 {
     *c = (struct plm_candidate){.keys = 0};
     snprintf(c->text, sizeof c->text, "%s%s%s", first, *first && *second ? "," : "", second);
@@ -76,7 +76,7 @@ size_t plm_candidates(enum plm_torch torch, bool shares, struct plm_candidate *c
         for (size_t i = 0; i < families[f].first.count; i++)
             for (size_t k = 0; k < families[f].second.count; k++)
                 if ((shares || !families[f].shares) && n < PLM_CANDIDATES)
-                    n += add(&candidates[n], families[f].first.text[i], families[f].second.text[k], torch);
+                    n += candidate_add(&candidates[n], families[f].first.text[i], families[f].second.text[k], torch);
     return n;
 }
 
@@ -86,7 +86,7 @@ size_t plm_candidates_quick(enum plm_torch torch, struct plm_candidate *candidat
                                         ""};
     size_t n = 0;
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
-        n += add(&candidates[n], quick[i], "", torch);
+        n += candidate_add(&candidates[n], quick[i], "", torch);
     return n;
 }
 

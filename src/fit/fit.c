@@ -52,7 +52,7 @@ static int read_settings(struct plm_fit *fit, struct plm_error *error)
 }
 
 /* The most that was asked for at a time, each size rounded up as every setting does. */
-static uint64_t least(const struct plm_lane *lane)
+static uint64_t lane_least(const struct plm_lane *lane)
 {
     uint64_t now = 0, most = 0;
     for (size_t i = 0; i < lane->moments; i++) {
@@ -136,7 +136,7 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
                                              .outside = (int64_t)(l.device_used - l.reserved),
                                              .outside_low = (int64_t)(l.low - l.reserved),
                                              .outside_high = (int64_t)(l.high - l.reserved)};
-        fit->lane[i].least = least(lane);
+        fit->lane[i].least = lane_least(lane);
         if (fit->lane[i].least > fit->least)
             fit->least = fit->lane[i].least;
     }
@@ -156,13 +156,13 @@ void plm_fit_close(struct plm_fit *fit)
 
 /* ---- questions ---- */
 
-static uint64_t plus(uint64_t bytes, int64_t more)
+static uint64_t bytes_plus(uint64_t bytes, int64_t more)
 {
     return more < 0 && (uint64_t)-more > bytes ? 0 : bytes + (uint64_t)more;
 }
 
 /* What is left of a card for PyTorch. */
-static uint64_t minus(uint64_t usable, int64_t outside)
+static uint64_t bytes_minus(uint64_t usable, int64_t outside)
 {
     return outside > 0 && (uint64_t)outside > usable ? 0 : usable - (uint64_t)outside;
 }
@@ -194,12 +194,12 @@ int plm_fit_need(const struct plm_fit *fit, const struct plm_allocator_settings 
         int status = plentiful(fit, l, settings, &reserved, &calls, error);
         if (status)
             return status;
-        if (i && plus(reserved, l->outside) <= need->need)
+        if (i && bytes_plus(reserved, l->outside) <= need->need)
             continue;
         *need = (struct plm_need){.reserved = reserved,
-                                  .need = plus(reserved, l->outside),
-                                  .low = plus(reserved, l->outside_low),
-                                  .high = plus(reserved, l->outside_high),
+                                  .need = bytes_plus(reserved, l->outside),
+                                  .low = bytes_plus(reserved, l->outside_low),
+                                  .high = bytes_plus(reserved, l->outside_high),
                                   .calls = calls};
     }
     return 0;
@@ -222,7 +222,7 @@ static int lane_minimum(const struct plm_fit *fit, const struct plm_fit_lane *la
         status = attempt(fit, lane, settings, NULL, middle * PLM_DRIVER_PAGE, &r, error);
         *(r.completed ? &completes : &fails) = middle;
     }
-    *minimum = plus(completes * PLM_DRIVER_PAGE, lane->outside);
+    *minimum = bytes_plus(completes * PLM_DRIVER_PAGE, lane->outside);
     return status;
 }
 
@@ -259,9 +259,9 @@ struct plm_need plm_fit_need_on(const struct plm_fit *fit, const struct plm_need
 {
     const struct shift shift = shift_of(fit, card);
     struct plm_need there = *need;
-    there.need = plus(need->need, shift.bytes);
-    there.low = plus(need->low, shift.low);
-    there.high = plus(need->high, shift.high);
+    there.need = bytes_plus(need->need, shift.bytes);
+    there.low = bytes_plus(need->low, shift.low);
+    there.high = bytes_plus(need->high, shift.high);
     return there;
 }
 
@@ -271,7 +271,7 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                     struct plm_fit_answer *answer, struct plm_error *error)
 {
     const struct shift shift = shift_of(fit, card);
-    uint64_t best = minus(usable, lane->outside_low + shift.low);
+    uint64_t best = bytes_minus(usable, lane->outside_low + shift.low);
     struct plm_replay r;
     int status;
 
@@ -279,7 +279,7 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
         answer->verdict = PLM_NO_FIT;
         return 0;
     }
-    status = attempt(fit, lane, settings, card, minus(usable, lane->outside + shift.bytes), &r, error);
+    status = attempt(fit, lane, settings, card, bytes_minus(usable, lane->outside + shift.bytes), &r, error);
     if (status)
         return status;
     if (r.completed) {

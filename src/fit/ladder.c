@@ -11,14 +11,14 @@
 
 #define MOST (1ull << 44) /* no card has more: sums cannot overflow */
 
-static uint64_t bounded(uint64_t bytes)
+static uint64_t bytes_bounded(uint64_t bytes)
 {
     return bytes < MOST ? bytes : MOST;
 }
 
-static void measured(struct plm_line *line, const struct plm_context_said *said)
+static void line_measured(struct plm_line *line, const struct plm_context_said *said)
 {
-    uint64_t bytes = bounded(said->bytes), low = bounded(said->low), high = bounded(said->high);
+    uint64_t bytes = bytes_bounded(said->bytes), low = bytes_bounded(said->low), high = bytes_bounded(said->high);
     *line = (struct plm_line){.name = "context",
                               .group = "context",
                               .bytes = bytes,
@@ -40,7 +40,7 @@ struct plm_context_memory plm_context_memory(const struct plm_summary *s, const 
     }
     c.lines = plm_overhead_lines(&overhead, c.line);
     if (s->context.known) {
-        measured(&c.line[kept++], &s->context);
+        line_measured(&c.line[kept++], &s->context);
         for (int i = 1; i < c.lines; i++) /* the first is a usual one */
             if (!c.line[i].usual)
                 c.line[kept++] = c.line[i];
@@ -87,7 +87,7 @@ static void add_reserved(struct plm_ladder *l, const struct plm_job *job, const 
 }
 
 /* What the memory of a library is for. */
-static const char *purpose(const char *library)
+static const char *library_purpose(const char *library)
 {
     static const struct {
         const char *library, *purpose;
@@ -112,7 +112,7 @@ static void add_libraries(struct plm_ladder *l, const struct plm_device_summary 
         if (!bytes && !t->high)
             continue;
         room -= bytes;
-        line = line_add(l, "libraries", t->name, bytes, PLM_LINE_MODELLED, purpose(t->name));
+        line = line_add(l, "libraries", t->name, bytes, PLM_LINE_MODELLED, library_purpose(t->name));
         if (t->high) {
             line->low = t->low < bytes ? t->low : bytes;
             line->high = t->high > bytes ? t->high : bytes;
@@ -120,7 +120,7 @@ static void add_libraries(struct plm_ladder *l, const struct plm_device_summary 
     }
 }
 
-static uint64_t at_peak(const struct plm_device_summary *d)
+static uint64_t taken_at_peak(const struct plm_device_summary *d)
 {
     uint64_t sum = 0;
     for (int i = 0; i < d->takers; i++)
@@ -135,7 +135,7 @@ struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane
 {
     const struct plm_device_summary *d = lane->summary;
     const struct plm_context_memory context = plm_context_memory(&job->summary, d, card);
-    uint64_t inside = d->reserved_peak + d->libraries_peak, taken = at_peak(d), left = d->used_peak - taken;
+    uint64_t inside = d->reserved_peak + d->libraries_peak, taken = taken_at_peak(d), left = d->used_peak - taken;
     uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
     struct plm_ladder l = {.allocated = d->allocated_peak,
                            .reserved = d->reserved_peak,

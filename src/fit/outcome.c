@@ -25,7 +25,7 @@ static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
     return least;
 }
 
-static void fill(const struct plm_job *job, struct plm_outcome *o)
+static void outcome_fill(const struct plm_job *job, struct plm_outcome *o)
 {
     const struct plm_lane *lane = plm_job_largest(job);
     const struct plm_ladder ladder = plm_ladder(job, lane);
@@ -66,7 +66,7 @@ void plm_outcome_of(const struct plm_job *job, struct plm_outcome *o)
     else if (job->summary.full)
         snprintf(o->why, sizeof o->why, "the disk was full: the record does not hold all of the run");
     else {
-        fill(job, o);
+        outcome_fill(job, o);
         o->done = true;
     }
 }

@@ -46,7 +46,7 @@ static bool has_native(const struct plm_lane *lane)
 
 /* The next segment that PyTorch took at this moment of the record; NULL if there is none. Those that went before there
    was a block are what came of an attempt that failed. */
-static const struct plm_segment *recorded(struct work *w, bool take)
+static const struct plm_segment *segment_recorded(struct work *w, bool take)
 {
     const struct plm_lane *lane = w->lane;
     const struct plm_segment *s;
@@ -77,7 +77,7 @@ static void differs(struct work *w, const char *what, uint64_t replayed, uint64_
 static uint64_t segment_place(void *context, uint64_t size)
 {
     struct work *w = context;
-    const struct plm_segment *s = w->options->recorded_addresses ? recorded(w, false) : NULL;
+    const struct plm_segment *s = w->options->recorded_addresses ? segment_recorded(w, false) : NULL;
     return s && s->kind != PLM_RECORD_VMM && s->bytes == size ? s->address : 0;
 }
 
@@ -93,7 +93,7 @@ static void segment_visit(enum plm_segment_action action, uint64_t address, uint
         w->mapped += size;
     if (action != PLM_SEGMENT_ALLOC || !(w->options->compare || w->options->recorded_addresses))
         return;
-    s = recorded(w, true);
+    s = segment_recorded(w, true);
     if (!s || s->bytes != size)
         differs(w, "a segment of", size, s ? s->bytes : 0);
 }
@@ -103,7 +103,7 @@ static void compare_rest(struct work *w)
 {
     const struct plm_segment *s;
     uint64_t bytes = 0;
-    while ((s = recorded(w, true)) != NULL)
+    while ((s = segment_recorded(w, true)) != NULL)
         bytes += s->bytes;
     if (bytes != w->mapped)
         differs(w, "segments or pages of", w->mapped, bytes);
@@ -170,7 +170,7 @@ static void find_empties(struct work *w)
             w->emptied[w->empties++] = w->emptied[i];
 }
 
-static int run(struct work *w, struct plm_error *error)
+static int replay_run(struct work *w, struct plm_error *error)
 {
     int status = 0;
     for (w->moment = 0; w->moment < w->lane->moments && status == 0; w->moment++)
@@ -208,7 +208,7 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
     if (status)
         plm_fail(error, status, "The replay cannot start: %s.", plm_allocator_error_name(status));
     else
-        status = run(&w, error);
+        status = replay_run(&w, error);
     plm_allocator_delete(w.a);
     free(w.private);
     free(w.emptied);

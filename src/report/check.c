@@ -28,7 +28,7 @@ int plm_check_what_parse(const char *text, enum plm_check_what *what)
 
 /* ---- the verdict ---- */
 
-static uint64_t need(const struct plm_job *job, const struct plm_lane *lane, const struct plm_limit *limit)
+static uint64_t lane_need(const struct plm_job *job, const struct plm_lane *lane, const struct plm_limit *limit)
 {
     struct plm_ladder l = plm_ladder(job, lane);
     if (limit->what == PLM_CHECK_USED)
@@ -37,7 +37,7 @@ static uint64_t need(const struct plm_job *job, const struct plm_lane *lane, con
 }
 
 /* The words of the command with blanks between them. */
-static void describe(const struct plm_job *job, struct plm_check *check)
+static void command_describe(const struct plm_job *job, struct plm_check *check)
 {
     const char *seconds = plm_summary_config(&job->summary, "seconds");
     size_t used = 0;
@@ -68,13 +68,13 @@ static const char *amount(char *buffer, size_t size, uint64_t value, bool bytes)
 struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, bool bytes)
 {
     const struct plm_lane *most = &job->lane[0];
-    struct plm_check check = {.bytes = need(job, most, limit)};
+    struct plm_check check = {.bytes = lane_need(job, most, limit)};
     char value[32], max[32], over[32], device[64] = "";
-    describe(job, &check);
+    command_describe(job, &check);
     for (size_t i = 1; i < job->lanes; i++)
-        if (need(job, &job->lane[i], limit) > check.bytes) {
+        if (lane_need(job, &job->lane[i], limit) > check.bytes) {
             most = &job->lane[i];
-            check.bytes = need(job, most, limit);
+            check.bytes = lane_need(job, most, limit);
         }
     if (job->lanes > 1)
         snprintf(device, sizeof device, " (rank %d, device %d)", most->summary->rank, most->summary->device);
@@ -91,7 +91,7 @@ struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit
 struct plm_check plm_check_error(const struct plm_job *job, const char *sentence)
 {
     struct plm_check check = {.outcome = PLM_CHECK_ERROR};
-    describe(job, &check);
+    command_describe(job, &check);
     snprintf(check.sentence, sizeof check.sentence, "%s", sentence);
     return check;
 }

@@ -22,7 +22,7 @@ static void named(struct plm_json *j, const char *key, const struct plm_change *
     plm_json_end_object(j);
 }
 
-static void device(struct plm_json *j, const struct plm_lane_diff *d)
+static void write_device(struct plm_json *j, const struct plm_lane_diff *d)
 {
     const struct plm_device_summary *s = d->before ? d->before->summary : d->after->summary;
     plm_json_object(j, NULL);
@@ -59,7 +59,7 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     plm_json_bool(&j, "changed", diff->changed);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < diff->lanes; i++)
-        device(&j, &diff->lane[i]);
+        write_device(&j, &diff->lane[i]);
     plm_json_end_array(&j);
     plm_json_end_object(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the difference could not be written") : 0;

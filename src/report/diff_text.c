@@ -49,7 +49,7 @@ static void percentage(const struct plm_page *p, const struct plm_change *c)
         fprintf(p->out, "  %+6.1f %%", percent);
 }
 
-static void row(const struct plm_page *p, const char *label, int columns, const struct plm_change *c)
+static void show_row(const struct plm_page *p, const char *label, int columns, const struct plm_change *c)
 {
     const enum plm_ink ink = c->after > c->before ? PLM_INK_YELLOW : c->after < c->before ? PLM_INK_GREEN : PLM_INK_DIM;
     int amount = plm_page_amount_columns(p);
@@ -80,7 +80,7 @@ static void rungs(const struct plm_page *p, const struct plm_lane_diff *d)
     heading(p, title, LABEL);
     for (int i = 0; i < PLM_RUNGS; i++)
         if (plm_change_size(&d->rung[i]) || (i != PLM_RUNG_LIBRARIES && i != PLM_RUNG_OTHER))
-            row(p, labels[i], LABEL, &d->rung[i]);
+            show_row(p, labels[i], LABEL, &d->rung[i]);
 }
 
 static void categories(const struct plm_page *p, const struct plm_lane_diff *d)
@@ -96,7 +96,7 @@ static void categories(const struct plm_page *p, const struct plm_lane_diff *d)
     heading(p, "What it is for", LABEL);
     for (size_t i = 0; i < d->categories && plm_change_size(&d->category[i]); i++) {
         const char *name = d->category[i].name;
-        row(p, strcmp(name, "free_in_segments") ? name : "free in segments", LABEL, &d->category[i]);
+        show_row(p, strcmp(name, "free_in_segments") ? name : "free in segments", LABEL, &d->category[i]);
     }
 }
 
@@ -122,17 +122,17 @@ static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
     columns = columns < most ? columns : most;
     heading(p, "Who holds it", columns);
     for (size_t i = 0; i < rows; i++)
-        row(p, module_name(&d->module[i]), columns, &d->module[i]);
+        show_row(p, module_name(&d->module[i]), columns, &d->module[i]);
     for (size_t i = rows; i < d->modules; i++) {
         rest.before += d->module[i].before;
         rest.after += d->module[i].after;
     }
     snprintf(label, sizeof label, "%zu more", d->modules - rows);
     if (rows < d->modules)
-        row(p, label, columns, &rest);
+        show_row(p, label, columns, &rest);
 }
 
-static void device(const struct plm_page *p, const struct plm_lane_diff *d, const char *const names[2])
+static void show_device(const struct plm_page *p, const struct plm_lane_diff *d, const char *const names[2])
 {
     char text[32];
     if (!d->before || !d->after) {
@@ -183,7 +183,7 @@ int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const name
         plm_page_name(&p, names[1], 0, 0);
         fputs(", at the peak of each:\n", out);
         for (size_t i = 0; i < diff->lanes; i++)
-            device(&p, &diff->lane[i], names);
+            show_device(&p, &diff->lane[i], names);
     }
     if (fflush(out) || ferror(out))
         return plm_fail(error, PLM_EIO, "the difference could not be written");

@@ -9,7 +9,8 @@
 #include "report/report.h"
 
 /* The fields that `fit` and `tune` share. */
-static void head(struct plm_json *j, const char *schema, const struct plm_fit *fit, const struct plm_report_options *o)
+static void write_head(struct plm_json *j, const char *schema, const struct plm_fit *fit,
+                       const struct plm_report_options *o)
 {
     char reasons[8][256];
     int n;
@@ -51,7 +52,7 @@ int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_repo
     struct plm_json j;
     (void)all;
     plm_json_start(&j, out);
-    head(&j, "plimsoll.fit/1", t->fit, options);
+    write_head(&j, "plimsoll.fit/1", t->fit, options);
     need_of(&j, &t->need);
     plm_json_integer(&j, "need_minimum", t->minimum);
     plm_json_array(&j, "fits");
@@ -98,7 +99,7 @@ int plm_tune_json(FILE *out, const struct plm_tune *t, const struct plm_report_o
     struct plm_json j;
     (void)all;
     plm_json_start(&j, out);
-    head(&j, "plimsoll.tune/1", t->fit, options);
+    write_head(&j, "plimsoll.tune/1", t->fit, options);
     plm_json_string(&j, "variable", plm_allocator_variable(t->fit->torch));
     if (t->card) {
         plm_json_string(&j, "gpu", t->card->id);

@@ -39,7 +39,7 @@ static void needs(const struct plm_page *p, const struct plm_fit_table *t)
 }
 
 /* The question most people have, answered for cards and for slices of cards. */
-static void answer(const struct plm_page *p, const struct plm_fit_table *t)
+static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
 {
     const struct plm_fit_row *card = smallest(t, false), *slice = smallest(t, true);
     char usable[32];
@@ -71,7 +71,7 @@ static void remark(const struct plm_page *p, const struct plm_fit_row *row)
     plm_page_name(p, row->better, 0, 0);
 }
 
-static void line(const struct plm_page *p, const struct plm_fit_row *row)
+static void show_line(const struct plm_page *p, const struct plm_fit_row *row)
 {
     int amount = plm_page_amount_columns(p);
     bool over = row->need > row->usable;
@@ -93,7 +93,7 @@ static bool is_near(const struct plm_fit_table *t, const struct plm_fit_row *row
     return row->usable >= t->minimum - t->minimum / 4 && row->usable <= t->need.high + t->need.high / 4;
 }
 
-static void rows(const struct plm_page *p, const struct plm_fit_table *t, bool all)
+static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, bool all)
 {
     int amount = plm_page_amount_columns(p);
     size_t small = 0, large = 0;
@@ -111,7 +111,7 @@ static void rows(const struct plm_page *p, const struct plm_fit_table *t, bool a
         fprintf(p->out, "  %s%zu smaller one%s: no%s\n", plm_ink(p, PLM_INK_DIM), small, small == 1 ? "" : "s",
                 plm_ink(p, PLM_INK_PLAIN));
     for (size_t i = small; i < t->rows - large; i++) {
-        line(p, &t->row[i]);
+        show_line(p, &t->row[i]);
         assumed |= t->row[i].assumed;
     }
     if (large)
@@ -128,8 +128,8 @@ int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_repo
     const struct plm_page p = plm_page_for(out, options);
     bool doubtful = false;
     needs(&p, t);
-    answer(&p, t);
-    rows(&p, t, all || t->rows <= PLM_REPORT_CARDS);
+    show_answer(&p, t);
+    show_rows(&p, t, all || t->rows <= PLM_REPORT_CARDS);
     if (t->fit->doubt[0]) {
         fputc('\n', out);
         plm_page_sentences(&p, "Note: ", t->fit->doubt);

@@ -31,7 +31,7 @@ static size_t step_of(const struct plm_lane *lane, uint32_t moment)
     return step;
 }
 
-static struct stretches plan(const struct plm_lane *lane, size_t points)
+static struct stretches stretches_plan(const struct plm_lane *lane, size_t points)
 {
     struct stretches s = {0, 0, 1, 1};
     uint32_t all = (uint32_t)lane->moments;
@@ -96,7 +96,7 @@ static void see(struct sweep *w, uint32_t moment, uint64_t bytes, uint64_t befor
     }
 }
 
-static void sweep(const struct plm_lane *lane, const struct stretches *s, struct plm_html_moments *o)
+static void moments_sweep(const struct plm_lane *lane, const struct stretches *s, struct plm_html_moments *o)
 {
     struct sweep w = {.lane = lane, .out = o, .s = *s};
     uint64_t bytes = 0;
@@ -134,7 +134,7 @@ struct picks {
     uint32_t all;
 };
 
-static void pick(struct picks *p, uint32_t moment)
+static void moment_pick(struct picks *p, uint32_t moment)
 {
     if (p->count >= p->most || moment >= p->all)
         return;
@@ -148,7 +148,7 @@ static void pick_evenly(struct picks *p, const uint32_t *moment, size_t count, s
 {
     size_t wanted = count < most ? count : most;
     for (size_t i = 0; i < wanted; i++)
-        pick(p, moment[wanted == 1 ? 0 : i * (count - 1) / (wanted - 1)]);
+        moment_pick(p, moment[wanted == 1 ? 0 : i * (count - 1) / (wanted - 1)]);
 }
 
 /* The end of each phase of a step. */
@@ -160,7 +160,7 @@ static void pick_phases(struct picks *p, const struct plm_lane *lane, size_t ste
         uint32_t at = lane->phase[i].at;
         if (at <= from || at > to || (i && lane->phase[i - 1].at == at))
             continue;
-        pick(p, at - 1);
+        moment_pick(p, at - 1);
         most--;
     }
 }
@@ -181,8 +181,8 @@ static void choose_snapshots(const struct plm_lane *lane, size_t lanes, struct p
     o->mapped = plm_calloc(most, sizeof *o->mapped);
     if (!lane->moments)
         return;
-    pick(&p, lane->peak_at);
-    pick(&p, (uint32_t)lane->moments - 1);
+    moment_pick(&p, lane->peak_at);
+    moment_pick(&p, (uint32_t)lane->moments - 1);
     pick_evenly(&p, o->step_peak, o->steps, most / 3);
     pick_phases(&p, lane, step_of(lane, lane->peak_at), most / 6);
     pick_phases(&p, lane, 1, most / 6);
@@ -225,7 +225,7 @@ static uint64_t unit_of(const struct plm_lane *lane)
 void plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_moments *o)
 {
     size_t points = at_most(2 * PLM_HTML_POINTS, lanes, 1000, PLM_HTML_POINTS);
-    struct stretches s = plan(lane, points);
+    struct stretches s = stretches_plan(lane, points);
     size_t steps = lane->steps < (size_t)lane->summary->steps ? lane->steps : (size_t)lane->summary->steps;
     memset(o, 0, sizeof *o);
     o->unit = unit_of(lane);
@@ -236,7 +236,7 @@ void plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_
     o->step_peak = plm_calloc(o->steps, sizeof *o->step_peak);
     o->step_allocated = plm_calloc(o->steps, sizeof *o->step_allocated);
     o->step_reserved = plm_calloc(o->steps, sizeof *o->step_reserved);
-    sweep(lane, &s, o);
+    moments_sweep(lane, &s, o);
     step_figures(lane, o);
     choose_snapshots(lane, lanes, o);
     merge_points(o);

@@ -38,7 +38,7 @@ static void name_modules(const struct plm_job *job, struct plm_html_names *n)
 static void name_ops(const struct plm_job *job, struct plm_html_names *n)
 {
     for (size_t i = 0; i < job->contexts; i++) {
-        const struct plm_context *c = &job->context[i];
+        const struct plm_site *c = &job->context[i];
         n->op_of_context[i] = 0;
         if (n->ops.count < PLM_HTML_OPS)
             n->op_of_context[i] = plm_names_add(&n->ops, *c->outer ? c->outer : c->inner);

@@ -11,7 +11,7 @@
 #include "fit/fits.h"
 #include "report/report.h"
 
-static void command(struct plm_json *j, const struct plm_summary *s)
+static void write_command(struct plm_json *j, const struct plm_summary *s)
 {
     const char *exit_code = plm_summary_config(s, "exit"), *seconds = plm_summary_config(s, "seconds");
     time_t seconds_utc = (time_t)(s->created_ns / 1000000000u);
@@ -46,7 +46,7 @@ static void command(struct plm_json *j, const struct plm_summary *s)
     plm_json_end_object(j);
 }
 
-static void range(struct plm_json *j, const struct plm_job *job, const struct plm_ladder *l)
+static void write_range(struct plm_json *j, const struct plm_job *job, const struct plm_ladder *l)
 {
     char reasons[8][256];
     int n;
@@ -62,7 +62,7 @@ static void range(struct plm_json *j, const struct plm_job *job, const struct pl
     plm_json_end_object(j);
 }
 
-static void counts(struct plm_json *j, const char *key, const char *name_key, const struct plm_counts *c)
+static void write_counts(struct plm_json *j, const char *key, const char *name_key, const struct plm_counts *c)
 {
     plm_json_array(j, key);
     for (int i = 0; i < c->count; i++) {
@@ -78,14 +78,14 @@ static void counts(struct plm_json *j, const char *key, const char *name_key, co
 }
 
 /* Categories without bytes are left out where they are many. */
-static void categories(struct plm_json *j, const uint64_t bytes[PLM_CATEGORIES], bool all)
+static void write_categories(struct plm_json *j, const uint64_t bytes[PLM_CATEGORIES], bool all)
 {
     for (int i = 0; i < PLM_CATEGORIES; i++)
         if (all || bytes[i])
             plm_json_integer(j, plm_category_name((enum plm_category)i), bytes[i]);
 }
 
-static void place(struct plm_json *j, const struct plm_job *job, const struct plm_place *p)
+static void write_place(struct plm_json *j, const struct plm_job *job, const struct plm_place *p)
 {
     if (p->step)
         plm_json_integer(j, "step", p->step);
@@ -103,37 +103,37 @@ static void place(struct plm_json *j, const struct plm_job *job, const struct pl
     if (!job->attributed)
         return;
     plm_json_object(j, "categories");
-    categories(j, p->category, true);
+    write_categories(j, p->category, true);
     plm_json_integer(j, "free_in_segments", plm_place_free(p));
     plm_json_end_object(j);
     plm_json_integer(j, "cast_copies", p->casts);
     plm_json_integer(j, "graph_pools", p->captured);
 }
 
-static void holder(struct plm_json *j, const struct plm_holder *h)
+static void write_holder(struct plm_json *j, const struct plm_holder *h)
 {
     plm_json_object(j, NULL);
     plm_json_string(j, "name", h->name);
     plm_json_integer(j, "bytes", h->bytes);
     plm_json_integer(j, "blocks", h->blocks);
-    categories(j, h->category, false);
+    write_categories(j, h->category, false);
     plm_json_end_object(j);
 }
 
-static void holders(struct plm_json *j, const char *key, const struct plm_job *job, const struct plm_lane *lane,
-                    uint32_t moment, enum plm_key by)
+static void write_holders(struct plm_json *j, const char *key, const struct plm_job *job, const struct plm_lane *lane,
+                          uint32_t moment, enum plm_key by)
 {
     struct plm_holders h = plm_holders_at(job, lane, moment, by);
     plm_json_array(j, key);
     for (size_t i = 0; i < h.count; i++)
-        holder(j, &h.item[i]);
+        write_holder(j, &h.item[i]);
     plm_json_end_array(j);
     plm_holders_free(&h);
 }
 
 /* What --by and --at ask for. */
-static void chosen(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
-                   const struct plm_report_options *o)
+static void write_chosen(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
+                         const struct plm_report_options *o)
 {
     static const char *const kinds[] = {[PLM_AT_PEAK] = "peak", [PLM_AT_STEP] = "step", [PLM_AT_END] = "end"};
     struct plm_place p = plm_place_at(job, lane, o->at);
@@ -143,13 +143,13 @@ static void chosen(struct plm_json *j, const struct plm_job *job, const struct p
     plm_json_string(j, "by", plm_key_name(o->by));
     plm_json_string(j, "at", kinds[o->at.kind]);
     plm_json_object(j, "place");
-    place(j, job, &p);
+    write_place(j, job, &p);
     plm_json_end_object(j);
-    holders(j, "holders", job, lane, p.moment, o->by);
+    write_holders(j, "holders", job, lane, p.moment, o->by);
     plm_json_end_object(j);
 }
 
-static void peak(struct plm_json *j, const struct plm_ladder *l)
+static void write_peak(struct plm_json *j, const struct plm_ladder *l)
 {
     plm_json_object(j, "peak");
     plm_json_integer(j, "allocated", l->allocated);
@@ -162,7 +162,7 @@ static void peak(struct plm_json *j, const struct plm_ladder *l)
 }
 
 /* What device_used consists of, line by line. */
-static void ladder(struct plm_json *j, const struct plm_ladder *l)
+static void write_ladder(struct plm_json *j, const struct plm_ladder *l)
 {
     plm_json_array(j, "ladder");
     for (int i = 0; i < l->lines; i++) {
@@ -180,7 +180,7 @@ static void ladder(struct plm_json *j, const struct plm_ladder *l)
     plm_json_end_array(j);
 }
 
-static void steps(struct plm_json *j, const struct plm_device_summary *d)
+static void write_steps(struct plm_json *j, const struct plm_device_summary *d)
 {
     plm_json_array(j, "steps");
     for (int i = 0; i < d->steps; i++) {
@@ -192,8 +192,8 @@ static void steps(struct plm_json *j, const struct plm_device_summary *d)
     plm_json_end_array(j);
 }
 
-static void device(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
-                   const struct plm_report_options *o)
+static void write_device(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
+                         const struct plm_report_options *o)
 {
     const struct plm_device_summary *d = lane->summary;
     struct plm_place at_peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
@@ -203,25 +203,25 @@ static void device(struct plm_json *j, const struct plm_job *job, const struct p
     plm_json_integer(j, "rank", (uint64_t)d->rank);
     plm_json_integer(j, "device", (uint64_t)d->device);
     plm_json_text(j, "gpu", plm_summary_config(&job->summary, "gpu"));
-    peak(j, &l);
-    range(j, job, &l);
-    ladder(j, &l);
+    write_peak(j, &l);
+    write_range(j, job, &l);
+    write_ladder(j, &l);
     if (at_peak.known || at_peak.step) {
         plm_json_object(j, "at_peak");
-        place(j, job, &at_peak);
+        write_place(j, job, &at_peak);
         plm_json_end_object(j);
     }
-    steps(j, d);
+    write_steps(j, d);
     if (at_peak.known && job->attributed)
-        holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE);
-    chosen(j, job, lane, o);
+        write_holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE);
+    write_chosen(j, job, lane, o);
     plm_json_bool(j, "out_of_memory", d->out_of_memory);
-    counts(j, "unmodelled", "symbol", &job->summary.unmodelled);
-    counts(j, "readbacks", "op", &d->readbacks);
+    write_counts(j, "unmodelled", "symbol", &job->summary.unmodelled);
+    write_counts(j, "readbacks", "op", &d->readbacks);
     plm_json_end_object(j);
 }
 
-static void notes(struct plm_json *j, const struct plm_summary *s)
+static void write_notes(struct plm_json *j, const struct plm_summary *s)
 {
     plm_json_array(j, "notes");
     for (int i = 0; i < s->notes.count; i++) {
@@ -234,7 +234,7 @@ static void notes(struct plm_json *j, const struct plm_summary *s)
 }
 
 /* The device that needs most decides. */
-static void fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
+static void write_fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
 {
     const char *allocator = plm_summary_config(&job->summary, "allocator");
     struct plm_fits f = plm_fits_make(job, o->card, job->lanes ? (size_t)o->cards : 0);
@@ -262,13 +262,13 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.report/1");
-    command(&j, &job->summary);
+    write_command(&j, &job->summary);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < job->lanes; i++)
-        device(&j, job, &job->lane[i], options);
+        write_device(&j, job, &job->lane[i], options);
     plm_json_end_array(&j);
-    fits(&j, job, options);
-    notes(&j, &job->summary);
+    write_fits(&j, job, options);
+    write_notes(&j, &job->summary);
     plm_json_end_object(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

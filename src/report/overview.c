@@ -21,7 +21,7 @@ const char *plm_overview_when(struct plm_at at, char *buffer, size_t size)
 }
 
 /* The operator goes to a line of its own when all of it is too long for one. */
-static const char *before_operator(const struct plm_page *p, const struct plm_context *c)
+static const char *before_operator(const struct plm_page *p, const struct plm_site *c)
 {
     bool both = *c->outer && *c->inner && strcmp(c->outer, c->inner);
     int columns = 20 + plm_page_columns(p, plm_phase_name(c->phase)) + 11; /* "  in step 123, phase ", ", operator " */
@@ -30,7 +30,7 @@ static const char *before_operator(const struct plm_page *p, const struct plm_co
     return columns <= p->width ? ", operator " : ",\n  operator ";
 }
 
-static void operators(const struct plm_page *p, const struct plm_context *c)
+static void show_operators(const struct plm_page *p, const struct plm_site *c)
 {
     int half = p->width / 2 - 8;
     if (!*c->outer && !*c->inner)
@@ -45,7 +45,7 @@ static void operators(const struct plm_page *p, const struct plm_context *c)
 
 void plm_overview_where(const struct plm_page *p, const struct plm_place *place)
 {
-    const struct plm_context *c = place->context;
+    const struct plm_site *c = place->context;
     if (!place->step && !c)
         return;
     fputs("  in ", p->out);
@@ -57,7 +57,7 @@ void plm_overview_where(const struct plm_page *p, const struct plm_place *place)
             fputs(", module ", p->out);
             plm_page_name(p, c->module, p->width - 40, 0);
         }
-        operators(p, c);
+        show_operators(p, c);
     }
     fputc('\n', p->out);
 }
@@ -77,7 +77,7 @@ void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, cons
 }
 
 /* A label, an amount and a bar; 10 columns are left for a remark. */
-static void line(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole)
+static void show_line(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole)
 {
     int amount = plm_page_amount_columns(p);
     char text[32];
@@ -87,15 +87,15 @@ static void line(const struct plm_page *p, const char *label, uint64_t from, uin
     plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), from, from + bytes, whole);
 }
 
-static void rung(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole,
-                 const char *how)
+static void show_rung(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole,
+                      const char *how)
 {
-    line(p, label, from, bytes, whole);
+    show_line(p, label, from, bytes, whole);
     fprintf(p->out, "  %s%s%s\n", plm_ink(p, PLM_INK_DIM), how, plm_ink(p, PLM_INK_PLAIN));
 }
 
 /* How a group of lines was obtained: as its largest. */
-static const char *how(const struct plm_ladder *l, const char *group)
+static const char *group_kind(const struct plm_ladder *l, const char *group)
 {
     const struct plm_line *largest = NULL;
     for (int i = 0; i < l->lines; i++)
@@ -105,7 +105,8 @@ static const char *how(const struct plm_ladder *l, const char *group)
 }
 
 /* The lines of a group that matter, if there are enough: a hundredth of all each. */
-static void parts(const struct plm_page *p, const struct plm_ladder *l, const char *group, uint64_t from, int enough)
+static void show_parts(const struct plm_page *p, const struct plm_ladder *l, const char *group, uint64_t from,
+                       int enough)
 {
     uint64_t least = l->device_used / 100;
     int count = 0;
@@ -120,14 +121,14 @@ static void parts(const struct plm_page *p, const struct plm_ladder *l, const ch
             continue;
         snprintf(label, sizeof label, "    %s", line->name);
         if (line->bytes >= least)
-            rung(p, label, from, line->bytes, l->device_used, plm_line_kind_name(line->kind));
+            show_rung(p, label, from, line->bytes, l->device_used, plm_line_kind_name(line->kind));
         from += line->bytes;
     }
 }
 
 /* Why the range is as wide as it is: what contributes a fifth of it or more, and the context in any case. */
-static void explain(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                    const struct plm_ladder *l, char *out, size_t size)
+static void explain_range(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                          const struct plm_ladder *l, char *out, size_t size)
 {
     const struct plm_context_memory c = plm_context_memory(&job->summary, lane->summary, NULL);
     const struct plm_conv_range workspaces = plm_conv_range(job, lane);
@@ -155,17 +156,17 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
     uint64_t at = l.device_used - l.context;
     char low[32], high[32], why[320], text[400];
     fputc('\n', p->out);
-    rung(p, "tensors (allocated)", 0, l.allocated, l.device_used, "measured");
-    rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
+    show_rung(p, "tensors (allocated)", 0, l.allocated, l.device_used, "measured");
+    show_rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
     if (l.libraries)
-        rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
-    parts(p, &l, "libraries", l.reserved, 1);
+        show_rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
+    show_parts(p, &l, "libraries", l.reserved, 1);
     if (l.other)
-        rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
-    rung(p, "+ context", at, l.context, l.device_used, how(&l, "context"));
-    parts(p, &l, "context", at, 2);
-    rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
-    explain(p, job, lane, &l, why, sizeof why);
+        show_rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
+    show_rung(p, "+ context", at, l.context, l.device_used, group_kind(&l, "context"));
+    show_parts(p, &l, "context", at, 2);
+    show_rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
+    explain_range(p, job, lane, &l, why, sizeof why);
     snprintf(text, sizeof text, "between %s and %s, %s", plm_page_amount(p, low, sizeof low, l.low),
              plm_page_amount(p, high, sizeof high, l.high), why);
     plm_page_sentences(p, "    ", text);
@@ -176,7 +177,7 @@ static void share(const struct plm_page *p, const char *label, uint64_t bytes, u
     double percent = whole ? 100 * (double)bytes / (double)whole : 0;
     if (!bytes)
         return;
-    line(p, label, 0, bytes, whole);
+    show_line(p, label, 0, bytes, whole);
     if (percent < 0.5)
         fputs("   <1 %\n", p->out);
     else
@@ -243,7 +244,7 @@ int plm_overview_name_columns(const struct plm_page *p, const struct plm_holders
     return columns < most ? columns : most;
 }
 
-static void remaining(const struct plm_page *p, const struct plm_holders *h, int name)
+static void show_remaining(const struct plm_page *p, const struct plm_holders *h, int name)
 {
     char text[32], label[32];
     uint64_t rest = 0;
@@ -272,7 +273,7 @@ void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, c
         fputc('\n', p->out);
     }
     if (h.count > rows)
-        remaining(p, &h, name);
+        show_remaining(p, &h, name);
     plm_holders_free(&h);
 }
 

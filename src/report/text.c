@@ -15,7 +15,7 @@ static void count_line(const struct plm_page *p, const char *library, const char
     fprintf(p->out, "  %llu times\n", (unsigned long long)calls);
 }
 
-static void refused(const struct plm_page *p, const struct plm_counts *c)
+static void show_refused(const struct plm_page *p, const struct plm_counts *c)
 {
     if (!c->count)
         return;
@@ -39,7 +39,7 @@ static uint64_t calls_of(const struct plm_job *job, const char *name, size_t fro
 }
 
 /* The processes of a job mostly do the same, so what they read back is told once for all. */
-static void readbacks(const struct plm_page *p, const struct plm_job *job)
+static void show_readbacks(const struct plm_page *p, const struct plm_job *job)
 {
     int shown = 0;
     for (size_t i = 0; i < job->lanes; i++) {
@@ -78,7 +78,7 @@ static const struct {
      "are assumed."},
 };
 
-static void notes(const struct plm_page *p, const struct plm_summary *s)
+static void show_notes(const struct plm_page *p, const struct plm_summary *s)
 {
     char text[2048];
     for (int i = 0; i < s->notes.count; i++)
@@ -93,7 +93,7 @@ static void notes(const struct plm_page *p, const struct plm_summary *s)
         }
 }
 
-static void confidence(const struct plm_page *p, const struct plm_job *job)
+static void show_confidence(const struct plm_page *p, const struct plm_job *job)
 {
     char reasons[8][256];
     int n;
@@ -123,7 +123,7 @@ static void next_command(const struct plm_page *page, const char *option, const 
     fputs("'\n", out);
 }
 
-static void headline(const struct plm_page *p, const struct plm_summary *s)
+static void show_headline(const struct plm_page *p, const struct plm_summary *s)
 {
     const char *torch = plm_summary_config(s, "torch"), *cuda = plm_summary_config(s, "cuda");
     fprintf(p->out, "plimsoll: %d step%s, %llu launches, %.1f s", s->steps, s->steps == 1 ? "" : "s",
@@ -138,8 +138,8 @@ static void headline(const struct plm_page *p, const struct plm_summary *s)
     fputc('\n', p->out);
 }
 
-static void overview(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                     const struct plm_report_options *o)
+static void show_overview(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                          const struct plm_report_options *o)
 {
     struct plm_place place = plm_place_at(job, lane, o->at);
     char text[32];
@@ -161,12 +161,12 @@ static void overview(const struct plm_page *p, const struct plm_job *job, const 
         }
 }
 
-static void remarks(const struct plm_page *p, const struct plm_job *job)
+static void show_remarks(const struct plm_page *p, const struct plm_job *job)
 {
-    readbacks(p, job);
-    refused(p, &job->summary.unmodelled);
-    notes(p, &job->summary);
-    confidence(p, job);
+    show_readbacks(p, job);
+    show_refused(p, &job->summary.unmodelled);
+    show_notes(p, &job->summary);
+    show_confidence(p, job);
 }
 
 struct plm_page plm_page_for(FILE *out, const struct plm_report_options *o)
@@ -179,13 +179,13 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
 {
     const struct plm_page p = plm_page_for(out, options);
 
-    headline(&p, &job->summary);
+    show_headline(&p, &job->summary);
     if (options->listed && job->lanes)
         plm_listing(&p, job, plm_job_largest(job), options);
     else {
         if (job->lanes)
-            overview(&p, job, plm_job_largest(job), options);
-        remarks(&p, job);
+            show_overview(&p, job, plm_job_largest(job), options);
+        show_remarks(&p, job);
         if (options->record)
             next_command(&p, job->attributed ? "--by module" : "--json", options->record);
     }

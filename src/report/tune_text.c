@@ -19,7 +19,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-static void now(const struct plm_page *p, const struct plm_tune *t)
+static void show_now(const struct plm_page *p, const struct plm_tune *t)
 {
     const struct plm_need *own = &t->own.need;
     char reserved[32], least[32];
@@ -32,7 +32,7 @@ static void now(const struct plm_page *p, const struct plm_tune *t)
         fprintf(p->out, "On %s: %s.\n", t->card->id, plm_verdict_name(t->own.answer.verdict));
 }
 
-static void advise(const struct plm_page *p, const struct plm_tune *t)
+static void show_advice(const struct plm_page *p, const struct plm_tune *t)
 {
     const struct plm_tune_row *a = t->advice;
     uint64_t least = t->own.need.reserved, own = t->own.need.reserved;
@@ -61,7 +61,7 @@ static void advise(const struct plm_page *p, const struct plm_tune *t)
         plm_page_sentences(p, "  - ", plm_candidate_warning(&a->candidate.settings, i));
 }
 
-static void line(const struct plm_page *p, const struct plm_tune *t, const struct plm_tune_row *row, int name)
+static void show_line(const struct plm_page *p, const struct plm_tune *t, const struct plm_tune_row *row, int name)
 {
     uint64_t own = t->own.need.reserved, now = row->need.reserved;
     char reserved[32];
@@ -82,8 +82,8 @@ int plm_tune_text(FILE *out, const struct plm_tune *t, const struct plm_report_o
     size_t rows = all || t->rows < ROWS ? t->rows : ROWS;
     int amount = plm_page_amount_columns(&p), name = 7;
 
-    now(&p, t);
-    advise(&p, t);
+    show_now(&p, t);
+    show_advice(&p, t);
     for (size_t i = 0; i < rows; i++)
         if (plm_page_columns(&p, text_of(&t->row[i])) > name)
             name = plm_page_columns(&p, text_of(&t->row[i]));
@@ -92,7 +92,7 @@ int plm_tune_text(FILE *out, const struct plm_tune *t, const struct plm_report_o
     fprintf(out, "\n  %s%-*s %*s  %9s  %7s%s%s\n", plm_ink(&p, PLM_INK_DIM), name, "setting", amount, "reserved",
             "change", "calls", t->card ? "  verdict" : "", plm_ink(&p, PLM_INK_PLAIN));
     for (size_t i = 0; i < rows; i++)
-        line(&p, t, &t->row[i], name);
+        show_line(&p, t, &t->row[i], name);
     if (rows < t->rows)
         fprintf(out, "  %s%zu more  (--all shows them)%s\n", plm_ink(&p, PLM_INK_DIM), t->rows - rows,
                 plm_ink(&p, PLM_INK_PLAIN));

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     for (size_t i = 0; i < plm_method_count; i++) {
-        const struct plm_capture capture = {.description = d, .gpus = 4, .nodes = 2, .tensor_parallel = 2};
+        const struct plm_evidence capture = {.description = d, .gpus = 4, .nodes = 2, .tensor_parallel = 2};
         struct plm_inquiry inquiry = plm_inquiry_open(&plm_methods[i], &capture);
         struct plm_answer answer = plm_inquiry_ask(&inquiry, &question);
         if (answer.state != PLM_ANSWERED && !answer.note[0])

@@ -140,15 +140,15 @@ static void test_capture(void **state)
     struct plm_captured c;
     struct plm_error error;
     (void)state;
-    assert_int_equal(plm_capture_read(one, 1, &c, &error), 0);
-    assert_non_null(c.capture.description);
-    assert_null(c.capture.job);
-    assert_null(c.capture.trace);
-    assert_true(c.capture.description_seconds == 2.5);
-    plm_capture_free(&c);
-    assert_int_equal(plm_capture_read(two, 2, &c, &error), PLM_EINVAL);
+    assert_int_equal(plm_captured_read(one, 1, &c, &error), 0);
+    assert_non_null(c.evidence.description);
+    assert_null(c.evidence.job);
+    assert_null(c.evidence.trace);
+    assert_true(c.evidence.description_seconds == 2.5);
+    plm_captured_free(&c);
+    assert_int_equal(plm_captured_read(two, 2, &c, &error), PLM_EINVAL);
     assert_contains(error.text, "are both descriptions");
-    plm_capture_free(&c);
+    plm_captured_free(&c);
 }
 
 static void test_capture_refused(void **state)
@@ -169,15 +169,15 @@ static void test_capture_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *const path[] = {file("bad", bad[i].text)};
-        assert_int_equal(plm_capture_read(path, 1, &c, &error), bad[i].status);
+        assert_int_equal(plm_captured_read(path, 1, &c, &error), bad[i].status);
         assert_contains(error.text, bad[i].part);
-        plm_capture_free(&c);
+        plm_captured_free(&c);
     }
     const char *const gone[] = {unit_path("not there")}, *const folder[] = {unit_folder()};
-    assert_int_equal(plm_capture_read(gone, 1, &c, &error), PLM_EIO);
-    plm_capture_free(&c);
-    assert_int_equal(plm_capture_read(folder, 1, &c, &error), PLM_EIO);
-    plm_capture_free(&c);
+    assert_int_equal(plm_captured_read(gone, 1, &c, &error), PLM_EIO);
+    plm_captured_free(&c);
+    assert_int_equal(plm_captured_read(folder, 1, &c, &error), PLM_EIO);
+    plm_captured_free(&c);
 }
 
 int main(void)

@@ -370,7 +370,7 @@ static struct plm_answer schedtune(const struct plm_forest *forest, const char *
 {
     const struct plm_question question = {.card = card, .usable = 2 * GIB, .context = context};
     struct plm_description *d = NULL;
-    struct plm_capture capture = {.forest = forest};
+    struct plm_evidence capture = {.forest = forest};
     struct plm_inquiry inquiry;
     struct plm_error error;
     struct plm_answer answer;

@@ -24,7 +24,7 @@ static struct plm_description *describe(const char *text)
     return d;
 }
 
-static struct plm_answer ask_one(const struct plm_method *method, const struct plm_capture *capture,
+static struct plm_answer ask_one(const struct plm_method *method, const struct plm_evidence *capture,
                                  const struct plm_question *question)
 {
     struct plm_inquiry inquiry;
@@ -38,7 +38,8 @@ static struct plm_answer ask_one(const struct plm_method *method, const struct p
 
 static struct plm_answer ask_on(const char *method, const struct plm_description *d, int gpus, int tensor_parallel)
 {
-    const struct plm_capture capture = {.description = d, .gpus = gpus, .nodes = 1, .tensor_parallel = tensor_parallel};
+    const struct plm_evidence capture = {
+        .description = d, .gpus = gpus, .nodes = 1, .tensor_parallel = tensor_parallel};
     const struct plm_question question = {.card = &card, .usable = 8 * GIB};
     return ask_one(plm_method_find(method), &capture, &question);
 }
@@ -298,7 +299,7 @@ static void train(void)
 static void test_virtual(void **state)
 {
     struct plm_job *job = unit_job(train);
-    const struct plm_capture capture = {.job = job};
+    const struct plm_evidence capture = {.job = job};
     struct plm_question question = {.card = &card, .usable = 200 * MIB, .context = 60 * MIB};
     struct plm_answer a;
     (void)state;
@@ -362,7 +363,7 @@ static void test_documents(void **state)
 
 static void test_missing(void **state)
 {
-    const struct plm_capture nothing = {0};
+    const struct plm_evidence nothing = {0};
     const struct plm_question question = {.card = &card, .usable = GIB};
     struct plm_answer a;
     (void)state;
@@ -378,7 +379,7 @@ static void test_missing(void **state)
 static void test_verdict(void **state)
 {
     struct plm_description *d = describe(SMALL("float32", "Adam"));
-    const struct plm_capture capture = {.description = d};
+    const struct plm_evidence capture = {.description = d};
     struct plm_question question = {.card = &card, .usable = 48256 + 1000, .context = 1000};
     struct plm_answer a;
     (void)state;
@@ -393,7 +394,7 @@ static void test_verdict(void **state)
 /* A method that counts: it analyses once for a capture, however many cards are asked about. */
 static int prepared, judged, forgotten;
 
-static void *count_prepare(const struct plm_capture *capture, struct plm_answer *answer)
+static void *count_prepare(const struct plm_evidence *capture, struct plm_answer *answer)
 {
     (void)capture;
     prepared++;
@@ -424,7 +425,7 @@ static void test_once(void **state)
                                      {.id = "b", .memory_usable = 200 * MIB},
                                      {.id = "c", .memory_usable = GIB}};
     const struct plm_comparison_options options = {.method = methods, .methods = 1, .card = cards, .cards = 3};
-    const struct plm_capture capture = {0};
+    const struct plm_evidence capture = {0};
     struct plm_comparison c;
     (void)state;
     plm_compare(&capture, &options, &c);
@@ -460,7 +461,7 @@ static void test_compare(void **state)
     const struct plm_method *methods[] = {plm_method_find("dnnmem"), plm_method_find("virtual"),
                                           plm_method_find("llmem")};
     struct plm_description *d = describe(GRAPH);
-    const struct plm_capture capture = {.description = d};
+    const struct plm_evidence capture = {.description = d};
     const struct plm_comparison_options options = {.method = methods, .methods = 3, .card = cards, .cards = 2};
     char *text = NULL;
     size_t size;

@@ -8,9 +8,9 @@
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
 
-void plm_method_accelerate(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_accelerate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     answer->bytes = plm_times(4, plm_plus(d->model.parameter_bytes, d->model.buffer_bytes));
     if (d->optimizer.known && strncmp(d->optimizer.class_name, "Adam", 4) != 0)
         plm_answer_outside(answer, "the optimizer is %.60s; the factor is that of Adam", d->optimizer.class_name);

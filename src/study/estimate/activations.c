@@ -26,9 +26,9 @@ static uint64_t activations(const struct plm_described_transformer *t, uint64_t 
     return plm_times(t->layers, plm_times(plm_times(t->sequence, batch), inner));
 }
 
-void plm_method_activations(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_activations(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     if (!d->transformer.known) {
         plm_answer_none(answer, "the model has no configuration of a transformer");
         return;

@@ -16,10 +16,4 @@ static inline uint64_t plm_times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* To the next multiple of `unit`. */
-static inline uint64_t plm_round_up(uint64_t bytes, uint64_t unit)
-{
-    return bytes % unit ? plm_plus(bytes, unit - bytes % unit) : bytes;
-}
-
 #endif

@@ -128,7 +128,7 @@ static int look_into_trace(struct plm_captured *c, struct plm_error *error)
     status = plm_description_parse(c->trace_path, c->trace.description, c->trace.description_size, &inside, error);
     if (status)
         return status;
-    c->capture.trace_seconds = inside->seconds;
+    c->evidence.trace_seconds = inside->seconds;
     if (c->description)
         plm_description_free(inside);
     else
@@ -136,7 +136,7 @@ static int look_into_trace(struct plm_captured *c, struct plm_error *error)
     return 0;
 }
 
-int plm_capture_read(const char *const *paths, int count, struct plm_captured *c, struct plm_error *error)
+int plm_captured_read(const char *const *paths, int count, struct plm_captured *c, struct plm_error *error)
 {
     int status = 0;
     *c = (struct plm_captured){0};
@@ -146,15 +146,15 @@ int plm_capture_read(const char *const *paths, int count, struct plm_captured *c
         status = look_into_trace(c, error);
     if (status)
         return status;
-    c->capture.job = c->job;
-    c->capture.trace = c->trace_path ? &c->trace : NULL;
-    c->capture.description = c->description;
-    c->capture.job_seconds = c->job ? seconds_of(c->job) : 0;
-    c->capture.description_seconds = c->description_path ? c->description->seconds : 0;
+    c->evidence.job = c->job;
+    c->evidence.trace = c->trace_path ? &c->trace : NULL;
+    c->evidence.description = c->description;
+    c->evidence.job_seconds = c->job ? seconds_of(c->job) : 0;
+    c->evidence.description_seconds = c->description_path ? c->description->seconds : 0;
     return 0;
 }
 
-void plm_capture_free(struct plm_captured *c)
+void plm_captured_free(struct plm_captured *c)
 {
     if (c->job)
         plm_job_free(c->job);

@@ -30,7 +30,7 @@ static uint64_t modelled_context(const struct plm_card *card)
 static void ask_about(const struct plm_comparison *c, const struct plm_comparison_options *o,
                       const struct plm_card *card, struct plm_question *q)
 {
-    const struct plm_job *job = c->capture.job;
+    const struct plm_job *job = c->evidence.job;
     bool assumed;
     *q = (struct plm_question){.card = card, .usable = card->memory_usable};
     if (job)
@@ -55,21 +55,21 @@ static void method_ask(struct plm_comparison *c, const struct plm_method *method
 {
     struct plm_comparison_row *row = &c->row[c->rows++];
     *row = (struct plm_comparison_row){.method = method, .answer = plm_calloc(c->cards, sizeof *row->answer)};
-    row->inquiry = plm_inquiry_open(method, &c->capture);
+    row->inquiry = plm_inquiry_open(method, &c->evidence);
     for (size_t i = 0; i < c->cards; i++)
         row->answer[i] = plm_inquiry_ask(&row->inquiry, &c->question[i]);
     c->answered += plm_comparison_estimate(c, row)->state != PLM_UNANSWERED;
 }
 
-void plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *o, struct plm_comparison *c)
+void plm_compare(const struct plm_evidence *evidence, const struct plm_comparison_options *o, struct plm_comparison *c)
 {
-    *c = (struct plm_comparison){.capture = *capture, .cards = o->cards};
-    c->capture.gpus = o->gpus;
-    c->capture.nodes = o->nodes;
-    c->capture.tensor_parallel = o->tensor_parallel;
-    c->source = o->context_given                      ? PLM_CONTEXT_GIVEN
-                : capture->job && capture->job->lanes ? PLM_CONTEXT_RECORD
-                                                      : PLM_CONTEXT_MODEL;
+    *c = (struct plm_comparison){.evidence = *evidence, .cards = o->cards};
+    c->evidence.gpus = o->gpus;
+    c->evidence.nodes = o->nodes;
+    c->evidence.tensor_parallel = o->tensor_parallel;
+    c->source = o->context_given                        ? PLM_CONTEXT_GIVEN
+                : evidence->job && evidence->job->lanes ? PLM_CONTEXT_RECORD
+                                                        : PLM_CONTEXT_MODEL;
     c->question = plm_calloc(o->cards, sizeof *c->question);
     c->row = plm_calloc(o->methods, sizeof *c->row);
     for (size_t i = 0; i < o->cards; i++)

@@ -25,7 +25,7 @@ struct plm_comparison_row {
 };
 
 struct plm_comparison {
-    struct plm_capture capture; /* with how the job is spread */
+    struct plm_evidence evidence; /* with how the job is spread */
     struct plm_question *question; /* one for each card, by usable memory */
     size_t cards;
     enum plm_context_source source;
@@ -42,7 +42,7 @@ struct plm_comparison_options {
     bool context_given;
     uint64_t context;
 };
-void plm_compare(const struct plm_capture *capture, const struct plm_comparison_options *options,
+void plm_compare(const struct plm_evidence *evidence, const struct plm_comparison_options *options,
                  struct plm_comparison *comparison);
 void plm_comparison_free(struct plm_comparison *comparison);
 

@@ -17,11 +17,11 @@ struct zero {
     uint64_t gpus, nodes, per_node;
 };
 
-static struct zero zero(const struct plm_capture *capture)
+static struct zero zero(const struct plm_evidence *evidence)
 {
-    const struct plm_described_model *model = &capture->description->model;
-    const uint64_t gpus = capture->gpus > 0 ? (uint64_t)capture->gpus : 1,
-                   nodes = capture->nodes > 0 ? (uint64_t)capture->nodes : 1;
+    const struct plm_described_model *model = &evidence->description->model;
+    const uint64_t gpus = evidence->gpus > 0 ? (uint64_t)evidence->gpus : 1,
+                   nodes = evidence->nodes > 0 ? (uint64_t)evidence->nodes : 1;
     return (struct zero){.parameters = model->parameters,
                          .largest = plm_times(4, model->largest_module),
                          .gpus = gpus,
@@ -34,9 +34,9 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void answer_with(const struct plm_capture *capture, uint64_t card, uint64_t host, struct plm_answer *answer)
+static void answer_with(const struct plm_evidence *evidence, uint64_t card, uint64_t host, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     char text[32];
     answer->bytes = card;
     if (plm_dtype_bytes(d->model.dtype) != 2)
@@ -49,35 +49,35 @@ static void answer_with(const struct plm_capture *capture, uint64_t card, uint64
                  plm_size_text(text, sizeof text, host + host / 2));
 }
 
-void plm_method_deepspeed_zero2(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_deepspeed_zero2(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture);
+    const struct zero z = zero(evidence);
     const uint64_t card = plm_plus(plm_times(2, z.parameters), plm_times(18, z.parameters) / z.gpus);
-    answer_with(capture, card, plm_times(plm_times(4, z.parameters), z.per_node), answer);
+    answer_with(evidence, card, plm_times(plm_times(4, z.parameters), z.per_node), answer);
 }
 
-void plm_method_deepspeed_zero2_offload(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_deepspeed_zero2_offload(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture);
-    answer_with(capture, plm_times(2, z.parameters), plm_times(z.parameters, most(4 * z.gpus, 16)), answer);
+    const struct zero z = zero(evidence);
+    answer_with(evidence, plm_times(2, z.parameters), plm_times(z.parameters, most(4 * z.gpus, 16)), answer);
 }
 
-void plm_method_deepspeed_zero3(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_deepspeed_zero3(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture);
+    const struct zero z = zero(evidence);
     const uint64_t card = plm_plus(z.largest, plm_times(18, z.parameters) / z.gpus);
-    answer_with(capture, card, plm_times(z.largest, z.per_node), answer);
+    answer_with(evidence, card, plm_times(z.largest, z.per_node), answer);
 }
 
-void plm_method_deepspeed_zero3_offload_optimizer(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_deepspeed_zero3_offload_optimizer(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture);
+    const struct zero z = zero(evidence);
     const uint64_t card = plm_plus(z.largest, plm_times(2, z.parameters) / z.gpus);
-    answer_with(capture, card, plm_times(16, z.parameters) / z.nodes, answer);
+    answer_with(evidence, card, plm_times(16, z.parameters) / z.nodes, answer);
 }
 
-void plm_method_deepspeed_zero3_offload(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_deepspeed_zero3_offload(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct zero z = zero(capture);
-    answer_with(capture, z.largest, plm_times(18, z.parameters) / z.nodes, answer);
+    const struct zero z = zero(evidence);
+    answer_with(evidence, z.largest, plm_times(18, z.parameters) / z.nodes, answer);
 }

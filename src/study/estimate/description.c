@@ -212,7 +212,7 @@ static void read_head(struct plm_description_reader *r, const struct plm_json_no
 
 /* ---- all together ---- */
 
-static int build(struct plm_json_tree *tree, struct plm_description **out, struct plm_error *error)
+static int description_build(struct plm_json_tree *tree, struct plm_description **out, struct plm_error *error)
 {
     struct plm_description *d = plm_calloc(1, sizeof *d);
     struct plm_description_reader r = {.tree = tree, .error = error};
@@ -235,7 +235,7 @@ int plm_description_read(const char *path, struct plm_description **description,
 {
     struct plm_json_tree *tree;
     int status = plm_json_tree_read(path, &tree, error);
-    return status ? status : build(tree, description, error);
+    return status ? status : description_build(tree, description, error);
 }
 
 int plm_description_parse(const char *name, const char *text, size_t size, struct plm_description **description,
@@ -243,7 +243,7 @@ int plm_description_parse(const char *name, const char *text, size_t size, struc
 {
     struct plm_json_tree *tree;
     int status = plm_json_tree_read_memory(name, text, size, &tree, error);
-    return status ? status : build(tree, description, error);
+    return status ? status : description_build(tree, description, error);
 }
 
 void plm_description_free(struct plm_description *d)

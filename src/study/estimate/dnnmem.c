@@ -117,9 +117,9 @@ static uint64_t simulated_peak(struct work *w)
     return simulation.peak;
 }
 
-void plm_method_dnnmem(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_dnnmem(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     struct work w = {.d = d, .n = (int64_t)d->nodes};
     if (!d->nodes) {
         plm_answer_none(answer, "torch.fx has no graph of this model: %.120s",

@@ -84,7 +84,7 @@ static size_t holder(const struct work *w, size_t node)
     return node;
 }
 
-static void use(struct work *w, size_t node, int64_t when)
+static void output_use(struct work *w, size_t node, int64_t when)
 {
     node = holder(w, node);
     w->used[node] = true;
@@ -184,9 +184,10 @@ static void follow_uses(struct work *w)
         for (size_t k = 0; k < node->inputs; k++) {
             if (!is_result(w, node->input[k]))
                 continue;
-            use(w, node->input[k], output ? index_of(w, i) - 1 : index_of(w, i)); /* of the output: by the loss */
+            output_use(w, node->input[k],
+                       output ? index_of(w, i) - 1 : index_of(w, i)); /* of the output: by the loss */
             if (saves)
-                use(w, node->input[k], backward_index(w, i));
+                output_use(w, node->input[k], backward_index(w, i));
         }
     }
 }
@@ -313,7 +314,7 @@ static void by_sight(struct work *w)
 /* ---- all together ---- */
 
 /* What it has of the card: on a full one, free segments are given back before memory runs out. */
-static uint64_t limit(const struct plm_question *q)
+static uint64_t card_limit(const struct plm_question *q)
 {
     return q->usable > q->context ? q->usable - q->context : q->usable;
 }
@@ -323,9 +324,9 @@ struct prepared {
     size_t items;
 };
 
-void *plm_prepare_dnnmem_x(const struct plm_capture *capture, struct plm_answer *answer)
+void *plm_prepare_dnnmem_x(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     const bool graph = !d->transformer.known && d->nodes;
     struct work w = {.d = d};
     struct prepared *p;
@@ -346,7 +347,7 @@ void plm_judge_dnnmem_x(void *prepared, const struct plm_question *question, str
 {
     struct prepared *p = prepared;
     struct plm_simulation simulation;
-    plm_simulate(p->item, p->items, limit(question), &simulation);
+    plm_simulate(p->item, p->items, card_limit(question), &simulation);
     answer->bytes = simulation.peak;
     answer->oom = simulation.oom;
 }

@@ -47,19 +47,19 @@ static void live(const struct plm_described_storages *s, struct plm_answer *answ
     answer->bytes = live_peak(s);
 }
 
-void plm_method_faketensor_a(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_faketensor_a(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    live(&capture->description->forward_backward, answer);
+    live(&evidence->description->forward_backward, answer);
 }
 
-void plm_method_faketensor_b(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_faketensor_b(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    live(&capture->description->step, answer);
+    live(&evidence->description->step, answer);
 }
 
-void plm_method_faketensor_c(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_faketensor_c(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_described_storages *s = &capture->description->step;
+    const struct plm_described_storages *s = &evidence->description->step;
     struct plm_simulation simulation;
     struct plm_lifetime *item;
     size_t kept = 0;

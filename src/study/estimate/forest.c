@@ -13,7 +13,7 @@
 
 /* ---- the generator: splitmix64, one stream for each tree ---- */
 
-static uint64_t next(uint64_t *state)
+static uint64_t random_next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -22,9 +22,9 @@ static uint64_t next(uint64_t *state)
 }
 
 /* From 0 to n - 1, each as likely: the high half of a product of 64 bits by n, which must be below 2^32. */
-static size_t below(uint64_t *state, size_t n)
+static size_t random_below(uint64_t *state, size_t n)
 {
-    return (size_t)(((next(state) >> 32) * (uint64_t)n) >> 32);
+    return (size_t)(((random_next(state) >> 32) * (uint64_t)n) >> 32);
 }
 
 /* ---- one tree ---- */
@@ -65,7 +65,7 @@ struct sums {
     double n, y, yy;
 };
 
-static void add(struct sums *s, const struct grower *g, uint32_t row)
+static void sums_add(struct sums *s, const struct grower *g, uint32_t row)
 {
     double w = g->weight[row], y = g->data->y[row];
     s->n += w;
@@ -73,11 +73,11 @@ static void add(struct sums *s, const struct grower *g, uint32_t row)
     s->yy += w * y * y;
 }
 
-static struct sums sum(const struct grower *g, const struct branch *b)
+static struct sums branch_sum(const struct grower *g, const struct branch *b)
 {
     struct sums s = {0};
     for (size_t i = b->from; i < b->to; i++)
-        add(&s, g, g->row[i]);
+        sums_add(&s, g, g->row[i]);
     return s;
 }
 
@@ -109,7 +109,7 @@ static void try_feature(struct grower *g, const struct branch *b, const struct s
     qsort(g->item, count, sizeof *g->item, by_value);
     for (size_t i = 0; i + 1 < count; i++) {
         double right_n, right_y, score;
-        add(&left, g, g->item[i].row);
+        sums_add(&left, g, g->item[i].row);
         if (g->item[i + 1].x <= g->item[i].x + SAME)
             continue;
         right_n = all->n - left.n;
@@ -135,7 +135,7 @@ static struct split find_split(struct grower *g, const struct branch *b, const s
     for (size_t i = 0; i < features; i++)
         order[i] = (int)i;
     for (size_t i = features; i > 1; i--) {
-        size_t other = below(&g->random, i);
+        size_t other = random_below(&g->random, i);
         int kept = order[other];
         order[other] = order[i - 1];
         order[i - 1] = kept;
@@ -146,7 +146,7 @@ static struct split find_split(struct grower *g, const struct branch *b, const s
 }
 
 /* Rows that go left to the front; both sides keep their order. Returns where the right side begins. */
-static size_t part(struct grower *g, const struct branch *b, const struct split *split)
+static size_t rows_part(struct grower *g, const struct branch *b, const struct split *split)
 {
     size_t to = b->from, others = 0;
     for (size_t i = b->from; i < b->to; i++) {
@@ -172,7 +172,7 @@ static int make_node(struct grower *g, struct branch b)
 {
     struct plm_forest *f = g->forest;
     uint32_t self = (uint32_t)f->nodes;
-    struct sums all = sum(g, &b);
+    struct sums all = branch_sum(g, &b);
     struct split split = {.feature = -1};
     size_t middle;
     if (f->nodes >= PLM_FOREST_NODES)
@@ -187,7 +187,7 @@ static int make_node(struct grower *g, struct branch b)
         f->node[self] = (struct plm_forest_node){.value = all.y / all.n, .feature = -1};
         return 0;
     }
-    middle = part(g, &b, &split);
+    middle = rows_part(g, &b, &split);
     f->node[self] = (struct plm_forest_node){.value = split.threshold, .feature = split.feature};
     g->gain[split.feature] += split.gain;
     branch_open(g, middle, b.to, self);
@@ -202,7 +202,7 @@ static void draw_rows(struct grower *g, const struct plm_forest_settings *settin
     for (size_t i = 0; i < rows; i++)
         g->weight[i] = settings->all_rows;
     for (size_t i = 0; i < rows && !settings->all_rows; i++)
-        g->weight[below(&g->random, rows)]++;
+        g->weight[random_below(&g->random, rows)]++;
     for (uint32_t i = 0; i < rows; i++)
         if (g->weight[i])
             g->row[(*count)++] = i;
@@ -221,7 +221,7 @@ static int grow_tree(struct grower *g, const struct plm_forest_settings *setting
     size_t features = g->data->features, count;
     double total = 0;
     g->random = settings->seed;
-    g->random = next(&g->random) ^ (0xd1b54a32d192ed03u * ((uint64_t)number + 1));
+    g->random = random_next(&g->random) ^ (0xd1b54a32d192ed03u * ((uint64_t)number + 1));
     memset(g->gain, 0, features * sizeof *g->gain);
     draw_rows(g, settings, &count);
     f->tree[number] = (uint32_t)f->nodes;
@@ -250,14 +250,14 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(double *value, size_t count)
+static double median_of(double *value, size_t count)
 {
     qsort(value, count, sizeof *value, by_size);
     return count % 2 ? value[count / 2] : (value[count / 2 - 1] + value[count / 2]) / 2;
 }
 
 /* The sums of answers become the errors of these; they are not needed after that. */
-static void judge(struct grower *g)
+static void forest_judge(struct grower *g)
 {
     struct plm_forest *f = g->forest;
     double mean = 0, residual = 0, spread = 0;
@@ -280,7 +280,7 @@ static void judge(struct grower *g)
             g->oob_sum[count++] = fabs(off) / y;
         }
     f->oob_r2 = spread > 0 ? 1 - residual / spread : 0;
-    f->oob_error = median(g->oob_sum, count);
+    f->oob_error = median_of(g->oob_sum, count);
 }
 
 static void widen(double *low, double *high, double value)
@@ -308,8 +308,8 @@ static void find_ranges(const struct plm_forest_data *data, struct plm_forest *f
 
 /* ---- all together ---- */
 
-static int check(const struct plm_forest_data *data, const struct plm_forest_settings *settings,
-                 struct plm_error *error)
+static int data_check(const struct plm_forest_data *data, const struct plm_forest_settings *settings,
+                      struct plm_error *error)
 {
     if (data->rows < PLM_FOREST_ROWS_LEAST)
         return plm_fail(error, PLM_EINVAL, "%zu rows are too few to learn from: %d is the least", data->rows,
@@ -358,13 +358,13 @@ int plm_forest_train(const struct plm_forest_data *data, const struct plm_forest
     double importance = 0;
     int status;
     *forest = (struct plm_forest){.features = data->features, .rows = data->rows, .seed = settings->seed};
-    status = check(data, settings, error);
+    status = data_check(data, settings, error);
     if (status)
         return status;
     status = forest_grow(&g, settings);
     if (status == 0) {
         find_ranges(data, forest);
-        judge(&g);
+        forest_judge(&g);
         for (size_t i = 0; i < data->features; i++)
             importance += forest->feature[i].importance;
         for (size_t i = 0; i < data->features && importance > 0; i++)

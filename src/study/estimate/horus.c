@@ -21,9 +21,9 @@ static uint64_t output_elements(const struct plm_description *d)
     return sum;
 }
 
-void plm_method_horus(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_horus(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     const uint64_t batch = d->batch.size, parameters = d->model.trainable;
     uint64_t elements = output_elements(d); /* A*b: the outputs are those of the whole batch */
     if (!batch) {
@@ -41,9 +41,9 @@ void plm_method_horus(const struct plm_capture *capture, struct plm_answer *answ
                            d->model.dtype);
 }
 
-void plm_method_horus_1000(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_horus_1000(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    plm_method_horus(capture, answer);
+    plm_method_horus(evidence, answer);
     if (answer->state != PLM_UNANSWERED)
         answer->bytes = plm_plus(answer->bytes, RESERVE);
 }

@@ -18,17 +18,17 @@ static void write_cards(struct plm_json *j, const struct plm_comparison *c)
     plm_json_end_array(j);
 }
 
-static void write_captures(struct plm_json *j, const struct plm_capture *capture)
+static void write_captures(struct plm_json *j, const struct plm_evidence *evidence)
 {
     const struct {
         const char *name;
         bool there;
         double seconds;
     } parts[] = {
-        {"record", capture->job != NULL, capture->job_seconds},
-        {"trace", capture->trace != NULL, capture->trace_seconds},
-        {"description", capture->description != NULL, capture->description_seconds},
-        {"forest", capture->forest != NULL, 0},
+        {"record", evidence->job != NULL, evidence->job_seconds},
+        {"trace", evidence->trace != NULL, evidence->trace_seconds},
+        {"description", evidence->description != NULL, evidence->description_seconds},
+        {"forest", evidence->forest != NULL, 0},
     };
     plm_json_array(j, "captures");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -91,7 +91,7 @@ int plm_comparison_json(FILE *out, const struct plm_comparison *c, struct plm_er
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.estimate/1");
-    write_captures(&j, &c->capture);
+    write_captures(&j, &c->evidence);
     plm_json_string(&j, "context_source", plm_context_source_name(c->source));
     write_cards(&j, c);
     plm_json_array(&j, "methods");

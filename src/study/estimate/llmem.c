@@ -17,12 +17,14 @@
 
 enum { HALF = 2, SINGLE = 4, TOKEN = 8 };
 
+/* To the next multiple of 2 MiB. */
 static uint64_t rounded(uint64_t bytes)
 {
-    return plm_round_up(bytes, 2 << 20);
+    const uint64_t unit = 2 << 20;
+    return bytes % unit ? plm_plus(bytes, unit - bytes % unit) : bytes;
 }
 
-static uint64_t share(uint64_t bytes, uint64_t parts, uint64_t of)
+static uint64_t bytes_share(uint64_t bytes, uint64_t parts, uint64_t of)
 {
     return plm_plus(plm_times(bytes, parts), of - 1) / of;
 }
@@ -30,16 +32,16 @@ static uint64_t share(uint64_t bytes, uint64_t parts, uint64_t of)
 /* ---- parameters ---- */
 
 /* Of one tensor of s elements that is not the last: its share that other GPUs hold is gathered; the moments are spread over all. */
-static uint64_t parameter(uint64_t s, const struct plm_capture *c)
+static uint64_t parameter(uint64_t s, const struct plm_evidence *c)
 {
     const uint64_t g = c->gpus > 0 ? (uint64_t)c->gpus : 1;
     const uint64_t tp = c->tensor_parallel > 1 ? (uint64_t)c->tensor_parallel : 0;
     const uint64_t whole = rounded(plm_times(HALF, s));
-    uint64_t bytes = plm_times(2, rounded(share(plm_times(SINGLE, s), 1, g)));
+    uint64_t bytes = plm_times(2, rounded(bytes_share(plm_times(SINGLE, s), 1, g)));
     if (g > 1 && !tp)
-        bytes = plm_plus(bytes, rounded(share(whole, g - 1, g)));
+        bytes = plm_plus(bytes, rounded(bytes_share(whole, g - 1, g)));
     else if (g > 1 && tp < g)
-        bytes = plm_plus(bytes, rounded(share(whole, g - tp - 1, g)));
+        bytes = plm_plus(bytes, rounded(bytes_share(whole, g - tp - 1, g)));
     return bytes;
 }
 
@@ -50,7 +52,7 @@ static bool counts(const struct plm_described_module *m)
 
 /* A tensor that two modules share counts with the second one too, as it does there: the output layer is the last of the walk although its
    weight is mostly that of the embedding. The description has each tensor once; `tied` is the output layer's, if it has none of its own. */
-static uint64_t parameters(const struct plm_capture *c, uint64_t tied)
+static uint64_t parameters(const struct plm_evidence *c, uint64_t tied)
 {
     const struct plm_description *d = c->description;
     uint64_t sum = 0, last = tied;
@@ -104,10 +106,10 @@ static void add_gathered(struct walk *w, uint64_t tp)
 {
     const uint64_t bytes = plm_times(plm_times(w->tokens, w->width), HALF);
     w->gathered = plm_plus(w->gathered, w->gathered_last);
-    w->gathered_last = tp > 1 ? rounded(share(bytes, tp - 1, tp)) : 0;
+    w->gathered_last = tp > 1 ? rounded(bytes_share(bytes, tp - 1, tp)) : 0;
 }
 
-static void walk(const struct plm_description *d, const uint64_t *width, uint64_t tp, struct walk *w)
+static void modules_walk(const struct plm_description *d, const uint64_t *width, uint64_t tp, struct walk *w)
 {
     size_t embeddings = 0;
     bool block_first = false;
@@ -150,7 +152,7 @@ static uint64_t input_bytes(const struct plm_description *d)
 }
 
 /* The logits, and twice those without the last token for the loss. */
-static uint64_t head(const struct plm_description *d, const struct walk *w)
+static uint64_t head_bytes(const struct plm_description *d, const struct walk *w)
 {
     const uint64_t element = d->transformer.upcast_logits ? 2 * HALF : HALF;
     const uint64_t batch = d->batch.size, fewer = d->transformer.sequence - 1;
@@ -182,10 +184,10 @@ static void check_domain(const struct plm_description *d, struct plm_answer *ans
         plm_answer_outside(answer, "the optimizer is %.60s; it is made for AdamW", d->optimizer.class_name);
 }
 
-void plm_method_llmem(const struct plm_capture *capture, struct plm_answer *answer)
+void plm_method_llmem(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    const struct plm_description *d = capture->description;
-    const uint64_t tp = capture->tensor_parallel > 1 ? (uint64_t)capture->tensor_parallel : 1;
+    const struct plm_description *d = evidence->description;
+    const uint64_t tp = evidence->tensor_parallel > 1 ? (uint64_t)evidence->tensor_parallel : 1;
     struct walk w = {0};
     uint64_t *width;
     if (!d->transformer.known || !d->transformer.sequence || !d->transformer.hidden) {
@@ -199,10 +201,10 @@ void plm_method_llmem(const struct plm_capture *capture, struct plm_answer *answ
     width = widths(d);
     w.tokens = plm_times(d->batch.size, d->transformer.sequence);
     w.width = d->transformer.hidden;
-    walk(d, width, tp, &w);
+    modules_walk(d, width, tp, &w);
     answer->bytes = plm_plus(rounded(plm_times(HALF, d->model.parameters)),
-                             plm_plus(parameters(capture, tied_weight(d, width)), input_bytes(d)));
-    answer->bytes = plm_plus(answer->bytes, plm_plus(plm_plus(w.sum, w.gathered), head(d, &w)));
+                             plm_plus(parameters(evidence, tied_weight(d, width)), input_bytes(d)));
+    answer->bytes = plm_plus(answer->bytes, plm_plus(plm_plus(w.sum, w.gathered), head_bytes(d, &w)));
     free(width);
     if (!w.blocks) {
         plm_answer_none(answer, "no module is called ...Block or ...DecoderLayer, which it looks for");

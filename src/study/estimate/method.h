@@ -1,7 +1,7 @@
 /*
  * The published methods behind one interface. docs/HOWTO_ADD_ESTIMATOR.md says how to add one.
  *
- * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct plm_capture) and says how
+ * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct plm_evidence) and says how
  * much memory the job takes: of the card, without the context, which is one figure for all methods and is shown apart. It works once for a
  * capture; what depends on the card is asked per card. Methods are pure functions; any thread, each on its own inquiry. Nothing
  * fails: an answer that a method cannot give has a reason.
@@ -23,7 +23,7 @@ struct plm_page;
 struct plm_trace;
 
 /* What is known of the job. What was not captured is NULL. */
-struct plm_capture {
+struct plm_evidence {
     const struct plm_job *job;                 /* a record of the virtual GPU */
     const struct plm_trace *trace;             /* of the profiler, on the CPU */
     const struct plm_description *description; /* of the model */
@@ -31,7 +31,7 @@ struct plm_capture {
     double job_seconds, trace_seconds, description_seconds; /* how long each took to capture; 0: not known */
     int gpus, nodes, tensor_parallel; /* how the job is spread, for the methods that know several; 0 counts as 1 */
 };
-enum plm_capture_part { PLM_NEEDS_JOB = 1, PLM_NEEDS_TRACE = 2, PLM_NEEDS_DESCRIPTION = 4, PLM_NEEDS_FOREST = 8 };
+enum plm_evidence_part { PLM_NEEDS_JOB = 1, PLM_NEEDS_TRACE = 2, PLM_NEEDS_DESCRIPTION = 4, PLM_NEEDS_FOREST = 8 };
 
 /* What is asked of a card. */
 struct plm_question {
@@ -62,9 +62,9 @@ struct plm_answer {
 };
 
 /* Fills bytes and, where it has its own reason to, state and note: what holds on every card. */
-typedef void plm_method_estimate(const struct plm_capture *capture, struct plm_answer *answer);
+typedef void plm_method_estimate(const struct plm_evidence *evidence, struct plm_answer *answer);
 /* The same, for a method that has more to do for each card: returns what it needs for that, which must not move the capture. */
-typedef void *plm_method_prepare(const struct plm_capture *capture, struct plm_answer *answer);
+typedef void *plm_method_prepare(const struct plm_evidence *evidence, struct plm_answer *answer);
 /* One card. `answer` is as it was prepared; bytes, oom, judged, state and note may be set. Not called where there is no answer. */
 typedef void plm_method_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer);
 /* All that it found, when it alone is asked, about the card that was judged last: on a page, else as members of an object that is open. */
@@ -77,7 +77,7 @@ struct plm_method {
     const char *shown; /* in tables, where it differs: "dnnmem-style", known from its text alone; else NULL */
     enum plm_paradigm paradigm;
     enum plm_answer_kind kind;
-    unsigned needs; /* enum plm_capture_part */
+    unsigned needs; /* enum plm_evidence_part */
     const char *domain; /* what it was made for: a few words */
     const char *leaves_out; /* a few words */
     plm_method_estimate *estimate; /* this alone, or the two below */
@@ -101,7 +101,7 @@ struct plm_inquiry {
     void *prepared;
 };
 /* Lets the method do what it does once. Missing parts of the capture become an answer that says which command makes them. */
-struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_capture *capture);
+struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_evidence *evidence);
 /* The answer for one card, with the verdict. */
 struct plm_answer plm_inquiry_ask(const struct plm_inquiry *inquiry, const struct plm_question *question);
 void plm_inquiry_close(struct plm_inquiry *inquiry);

@@ -242,17 +242,17 @@ void plm_answer_none(struct plm_answer *answer, const char *format, ...)
     va_end(list);
 }
 
-static bool is_missing(const struct plm_method *method, const struct plm_capture *capture, struct plm_answer *answer)
+static bool is_missing(const struct plm_method *method, const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct {
         unsigned part;
         const void *have;
         const char *what;
     } parts[] = {
-        {PLM_NEEDS_JOB, capture->job, "a record, which `plimsoll run -- CMD` makes"},
-        {PLM_NEEDS_TRACE, capture->trace, "a trace, which `plimsoll trace -- CMD` makes"},
-        {PLM_NEEDS_DESCRIPTION, capture->description, "a description, which `plimsoll describe -- CMD` makes"},
-        {PLM_NEEDS_FOREST, capture->forest, "a forest, which `plimsoll train` makes: --forest FILE"},
+        {PLM_NEEDS_JOB, evidence->job, "a record, which `plimsoll run -- CMD` makes"},
+        {PLM_NEEDS_TRACE, evidence->trace, "a trace, which `plimsoll trace -- CMD` makes"},
+        {PLM_NEEDS_DESCRIPTION, evidence->description, "a description, which `plimsoll describe -- CMD` makes"},
+        {PLM_NEEDS_FOREST, evidence->forest, "a forest, which `plimsoll train` makes: --forest FILE"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if ((method->needs & parts[i].part) && !parts[i].have) {
@@ -269,17 +269,17 @@ static double seconds_since(const struct timespec *start)
     return (double)(end.tv_sec - start->tv_sec) + 1e-9 * (double)(end.tv_nsec - start->tv_nsec);
 }
 
-struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_capture *capture)
+struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_evidence *evidence)
 {
     struct plm_inquiry inquiry = {.method = method};
     struct timespec start;
-    if (is_missing(method, capture, &inquiry.answer))
+    if (is_missing(method, evidence, &inquiry.answer))
         return inquiry;
     clock_gettime(CLOCK_MONOTONIC, &start);
     if (method->prepare)
-        inquiry.prepared = method->prepare(capture, &inquiry.answer);
+        inquiry.prepared = method->prepare(evidence, &inquiry.answer);
     else
-        method->estimate(capture, &inquiry.answer);
+        method->estimate(evidence, &inquiry.answer);
     inquiry.answer.seconds = seconds_since(&start);
     return inquiry;
 }

@@ -71,7 +71,7 @@ static bool has_convolution(const struct plm_description *d)
 }
 
 /* The first reason that applies is told: what kind of job first, then the most important feature. */
-static void check_domain(const struct plm_capture *capture, const double x[PLM_SCHEDTUNE_FEATURES],
+static void check_domain(const struct plm_evidence *evidence, const double x[PLM_SCHEDTUNE_FEATURES],
                          struct plm_answer *answer)
 {
     static const char *const what[PLM_SCHEDTUNE_FEATURES] = {
@@ -82,33 +82,33 @@ static void check_domain(const struct plm_capture *capture, const double x[PLM_S
         [PLM_SCHEDTUNE_CORES] = "CUDA cores",
         [PLM_SCHEDTUNE_SMS] = "SMs",
     };
-    const struct plm_description *d = capture->description;
+    const struct plm_description *d = evidence->description;
     if (d->transformer.known || !has_convolution(d))
         plm_answer_outside(answer, "it learned from CNNs, and this is none");
     if (strcmp(d->model.dtype, "float32") != 0)
         plm_answer_outside(answer, "it learned from float32, and the model's data type is %s", d->model.dtype);
     for (size_t i = 0; i < PLM_SCHEDTUNE_FEATURES; i++) {
-        const struct plm_forest_feature *known = &capture->forest->feature[i];
+        const struct plm_forest_feature *known = &evidence->forest->feature[i];
         if (x[i] < known->low || x[i] > known->high)
             plm_answer_outside(answer, "%.6g %s: its rows have %.6g to %.6g", x[i], what[i], known->low, known->high);
     }
 }
 
 struct prepared {
-    const struct plm_capture *capture;
+    const struct plm_evidence *evidence;
     double x[PLM_SCHEDTUNE_FEATURES]; /* those of the model; the card's come with the question */
 };
 
-void *plm_prepare_schedtune(const struct plm_capture *capture, struct plm_answer *answer)
+void *plm_prepare_schedtune(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     struct prepared *p = plm_calloc(1, sizeof *p);
     struct plm_error error;
-    p->capture = capture;
-    if (plm_schedtune_check("the forest", capture->forest, &error)) {
+    p->evidence = evidence;
+    if (plm_schedtune_check("the forest", evidence->forest, &error)) {
         plm_answer_none(answer, "%.190s", error.text);
         return p;
     }
-    model_features(capture->description, p->x);
+    model_features(evidence->description, p->x);
     if (p->x[PLM_SCHEDTUNE_ACTIVATIONS] <= 0)
         plm_answer_none(answer, "the description has no calls of modules");
     return p;
@@ -123,7 +123,7 @@ void plm_judge_schedtune(void *prepared, const struct plm_question *question, st
         plm_answer_none(answer, "the GPU file of %s lacks its bandwidth, cores or SMs", question->card->id);
         return;
     }
-    used = (uint64_t)(plm_forest_predict(p->capture->forest, p->x) * MIB);
+    used = (uint64_t)(plm_forest_predict(p->evidence->forest, p->x) * MIB);
     answer->bytes = used > question->context ? used - question->context : 0;
-    check_domain(p->capture, p->x, answer);
+    check_domain(p->evidence, p->x, answer);
 }

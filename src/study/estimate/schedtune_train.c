@@ -35,7 +35,7 @@ static int column_of(const struct plm_table *table, const char *name, int *colum
     return plm_fail(error, PLM_EFORMAT, "%.300s: the head line has no column \"%s\"", table->path, name);
 }
 
-static int number(const struct plm_table *table, size_t row, int column, double *value, struct plm_error *error)
+static int cell_number(const struct plm_table *table, size_t row, int column, double *value, struct plm_error *error)
 {
     const char *text = plm_table_cell(table, row, column);
     char *end;
@@ -56,17 +56,17 @@ static int read_numbers(const struct plm_table *table, double *x, double *y, str
         status = column_of(table, target, &answer, error);
     for (size_t row = 0; row < table->rows && status == 0; row++) {
         for (size_t i = 0; i < PLM_SCHEDTUNE_FEATURES && status == 0; i++)
-            status = number(table, row, column[i], &x[row * PLM_SCHEDTUNE_FEATURES + i], error);
+            status = cell_number(table, row, column[i], &x[row * PLM_SCHEDTUNE_FEATURES + i], error);
         if (status == 0)
-            status = number(table, row, answer, &y[row], error);
+            status = cell_number(table, row, answer, &y[row], error);
         if (status == 0 && y[row] <= 0)
             status = plm_fail(error, PLM_EFORMAT, "%.300s:%u: %s is 0", table->path, table->line[row + 1], target);
     }
     return status;
 }
 
-static int learn(const struct plm_table *table, const struct plm_forest_settings *settings, struct plm_forest *forest,
-                 struct plm_error *error)
+static int forest_learn(const struct plm_table *table, const struct plm_forest_settings *settings,
+                        struct plm_forest *forest, struct plm_error *error)
 {
     double *x = plm_calloc(table->rows, PLM_SCHEDTUNE_FEATURES * sizeof *x);
     double *y = plm_calloc(table->rows, sizeof *y);
@@ -92,7 +92,7 @@ int plm_schedtune_train(const char *path, const struct plm_forest_settings *sett
     int status = plm_table_read(path, &table, error);
     if (status)
         return status;
-    status = learn(&table, settings, forest, error);
+    status = forest_learn(&table, settings, forest, error);
     if (status == 0) {
         snprintf(forest->method, sizeof forest->method, PLM_SCHEDTUNE_METHOD);
         snprintf(forest->target, sizeof forest->target, "peak-mib");

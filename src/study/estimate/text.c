@@ -26,7 +26,7 @@ static int widest_card(const struct plm_comparison *c)
     return widest;
 }
 
-static struct layout plan(const struct plm_page *p, const struct plm_comparison *c)
+static struct layout layout_plan(const struct plm_page *p, const struct plm_comparison *c)
 {
     const int fixed = METHOD + 1 + PARADIGM + 1 + plm_page_amount_columns(p) + 1 + TIME;
     const int room = p->width - fixed, card = widest_card(c), cards = (int)c->cards;
@@ -105,7 +105,7 @@ static void sum_up(const struct plm_page *p, const struct plm_comparison *c)
 
 /* ---- the table ---- */
 
-static void heading(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l)
+static void show_heading(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l)
 {
     fprintf(p->out, "\n%s%-*s %-*s %*s %*s", plm_ink(p, PLM_INK_DIM), METHOD, "method", PARADIGM, "paradigm",
             plm_page_amount_columns(p), "estimate", TIME, "time");
@@ -119,8 +119,8 @@ static void heading(const struct plm_page *p, const struct plm_comparison *c, co
     fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
 }
 
-static void line(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l,
-                 const struct plm_comparison_row *row)
+static void show_line(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l,
+                      const struct plm_comparison_row *row)
 {
     const struct plm_answer *a = plm_comparison_estimate(c, row);
     char bytes[32], time[32];
@@ -180,7 +180,7 @@ static void list_by_text(const struct plm_page *p, const struct plm_comparison *
     free(done);
 }
 
-static void legend(const struct plm_page *p, const struct plm_comparison *c)
+static void show_legend(const struct plm_page *p, const struct plm_comparison *c)
 {
     char text[1200], amount[32];
     size_t used = 0;
@@ -203,14 +203,14 @@ static void context_line(const struct plm_page *p, const struct plm_comparison *
     plm_page_sentences(p, "", why[c->source]);
 }
 
-static void captures(const struct plm_page *p, const struct plm_capture *capture)
+static void show_captures(const struct plm_page *p, const struct plm_evidence *evidence)
 {
     const struct {
         const char *name;
         double seconds;
-    } parts[] = {{"the record", capture->job_seconds},
-                 {"the trace", capture->trace_seconds},
-                 {"the description", capture->description_seconds}};
+    } parts[] = {{"the record", evidence->job_seconds},
+                 {"the trace", evidence->trace_seconds},
+                 {"the description", evidence->description_seconds}};
     char text[200] = "", time[32], all[300];
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -225,19 +225,19 @@ static void captures(const struct plm_page *p, const struct plm_capture *capture
 
 int plm_comparison_text(const struct plm_page *p, const struct plm_comparison *c, struct plm_error *error)
 {
-    const struct layout l = plan(p, c);
+    const struct layout l = layout_plan(p, c);
     const struct plm_comparison_row *row = plm_comparison_explained(c);
     if (c->answered) {
         sum_up(p, c);
-        heading(p, c, &l);
+        show_heading(p, c, &l);
         for (size_t i = 0; i < c->rows; i++)
             if (plm_comparison_estimate(c, &c->row[i])->state != PLM_UNANSWERED)
-                line(p, c, &l, &c->row[i]);
+                show_line(p, c, &l, &c->row[i]);
         fputc('\n', p->out);
         if (l.numbered)
-            legend(p, c);
+            show_legend(p, c);
         context_line(p, c);
-        captures(p, &c->capture);
+        show_captures(p, &c->evidence);
         list_by_text(p, c, "* outside what the method was made for:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
         list_by_text(p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
         if (!l.wide)

@@ -7,10 +7,10 @@
 #include "fit/outcome.h"
 #include "study/estimate/estimators.h"
 
-void *plm_prepare_virtual(const struct plm_capture *capture, struct plm_answer *answer)
+void *plm_prepare_virtual(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     struct plm_outcome *o = plm_calloc(1, sizeof *o);
-    plm_outcome_of(capture->job, o);
+    plm_outcome_of(evidence->job, o);
     answer->bytes = o->reserved + o->outside;
     if (!o->done)
         plm_answer_none(answer, "%.150s", o->why);

@@ -49,7 +49,7 @@ static int part_of(const struct watch *w, int64_t time)
 }
 
 /* Parts in which nothing happens go on as the one before ended. */
-static void advance(struct watch *w, int part)
+static void points_advance(struct watch *w, int part)
 {
     while (w->part < part)
         w->point[++w->part] = (struct plm_xmem_point){.allocated = w->allocated, .reserved = w->reserved};
@@ -61,7 +61,7 @@ static void event_note(const struct plm_simulation_event *event, void *context)
     struct plm_xmem_point *point;
 
     (event->freed ? w->died : w->born)[event->item] = event->number;
-    advance(w, part_of(w, event->time));
+    points_advance(w, part_of(w, event->time));
     w->allocated = event->allocated;
     w->reserved = event->reserved;
     point = &w->point[w->part];
@@ -143,7 +143,7 @@ static void place_peak(const struct plm_xmem_run *run, const struct watch *w, st
 }
 
 /* On a card that has room for all. */
-static void simulate(const struct plm_xmem_run *run, struct plm_xmem_result *result)
+static void run_simulate(const struct plm_xmem_run *run, struct plm_xmem_result *result)
 {
     const size_t count = run->list.count;
     struct watch w = {.start = run->step[0].start, .peak_time = INT64_MIN};
@@ -156,7 +156,7 @@ static void simulate(const struct plm_xmem_run *run, struct plm_xmem_result *res
     memset(w.born, 0xff, count * sizeof *w.born);
     memset(w.died, 0xff, count * sizeof *w.died);
     plm_simulate_watched(run->list.item, count, rules_of(result), UINT64_MAX, event_note, &w, &s);
-    advance(&w, POINTS - 1);
+    points_advance(&w, POINTS - 1);
     for (int i = 0; i < POINTS; i++)
         w.point[i].time = (int64_t)((double)w.duration / POINTS * i);
     result->points = POINTS;
@@ -172,7 +172,7 @@ static void simulate(const struct plm_xmem_run *run, struct plm_xmem_result *res
 
 /* ---- all together ---- */
 
-static void doubt(struct plm_xmem_run *run, struct plm_xmem_result *result)
+static void result_doubt(struct plm_xmem_run *run, struct plm_xmem_result *result)
 {
     const struct plm_xmem_step *last = &run->step[run->steps - 1];
     const char *text = "";
@@ -205,8 +205,8 @@ int plm_xmem_estimate(const struct plm_trace *trace, enum plm_xmem_variant varia
     result->steps = run.steps;
     result->left_out = run.left_out;
     if (status == 0) {
-        doubt(&run, result);
-        simulate(&run, result);
+        result_doubt(&run, result);
+        run_simulate(&run, result);
     }
     free(run.blocks.block);
     if (status)
@@ -233,11 +233,12 @@ void plm_xmem_result_free(struct plm_xmem_result *result)
 
 /* ---- as methods ---- */
 
-static void *prepare(enum plm_xmem_variant variant, const struct plm_capture *capture, struct plm_answer *answer)
+static void *result_prepare(enum plm_xmem_variant variant, const struct plm_evidence *evidence,
+                            struct plm_answer *answer)
 {
     struct plm_xmem_result *result = plm_calloc(1, sizeof *result);
     struct plm_error error;
-    if (plm_xmem_estimate(capture->trace, variant, result, &error)) {
+    if (plm_xmem_estimate(evidence->trace, variant, result, &error)) {
         plm_answer_none(answer, "%.199s", error.text);
         return result;
     }
@@ -247,14 +248,14 @@ static void *prepare(enum plm_xmem_variant variant, const struct plm_capture *ca
     return result;
 }
 
-void *plm_prepare_xmem(const struct plm_capture *capture, struct plm_answer *answer)
+void *plm_prepare_xmem(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    return prepare(PLM_XMEM_PUBLISHED, capture, answer);
+    return result_prepare(PLM_XMEM_PUBLISHED, evidence, answer);
 }
 
-void *plm_prepare_xmem_plus(const struct plm_capture *capture, struct plm_answer *answer)
+void *plm_prepare_xmem_plus(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    return prepare(PLM_XMEM_PLUS, capture, answer);
+    return result_prepare(PLM_XMEM_PLUS, evidence, answer);
 }
 
 /* The card has room for segments where the context leaves it. */

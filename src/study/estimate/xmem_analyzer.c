@@ -195,14 +195,14 @@ static void work_end(struct work *w)
     free(w->block_seen);
 }
 
-static bool look(struct work *w)
+static bool look_spend(struct work *w)
 {
     return w->looks && w->looks--;
 }
 
 static bool op_add(struct work *w, uint32_t op, uint32_t layer)
 {
-    if (!look(w))
+    if (!look_spend(w))
         return false;
     if (w->op_seen[op] != layer) {
         w->op_seen[op] = layer;
@@ -255,7 +255,7 @@ static int keep_blocks(struct work *w, int64_t start, int64_t end, int64_t until
 
     for (size_t i = plm_xmem_block_from(w->blocks, start); i < last; i++) {
         const struct plm_xmem_block *b = &w->blocks->block[i];
-        if (!look(w))
+        if (!look_spend(w))
             return PLM_EFORMAT;
         if (w->block_seen[i] == layer || (backward && b->born >= call->start && b->born <= call->end))
             continue;

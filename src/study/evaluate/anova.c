@@ -56,7 +56,7 @@ static double add_factor(struct sweep *s, size_t factor, size_t *added)
     return squares;
 }
 
-static void begin(struct sweep *s)
+static void sweep_begin(struct sweep *s)
 {
     const size_t n = s->columns + 1;
     size_t added = 0;
@@ -90,8 +90,8 @@ static void number_columns(struct sweep *s, size_t count, const struct plm_anova
 }
 
 /* The mean is taken off the values first, so that little is lost to rounding. */
-static void multiply(struct sweep *s, const double *value, size_t count, const struct plm_anova_factor *factor,
-                     size_t factors)
+static void sweep_multiply(struct sweep *s, const double *value, size_t count, const struct plm_anova_factor *factor,
+                           size_t factors)
 {
     const size_t n = s->columns + 1;
     double mean = 0;
@@ -167,17 +167,17 @@ static void test_effect(struct sweep *s, struct plm_anova *a, size_t index)
 {
     struct plm_effect *e = &a->effect[index];
     size_t unused;
-    begin(s);
+    sweep_begin(s);
     for (size_t k = 0; k < a->effects; k++)
         if (k != index && a->effect[k].state == PLM_EFFECT_TESTED && !(a->effect[k].within & 1u << index))
             add_factor(s, k, &unused);
     e->squares = add_factor(s, index, &e->freedom);
 }
 
-static void residual(struct sweep *s, struct plm_anova *a)
+static void anova_residual(struct sweep *s, struct plm_anova *a)
 {
     size_t unused;
-    begin(s);
+    sweep_begin(s);
     a->total_squares = left_of_values(s);
     a->total_freedom = a->observations - 1;
     for (size_t k = 0; k < a->effects; k++)
@@ -187,7 +187,7 @@ static void residual(struct sweep *s, struct plm_anova *a)
     a->residual_freedom = a->observations - s->rank;
 }
 
-static void conclude(struct plm_anova *a)
+static void anova_conclude(struct plm_anova *a)
 {
     const double noise = 1e-13 * a->total_squares; /* what is left of nothing by rounding */
     for (size_t i = 0; i < a->effects; i++) {
@@ -235,13 +235,13 @@ int plm_anova_make(const double *value, size_t count, const struct plm_anova_fac
     s->product = plm_calloc(n * n, sizeof *s->product);
     s->left = plm_calloc(n * n, sizeof *s->left);
     s->taken = plm_calloc(n, sizeof *s->taken);
-    multiply(s, value, count, factor, factors);
+    sweep_multiply(s, value, count, factor, factors);
     sort_out(count, factor, a);
     for (size_t i = 0; i < factors; i++)
         if (a->effect[i].state == PLM_EFFECT_TESTED)
             test_effect(s, a, i);
-    residual(s, a);
-    conclude(a);
+    anova_residual(s, a);
+    anova_conclude(a);
     free(s->product);
     free(s->left);
     free(s->taken);

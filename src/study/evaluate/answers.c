@@ -45,14 +45,14 @@ int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, co
     return wrong ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
 }
 
-static const char *cell(const struct plm_table *t, size_t row, const char *name)
+static const char *answer_cell(const struct plm_table *t, size_t row, const char *name)
 {
     return plm_table_cell(t, row, plm_table_column(t, name));
 }
 
 static int read_line(const struct plm_table *t, size_t row, struct plm_reply *reply, struct plm_error *error)
 {
-    const char *state = cell(t, row, "state"), *bytes = cell(t, row, "bytes");
+    const char *state = answer_cell(t, row, "state"), *bytes = answer_cell(t, row, "bytes");
     struct plm_reply r = {.known = true, .failed = !strcmp(state, failed), .answer.state = PLM_UNANSWERED};
     char *end;
     size_t i = 0;
@@ -67,10 +67,10 @@ static int read_line(const struct plm_table *t, size_t row, struct plm_reply *re
     if (end == bytes || *end || errno || *bytes == '-')
         return plm_fail(error, PLM_EFORMAT, "%.300s:%u: bytes is \"%.40s\", which is not an amount", t->path,
                         t->line[row + 1], bytes);
-    r.answer.oom = !strcmp(cell(t, row, "oom"), "true");
-    r.answer.seconds = strtod(cell(t, row, "seconds"), NULL);
-    r.capture_seconds = strtod(cell(t, row, "capture_seconds"), NULL);
-    snprintf(r.answer.note, sizeof r.answer.note, "%s", cell(t, row, "note"));
+    r.answer.oom = !strcmp(answer_cell(t, row, "oom"), "true");
+    r.answer.seconds = strtod(answer_cell(t, row, "seconds"), NULL);
+    r.capture_seconds = strtod(answer_cell(t, row, "capture_seconds"), NULL);
+    snprintf(r.answer.note, sizeof r.answer.note, "%s", answer_cell(t, row, "note"));
     *reply = r;
     return 0;
 }
@@ -95,10 +95,10 @@ int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error
     for (size_t row = 0; status == 0 && row < t.rows; row++)
         for (size_t i = 0; i < bench->runs && status == 0; i++) {
             struct plm_bench_run *run = &bench->run[i];
-            if (strcmp(run->ask_key, cell(&t, row, "key")) != 0)
+            if (strcmp(run->ask_key, answer_cell(&t, row, "key")) != 0)
                 continue;
             for (size_t k = 0; k < s->methods && status == 0; k++)
-                if (!strcmp(s->method[k]->name, cell(&t, row, "method")))
+                if (!strcmp(s->method[k]->name, answer_cell(&t, row, "method")))
                     status = read_line(&t, row, &run->reply[k], error);
             run->asked = has_all(bench, run);
         }

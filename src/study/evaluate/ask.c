@@ -25,7 +25,7 @@ static pid_t start_trace(const struct plm_bench *bench, size_t run, const char *
     return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log, .bound = true}, &failure);
 }
 
-static int capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
+static int run_capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
 {
     struct timespec start, end;
     int status;
@@ -40,7 +40,7 @@ static int capture(const struct plm_bench *bench, size_t run, const char *path, 
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : PLM_EIO;
 }
 
-static void complain(const char *log, const char *text)
+static void log_complain(const char *log, const char *text)
 {
     FILE *out = fopen(log, "ae");
     if (!out)
@@ -50,8 +50,8 @@ static void complain(const char *log, const char *text)
 }
 
 /* Only those that were not asked before: their answers are there. */
-static void methods_ask(const struct plm_bench *bench, size_t index, const struct plm_capture *captured, double seconds,
-                        uint64_t *asked)
+static void methods_ask(const struct plm_bench *bench, size_t index, const struct plm_evidence *captured,
+                        double seconds, uint64_t *asked)
 {
     const struct plm_bench_run *run = &bench->run[index];
     const struct plm_question question = {.card = &run->device, .usable = run->usable, .context = run->outcome.context};
@@ -83,23 +83,23 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
     unlink(answers);
     status = PLM_ENOTFOUND;
     if (bench->settings->keep) /* from before; its name says that it is of this very run */
-        status = plm_capture_read(paths, 1, &captured, &error);
+        status = plm_captured_read(paths, 1, &captured, &error);
     if (status) {
-        plm_capture_free(&captured);
+        plm_captured_free(&captured);
         error.text[0] = '\0';
-        status = capture(bench, run, trace, log, &seconds);
+        status = run_capture(bench, run, trace, log, &seconds);
         if (status == 0)
-            status = plm_capture_read(paths, 1, &captured, &error);
-        captured.capture.trace_seconds = seconds;
+            status = plm_captured_read(paths, 1, &captured, &error);
+        captured.evidence.trace_seconds = seconds;
     }
     if (status == 0) {
-        captured.capture.forest = bench->settings->trees;
-        methods_ask(bench, run, &captured.capture, captured.capture.trace_seconds, &asked);
+        captured.evidence.forest = bench->settings->trees;
+        methods_ask(bench, run, &captured.evidence, captured.evidence.trace_seconds, &asked);
         status = plm_answers_add(bench, run, asked, answers, &error);
     }
     if (status && error.text[0]) /* else the capture has said it */
-        complain(log, error.text);
-    plm_capture_free(&captured);
+        log_complain(log, error.text);
+    plm_captured_free(&captured);
     if (!bench->settings->keep)
         unlink(trace);
     return status ? CANNOT : 0;

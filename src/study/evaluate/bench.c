@@ -61,7 +61,7 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
 }
 
 /* "truth.csv:12: ", or what stands for a run that is in no file. */
-static const char *place(const struct plm_truth *truth, const struct plm_truth_row *row, char *out, size_t size)
+static const char *row_place(const struct plm_truth *truth, const struct plm_truth_row *row, char *out, size_t size)
 {
     if (row->line)
         snprintf(out, size, "%.200s:%u", truth->table.path, row->line);
@@ -80,12 +80,12 @@ static int describe(const struct plm_bench_settings *s, const struct plm_truth *
     *run = (struct plm_bench_run){.row = row, .workload = plm_workloads_find(s->workloads, row->family)};
     if (!run->workload)
         return plm_fail(error, PLM_EFORMAT, "%s: there is no workload for the family \"%.60s\" in %.100s",
-                        place(truth, row, where, sizeof where), row->family, s->workloads->folder);
+                        row_place(truth, row, where, sizeof where), row->family, s->workloads->folder);
     if (!*gpu)
         return plm_fail(error, PLM_EFORMAT, "%s: the row names no gpu; --gpu says which",
-                        place(truth, row, where, sizeof where));
+                        row_place(truth, row, where, sizeof where));
     if (plm_catalogue_find(s->catalogue, s->install, gpu, &entry, &why) < 0)
-        return plm_fail(error, PLM_EFORMAT, "%s: %.200s", place(truth, row, where, sizeof where), why.text);
+        return plm_fail(error, PLM_EFORMAT, "%s: %.200s", row_place(truth, row, where, sizeof where), why.text);
     run->device = entry->card;
     snprintf(run->card, sizeof run->card, "%s", entry->card.id);
     run->usable = entry->card.memory_usable;
@@ -94,7 +94,7 @@ static int describe(const struct plm_bench_settings *s, const struct plm_truth *
     return 0;
 }
 
-static size_t find(const struct plm_bench *bench, const char *key)
+static size_t run_find(const struct plm_bench *bench, const char *key)
 {
     for (size_t i = 0; i < bench->runs; i++)
         if (!strcmp(bench->run[i].key, key))
@@ -118,7 +118,7 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
         status = describe(settings, truth, &truth->row[i], &run, error);
         if (status)
             break;
-        bench->run_of_row[i] = find(bench, run.key);
+        bench->run_of_row[i] = run_find(bench, run.key);
         if (bench->run_of_row[i] == bench->runs) {
             run.reply = bench->reply + bench->runs * settings->methods;
             run.asked = !settings->methods;

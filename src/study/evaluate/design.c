@@ -46,7 +46,7 @@ int plm_design_parse(const char *text, enum plm_design *design)
 
 /* ---- rows ---- */
 
-static int keep(struct maker *m, const struct plm_truth_row *row)
+static int row_keep(struct maker *m, const struct plm_truth_row *row)
 {
     const bool known = row->ground[m->options->kind] || row->oom;
     if (!plm_truth_row_has(row, m->options->pattern))
@@ -102,7 +102,7 @@ static int add_cell(struct maker *m, const struct cell *cell, bool all, size_t p
         if (is_of(m, i, cell, card)) {
             found++;
             if (all)
-                status = keep(m, &m->file->row[i]);
+                status = row_keep(m, &m->file->row[i]);
         }
     if (status || (found && all))
         return status;
@@ -114,12 +114,12 @@ static int add_cell(struct maker *m, const struct cell *cell, bool all, size_t p
                                           .gpu = cell->value[PLM_LEVEL_GPU],
                                           .batch = strtoull(cell->value[PLM_LEVEL_BATCH], NULL, 10),
                                           .zero_grad = mode_of(cell->value[PLM_LEVEL_ZERO_GRAD])};
-        return keep(m, &row);
+        return row_keep(m, &row);
     }
     pick %= found;
     for (size_t i = 0; i < m->file->rows; i++)
         if (is_of(m, i, cell, card) && !pick--)
-            return keep(m, &m->file->row[i]);
+            return row_keep(m, &m->file->row[i]);
     return 0;
 }
 
@@ -135,7 +135,7 @@ static const char *spelling(const struct plm_truth *file, const char *family)
 }
 
 /* A list that is not there has one item, which leaves it to the workload; for cards, to the caller. */
-static const char *level(const struct maker *m, const struct plm_levels_family *f, int list, size_t index)
+static const char *level_of(const struct maker *m, const struct plm_levels_family *f, int list, size_t index)
 {
     if (list == PLM_LEVEL_GPU && m->options->gpu)
         return m->options->gpu;
@@ -164,13 +164,13 @@ static int make_grid(struct maker *m)
         const struct plm_levels_family *f = &m->levels->family[i];
         struct cell cell = {.family = spelling(m->file, f->name)};
         for (int k = 0; k < PLM_LEVEL_LISTS; k++)
-            cell.value[k] = level(m, f, k, 0);
+            cell.value[k] = level_of(m, f, k, 0);
         for (size_t a = 0; a < f->list[PLM_LEVEL_MODEL].count; a++)
             for (size_t b = 0; b < count_of(f, PLM_LEVEL_OPTIMIZER); b++)
                 for (size_t c = 0; c < f->list[PLM_LEVEL_BATCH].count && status == 0; c++) {
-                    cell.value[PLM_LEVEL_MODEL] = level(m, f, PLM_LEVEL_MODEL, a);
-                    cell.value[PLM_LEVEL_OPTIMIZER] = level(m, f, PLM_LEVEL_OPTIMIZER, b);
-                    cell.value[PLM_LEVEL_BATCH] = level(m, f, PLM_LEVEL_BATCH, c);
+                    cell.value[PLM_LEVEL_MODEL] = level_of(m, f, PLM_LEVEL_MODEL, a);
+                    cell.value[PLM_LEVEL_OPTIMIZER] = level_of(m, f, PLM_LEVEL_OPTIMIZER, b);
+                    cell.value[PLM_LEVEL_BATCH] = level_of(m, f, PLM_LEVEL_BATCH, c);
                     status = add_cell(m, &cell, true, 0);
                 }
     }
@@ -186,7 +186,7 @@ static int make_draws(struct maker *m)
         const struct plm_levels_family *f = &m->levels->family[plm_random_below(&random, m->levels->families)];
         struct cell cell = {.family = spelling(m->file, f->name)};
         for (int k = 0; k < PLM_LEVEL_LISTS; k++)
-            cell.value[k] = level(m, f, k, plm_random_below(&random, count_of(f, k)));
+            cell.value[k] = level_of(m, f, k, plm_random_below(&random, count_of(f, k)));
         status = add_cell(m, &cell, false, plm_random_below(&random, RUNS_MOST));
     }
     return status;
@@ -208,7 +208,7 @@ static int make_rows(struct maker *m)
 {
     int status = 0;
     for (size_t i = 0; i < m->file->rows && status == 0; i++)
-        status = keep(m, &m->file->row[i]);
+        status = row_keep(m, &m->file->row[i]);
     return status;
 }
 

@@ -18,7 +18,7 @@ struct reading {
     bool only;
 };
 
-static struct plm_levels_family *family(struct plm_levels *levels, const char *name)
+static struct plm_levels_family *family_of(struct plm_levels *levels, const char *name)
 {
     struct plm_levels_family *new;
     for (size_t i = 0; i < levels->families; i++)
@@ -76,7 +76,7 @@ static void list_sort(struct plm_level_list *list, bool by_number)
 
 static int add_row(struct plm_levels *levels, const struct plm_truth_row *row)
 {
-    struct plm_levels_family *f = family(levels, row->family);
+    struct plm_levels_family *f = family_of(levels, row->family);
     char batch[24], mode[12] = "";
     const char *text[PLM_LEVEL_LISTS] = {row->model, row->optimizer, batch, row->gpu, mode};
     int status = 0;
@@ -107,7 +107,7 @@ int plm_levels_of_truth(const struct plm_truth *truth, struct plm_levels *levels
 
 /* ---- from a file ---- */
 
-static int whole(const char *text, char **end, unsigned long *value)
+static int whole_number(const char *text, char **end, unsigned long *value)
 {
     errno = 0;
     *value = strtoul(text, end, 10);
@@ -121,12 +121,12 @@ static int add_batches(struct plm_level_list *list, const char *text)
 {
     unsigned long first, last, step = 1;
     char *end, number[24];
-    int status = whole(text, &end, &first);
+    int status = whole_number(text, &end, &first);
     last = first;
     if (status == 0 && !strncmp(end, "..", 2))
-        status = whole(end + 2, &end, &last);
+        status = whole_number(end + 2, &end, &last);
     if (status == 0 && !strncmp(end, "step ", 5))
-        status = whole(end + 5, &end, &step);
+        status = whole_number(end + 5, &end, &step);
     if (status || *end || !first || last < first || !step || (last - first) / step >= BATCHES_MOST)
         return PLM_EINVAL;
     for (unsigned long batch = first; batch <= last && status == 0; batch += step) {
@@ -173,7 +173,7 @@ static int add_list(struct plm_level_list *list, int kind, const struct plm_ini_
     return status ? plm_fail(error, PLM_EFORMAT, "%.200s:%d: the list is too long", pair->path, pair->line) : 0;
 }
 
-static int take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+static int pair_take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     const struct reading *r = context;
     struct plm_levels_family *f;
@@ -186,7 +186,7 @@ static int take(const struct plm_ini_pair *pair, void *context, struct plm_error
         return plm_fail(error, PLM_EFORMAT,
                         "%.200s:%d: under [family] there are models, optimizers, batches, gpus and zero_grad",
                         pair->path, pair->line);
-    f = family(r->levels, pair->section);
+    f = family_of(r->levels, pair->section);
     return add_list(&f->list[kind], kind, pair, error);
 }
 
@@ -195,7 +195,7 @@ int plm_levels_read(const char *path, bool only, struct plm_levels *levels, stru
     struct reading r = {levels, only};
     int status;
     *levels = (struct plm_levels){0};
-    status = plm_ini_read(path, take, &r, error);
+    status = plm_ini_read(path, pair_take, &r, error);
     for (size_t i = 0; i < levels->families && status == 0; i++)
         if (!levels->family[i].list[PLM_LEVEL_MODEL].count || !levels->family[i].list[PLM_LEVEL_BATCH].count)
             status =

@@ -38,7 +38,7 @@ static double since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-static void show(const struct pool *p)
+static void progress_show(const struct pool *p)
 {
     if (p->progress)
         p->progress(p->done, p->failed, p->all, since(&p->start), p->made, p->context);
@@ -56,7 +56,7 @@ static bool is_busy(const struct pool *p, size_t run)
 
 /* Methods are asked once the record is there: the context that their verdicts need comes from it. Runs are finished one by one, so that
    what is interrupted has whole runs. */
-static bool next(const struct pool *p, size_t *run, enum part *part)
+static bool run_next(const struct pool *p, size_t *run, enum part *part)
 {
     for (size_t i = 0; i < p->bench->runs; i++) {
         const struct plm_bench_run *r = &p->bench->run[i];
@@ -80,7 +80,7 @@ static int ask_in_child(void *context)
     return a->bench->settings->ask(a->bench, a->run);
 }
 
-static int begin(struct pool *p, size_t run, enum part part, struct plm_error *error)
+static int run_begin(struct pool *p, size_t run, enum part part, struct plm_error *error)
 {
     const struct plm_child ask = {.body = ask_in_child, .context = &(struct asking){p->bench, run}};
     struct slot *slot = p->slot;
@@ -174,8 +174,8 @@ static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error
     return plm_answers_add(p->bench, run, methods, all, error);
 }
 
-static int end(struct pool *p, const struct slot *slot, int wait_status, const struct rusage *usage,
-               struct plm_error *error)
+static int run_end(struct pool *p, const struct slot *slot, int wait_status, const struct rusage *usage,
+                   struct plm_error *error)
 {
     if (WIFSIGNALED(wait_status) && (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
         return plm_fail(error, PLM_EIO, "interrupted; --resume goes on with what is there");
@@ -198,17 +198,17 @@ static int reap(struct pool *p, struct plm_error *error)
                 if (p->slot[i].pid == pid) {
                     p->slot[i].pid = 0;
                     p->busy--;
-                    return end(p, &p->slot[i], status, &usage, error);
+                    return run_end(p, &p->slot[i], status, &usage, error);
                 }
         if (pid == 0) {
-            show(p);
+            progress_show(p);
             nanosleep(&pause, NULL);
         }
     }
 }
 
 /* After a failure of the bench itself nothing goes on behind its back. */
-static void stop(struct pool *p)
+static void pool_stop(struct pool *p)
 {
     for (int i = 0; i < p->jobs; i++)
         if (p->slot[i].pid > 0)
@@ -231,17 +231,17 @@ int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *c
     for (size_t i = 0; i < bench->runs; i++)
         p.done += (size_t)bench->run[i].known + (methods && bench->run[i].asked);
     for (;;) {
-        if (p.busy < p.jobs && next(&p, &run, &part))
-            status = begin(&p, run, part, error);
+        if (p.busy < p.jobs && run_next(&p, &run, &part))
+            status = run_begin(&p, run, part, error);
         else if (p.busy)
             status = reap(&p, error);
         else
             break;
-        show(&p);
+        progress_show(&p);
         if (status)
             break;
     }
     if (status)
-        stop(&p);
+        pool_stop(&p);
     return status;
 }

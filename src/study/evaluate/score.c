@@ -4,7 +4,7 @@
 #include "study/estimate/method.h"
 #include "study/evaluate/judge.h"
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t bytes_less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
@@ -13,8 +13,8 @@ static uint64_t less(uint64_t a, uint64_t b)
    upper end: a process that used the card before has loaded its code already, a fresh one has not. */
 struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
-    const uint64_t beyond = less(less(o->high, o->context_high), o->reserved + o->outside);
-    const uint64_t below = less(o->reserved + o->outside, less(o->low, o->context_low));
+    const uint64_t beyond = bytes_less(bytes_less(o->high, o->context_high), o->reserved + o->outside);
+    const uint64_t below = bytes_less(o->reserved + o->outside, bytes_less(o->low, o->context_low));
     struct plm_estimate e;
     switch (kind) {
     case PLM_TRUTH_DEVICE: return (struct plm_estimate){o->low, plm_outcome_used(o), o->high};
@@ -22,7 +22,7 @@ struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_t
     case PLM_TRUTH_RESERVED: e.bytes = o->reserved; break;
     default: e.bytes = o->reserved + o->outside;
     }
-    e.low = less(e.bytes, below);
+    e.low = bytes_less(e.bytes, below);
     e.high = e.bytes + beyond + (kind == PLM_TRUTH_LESS_FIRST ? o->later : 0);
     return e;
 }
@@ -31,7 +31,7 @@ struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_t
 static bool runs_out(const struct plm_bench_run *run, uint64_t cap, uint64_t context)
 {
     const struct plm_outcome *o = &run->outcome;
-    return o->least + less(cap, o->reserved) + context > run->usable;
+    return o->least + bytes_less(cap, o->reserved) + context > run->usable;
 }
 
 struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct plm_truth_row *row,
@@ -52,13 +52,13 @@ struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct
  * The second run, which may take no more than `cap`: a replay with that capacity, by the least that PyTorch can do with. What is known of
  * the real job is that it took `short_by` more than the virtual one, if it did; that much is taken to be held all the time.
  */
-static void replay(const struct plm_outcome *o, uint64_t cap, uint64_t short_by, struct plm_score *s)
+static void score_replay(const struct plm_outcome *o, uint64_t cap, uint64_t short_by, struct plm_score *s)
 {
     s->capped_fails[PLM_CAP_TORCH] = o->least + short_by > cap;
     s->capped_fails[PLM_CAP_DEVICE] = o->least + o->outside + short_by > cap;
 }
 
-static void compare(const struct plm_yardstick *y, double estimate, bool oom, struct plm_score *s)
+static void score_compare(const struct plm_yardstick *y, double estimate, bool oom, struct plm_score *s)
 {
     s->estimate = estimate;
     s->oom = oom;
@@ -81,7 +81,7 @@ struct plm_score plm_score_virtual(const struct plm_evaluation *e, const struct 
     const struct plm_estimate own = plm_outcome_estimate(o, e->options.kind);
     const struct plm_estimate beside = plm_outcome_estimate(o, PLM_TRUTH_LESS_FIRST);
     const uint64_t cap = by->upper ? beside.high : beside.bytes;
-    const uint64_t context = by->upper ? less(o->context_high, o->later) : o->context;
+    const uint64_t context = by->upper ? bytes_less(o->context_high, o->later) : o->context;
     struct plm_score s = {.judged = !y->reference};
     if (!o->done) {
         s.note = o->why;
@@ -89,10 +89,10 @@ struct plm_score plm_score_virtual(const struct plm_evaluation *e, const struct 
     }
     s.answered = true;
     s.seconds = o->seconds;
-    compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, cap, context), &s);
+    score_compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, cap, context), &s);
     s.width = y->bytes ? (double)(own.high - own.low) / (double)y->bytes : 0;
     if (!s.oom && !y->oom)
-        replay(o, cap, less(y->bytes, own.bytes), &s);
+        score_replay(o, cap, bytes_less(y->bytes, own.bytes), &s);
     s.compared = s.compared && !y->reference;
     plm_score_conserve(&s, total_of(plm_evaluation_row(e, row), run));
     return s;
@@ -123,9 +123,9 @@ struct plm_score plm_score_method(const struct plm_evaluation *e, size_t reply, 
     s.judged = y->bytes || y->oom;
     s.outside = a->state == PLM_OUTSIDE;
     s.seconds = r->capture_seconds + a->seconds;
-    compare(y, (double)(a->bytes + (e->options.kind == PLM_TRUTH_DEVICE ? o->context : 0)), a->oom, &s);
+    score_compare(y, (double)(a->bytes + (e->options.kind == PLM_TRUTH_DEVICE ? o->context : 0)), a->oom, &s);
     if (!s.oom && !y->oom)
-        replay(o, a->bytes, less(y->bytes, expected), &s);
+        score_replay(o, a->bytes, bytes_less(y->bytes, expected), &s);
     plm_score_conserve(&s, total_of(plm_evaluation_row(e, row), run));
     return s;
 }
@@ -139,10 +139,10 @@ struct plm_score plm_score_tool(const struct plm_evaluation *e, size_t tool, siz
     const struct plm_bench_run *run = plm_evaluation_run(e, row);
     const struct plm_outcome *o = &run->outcome;
     struct plm_score s = {.answered = claim->memory > 0 && !y->reference, .judged = claim->judged && !y->reference};
-    compare(y, claim->memory > 0 ? claim->memory : 0, claim->oom, &s);
+    score_compare(y, claim->memory > 0 ? claim->memory : 0, claim->oom, &s);
     s.seconds = claim->seconds;
     if (!s.oom && !y->oom && o->done && s.answered)
-        replay(o, (uint64_t)s.estimate, less(y->bytes, plm_outcome_estimate(o, e->options.kind).bytes), &s);
+        score_replay(o, (uint64_t)s.estimate, bytes_less(y->bytes, plm_outcome_estimate(o, e->options.kind).bytes), &s);
     s.capped_fails[PLM_CAP_TORCH] = !claim->oom && claim->second && claim->second_oom;
     s.capped_fails[PLM_CAP_DEVICE] = s.capped_fails[PLM_CAP_DEVICE] || s.capped_fails[PLM_CAP_TORCH];
     plm_score_conserve(&s, total_of(truth, run));

@@ -51,7 +51,7 @@ static void interval(FILE *out, const struct plm_metrics *m)
     fprintf(out, " %15s", text);
 }
 
-static void line(const struct plm_page *p, const struct plm_estimator *by, const struct plm_metrics *m, int names)
+static void show_line(const struct plm_page *p, const struct plm_estimator *by, const struct plm_metrics *m, int names)
 {
     const bool some = m->compared > 0, judged = m->judged > 0;
     char name[sizeof by->name + 2];
@@ -100,12 +100,12 @@ static void outside(const struct plm_page *p, const struct plm_evaluation *e, co
         fputs(".\n", p->out);
 }
 
-static void table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+static void show_table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
 {
     const int names = name_columns(p, e);
     heading(p, f, names);
     for (size_t i = 0; i < e->estimators; i++)
-        line(p, &e->estimator[i], &f->metrics[i], names);
+        show_line(p, &e->estimator[i], &f->metrics[i], names);
     if (f->metrics[0].compared)
         fprintf(p->out, "plimsoll's range is %.2f %% of the truth wide, on average.\n", 100 * f->metrics[0].width);
     outside(p, e, f);
@@ -124,7 +124,7 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void worst(const struct plm_page *p, const struct plm_evaluation *e)
+static void show_worst(const struct plm_page *p, const struct plm_evaluation *e)
 {
     const struct plm_estimator *by = &e->estimator[0];
     struct miss *list = plm_calloc(e->rows, sizeof *list);
@@ -149,7 +149,7 @@ static void worst(const struct plm_page *p, const struct plm_evaluation *e)
     free(list);
 }
 
-static void failures(const struct plm_page *p, const struct plm_evaluation *e)
+static void show_failures(const struct plm_page *p, const struct plm_evaluation *e)
 {
     if (!e->failed)
         return;
@@ -169,7 +169,7 @@ static void failures(const struct plm_page *p, const struct plm_evaluation *e)
 }
 
 /* Why methods did not answer, each reason once with the first method that gave it. */
-static void silences(const struct plm_page *p, const struct plm_evaluation *e)
+static void show_silences(const struct plm_page *p, const struct plm_evaluation *e)
 {
     const char *told[NOTES_MOST];
     size_t notes = 0;
@@ -192,8 +192,8 @@ static void silences(const struct plm_page *p, const struct plm_evaluation *e)
         }
 }
 
-static void sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void sentence(const struct plm_page *p, const char *format, ...)
+static void show_sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void show_sentence(const struct plm_page *p, const char *format, ...)
 {
     char text[900];
     va_list list;
@@ -207,28 +207,30 @@ static void explain_design(const struct plm_page *p, const struct plm_evaluation
 {
     const struct plm_design_made *d = e->options.design;
     if (e->references)
-        sentence(p,
-                 "Reference: the virtual GPU, not a measurement, for %zu of %zu runs. plimsoll itself is not judged on "
-                 "them.",
-                 e->references, e->rows);
+        show_sentence(
+            p,
+            "Reference: the virtual GPU, not a measurement, for %zu of %zu runs. plimsoll itself is not judged on "
+            "them.",
+            e->references, e->rows);
     if (!d)
         return;
     if (d->design == PLM_DESIGN_MONTECARLO)
-        sentence(p, "Design: %zu draws with the seed %" PRIu64 ".", d->draws, d->seed);
+        show_sentence(p, "Design: %zu draws with the seed %" PRIu64 ".", d->draws, d->seed);
     else if (d->design == PLM_DESIGN_GRID)
-        sentence(p, "Design: the full grid of models, optimizers and batch sizes.");
+        show_sentence(p, "Design: the full grid of models, optimizers and batch sizes.");
     if (d->without && !d->reference)
-        sentence(
+        show_sentence(
             p,
             "%zu of %zu runs have no row in the truth file and were not made; --reference virtual holds the methods "
             "against the virtual GPU there, --plan writes them down to be measured.",
             d->without, d->runs);
     if (d->disturbed)
-        sentence(p, "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
-                 d->disturbed);
+        show_sentence(p,
+                      "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
+                      d->disturbed);
 }
 
-static void explain(const struct plm_page *p, const struct plm_evaluation *e)
+static void show_explanation(const struct plm_page *p, const struct plm_evaluation *e)
 {
     bool other = false, published = false;
     for (size_t i = 0; i < e->estimators; i++) {
@@ -237,32 +239,34 @@ static void explain(const struct plm_page *p, const struct plm_evaluation *e)
     }
     fputc('\n', p->out);
     explain_design(p, e);
-    sentence(p,
-             "The truth is read as %s. Errors are over the runs that neither ran out of memory nor were estimated to; "
-             "[95 %%] is the bootstrap interval of the median, low 5 and high 5 are quantiles of the signed error. "
-             "PEF: share of "
-             "runs with a wrong verdict, or that fail when PyTorch may reserve no more than the estimate; PEF d: when "
-             "the process may "
-             "take no more than the estimate beside its context, libraries' memory included. MCP: mean memory "
-             "conserved, in GiB, by "
-             "PEF. time: mean seconds for an answer, with what it needs.",
-             plm_truth_kind_name(e->options.kind));
+    show_sentence(
+        p,
+        "The truth is read as %s. Errors are over the runs that neither ran out of memory nor were estimated to; "
+        "[95 %%] is the bootstrap interval of the median, low 5 and high 5 are quantiles of the signed error. "
+        "PEF: share of "
+        "runs with a wrong verdict, or that fail when PyTorch may reserve no more than the estimate; PEF d: when "
+        "the process may "
+        "take no more than the estimate beside its context, libraries' memory included. MCP: mean memory "
+        "conserved, in GiB, by "
+        "PEF. time: mean seconds for an answer, with what it needs.",
+        plm_truth_kind_name(e->options.kind));
     if (published)
-        sentence(p, "Of the published columns PEF is that of their own second run, which capped PyTorch; PEF d is a "
-                    "replay of our record.");
+        show_sentence(p,
+                      "Of the published columns PEF is that of their own second run, which capped PyTorch; PEF d is a "
+                      "replay of our record.");
     if (other)
-        sentence(p, "* estimates another kind of figure than was measured.");
+        show_sentence(p, "* estimates another kind of figure than was measured.");
 }
 
 int plm_evaluation_text(const struct plm_page *p, const struct plm_evaluation *e, struct plm_error *error)
 {
     for (size_t i = 0; i < e->families; i++)
-        table(p, e, &e->family[i]);
+        show_table(p, e, &e->family[i]);
     plm_evaluation_published(p, e);
     plm_evaluation_factors(p, e);
-    worst(p, e);
-    failures(p, e);
-    silences(p, e);
-    explain(p, e);
+    show_worst(p, e);
+    show_failures(p, e);
+    show_silences(p, e);
+    show_explanation(p, e);
     return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
 }

@@ -10,7 +10,7 @@ enum { NAMES = 36 };
 
 /* ---- published figures ---- */
 
-static size_t find(const struct plm_evaluation *e, enum plm_origin origin, const char *name)
+static size_t estimator_find(const struct plm_evaluation *e, enum plm_origin origin, const char *name)
 {
     char wanted[48];
     size_t i = 0;
@@ -33,8 +33,8 @@ void plm_evaluation_published(const struct plm_page *p, const struct plm_evaluat
 {
     size_t shown = 0;
     for (size_t i = 0; i < plm_published_count; i++)
-        shown += find(e, PLM_ORIGIN_PUBLISHED, plm_published[i].tool) < e->estimators ||
-                 find(e, PLM_ORIGIN_METHOD, plm_published[i].method) < e->estimators;
+        shown += estimator_find(e, PLM_ORIGIN_PUBLISHED, plm_published[i].tool) < e->estimators ||
+                 estimator_find(e, PLM_ORIGIN_METHOD, plm_published[i].method) < e->estimators;
     if (!shown || !e->families)
         return;
     plm_page_title(p, "As published by the xMem paper, and here");
@@ -47,12 +47,12 @@ void plm_evaluation_published(const struct plm_page *p, const struct plm_evaluat
     for (size_t i = 0; i < plm_published_count; i++) {
         const struct plm_published *row = &plm_published[i];
         fprintf(p->out, "%-12s   %7.2f %7.2f %7.2f", row->name, 100 * row->median, 100 * row->pef, row->seconds);
-        three(p->out, e, find(e, PLM_ORIGIN_PUBLISHED, row->tool));
-        three(p->out, e, find(e, PLM_ORIGIN_METHOD, row->method));
+        three(p->out, e, estimator_find(e, PLM_ORIGIN_PUBLISHED, row->tool));
+        three(p->out, e, estimator_find(e, PLM_ORIGIN_METHOD, row->method));
         fputc('\n', p->out);
     }
     fprintf(p->out, "%-12s   %7s %7s %7s   %7s %7s %7s", "plimsoll", "", "", "", "", "", "");
-    three(p->out, e, find(e, PLM_ORIGIN_VIRTUAL, "plimsoll"));
+    three(p->out, e, estimator_find(e, PLM_ORIGIN_VIRTUAL, "plimsoll"));
     fputc('\n', p->out);
 }
 

@@ -13,7 +13,7 @@
 #include "fit/outcome.h"
 #include "study/evaluate/levels.h"
 
-static struct plm_workload *section(struct plm_workloads *w, const char *name)
+static struct plm_workload *workload_section(struct plm_workloads *w, const char *name)
 {
     struct plm_workload *item = w->count ? &w->item[w->count - 1] : NULL;
     if (item && !strcasecmp(item->family, name))
@@ -49,9 +49,9 @@ static int take_figure(const struct plm_ini_pair *pair, struct plm_workload *ite
     return 0;
 }
 
-static int take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+static int pair_take(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
-    struct plm_workload *item = section(context, pair->section);
+    struct plm_workload *item = workload_section(context, pair->section);
     int status;
     if (!item)
         return plm_fail(error, PLM_EFORMAT, "%.300s:%d: too many families, or too long a name", pair->path, pair->line);
@@ -103,7 +103,7 @@ int plm_workloads_read(const char *folder, const struct plm_install *install, st
     if (status)
         return status;
     snprintf(path, sizeof path, "%s/workloads.ini", w->folder);
-    status = plm_ini_read(path, take, w, error);
+    status = plm_ini_read(path, pair_take, w, error);
     for (size_t i = 0; status == 0 && i < w->count; i++) {
         const struct plm_workload *item = &w->item[i];
         if (!item->script[0])
