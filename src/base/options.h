@@ -1,7 +1,12 @@
 /*
- * Command-line options as a table. A value comes from the flag, else from the environment variable
- * PLIMSOLL_<NAME>, else from [section] of ./plimsoll.ini, else from the user's config file, else it
- * stays what the caller put in. Parsing stops at "--" or at the first word that is not an option.
+ * Command-line options as tables. A row says all about an option: what it is called, where its value goes, what it means
+ * and what completes it. Parsing, --help, the manual and the completion of shells read the same rows.
+ *
+ * A table is constant and ends with an empty row. Values are fields of a struct of the caller's, by their offset. A value
+ * comes from the flag, else from the environment variable PLIMSOLL_<NAME>, else from [section] of ./plimsoll.ini, else from
+ * the user's config file, else it stays what the caller put in. Strings belong to the command line, the environment, or
+ * (from files) to nobody: they live as long as the program. Parsing stops at "--" or at the first word that is not an
+ * option. It fails with PLM_EINVAL and a sentence. Any thread.
  */
 #ifndef PLM_OPTIONS_H
 #define PLM_OPTIONS_H
@@ -18,21 +23,45 @@ enum plm_option_type {
     PLM_OPTION_SIZE,   /* uint64_t */
 };
 
-struct plm_option {
-    const char *name;    /* "gpu" for --gpu */
-    char letter;         /* 'o' for -o, 0 for none */
-    enum plm_option_type type;
-    void *value;
-    bool configurable;   /* may stand in the environment and in config files */
+/* What a shell offers for a value, or for a word. */
+enum plm_complete {
+    PLM_COMPLETE_NOTHING,
+    PLM_COMPLETE_CHOICE, /* one of the words of `among` */
+    PLM_COMPLETE_CARD,
+    PLM_COMPLETE_CARDS, /* with commas */
+    PLM_COMPLETE_METHODS, /* with commas; these, and the words of `among`, as for a stack */
+    PLM_COMPLETE_STACK,
+    PLM_COMPLETE_LIBRARY,
+    PLM_COMPLETE_FILE, /* with the ending `among`, if that is given */
+    PLM_COMPLETE_FOLDER,
+    PLM_COMPLETE_PROGRAM,
 };
 
+struct plm_option {
+    const char *name; /* "gpu" for --gpu */
+    char letter;      /* 'o' for -o, 0 for none */
+    enum plm_option_type type;
+    size_t at;            /* offset of the value */
+    const char *argument; /* what texts call the value: "NAME"; NULL for a flag */
+    const char *help;     /* one line, a sentence without its full stop; NULL: the option is not shown */
+    enum plm_complete complete;
+    const char *among;
+    bool configurable; /* may stand in the environment and in config files */
+    bool required;     /* in texts; who needs it checks for it */
+    const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
+};
+
+/* The rows of a table in their order, included ones in their places. Returns their number, at most PLM_OPTIONS_MOST. */
+enum { PLM_OPTIONS_MOST = 64 };
+size_t plm_options_list(const struct plm_option *options, struct plm_option out[PLM_OPTIONS_MOST]);
+
 /* On success *rest is the index of the first word that was not consumed ("--" is). */
-int plm_options_parse(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
+int plm_options_parse(const struct plm_option *options, void *values, const char *section, int argc, char **argv,
                       int *rest, struct plm_error *error);
 
 /* The same for a sub-command whose options may stand before, between and after its words. The first `most` of
    them go to `word`; *words is how many there are. After "--" there are only words. */
-int plm_options_among(const struct plm_option *options, size_t count, const char *section, int argc, char **argv,
+int plm_options_among(const struct plm_option *options, void *values, const char *section, int argc, char **argv,
                       const char **word, int most, int *words, struct plm_error *error);
 
 #endif

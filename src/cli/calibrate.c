@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "stack/used.h"
 
 struct request {
@@ -44,7 +44,7 @@ static int give_list(const struct request *r)
     return status;
 }
 
-static int start(const struct request *r, const struct plm_install *install)
+static int calibrate_start(const struct request *r, const struct plm_install *install)
 {
     const char *words[10];
     char text[400];
@@ -69,17 +69,29 @@ static int start(const struct request *r, const struct plm_install *install)
     return plm_complain(errno == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
 }
 
-int plm_cmd_calibrate(int argc, char **argv)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"record", 0, PLM_OPTION_TEXT, AT(record), .argument = "FILE",
+     .help = "measure the convolutions, recurrent networks and transforms of this job", .complete = PLM_COMPLETE_FILE,
+     .among = "plm"},
+    {"list", 0, PLM_OPTION_FLAG, AT(list), .help = "print what would be measured, and measure nothing"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE", .help = "the stack file",
+     .complete = PLM_COMPLETE_FILE, .among = "ini"},
+    {.include = plm_option_force, .at = AT(force)},
+    {"python", 0, PLM_OPTION_TEXT, AT(python), .argument = "PROGRAM",
+     .help = "the interpreter that has PyTorch (default python3)", .complete = PLM_COMPLETE_PROGRAM,
+     .configurable = true},
+    {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "not the memory of the card and of the libraries"},
+    {0},
+};
+
+static int calibrate_run(int argc, char **argv)
 {
     struct request r = {.python = "python3"};
-    const struct plm_option table[] = {
-        {"record", 0, PLM_OPTION_TEXT, &r.record, false}, {"output", 'o', PLM_OPTION_TEXT, &r.output, false},
-        {"python", 0, PLM_OPTION_TEXT, &r.python, true},  {"list", 0, PLM_OPTION_FLAG, &r.list, false},
-        {"force", 'f', PLM_OPTION_FLAG, &r.force, false}, {"rows-only", 0, PLM_OPTION_FLAG, &r.rows_only, false}};
     struct plm_install install;
     struct plm_error error;
     int rest, status = PLM_EXIT_OK;
-    if (plm_options_parse(table, sizeof table / sizeof table[0], "calibrate", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(options, &r, "calibrate", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll calibrate [--record JOB.plm] [-o STACK.ini]`");
@@ -91,5 +103,18 @@ int plm_cmd_calibrate(int argc, char **argv)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (r.record)
         status = give_list(&r);
-    return status ? status : start(&r, &install);
+    return status ? status : calibrate_start(&r, &install);
 }
+
+const struct plm_command plm_command_calibrate = {
+    .name = "calibrate",
+    .line = "on a machine with a GPU: measure what its libraries take",
+    .options = options,
+    .example = {"plimsoll calibrate --record job.plm",
+                "plimsoll calibrate --record job.plm --list >rows.tsv   # then, on the machine with the GPU:",
+                "python plimsoll_calibrate.py --list rows.tsv -o rtx3060.ini"},
+    .exit = {{PLM_EXIT_CANNOT, "there is no GPU, or something cannot be read or written"},
+             {PLM_EXIT_NOT_RUNNABLE, "the interpreter cannot be executed"},
+             {PLM_EXIT_NOT_FOUND, "the interpreter was not found"}},
+    .run = calibrate_run,
+};

@@ -4,13 +4,14 @@
 
 #include "base/catalogue.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "report/report.h"
 
 /* What people have, from small to large. */
 static const char *const common[] = {"rtx3060", "t4", "rtx4090", "a100-40gb", "h100-80gb"};
 
-static bool have(const struct plm_card *cards, int count, const struct plm_card *card)
+static bool card_is_among(const struct plm_card *cards, int count, const struct plm_card *card)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(cards[i].id, card->id))
@@ -24,8 +25,8 @@ static int by_memory(const void *a, const void *b)
     return x->memory_usable != y->memory_usable ? (x->memory_usable < y->memory_usable ? -1 : 1) : strcmp(x->id, y->id);
 }
 
-static int add(struct plm_catalogue *catalogue, const struct plm_install *install, const char *name,
-               struct plm_card *cards, int *count, struct plm_error *error)
+static int card_add(struct plm_catalogue *catalogue, const struct plm_install *install, const char *name,
+                    struct plm_card *cards, int *count, struct plm_error *error)
 {
     const struct plm_catalogue_entry *entry;
     int status = plm_catalogue_find(catalogue, install, name, &entry, error);
@@ -33,7 +34,7 @@ static int add(struct plm_catalogue *catalogue, const struct plm_install *instal
         return status;
     if (*count >= PLM_REPORT_CARDS)
         return plm_fail(error, PLM_EINVAL, "--gpu takes at most %d names", PLM_REPORT_CARDS);
-    if (!have(cards, *count, &entry->card))
+    if (!card_is_among(cards, *count, &entry->card))
         cards[(*count)++] = entry->card;
     return 0;
 }
@@ -43,17 +44,17 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const struct plm_install *
 {
     int count = 0, status = 0;
     if (list) {
-        char *names = strdup(list), *rest = names;
-        for (char *name; names && status == 0 && (name = strsep(&rest, ","));)
-            status = add(catalogue, install, name, cards, &count, error);
+        char *names = plm_strdup(list), *rest = names;
+        for (char *name; status == 0 && (name = strsep(&rest, ","));)
+            status = card_add(catalogue, install, name, cards, &count, error);
         free(names);
         return status ? status : count;
     }
     /* The job's card may be a file that is gone; then the others are shown. */
     if (own)
-        add(catalogue, install, own, cards, &count, NULL);
+        card_add(catalogue, install, own, cards, &count, NULL);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        add(catalogue, install, common[i], cards, &count, NULL);
+        card_add(catalogue, install, common[i], cards, &count, NULL);
     qsort(cards, (size_t)count, sizeof *cards, by_memory);
     return count;
 }

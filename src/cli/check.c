@@ -6,8 +6,8 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/run.h"
 #include "fit/confidence.h"
 #include "report/report.h"
@@ -19,21 +19,34 @@ struct request {
     bool github;
 };
 
-enum { OWN_OPTIONS = 5 };
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option own_options[] = {
+    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), .argument = "SIZE", .help = "the limit: 22GiB, 24GB, 512m or bytes",
+     .configurable = true, .required = true},
+    {"what", 0, PLM_OPTION_TEXT, AT(what), .argument = "FIGURE",
+     .help = "what is compared: device_used (default), reserved or allocated", .complete = PLM_COMPLETE_CHOICE,
+     .among = "device_used reserved allocated", .configurable = true},
+    {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the high end of the range",
+     .configurable = true},
+    {"junit", 0, PLM_OPTION_TEXT, AT(junit), .argument = "FILE", .help = "also write the verdict as JUnit XML",
+     .complete = PLM_COMPLETE_FILE, .among = "xml", .configurable = true},
+    {"github", 0, PLM_OPTION_FLAG, AT(github), .help = "also print it as an annotation of GitHub's workflows",
+     .configurable = true},
+    {0},
+};
+static const struct plm_option record_options[] = {
+    {.include = own_options},
+    {.include = plm_option_strict, .at = AT(run.strict)},
+    {.include = plm_option_bytes, .at = AT(run.look.bytes)},
+    {0},
+};
+static const struct plm_option command_options[] = {
+    {.include = own_options},
+    {.include = plm_run_options, .at = AT(run)},
+    {0},
+};
 
-static void own_options(struct request *r, struct plm_option table[OWN_OPTIONS])
-{
-    const struct plm_option options[OWN_OPTIONS] = {
-        {"max", 0, PLM_OPTION_SIZE, &r->limit.max, true},
-        {"what", 0, PLM_OPTION_TEXT, &r->what, true},
-        {"pessimistic", 0, PLM_OPTION_FLAG, &r->limit.pessimistic, true},
-        {"junit", 0, PLM_OPTION_TEXT, &r->junit, true},
-        {"github", 0, PLM_OPTION_FLAG, &r->github, true},
-    };
-    memcpy(table, options, sizeof options);
-}
-
-static int understand(struct request *r, struct plm_error *error)
+static int check_understand(struct request *r, struct plm_error *error)
 {
     if (!r->limit.max)
         return plm_fail(error, PLM_EINVAL, "no limit given; write `plimsoll check --max 22GiB FILE.plm`");
@@ -63,7 +76,7 @@ static int write_junit(const char *path, const struct plm_check *check)
 }
 
 /* Tells the verdict everywhere it is wanted. `result` is the exit status that goes with it. */
-static int tell(const struct request *r, const struct plm_check *check, int result, bool quiet)
+static int check_tell(const struct request *r, const struct plm_check *check, int result, bool quiet)
 {
     int status = PLM_EXIT_OK;
     if (check->outcome == PLM_CHECK_ERROR)
@@ -81,35 +94,35 @@ static int tell(const struct request *r, const struct plm_check *check, int resu
 
 /* A job that failed has no verdict. A limit that is exceeded by what was seen is exceeded, but to keep to it all of
    the job must have been seen. */
-static int judge(const struct request *r, const struct plm_job *job, int result, const char *why, bool quiet)
+static int check_judge(const struct request *r, const struct plm_job *job, int result, const char *why, bool quiet)
 {
     char reasons[8][256];
     struct plm_check check;
     int n;
     if (result) {
         check = plm_check_error(job, why);
-        return tell(r, &check, result, quiet);
+        return check_tell(r, &check, result, quiet);
     }
-    check = plm_check_job(job, &r->limit, r->run.bytes);
+    check = plm_check_job(job, &r->limit, r->run.look.bytes);
     if (check.outcome == PLM_CHECK_TOO_MUCH)
-        return tell(r, &check, PLM_EXIT_NO_FIT, quiet);
+        return check_tell(r, &check, PLM_EXIT_NO_FIT, quiet);
     if (job->summary.full) {
         check = plm_check_error(job, "the disk was full while the job ran: its record does not hold all of it");
-        return tell(r, &check, PLM_EXIT_CANNOT, quiet);
+        return check_tell(r, &check, PLM_EXIT_CANNOT, quiet);
     }
     if (r->run.strict && strcmp(plm_confidence(job, reasons, 8, &n), "high")) {
         check = plm_check_error(job, PLM_RUN_UNTRUSTED);
-        return tell(r, &check, PLM_EXIT_UNTRUSTED, quiet);
+        return check_tell(r, &check, PLM_EXIT_UNTRUSTED, quiet);
     }
-    return tell(r, &check, PLM_EXIT_OK, quiet);
+    return check_tell(r, &check, PLM_EXIT_OK, quiet);
 }
 
 /* ---- a command ---- */
 
-static int show(const struct plm_run_end *end, void *context)
+static int check_show(const struct plm_run_end *end, void *context)
 {
     const struct request *r = context;
-    int result = judge(r, end->job, end->result, end->why, plm_run_quiet(end->run));
+    int result = check_judge(r, end->job, end->result, end->why, plm_run_quiet(end->run));
     int json = plm_run_document(end);
     if (result == PLM_EXIT_NO_FIT)
         fprintf(stderr, "plimsoll: `plimsoll report %s` shows what takes it\n", end->run->output);
@@ -118,19 +131,16 @@ static int show(const struct plm_run_end *end, void *context)
 
 static int check_command(struct request *r, int argc, char **argv)
 {
-    struct plm_option table[PLM_RUN_OPTIONS + OWN_OPTIONS];
     struct plm_error error;
     int rest;
-    plm_run_options(&r->run, table);
-    own_options(r, table + PLM_RUN_OPTIONS);
     /* The settings of [run] hold here too; those of [check] are nearer. */
-    if (plm_options_parse(table, PLM_RUN_OPTIONS, "run", 0, NULL, &rest, &error) < 0 ||
-        plm_options_parse(table, PLM_RUN_OPTIONS + OWN_OPTIONS, "check", argc, argv, &rest, &error) < 0 ||
-        understand(r, &error) < 0)
+    if (plm_options_parse(plm_run_options, &r->run, "run", 0, NULL, &rest, &error) < 0 ||
+        plm_options_parse(command_options, r, "check", argc, argv, &rest, &error) < 0 ||
+        check_understand(r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc || strcmp(argv[rest - 1], "--") != 0)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll check --max 22GiB -- python train.py`, or name a record");
-    return plm_run_command(&r->run, argv + rest, show, r);
+    return plm_run_command(&r->run, argv + rest, check_show, r);
 }
 
 /* ---- a record ---- */
@@ -163,35 +173,48 @@ static int judge_record(const struct plm_job *job, struct plm_error *why)
 
 static int check_record(struct request *r, int argc, char **argv)
 {
-    struct plm_option run[PLM_RUN_OPTIONS], table[OWN_OPTIONS + 2];
     struct plm_error error;
     struct plm_job *job;
     int words, status;
-    plm_run_options(&r->run, run);
-    own_options(r, table);
-    table[OWN_OPTIONS] = (struct plm_option){"bytes", 0, PLM_OPTION_FLAG, &r->run.bytes, true};
-    table[OWN_OPTIONS + 1] = (struct plm_option){"strict", 0, PLM_OPTION_FLAG, &r->run.strict, true};
-    status = plm_options_among(table, OWN_OPTIONS + 2, "check", argc, argv, &r->path, 1, &words, &error);
+    status = plm_options_among(record_options, r, "check", argc, argv, &r->path, 1, &words, &error);
     if (status == 0 && words != 1)
         status = plm_fail(&error, PLM_EINVAL, "%s; write `plimsoll check --max 22GiB FILE.plm`, or `--` and a command",
                           words ? "one record at a time" : "no record given");
     if (status == 0)
-        status = understand(r, &error);
+        status = check_understand(r, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_job_read(r->path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = judge_record(job, &error);
-    status = judge(r, job, status, error.text, false);
+    status = check_judge(r, job, status, error.text, false);
     plm_job_free(job);
     return status;
 }
 
-int plm_cmd_check(int argc, char **argv)
+static int check_run(int argc, char **argv)
 {
-    struct request r = {.what = "device_used"};
+    struct request r = {.what = "device_used", .run = PLM_RUN};
     for (int i = 0; i < argc; i++)
         if (!strcmp(argv[i], "--"))
             return check_command(&r, argc, argv);
     return check_record(&r, argc, argv);
 }
+
+const struct plm_command plm_command_check = {
+    .name = "check",
+    .line = "hold a record or a command against a limit, for pipelines",
+    .words = "RECORD | -- COMMAND...",
+    .options = record_options,
+    .also = &plm_command_run,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll check --max 22GiB -- python train.py --batch 64",
+                "plimsoll check --max 22GiB --github --junit gpu-memory.xml train.plm"},
+    .exit = {{PLM_EXIT_OK, "the job keeps to the limit"},
+             {PLM_EXIT_NO_FIT, "it exceeds the limit, or ran out of memory (--bounded)"},
+             {PLM_EXIT_COMMAND, "the job failed or did not end: there is no verdict"},
+             {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
+             {PLM_EXIT_CANNOT, "the record cannot be read or holds no GPU activity, or the output cannot be written"}},
+    .run = check_run,
+};

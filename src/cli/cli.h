@@ -1,10 +1,11 @@
-/* The sub-commands and what they share. Each returns the program's exit status. */
+/* What the sub-commands share; commands.h is their table. Functions that return an exit status have complained. */
 #ifndef PLM_CLI_H
 #define PLM_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "cli/assume.h"
@@ -15,6 +16,8 @@ struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
 struct plm_job;
+struct plm_page;
+struct plm_report_options;
 
 enum plm_exit {
     PLM_EXIT_OK = 0,
@@ -27,29 +30,6 @@ enum plm_exit {
     PLM_EXIT_NOT_FOUND = 127,
 };
 
-int plm_cmd_calibrate(int argc, char **argv);
-int plm_cmd_check(int argc, char **argv);
-int plm_cmd_describe(int argc, char **argv);
-int plm_cmd_diff(int argc, char **argv);
-int plm_cmd_doctor(int argc, char **argv);
-int plm_cmd_estimate(int argc, char **argv);
-int plm_cmd_evaluate(int argc, char **argv);
-int plm_cmd_export(int argc, char **argv);
-int plm_cmd_fit(int argc, char **argv);
-int plm_cmd_gpus(int argc, char **argv);
-int plm_cmd_import(int argc, char **argv);
-int plm_cmd_measure(int argc, char **argv);
-int plm_cmd_report(int argc, char **argv);
-int plm_cmd_run(int argc, char **argv);
-int plm_cmd_stacks(int argc, char **argv);
-int plm_cmd_symbols(int argc, char **argv);
-int plm_cmd_trace(int argc, char **argv);
-int plm_cmd_train(int argc, char **argv);
-int plm_cmd_tune(int argc, char **argv);
-
-/* help.c: what --help of a command shows; false if it has no text of its own. */
-bool plm_help(const char *command, const char *summary);
-
 /* scratch.c: a temporary folder of files, in $TMPDIR or /tmp; removed with what is in it. 0, or PLM_EIO with a sentence and folder "". */
 enum { PLM_SCRATCH = 3900 };
 int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error);
@@ -57,11 +37,16 @@ void plm_scratch_remove(char folder[PLM_SCRATCH]); /* nothing for "" */
 
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */
 int plm_complain(int status, const char *sentence);
-/* Is colour wanted on this stream? `choice` is --color's value: auto, always or never. */
-bool plm_want_color(const char *choice, int fd);
-int plm_terminal_width(int fd);
-/* Does the locale write UTF-8? */
-bool plm_want_utf8(void);
+
+/* look.c: what --bytes and --color ask for; plm_option_look has the rows. */
+struct plm_look {
+    bool bytes;
+    const char *color; /* auto, always or never */
+};
+#define PLM_LOOK {.color = "auto"}
+/* With the terminal of standard output and the locale. */
+struct plm_page plm_look_page(const struct plm_look *look, FILE *out);
+struct plm_report_options plm_look_at(const struct plm_look *look);
 
 /* cards.c: fills `cards` (PLM_REPORT_CARDS) with those of a list "rtx3060,l4"; without a list, with the
    job's own and some common ones, by memory. Returns their number, or a negative PLM_E code. */

@@ -3,26 +3,27 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "report/diff.h"
 #include "report/report.h"
 
 struct request {
-    bool bytes, json;
-    const char *color;
+    struct plm_look look;
+    bool json;
     const char *path[2];
 };
 
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
+
+static int diff_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
-        {"json", 0, PLM_OPTION_FLAG, &r->json, false},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
-    };
-    int files, status = plm_options_among(table, sizeof table / sizeof table[0], "diff", argc, argv, r->path, 2, &files,
-                                          error);
+    int files, status = plm_options_among(options, r, "diff", argc, argv, r->path, 2, &files, error);
     if (status < 0)
         return status;
     if (files > 2)
@@ -45,38 +46,49 @@ static int read_job(const char *path, struct plm_job **job, struct plm_error *er
     return status;
 }
 
-static int show(const struct request *r, const struct plm_job *before, const struct plm_job *after,
-                struct plm_error *error)
+static int diff_show(const struct request *r, const struct plm_job *before, const struct plm_job *after,
+                     struct plm_error *error)
 {
-    const struct plm_report_options options = {.bytes = r->bytes,
-                                               .color = plm_want_color(r->color, STDOUT_FILENO),
-                                               .utf8 = plm_want_utf8(),
-                                               .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_report_options shown = plm_look_at(&r->look);
     plm_diff_write *write = r->json ? plm_diff_json : plm_diff_text;
     struct plm_diff diff;
     int status;
     plm_diff_make(before, after, &diff);
-    status = write(stdout, &diff, r->path, &options, error);
+    status = write(stdout, &diff, r->path, &shown, error);
     plm_diff_free(&diff);
     return status;
 }
 
-int plm_cmd_diff(int argc, char **argv)
+static int diff_run(int argc, char **argv)
 {
-    struct request r = {.color = "auto"};
+    struct request r = {.look = PLM_LOOK};
     struct plm_job *before = NULL, *after = NULL;
     struct plm_error error;
     int status;
-    if (parse(&r, argc, argv, &error) < 0)
+    if (diff_parse(&r, argc, argv, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = read_job(r.path[0], &before, &error);
     if (status == 0)
         status = read_job(r.path[1], &after, &error);
     if (status == 0)
-        status = show(&r, before, after, &error);
+        status = diff_show(&r, before, after, &error);
     if (before)
         plm_job_free(before);
     if (after)
         plm_job_free(after);
     return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
 }
+
+const struct plm_command plm_command_diff = {
+    .name = "diff",
+    .line = "show what grew between two job records",
+    .words = "BEFORE AFTER",
+    .options = options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll diff batch32.plm batch64.plm",
+                "plimsoll diff batch32.plm batch64.plm --json | jq .devices[0].peak.device_used.change"},
+    .exit = {{PLM_EXIT_OK, "the difference was shown, whatever it is"},
+             {PLM_EXIT_CANNOT, "a record cannot be read or holds no GPU activity"}},
+    .run = diff_run,
+};

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 
 /* Each line of the answer is a finding: good, a problem, and what to do about it. */
 static int problems;
@@ -17,12 +18,12 @@ static int problems;
 /* Seconds that an interpreter gets to answer. */
 enum { PATIENCE = 300 };
 
-static void good(const char *what, const char *detail)
+static void doctor_good(const char *what, const char *detail)
 {
     printf("  ok       %-14s %s\n", what, detail);
 }
 
-static void problem(const char *what, const char *detail, const char *advice)
+static void doctor_problem(const char *what, const char *detail, const char *advice)
 {
     printf("  PROBLEM  %-14s %s\n           %-14s %s\n", what, detail, "", advice);
     problems++;
@@ -36,19 +37,19 @@ static void check_machine(void)
     uname(&u);
     snprintf(text, sizeof text, "%.40s %.40s", u.sysname, u.machine);
     if (strcmp(u.sysname, "Linux") || strcmp(u.machine, "x86_64"))
-        problem("machine", text, "plimsoll runs on Linux on x86_64");
+        doctor_problem("machine", text, "plimsoll runs on Linux on x86_64");
     else
-        good("machine", text);
+        doctor_good("machine", text);
     sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
     snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
     if (major == 2 && minor < 28)
-        problem("C library", text, "glibc 2.28 or newer is needed");
+        doctor_problem("C library", text, "glibc 2.28 or newer is needed");
     else
-        good("C library", text);
+        doctor_good("C library", text);
 }
 
 /* Runs PYTHON with a short program and gives its first line of output. */
-static void ask(const char *python, const char *program, char *answer, size_t size, int *failure)
+static void doctor_ask(const char *python, const char *program, char *answer, size_t size, int *failure)
 {
     const char *const words[] = {python, "-c", program, NULL};
     plm_child_ask(&(struct plm_child){.words = words}, PATIENCE, answer, size, failure);
@@ -77,7 +78,7 @@ static void try_import(const char *python, const struct plm_install *install)
 
     if (plm_catalogue_load(&catalogue, install, &error) < 0 ||
         plm_catalogue_find(&catalogue, install, "a100-80gb", &gpu, &error) < 0) {
-        problem("GPU files", error.text, "mend or remove that file");
+        doctor_problem("GPU files", error.text, "mend or remove that file");
         return;
     }
     if (plm_launch_ask(&(struct plm_launch){.install = install,
@@ -87,10 +88,10 @@ static void try_import(const char *python, const struct plm_install *install)
                                             .assume = PLM_ASSUME_NOTHING,
                                             .command = command},
                        PATIENCE, answer, sizeof answer) == 0)
-        good("virtual GPU", "PyTorch sees it and allocates on it");
+        doctor_good("virtual GPU", "PyTorch sees it and allocates on it");
     else {
         plm_child_last_line(fmemopen(answer, strlen(answer), "r"), false, last);
-        problem("virtual GPU", last, "please report this with the versions above");
+        doctor_problem("virtual GPU", last, "please report this with the versions above");
     }
     plm_catalogue_free(&catalogue);
 }
@@ -100,34 +101,36 @@ static void check_python(const char *python, const struct plm_install *install)
     char answer[512], text[256], version[64] = "", cuda[32] = "", kind[16] = "";
     int failure = 0;
 
-    ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer, &failure);
+    doctor_ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer, &failure);
     if (failure == ENOENT) {
-        problem("Python", "cannot be started", "name the interpreter of your job: plimsoll doctor /path/to/python");
+        doctor_problem("Python", "cannot be started",
+                       "name the interpreter of your job: plimsoll doctor /path/to/python");
         return;
     }
-    good("Python", answer);
-    ask(python, find_torch, answer, sizeof answer, &failure);
+    doctor_good("Python", answer);
+    doctor_ask(python, find_torch, answer, sizeof answer, &failure);
     if (!strcmp(answer, "none") || sscanf(answer, "%63s %31s %15s", version, cuda, kind) != 3) {
-        problem("PyTorch", "not installed for this interpreter",
-                "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "
-                "doctor PYTHON");
+        doctor_problem(
+            "PyTorch", "not installed for this interpreter",
+            "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "
+            "doctor PYTHON");
         return;
     }
     snprintf(text, sizeof text, "%s, CUDA %s", version, cuda);
     if (strcmp(kind, "cuda")) {
         snprintf(text, sizeof text, "%s is a CPU-only build", version);
-        problem("PyTorch", text,
-                "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
+        doctor_problem("PyTorch", text,
+                       "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
         return;
     }
     if (atoi(cuda) != 12 && atoi(cuda) != 13)
-        problem("PyTorch", text, "builds for CUDA 12 and 13 are supported");
+        doctor_problem("PyTorch", text, "builds for CUDA 12 and 13 are supported");
     else
-        good("PyTorch", text);
+        doctor_good("PyTorch", text);
     try_import(python, install);
 }
 
-int plm_cmd_doctor(int argc, char **argv)
+static int doctor_run(int argc, char **argv)
 {
     struct plm_install install;
     struct plm_error error;
@@ -136,9 +139,9 @@ int plm_cmd_doctor(int argc, char **argv)
     puts("plimsoll " PLM_VERSION);
     check_machine();
     if (plm_install_find(&install, &error) < 0)
-        problem("installation", error.text, "");
+        doctor_problem("installation", error.text, "");
     else {
-        good("installation", install.shims);
+        doctor_good("installation", install.shims);
         check_python(argc ? argv[0] : "python3", &install);
     }
     if (problems)
@@ -147,3 +150,13 @@ int plm_cmd_doctor(int argc, char **argv)
         puts("Everything is in place.");
     return problems ? PLM_EXIT_NO_FIT : PLM_EXIT_OK;
 }
+
+const struct plm_command plm_command_doctor = {
+    .name = "doctor",
+    .line = "check this machine and the PyTorch of an interpreter",
+    .words = "[PYTHON]",
+    .complete = PLM_COMPLETE_PROGRAM,
+    .example = {"plimsoll doctor", "plimsoll doctor ~/venv/bin/python"},
+    .exit = {{PLM_EXIT_OK, "everything is in place"}, {PLM_EXIT_NO_FIT, "there are problems"}},
+    .run = doctor_run,
+};

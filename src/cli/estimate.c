@@ -7,9 +7,10 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "study/estimate/capture.h"
 #include "study/estimate/comparison.h"
 #include "study/estimate/forest.h"
@@ -17,13 +18,14 @@
 #include "base/draw.h"
 #include "report/report.h"
 
-enum { FILES = 4, METHODS = 64 };
+enum { FILES = 4 };
 
 struct request {
-    const char *methods, *gpu, *forest, *color, *context_text;
+    struct plm_look look;
+    const char *methods, *gpu, *forest, *context_text;
     uint64_t context;
     int gpus, nodes, tensor_parallel;
-    bool json, bytes;
+    bool json;
     const char *file[FILES];
     int files;
     char **command; /* NULL: files were given */
@@ -31,27 +33,34 @@ struct request {
 
 /* ---- what is asked for ---- */
 
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"method", 0, PLM_OPTION_TEXT, AT(methods), .argument = "NAME,...", .help = "only these methods (default all)",
+     .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME,...",
+     .help = "the cards to judge (default: some common ones)", .complete = PLM_COMPLETE_CARDS, .configurable = true},
+    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), .argument = "N", .help = "on so many GPUs together", .configurable = true},
+    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), .argument = "N", .help = "spread over so many machines",
+     .configurable = true},
+    {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), .argument = "N",
+     .help = "of these GPUs, so many share each layer", .configurable = true},
+    {"forest", 0, PLM_OPTION_TEXT, AT(forest), .argument = "FILE", .help = "what `plimsoll train` made, for schedtune",
+     .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
+    {"context", 0, PLM_OPTION_TEXT, AT(context_text), .argument = "SIZE",
+     .help = "what the process takes beside its allocations: 500MiB", .configurable = true},
+    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
+
+static int estimate_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"method", 0, PLM_OPTION_TEXT, &r->methods, true},
-        {"gpu", 0, PLM_OPTION_TEXT, &r->gpu, true},
-        {"gpus", 0, PLM_OPTION_NUMBER, &r->gpus, true},
-        {"nodes", 0, PLM_OPTION_NUMBER, &r->nodes, true},
-        {"tensor-parallel", 0, PLM_OPTION_NUMBER, &r->tensor_parallel, true},
-        {"forest", 0, PLM_OPTION_TEXT, &r->forest, true},
-        {"context", 0, PLM_OPTION_TEXT, &r->context_text, true},
-        {"json", 0, PLM_OPTION_FLAG, &r->json, false},
-        {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
-    };
     int before = 0, status;
     while (before < argc && strcmp(argv[before], "--") != 0)
         before++;
     if (before < argc)
         r->command = argv + before + 1;
-    status = plm_options_among(table, sizeof table / sizeof table[0], "estimate", before, argv, r->file, FILES,
-                               &r->files, error);
+    status = plm_options_among(options, r, "estimate", before, argv, r->file, FILES, &r->files, error);
     if (status < 0)
         return status;
     if (r->files && r->command)
@@ -66,7 +75,7 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
     return 0;
 }
 
-static int understand(struct request *r, struct plm_error *error)
+static int estimate_understand(struct request *r, struct plm_error *error)
 {
     const struct {
         const char *name;
@@ -82,7 +91,7 @@ static int understand(struct request *r, struct plm_error *error)
     return 0;
 }
 
-static int unknown(const char *name, struct plm_error *error)
+static int method_unknown(const char *name, struct plm_error *error)
 {
     char near[200];
     plm_method_nearest(name, near, sizeof near);
@@ -90,28 +99,29 @@ static int unknown(const char *name, struct plm_error *error)
                     *near ? "near to it: " : "--method all", *near ? near : " has them all");
 }
 
-/* "all", or names with commas. Returns their number. */
-static int choose_methods(const char *list, const struct plm_method *chosen[METHODS], struct plm_error *error)
+static int method_add(const struct plm_method *method, const struct plm_method *chosen[], int count)
 {
-    char *names, *rest;
+    for (int i = 0; i < count; i++)
+        if (chosen[i] == method)
+            return count;
+    if (count < PLM_ESTIMATE_METHODS)
+        chosen[count++] = method;
+    return count;
+}
+
+int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS], struct plm_error *error)
+{
+    char *names = plm_strdup(list), *rest = names;
+    const bool all = !strcmp(list, "all");
     int count = 0, status = 0;
-    if (!strcmp(list, "all")) {
-        for (size_t i = 0; i < plm_method_count && count < METHODS; i++)
-            chosen[count++] = &plm_methods[i];
-        return count;
-    }
-    names = rest = strdup(list);
-    if (!names)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
-    for (char *name; status == 0 && (name = strsep(&rest, ","));) {
+    for (size_t i = 0; all && i < plm_method_count; i++)
+        count = method_add(&plm_methods[i], chosen, count);
+    for (char *name; !all && status == 0 && (name = strsep(&rest, ","));) {
         const struct plm_method *m = plm_method_find(name);
-        int at = 0;
-        while (at < count && chosen[at] != m)
-            at++;
-        if (!m)
-            status = unknown(name, error);
-        else if (at == count && count < METHODS)
-            chosen[count++] = m;
+        if (m)
+            count = method_add(m, chosen, count);
+        else
+            status = method_unknown(name, error);
     }
     free(names);
     return status ? status : count;
@@ -124,14 +134,14 @@ struct question {
     struct plm_catalogue catalogue;
     struct plm_card card[PLM_REPORT_CARDS];
     int cards;
-    const struct plm_method *method[METHODS];
+    const struct plm_method *method[PLM_ESTIMATE_METHODS];
     int methods;
     struct plm_estimate_captures made;
     struct plm_captured captured;
     struct plm_forest forest;
 };
 
-static unsigned needs(const struct question *q)
+static unsigned estimate_needs(const struct question *q)
 {
     unsigned all = 0;
     for (int i = 0; i < q->methods; i++)
@@ -145,7 +155,7 @@ static int open_question(const struct request *r, struct question *q)
     struct plm_error error;
     if (plm_install_find(&q->install, &error) < 0 || plm_catalogue_load(&q->catalogue, &q->install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    q->methods = choose_methods(r->methods, q->method, &error);
+    q->methods = plm_methods_choose(r->methods, q->method, &error);
     if (q->methods < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     q->cards = plm_cards_choose(&q->catalogue, &q->install, r->gpu, NULL, q->card, &error);
@@ -162,7 +172,7 @@ static int open_capture(const struct request *r, struct question *q)
     int files = r->files, status;
     struct plm_error error;
     if (r->command) {
-        if (plm_estimate_capture(needs(q), r->gpu ? q->card[0].id : NULL, r->command, &q->made, &error) < 0)
+        if (plm_estimate_capture(estimate_needs(q), r->gpu ? q->card[0].id : NULL, r->command, &q->made, &error) < 0)
             return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_COMMAND : PLM_EXIT_CANNOT, error.text);
         for (int i = 0; i < PLM_ESTIMATE_CAPTURES; i++)
             if (q->made.why[i][0])
@@ -189,34 +199,30 @@ static int open_forest(const struct request *r, struct question *q)
 }
 
 /* For one method and one card the exit status is the verdict. */
-static int verdict(const struct plm_comparison *c)
+static int estimate_verdict(const struct plm_comparison *c)
 {
     if (!c->answered)
         return PLM_EXIT_CANNOT;
     return c->rows == 1 && c->cards == 1 && c->row[0].answer[0].oom ? PLM_EXIT_NO_FIT : PLM_EXIT_OK;
 }
 
-static int answer(const struct request *r, const struct question *q)
+static int estimate_answer(const struct request *r, const struct question *q)
 {
-    const struct plm_page page = {.out = stdout,
-                                  .bytes = r->bytes,
-                                  .color = plm_want_color(r->color, STDOUT_FILENO),
-                                  .utf8 = plm_want_utf8(),
-                                  .width = plm_terminal_width(STDOUT_FILENO)};
-    const struct plm_comparison_options options = {.method = q->method,
-                                                   .methods = (size_t)q->methods,
-                                                   .card = q->card,
-                                                   .cards = (size_t)q->cards,
-                                                   .gpus = r->gpus,
-                                                   .nodes = r->nodes,
-                                                   .tensor_parallel = r->tensor_parallel,
-                                                   .context_given = r->context_text != NULL,
-                                                   .context = r->context};
+    const struct plm_page page = plm_look_page(&r->look, stdout);
+    const struct plm_comparison_options question = {.method = q->method,
+                                                    .methods = (size_t)q->methods,
+                                                    .card = q->card,
+                                                    .cards = (size_t)q->cards,
+                                                    .gpus = r->gpus,
+                                                    .nodes = r->nodes,
+                                                    .tensor_parallel = r->tensor_parallel,
+                                                    .context_given = r->context_text != NULL,
+                                                    .context = r->context};
     struct plm_comparison comparison;
     struct plm_error error;
     int status, result;
-    plm_compare(&q->captured.evidence, &options, &comparison);
-    result = verdict(&comparison);
+    plm_compare(&q->captured.evidence, &question, &comparison);
+    result = estimate_verdict(&comparison);
     if (!comparison.answered && comparison.rows == 1 && !r->json) {
         char text[300];
         snprintf(text, sizeof text, "%s has no answer: %s", comparison.row[0].method->name,
@@ -230,13 +236,13 @@ static int answer(const struct request *r, const struct question *q)
     return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : result;
 }
 
-int plm_cmd_estimate(int argc, char **argv)
+static int estimate_run(int argc, char **argv)
 {
-    struct request r = {.methods = "all", .color = "auto", .gpus = 1, .nodes = 1, .tensor_parallel = 1};
+    struct request r = {.methods = "all", .look = PLM_LOOK, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
     struct question q = {0};
     struct plm_error error;
     int status;
-    if (parse(&r, argc, argv, &error) < 0 || understand(&r, &error) < 0)
+    if (estimate_parse(&r, argc, argv, &error) < 0 || estimate_understand(&r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = open_question(&r, &q);
     if (status == 0)
@@ -244,10 +250,24 @@ int plm_cmd_estimate(int argc, char **argv)
     if (status == 0)
         status = open_capture(&r, &q);
     if (status == 0)
-        status = answer(&r, &q);
+        status = estimate_answer(&r, &q);
     plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
     plm_estimate_forget(&q.made);
     plm_catalogue_free(&q.catalogue);
     return status;
 }
+
+const struct plm_command plm_command_estimate = {
+    .name = "estimate",
+    .line = "what the published methods say about a job, beside plimsoll",
+    .words = "FILE... | -- COMMAND...",
+    .options = options,
+    .complete = PLM_COMPLETE_FILE,
+    .example = {"plimsoll estimate -- python train.py", "plimsoll estimate --gpu rtx3060,rtx4090 job.plm trace.json",
+                "plimsoll estimate --method virtual,xmem,horus --json -- python train.py --batch 64"},
+    .exit = {{PLM_EXIT_OK, "the question was answered"},
+             {PLM_EXIT_NO_FIT, "there is one method and one card, and the job does not fit"},
+             {PLM_EXIT_CANNOT, "a file cannot be read, or no method has an answer"}},
+    .run = estimate_run,
+};

@@ -10,6 +10,12 @@
 #include "cli/cli.h"
 
 struct plm_error;
+struct plm_method;
+
+/* estimate.c: the methods of a list "xmem,horus", or "all"; each once. Returns their number, or PLM_EINVAL with a sentence. */
+enum { PLM_ESTIMATE_METHODS = 64 };
+int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
+                       struct plm_error *error);
 
 enum { PLM_ESTIMATE_CAPTURES = 3 };
 struct plm_estimate_captures {

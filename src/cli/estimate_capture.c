@@ -27,8 +27,8 @@ static const struct way {
      {"plimsoll", "describe", "-f", "-o"}},
 };
 
-static pid_t start(const struct way *way, const char *path, const char *log, const char *gpu, char **command,
-                   int *failure)
+static pid_t capture_start(const struct way *way, const char *path, const char *log, const char *gpu, char **command,
+                           int *failure)
 {
     size_t words = 0, n = 0;
     const char **all;
@@ -52,14 +52,14 @@ static pid_t start(const struct way *way, const char *path, const char *log, con
 }
 
 /* Progress is one line on a terminal, and gone afterwards. */
-static void tell(const char *what)
+static void capture_tell(const char *what)
 {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s%s%s", what ? "plimsoll: making " : "", what ? what : "", what ? " ..." : "");
 }
 
-static int make(const struct way *way, const char *gpu, char **command, struct plm_estimate_captures *c, int at,
-                struct plm_error *error)
+static int capture_make(const struct way *way, const char *gpu, char **command, struct plm_estimate_captures *c, int at,
+                        struct plm_error *error)
 {
     char folder[PLM_SCRATCH], log[PLM_SCRATCH + 8], line[PLM_LAST_LINE];
     int status, failure;
@@ -67,12 +67,12 @@ static int make(const struct way *way, const char *gpu, char **command, struct p
     memcpy(folder, c->folder, sizeof folder);
     snprintf(c->path[at], sizeof c->path[at], "%s/%s", folder, way->file);
     snprintf(log, sizeof log, "%s/log", folder);
-    tell(way->what);
-    pid = start(way, c->path[at], log, gpu, command, &failure);
+    capture_tell(way->what);
+    pid = capture_start(way, c->path[at], log, gpu, command, &failure);
     if (pid < 0)
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
     status = plm_child_wait(pid, NULL, NULL);
-    tell(NULL);
+    capture_tell(NULL);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(c->path[at], R_OK) == 0) {
         c->file[c->files++] = c->path[at];
         return 0;
@@ -93,7 +93,7 @@ int plm_estimate_capture(unsigned needs, const char *gpu, char **command, struct
         return status;
     for (int i = 0; i < PLM_ESTIMATE_CAPTURES && status == 0; i++)
         if ((needs & ways[i].part) && !(needs & ways[i].instead))
-            status = make(&ways[i], gpu, command, c, i, error);
+            status = capture_make(&ways[i], gpu, command, c, i, error);
     for (int i = 0; i < PLM_ESTIMATE_CAPTURES; i++)
         why = c->why[i][0] ? c->why[i] : why;
     if (status == 0 && !c->files && *why)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/evaluate_request.h"
 #include "study/estimate/forest.h"
 #include "study/evaluate/design.h"
@@ -53,7 +54,7 @@ static int prepare_folder(struct plm_evaluate_request *r, struct plm_error *erro
 
 /* ---- progress ---- */
 
-static void progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *context)
+static void evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *context)
 {
     char left[48] = "", wrong[48] = "";
     (void)context;
@@ -77,16 +78,13 @@ static void progress(size_t done, size_t failed, size_t all, double seconds, siz
 static int write_text(FILE *out, const struct plm_evaluate_request *r, const struct plm_evaluation *e,
                       struct plm_error *error)
 {
-    const struct plm_page page = {.out = out,
-                                  .bytes = r->bytes,
-                                  .color = plm_want_color(r->color, STDOUT_FILENO),
-                                  .utf8 = plm_want_utf8(),
-                                  .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_page page = plm_look_page(&r->look, out);
     return plm_evaluation_text(&page, e, error);
 }
 
-static int write_file(const char *path, int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *),
-                      const struct plm_evaluation *e, struct plm_error *error)
+static int evaluate_write_file(const char *path,
+                               int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *),
+                               const struct plm_evaluation *e, struct plm_error *error)
 {
     FILE *out;
     int status;
@@ -101,7 +99,7 @@ static int write_file(const char *path, int (*write)(FILE *, const struct plm_ev
     return status;
 }
 
-static int show(const struct plm_evaluate_request *r, const struct plm_evaluation *e, struct plm_error *error)
+static int evaluate_show(const struct plm_evaluate_request *r, const struct plm_evaluation *e, struct plm_error *error)
 {
     const char *const files[] = {r->json, r->csv, r->figures, r->html};
     bool quiet = false;
@@ -110,13 +108,13 @@ static int show(const struct plm_evaluate_request *r, const struct plm_evaluatio
         quiet |= files[i] && !strcmp(files[i], "-");
     status = quiet ? 0 : write_text(stdout, r, e, error);
     if (status == 0)
-        status = write_file(r->json, plm_evaluation_json, e, error);
+        status = evaluate_write_file(r->json, plm_evaluation_json, e, error);
     if (status == 0)
-        status = write_file(r->csv, plm_evaluation_csv, e, error);
+        status = evaluate_write_file(r->csv, plm_evaluation_csv, e, error);
     if (status == 0)
-        status = write_file(r->figures, plm_evaluation_figures, e, error);
+        status = evaluate_write_file(r->figures, plm_evaluation_figures, e, error);
     if (status == 0)
-        status = write_file(r->html, plm_evaluation_html, e, error);
+        status = evaluate_write_file(r->html, plm_evaluation_html, e, error);
     return status;
 }
 
@@ -130,11 +128,11 @@ static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *ben
     if (status == 0 && r->resume)
         status = plm_answers_read(bench, path, error);
     if (status == 0)
-        status = plm_bench_run(bench, isatty(STDERR_FILENO) ? progress : NULL, NULL, error);
+        status = plm_bench_run(bench, isatty(STDERR_FILENO) ? evaluate_progress : NULL, NULL, error);
     return status;
 }
 
-static int evaluate(struct plm_evaluate_request *r, const struct parts *parts, const struct plm_truth *truth)
+static int evaluate_evaluate(struct plm_evaluate_request *r, const struct parts *parts, const struct plm_truth *truth)
 {
     const struct plm_bench_settings settings = {.install = &parts->install,
                                                 .catalogue = r->design.catalogue,
@@ -161,7 +159,7 @@ static int evaluate(struct plm_evaluate_request *r, const struct parts *parts, c
     status = run_bench(r, &bench, &error);
     if (status == 0) {
         plm_judge(&bench, &r->judge, &evaluation);
-        status = show(r, &evaluation, &error);
+        status = evaluate_show(r, &evaluation, &error);
         failed = evaluation.failed > 0;
         plm_evaluation_free(&evaluation);
     }
@@ -199,7 +197,7 @@ static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
     else if (prepare_folder(r, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else {
-        status = evaluate(r, parts, &truth);
+        status = evaluate_evaluate(r, parts, &truth);
         plm_scratch_remove(r->own_folder); /* logs of failed workloads go with it, their last line was told */
     }
     r->judge.design = NULL;
@@ -239,7 +237,7 @@ static int read_parts(const struct plm_evaluate_request *r, struct parts *parts,
     return status;
 }
 
-int plm_cmd_evaluate(int argc, char **argv)
+static int evaluate_run(int argc, char **argv)
 {
     static struct parts parts;
     struct plm_evaluate_request r;
@@ -258,3 +256,19 @@ int plm_cmd_evaluate(int argc, char **argv)
     plm_catalogue_free(&parts.catalogue);
     return status;
 }
+
+const struct plm_command plm_command_evaluate = {
+    .name = "evaluate",
+    .line = "how good the estimates are, against runs on real cards",
+    .words = "TRUTH.csv",
+    .options = plm_evaluate_options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "csv",
+    .example = {"plimsoll evaluate truth.csv --python venv/bin/python -o results --late-sample",
+                "plimsoll evaluate truth.csv -o results --resume --html accuracy.html",
+                "plimsoll evaluate truth.csv -o results --method all --forest schedtune.forest",
+                "plimsoll evaluate truth.csv --design grid --plan to-measure.csv",
+                "plimsoll evaluate --design montecarlo --levels workloads --gpu rtx3060 --reference virtual"},
+    .exit = {{PLM_EXIT_USAGE, "usage, or a table that cannot be understood"}, {PLM_EXIT_COMMAND, "a workload failed"}},
+    .run = evaluate_run,
+};

@@ -6,49 +6,73 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/options.h"
+#include "cli/commands.h"
+#include "cli/estimate.h"
 
-/* What options are before they are understood. */
-struct words {
-    const char *kind, *design, *reference, *anova, *methods;
-    int draws, seed;
-    bool late_sample, disturbed;
+#define AT(field) offsetof(struct plm_evaluate_request, field)
+const struct plm_option plm_evaluate_options[] = {
+    {"method", 0, PLM_OPTION_TEXT, AT(words.methods), .argument = "NAME,...",
+     .help = "methods to ask beside plimsoll, or all", .complete = PLM_COMPLETE_METHODS, .among = "all",
+     .configurable = true},
+    {"forest", 0, PLM_OPTION_TEXT, AT(forest), .argument = "FILE",
+     .help = "what `plimsoll train` made, for the methods that learn", .complete = PLM_COMPLETE_FILE, .among = "forest",
+     .configurable = true},
+    {"workloads", 0, PLM_OPTION_TEXT, AT(workloads), .argument = "FOLDER",
+     .help = "scripts of the families, with a workloads.ini", .complete = PLM_COMPLETE_FOLDER, .configurable = true},
+    {"python", 0, PLM_OPTION_TEXT, AT(python), .argument = "PROGRAM",
+     .help = "the interpreter that has PyTorch (default python3)", .complete = PLM_COMPLETE_PROGRAM,
+     .configurable = true},
+    {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), .argument = "N",
+     .help = "processes at the same time (default: the processors)", .configurable = true},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME", .help = "the card to play instead of each row's own",
+     .complete = PLM_COMPLETE_CARD, .configurable = true},
+    {"stack", 0, PLM_OPTION_TEXT, AT(stack), .argument = "NAME", .help = "the stack file of the runs, as in run",
+     .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
+    {"truth", 0, PLM_OPTION_TEXT, AT(words.kind), .argument = "KIND",
+     .help = "what was measured: allocated, reserved, device or device-less-first (default)",
+     .complete = PLM_COMPLETE_CHOICE, .among = "allocated reserved device device-less-first", .configurable = true},
+    {"late-sample", 0, PLM_OPTION_FLAG, AT(words.late_sample),
+     .help = "give back to the truth what a first sample that came late took off", .configurable = true},
+    {"design", 0, PLM_OPTION_TEXT, AT(words.design), .argument = "DESIGN",
+     .help = "which runs: rows (default), grid or montecarlo", .complete = PLM_COMPLETE_CHOICE,
+     .among = "rows grid montecarlo"},
+    {"draws", 0, PLM_OPTION_NUMBER, AT(words.draws), .argument = "N", .help = "how many to draw (default 1300)"},
+    {"seed", 0, PLM_OPTION_NUMBER, AT(words.seed), .argument = "N",
+     .help = "of the draws and the bootstrap (default 1)", .configurable = true},
+    {"levels", 0, PLM_OPTION_TEXT, AT(levels), .argument = "FROM",
+     .help = "what a design takes its levels from: file (default), workloads or an .ini", .complete = PLM_COMPLETE_FILE,
+     .among = "ini"},
+    {"reference", 0, PLM_OPTION_TEXT, AT(words.reference), .argument = "virtual",
+     .help = "hold runs without truth against the virtual GPU", .complete = PLM_COMPLETE_CHOICE, .among = "virtual"},
+    {"plan", 0, PLM_OPTION_TEXT, AT(plan), .argument = "FILE",
+     .help = "write the runs down to be measured, and run nothing", .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"disturbed", 0, PLM_OPTION_FLAG, AT(words.disturbed),
+     .help = "use rows that say that something else moved the card's memory"},
+    {"anova", 0, PLM_OPTION_TEXT, AT(words.anova), .argument = "RESPONSE",
+     .help = "what errors depend on: absolute (default), signed or none", .complete = PLM_COMPLETE_CHOICE,
+     .among = "absolute signed none", .configurable = true},
+    {"match", 'k', PLM_OPTION_TEXT, AT(pattern), .argument = "TEXT",
+     .help = "only rows whose run, family, model or optimizer contains it"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(folder), .argument = "FOLDER", .help = "keep the results there",
+     .complete = PLM_COMPLETE_FOLDER},
+    {"resume", 0, PLM_OPTION_FLAG, AT(resume), .help = "go on with the results that are there"},
+    {.include = plm_option_force, .at = AT(force)},
+    {"keep", 0, PLM_OPTION_FLAG, AT(keep), .help = "leave the captures there as well"},
+    {"json", 0, PLM_OPTION_TEXT, AT(json), .argument = "FILE", .help = "also write all figures as JSON",
+     .complete = PLM_COMPLETE_FILE, .among = "json"},
+    {"csv", 0, PLM_OPTION_TEXT, AT(csv), .argument = "FILE", .help = "also write a line for each run",
+     .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"figures", 0, PLM_OPTION_TEXT, AT(figures), .argument = "FILE",
+     .help = "also write a line for each family and estimator", .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"html", 0, PLM_OPTION_TEXT, AT(html), .argument = "FILE", .help = "also write a page with plots",
+     .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
 };
 
-static int parse_words(struct plm_evaluate_request *r, struct words *w, int argc, char **argv, struct plm_error *error)
+static int parse_words(struct plm_evaluate_request *r, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"workloads", 0, PLM_OPTION_TEXT, &r->workloads, true},
-        {"python", 0, PLM_OPTION_TEXT, &r->python, true},
-        {"jobs", 'j', PLM_OPTION_NUMBER, &r->jobs, true},
-        {"gpu", 0, PLM_OPTION_TEXT, &r->gpu, true},
-        {"output", 'o', PLM_OPTION_TEXT, &r->folder, false},
-        {"resume", 0, PLM_OPTION_FLAG, &r->resume, false},
-        {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
-        {"keep", 0, PLM_OPTION_FLAG, &r->keep, false},
-        {"json", 0, PLM_OPTION_TEXT, &r->json, false},
-        {"csv", 0, PLM_OPTION_TEXT, &r->csv, false},
-        {"figures", 0, PLM_OPTION_TEXT, &r->figures, false},
-        {"html", 0, PLM_OPTION_TEXT, &r->html, false},
-        {"truth", 0, PLM_OPTION_TEXT, &w->kind, true},
-        {"match", 'k', PLM_OPTION_TEXT, &r->pattern, false},
-        {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
-        {"late-sample", 0, PLM_OPTION_FLAG, &w->late_sample, true},
-        {"stack", 0, PLM_OPTION_TEXT, &r->stack, true},
-        {"design", 0, PLM_OPTION_TEXT, &w->design, false},
-        {"draws", 0, PLM_OPTION_NUMBER, &w->draws, false},
-        {"seed", 0, PLM_OPTION_NUMBER, &w->seed, true},
-        {"levels", 0, PLM_OPTION_TEXT, &r->levels, false},
-        {"reference", 0, PLM_OPTION_TEXT, &w->reference, false},
-        {"disturbed", 0, PLM_OPTION_FLAG, &w->disturbed, false},
-        {"plan", 0, PLM_OPTION_TEXT, &r->plan, false},
-        {"anova", 0, PLM_OPTION_TEXT, &w->anova, true},
-        {"method", 0, PLM_OPTION_TEXT, &w->methods, true},
-        {"forest", 0, PLM_OPTION_TEXT, &r->forest, true},
-    };
-    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "evaluate", argc, argv, &r->truth, 1,
-                                          &words, error);
+    int words, status = plm_options_among(plm_evaluate_options, r, "evaluate", argc, argv, &r->truth, 1, &words, error);
     if (status < 0)
         return status;
     if (words > 1 || (!words && !r->levels))
@@ -60,48 +84,19 @@ static int parse_words(struct plm_evaluate_request *r, struct words *w, int argc
 }
 
 /* The run on the virtual GPU needs no asking: its record has all that is judged. */
-static void add_method(struct plm_evaluate_request *r, const struct plm_method *method)
+static int choose_methods(struct plm_evaluate_request *r, struct plm_error *error)
 {
-    for (size_t i = 0; i < r->methods; i++)
-        if (r->method[i] == method)
-            return;
-    if (method->paradigm != PLM_VIRTUAL && r->methods < PLM_EVALUATE_METHODS)
-        r->method[r->methods++] = method;
+    const struct plm_method *chosen[PLM_ESTIMATE_METHODS];
+    int count = plm_methods_choose(r->words.methods, chosen, error);
+    for (int i = 0; i < count; i++)
+        if (chosen[i]->paradigm != PLM_VIRTUAL)
+            r->method[r->methods++] = chosen[i];
+    return count < 0 ? count : 0;
 }
 
-static int unknown_method(const char *name, struct plm_error *error)
+static int understand_design(struct plm_evaluate_request *r, struct plm_error *error)
 {
-    char near[200];
-    plm_method_nearest(name, near, sizeof near);
-    return plm_fail(error, PLM_EINVAL, "there is no method '%.60s'; %s%s", name,
-                    *near ? "near to it: " : "--method all", *near ? near : " has them all");
-}
-
-static int choose_methods(struct plm_evaluate_request *r, const char *list, struct plm_error *error)
-{
-    char *names, *rest;
-    int status = 0;
-    if (!strcmp(list, "all")) {
-        for (size_t i = 0; i < plm_method_count; i++)
-            add_method(r, &plm_methods[i]);
-        return 0;
-    }
-    names = rest = strdup(list);
-    if (!names)
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for the methods");
-    for (char *name; status == 0 && (name = strsep(&rest, ","));) {
-        const struct plm_method *method = plm_method_find(name);
-        if (method)
-            add_method(r, method);
-        else
-            status = unknown_method(name, error);
-    }
-    free(names);
-    return status;
-}
-
-static int understand_design(struct plm_evaluate_request *r, const struct words *w, struct plm_error *error)
-{
+    const struct plm_evaluate_words *w = &r->words;
     if (plm_design_parse(w->design, &r->design.design))
         return plm_fail(error, PLM_EINVAL, "--design %.60s: it takes rows, grid or montecarlo", w->design);
     if (r->design.design == PLM_DESIGN_ROWS && r->levels)
@@ -124,8 +119,9 @@ static int understand_design(struct plm_evaluate_request *r, const struct words 
     return 0;
 }
 
-static int understand(struct plm_evaluate_request *r, const struct words *w, struct plm_error *error)
+static int request_understand(struct plm_evaluate_request *r, struct plm_error *error)
 {
+    const struct plm_evaluate_words *w = &r->words;
     int i = 0;
     r->judge.late_sample = w->late_sample;
     if (plm_truth_kind_parse(w->kind, &r->judge.kind))
@@ -139,12 +135,12 @@ static int understand(struct plm_evaluate_request *r, const struct words *w, str
     if (i == PLM_RESPONSES)
         return plm_fail(error, PLM_EINVAL, "--anova %.60s: it takes absolute, signed or none", w->anova);
     r->judge.response = (enum plm_response)i;
-    i = choose_methods(r, w->methods, error);
-    return i ? i : understand_design(r, w, error);
+    i = choose_methods(r, error);
+    return i ? i : understand_design(r, error);
 }
 
 /* The program that runs in each child sees its own PATH; here only a sentence is made of what is missing. */
-static int check(const struct plm_evaluate_request *r, struct plm_error *error)
+static int request_check(const struct plm_evaluate_request *r, struct plm_error *error)
 {
     if (r->jobs < 1)
         return plm_fail(error, PLM_EINVAL, "--jobs takes a number from 1");
@@ -161,17 +157,18 @@ static int check(const struct plm_evaluate_request *r, struct plm_error *error)
 
 int plm_evaluate_parse(struct plm_evaluate_request *r, int argc, char **argv, struct plm_error *error)
 {
-    struct words w = {.kind = "device-less-first",
-                      .design = "rows",
-                      .anova = "absolute",
-                      .methods = "virtual",
-                      .draws = 1300,
-                      .seed = 1};
     int status;
-    *r =
-        (struct plm_evaluate_request){.python = "python3", .color = "auto", .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
-    status = parse_words(r, &w, argc, argv, error);
+    *r = (struct plm_evaluate_request){.words = {.kind = "device-less-first",
+                                                 .design = "rows",
+                                                 .anova = "absolute",
+                                                 .methods = "virtual",
+                                                 .draws = 1300,
+                                                 .seed = 1},
+                                       .python = "python3",
+                                       .look = PLM_LOOK,
+                                       .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    status = parse_words(r, argc, argv, error);
     if (status == 0)
-        status = understand(r, &w, error);
-    return status ? status : check(r, error);
+        status = request_understand(r, error);
+    return status ? status : request_check(r, error);
 }

@@ -7,8 +7,8 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "export/events.h"
 #include "export/export.h"
 #include "export/out.h"
@@ -22,26 +22,42 @@ struct request {
     bool force, fields, formats;
 };
 
-/* The options: those below, and one flag per format. */
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option own_options[] = {
+    {"at", 0, PLM_OPTION_TEXT, AT(at), .argument = "MOMENT",
+     .help = "of a snapshot or a flame graph: peak, end or the number of a step", .complete = PLM_COMPLETE_CHOICE,
+     .among = "peak end"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE", .help = "write to a file",
+     .complete = PLM_COMPLETE_FILE},
+    {.include = plm_option_force, .at = AT(force)},
+    {"fields", 0, PLM_OPTION_FLAG, AT(fields), .help = "list the types of events and their fields"},
+    {"formats", 0, PLM_OPTION_FLAG, AT(formats), .help = "list the formats"},
+    {0},
+};
+
+/* One flag per format, then its own. */
+static const struct plm_option *make_options(void)
 {
-    struct plm_option table[FORMATS_MAX + 5] = {
-        {"output", 'o', PLM_OPTION_TEXT, &r->output, false}, {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
-        {"at", 0, PLM_OPTION_TEXT, &r->at, false},           {"fields", 0, PLM_OPTION_FLAG, &r->fields, false},
-        {"formats", 0, PLM_OPTION_FLAG, &r->formats, false},
-    };
-    size_t count = 5;
-    int words, status;
-    for (size_t i = 0; i < plm_export_format_count && i < FORMATS_MAX; i++)
-        table[count++] = (struct plm_option){plm_export_formats[i].name, 0, PLM_OPTION_FLAG, &r->chosen[i], false};
-    status = plm_options_among(table, count, "export", argc, argv, &r->path, 1, &words, error);
+    static struct plm_option options[FORMATS_MAX + 2];
+    size_t count = 0;
+    for (; count < plm_export_format_count && count < FORMATS_MAX; count++)
+        options[count] = (struct plm_option){.name = plm_export_formats[count].name,
+                                             .at = AT(chosen) + count * sizeof(bool),
+                                             .help = plm_export_formats[count].summary};
+    options[count] = (struct plm_option){.include = own_options};
+    return options;
+}
+
+static int export_parse(struct request *r, int argc, char **argv, struct plm_error *error)
+{
+    int words, status = plm_options_among(make_options(), r, "export", argc, argv, &r->path, 1, &words, error);
     if (status == 0 && words > 1)
         status = plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll export FILE --csv`");
     return status;
 }
 
 /* The format that was asked for; NULL with a sentence if that is not clear. */
-static const struct plm_export_format *choose(const struct request *r, struct plm_error *error)
+static const struct plm_export_format *export_choose(const struct request *r, struct plm_error *error)
 {
     const struct plm_export_format *format = NULL;
     if (!r->path) {
@@ -153,19 +169,19 @@ static int show_formats(void)
     return PLM_EXIT_OK;
 }
 
-int plm_cmd_export(int argc, char **argv)
+static int export_run(int argc, char **argv)
 {
     struct request r = {0};
     const struct plm_export_format *format;
     struct plm_error error;
     int status;
-    if (parse(&r, argc, argv, &error) < 0)
+    if (export_parse(&r, argc, argv, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (r.fields)
         return show_fields();
     if (r.formats)
         return show_formats();
-    format = choose(&r, &error);
+    format = export_choose(&r, &error);
     if (!format)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO)) {
@@ -178,3 +194,18 @@ int plm_cmd_export(int argc, char **argv)
         return PLM_EXIT_OK;
     return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
 }
+
+const struct plm_command plm_command_export = {
+    .name = "export",
+    .line = "turn a job record into CSV, JSON, a memory snapshot, a trace",
+    .words = "RECORD",
+    .make_options = make_options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll export job.plm --snapshot -o train.pickle",
+                "plimsoll export job.plm --folded | flamegraph.pl --countname bytes >peak.svg",
+                "plimsoll export job.plm --jsonl | jq 'select(.event == \"oom\")'"},
+    .exit = {{PLM_EXIT_OK, "the export was written"},
+             {PLM_EXIT_CANNOT, "the record cannot be read or the output not written"}},
+    .run = export_run,
+};

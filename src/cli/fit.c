@@ -8,52 +8,67 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
+#include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "fit/tune.h"
 #include "report/fit.h"
 #include "fit/confidence.h"
 #include "report/report.h"
 
 struct request {
-    bool bytes, json, all, pessimistic, strict;
-    const char *color, *gpu, *margin, *path;
+    struct plm_look look;
+    bool json, all, pessimistic, strict;
+    const char *gpu, *margin, *path;
 };
 
-static int parse(struct request *r, const char *command, int argc, char **argv, struct plm_margin *margin,
-                 struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option shared_options[] = {
+    {"margin", 0, PLM_OPTION_TEXT, AT(margin), .argument = "SIZE", .help = "leave so much free: 1GiB, 512m or 5%",
+     .configurable = true},
+    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
+static const struct plm_option fit_options[] = {
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME,...", .help = "only these cards",
+     .complete = PLM_COMPLETE_CARDS, .configurable = true},
+    {"pessimistic", 0, PLM_OPTION_FLAG, AT(pessimistic), .help = "count tight as no", .configurable = true},
+    {"strict", 0, PLM_OPTION_FLAG, AT(strict), .help = "exit 4 unless the confidence is high and the replay exact",
+     .configurable = true},
+    {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every card, also those far from deciding anything",
+     .configurable = true},
+    {.include = shared_options},
+    {0},
+};
+static const struct plm_option tune_options[] = {
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME", .help = "also try each setting on this card",
+     .complete = PLM_COMPLETE_CARD, .configurable = true},
+    {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every setting, not the best twelve", .configurable = true},
+    {.include = shared_options},
+    {0},
+};
+
+static int fit_parse(struct request *r, const struct plm_command *command, int argc, char **argv,
+                     struct plm_margin *margin, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
-        {"json", 0, PLM_OPTION_FLAG, &r->json, false},
-        {"all", 0, PLM_OPTION_FLAG, &r->all, true},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
-        {"gpu", 0, PLM_OPTION_TEXT, &r->gpu, true},
-        {"margin", 0, PLM_OPTION_TEXT, &r->margin, true},
-        /* of fit alone */
-        {"pessimistic", 0, PLM_OPTION_FLAG, &r->pessimistic, true},
-        {"strict", 0, PLM_OPTION_FLAG, &r->strict, true},
-    };
-    size_t count = sizeof table / sizeof table[0] - (strcmp(command, "fit") ? 2 : 0);
-    int words, status = plm_options_among(table, count, command, argc, argv, &r->path, 1, &words, error);
+    int words, status = plm_options_among(command->options, r, command->name, argc, argv, &r->path, 1, &words, error);
     if (status < 0)
         return status;
     if (words != 1)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll %s FILE.plm`",
-                        words ? "one record at a time" : "no record given", command);
+                        words ? "one record at a time" : "no record given", command->name);
     *margin = (struct plm_margin){0};
     if (r->margin && plm_margin_parse(r->margin, margin))
         return plm_fail(error, PLM_EINVAL, "--margin %.60s: it takes a size or a share, 1GiB or 5%%", r->margin);
     return 0;
 }
 
-static struct plm_report_options look(const struct request *r)
+static struct plm_report_options fit_look(const struct request *r)
 {
-    return (struct plm_report_options){.bytes = r->bytes,
-                                       .color = plm_want_color(r->color, STDOUT_FILENO),
-                                       .utf8 = plm_want_utf8(),
-                                       .width = plm_terminal_width(STDOUT_FILENO),
-                                       .record = r->path};
+    struct plm_report_options options = plm_look_at(&r->look);
+    options.record = r->path;
+    return options;
 }
 
 /* Everything that both commands need before they can answer. */
@@ -76,12 +91,10 @@ static void close_question(struct question *q)
 }
 
 /* --gpu names some; without it, all there are. */
-static int choose(struct question *q, const struct request *r, struct plm_error *error)
+static int fit_choose(struct question *q, const struct request *r, struct plm_error *error)
 {
     int status;
-    q->card = calloc((size_t)q->catalogue.count + PLM_REPORT_CARDS, sizeof *q->card);
-    if (!q->card)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    q->card = plm_calloc((size_t)q->catalogue.count + PLM_REPORT_CARDS, sizeof *q->card);
     if (r->gpu) {
         status = plm_cards_choose(&q->catalogue, &q->install, r->gpu, NULL, q->card, error);
         q->cards = status > 0 ? (size_t)status : 0;
@@ -100,7 +113,7 @@ static int open_question(struct question *q, const struct request *r)
     *q = (struct question){0};
     if (plm_install_find(&q->install, &error) < 0 || plm_catalogue_load(&q->catalogue, &q->install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (choose(q, r, &error) < 0)
+    if (fit_choose(q, r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_job_read(r->path, &q->job, &error) < 0 || plm_fit_open(q->job, &q->fit, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
@@ -108,7 +121,7 @@ static int open_question(struct question *q, const struct request *r)
 }
 
 /* For one card the exit status is the verdict. */
-static int judge(const struct request *r, const struct plm_fit_table *t)
+static int fit_judge(const struct request *r, const struct plm_fit_table *t)
 {
     enum plm_verdict verdict = t->rows == 1 ? t->row[0].answer.verdict : PLM_FITS;
     char reasons[8][256];
@@ -120,9 +133,9 @@ static int judge(const struct request *r, const struct plm_fit_table *t)
     return PLM_EXIT_OK;
 }
 
-int plm_cmd_fit(int argc, char **argv)
+static int fit_run(int argc, char **argv)
 {
-    struct request r = {.color = "auto"};
+    struct request r = {.look = PLM_LOOK};
     struct plm_report_options options;
     struct plm_fit_table table;
     struct plm_margin margin;
@@ -130,14 +143,14 @@ int plm_cmd_fit(int argc, char **argv)
     struct question q;
     int status;
 
-    if (parse(&r, "fit", argc, argv, &margin, &error) < 0)
+    if (fit_parse(&r, &plm_command_fit, argc, argv, &margin, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    options = look(&r);
+    options = fit_look(&r);
     status = open_question(&q, &r);
     if (status == 0 && plm_fit_table(&q.fit, q.card, q.cards, &margin, &table, &error) < 0)
         status = plm_complain(PLM_EXIT_CANNOT, error.text);
     else if (status == 0) {
-        status = judge(&r, &table);
+        status = fit_judge(&r, &table);
         if ((r.json ? plm_fit_json : plm_fit_text)(stdout, &table, &options, r.all, &error) < 0)
             status = plm_complain(PLM_EXIT_CANNOT, error.text);
         plm_fit_table_free(&table);
@@ -146,17 +159,33 @@ int plm_cmd_fit(int argc, char **argv)
     return status;
 }
 
+const struct plm_command plm_command_fit = {
+    .name = "fit",
+    .line = "which cards a recorded job fits on, found by replaying its memory",
+    .words = "RECORD",
+    .options = fit_options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll fit job.plm", "plimsoll fit --gpu rtx4090 --margin 1GiB job.plm && sbatch job.sh",
+                "plimsoll fit --json job.plm | jq '[.fits[] | select(.verdict == \"fits\")][0].gpu'"},
+    .exit = {{PLM_EXIT_OK, "the one card fits or is tight, or there are several"},
+             {PLM_EXIT_NO_FIT, "the one card does not fit"},
+             {PLM_EXIT_UNTRUSTED, "the answer is not certain (--strict)"},
+             {PLM_EXIT_CANNOT, "the record cannot be read or cannot be asked"}},
+    .run = fit_run,
+};
+
 /* ---- tune ---- */
 
-static void tell(size_t done, size_t all, void *context)
+static void fit_tell(size_t done, size_t all, void *context)
 {
     (void)context;
     fprintf(stderr, "\r%zu of %zu settings\033[K%s", done, all, done == all ? "\r\033[K" : "");
 }
 
-int plm_cmd_tune(int argc, char **argv)
+static int tune_run(int argc, char **argv)
 {
-    struct request r = {.color = "auto"};
+    struct request r = {.look = PLM_LOOK};
     struct plm_report_options options;
     struct plm_margin margin;
     struct plm_error error;
@@ -164,14 +193,14 @@ int plm_cmd_tune(int argc, char **argv)
     struct question q;
     int status;
 
-    if (parse(&r, "tune", argc, argv, &margin, &error) < 0)
+    if (fit_parse(&r, &plm_command_tune, argc, argv, &margin, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    options = look(&r);
+    options = fit_look(&r);
     status = open_question(&q, &r);
     if (status == 0 && r.gpu && q.cards > 1)
         status = plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
-    else if (status == 0 && plm_tune(&q.fit, r.gpu ? q.card : NULL, &margin, isatty(STDERR_FILENO) ? tell : NULL, NULL,
-                                     &tune, &error) < 0)
+    else if (status == 0 && plm_tune(&q.fit, r.gpu ? q.card : NULL, &margin, isatty(STDERR_FILENO) ? fit_tell : NULL,
+                                     NULL, &tune, &error) < 0)
         status = plm_complain(PLM_EXIT_CANNOT, error.text);
     else if (status == 0) {
         if ((r.json ? plm_tune_json : plm_tune_text)(stdout, &tune, &options, r.all, &error) < 0)
@@ -181,3 +210,16 @@ int plm_cmd_tune(int argc, char **argv)
     close_question(&q);
     return status;
 }
+
+const struct plm_command plm_command_tune = {
+    .name = "tune",
+    .line = "which setting of PyTorch's allocator would reserve least",
+    .words = "RECORD",
+    .options = tune_options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll tune job.plm", "plimsoll tune --gpu rtx3060 job.plm"},
+    .exit = {{PLM_EXIT_OK, "the settings were tried, whether or not one helps"},
+             {PLM_EXIT_CANNOT, "the record cannot be read or cannot be asked"}},
+    .run = tune_run,
+};

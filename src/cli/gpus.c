@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "base/json.h"
-#include "base/options.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 
 static void print_row(const struct plm_card *c)
 {
@@ -78,8 +79,8 @@ static int print_text(const struct plm_card *cards, int count, bool all)
 }
 
 /* The named cards, or all. Returns their number, or -1 after complaining. */
-static int choose(struct plm_catalogue *catalogue, const struct plm_install *install, char **names, int count,
-                  struct plm_card *out)
+static int gpus_choose(struct plm_catalogue *catalogue, const struct plm_install *install, char **names, int count,
+                       struct plm_card *out)
 {
     struct plm_error error;
     for (int i = 0; i < count; i++) {
@@ -95,22 +96,21 @@ static int choose(struct plm_catalogue *catalogue, const struct plm_install *ins
     return count ? count : catalogue->count;
 }
 
-int plm_cmd_gpus(int argc, char **argv)
+static int gpus_run(int argc, char **argv)
 {
     bool json = false;
-    const struct plm_option table[] = {{"json", 0, PLM_OPTION_FLAG, &json, false}};
     struct plm_card *cards = NULL;
     struct plm_catalogue catalogue;
     struct plm_install install;
     struct plm_error error;
     int rest, count, status;
 
-    if (plm_options_parse(table, 1, "gpus", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(plm_option_json, &json, "gpus", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&install, &error) < 0 || plm_catalogue_load(&catalogue, &install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    cards = calloc((size_t)catalogue.count + (size_t)argc, sizeof *cards);
-    count = cards ? choose(&catalogue, &install, argv + rest, argc - rest, cards) : -1;
+    cards = plm_calloc((size_t)catalogue.count + (size_t)argc, sizeof *cards);
+    count = gpus_choose(&catalogue, &install, argv + rest, argc - rest, cards);
     if (count < 0)
         status = PLM_EXIT_USAGE;
     else
@@ -119,3 +119,14 @@ int plm_cmd_gpus(int argc, char **argv)
     plm_catalogue_free(&catalogue);
     return status;
 }
+
+const struct plm_command plm_command_gpus = {
+    .name = "gpus",
+    .line = "list the GPUs and MIG profiles that are known",
+    .words = "[NAME...]",
+    .options = plm_option_json,
+    .complete = PLM_COMPLETE_CARD,
+    .example = {"plimsoll gpus", "plimsoll gpus rtx3060 \"A100 40GB\""},
+    .exit = {{PLM_EXIT_USAGE, "usage, or an unknown name"}, {PLM_EXIT_CANNOT, "a GPU file is wrong"}},
+    .run = gpus_run,
+};

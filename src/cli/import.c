@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "import/import.h"
 
 struct request {
@@ -25,15 +25,22 @@ static bool is_version(const char *text)
     return major && text[major] == '.' && strspn(text + major + 1, "0123456789");
 }
 
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+     .help = "the record (default: the snapshot's name with .plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {.include = plm_option_force, .at = AT(force)},
+    {"verify", 0, PLM_OPTION_FLAG, AT(verify),
+     .help = "replay the history and say whether the simulator reproduces it"},
+    {"torch", 0, PLM_OPTION_TEXT, AT(torch), .argument = "VERSION", .help = "verify by the rules of this version",
+     .complete = PLM_COMPLETE_CHOICE, .among = "2.6 2.10 2.11 2.15"},
+    {"json", 0, PLM_OPTION_FLAG, AT(json), .help = "with --verify: print one JSON document"},
+    {0},
+};
+
+static int import_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"output", 'o', PLM_OPTION_TEXT, &r->output, false}, {"force", 'f', PLM_OPTION_FLAG, &r->force, false},
-        {"verify", 0, PLM_OPTION_FLAG, &r->verify, false},   {"torch", 0, PLM_OPTION_TEXT, &r->torch, false},
-        {"json", 0, PLM_OPTION_FLAG, &r->json, false},
-    };
-    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "import", argc, argv, &r->path, 1,
-                                          &words, error);
+    int words, status = plm_options_among(options, r, "import", argc, argv, &r->path, 1, &words, error);
     if (status < 0)
         return status;
     if (words != 1)
@@ -83,7 +90,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static void tell(const struct plm_import_info *info, const char *record)
+static void import_tell(const struct plm_import_info *info, const char *record)
 {
     printf("%zu event%s of %zu device%s, %zu allocation%s\n", info->events, info->events == 1 ? "" : "s", info->devices,
            info->devices == 1 ? "" : "s", info->allocations, info->allocations == 1 ? "" : "s");
@@ -161,40 +168,56 @@ static int tell_verdict(const struct request *r, const struct plm_verify *v)
     return verdicts[v->verdict].exit;
 }
 
-static int run(struct request *r)
+static int import_job(struct request *r)
 {
-    struct plm_import_options options = {.name = r->path,
-                                         .path = r->output,
-                                         .replace = r->force,
-                                         .verify = r->verify,
-                                         .torch = r->torch ? &r->release : NULL};
+    struct plm_import_options wanted = {.name = r->path,
+                                        .path = r->output,
+                                        .replace = r->force,
+                                        .verify = r->verify,
+                                        .torch = r->torch ? &r->release : NULL};
     struct plm_import_info info = {0};
     struct plm_error error;
     size_t size = 0;
     void *data = NULL;
     int status = map_file(r->path, &data, &size, &error);
     if (status == 0) {
-        status = plm_import_snapshot(data, size, &options, &info, &error);
+        status = plm_import_snapshot(data, size, &wanted, &info, &error);
         munmap(data, size);
     }
     if (status < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (r->output && !r->json)
-        tell(&info, r->output);
+        import_tell(&info, r->output);
     return r->verify ? tell_verdict(r, &info.verify) : PLM_EXIT_OK;
 }
 
-int plm_cmd_import(int argc, char **argv)
+static int import_run(int argc, char **argv)
 {
     struct request r = {0};
     struct plm_error error;
     char output[PATH_MAX];
-    int status = parse(&r, argc, argv, &error);
+    int status = import_parse(&r, argc, argv, &error);
     if (status == 0 && !r.output && !r.verify) {
         status = name_output(r.path, output, sizeof output, &error);
         r.output = output;
     }
     if (status == 0 && r.output && same_file(r.path, r.output))
         status = plm_fail(&error, PLM_EINVAL, "%.300s is the snapshot itself; name another file with -o", r.output);
-    return status < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run(&r);
+    return status < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : import_job(&r);
 }
+
+const struct plm_command plm_command_import = {
+    .name = "import",
+    .line = "turn a memory snapshot of PyTorch into a job record",
+    .words = "SNAPSHOT",
+    .options = options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "pickle",
+    .example = {"plimsoll import snapshot.pickle && plimsoll report snapshot.plm --by module",
+                "plimsoll import --verify snapshot.pickle"},
+    .exit = {{PLM_EXIT_OK, "the record was made and, with --verify, the replay is the same"},
+             {PLM_EXIT_NO_FIT, "the replay differs"},
+             {PLM_EXIT_UNTRUSTED, "the history does not tell enough to decide"},
+             {PLM_EXIT_CANNOT, "the snapshot cannot be read or the record not written"}},
+    .run = import_run,
+};

@@ -82,7 +82,7 @@ struct start {
 };
 
 /* In the child. */
-static void prepare(void *context)
+static void launch_prepare(void *context)
 {
     const struct start *s = context;
     set_environment(s->launch, s->device, s->audit);
@@ -94,7 +94,7 @@ static struct plm_child make_child(const struct plm_launch *l, struct start *s)
     s->device = preloadable(l->install->device, s->held[0], sizeof s->held[0]);
     s->audit = preloadable(l->install->audit, s->held[1], sizeof s->held[1]);
     return (struct plm_child){.words = (const char *const *)l->command,
-                              .prepare = prepare,
+                              .prepare = launch_prepare,
                               .context = s,
                               .log = l->silent ? "/dev/null" : NULL,
                               .errors = true};

@@ -12,9 +12,9 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "study/measure/meter.h"
 #include "study/measure/row.h"
 #include "base/draw.h"
@@ -23,10 +23,10 @@
 enum { SETTLE = 50, PATIENCE_MS = 3000, SAMPLE_US = 1000 };
 
 struct request {
-    const char *output, *family, *model, *run, *color;
+    struct plm_look look;
+    const char *output, *family, *model, *run;
     int interval; /* milliseconds */
     int batch;    /* 0: as it was seen */
-    bool bytes;
     char **command;
     struct plm_install install;
     struct plm_meter meter;
@@ -35,15 +35,26 @@ struct request {
     char folder[PLM_SCRATCH]; /* where processes leave what they measured */
 };
 
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+     .help = "the truth file that gets a row (default truth.csv)", .complete = PLM_COMPLETE_FILE, .among = "csv",
+     .configurable = true},
+    {"family", 0, PLM_OPTION_TEXT, AT(family), .argument = "NAME",
+     .help = "the family of models (default: the script's name)"},
+    {"model", 0, PLM_OPTION_TEXT, AT(model), .argument = "NAME", .help = "the model (default: its class)"},
+    {"run", 0, PLM_OPTION_TEXT, AT(run), .argument = "NAME",
+     .help = "what the row is called (default: model, optimizer, batch and time)"},
+    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), .argument = "N", .help = "the batch size, where it is not seen"},
+    {"interval", 0, PLM_OPTION_NUMBER, AT(interval), .argument = "MS",
+     .help = "milliseconds between samples of the card (default 1)", .configurable = true},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
+
+static int measure_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"output", 'o', PLM_OPTION_TEXT, &r->output, true},     {"family", 0, PLM_OPTION_TEXT, &r->family, false},
-        {"model", 0, PLM_OPTION_TEXT, &r->model, false},        {"run", 0, PLM_OPTION_TEXT, &r->run, false},
-        {"interval", 0, PLM_OPTION_NUMBER, &r->interval, true}, {"bytes", 0, PLM_OPTION_FLAG, &r->bytes, true},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},         {"batch", 0, PLM_OPTION_NUMBER, &r->batch, false},
-    };
-    int rest, status = plm_options_parse(table, sizeof table / sizeof table[0], "measure", argc, argv, &rest, error);
+    int rest, status = plm_options_parse(options, r, "measure", argc, argv, &rest, error);
     if (status < 0)
         return status;
     if (rest >= argc)
@@ -57,7 +68,7 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
 
 /* ---- the command ---- */
 
-static void prepare(void *context)
+static void measure_prepare(void *context)
 {
     const struct request *r = context;
     char number[32];
@@ -71,7 +82,7 @@ static void prepare(void *context)
     plm_prepend("PYTHONPATH", r->install.capture);
 }
 
-static void progress(char *out, size_t size, void *context)
+static void measure_progress(char *out, size_t size, void *context)
 {
     struct request *r = context;
     uint64_t used = 0;
@@ -82,7 +93,7 @@ static void progress(char *out, size_t size, void *context)
 
 /* Each process that imported PyTorch left a file. Of those that used the card there should be one; *m is it, or the last that did
    not. Returns how many did. */
-static int collect(const struct request *r, struct plm_measured *m, int *processes, struct plm_error *error)
+static int measure_collect(const struct request *r, struct plm_measured *m, int *processes, struct plm_error *error)
 {
     DIR *folder = opendir(r->folder);
     struct dirent *entry;
@@ -113,8 +124,8 @@ static int collect(const struct request *r, struct plm_measured *m, int *process
 /* ---- what it came to ---- */
 
 /* Why there is no row; an exit status, 0 if there is one. */
-static int judge(const struct request *r, int status, int watched, int processes, struct plm_measured *m,
-                 struct plm_error *why)
+static int measure_judge(const struct request *r, int status, int watched, int processes, struct plm_measured *m,
+                         struct plm_error *why)
 {
     bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     m->oom = failed && m->ooms && (!*m->exception || strstr(m->exception, "OutOfMemoryError"));
@@ -183,13 +194,9 @@ static void name_row(const struct request *r, struct plm_measured *m)
                  (unsigned long long)now);
 }
 
-static void show(const struct request *r, const struct plm_measured *m)
+static void measure_show(const struct request *r, const struct plm_measured *m)
 {
-    const struct plm_page p = {.out = stdout,
-                               .bytes = r->bytes,
-                               .color = plm_want_color(r->color, STDOUT_FILENO),
-                               .utf8 = plm_want_utf8(),
-                               .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_page p = plm_look_page(&r->look, stdout);
     const struct {
         const char *name;
         uint64_t bytes;
@@ -220,27 +227,27 @@ static void show(const struct request *r, const struct plm_measured *m)
     fputs(".\n", stdout);
 }
 
-static int finish(const struct request *r, int status)
+static int measure_finish(const struct request *r, int status)
 {
     struct plm_measured m;
     struct plm_error error = {0};
-    int processes, watched = collect(r, &m, &processes, &error), result;
+    int processes, watched = measure_collect(r, &m, &processes, &error), result;
     if (watched < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    result = judge(r, status, watched, processes, &m, &error);
+    result = measure_judge(r, status, watched, processes, &m, &error);
     if (result)
         return plm_complain(result, error.text);
     look_for_others(r, &m);
     name_row(r, &m);
     if (plm_measured_append(r->output, &m, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    show(r, &m);
+    measure_show(r, &m);
     return PLM_EXIT_OK;
 }
 
-static int measure(struct request *r)
+static int measure_measure(struct request *r)
 {
-    const struct plm_child start = {.words = (const char *const *)r->command, .prepare = prepare, .context = r};
+    const struct plm_child start = {.words = (const char *const *)r->command, .prepare = measure_prepare, .context = r};
     struct plm_error error = {0};
     int failure, status;
     pid_t child;
@@ -255,22 +262,36 @@ static int measure(struct request *r)
         plm_scratch_remove(r->folder);
         return plm_could_not_start(r->command[0], failure);
     }
-    status = plm_await(child, progress, r);
-    status = finish(r, status);
+    status = plm_await(child, measure_progress, r);
+    status = measure_finish(r, status);
     plm_scratch_remove(r->folder);
     return status;
 }
 
-int plm_cmd_measure(int argc, char **argv)
+static int measure_run(int argc, char **argv)
 {
-    struct request r = {.output = "truth.csv", .color = "auto", .interval = 1};
+    struct request r = {.output = "truth.csv", .look = PLM_LOOK, .interval = 1};
     struct plm_error error;
     int status;
-    if (parse(&r, argc, argv, &error) < 0)
+    if (measure_parse(&r, argc, argv, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&r.install, &error) < 0 || plm_meter_open(&r.meter, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    status = measure(&r);
+    status = measure_measure(&r);
     plm_meter_close(&r.meter);
     return status;
 }
+
+const struct plm_command plm_command_measure = {
+    .name = "measure",
+    .line = "on a machine with a GPU: run a command there and note what it took",
+    .words = "-- COMMAND...",
+    .options = options,
+    .example = {"plimsoll measure -o truth.csv --family cnn --model resnet50 -- python train.py"},
+    .exit = {{PLM_EXIT_OK, "a row was added"},
+             {PLM_EXIT_USAGE, "usage, several GPUs, or a file with other columns"},
+             {PLM_EXIT_CANNOT,
+              "there is no NVIDIA driver, or the command used no GPU, or several of its processes did, or "
+              "its PyTorch is not a build for CUDA"}},
+    .run = measure_run,
+};

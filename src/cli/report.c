@@ -8,26 +8,37 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "report/report.h"
 
 struct report_options {
-    bool bytes, json;
-    const char *color, *by, *at, *gpu, *html;
+    struct plm_look look;
+    bool json;
+    const char *by, *at, *gpu, *html;
     const char *path; /* the record */
 };
 
-static int parse(struct report_options *o, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct report_options, field)
+static const struct plm_option options[] = {
+    {"by", 0, PLM_OPTION_TEXT, AT(by), .argument = "WHAT",
+     .help = "everyone who holds memory, by module, op, phase, category or stack", .complete = PLM_COMPLETE_CHOICE,
+     .among = "module op phase category stack"},
+    {"at", 0, PLM_OPTION_TEXT, AT(at), .argument = "WHEN",
+     .help = "the moment of --by: peak (default), end, or the number of a step", .complete = PLM_COMPLETE_CHOICE,
+     .among = "peak end"},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME,...", .help = "the cards to judge",
+     .complete = PLM_COMPLETE_CARDS, .configurable = true},
+    {.include = plm_option_json, .at = AT(json)},
+    {"html", 0, PLM_OPTION_TEXT, AT(html), .argument = "FILE", .help = "write a page for the browser",
+     .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
+
+static int report_parse(struct report_options *o, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"bytes", 0, PLM_OPTION_FLAG, &o->bytes, true}, {"json", 0, PLM_OPTION_FLAG, &o->json, false},
-        {"color", 0, PLM_OPTION_TEXT, &o->color, true}, {"by", 0, PLM_OPTION_TEXT, &o->by, false},
-        {"at", 0, PLM_OPTION_TEXT, &o->at, false},      {"gpu", 0, PLM_OPTION_TEXT, &o->gpu, true},
-        {"html", 0, PLM_OPTION_TEXT, &o->html, false},
-    };
-    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "report", argc, argv, &o->path, 1,
-                                          &words, error);
+    int words, status = plm_options_among(options, o, "report", argc, argv, &o->path, 1, &words, error);
     if (status < 0)
         return status;
     if (words > 1)
@@ -37,14 +48,11 @@ static int parse(struct report_options *o, int argc, char **argv, struct plm_err
     return 0;
 }
 
-static int understand(const struct report_options *o, struct plm_report_options *out, struct plm_error *error)
+static int report_understand(const struct report_options *o, struct plm_report_options *out, struct plm_error *error)
 {
-    *out = (struct plm_report_options){.bytes = o->bytes,
-                                       .color = plm_want_color(o->color, STDOUT_FILENO),
-                                       .utf8 = plm_want_utf8(),
-                                       .width = plm_terminal_width(STDOUT_FILENO),
-                                       .record = o->path,
-                                       .listed = o->by != NULL};
+    *out = plm_look_at(&o->look);
+    out->record = o->path;
+    out->listed = o->by != NULL;
     if (o->by && plm_key_parse(o->by, &out->by))
         return plm_fail(error, PLM_EINVAL, "--by %.60s: it takes module, op, phase, category or stack", o->by);
     if (o->at && plm_at_parse(o->at, &out->at))
@@ -53,7 +61,7 @@ static int understand(const struct report_options *o, struct plm_report_options 
 }
 
 /* Only --gpu needs the catalogue: what else the report has to say is in the record. */
-static int choose_cards(const struct report_options *o, const struct plm_job *job, struct plm_report_options *options,
+static int choose_cards(const struct report_options *o, const struct plm_job *job, struct plm_report_options *shown,
                         struct plm_card *cards, struct plm_error *error)
 {
     struct plm_catalogue catalogue;
@@ -69,13 +77,14 @@ static int choose_cards(const struct report_options *o, const struct plm_job *jo
     }
     status = plm_cards_choose(&catalogue, &install, o->gpu, plm_summary_config(&job->summary, "gpu"), cards, error);
     plm_catalogue_free(&catalogue);
-    options->card = cards;
-    options->cards = status > 0 ? status : 0;
+    shown->card = cards;
+    shown->cards = status > 0 ? status : 0;
     return status < 0 ? status : 0;
 }
 
 /* The first format that is wanted is written. */
-static int show(const struct report_options *o, const struct plm_job *job, const struct plm_report_options *options)
+static int report_show(const struct report_options *o, const struct plm_job *job,
+                       const struct plm_report_options *shown)
 {
     const struct {
         bool wanted;
@@ -92,28 +101,44 @@ static int show(const struct report_options *o, const struct plm_job *job, const
     if (!job->lanes && formats[at].write == plm_report_text)
         return plm_complain(PLM_EXIT_CANNOT,
                             "this record holds no GPU activity: the job never used CUDA or was cut before it did");
-    if (formats[at].write(stdout, job, options, &error) < 0)
+    if (formats[at].write(stdout, job, shown, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return PLM_EXIT_OK;
 }
 
-int plm_cmd_report(int argc, char **argv)
+static int report_run(int argc, char **argv)
 {
-    struct report_options o = {.color = "auto"};
+    struct report_options o = {.look = PLM_LOOK};
     struct plm_card cards[PLM_REPORT_CARDS];
-    struct plm_report_options options;
+    struct plm_report_options shown;
     struct plm_error error;
     struct plm_job *job;
     int status;
 
-    if (parse(&o, argc, argv, &error) < 0 || understand(&o, &options, &error) < 0)
+    if (report_parse(&o, argc, argv, &error) < 0 || report_understand(&o, &shown, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_job_read(o.path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (plm_at_check(job, options.at, &error) < 0 || choose_cards(&o, job, &options, cards, &error) < 0)
+    if (plm_at_check(job, shown.at, &error) < 0 || choose_cards(&o, job, &shown, cards, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
-        status = o.html ? plm_report_page(job, o.path, o.html) : show(&o, job, &options);
+        status = o.html ? plm_report_page(job, o.path, o.html) : report_show(&o, job, &shown);
     plm_job_free(job);
     return status;
 }
+
+const struct plm_command plm_command_report = {
+    .name = "report",
+    .line = "show the report of a job record again",
+    .words = "RECORD",
+    .options = options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll report job.plm", "plimsoll report --by op --at 3 job.plm",
+                "plimsoll report --gpu l4,a10 job.plm", "plimsoll report job.plm --json | jq .devices[0].peak",
+                "plimsoll report job.plm --html train.html"},
+    .exit = {{PLM_EXIT_OK, "the report was shown"},
+             {PLM_EXIT_USAGE, "usage, or a step that the record does not have"},
+             {PLM_EXIT_CANNOT, "the record cannot be read or holds no GPU activity, or the page cannot be written"}},
+    .run = report_run,
+};

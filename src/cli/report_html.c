@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 /* Without a catalogue the page is still worth having; it shows no cards then. */
-static const struct plm_catalogue *load(struct plm_catalogue *catalogue)
+static const struct plm_catalogue *page_load(struct plm_catalogue *catalogue)
 {
     struct plm_install install;
     struct plm_error error;
@@ -24,15 +24,15 @@ static const struct plm_catalogue *load(struct plm_catalogue *catalogue)
     return catalogue;
 }
 
-static int write_to(FILE *file, const struct plm_job *job, const char *record, struct plm_error *error)
+static int page_write_to(FILE *file, const struct plm_job *job, const char *record, struct plm_error *error)
 {
     struct plm_catalogue catalogue;
-    int status = plm_report_html(file, job, load(&catalogue), record, error);
+    int status = plm_report_html(file, job, page_load(&catalogue), record, error);
     plm_catalogue_free(&catalogue);
     return status;
 }
 
-static int write_file(const char *text, size_t size, const char *out, struct plm_error *error)
+static int page_write_file(const char *text, size_t size, const char *out, struct plm_error *error)
 {
     FILE *file = strcmp(out, "-") ? fopen(out, "we") : stdout;
     bool failed;
@@ -44,16 +44,16 @@ static int write_file(const char *text, size_t size, const char *out, struct plm
 }
 
 /* The page is made in memory, so that what OUT held before is lost only to a whole page. */
-static int make(const struct plm_job *job, const char *record, const char *out, struct plm_error *error)
+static int page_make(const struct plm_job *job, const char *record, const char *out, struct plm_error *error)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
-    int status = memory ? write_to(memory, job, record, error) : plm_fail(error, PLM_ENOMEM, "out of memory");
-    if (memory && fclose(memory) && status == 0)
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
+    int status = memory ? page_write_to(memory, job, record, error) : PLM_EIO;
+    if (!memory || (fclose(memory) && status == 0))
+        status = plm_fail(error, PLM_EIO, "the page cannot be made: %s", strerror(errno));
     if (status == 0)
-        status = write_file(text, size, out, error);
+        status = page_write_file(text, size, out, error);
     free(text);
     return status;
 }
@@ -61,5 +61,5 @@ static int make(const struct plm_job *job, const char *record, const char *out, 
 int plm_report_page(const struct plm_job *job, const char *record, const char *out)
 {
     struct plm_error error;
-    return make(job, record, out, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
+    return page_make(job, record, out, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
 }

@@ -12,8 +12,8 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/stack.h"
 #include "record/create.h"
@@ -37,8 +37,8 @@ static int gpus_wanted(void)
     return most + 1;
 }
 
-static void describe(const struct plm_run *o, const struct plm_catalogue_entry *gpu,
-                     const struct plm_stack_entry *stack, char **command)
+static void run_describe(const struct plm_run *o, const struct plm_catalogue_entry *gpu,
+                         const struct plm_stack_entry *stack, char **command)
 {
     char key[32], value[32];
     const char *allocator = getenv("PYTORCH_ALLOC_CONF");
@@ -141,21 +141,18 @@ static int show_report(const struct plm_run_end *end, void *context)
     return result;
 }
 
-static int report(const struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
-                  int command_status, plm_run_show *show, void *context)
+static int run_report(const struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
+                      int command_status, plm_run_show *show, void *context)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
-    struct plm_report_options options = {.bytes = o->bytes,
-                                         .color = plm_want_color(o->color, STDOUT_FILENO),
-                                         .utf8 = plm_want_utf8(),
-                                         .width = plm_terminal_width(STDOUT_FILENO),
-                                         .record = o->output,
-                                         .card = cards};
+    struct plm_report_options options = plm_look_at(&o->look);
     struct plm_run_end end = {.run = o, .options = &options};
     struct plm_error error, why = {0};
     struct plm_job *job;
     int n, result;
 
+    options.record = o->output;
+    options.card = cards;
     if (plm_job_read(launch->record, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     n = plm_cards_choose(catalogue, launch->install, NULL, launch->gpu->card.id, cards, &error);
@@ -201,8 +198,8 @@ static void look_at_other_end(const struct plm_run *o, const struct plm_launch *
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
 
-static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
-               const struct plm_stack_entry *stack, plm_run_show *show, void *context)
+static int run_job(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
+                   const struct plm_stack_entry *stack, plm_run_show *show, void *context)
 {
     const char *record = launch->record;
     struct plm_record_file file;
@@ -214,7 +211,7 @@ static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogu
     if (plm_record_create(record, o->force, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     setenv("PLIMSOLL_RECORD", record, 1);
-    describe(o, launch->gpu, stack, launch->command);
+    run_describe(o, launch->gpu, stack, launch->command);
     plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
     child = plm_launch_start(launch, &failure);
@@ -227,7 +224,7 @@ static int run(struct plm_run *o, struct plm_launch *launch, struct plm_catalogu
     note_end(status, &start);
     look_at_other_end(o, launch, status);
     plm_record_close(&file);
-    return report(o, launch, catalogue, status, show, context);
+    return run_report(o, launch, catalogue, status, show, context);
 }
 
 static bool is_one_of(const char *word, const char *const *words, size_t count)
@@ -238,7 +235,7 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-static int check(struct plm_run *o, struct plm_assume *assume)
+static int run_check(struct plm_run *o, struct plm_assume *assume)
 {
     static const char *const details[] = {"full", "low", "off"}, *const workspaces[] = {"auto", "model", "none"};
     const char *workspace = getenv("PLIMSOLL_CONV_WORKSPACE");
@@ -258,27 +255,37 @@ static int check(struct plm_run *o, struct plm_assume *assume)
     return PLM_EXIT_OK;
 }
 
-void plm_run_options(struct plm_run *run, struct plm_option table[PLM_RUN_OPTIONS])
-{
-    const struct plm_option options[PLM_RUN_OPTIONS] = {
-        {"gpu", 0, PLM_OPTION_TEXT, &run->gpu, true},
-        {"gpus", 0, PLM_OPTION_NUMBER, &run->gpus, true},
-        {"steps", 0, PLM_OPTION_NUMBER, &run->steps, true},
-        {"bounded", 0, PLM_OPTION_FLAG, &run->bounded, true},
-        {"output", 'o', PLM_OPTION_TEXT, &run->output, false},
-        {"force", 'f', PLM_OPTION_FLAG, &run->force, false},
-        {"json", 0, PLM_OPTION_TEXT, &run->json, false},
-        {"strict", 0, PLM_OPTION_FLAG, &run->strict, true},
-        {"bytes", 0, PLM_OPTION_FLAG, &run->bytes, true},
-        {"color", 0, PLM_OPTION_TEXT, &run->color, true},
-        {"detail", 0, PLM_OPTION_TEXT, &run->detail, true},
-        {"assume", 0, PLM_OPTION_TEXT, &run->assume, true},
-        {"until-exit", 0, PLM_OPTION_FLAG, &run->until_exit, false},
-        {"stack", 0, PLM_OPTION_TEXT, &run->stack, true},
-    };
-    *run = (struct plm_run){.gpu = "a100-80gb", .color = "auto", .detail = "full", .steps = PLM_STEPS_STEADY};
-    memcpy(table, options, sizeof options);
-}
+#define AT(field) offsetof(struct plm_run, field)
+const struct plm_option plm_run_options[] = {
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME",
+     .help = "the card to play (default a100-80gb; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
+     .configurable = true},
+    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), .argument = "N",
+     .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)", .configurable = true},
+    {"steps", 0, PLM_OPTION_NUMBER, AT(steps), .argument = "N",
+     .help = "stop after N steps (default: when two are alike, 3 to 10)", .configurable = true},
+    {"until-exit", 0, PLM_OPTION_FLAG, AT(until_exit), .help = "let the command run until it exits"},
+    {"detail", 0, PLM_OPTION_TEXT, AT(detail), .argument = "LEVEL",
+     .help = "what to record besides memory: full (default), low or off", .complete = PLM_COMPLETE_CHOICE,
+     .among = "full low off", .configurable = true},
+    {"assume", 0, PLM_OPTION_TEXT, AT(assume), .argument = "WHAT",
+     .help = "values that steer the program: all=true, keep=0.5", .complete = PLM_COMPLETE_CHOICE,
+     .among = "all=true all=false keep=0 keep=1", .configurable = true},
+    {"stack", 0, PLM_OPTION_TEXT, AT(stack), .argument = "NAME",
+     .help = "the stack file for library memory (default auto)", .complete = PLM_COMPLETE_STACK, .among = "auto none",
+     .configurable = true},
+    {"bounded", 0, PLM_OPTION_FLAG, AT(bounded), .help = "only the card's memory: PyTorch's own OutOfMemoryError",
+     .configurable = true},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+     .help = "the job record (default plimsoll-<script>.<pid>.plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {.include = plm_option_force, .at = AT(force)},
+    {"json", 0, PLM_OPTION_TEXT, AT(json), .argument = "FILE",
+     .help = "also write the report as JSON; - for stdout, and no text", .complete = PLM_COMPLETE_FILE,
+     .among = "json"},
+    {.include = plm_option_strict, .at = AT(strict)},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
 
 /* Paths that the command, in whatever folder it works, can use. */
 static int run_with_paths(struct plm_run *o, const struct plm_launch *given, struct plm_catalogue *catalogue,
@@ -298,7 +305,7 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
     launch.stack = stack ? stack_path : NULL;
     launch.context = stack ? plm_stack_context(stack) : 0;
     launch.usable = stack ? plm_stack_limit(stack, &launch.gpu->card) : 0;
-    return run(o, &launch, catalogue, stack, show, context);
+    return run_job(o, &launch, catalogue, stack, show, context);
 }
 
 int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void *context)
@@ -310,7 +317,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING};
     struct plm_error error;
-    int status = check(o, &launch.assume);
+    int status = run_check(o, &launch.assume);
     if (status)
         return status;
     if (plm_install_find(&install, &error) < 0)
@@ -334,16 +341,30 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     return status;
 }
 
-int plm_cmd_run(int argc, char **argv)
+static int run_run(int argc, char **argv)
 {
-    struct plm_option table[PLM_RUN_OPTIONS];
-    struct plm_run o;
+    struct plm_run o = PLM_RUN;
     struct plm_error error;
     int rest;
-    plm_run_options(&o, table);
-    if (plm_options_parse(table, PLM_RUN_OPTIONS, "run", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(plm_run_options, &o, "run", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
     return plm_run_command(&o, argv + rest, show_report, NULL);
 }
+
+const struct plm_command plm_command_run = {
+    .name = "run",
+    .line = "run a command on the virtual GPU and report what it needs",
+    .words = "-- COMMAND...",
+    .options = plm_run_options,
+    .example = {"plimsoll run -- python train.py --batch 64",
+                "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
+                "plimsoll run --gpus 2 --json report.json -- torchrun --nproc-per-node 2 train.py"},
+    .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps"},
+             {PLM_EXIT_NO_FIT, "the card was full (--bounded)"},
+             {PLM_EXIT_USAGE, "usage, an unknown GPU or an unknown or wrong stack file"},
+             {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
+             {PLM_EXIT_CANNOT, "the record cannot be written, or the command never used CUDA"}},
+    .run = run_run,
+};

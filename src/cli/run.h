@@ -7,22 +7,22 @@
 
 #include <stdbool.h>
 
-struct plm_job;
-struct plm_option;
-struct plm_report_options;
+#include "base/options.h"
+#include "cli/cli.h"
 
 struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
-    const char *gpu, *output, *json, *color, *detail, *assume, *stack;
+    const char *gpu, *output, *json, *detail, *assume, *stack;
     int gpus, steps;
-    bool bounded, force, bytes, strict, until_exit;
+    bool bounded, force, strict, until_exit;
+    struct plm_look look;
 };
 
 #define PLM_RUN_UNTRUSTED "the confidence is not high, and --strict asks for that"
 
-/* Sets the defaults and fills the table of options that set the rest. */
-enum { PLM_RUN_OPTIONS = 14 };
-void plm_run_options(struct plm_run *run, struct plm_option table[PLM_RUN_OPTIONS]);
+/* The values without options, and the options, for a struct plm_run. */
+#define PLM_RUN {.gpu = "a100-80gb", .look = PLM_LOOK, .detail = "full", .steps = PLM_STEPS_STEADY}
+extern const struct plm_option plm_run_options[];
 
 /* How a command ended. Valid while the function that is given it runs. */
 struct plm_run_end {

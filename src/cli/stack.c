@@ -27,7 +27,7 @@ int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *in
     return status;
 }
 
-static void put(const char *key, const char *value)
+static void stack_put(const char *key, const char *value)
 {
     if (value[0])
         plm_record_config(key, value);
@@ -70,17 +70,17 @@ static void put_context(const struct plm_stack_entry *entry)
 void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card)
 {
     const struct plm_stack_file *s = entry->stack;
-    put("stack", s->id);
-    put("stack-made", plm_stack_made_name(s->made));
-    put("stack-date", s->date);
-    put("stack-torch", s->torch);
-    put("stack-cuda", s->cuda);
-    put("stack-cudnn", s->cudnn);
-    put("stack-nccl", s->nccl);
-    put("stack-driver", s->driver);
-    put("stack-gpu", s->gpu);
+    stack_put("stack", s->id);
+    stack_put("stack-made", plm_stack_made_name(s->made));
+    stack_put("stack-date", s->date);
+    stack_put("stack-torch", s->torch);
+    stack_put("stack-cuda", s->cuda);
+    stack_put("stack-cudnn", s->cudnn);
+    stack_put("stack-nccl", s->nccl);
+    stack_put("stack-driver", s->driver);
+    stack_put("stack-gpu", s->gpu);
     if (s->gpu[0] || s->major || s->sms)
-        put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
+        stack_put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
     put_context(entry);
     for (uint32_t i = 0; i < PLM_STACK_MEMORIES; i++)
         if (s->memory[i].known)

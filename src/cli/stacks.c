@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "base/json.h"
-#include "base/options.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/stack.h"
 #include "analysis/match.h"
 #include "record/fields.h"
@@ -21,7 +21,7 @@ struct against {
     const struct plm_summary *job; /* NULL: any versions */
 };
 
-static bool matches(const struct plm_stack_file *s, const struct against *a)
+static bool stacks_matches(const struct plm_stack_file *s, const struct against *a)
 {
     char why[PLM_STACK_WHY];
     return (!a->card || plm_stack_on_card(s, a->card)) && (!a->job || !plm_stack_differs(s, a->job, why));
@@ -78,9 +78,9 @@ static void print_stack(const struct plm_stack_entry *e, const struct against *a
 {
     const struct plm_stack_file *s = e->stack;
     printf("%s%-20s %s%s%s%s%s\n",
-           !a->given       ? ""
-           : matches(s, a) ? "* "
-                           : "  ",
+           !a->given              ? ""
+           : stacks_matches(s, a) ? "* "
+                                  : "  ",
            s->id, plm_stack_made_name(s->made), s->date[0] ? " " : "", s->date, e->own ? ", your own" : "",
            s->gpu[0] || s->major || s->sms ? "" : ", any card");
     printf("    %s\n", s->name);
@@ -145,7 +145,7 @@ static void json_stack(struct plm_json *j, const struct plm_stack_entry *e, cons
     plm_json_integer(j, "rnns", (uint64_t)s->rnns);
     plm_json_integer(j, "ffts", (uint64_t)s->ffts);
     if (a->given)
-        plm_json_bool(j, "matches", matches(s, a));
+        plm_json_bool(j, "matches", stacks_matches(s, a));
     plm_json_end_object(j);
 }
 
@@ -178,14 +178,19 @@ static int find_card(const char *gpu, const struct plm_summary *job, const struc
     return gpu ? status : 0;
 }
 
-static int show(const char *gpu, const char *record, const char *name, bool json)
+struct request {
+    const char *gpu, *record, *name;
+    bool json;
+};
+
+static int stacks_show(const struct request *r)
 {
     struct plm_catalogue catalogue = {0};
     struct plm_stack_list stacks = {0}, one;
     struct plm_summary job = {0};
     struct plm_install install;
     struct plm_error error = {0};
-    struct against a = {.given = gpu || record};
+    struct against a = {.given = r->gpu || r->record};
     const struct plm_stack_entry *entry = NULL;
     int status, result;
 
@@ -194,18 +199,18 @@ static int show(const char *gpu, const char *record, const char *name, bool json
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
         status = plm_stack_list_load(&stacks, &install, &error);
-    if (status == 0 && record && (status = plm_summary_read(record, &job, &error)) == 0)
+    if (status == 0 && r->record && (status = plm_summary_read(r->record, &job, &error)) == 0)
         a.job = &job;
     result = PLM_EXIT_CANNOT;
     if (status == 0) {
         result = PLM_EXIT_USAGE;
-        status = find_card(gpu, a.job, &install, &catalogue, &a, &error);
+        status = find_card(r->gpu, a.job, &install, &catalogue, &a, &error);
     }
-    if (status == 0 && name)
-        status = plm_stack_list_find(&stacks, name, &entry, &error);
+    if (status == 0 && r->name)
+        status = plm_stack_list_find(&stacks, r->name, &entry, &error);
     one = entry ? (struct plm_stack_list){.entry = (struct plm_stack_entry *)entry, .count = 1} : stacks;
     if (status == 0)
-        result = json ? print_json(&one, &a) : print_text(&one, &a);
+        result = r->json ? print_json(&one, &a) : print_text(&one, &a);
     else
         plm_complain(result, error.text);
     plm_summary_free(&job);
@@ -214,18 +219,36 @@ static int show(const char *gpu, const char *record, const char *name, bool json
     return result;
 }
 
-int plm_cmd_stacks(int argc, char **argv)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME", .help = "mark those that were made on such a card",
+     .complete = PLM_COMPLETE_CARD},
+    {"record", 0, PLM_OPTION_TEXT, AT(record), .argument = "FILE", .help = "mark those that go with a recorded job",
+     .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {.include = plm_option_json, .at = AT(json)},
+    {0},
+};
+
+static int stacks_run(int argc, char **argv)
 {
-    const char *gpu = NULL, *record = NULL, *name = NULL;
-    bool json = false;
-    const struct plm_option table[] = {{"json", 0, PLM_OPTION_FLAG, &json, false},
-                                       {"gpu", 0, PLM_OPTION_TEXT, &gpu, false},
-                                       {"record", 0, PLM_OPTION_TEXT, &record, false}};
+    struct request r = {0};
     struct plm_error error;
     int words;
-    if (plm_options_among(table, sizeof table / sizeof table[0], "stacks", argc, argv, &name, 1, &words, &error) < 0)
+    if (plm_options_among(options, &r, "stacks", argc, argv, &r.name, 1, &words, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (words > 1)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll stacks [--gpu NAME] [--record JOB.plm] [NAME]`");
-    return show(gpu, record, name, json);
+    return stacks_show(&r);
 }
+
+const struct plm_command plm_command_stacks = {
+    .name = "stacks",
+    .line = "list the software stacks whose memory is known",
+    .words = "[NAME | FILE]",
+    .options = options,
+    .complete = PLM_COMPLETE_STACK,
+    .example = {"plimsoll stacks", "plimsoll stacks --record job.plm"},
+    .exit = {{PLM_EXIT_USAGE, "usage, an unknown name, or a file that is named and wrong"},
+             {PLM_EXIT_CANNOT, "a file of the folders or the record cannot be read"}},
+    .run = stacks_run,
+};

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/options.h"
 #include "base/symbols.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 
 static const char *const classes[] = {"modelled", "accepted", "refused"};
 
@@ -57,26 +57,36 @@ static void print_json(const char *library)
     plm_json_finish(&j);
 }
 
-int plm_cmd_symbols(int argc, char **argv)
+struct request {
+    const char *library;
+    bool json;
+};
+
+static const struct plm_option options[] = {
+    {"library", 0, PLM_OPTION_TEXT, offsetof(struct request, library), .argument = "NAME",
+     .help = "the functions of one library", .complete = PLM_COMPLETE_LIBRARY},
+    {.include = plm_option_json, .at = offsetof(struct request, json)},
+    {0},
+};
+
+static int symbols_run(int argc, char **argv)
 {
-    const char *library = NULL;
-    bool json = false, known = false;
-    const struct plm_option table[] = {
-        {"library", 0, PLM_OPTION_TEXT, &library, false},
-        {"json", 0, PLM_OPTION_FLAG, &json, false},
-    };
+    struct request r = {0};
+    const char *library;
+    bool known = false;
     struct plm_error error;
     int rest;
 
-    if (plm_options_parse(table, 2, "symbols", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(options, &r, "symbols", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "symbols takes options only: --library NAME, --json");
+    library = r.library;
     for (unsigned i = 0; library && i < plm_symbol_rows_count; i++)
         known |= !strcmp(plm_symbol_rows[i].library, library);
     if (library && !known)
         return plm_complain(PLM_EXIT_USAGE, "no such library; `plimsoll symbols` lists them");
-    if (json)
+    if (r.json)
         print_json(library);
     else if (!library)
         print_totals();
@@ -86,3 +96,12 @@ int plm_cmd_symbols(int argc, char **argv)
                 printf("%-9s %-52s %s\n", plm_symbol_rows[i].class, plm_symbol_rows[i].name, plm_symbol_rows[i].note);
     return PLM_EXIT_OK;
 }
+
+const struct plm_command plm_command_symbols = {
+    .name = "symbols",
+    .line = "show which CUDA entry points are modelled, accepted, refused",
+    .options = options,
+    .example = {"plimsoll symbols", "plimsoll symbols --library cudart"},
+    .exit = {{PLM_EXIT_USAGE, "usage, or an unknown library"}},
+    .run = symbols_run,
+};

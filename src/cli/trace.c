@@ -11,9 +11,9 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
-#include "base/options.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 
 /*
  * `trace` and `describe`: the command runs on the CPU, and hook/plimsoll_capture in it writes the file. What it does
@@ -27,7 +27,7 @@ struct request {
     const char *output;
     char default_output[256];
     int iterations;
-    bool force, compute;
+    bool force, compute, no_compute;
 };
 
 /* What the status file tells. */
@@ -97,7 +97,7 @@ static void say_written(const struct request *r, const struct status *s)
 }
 
 /* The sentence and the exit status for how it went. */
-static int judge(const struct request *r, const struct status *s, int status)
+static int trace_judge(const struct request *r, const struct status *s, int status)
 {
     const char *but = s->written ? "; the file covers what ran until then" : "";
     char text[1400];
@@ -126,7 +126,7 @@ static int judge(const struct request *r, const struct status *s, int status)
     return plm_complain(PLM_EXIT_CANNOT, text);
 }
 
-static int prepare(struct request *r, char **command, char *output, size_t size)
+static int trace_prepare(struct request *r, char **command, char *output, size_t size)
 {
     char name[128], text[500];
     if (!r->output) {
@@ -161,7 +161,7 @@ static void set_environment(const struct request *r, const char *output, const c
     setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
 }
 
-static int run(const struct request *r, const struct plm_launch *launch, const char *output)
+static int trace_job(const struct request *r, const struct plm_launch *launch, const char *output)
 {
     struct status s = {0};
     const char *folder = getenv("TMPDIR");
@@ -184,18 +184,18 @@ static int run(const struct request *r, const struct plm_launch *launch, const c
     status = plm_await(child, show_status, &s);
     read_status(&s);
     unlink(path);
-    return judge(r, &s, status);
+    return trace_judge(r, &s, status);
 }
 
 /* The card is never seen: the command has no GPU. But the libraries that stand in for NVIDIA's want to know one. */
-static int capture(struct request *r, char **command)
+static int trace_capture(struct request *r, char **command)
 {
     struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING};
     struct plm_catalogue catalogue;
     struct plm_install install;
     struct plm_error error;
     char output[PATH_MAX];
-    int status = prepare(r, command, output, sizeof output);
+    int status = trace_prepare(r, command, output, sizeof output);
     if (status)
         return status;
     if (plm_install_find(&install, &error) < 0)
@@ -206,42 +206,76 @@ static int capture(struct request *r, char **command)
     launch.install = &install;
     launch.entry = install.capture;
     launch.command = command;
-    status = run(r, &launch, output);
+    status = trace_job(r, &launch, output);
     plm_catalogue_free(&catalogue);
     return status;
 }
 
-int plm_cmd_trace(int argc, char **argv)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option trace_options[] = {
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+     .help = "the trace (default plimsoll-<script>.<pid>.trace.json.gz)", .complete = PLM_COMPLETE_FILE},
+    {.include = plm_option_force, .at = AT(force)},
+    {"no-compute", 0, PLM_OPTION_FLAG, AT(no_compute),
+     .help = "make the memory of operators' results and no values: seconds instead of minutes"},
+    {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), .argument = "N",
+     .help = "run so many, of which the first is not recorded (default 4)"},
+    {0},
+};
+static const struct plm_option describe_options[] = {
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+     .help = "the file (default plimsoll-<script>.<pid>.description.json)", .complete = PLM_COMPLETE_FILE},
+    {.include = plm_option_force, .at = AT(force)},
+    {"compute", 0, PLM_OPTION_FLAG, AT(compute),
+     .help = "let operators compute; without it only their results' memory is made"},
+    {0},
+};
+
+static int trace_run(int argc, char **argv)
 {
     struct request r = {.what = "trace", .iterations = ITERATIONS_TRACED};
-    bool no_compute = false;
-    const struct plm_option table[] = {{"output", 'o', PLM_OPTION_TEXT, &r.output, false},
-                                       {"force", 'f', PLM_OPTION_FLAG, &r.force, false},
-                                       {"no-compute", 0, PLM_OPTION_FLAG, &no_compute, false},
-                                       {"iterations", 0, PLM_OPTION_NUMBER, &r.iterations, false}};
     struct plm_error error;
     int rest;
-    if (plm_options_parse(table, sizeof table / sizeof table[0], "trace", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(trace_options, &r, "trace", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll trace -- python train.py`");
     if (r.iterations < ITERATIONS_LEAST || r.iterations > ITERATIONS_MOST)
         return plm_complain(PLM_EXIT_USAGE, "--iterations is from 3 to 100");
-    r.compute = !no_compute;
-    return capture(&r, argv + rest);
+    r.compute = !r.no_compute;
+    return trace_capture(&r, argv + rest);
 }
 
-int plm_cmd_describe(int argc, char **argv)
+static int describe_run(int argc, char **argv)
 {
     struct request r = {.what = "describe", .iterations = ITERATIONS_DESCRIBED};
-    const struct plm_option table[] = {{"output", 'o', PLM_OPTION_TEXT, &r.output, false},
-                                       {"force", 'f', PLM_OPTION_FLAG, &r.force, false},
-                                       {"compute", 0, PLM_OPTION_FLAG, &r.compute, false}};
     struct plm_error error;
     int rest;
-    if (plm_options_parse(table, sizeof table / sizeof table[0], "describe", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(describe_options, &r, "describe", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll describe -- python train.py`");
-    return capture(&r, argv + rest);
+    return trace_capture(&r, argv + rest);
 }
+
+const struct plm_command plm_command_trace = {
+    .name = "trace",
+    .line = "run a command on the CPU under PyTorch's profiler, for these methods",
+    .words = "-- COMMAND...",
+    .options = trace_options,
+    .example = {"plimsoll trace --no-compute -o job.trace.json.gz -- python train.py --batch 64"},
+    .exit = {{PLM_EXIT_CANNOT, "there are fewer than three iterations, or something cannot be written"}},
+    .run = trace_run,
+};
+
+const struct plm_command plm_command_describe = {
+    .name = "describe",
+    .line = "write down a command's model, batch and optimizer, for these methods",
+    .words = "-- COMMAND...",
+    .options = describe_options,
+    .example = {"plimsoll describe -o job.json -- python train.py --batch 64"},
+    .exit = {{PLM_EXIT_CANNOT,
+              "there are fewer than two iterations, no module has the optimizer's parameters, or something "
+              "cannot be written"}},
+    .run = describe_run,
+};

@@ -6,14 +6,16 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/options.h"
+#include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/commands.h"
 #include "study/estimate/forest.h"
 #include "study/estimate/schedtune.h"
 #include "base/draw.h"
 
 struct request {
-    const char *method, *data, *output, *color;
+    struct plm_look look; /* its amounts are not bytes: only the colour */
+    const char *method, *data, *output;
     int seed, trees;
     bool json, force;
 };
@@ -30,16 +32,25 @@ enum { LEARNERS = sizeof learners / sizeof learners[0], FEATURES_SHOWN = 6, NAME
 
 #define MIB 1048576.0
 
-static int parse(struct request *r, int argc, char **argv, struct plm_error *error)
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"method", 0, PLM_OPTION_TEXT, AT(method), .argument = "NAME",
+     .help = "which method; schedtune is the one that learns", .complete = PLM_COMPLETE_CHOICE,
+     .among = PLM_SCHEDTUNE_METHOD, .configurable = true},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE", .help = "where the forest goes",
+     .complete = PLM_COMPLETE_FILE, .among = "forest", .required = true},
+    {.include = plm_option_force, .at = AT(force)},
+    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), .argument = "N", .help = "how many trees (default 100)",
+     .configurable = true},
+    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), .argument = "N", .help = "another draw (default 0)", .configurable = true},
+    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_option_color, .at = AT(look.color)},
+    {0},
+};
+
+static int train_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
-    const struct plm_option table[] = {
-        {"method", 0, PLM_OPTION_TEXT, &r->method, true},  {"output", 'o', PLM_OPTION_TEXT, &r->output, false},
-        {"force", 'f', PLM_OPTION_FLAG, &r->force, false}, {"seed", 0, PLM_OPTION_NUMBER, &r->seed, true},
-        {"trees", 0, PLM_OPTION_NUMBER, &r->trees, true},  {"json", 0, PLM_OPTION_FLAG, &r->json, false},
-        {"color", 0, PLM_OPTION_TEXT, &r->color, true},
-    };
-    int words, status = plm_options_among(table, sizeof table / sizeof table[0], "train", argc, argv, &r->data, 1,
-                                          &words, error);
+    int words, status = plm_options_among(options, r, "train", argc, argv, &r->data, 1, &words, error);
     if (status < 0)
         return status;
     if (words != 1)
@@ -54,7 +65,7 @@ static int parse(struct request *r, int argc, char **argv, struct plm_error *err
     return 0;
 }
 
-static int train(const struct request *r, struct plm_forest *forest, struct plm_error *error)
+static int train_train(const struct request *r, struct plm_forest *forest, struct plm_error *error)
 {
     const struct plm_forest_settings settings = {.trees = (size_t)r->trees, .seed = (uint64_t)r->seed};
     for (int i = 0; i < LEARNERS; i++)
@@ -64,15 +75,11 @@ static int train(const struct request *r, struct plm_forest *forest, struct plm_
 }
 
 /* Under another name first: what is there is whole, or was not touched. */
-static int save(const struct request *r, const struct plm_forest *forest, struct plm_error *error)
+static int train_save(const struct request *r, const struct plm_forest *forest, struct plm_error *error)
 {
-    char *path = NULL;
-    FILE *out;
-    int failed;
-    if (asprintf(&path, "%s.%ld", r->output, (long)getpid()) < 0)
-        return plm_fail(error, PLM_ENOMEM, "there is not enough memory for a path");
-    out = fopen(path, "wxe");
-    failed = !out || plm_forest_save(out, forest);
+    char *path = plm_asprintf("%s.%ld", r->output, (long)getpid());
+    FILE *out = fopen(path, "wxe");
+    int failed = !out || plm_forest_save(out, forest);
     if (out)
         failed |= fclose(out) != 0;
     failed = failed || rename(path, r->output);
@@ -96,7 +103,7 @@ static int by_importance(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
-static size_t rank(const struct plm_forest *f, const struct plm_forest_feature *order[PLM_FOREST_FEATURES])
+static size_t train_rank(const struct plm_forest *f, const struct plm_forest_feature *order[PLM_FOREST_FEATURES])
 {
     for (size_t i = 0; i < f->features; i++)
         order[i] = &f->feature[i];
@@ -120,14 +127,11 @@ static const char *grouped(char *buffer, size_t size, double value)
     return buffer;
 }
 
-static void show(const struct request *r, const struct plm_forest *f)
+static void train_show(const struct request *r, const struct plm_forest *f)
 {
-    const struct plm_page p = {.out = stdout,
-                               .color = plm_want_color(r->color, STDOUT_FILENO),
-                               .utf8 = plm_want_utf8(),
-                               .width = plm_terminal_width(STDOUT_FILENO)};
+    const struct plm_page p = plm_look_page(&r->look, stdout);
     const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
-    size_t features = rank(f, order);
+    size_t features = train_rank(f, order);
     char low[32], high[32];
     printf("%s%s%s: %zu trees with %zu nodes learned from %llu rows (seed %llu).\n", plm_ink(&p, PLM_INK_BOLD),
            f->method, plm_ink(&p, PLM_INK_PLAIN), f->trees, f->nodes, (unsigned long long)f->rows,
@@ -151,10 +155,10 @@ static void show(const struct request *r, const struct plm_forest *f)
     fputs(" DESCRIPTION.json\n", stdout);
 }
 
-static void describe(const struct request *r, const struct plm_forest *f)
+static void train_describe(const struct request *r, const struct plm_forest *f)
 {
     const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
-    size_t features = rank(f, order);
+    size_t features = train_rank(f, order);
     struct plm_json json;
     plm_json_start(&json, stdout);
     plm_json_object(&json, NULL);
@@ -188,21 +192,35 @@ static void describe(const struct request *r, const struct plm_forest *f)
     plm_json_finish(&json);
 }
 
-int plm_cmd_train(int argc, char **argv)
+static int train_run(int argc, char **argv)
 {
-    struct request r = {.method = PLM_SCHEDTUNE_METHOD, .color = "auto", .trees = 100};
+    struct request r = {.method = PLM_SCHEDTUNE_METHOD, .look = PLM_LOOK, .trees = 100};
     struct plm_forest forest;
     struct plm_error error;
     int status;
-    if (parse(&r, argc, argv, &error) < 0 || train(&r, &forest, &error) < 0)
+    if (train_parse(&r, argc, argv, &error) < 0 || train_train(&r, &forest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    status = save(&r, &forest, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
+    status = train_save(&r, &forest, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
     if (status == PLM_EXIT_OK && r.json)
-        describe(&r, &forest);
+        train_describe(&r, &forest);
     else if (status == PLM_EXIT_OK)
-        show(&r, &forest);
+        train_show(&r, &forest);
     plm_forest_free(&forest);
     if (status == PLM_EXIT_OK && (fflush(stdout) || ferror(stdout)))
         return plm_complain(PLM_EXIT_CANNOT, "the answer could not be written");
     return status;
 }
+
+const struct plm_command plm_command_train = {
+    .name = "train",
+    .line = "train a method that learns, from a table of runs",
+    .words = "DATA.csv",
+    .options = options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "csv",
+    .example = {"plimsoll train --method schedtune runs.csv -o schedtune.forest"},
+    .exit = {{PLM_EXIT_OK, "the forest was written"},
+             {PLM_EXIT_USAGE, "usage, or a table that cannot be learned from"},
+             {PLM_EXIT_CANNOT, "the file cannot be written"}},
+    .run = train_run,
+};

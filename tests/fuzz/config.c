@@ -29,17 +29,23 @@ static void enter_folder(void)
     __lsan_disable(); /* settings live as long as the program */
 }
 
+struct values {
+    bool flag;
+    const char *text;
+    int number;
+    uint64_t bytes;
+};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool entered, flag;
-    static const char *text;
-    static int number;
-    static uint64_t bytes;
+    static bool entered;
+    static struct values v;
     static const struct plm_option options[] = {
-        {"bounded", 0, PLM_OPTION_FLAG, &flag, true},
-        {"gpu", 'g', PLM_OPTION_TEXT, &text, true},
-        {"steps", 's', PLM_OPTION_NUMBER, &number, true},
-        {"limit", 0, PLM_OPTION_SIZE, &bytes, true},
+        {"bounded", 0, PLM_OPTION_FLAG, offsetof(struct values, flag), .configurable = true},
+        {"gpu", 'g', PLM_OPTION_TEXT, offsetof(struct values, text), .configurable = true},
+        {"steps", 's', PLM_OPTION_NUMBER, offsetof(struct values, number), .configurable = true},
+        {"limit", 0, PLM_OPTION_SIZE, offsetof(struct values, bytes), .configurable = true},
+        {0},
     };
     struct plm_error error = {0};
     int rest;
@@ -47,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         enter_folder();
     entered = true;
     fuzz_file(data, size);
-    if (plm_options_parse(options, 4, "run", 0, NULL, &rest, &error) && (!error.text[0] || number < 0))
+    if (plm_options_parse(options, &v, "run", 0, NULL, &rest, &error) && (!error.text[0] || v.number < 0))
         abort();
     return 0;
 }

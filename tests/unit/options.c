@@ -7,24 +7,36 @@
 #include "base/error.h"
 #include "unit.h"
 
-static struct {
-    bool flag;
-    const char *text;
+struct inner {
     int number;
     uint64_t size;
+};
+
+static struct values {
+    bool flag;
+    const char *text;
+    struct inner inner;
 } v;
 
+static const struct plm_option included[] = {
+    {"max-steps", 's', PLM_OPTION_NUMBER, offsetof(struct inner, number), .argument = "N", .help = "steps",
+     .configurable = true},
+    {"limit", 0, PLM_OPTION_SIZE, offsetof(struct inner, size), .argument = "SIZE", .help = "a limit"},
+    {0},
+};
+
 static const struct plm_option options[] = {
-    {"bounded", 0, PLM_OPTION_FLAG, &v.flag, true},
-    {"gpu", 'g', PLM_OPTION_TEXT, &v.text, true},
-    {"max-steps", 's', PLM_OPTION_NUMBER, &v.number, true},
-    {"limit", 0, PLM_OPTION_SIZE, &v.size, false},
+    {"bounded", 0, PLM_OPTION_FLAG, offsetof(struct values, flag), .help = "a flag", .configurable = true},
+    {.include = included, .at = offsetof(struct values, inner)},
+    {"gpu", 'g', PLM_OPTION_TEXT, offsetof(struct values, text), .argument = "NAME", .help = "a card",
+     .configurable = true},
+    {0},
 };
 
 static int parse(int argc, const char **argv, int *rest, struct plm_error *error)
 {
     int unused;
-    return plm_options_parse(options, COUNT(options), "run", argc, (char **)argv, rest ? rest : &unused, error);
+    return plm_options_parse(options, &v, "run", argc, (char **)argv, rest ? rest : &unused, error);
 }
 
 #define PARSE(rest, error, ...) \
@@ -51,9 +63,23 @@ static void flags(void **state)
     assert_int_equal(PARSE(&rest, NULL, "--gpu", "a100", "-s", "7", "--limit=24g", "--bounded", "cmd", "--gpu"), 0);
     assert_int_equal(rest, 6);
     assert_string_equal(v.text, "a100");
-    assert_int_equal(v.number, 7);
-    assert_int_equal(v.size, 24 * GIB);
+    assert_int_equal(v.inner.number, 7);
+    assert_int_equal(v.inner.size, 24 * GIB);
     assert_true(v.flag);
+}
+
+/* Rows of an included table stand where it is included, with offsets of the outer struct. */
+static void rows_in_order(void **state)
+{
+    struct plm_option row[PLM_OPTIONS_MOST];
+    (void)state;
+    assert_int_equal(plm_options_list(options, row), 4);
+    assert_string_equal(row[0].name, "bounded");
+    assert_string_equal(row[1].name, "max-steps");
+    assert_int_equal(row[1].at, offsetof(struct values, inner.number));
+    assert_int_equal(row[2].at, offsetof(struct values, inner.size));
+    assert_string_equal(row[3].name, "gpu");
+    assert_int_equal(plm_options_list(NULL, row), 0);
 }
 
 static void two_dashes_end(void **state)
@@ -109,19 +135,19 @@ static void nearer_wins(void **state)
     write_text("plimsoll.ini", "[run]\ngpu = here\n");
     assert_int_equal(PARSE(NULL, NULL, "--"), 0);
     assert_string_equal(v.text, "here");
-    assert_int_equal(v.number, 1);
+    assert_int_equal(v.inner.number, 1);
     setenv("PLIMSOLL_GPU", "environment", 1);
     setenv("PLIMSOLL_MAX_STEPS", "2", 1);
     assert_int_equal(PARSE(NULL, NULL, "--"), 0);
     assert_string_equal(v.text, "environment");
-    assert_int_equal(v.number, 2);
+    assert_int_equal(v.inner.number, 2);
     assert_int_equal(PARSE(NULL, NULL, "--gpu", "flag"), 0);
     assert_string_equal(v.text, "flag");
 }
 
 static int among(int argc, const char **argv, const char *word[2], int *words)
 {
-    return plm_options_among(options, COUNT(options), "run", argc, (char **)argv, word, 2, words, NULL);
+    return plm_options_among(options, &v, "run", argc, (char **)argv, word, 2, words, NULL);
 }
 
 #define AMONG(word, words, ...) \
@@ -138,7 +164,7 @@ static void among_words(void **state)
     assert_string_equal(word[0], "a");
     assert_string_equal(word[1], "b");
     assert_string_equal(v.text, "flag"); /* also with words and options behind it */
-    assert_true(v.flag && v.number == 3);
+    assert_true(v.flag && v.inner.number == 3);
     assert_int_equal(AMONG(word, &words, "--", "--gpu", "-x", "c"), 0);
     assert_int_equal(words, 3);
     assert_string_equal(word[0], "--gpu");
@@ -177,9 +203,13 @@ static void wrong_config(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(flags, clean),        cmocka_unit_test_setup(two_dashes_end, clean),
-        cmocka_unit_test_setup(mistakes, clean),     cmocka_unit_test_setup(nearer_wins, clean),
-        cmocka_unit_test_setup(wrong_config, clean), cmocka_unit_test_setup(among_words, clean),
+        cmocka_unit_test_setup(flags, clean),
+        cmocka_unit_test_setup(two_dashes_end, clean),
+        cmocka_unit_test_setup(mistakes, clean),
+        cmocka_unit_test_setup(nearer_wins, clean),
+        cmocka_unit_test_setup(wrong_config, clean),
+        cmocka_unit_test_setup(among_words, clean),
+        cmocka_unit_test(rows_in_order),
     };
     if (chdir(unit_folder()))
         return 1;

@@ -1,0 +1,327 @@
+/*
+ * The manual. A page is prose by hand in docs/man/NAME.1.in, with a line for each part that comes from the table:
+ *   @SYNOPSIS  name and synopsis         @EXIT      what the exit statuses mean
+ *   @OPTIONS   all options; then, where there is more to say of one than its line, `@--NAME` and that text; then @END
+ *   @EXAMPLES  the examples              @COMMANDS  all commands (plimsoll.1)        @PAGES  all pages (plimsoll.1)
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+
+struct page {
+    const char *path;
+    FILE *in, *out;
+    const struct plm_command *command; /* NULL: plimsoll.1 */
+    struct plm_option row[PLM_OPTIONS_MOST];
+    size_t rows;
+    char *more[PLM_OPTIONS_MOST]; /* what the page has to say of an option */
+    int line;
+    unsigned seen; /* parts, by their bits */
+};
+
+/* ---- text as roff wants it ---- */
+
+/* A hyphen would be typeset as one, and not be found or pasted. `x` becomes a quotation. */
+static void put_text(FILE *out, const char *text)
+{
+    bool open = false;
+    for (; *text; text++)
+        if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '"')
+            fputs("\\(dq", out);
+        else if (*text == '`')
+            fputs((open = !open) ? "\\(oq" : "\\(cq", out);
+        else
+            putc(*text, out);
+}
+
+static void put_sentence(FILE *out, const char *text)
+{
+    const char first[] = {(char)toupper((unsigned char)text[0]), '\0'};
+    put_text(out, first);
+    put_text(out, text + 1);
+    fputs(".\n", out);
+}
+
+/* "NAME,..." as an argument: "Ar name,..."; lower case, as manuals have it. */
+static void put_argument(FILE *out, const char *text, size_t n)
+{
+    const size_t dots = n > 3 && !strncmp(text + n - 3, "...", 3) && text[n - 4] != ',' ? 3 : 0;
+    fputs("Ar ", out);
+    for (size_t i = 0; i < n - dots; i++)
+        putc(tolower((unsigned char)text[i]), out);
+    if (dots)
+        fputs(" ...", out);
+}
+
+/* "RECORD | -- COMMAND...", "[NAME...]" */
+static void put_words(FILE *out, const char *words)
+{
+    bool optional = words[0] == '[';
+    fputs(optional ? ".Op " : ".", out);
+    for (size_t n; *words; words += n) {
+        words += strspn(words, "[] ");
+        n = strcspn(words, "] ");
+        if (n == 2 && !strncmp(words, "--", n))
+            fputs("Fl - ", out);
+        else if (n == 1 && *words == '|')
+            fputs("| ", out);
+        else if (n) {
+            put_argument(out, words, n);
+            putc(' ', out);
+        }
+    }
+    putc('\n', out);
+}
+
+/* ---- the parts ---- */
+
+static int put_synopsis(struct page *p)
+{
+    const struct plm_command *c = p->command;
+    fprintf(p->out, ".Sh NAME\n.Nm plimsoll-%s\n.Nd ", c->name);
+    put_text(p->out, c->line);
+    fprintf(p->out, "\n.Sh SYNOPSIS\n.Nm plimsoll %s\n", c->name);
+    for (size_t i = 0; i < p->rows; i++) {
+        const struct plm_option *o = &p->row[i];
+        fprintf(p->out, o->required ? ".Fl %s%c" : ".Op Fl %s%c", o->letter ? "" : "-",
+                o->letter ? o->letter : o->name[0]);
+        fprintf(p->out, "%s%s", o->letter ? "" : o->name + 1, o->argument ? " " : "");
+        if (o->argument)
+            put_argument(p->out, o->argument, strlen(o->argument));
+        putc('\n', p->out);
+    }
+    if (c->words)
+        put_words(p->out, c->words);
+    return 0;
+}
+
+static void put_option(struct page *p, size_t i)
+{
+    const struct plm_option *o = &p->row[i];
+    fputs(".It ", p->out);
+    if (o->letter)
+        fprintf(p->out, "Fl %c , ", o->letter);
+    fprintf(p->out, "Fl -%s ", o->name);
+    if (o->argument)
+        put_argument(p->out, o->argument, strlen(o->argument));
+    putc('\n', p->out);
+    put_sentence(p->out, o->help);
+    if (p->more[i])
+        fputs(p->more[i], p->out);
+}
+
+/* Which options may stand in the environment and in config files. */
+static void put_configurable(struct page *p)
+{
+    size_t count = 0, last = 0;
+    for (size_t i = 0; i < p->rows; i++)
+        if (p->row[i].configurable) {
+            count++;
+            last = i;
+        }
+    if (!count)
+        return;
+    fprintf(p->out,
+            ".Pp\nWhere a flag is not given, the environment and the section\n.Li [%s]\nof the configuration "
+            "decide\n.Pq see Xr plimsoll 1 ;\nthat is so for\n",
+            p->command->name);
+    for (size_t i = 0; i < p->rows; i++)
+        if (p->row[i].configurable)
+            fprintf(p->out, "%s.Fl -%s%s\n", i == last && count > 1 ? "and\n" : "", p->row[i].name,
+                    i == last ? " ." : " ,");
+}
+
+static int put_options(struct page *p)
+{
+    fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", p->out);
+    for (size_t i = 0; i < p->rows; i++)
+        put_option(p, i);
+    fputs(".El\n", p->out);
+    if (p->command->also)
+        fprintf(p->out, ".Pp\nWith a command, the options of\n.Xr plimsoll-%s 1\nas well.\n", p->command->also->name);
+    put_configurable(p);
+    return 0;
+}
+
+static int put_exits(struct page *p)
+{
+    const char *meaning;
+    fputs(".Sh EXIT STATUS\n.Bl -tag -width 126 -compact\n", p->out);
+    for (int code = 0; code <= PLM_EXIT_NOT_FOUND; code++)
+        if ((meaning = plm_command_exit(p->command, code, false))) {
+            fprintf(p->out, ".It %d\n", code);
+            put_text(p->out, meaning);
+            putc('\n', p->out);
+        }
+    fputs(".El\n", p->out);
+    return 0;
+}
+
+static int put_examples(struct page *p)
+{
+    const struct plm_command *c = p->command ? p->command : &plm_command_help;
+    fputs(".Sh EXAMPLES\n", p->out);
+    for (size_t i = 0; i < sizeof c->example / sizeof c->example[0] && c->example[i]; i++) {
+        fputs(".Dl ", p->out);
+        put_text(p->out, c->example[i]);
+        putc('\n', p->out);
+    }
+    return 0;
+}
+
+static bool has_page(const struct plm_command *c)
+{
+    return c != &plm_command_help && c != &plm_command_version;
+}
+
+static int put_commands(struct page *p)
+{
+    fputs(".Bl -tag -width completion\n", p->out);
+    for (const struct plm_command *const *c = plm_commands; *c; c++) {
+        fprintf(p->out, ".It Cm %s\n", (*c)->name);
+        put_text(p->out, (*c)->line);
+        if (has_page(*c))
+            fprintf(p->out, "; see\n.Xr plimsoll-%s 1", (*c)->name);
+        putc('\n', p->out);
+    }
+    fputs(".El\n", p->out);
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct plm_command *const *)a)->name, (*(const struct plm_command *const *)b)->name);
+}
+
+static int put_pages(struct page *p)
+{
+    const struct plm_command *sorted[64];
+    size_t count = 0;
+    for (const struct plm_command *const *c = plm_commands; *c && count < sizeof sorted / sizeof sorted[0]; c++)
+        if (has_page(*c))
+            sorted[count++] = *c;
+    qsort(sorted, count, sizeof sorted[0], by_name);
+    fputs(".Sh SEE ALSO\n", p->out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(p->out, ".Xr plimsoll-%s 1%s\n", sorted[i]->name, i + 1 < count ? " ," : "");
+    return 0;
+}
+
+static int page_fail(const struct page *p, struct plm_error *error, const char *what, const char *which)
+{
+    return plm_fail(error, PLM_EINVAL, "%.200s:%d: %s %.100s", p->path, p->line, what, which);
+}
+
+/* The texts after @OPTIONS, until @END. */
+static int read_more(struct page *p, struct plm_error *error)
+{
+    char line[1024], *text = NULL;
+    size_t size = 0, at = SIZE_MAX;
+    FILE *memory = NULL;
+    int status = 0;
+    while (status == 0 && fgets(line, sizeof line, p->in) && strcmp(line, "@END\n") != 0) {
+        p->line++;
+        if (line[0] != '@' && memory) {
+            fputs(line, memory);
+            continue;
+        }
+        if (memory) {
+            fclose(memory);
+            p->more[at] = text;
+            memory = NULL;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        for (at = 0; at < p->rows && (strncmp(line, "@--", 3) != 0 || strcmp(line + 3, p->row[at].name) != 0);)
+            at++;
+        if (at == p->rows || p->more[at])
+            status = page_fail(p, error, "there is no such option, or it was there before:", line);
+        else
+            memory = open_memstream(&text, &size);
+    }
+    p->line++;
+    if (memory) {
+        fclose(memory);
+        p->more[at] = text;
+    }
+    return status;
+}
+
+static const struct {
+    const char *marker;
+    bool of_command;
+    int (*put)(struct page *p);
+} parts[] = {
+    {"@SYNOPSIS", true, put_synopsis}, {"@OPTIONS", true, put_options},    {"@EXIT", true, put_exits},
+    {"@EXAMPLES", true, put_examples}, {"@COMMANDS", false, put_commands}, {"@PAGES", false, put_pages},
+};
+
+static int put_part(struct page *p, const char *marker, struct plm_error *error)
+{
+    for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!strcmp(marker, parts[i].marker) && (p->command || !parts[i].of_command || parts[i].put == put_examples)) {
+            p->seen |= 1u << i;
+            if (parts[i].put == put_options && read_more(p, error) < 0)
+                return PLM_EINVAL;
+            return parts[i].put(p);
+        }
+    return page_fail(p, error, "there is no part", marker);
+}
+
+static int page_check(const struct page *p, struct plm_error *error)
+{
+    for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].of_command == (p->command != NULL) && !(p->seen & 1u << i) &&
+            (parts[i].put != put_options || p->rows))
+            return page_fail(p, error, "the page lacks", parts[i].marker);
+    return 0;
+}
+
+static int put_page(struct page *p, struct plm_error *error)
+{
+    char line[1024];
+    int status = 0;
+    while (status == 0 && fgets(line, sizeof line, p->in)) {
+        p->line++;
+        if (line[0] != '@') {
+            fputs(line, p->out);
+            continue;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        status = put_part(p, line, error);
+    }
+    return status < 0 ? status : page_check(p, error);
+}
+
+int plm_manual_page(const char *path, FILE *out, struct plm_error *error)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct page p = {.path = path, .out = out, .in = fopen(path, "re")};
+    int status;
+    if (!p.in)
+        return plm_fail(error, PLM_EIO, "cannot read %.200s: %s", path, strerror(errno));
+    if (strcmp(name, "plimsoll.1.in") != 0) {
+        const char *dash = strchr(name, '-');
+        char command[64];
+        snprintf(command, sizeof command, "%.*s", dash ? (int)strcspn(dash + 1, ".") : 0, dash ? dash + 1 : "");
+        p.command = plm_command_find(command);
+        if (!p.command) {
+            fclose(p.in);
+            return page_fail(&p, error, "there is no command", command);
+        }
+        p.rows = plm_command_options(p.command, p.row);
+    }
+    status = put_page(&p, error);
+    for (size_t i = 0; i < p.rows; i++)
+        free(p.more[i]);
+    fclose(p.in);
+    return status;
+}
