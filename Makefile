@@ -3,7 +3,7 @@ BUILD ?= build
 TORCH ?= 2.15.0
 comma = ,
 
-.PHONY: all build demo test bench wheel lint format sanitize docs install clean help
+.PHONY: all build demo test torch bench wheel lint format sanitize docs install clean help
 all: build
 
 # Puts Meson and Ninja of an environment that tools/setup makes on the PATH of a recipe.
@@ -25,6 +25,9 @@ test: ## run the tests (TEST_ARGS='-k NAME' for some; see tests/run --help)
 	grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || \
 	tools/quiet "setting the build up again" meson setup --reconfigure $(BUILD); } && \
 	$(call compile,$(BUILD)) && tests/run --build $(BUILD) --torch $(TORCH) $(TEST_ARGS)
+
+torch: ## try a release of PyTorch: make torch VERSION=2.11.0 (docs/HOWTO_ADD_TORCH.md)
+	@$(call tools,build) && $(call compile,$(BUILD)) && tools/torch --build $(BUILD) $(VERSION)
 
 bench: build ## measure speed (BENCH_ARGS); with TRUTH=FILE.csv accuracy, against runs on real cards
 ifdef TRUTH

@@ -2,8 +2,8 @@
 every release has. A row tells since when it is there (as far as it was looked for: nothing before 2.6), until when, and
 what is lost without it. What a row does not name is used as PyTorch documents it.
 
-Needs neither torch nor the virtual device to be loaded. As a program it prints what the PyTorch of its interpreter lacks
-and has beyond the table, a line each: `lacks` or `has`, the row, what is lost. tools/torch runs it."""
+Needs neither torch nor the virtual device to be loaded. As a program it holds the PyTorch of its interpreter against the
+table, a line for each row: `as-told`, `lacks` or `has`, what it names, what is lost. tests/groups/releases runs it."""
 
 import importlib
 import inspect
@@ -84,18 +84,17 @@ def check(module):
         raise AttributeError("no " + ", ".join(lacking))
 
 
-def differences():
-    """('lacks' or 'has', row) where the PyTorch that is there is not as the table says."""
+def compare():
+    """(how the PyTorch that is there compares, row) of each row."""
     importlib.import_module("torch")
     for row in ROWS:
         try:
             there = _has(importlib.import_module(row.module), row.name)
         except ImportError:
             there = False
-        if there != _expected(row, running()):
-            yield "has" if there else "lacks", row
+        yield "as-told" if there == _expected(row, running()) else "has" if there else "lacks", row
 
 
 if __name__ == "__main__":
-    for what, row in differences():
+    for what, row in compare():
         print(f"{what}\t{row.module}.{row.name}\t{row.without}")

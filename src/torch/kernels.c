@@ -7,7 +7,6 @@ static const struct plm_torch_kernel kernels[] = {
     {"unrolled_elementwise_kernel", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/CUDALoops.cuh"},
     {"unrolled_elementwise_kernel_for_multi_outputs", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/Loops.cuh"},
     {"elementwise_kernel", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/CUDALoops.cuh"},
-    {"elementwise_kernel_manual_unroll", PLM_TORCH_ELEMENTS, 2010, "ATen/native/cuda/CUDALoops.cuh"},
     {"reduce_kernel", PLM_TORCH_REDUCTION, 2006, "ATen/native/cuda/Reduce.cuh"},
     {"multi_tensor_apply_kernel", PLM_TORCH_LISTS, 2006, "ATen/native/cuda/MultiTensorApply.cuh"},
 };

@@ -4,7 +4,7 @@
 Environment as tests/run gives it. For every case: the exit status is the expected one, the report names no library of
 NVIDIA's and no refused call unless expected, none of NVIDIA's libraries is mapped in any process of the job (looked up in
 /proc while it runs), and the peaks equal, to the byte, those in tests/golden/e2e-<torch>.tsv. `run.py --update`
-writes that file from what it measures.
+writes that file from what it measures. PLM_GOLDEN=FILE writes another and compares with none (tools/torch does).
 
 The `expect` column holds words: exit=N (status of plimsoll, default 0), steps=N, has=TEXT (in the output; _ is a blank),
 allocated=MIB and reserved=MIB (peaks of the first device, within half a MiB), host=MIB (most memory that a process of the job
@@ -157,7 +157,7 @@ def peaks(document):
 
 
 def golden_path():
-    return SOURCE / "tests" / "golden" / f"e2e-{TORCH.split('-')[0]}.tsv"
+    return Path(os.environ.get("PLM_GOLDEN") or SOURCE / "tests" / "golden" / f"e2e-{TORCH.split('-')[0]}.tsv")
 
 
 def read_golden():
@@ -178,7 +178,7 @@ def write_golden(figures):
 
 
 def main():
-    update = "--update" in sys.argv
+    update = "--update" in sys.argv or "PLM_GOLDEN" in os.environ
     golden = read_golden()
     cases = [case for case in read_cases() if wanted(case)]
     tmp = Path(tempfile.mkdtemp(dir=os.environ.get("PLM_TMP")))
