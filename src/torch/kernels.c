@@ -12,11 +12,10 @@ static const struct plm_torch_kernel kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-/* The structure grew with the space for arguments, of which CUDA 13 makes 32 KiB certain. 2.11 for CUDA 13 has the small
-   one, 2.13 has both by its headers. 2.12 was not looked at: the small one is within the large, and its numbers do not
-   agree if it is the wrong one. */
+/* The structure grew with the space for arguments, of which CUDA 13 makes 32 KiB certain. By the headers of their wheels
+   2.11 for CUDA 13 has the small one, 2.12 the large. */
 static const struct plm_torch_lists lists[] = {
-    {2013, 13000, {770, 448, 336, 252, 210}, {672, 448, 336, 252, 210}, 2240, 2},
+    {2012, 13000, {770, 448, 336, 252, 210}, {672, 448, 336, 252, 210}, 2240, 2},
     {0, 0, {110, 64, 48, 36, 30}, {96, 64, 48, 36, 30}, 320, 1},
 };
 

@@ -55,7 +55,7 @@ static void lists(void **state)
     assert_int_equal(plm_torch_lists(2006, 12040)->blocks, 320);
     assert_int_equal(plm_torch_lists(2011, 13000)->blocks, 320);
     assert_int_equal(plm_torch_lists(2015, 12080)->blocks, 320);
-    assert_int_equal(plm_torch_lists(2013, 13000)->blocks, 2240);
+    assert_int_equal(plm_torch_lists(2012, 13000)->blocks, 2240);
     assert_int_equal(plm_torch_lists(0, 0)->blocks, 320);
     assert_ptr_equal(plm_torch_kernel_find("reduce_kernel_more", 13), plm_torch_kernel(4));
     assert_null(plm_torch_kernel_find("reduce_kernels", 14));
