@@ -11,7 +11,7 @@
 
 static struct {
     uint64_t base, span;
-    int devices;
+    _Atomic uint64_t bytes; /* of all cards; written last: 0 until there are any */
     struct page *pages;
     struct space space[PLM_DEVICES_MAX];
     _Atomic uint64_t next_id;
@@ -45,7 +45,6 @@ bool plm_memory_init(int devices, uint64_t limit)
     madvise(at, span * (uint64_t)devices, MADV_DONTDUMP);
     mem.base = plm_round_up((uint64_t)at, PLM_PAGE);
     mem.span = span;
-    mem.devices = devices;
     for (int i = 0; i < devices; i++) {
         struct space *s = plm_space_of(i);
         s->limit = limit;
@@ -56,6 +55,7 @@ bool plm_memory_init(int devices, uint64_t limit)
         s->gaps[0] = (struct range){mem.base + span * (uint64_t)i, span};
         s->gap_count = 1;
     }
+    atomic_store_explicit(&mem.bytes, span * (uint64_t)devices, memory_order_release);
     return true;
 }
 
@@ -81,10 +81,10 @@ uint32_t plm_page_offset(uint64_t address)
 
 struct page *plm_page_of(uint64_t address)
 {
-    uint64_t offset = address - mem.base;
-    if (address < mem.base || offset >= mem.span * (uint64_t)mem.devices)
+    uint64_t bytes = atomic_load_explicit(&mem.bytes, memory_order_acquire);
+    if (!bytes || address - mem.base >= bytes) /* an address below the base is far above it */
         return NULL;
-    return &mem.pages[offset / PLM_PAGE];
+    return &mem.pages[(address - mem.base) / PLM_PAGE];
 }
 
 int plm_memory_device_of(uint64_t address)

@@ -19,7 +19,8 @@ int plm_vmm_reserve(uint64_t size, uint64_t align, uint64_t hint, uint64_t *addr
 
     if (device < 0)
         device = plm_device_current();
-    if (!size || size % PLM_PAGE || (align && (align & (align - 1))) || align > PLM_PAGE)
+    if (device >= plm_device_count() || !size || size % PLM_PAGE || (align && (align & (align - 1))) ||
+        align > PLM_PAGE)
         return PLM_DEV_INVALID;
     s = plm_space_of(device);
     plm_lock_take(&plm_space_lock);
