@@ -3,7 +3,7 @@ BUILD ?= build
 TORCH ?= 2.15.0
 comma = ,
 
-.PHONY: all build demo test torch bench wheel lint format sanitize docs install clean help
+.PHONY: all build demo test torch bench wheel lint format sanitize tsan docs install clean help
 all: build
 
 # Puts Meson and Ninja of an environment that tools/setup makes on the PATH of a recipe.
@@ -50,6 +50,11 @@ sanitize: ## run the unit tests with AddressSanitizer and UBSan
 	@$(call tools,test) && $(call compile,build-asan,,-Db_sanitize=address$(comma)undefined -Db_lundef=false) && \
 	tests/run --build build-asan meson
 
+tsan: ## threads, forks and captures against each other, with ThreadSanitizer (STRESS_SECONDS=60)
+	@$(call tools,build) && $(call compile,build-tsan,stress-and-shims,-Db_sanitize=thread -Db_lundef=false) && \
+	PLIMSOLL_CARD=data/gpus/rtx3060.ini#rtx3060 PLIMSOLL_CAPABILITIES=data/compute-capabilities.ini \
+	build-tsan/tests/stress/stress $(or $(STRESS_SECONDS),60) build-tsan/src/shim
+
 docs: ## write what docs/record.md has of src/record/events.def
 	@$(call tools,build) && $(call compile,$(BUILD),record_doc) && $(BUILD)/record_doc --write docs/record.md
 
@@ -58,7 +63,7 @@ install: build ## install (PREFIX=/usr/local, DESTDIR)
 	meson install --no-rebuild -C $(BUILD)
 
 clean: ## remove what was built; the environments in the cache stay
-	rm -rf build build-asan build-lint build-fuzz build-wheel dist
+	rm -rf build build-asan build-tsan build-lint build-fuzz build-wheel dist
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16

@@ -419,7 +419,7 @@ static const struct {
     {"memory", memory, 1},   {"how-much", how_much, 4},   {"pools", pools, 1},       {"mappings", mappings, 1},
     {"host", host, 1},       {"streams", streams, 1},     {"captures", captures, 1}, {"registration", registration, 1},
     {"modules", modules, 1}, {"libraries", libraries, 2}, {"contexts", contexts, 1}, {"blocks", blocks, 1},
-    {"texts", texts, 1},     {"forks", forks, 150},
+    {"texts", texts, 1},     {"forks", forks, 20},
 };
 enum { ACTIVITIES = COUNT(activities) };
 _Static_assert(ACTIVITIES <= COUNT(((struct shared *)0)->done), "one counter each");
