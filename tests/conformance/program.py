@@ -1,6 +1,8 @@
-"""A seeded random program of allocations, run on real PyTorch: writes what it asked for and what PyTorch did.
+"""Seeded random programs of allocations, run on real PyTorch: each writes what it asked for and what PyTorch did.
 
-usage: program.py SEED STEPS OUTPUT.json FRACTION CAPACITY (0: no limit)
+usage: program.py CASES.json, a list of {"seed", "steps", "output", "fraction", "capacity", "settings"}, where 0 is no limit.
+Each runs in a process of its own, forked after PyTorch was imported and before it used the device. It reads its settings from
+the environment then; only the back end, which is chosen at the import, must be there from the start.
 
 After every step all statistics are noted, and with them the numbers of allocations and frees so far. PyTorch's own
 trace has these one by one; what it does not show (record_stream, empty_cache, captures) is noted as a step. So
@@ -13,17 +15,17 @@ import os
 import random
 import re
 import sys
+import traceback
 
 import torch
 
 MIB = 1 << 20
-SETTINGS = os.environ["PYTORCH_CUDA_ALLOC_CONF"]
-ASYNC = "cudaMallocAsync" in SETTINGS
-REUSE = "record_stream_reuse:True" in SETTINGS  # then no block that other streams used is freed in a capture
+ASYNC = "cudaMallocAsync" in os.environ.get("PYTORCH_CUDA_ALLOC_CONF", "")
 
 
 class Program:
-    def __init__(self, seed, steps, limit):
+    def __init__(self, seed, steps, limit, settings):
+        self.settings = settings
         self.random = random.Random(seed)
         self.steps = steps
         self.limit = limit        # bytes that can be had; 0: any number
@@ -119,7 +121,7 @@ class Program:
         """Some allocations and frees while a graph is captured, into a new pool or into that of another graph. Only if
         there is room: running out of memory breaks a capture. So does garbage collection, and with cudaMallocAsync the
         free of a captured block that a stream outside of the capture used."""
-        if self.limit and "garbage" in SETTINGS:
+        if self.limit and "garbage" in self.settings:
             return
         if self.limit and torch.cuda.memory_reserved() + 100 * MIB > self.limit:
             return
@@ -130,7 +132,8 @@ class Program:
             number = len(self.log)
             self.pools[number] = torch.cuda.graph_pool_handle()
         mine = self.private.setdefault(number, [])
-        old, avoid = len(mine) if ASYNC else 0, self.used if REUSE else ()
+        # With this setting no block that other streams used is freed in a capture.
+        old, avoid = len(mine) if ASYNC else 0, self.used if "record_stream_reuse:True" in self.settings else ()
         stream.wait_stream(self.streams[0])
         with torch.cuda.stream(stream):
             self.note("idle")
@@ -187,16 +190,15 @@ def leave(capacity):
     assert runtime.cudaMalloc(ctypes.byref(ballast), ctypes.c_size_t(size)) == 0
 
 
-def main():
-    seed, steps, output, fraction, capacity = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], float(sys.argv[4]), int(sys.argv[5])
+def run(seed, steps, output, fraction, capacity, settings):
     if capacity:
         leave(capacity)
     free = torch.cuda.mem_get_info()[0]
     if not ASYNC:
         torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=1 << 22)
-    setting = None if ASYNC else re.search("per_process_memory_fraction:([0-9.]+)", SETTINGS)
+    setting = None if ASYNC else re.search("per_process_memory_fraction:([0-9.]+)", settings)
     limit = (fraction or float(setting[1] if setting else 0)) * torch.cuda.mem_get_info()[1]
-    program = Program(seed, steps, min(int(limit) or capacity, capacity or int(limit)))
+    program = Program(seed, steps, min(int(limit) or capacity, capacity or int(limit)), settings)
     if fraction:
         torch.cuda.set_per_process_memory_fraction(fraction)
         program.note("limit", fraction)
@@ -204,9 +206,35 @@ def main():
     program.run()
     trace = [] if ASYNC else torch.cuda.memory._snapshot()["device_traces"][0]
     total = torch.cuda.get_device_properties(0).total_memory
-    with open(output, "w", encoding="utf-8") as file:
-        json.dump({"torch": torch.__version__, "total": total, "free": free, "log": program.log,
-                   "trace": [[e["action"], e.get("addr", 0), e["size"], e["stream"]] for e in trace]}, file)
+    document = {"torch": torch.__version__, "total": total, "free": free, "log": program.log,
+                "trace": [[e["action"], e.get("addr", 0), e["size"], e["stream"]] for e in trace]}
+    with open(output + ".new", "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    os.rename(output + ".new", output)
 
 
-main()
+def in_a_child(case):
+    """Whether it went well. The child leaves without Python's farewell: what it has on the device goes with it."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] == 0
+    status = 1
+    try:
+        os.environ["PYTORCH_CUDA_ALLOC_CONF"] = case["settings"]
+        run(**case)
+        status = 0
+    except BaseException:
+        print(f"The program of {case['output']} failed:", file=sys.stderr)
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        cases = json.load(file)
+    return 0 if all([in_a_child(case) for case in cases]) else 1
+
+
+sys.exit(main())
