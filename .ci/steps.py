@@ -1,0 +1,222 @@
+"""Everything that decides whether a change lands, on two cores. Needs git, make and Python's standard library.
+
+    .ci/run             the steps that always run, and those whose turn it is
+    .ci/run --list      only says which, and for how long
+    CI_ALL=1 .ci/run    all steps, which takes twice as long
+
+It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and
+starts with the two commands of README.md in their order. What repeats most on other releases of PyTorch, and the full tiers,
+take turns: a hash of the commit says whose turn it is (CI_TURN=N does too), so each of them runs within a few submissions.
+
+A step is a row of STEPS; to add one, add a row. Its seconds are what it may take on a calm machine, and those of a turn may
+add up to BUDGET: with a row too many, .ci/run says so instead of running. A step is ended when its seconds are used up
+twice, or when CI_SECONDS (4800; 10000 for all steps) are; either is a failure. One that takes turns is not started unless
+there is time for it: then it is left out, which the last table says. Beside the time stands that of the processor, which
+depends less on what else the machine does.
+
+Ends with `N passed, N failed` over all steps and a non-zero status if anything failed. FUZZ_SECONDS changes the time of the
+fuzz targets. The clone is kept if something failed.
+"""
+import collections
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+ALL = os.environ.get("CI_ALL", "0") not in ("", "0")
+LIMIT = int(os.environ.get("CI_SECONDS") or ("10000" if ALL else "4800"))
+BUDGET = 55 * 60
+FUZZ = os.environ.get("FUZZ_SECONDS", "120")
+TURNS = 3
+ALWAYS = range(TURNS)
+SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+
+# The groups in which something depends on the release of PyTorch.
+RELEASE = "attribution calls capture cli conformance estimate evaluate export fit golden import imports ladder pytest stack traces verify"
+# Those with which it can be told that a release still gives the same figures.
+FIGURES = "calls e2e golden imports"
+
+Step = collections.namedtuple("Step", "name turns seconds command")
+STEPS = [Step(*row) for row in (
+    # name, turns, seconds, command
+    ("make demo", ALWAYS, 150, "make demo"),
+    ("make test", ALWAYS, 780, "make test"),
+    ("lint", ALWAYS, 450, "make lint"),
+    ("sanitizers", ALWAYS, 270, "make sanitize"),
+    ("fuzz", ALWAYS, 220, f"tests/fuzz/run {FUZZ}"),
+    ("figures of 2.6.0", (1, 2), 110, f"tests/run --torch 2.6.0 {FIGURES}"),
+    ("figures of 2.10.0", (0, 2), 110, f"tests/run --torch 2.10.0 {FIGURES}"),
+    ("2.6.0", (0,), 580, f"tests/run --torch 2.6.0 {RELEASE}"),
+    ("workloads of 2.6.0", (0,), 280, "tests/run --tier full --torch 2.6.0 e2e"),
+    ("2.10.0", (1,), 580, f"tests/run --torch 2.10.0 {RELEASE}"),
+    ("workloads of 2.10.0", (1,), 280, "tests/run --tier full --torch 2.10.0 e2e"),
+    # `make test` was the fast tier of 2.15.0. These groups have more.
+    ("full tier of 2.15.0", (2,), 900, "tests/run --tier full attribution capture conformance e2e evaluate fit page wheel"),
+    # Here NVIDIA's own libraries lie beside PyTorch: the replacements must win.
+    ("with NVIDIA's packages", (1,), 200, "tests/run --torch 2.15.0-nvidia attribution calls e2e golden imports"),
+    ("PyTorch without CUDA", (0,), 120, "tests/run --torch 2.13.0-cpu capture"),
+)]
+# A step for which this command fails is left out: not every package index has such a build.
+NEEDS = {"PyTorch without CUDA": "tools/setup torch 2.13.0-cpu"}
+
+
+class Result:
+    """What became of a step. A command that prints no sum counts as one test."""
+
+    def __init__(self, step):
+        self.step, self.used, self.cpu = step, 0.0, 0.0
+        self.passed = self.failed = self.skipped = 0
+        self.left_out, self.broken = "", ""
+
+    def line(self):
+        name = f"{self.step.name:<24}"
+        if self.left_out:
+            return f"{name} left out: {self.left_out}"
+        sums = f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+        late = ", over its budget" if self.used > self.step.seconds else ""
+        return f"{name} {self.used:6.0f} s of {self.step.seconds:5} s, processor {self.cpu:6.0f} s   {sums}{late}" + (f"; {self.broken}" if self.broken else "")
+
+
+def children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+class Runner:
+    def __init__(self, place):
+        self.place, self.process, self.stopped = place, None, False
+        self.end = time.monotonic() + LIMIT
+        # Tests that lack a program fail. Their own children do not see this.
+        self.env = {**os.environ, "CI": "true"}
+
+    def left(self):
+        return self.end - time.monotonic()
+
+    def stop(self, *_):
+        """For a signal: the step that runs is ended, no other is started."""
+        self.stopped = True
+        self.send(signal.SIGTERM)
+
+    def send(self, number):
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, number)
+
+    def end_late(self, result, why):
+        """SIGTERM, so that tests/run can end what it started and add up; ten seconds later SIGKILL."""
+        result.broken = why
+        self.send(signal.SIGTERM)
+        timer = threading.Timer(10, self.send, [signal.SIGKILL])
+        timer.daemon = True
+        timer.start()
+
+    def run(self, step):
+        result, always = Result(step), step.turns == ALWAYS
+        allowed = min(2 * step.seconds, self.left())
+        if self.stopped or allowed <= 0 or (not always and self.left() < step.seconds):
+            result.left_out = "stopped" if self.stopped else f"no time, {max(self.left(), 0):.0f} s are left"
+            result.failed = int(always)
+            return result
+        if step.name in NEEDS and subprocess.run(NEEDS[step.name].split(), cwd=self.place, env=self.env, capture_output=True).returncode:
+            result.left_out = f"`{NEEDS[step.name]}` fails here"
+            return result
+        print(f"==== {step.name}: {step.command} ({step.seconds} s)", flush=True)
+        started, cpu, sums = time.monotonic(), children(), None
+        self.process = subprocess.Popen(step.command.split(), cwd=self.place, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        timer = threading.Timer(allowed, self.end_late, [result, f"ended after {allowed:.0f} s"])
+        timer.start()
+        for line in self.process.stdout:
+            print(line, end="", flush=True)
+            sums = SUM.match(line.rstrip("\n")) or sums
+        status = self.process.wait()
+        timer.cancel()
+        result.used, result.cpu = time.monotonic() - started, children() - cpu
+        result.passed, result.failed, result.skipped = (int(n or 0) for n in sums.groups()) if sums else (int(status == 0), 0, 0)
+        if status and not result.broken:
+            result.broken = f"status {status}"
+        result.failed += int(bool(result.broken) and not result.failed)
+        print(f"==== {result.line()}", flush=True)
+        return result
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", str(HERE), *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def clone():
+    """HEAD, in a folder of its own."""
+    place = Path(tempfile.mkdtemp(prefix="build-ci-", dir=HERE)) / "plimsoll"
+    git("clone", "--quiet", "--no-hardlinks", str(HERE), str(place))
+    subprocess.run(["git", "checkout", "--quiet", "--detach", git("rev-parse", "HEAD")], cwd=place, check=True)
+    stale = [path.name for path in place.glob("build*")]
+    if stale:
+        sys.exit(f".ci/run: a fresh clone has {', '.join(stale)}")
+    return place
+
+
+def seconds(steps):
+    return sum(step.seconds for step in steps)
+
+
+def of_turn(turn):
+    return [step for step in STEPS if turn in step.turns]
+
+
+def chosen():
+    """The steps of this run, and the others."""
+    for turn in range(TURNS):
+        if seconds(of_turn(turn)) > BUDGET:
+            sys.exit(f".ci/run: the steps of turn {turn} may take {seconds(of_turn(turn))} s, which is more than {BUDGET}")
+    turn = int(os.environ.get("CI_TURN") or int(git("rev-parse", "HEAD")[:8], 16)) % TURNS
+    now = STEPS if ALL else of_turn(turn)
+    print(f"turn {turn} of 0 to {TURNS - 1}{', and all others' if ALL else ''}: budget {seconds(now)} s, limit {LIMIT} s", flush=True)
+    return now, [step for step in STEPS if step not in now]
+
+
+def not_now(step):
+    return f"its turn is {' or '.join(map(str, step.turns))}; CI_ALL=1 runs it"
+
+
+def main():
+    now, others = chosen()
+    if "--list" in sys.argv:
+        for step in now:
+            print(f"{step.name:<24} {step.seconds:5} s  {step.command}")
+        for step in others:
+            print(f"{step.name:<24} left out: {not_now(step)}")
+        return 0
+    if git("status", "--porcelain"):
+        print("what is not committed is not tested", flush=True)
+    place = clone()
+    runner = Runner(place)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, runner.stop)
+    started = time.monotonic()
+    results = [runner.run(step) for step in now]
+    for step in others:
+        result = Result(step)
+        result.left_out = not_now(step)
+        results.append(result)
+    print("==== budget")
+    for result in results:
+        print(result.line())
+    print(f"{'in all':<24} {time.monotonic() - started:6.0f} s of {LIMIT:5} s, processor {sum(result.cpu for result in results):6.0f} s")
+    passed, failed, skipped = (sum(getattr(result, name) for result in results) for name in ("passed", "failed", "skipped"))
+    if failed:
+        print(f"kept: {place}")
+    else:
+        shutil.rmtree(place.parent, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
