@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 
 static uint64_t whole_pages(uint64_t size)
 {
@@ -65,15 +66,7 @@ static uint64_t gap_cut(struct plm_driver *d, size_t i, uint64_t base, uint64_t 
 /* The first gap that begins at `address` or above it. */
 static size_t gap_from(const struct plm_driver *d, uint64_t address)
 {
-    size_t low = 0, high = d->gaps;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (d->gap[middle].base < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PLM_SEARCH(i, d->gaps, d->gap[i].base < address);
 }
 
 uint64_t plm_driver_at(struct plm_driver *d, uint64_t wanted, uint64_t size)

@@ -107,7 +107,7 @@ static bool cell_map(struct plm_allocator *a, struct plm_cell *cell, uint64_t si
     return true;
 }
 
-static uint64_t least(uint64_t x, uint64_t y)
+static uint64_t bytes_least(uint64_t x, uint64_t y)
 {
     return x < y ? x : y;
 }
@@ -116,11 +116,11 @@ struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_r
 {
     struct plm_cell *cell = r->size <= range_size(a, page_size(a, r->pool)) ? place_find(a, r) : NULL;
 
-    if (!cell || (!cell->mapped && !cell_map(a, cell, least(cell->size, r->size))))
+    if (!cell || (!cell->mapped && !cell_map(a, cell, bytes_least(cell->size, r->size))))
         return NULL;
     while (cell->size < r->size) { /* free, then unmapped: what is mapped joins the free cell */
         struct plm_cell *more = cell->next;
-        if (!cell_map(a, more, least(r->size - cell->size, more->size)))
+        if (!cell_map(a, more, bytes_least(r->size - cell->size, more->size)))
             return NULL;
         cell = more;
     }

@@ -29,7 +29,7 @@ static bool is_mark(char c)
 }
 
 /* The next token; "" at the end. A word that is too long is cut, which no key or number survives. */
-static const char *next(struct lexer *l)
+static const char *token_next(struct lexer *l)
 {
     size_t n = 0;
     while (*l->at == ' ')
@@ -45,7 +45,7 @@ static const char *next(struct lexer *l)
     return l->token;
 }
 
-static char peek(const struct lexer *l)
+static char token_peek(const struct lexer *l)
 {
     const char *at = l->at;
     while (*at == ' ')
@@ -53,17 +53,17 @@ static char peek(const struct lexer *l)
     return *at;
 }
 
-static int expect(struct lexer *l, char mark, const char *key)
+static int token_expect(struct lexer *l, char mark, const char *key)
 {
-    const char *token = next(l);
+    const char *token = token_next(l);
     if (token[0] == mark && !token[1])
         return 0;
     return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s needs a '%c' where it has '%s'.", key, mark, token);
 }
 
-static int whole(struct lexer *l, const char *key, uint64_t most, uint64_t *value)
+static int value_whole(struct lexer *l, const char *key, uint64_t most, uint64_t *value)
 {
-    const char *token = next(l);
+    const char *token = token_next(l);
     char *rest;
     errno = 0;
     *value = strtoull(token, &rest, 10);
@@ -72,9 +72,9 @@ static int whole(struct lexer *l, const char *key, uint64_t most, uint64_t *valu
     return 0;
 }
 
-static int fraction(struct lexer *l, const char *key, double *value)
+static int value_fraction(struct lexer *l, const char *key, double *value)
 {
-    const char *token = next(l);
+    const char *token = token_next(l);
     char *rest;
     *value = strtod(token, &rest);
     if (rest == token || *rest || !isfinite(*value))
@@ -82,9 +82,9 @@ static int fraction(struct lexer *l, const char *key, double *value)
     return 0;
 }
 
-static int boolean(struct lexer *l, const char *key, bool *value)
+static int value_boolean(struct lexer *l, const char *key, bool *value)
 {
-    const char *token = next(l);
+    const char *token = token_next(l);
     *value = strcmp(token, "True") == 0;
     if (!*value && strcmp(token, "False") != 0)
         return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s is True or False, not '%s'.", key, token);
@@ -93,10 +93,10 @@ static int boolean(struct lexer *l, const char *key, bool *value)
 
 /* ---- one function per key ---- */
 
-static int mebibytes(struct lexer *l, const char *key, uint64_t least, uint64_t *bytes)
+static int value_mebibytes(struct lexer *l, const char *key, uint64_t least, uint64_t *bytes)
 {
     uint64_t value;
-    int status = whole(l, key, UINT64_MAX, &value);
+    int status = value_whole(l, key, UINT64_MAX, &value);
     if (status)
         return status;
     if (value < least)
@@ -108,24 +108,24 @@ static int mebibytes(struct lexer *l, const char *key, uint64_t least, uint64_t 
 
 static int max_split(struct lexer *l, const char *key)
 {
-    return mebibytes(l, key, 0, &l->settings->max_split_size);
+    return value_mebibytes(l, key, 0, &l->settings->max_split_size);
 }
 
 static int max_rounding(struct lexer *l, const char *key)
 {
     l->rounding = true;
-    return mebibytes(l, key, 1, &l->settings->max_non_split_rounding);
+    return value_mebibytes(l, key, 1, &l->settings->max_non_split_rounding);
 }
 
 static int large_segment(struct lexer *l, const char *key)
 {
-    return mebibytes(l, key, 11, &l->settings->large_segment);
+    return value_mebibytes(l, key, 11, &l->settings->large_segment);
 }
 
 static int gc_threshold(struct lexer *l, const char *key)
 {
     double value;
-    int status = fraction(l, key, &value);
+    int status = value_fraction(l, key, &value);
     if (status == 0 && (value <= 0 || value >= 1))
         status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must lie between 0 and 1.", key);
     if (status == 0)
@@ -136,7 +136,7 @@ static int gc_threshold(struct lexer *l, const char *key)
 static int memory_fraction(struct lexer *l, const char *key)
 {
     double value;
-    int status = fraction(l, key, &value);
+    int status = value_fraction(l, key, &value);
     if (status == 0 && (value < 0 || value > 1))
         status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must lie in 0 to 1.", key);
     if (status == 0)
@@ -146,12 +146,12 @@ static int memory_fraction(struct lexer *l, const char *key)
 
 static int expandable(struct lexer *l, const char *key)
 {
-    return boolean(l, key, &l->settings->expandable);
+    return value_boolean(l, key, &l->settings->expandable);
 }
 
 static int backend(struct lexer *l, const char *key)
 {
-    const char *token = next(l);
+    const char *token = token_next(l);
     l->settings->async = strcmp(token, "cudaMallocAsync") == 0;
     if (!l->settings->async && strcmp(token, "native") != 0)
         return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s is native or cudaMallocAsync, not '%s'.", key,
@@ -168,14 +168,14 @@ static bool power_of_2(uint64_t n)
 static int roundup_entry(struct lexer *l, const char *key, int *last)
 {
     uint64_t *roundup = l->settings->roundup, megabytes = 0, divisions;
-    bool rest = peek(l) == '>';
+    bool rest = token_peek(l) == '>';
     int status, index;
 
     if (rest)
-        next(l);
-    else if ((status = whole(l, key, UINT64_MAX, &megabytes)) != 0)
+        token_next(l);
+    else if ((status = value_whole(l, key, UINT64_MAX, &megabytes)) != 0)
         return status;
-    if ((status = expect(l, ':', key)) != 0 || (status = whole(l, key, INT32_MAX, &divisions)) != 0)
+    if ((status = token_expect(l, ':', key)) != 0 || (status = value_whole(l, key, INT32_MAX, &divisions)) != 0)
         return status;
     if (divisions && !power_of_2(divisions))
         return plm_fail(l->error, PLM_EINVAL, "Divisions of %s must be 0 or a power of 2.", key);
@@ -202,8 +202,8 @@ static int roundup(struct lexer *l, const char *key)
     uint64_t divisions;
     int status, last = -1;
 
-    if (peek(l) != '[') {
-        if ((status = whole(l, key, INT32_MAX, &divisions)) != 0)
+    if (token_peek(l) != '[') {
+        if ((status = value_whole(l, key, INT32_MAX, &divisions)) != 0)
             return status;
         if (!power_of_2(divisions))
             return plm_fail(l->error, PLM_EINVAL, "Divisions of %s must be a power of 2.", key);
@@ -211,28 +211,28 @@ static int roundup(struct lexer *l, const char *key)
             l->settings->roundup[i] = divisions;
         return 0;
     }
-    next(l);
-    while (peek(l) != ']') {
+    token_next(l);
+    while (token_peek(l) != ']') {
         if ((status = roundup_entry(l, key, &last)) != 0)
             return status;
-        if (peek(l) != ']' && (status = expect(l, ',', key)) != 0)
+        if (token_peek(l) != ']' && (status = token_expect(l, ',', key)) != 0)
             return status;
     }
-    next(l);
+    token_next(l);
     return 0;
 }
 
 /* Settings of pinned host memory and of threads: they do not move device memory. */
 static int ignored(struct lexer *l, const char *key)
 {
-    if (!*next(l) || is_mark(l->token[0]))
+    if (!*token_next(l) || is_mark(l->token[0]))
         return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s has no value.", key);
     return 0;
 }
 
 static int reuse(struct lexer *l, const char *key)
 {
-    return boolean(l, key, &l->settings->capture_reuse);
+    return value_boolean(l, key, &l->settings->capture_reuse);
 }
 
 /* "0.5" or "40G". PyTorch warns of anything else and goes on without it. */
@@ -256,14 +256,14 @@ static int reserve(struct lexer *l, const char *key)
 /* "[name:0.5,...]" is for streams that the program gives such a name, which only C++ can. */
 static int reserve_by_class(struct lexer *l, const char *key)
 {
-    int status = expect(l, '[', key);
-    while (status == 0 && peek(l) != ']') {
-        if ((status = ignored(l, key)) == 0 && (status = expect(l, ':', key)) == 0)
+    int status = token_expect(l, '[', key);
+    while (status == 0 && token_peek(l) != ']') {
+        if ((status = ignored(l, key)) == 0 && (status = token_expect(l, ':', key)) == 0)
             status = ignored(l, key);
-        if (status == 0 && peek(l) != ']')
-            status = expect(l, ',', key);
+        if (status == 0 && token_peek(l) != ']')
+            status = token_expect(l, ',', key);
     }
-    return status ? status : expect(l, ']', key);
+    return status ? status : token_expect(l, ']', key);
 }
 
 #define SETTING(key, since, parser) {#key, since, parser},
@@ -276,26 +276,26 @@ static const struct key {
 };
 #undef SETTING
 
-static int setting(struct lexer *l)
+static int setting_parse(struct lexer *l)
 {
     char name[TOKEN_MAX];
     int status;
 
-    memcpy(name, next(l), sizeof name);
+    memcpy(name, token_next(l), sizeof name);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(name, keys[i].name) != 0)
             continue;
         if (plm_torch_stands_for(l->torch) < keys[i].since)
             return plm_fail(l->error, PLM_EINVAL, "PyTorch %s does not know the allocator setting %s.",
                             plm_torch_name(l->torch), name);
-        status = expect(l, ':', name);
+        status = token_expect(l, ':', name);
         return status ? status : keys[i].parse(l, keys[i].name);
     }
     return plm_fail(l->error, PLM_EINVAL, "'%s' is not an allocator setting.", name);
 }
 
 /* Whatever the order of the keys. */
-static int check_limits(const struct lexer *l)
+static int settings_check(const struct lexer *l)
 {
     const struct plm_allocator_settings *s = l->settings;
     uint64_t least = s->large_segment + (plm_torch_rule(l->torch, PLM_TORCH_SPLIT_ABOVE) ? mib : 0);
@@ -317,13 +317,13 @@ int plm_allocator_settings_parse(const char *text, enum plm_torch torch, struct 
 
     *settings =
         (struct plm_allocator_settings){.max_split_size = UINT64_MAX, .large_segment = 20 * mib, .fraction = -1};
-    while (peek(&l)) {
-        if ((status = setting(&l)) != 0)
+    while (token_peek(&l)) {
+        if ((status = setting_parse(&l)) != 0)
             return status;
-        if (peek(&l) && (status = expect(&l, ',', "list")) != 0)
+        if (token_peek(&l) && (status = token_expect(&l, ',', "list")) != 0)
             return status;
     }
     if (!settings->max_non_split_rounding)
         settings->max_non_split_rounding = settings->large_segment;
-    return check_limits(&l);
+    return settings_check(&l);
 }

@@ -150,7 +150,7 @@ static int set_key(struct plm_card *card, const struct field *fields, size_t cou
     return plm_fail(error, PLM_EFORMAT, "%s:%d: unknown key '%s'", pair->path, pair->line, pair->key);
 }
 
-static void append(char *text, size_t size, const char *between, const char *tail)
+static void text_append(char *text, size_t size, const char *between, const char *tail)
 {
     size_t n = strlen(text);
     snprintf(text + n, size - n, "%s%s", between, tail);
@@ -207,8 +207,8 @@ static int visit_gpu(const struct plm_ini_pair *pair, void *context, struct plm_
         card->fp8_tflops = card->bandwidth_gbs = 0;
         card->cuda_cores = card->tensor_cores = card->tdp_watts = 0;
         /* The card already holds its parent's name: the profile is appended. */
-        append(card->id, sizeof card->id, ":", pair->section + 4);
-        append(card->name, sizeof card->name, " MIG ", pair->section + 4);
+        text_append(card->id, sizeof card->id, ":", pair->section + 4);
+        text_append(card->name, sizeof card->name, " MIG ", pair->section + 4);
         snprintf(v->section, sizeof v->section, "%s", pair->section);
     }
     return set_key(&v->cards[v->count - 1], gpu_fields, COUNT(gpu_fields), pair, error);
@@ -230,7 +230,7 @@ static int visit_capability(const struct plm_ini_pair *pair, void *context, stru
 }
 
 /* What no file gives is derived here, and marked as assumed. */
-static void assume(struct plm_card *card)
+static void card_assume(struct plm_card *card)
 {
     if (!card->memory_total) {
         /* The runtime reports slightly less than the marketed size; 1.5 % is typical of cards with a known figure. */
@@ -246,7 +246,7 @@ static void assume(struct plm_card *card)
         card->async_engines = 2;
 }
 
-static int check(const struct plm_card *card, const char *path, struct plm_error *error)
+static int card_check(const struct plm_card *card, const char *path, struct plm_error *error)
 {
     const struct {
         const char *key;
@@ -284,7 +284,7 @@ int plm_card_file(const char *path, const char *capabilities, struct plm_card *c
     status = plm_ini_read(path, visit_gpu, &v, error);
     for (int i = 0; status == 0 && i < v.count; i++) {
         struct capability_visit c = {.card = &cards[i]};
-        status = check(&cards[i], path, error);
+        status = card_check(&cards[i], path, error);
         if (status < 0)
             break;
         snprintf(c.section, sizeof c.section, "%d.%d", cards[i].major, cards[i].minor);
@@ -292,13 +292,13 @@ int plm_card_file(const char *path, const char *capabilities, struct plm_card *c
         if (status == 0 && !c.found)
             status =
                 plm_fail(error, PLM_EFORMAT, "%s: compute capability %s is not in %s", path, c.section, capabilities);
-        assume(&cards[i]);
+        card_assume(&cards[i]);
     }
     return status < 0 ? status : v.count;
 }
 
 /* Compares names without case, blanks, dashes, underscores and the makers' prefix words. */
-static void normalize(char *out, size_t size, const char *text)
+static void name_normalize(char *out, size_t size, const char *text)
 {
     static const char *const noise[] = {"nvidia", "geforce", "tesla", "quadro", "graphics"};
     char word[128];
@@ -318,17 +318,17 @@ static void normalize(char *out, size_t size, const char *text)
 bool plm_card_matches(const struct plm_card *card, const char *name)
 {
     char wanted[128], have[128];
-    normalize(wanted, sizeof wanted, name);
+    name_normalize(wanted, sizeof wanted, name);
     if (!wanted[0])
         return false;
-    normalize(have, sizeof have, card->id);
+    name_normalize(have, sizeof have, card->id);
     if (!strcmp(wanted, have))
         return true;
-    normalize(have, sizeof have, card->name);
+    name_normalize(have, sizeof have, card->name);
     if (!strcmp(wanted, have))
         return true;
     for (int i = 0; i < card->alias_count; i++) {
-        normalize(have, sizeof have, card->aliases[i]);
+        name_normalize(have, sizeof have, card->aliases[i]);
         if (!strcmp(wanted, have))
             return true;
     }

@@ -25,7 +25,7 @@ static const struct layout layouts[] = {
 };
 
 /* Makes FOLDER/PART/FILE an absolute path without dots; false if it does not exist. */
-static bool place(char out[4096], const char *folder, const char *part, const char *file)
+static bool path_place(char out[4096], const char *folder, const char *part, const char *file)
 {
     char joined[PATH_MAX], resolved[PATH_MAX];
     int n = snprintf(joined, sizeof joined, "%s/%s%s%s", folder, part, *file ? "/" : "", file);
@@ -48,16 +48,16 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
     *slash = '\0';
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         const struct layout *l = &layouts[i];
-        if (place(install->shims, self, l->shims, "") &&
-            place(install->device, self, l->libraries, "libplimsoll-device.so") &&
-            place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
-            place(install->sampler, self, l->sampler, "libplimsoll-sampler.so") &&
-            place(install->hook, self, l->hook, "plimsoll_hook/__init__.py") &&
-            place(install->capture, self, l->hook, "plimsoll_capture/entry") &&
-            place(install->calibrate, self, l->hook, "plimsoll_calibrate.py") &&
-            place(install->gpus, self, l->data, "gpus") &&
-            place(install->capabilities, self, l->data, "compute-capabilities.ini") &&
-            place(install->stacks, self, l->data, "stacks"))
+        if (path_place(install->shims, self, l->shims, "") &&
+            path_place(install->device, self, l->libraries, "libplimsoll-device.so") &&
+            path_place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
+            path_place(install->sampler, self, l->sampler, "libplimsoll-sampler.so") &&
+            path_place(install->hook, self, l->hook, "plimsoll_hook/__init__.py") &&
+            path_place(install->capture, self, l->hook, "plimsoll_capture/entry") &&
+            path_place(install->calibrate, self, l->hook, "plimsoll_calibrate.py") &&
+            path_place(install->gpus, self, l->data, "gpus") &&
+            path_place(install->capabilities, self, l->data, "compute-capabilities.ini") &&
+            path_place(install->stacks, self, l->data, "stacks"))
             return 0;
     }
     return plm_fail(error, PLM_ENOTFOUND,

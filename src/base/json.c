@@ -13,7 +13,7 @@ void plm_json_start(struct plm_json *json, FILE *out)
 }
 
 /* Bytes that are not UTF-8 (file names can hold anything) become the replacement character. */
-static void quote(const struct plm_json *json, const char *text)
+static void text_quote(const struct plm_json *json, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
     FILE *out = json->out;
@@ -46,7 +46,7 @@ static void open_value(struct plm_json *json, const char *key)
     }
     json->first = false;
     if (key) {
-        quote(json, key);
+        text_quote(json, key);
         fputs(json->page ? ":" : ": ", json->out);
     }
 }
@@ -94,7 +94,7 @@ void plm_json_end_array(struct plm_json *json)
 void plm_json_string(struct plm_json *json, const char *key, const char *value)
 {
     open_value(json, key);
-    quote(json, value);
+    text_quote(json, value);
 }
 
 void plm_json_text(struct plm_json *j, const char *key, const char *value)

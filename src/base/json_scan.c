@@ -47,7 +47,7 @@ unsigned char *plm_json_scan_plain(unsigned char *p)
     return p;
 }
 
-static const unsigned char *digits(const unsigned char *p)
+static const unsigned char *digits_skip(const unsigned char *p)
 {
     while (*p >= '0' && *p <= '9')
         p++;
@@ -58,18 +58,18 @@ const unsigned char *plm_json_scan_number(const unsigned char *p)
 {
     const unsigned char *q;
     p += *p == '-';
-    q = digits(p);
+    q = digits_skip(p);
     if (q == p || (*p == '0' && q > p + 1))
         return NULL;
     if (*q == '.') {
         p = q + 1;
-        if ((q = digits(p)) == p)
+        if ((q = digits_skip(p)) == p)
             return NULL;
     }
     if ((*q | 0x20) == 'e') {
         p = q + 1;
         p += *p == '+' || *p == '-';
-        if ((q = digits(p)) == p)
+        if ((q = digits_skip(p)) == p)
             return NULL;
     }
     return q;

@@ -2,9 +2,8 @@
  * CSV (RFC 4180): one row per event, one column per field name of the event table. Fields that an event
  * does not have are empty.
  */
-#include <stdlib.h>
-
 #include "base/error.h"
+#include "base/memory.h"
 #include "export/events.h"
 #include "export/export.h"
 #include "export/out.h"
@@ -114,16 +113,12 @@ static int put_row(const struct plm_record_event *e, void *context)
 
 int plm_export_csv(const struct plm_export *export, struct plm_error *error)
 {
-    struct table *t = calloc(1, sizeof *t);
+    struct table *t = plm_calloc(1, sizeof *t);
     int status;
-    if (!t)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
     t->out = export->out;
     plm_values_begin(&t->values, export->record);
     lay_out(t);
     status = plm_record_each(export->record, put_row, t, error);
-    if (status == 0 && t->values.no_memory)
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
     plm_values_free(&t->values);
     free(t);
     return status;

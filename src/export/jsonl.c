@@ -83,8 +83,6 @@ int plm_export_jsonl(const struct plm_export *export, struct plm_error *error)
     int status;
     plm_values_begin(&l.values, export->record);
     status = plm_record_each(export->record, put_line, &l, error);
-    if (status == 0 && l.values.no_memory)
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
     plm_values_free(&l.values);
     return status;
 }

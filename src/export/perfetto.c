@@ -111,16 +111,15 @@ static void name_process(struct trace *t, const struct process *p)
 
 static struct process *add_process(struct trace *t, uint32_t number, uint32_t pid, uint64_t ns)
 {
-    struct process *more = plm_grow(t->process, t->processes, &t->process_room, sizeof *more);
-    if (!more)
-        return NULL;
-    t->process = more;
+    struct process *p;
+    t->process = plm_grow(t->process, t->processes, &t->process_room, sizeof *p);
     for (size_t i = 0; i < t->processes; i++)
-        if (more[i].pid == pid)
+        if (t->process[i].pid == pid)
             pid = NO_PID + number; /* the system used it twice */
-    more[t->processes] = (struct process){.number = number, .pid = pid, .step_ns = ns};
-    name_process(t, &more[t->processes]);
-    return &more[t->processes++];
+    p = &t->process[t->processes++];
+    *p = (struct process){.number = number, .pid = pid, .step_ns = ns};
+    name_process(t, p);
+    return p;
 }
 
 static struct process *find_process(struct trace *t, uint32_t number)
@@ -144,8 +143,6 @@ static struct process *process_of(struct trace *t, const struct plm_record_event
         uint64_t pid = e->type == PLM_EV_PROCESS ? plm_get_process(e).pid : 0;
         p = add_process(t, e->process, pid && pid < NO_PID ? (uint32_t)pid : NO_PID + e->process, e->time_ns);
     }
-    if (!p)
-        return NULL;
     thread->seen = true;
     thread->tid = e->tid;
     thread->process = (uint32_t)(p - t->process);
@@ -286,8 +283,6 @@ static int put_event(const struct plm_record_event *e, void *context)
     struct process *p;
     plm_values_see(&t->values, e);
     p = process_of(t, e);
-    if (!p)
-        return PLM_ENOMEM;
     if (e->time_ns > t->last_ns)
         t->last_ns = e->time_ns;
     switch (e->type) {
@@ -374,9 +369,7 @@ int plm_export_perfetto(const struct plm_export *export, struct plm_error *error
 {
     struct trace t = {.export = export, .out = export->out, .threads = plm_record_threads(export->record)};
     int status;
-    t.thread = calloc(t.threads + 1, sizeof *t.thread);
-    if (!t.thread)
-        return plm_fail(error, PLM_ENOMEM, "out of memory");
+    t.thread = plm_calloc(t.threads, sizeof *t.thread);
     plm_values_begin(&t.values, export->record);
     plm_out_text(t.out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"plimsoll " PLM_VERSION
                         "\"},\n\"traceEvents\":[\n");
@@ -385,8 +378,6 @@ int plm_export_perfetto(const struct plm_export *export, struct plm_error *error
     for (size_t i = 0; i < export->job->lanes && status == 0; i++)
         status = put_counters(&t, &export->job->lane[i]);
     plm_out_text(t.out, "\n]}\n");
-    if (status == PLM_ENOMEM || (status == 0 && t.values.no_memory))
-        status = plm_fail(error, PLM_ENOMEM, "out of memory");
     plm_values_free(&t.values);
     free(t.process);
     free(t.thread);

@@ -33,7 +33,6 @@ struct plm_values {
         struct plm_text module, outer, inner, phase;
     } *context;
     size_t context_count, context_room;
-    bool no_memory;          /* something is missing for that reason */
 };
 
 enum plm_value_type { PLM_VALUE_ABSENT, PLM_VALUE_NUMBER, PLM_VALUE_ADDRESS, PLM_VALUE_FLAG, PLM_VALUE_TEXT };

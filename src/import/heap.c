@@ -99,7 +99,7 @@ static void piece_split(struct plm_heap *h, uint32_t piece, uint64_t bytes)
 
 /* ---- what the allocator does ---- */
 
-static bool overlaps(const struct plm_heap *h, uint64_t address, uint64_t bytes)
+static bool range_overlaps(const struct plm_heap *h, uint64_t address, uint64_t bytes)
 {
     return !bytes || address + bytes < address || piece_at(h, address) != NOBODY ||
            plm_map_get(&h->by_end, address + bytes) != PLM_MAP_NONE;
@@ -110,7 +110,7 @@ void plm_heap_add(struct plm_heap *h, uint64_t address, uint64_t bytes, bool exp
     struct plm_heap_piece piece = {address, bytes, NOBODY, NOBODY, false};
     uint64_t before;
     uint32_t number;
-    if (overlaps(h, address, bytes))
+    if (range_overlaps(h, address, bytes))
         return;
     before = plm_map_get(&h->by_end, address);
     number = piece_new(h, piece);

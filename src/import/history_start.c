@@ -3,6 +3,7 @@
 
 #include "allocator/sizes.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/error.h"
 #include "base/unpickle.h"
 #include "import/history.h"
@@ -205,15 +206,8 @@ static int compare_blocks(const void *a, const void *b)
 
 size_t plm_history_block_before(const struct plm_history_device *d, uint64_t address)
 {
-    size_t low = 0, high = d->blocks;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (d->block[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low - 1 : SIZE_MAX;
+    size_t after = PLM_SEARCH(i, d->blocks, d->block[i].address <= address);
+    return after ? after - 1 : SIZE_MAX;
 }
 
 /* What is handed out first behind a block begins where it ends. */
@@ -291,16 +285,10 @@ static void tell_pools(struct work *w)
         qsort(owned, count, sizeof *owned, compare_owned);
     for (size_t i = 0; i < w->d->events && count; i++) {
         struct plm_history_event *e = &w->d->event[i];
-        size_t low = 0, high = count;
-        while (high - low > 1) {
-            size_t middle = low + (high - low) / 2;
-            if (owned[middle].address <= e->address)
-                low = middle;
-            else
-                high = middle;
-        }
-        if (e->address - owned[low].address < owned[low].bytes && i >= owned[low].since)
-            e->pool = owned[low].pool;
+        const size_t after = PLM_SEARCH(k, count, owned[k].address <= e->address);
+        const struct owned *in = after ? &owned[after - 1] : &owned[0];
+        if (e->address - in->address < in->bytes && i >= in->since)
+            e->pool = in->pool;
     }
     free(owned);
 }

@@ -3,6 +3,7 @@
 #include "allocator/sizes.h"
 #include "allocator/state.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/error.h"
 #include "import/verify.h"
 
@@ -71,15 +72,8 @@ static void stretches_gather(const struct plm_history_device *d, struct stretche
 /* Where the range begins that holds an address. */
 static uint64_t range_start(const struct stretches *s, uint64_t address)
 {
-    size_t low = 0, high = s->count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (s->item[middle].address <= address)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low < s->count && s->item[low].address <= address ? s->item[low].address : address;
+    size_t after = PLM_SEARCH(i, s->count, s->item[i].address <= address);
+    return after ? s->item[after - 1].address : address;
 }
 
 /* A snapshot does not tell the size of the card. The range of an expandable segment is an eighth more than that and

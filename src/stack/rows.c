@@ -105,7 +105,7 @@ bool plm_fft_text(const struct plm_fft_shape *s, char *text, size_t size)
 /* ---- reading ---- */
 
 /* A word of the text; advances. Words are separated by one or more blanks. */
-static bool word(const char **at, char *out, size_t size)
+static bool read_word(const char **at, char *out, size_t size)
 {
     size_t n;
     *at += strspn(*at, " \t");
@@ -119,11 +119,11 @@ static bool word(const char **at, char *out, size_t size)
 }
 
 /* The index of the next word among `names`; -1, and nothing is consumed, if it is none of them. */
-static int one_of(const char **at, const char *const *names, size_t count)
+static int read_one_of(const char **at, const char *const *names, size_t count)
 {
     const char *from = *at;
     char text[32];
-    if (word(at, text, sizeof text))
+    if (read_word(at, text, sizeof text))
         for (size_t i = 0; i < count; i++)
             if (!strcmp(text, names[i]))
                 return (int)i;
@@ -131,12 +131,12 @@ static int one_of(const char **at, const char *const *names, size_t count)
     return -1;
 }
 
-static bool literal(const char **at, const char *name)
+static bool read_literal(const char **at, const char *name)
 {
-    return one_of(at, &name, 1) == 0;
+    return read_one_of(at, &name, 1) == 0;
 }
 
-static bool number(const char **at, int64_t least, int64_t *out)
+static bool read_number(const char **at, int64_t least, int64_t *out)
 {
     char *end;
     if (**at < '0' || **at > '9')
@@ -147,12 +147,12 @@ static bool number(const char **at, int64_t least, int64_t *out)
 }
 
 /* "3x224x224"; the number of its parts, 0 if it is nothing of the kind. */
-static int sizes(const char **at, int64_t least, int64_t *out, int most)
+static int read_sizes(const char **at, int64_t least, int64_t *out, int most)
 {
     int n = 0;
     *at += strspn(*at, " \t");
     do {
-        if (n == most || !number(at, least, &out[n]))
+        if (n == most || !read_number(at, least, &out[n]))
             return 0;
         n++;
     } while (*(*at)++ == 'x');
@@ -160,15 +160,15 @@ static int sizes(const char **at, int64_t least, int64_t *out, int most)
     return **at == '\0' || **at == ' ' || **at == '\t' ? n : 0;
 }
 
-static bool named(const char **at, const char *name, int64_t least, int64_t *out)
+static bool read_named(const char **at, const char *name, int64_t least, int64_t *out)
 {
-    return literal(at, name) && sizes(at, least, out, 1) == 1;
+    return read_literal(at, name) && read_sizes(at, least, out, 1) == 1;
 }
 
 static bool read_type(const char **at, int *type, int *bytes)
 {
     char text[32];
-    if (!word(at, text, sizeof text))
+    if (!read_word(at, text, sizeof text))
         return false;
     for (size_t i = 0; i < COUNT(types); i++)
         if (!strcmp(text, types[i].name)) {
@@ -186,7 +186,7 @@ static bool at_end(const char *at)
 
 static bool read_axes(const char **at, const char *name, int64_t least, int64_t *axis, int axes)
 {
-    return literal(at, name) && sizes(at, least, axis + PLM_CONV_AXES - axes, axes) == axes;
+    return read_literal(at, name) && read_sizes(at, least, axis + PLM_CONV_AXES - axes, axes) == axes;
 }
 
 /* The size of y follows from the rest. False if nothing is left of it. */
@@ -204,24 +204,24 @@ static bool set_out(struct plm_conv_shape *s)
 bool plm_conv_parse(const char *text, struct plm_conv_shape *s)
 {
     int64_t x[SIZES_MOST], w[SIZES_MOST];
-    int dims, op = one_of(&text, operations, COUNT(operations)), layout;
+    int dims, op = read_one_of(&text, operations, COUNT(operations)), layout;
     *s = (struct plm_conv_shape){
         .in = {1, 1, 1}, .filter = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad = {0, 0, 0}};
     if (op < 0)
         return false;
-    dims = sizes(&text, 1, x, SIZES_MOST);
-    if (dims < 3 || sizes(&text, 1, w, SIZES_MOST) != dims)
+    dims = read_sizes(&text, 1, x, SIZES_MOST);
+    if (dims < 3 || read_sizes(&text, 1, w, SIZES_MOST) != dims)
         return false;
     s->op = (enum plm_conv_op)op;
     s->axes = dims - 2;
     memcpy(s->in + PLM_CONV_AXES - s->axes, x + 2, (size_t)s->axes * sizeof *x);
     memcpy(s->filter + PLM_CONV_AXES - s->axes, w + 2, (size_t)s->axes * sizeof *w);
     if (!read_axes(&text, "stride", 1, s->stride, s->axes) || !read_axes(&text, "pad", 0, s->pad, s->axes) ||
-        !read_axes(&text, "dilation", 1, s->dilation, s->axes) || !named(&text, "groups", 1, &s->groups) ||
+        !read_axes(&text, "dilation", 1, s->dilation, s->axes) || !read_named(&text, "groups", 1, &s->groups) ||
         !read_type(&text, &s->type, &s->element_bytes))
         return false;
-    s->tf32 = literal(&text, "tf32");
-    layout = one_of(&text, layouts, COUNT(layouts));
+    s->tf32 = read_literal(&text, "tf32");
+    layout = read_one_of(&text, layouts, COUNT(layouts));
     s->channels_last = layout == 1;
     s->n = x[0];
     s->c = x[1];
@@ -232,28 +232,29 @@ bool plm_conv_parse(const char *text, struct plm_conv_shape *s)
 
 bool plm_rnn_parse(const char *text, struct plm_rnn_shape *s)
 {
-    int cell = one_of(&text, cells, COUNT(cells)), use, bytes;
+    int cell = read_one_of(&text, cells, COUNT(cells)), use, bytes;
     *s = (struct plm_rnn_shape){.cell = cell};
-    if (cell < 0 || !named(&text, "layers", 1, &s->layers) || !named(&text, "directions", 1, &s->directions) ||
-        !named(&text, "input", 1, &s->input) || !named(&text, "hidden", 1, &s->hidden) ||
-        !named(&text, "output", 1, &s->output) || !named(&text, "steps", 1, &s->steps) ||
-        !named(&text, "batch", 1, &s->batch) || !read_type(&text, &s->type, &bytes))
+    if (cell < 0 || !read_named(&text, "layers", 1, &s->layers) ||
+        !read_named(&text, "directions", 1, &s->directions) || !read_named(&text, "input", 1, &s->input) ||
+        !read_named(&text, "hidden", 1, &s->hidden) || !read_named(&text, "output", 1, &s->output) ||
+        !read_named(&text, "steps", 1, &s->steps) || !read_named(&text, "batch", 1, &s->batch) ||
+        !read_type(&text, &s->type, &bytes))
         return false;
-    use = one_of(&text, uses, COUNT(uses));
+    use = read_one_of(&text, uses, COUNT(uses));
     s->training = use == 1;
-    s->dropout = literal(&text, "dropout");
-    s->bias = !literal(&text, "no-bias");
+    s->dropout = read_literal(&text, "dropout");
+    s->bias = !read_literal(&text, "no-bias");
     return use >= 0 && s->directions <= 2 && at_end(text);
 }
 
 bool plm_fft_parse(const char *text, struct plm_fft_shape *s)
 {
-    int kind = one_of(&text, kinds, COUNT(kinds)), type, bytes;
+    int kind = read_one_of(&text, kinds, COUNT(kinds)), type, bytes;
     *s = (struct plm_fft_shape){.kind = (enum plm_fft_kind)kind};
     if (kind < 0)
         return false;
-    s->rank = sizes(&text, 1, s->n, PLM_FFT_RANK);
-    if (!s->rank || !named(&text, "batch", 1, &s->batch) || !read_type(&text, &type, &bytes))
+    s->rank = read_sizes(&text, 1, s->n, PLM_FFT_RANK);
+    if (!s->rank || !read_named(&text, "batch", 1, &s->batch) || !read_type(&text, &type, &bytes))
         return false;
     s->complex_bytes = 2 * bytes;
     return type != 9 && at_end(text);
@@ -263,12 +264,12 @@ bool plm_fft_parse(const char *text, struct plm_fft_shape *s)
 
 enum { CONVOLUTION = 1, RNN, FFT };
 
-static uint64_t pair(int64_t low, int64_t high)
+static uint64_t key_pair(int64_t low, int64_t high)
 {
     return (uint64_t)(uint32_t)low | (uint64_t)(uint32_t)high << 32;
 }
 
-static uint64_t bytes(int a, int b, int c, int d)
+static uint64_t key_bytes(int a, int b, int c, int d)
 {
     return (uint64_t)(uint8_t)a | (uint64_t)(uint8_t)b << 8 | (uint64_t)(uint8_t)c << 16 | (uint64_t)(uint8_t)d << 24;
 }
@@ -276,11 +277,11 @@ static uint64_t bytes(int a, int b, int c, int d)
 struct plm_row_key plm_conv_key(const struct plm_conv_shape *s)
 {
     const int flags = s->axes | s->channels_last << 2 | (s->tf32 && s->type == 0) << 3;
-    struct plm_row_key key = {{bytes(CONVOLUTION, (int)s->op, s->type, flags) | pair(0, s->groups), pair(s->n, s->c),
-                               pair(s->k, s->pad[0]), pair(s->pad[1], s->pad[2])}};
+    struct plm_row_key key = {{key_bytes(CONVOLUTION, (int)s->op, s->type, flags) | key_pair(0, s->groups),
+                               key_pair(s->n, s->c), key_pair(s->k, s->pad[0]), key_pair(s->pad[1], s->pad[2])}};
     for (int i = 0; i < PLM_CONV_AXES; i++) {
-        key.word[4 + 2 * i] = pair(s->in[i], s->filter[i]);
-        key.word[5 + 2 * i] = pair(s->stride[i], s->dilation[i]);
+        key.word[4 + 2 * i] = key_pair(s->in[i], s->filter[i]);
+        key.word[5 + 2 * i] = key_pair(s->stride[i], s->dilation[i]);
     }
     return key;
 }
@@ -288,13 +289,13 @@ struct plm_row_key plm_conv_key(const struct plm_conv_shape *s)
 struct plm_row_key plm_rnn_key(const struct plm_rnn_shape *s)
 {
     const int flags = s->training | s->bias << 1 | s->dropout << 2;
-    return (struct plm_row_key){{bytes(RNN, s->cell, s->type, flags), pair(s->layers, s->directions),
-                                 pair(s->input, s->hidden), pair(s->output, s->steps), pair(s->batch, 0)}};
+    return (struct plm_row_key){{key_bytes(RNN, s->cell, s->type, flags), key_pair(s->layers, s->directions),
+                                 key_pair(s->input, s->hidden), key_pair(s->output, s->steps), key_pair(s->batch, 0)}};
 }
 
 struct plm_row_key plm_fft_key(const struct plm_fft_shape *s)
 {
-    struct plm_row_key key = {{bytes(FFT, (int)s->kind, s->complex_bytes, s->rank), (uint64_t)s->batch}};
+    struct plm_row_key key = {{key_bytes(FFT, (int)s->kind, s->complex_bytes, s->rank), (uint64_t)s->batch}};
     for (int i = 0; i < s->rank && i < PLM_FFT_RANK; i++)
         key.word[2 + i] = (uint64_t)s->n[i];
     return key;

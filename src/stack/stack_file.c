@@ -24,7 +24,7 @@ struct reading {
     uint64_t seen; /* bits of the keys that were given: texts, then numbers, then memory */
 };
 
-static int wrong(const struct plm_ini_pair *pair, struct plm_error *error, const char *what)
+static int pair_wrong(const struct plm_ini_pair *pair, struct plm_error *error, const char *what)
 {
     return plm_fail(error, PLM_EFORMAT, "%s:%d: %s = %s: %s", pair->path, pair->line, pair->key, pair->value, what);
 }
@@ -50,7 +50,7 @@ static int read_made(const struct plm_ini_pair *pair, struct plm_stack_file *s, 
             s->made = (enum plm_stack_made)i;
             return 0;
         }
-    return wrong(pair, error, "it is 'measured' or 'written'");
+    return pair_wrong(pair, error, "it is 'measured' or 'written'");
 }
 
 static int read_capability(const struct plm_ini_pair *pair, struct plm_stack_file *s, struct plm_error *error)
@@ -58,7 +58,7 @@ static int read_capability(const struct plm_ini_pair *pair, struct plm_stack_fil
     int end = 0;
     if (sscanf(pair->value, "%2d.%1d%n", &s->major, &s->minor, &end) != 2 || pair->value[end] || s->major < 1 ||
         s->minor < 0)
-        return wrong(pair, error, "a compute capability reads 8.6");
+        return pair_wrong(pair, error, "a compute capability reads 8.6");
     return 0;
 }
 
@@ -66,7 +66,7 @@ static int read_sms(const struct plm_ini_pair *pair, struct plm_stack_file *s, s
 {
     int end = 0;
     if (sscanf(pair->value, "%5d%n", &s->sms, &end) != 1 || pair->value[end] || s->sms < 1)
-        return wrong(pair, error, "it is a number of multiprocessors");
+        return pair_wrong(pair, error, "it is a number of multiprocessors");
     return 0;
 }
 
@@ -75,7 +75,7 @@ static const struct {
     int (*read)(const struct plm_ini_pair *, struct plm_stack_file *, struct plm_error *);
 } others[] = {{"made", read_made}, {"compute_capability", read_capability}, {"sms", read_sms}};
 
-static int once(struct reading *r, size_t bit, const struct plm_ini_pair *pair, struct plm_error *error)
+static int pair_once(struct reading *r, size_t bit, const struct plm_ini_pair *pair, struct plm_error *error)
 {
     if (r->seen >> bit & 1)
         return plm_fail(error, PLM_EFORMAT, "%s:%d: %s is given twice", pair->path, pair->line, pair->key);
@@ -91,11 +91,11 @@ static int read_identity(struct reading *r, const struct plm_ini_pair *pair, str
                 return plm_fail(error, PLM_EFORMAT, "%s:%d: %s is longer than %zu bytes", pair->path, pair->line,
                                 pair->key, texts[i].size - 1);
             strcpy((char *)r->stack + texts[i].offset, pair->value);
-            return once(r, i, pair, error);
+            return pair_once(r, i, pair, error);
         }
     for (size_t i = 0; i < COUNT(others); i++)
         if (!strcmp(pair->key, others[i].key))
-            return others[i].read(pair, r->stack, error) < 0 ? PLM_EFORMAT : once(r, NUMBERS + i, pair, error);
+            return others[i].read(pair, r->stack, error) < 0 ? PLM_EFORMAT : pair_once(r, NUMBERS + i, pair, error);
     return plm_fail(error, PLM_EFORMAT, "%s:%d: unknown key %s in [stack]", pair->path, pair->line, pair->key);
 }
 
@@ -129,16 +129,18 @@ static int read_memory(struct reading *r, const struct plm_ini_pair *pair, struc
             good = read_size(&at, &range->high);
         }
         if (!good || *at || range->high < range->low)
-            return wrong(pair, error, "it is a number of bytes, or two with 'to' between them");
+            return pair_wrong(pair, error, "it is a number of bytes, or two with 'to' between them");
         range->known = true;
-        return once(r, MEMORY + i, pair, error);
+        return pair_once(r, MEMORY + i, pair, error);
     }
     return plm_fail(error, PLM_EFORMAT, "%s:%d: unknown key %s in [memory]", pair->path, pair->line, pair->key);
 }
 
 /* ---- rows ---- */
 
-static uint64_t hash(const struct plm_row_key *key)
+/* A table and an array of its own: this is in the user's process too, where memory may be refused (base/memory.h), and a key has
+   several words. */
+static uint64_t row_hash(const struct plm_row_key *key)
 {
     uint64_t h = 0x9e3779b97f4a7c15ull;
     for (int i = 0; i < PLM_ROW_WORDS; i++) {
@@ -149,15 +151,15 @@ static uint64_t hash(const struct plm_row_key *key)
 }
 
 /* The slot of the key: its row, or the free one where it would be. There is always a free one. */
-static struct plm_stack_row *slot_of(struct plm_stack_row *row, size_t slots, const struct plm_row_key *key)
+static struct plm_stack_row *row_slot(struct plm_stack_row *row, size_t slots, const struct plm_row_key *key)
 {
-    size_t at = hash(key) & (slots - 1);
+    size_t at = row_hash(key) & (slots - 1);
     while (row[at].count && memcmp(&row[at].key, key, sizeof *key) != 0)
         at = (at + 1) & (slots - 1);
     return &row[at];
 }
 
-static int make_room(struct plm_stack_file *s)
+static int rows_make_room(struct plm_stack_file *s)
 {
     size_t slots = s->slots ? 2 * s->slots : 64;
     struct plm_stack_row *row;
@@ -168,14 +170,14 @@ static int make_room(struct plm_stack_file *s)
         return PLM_ENOMEM;
     for (size_t i = 0; i < s->slots; i++)
         if (s->row[i].count)
-            *slot_of(row, slots, &s->row[i].key) = s->row[i];
+            *row_slot(row, slots, &s->row[i].key) = s->row[i];
     free(s->row);
     s->row = row;
     s->slots = slots;
     return 0;
 }
 
-static int add_size(struct plm_stack_file *s, uint64_t bytes)
+static int size_add(struct plm_stack_file *s, uint64_t bytes)
 {
     if (s->sizes == s->size_room) {
         size_t room = s->size_room ? 2 * s->size_room : 256;
@@ -198,7 +200,7 @@ static int read_sizes(struct plm_stack_file *s, const char *at, int most, bool s
     do {
         if (n == most || !read_size(&at, &bytes))
             return 0;
-        if (add_size(s, bytes))
+        if (size_add(s, bytes))
             return PLM_ENOMEM;
         if (*at == '*') {
             if (!stars || *fastest >= 0)
@@ -261,12 +263,12 @@ static int read_row(struct plm_stack_file *s, const struct section *section, con
         return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is not a row of [%s]; one reads '%s'", pair->path, pair->line,
                         pair->key, section->name, section->example);
     n = read_sizes(s, pair->value, section->most, section->stars, &new.fastest);
-    if (n < 0 || make_room(s))
+    if (n < 0 || rows_make_room(s))
         return plm_fail(error, PLM_ENOMEM, "%s: out of memory", pair->path);
     if (n < section->least)
         return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is not what a row of [%s] gives: %s", pair->path, pair->line,
                         pair->value, section->name, section->values);
-    row = slot_of(s->row, s->slots, &new.key);
+    row = row_slot(s->row, s->slots, &new.key);
     if (row->count)
         return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is given twice", pair->path, pair->line, pair->key);
     new.count = (int16_t)n;
@@ -276,7 +278,7 @@ static int read_row(struct plm_stack_file *s, const struct section *section, con
     return 0;
 }
 
-static int visit(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+static int pair_visit(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     struct reading *r = context;
     if (!strcmp(pair->section, "stack"))
@@ -300,7 +302,7 @@ static void id_from_path(char *id, size_t size, const char *path)
     snprintf(id, size, "%.*s", (int)n, name);
 }
 
-static int check(const struct plm_stack_file *s, const char *path, struct plm_error *error)
+static int stack_check(const struct plm_stack_file *s, const char *path, struct plm_error *error)
 {
     if (!s->name[0] || !s->made)
         return plm_fail(error, PLM_EFORMAT, "%s: %s is missing in [stack]", path, s->name[0] ? "made" : "name");
@@ -316,9 +318,9 @@ int plm_stack_file_read(const char *path, struct plm_stack_file **out, struct pl
     if (!r.stack)
         return plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
     id_from_path(r.stack->id, sizeof r.stack->id, path);
-    status = plm_ini_read(path, visit, &r, error);
+    status = plm_ini_read(path, pair_visit, &r, error);
     if (status == 0)
-        status = check(r.stack, path, error);
+        status = stack_check(r.stack, path, error);
     if (status < 0)
         plm_stack_file_free(r.stack);
     else
@@ -337,7 +339,7 @@ void plm_stack_file_free(struct plm_stack_file *s)
 
 struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *s, const struct plm_row_key *key)
 {
-    const struct plm_stack_row *row = s && s->slots ? slot_of(s->row, s->slots, key) : NULL;
+    const struct plm_stack_row *row = s && s->slots ? row_slot(s->row, s->slots, key) : NULL;
     if (!row || !row->count)
         return (struct plm_stack_sizes){NULL, 0, -1};
     return (struct plm_stack_sizes){s->size + row->first, row->count, row->fastest};

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "study/trace/event.h"
 
-static int refuse(const struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error,
-                  const char *what)
+static int event_refuse(const struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error,
+                        const char *what)
 {
     return plm_fail(error, PLM_EFORMAT, "%s: event %zu: %s", m->file, e->number, what);
 }
@@ -22,7 +22,7 @@ static void *trace_grow(void *array, size_t count, size_t *room, size_t size)
 }
 
 /* `text` without `before` and, at its end, `after`; false if it has not both. */
-static bool between(const char *text, const char *before, const char *after, char out[PLM_TRACE_NAME])
+static bool text_between(const char *text, const char *before, const char *after, char out[PLM_TRACE_NAME])
 {
     const size_t n = strlen(text), b = strlen(before), a = strlen(after);
     if (n < a + b || memcmp(text, before, b) || memcmp(text + n - a, after, a))
@@ -33,18 +33,18 @@ static bool between(const char *text, const char *before, const char *after, cha
 }
 
 /* From start to end; an event without a duration is a moment. */
-static int interval(const struct plm_trace_making *m, const struct plm_trace_event *e, int64_t *end,
-                    struct plm_error *error)
+static int event_interval(const struct plm_trace_making *m, const struct plm_trace_event *e, int64_t *end,
+                          struct plm_error *error)
 {
     if (!(e->has & PLM_HAS_START))
-        return refuse(m, e, error, "it has no \"ts\"");
+        return event_refuse(m, e, error, "it has no \"ts\"");
     *end = e->start;
     if (!(e->has & PLM_HAS_DURATION))
         return 0;
     if (e->duration < 0)
-        return refuse(m, e, error, "it ends before it begins");
+        return event_refuse(m, e, error, "it ends before it begins");
     if (__builtin_add_overflow(e->start, e->duration, end))
-        return refuse(m, e, error, "\"ts\" and \"dur\" are out of range");
+        return event_refuse(m, e, error, "\"ts\" and \"dur\" are out of range");
     return 0;
 }
 
@@ -65,19 +65,19 @@ static int annotation_add(struct plm_trace_making *m, const struct plm_trace_eve
                  {PLM_MARK_ZERO_GRAD, "Optimizer.zero_grad#", ".zero_grad"}};
     struct plm_trace_step step = {.start = e->start};
     char name[PLM_TRACE_NAME], *rest;
-    int status = interval(m, e, &step.end, error);
+    int status = event_interval(m, e, &step.end, error);
     if (status < 0)
         return status;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (between(e->name, marks[i].before, marks[i].after, name)) {
+        if (text_between(e->name, marks[i].before, marks[i].after, name)) {
             mark_add(m, marks[i].kind, e, step.end, name);
             return 0;
         }
-    if (!between(e->name, "ProfilerStep#", "", name))
+    if (!text_between(e->name, "ProfilerStep#", "", name))
         return 0;
     step.number = strtoll(name, &rest, 10);
     if (!*name || *rest || step.number < 0)
-        return refuse(m, e, error, "its ProfilerStep has no number");
+        return event_refuse(m, e, error, "its ProfilerStep has no number");
     m->trace.step = trace_grow(m->trace.step, m->trace.steps, &m->step_room, sizeof step);
     m->trace.step[m->trace.steps++] = step;
     return 0;
@@ -106,12 +106,12 @@ static int python_add(struct plm_trace_making *m, const struct plm_trace_event *
     struct plm_trace_python p = {PLM_PYTHON_NONE, PLM_PYTHON_NONE, PLM_TRACE_NONE};
     static const char module[] = "nn.Module: ";
     int64_t end = 0;
-    int status = interval(m, e, &end, error);
+    int status = event_interval(m, e, &end, error);
     if (status < 0)
         return status;
     if (((e->has & PLM_HAS_PYTHON_ID) && (e->python_id < 0 || e->python_id >= PLM_PYTHON_NONE)) ||
         ((e->has & PLM_HAS_PARENT_ID) && (e->parent_id < 0 || e->parent_id >= PLM_PYTHON_NONE)))
-        return refuse(m, e, error, "its \"Python id\" or \"Python parent id\" is out of range");
+        return event_refuse(m, e, error, "its \"Python id\" or \"Python parent id\" is out of range");
     if (e->has & PLM_HAS_PARENT_ID)
         p.parent = (uint32_t)e->parent_id;
     if (!strncmp(e->name, module, sizeof module - 1)) {
@@ -147,7 +147,7 @@ static int op_add(struct plm_trace_making *m, const struct plm_trace_event *e, s
                               .sequence = e->has & PLM_HAS_SEQUENCE ? e->sequence : PLM_TRACE_NONE,
                               .parent = PLM_TRACE_NONE,
                               .detail = (uint32_t)PLM_TRACE_NONE};
-    int status = interval(m, e, &op.end, error);
+    int status = event_interval(m, e, &op.end, error);
     if (status < 0)
         return status;
     op.name = plm_names_add(&m->names, e->name);
@@ -162,7 +162,7 @@ static int op_add(struct plm_trace_making *m, const struct plm_trace_event *e, s
     return 0;
 }
 
-static int of_gpu(struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error)
+static int event_of_gpu(struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error)
 {
     (void)e;
     return plm_fail(error, PLM_EFORMAT,
@@ -177,9 +177,9 @@ static int memory_add(struct plm_trace_making *m, const struct plm_trace_event *
     if (strcmp(e->name, "[memory]"))
         return 0;
     if (!(e->has & PLM_HAS_START) || !(e->has & PLM_HAS_BYTES) || !(e->has & PLM_HAS_ADDRESS))
-        return refuse(m, e, error, "a memory event without \"ts\", \"Bytes\" or \"Addr\"");
+        return event_refuse(m, e, error, "a memory event without \"ts\", \"Bytes\" or \"Addr\"");
     if ((e->has & PLM_HAS_DEVICE_TYPE) && e->device_type)
-        return of_gpu(m, e, error);
+        return event_of_gpu(m, e, error);
     m->trace.memory = trace_grow(m->trace.memory, m->trace.memories, &m->memory_room, sizeof memory);
     m->trace.memory[m->trace.memories++] = memory;
     return 0;
@@ -192,7 +192,7 @@ static const struct {
 } kinds[] = {
     [PLM_TRACE_OP] = {op_add, 'X'},          [PLM_TRACE_PYTHON] = {python_add, 'X'},
     [PLM_TRACE_INSTANT] = {memory_add, 'i'}, [PLM_TRACE_ANNOTATION] = {annotation_add, 'X'},
-    [PLM_TRACE_GPU] = {of_gpu, '\0'},
+    [PLM_TRACE_GPU] = {event_of_gpu, '\0'},
 };
 
 int plm_trace_collect(struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error)

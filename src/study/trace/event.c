@@ -20,7 +20,7 @@ struct field {
     unsigned flag; /* enum plm_trace_has */
 };
 
-static int refuse(const struct reading *r, const char *key, const char *what)
+static int field_refuse(const struct reading *r, const char *key, const char *what)
 {
     return plm_fail(r->error, PLM_EFORMAT, "%s: event %zu: \"%s\" is not %s", r->file, r->event->number, key, what);
 }
@@ -66,7 +66,7 @@ static int read_time(struct reading *r, const struct field *field, const struct 
 {
     int64_t value;
     if (v->token != PLM_JSON_NUMBER || !plm_trace_nanoseconds(v->text, &value))
-        return refuse(r, field->key, "a time");
+        return field_refuse(r, field->key, "a time");
     memcpy((char *)r->event + field->place, &value, sizeof value);
     r->event->has |= field->flag;
     return 0;
@@ -79,7 +79,7 @@ static int read_whole(struct reading *r, const struct field *field, const struct
     if (v->token == PLM_JSON_NULL)
         return 0;
     if (!plm_json_to_signed(v, &value))
-        return refuse(r, field->key, "a whole number");
+        return field_refuse(r, field->key, "a whole number");
     memcpy((char *)r->event + field->place, &value, sizeof value);
     r->event->has |= field->flag;
     return 0;
@@ -87,7 +87,7 @@ static int read_whole(struct reading *r, const struct field *field, const struct
 
 /* ---- texts ---- */
 
-static bool is(const struct plm_json_value *v, const char *text)
+static bool text_is(const struct plm_json_value *v, const char *text)
 {
     return v->length == strlen(text) && !memcmp(v->text, text, v->length);
 }
@@ -95,7 +95,7 @@ static bool is(const struct plm_json_value *v, const char *text)
 static int read_phase(struct reading *r, const struct field *field, const struct plm_json_value *v)
 {
     if (v->token != PLM_JSON_STRING)
-        return refuse(r, field->key, "a string");
+        return field_refuse(r, field->key, "a string");
     r->event->phase = v->length == 1 ? v->text[0] : '\0';
     return 0;
 }
@@ -116,10 +116,10 @@ static int read_category(struct reading *r, const struct field *field, const str
         {"gpu_user_annotation", PLM_TRACE_GPU},
     };
     if (v->token != PLM_JSON_STRING)
-        return refuse(r, field->key, "a string");
+        return field_refuse(r, field->key, "a string");
     r->event->category = PLM_TRACE_OTHER;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (is(v, rows[i].name)) {
+        if (text_is(v, rows[i].name)) {
             r->event->category = rows[i].category;
             break;
         }
@@ -127,7 +127,7 @@ static int read_category(struct reading *r, const struct field *field, const str
 }
 
 /* As much as fits; a character of several bytes is not cut in two. */
-static void copy_text(char *out, size_t size, const struct plm_json_value *v)
+static void text_copy(char *out, size_t size, const struct plm_json_value *v)
 {
     size_t n = v->length < size ? v->length : size - 1;
     if (n < v->length)
@@ -137,7 +137,7 @@ static void copy_text(char *out, size_t size, const struct plm_json_value *v)
     out[n] = '\0';
 }
 
-static bool ends_with(const struct plm_json_value *v, const char *end)
+static bool text_ends_with(const struct plm_json_value *v, const char *end)
 {
     const size_t n = strlen(end);
     return v->length >= n && !memcmp(v->text + v->length - n, end, n);
@@ -146,10 +146,10 @@ static bool ends_with(const struct plm_json_value *v, const char *end)
 static int read_name(struct reading *r, const struct field *field, const struct plm_json_value *v)
 {
     if (v->token != PLM_JSON_STRING)
-        return refuse(r, field->key, "a string");
-    r->event->zero_grad = ends_with(v, "): zero_grad"); /* FILE(LINE): FUNCTION */
-    r->event->cross_entropy = ends_with(v, "): cross_entropy");
-    copy_text(r->event->name, sizeof r->event->name, v);
+        return field_refuse(r, field->key, "a string");
+    r->event->zero_grad = text_ends_with(v, "): zero_grad"); /* FILE(LINE): FUNCTION */
+    r->event->cross_entropy = text_ends_with(v, "): cross_entropy");
+    text_copy(r->event->name, sizeof r->event->name, v);
     return 0;
 }
 
@@ -158,7 +158,7 @@ static int read_thread(struct reading *r, const struct field *field, const struc
 {
     uint64_t hash = 14695981039346656037u;
     if (v->token != PLM_JSON_STRING && v->token != PLM_JSON_NUMBER)
-        return refuse(r, field->key, "a number or a string");
+        return field_refuse(r, field->key, "a number or a string");
     for (size_t i = 0; i < v->length; i++)
         hash = (hash ^ (unsigned char)v->text[i]) * 0x100000001b3u;
     memcpy((char *)r->event + field->place, &hash, sizeof hash);
@@ -167,7 +167,7 @@ static int read_thread(struct reading *r, const struct field *field, const struc
 
 /* ---- arguments of operators ---- */
 
-static struct plm_trace_to *inputs(struct plm_trace_event *event)
+static struct plm_trace_to *event_inputs(struct plm_trace_event *event)
 {
     if (!(event->has & PLM_HAS_INPUTS))
         event->to = (struct plm_trace_to){.elements = 0};
@@ -179,9 +179,9 @@ static struct plm_trace_to *inputs(struct plm_trace_event *event)
 static int read_concrete(struct reading *r, const struct field *field, const struct plm_json_value *v)
 {
     const size_t most = sizeof r->event->to.argument / sizeof r->event->to.argument[0];
-    struct plm_trace_to *to = inputs(r->event);
+    struct plm_trace_to *to = event_inputs(r->event);
     if (v->token != PLM_JSON_ARRAY)
-        return refuse(r, field->key, "an array");
+        return field_refuse(r, field->key, "an array");
     memset(to->argument, 0, sizeof to->argument);
     for (size_t i = 0;; i++) {
         struct plm_json_value item;
@@ -189,7 +189,7 @@ static int read_concrete(struct reading *r, const struct field *field, const str
         if (status < 0 || item.token == PLM_JSON_END_ARRAY)
             return status;
         if (item.token == PLM_JSON_STRING && i < most)
-            copy_text(to->argument[i], sizeof to->argument[i], &item);
+            text_copy(to->argument[i], sizeof to->argument[i], &item);
         else if (item.token == PLM_JSON_ARRAY || item.token == PLM_JSON_OBJECT)
             status = plm_json_leave(r->json, r->error);
         if (status < 0)
@@ -219,7 +219,7 @@ static int read_first_shape(struct reading *r, const struct field *field, uint64
         }
         if (!plm_json_to_signed(&item, &size) ||
             (size > 0 && __builtin_mul_overflow(*elements, (uint64_t)size, elements)))
-            return refuse(r, field->key, "a list of shapes");
+            return field_refuse(r, field->key, "a list of shapes");
         if (!size)
             *elements = 0;
         shape &= size >= 0;
@@ -228,17 +228,17 @@ static int read_first_shape(struct reading *r, const struct field *field, uint64
 
 static int read_dims(struct reading *r, const struct field *field, const struct plm_json_value *v)
 {
-    struct plm_trace_to *to = inputs(r->event);
+    struct plm_trace_to *to = event_inputs(r->event);
     struct plm_json_value item;
     int status;
     if (v->token != PLM_JSON_ARRAY)
-        return refuse(r, field->key, "an array");
+        return field_refuse(r, field->key, "an array");
     to->elements = 0;
     status = plm_json_next(r->json, &item, r->error);
     if (status < 0 || item.token == PLM_JSON_END_ARRAY)
         return status;
     if (item.token != PLM_JSON_ARRAY)
-        return refuse(r, field->key, "a list of shapes");
+        return field_refuse(r, field->key, "a list of shapes");
     status = read_first_shape(r, field, &to->elements);
     return status < 0 ? status : plm_json_leave(r->json, r->error);
 }
@@ -281,7 +281,7 @@ static int read_fields(struct reading *r, const struct field *fields, size_t cou
 static int read_arguments(struct reading *r, const struct field *field, const struct plm_json_value *v)
 {
     if (v->token != PLM_JSON_OBJECT)
-        return refuse(r, field->key, "an object");
+        return field_refuse(r, field->key, "an object");
     return read_fields(r, argument_fields, sizeof argument_fields / sizeof argument_fields[0]);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "study/trace/collect.h"
 
 /* ---- order ---- */
@@ -100,15 +101,8 @@ enum { OUTSIDE = -2 }; /* in no module call; PLM_TRACE_NONE: not known yet */
 
 static struct plm_trace_python *python_find(const struct plm_trace_making *m, uint32_t id)
 {
-    size_t low = 0, high = m->pythons;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->python[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->pythons && m->python[low].id == id ? &m->python[low] : NULL;
+    size_t at = PLM_SEARCH(i, m->pythons, m->python[i].id < id);
+    return at < m->pythons && m->python[at].id == id ? &m->python[at] : NULL;
 }
 
 /* The module call that a Python function is in or is. All functions on the way learn it, so that none is passed twice. */
