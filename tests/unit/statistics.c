@@ -4,8 +4,7 @@
 
 #include "base/error.h"
 #include "study/evaluate/anova.h"
-#include "study/evaluate/bootstrap.h"
-#include "study/evaluate/distribution.h"
+#include "study/evaluate/metrics.h"
 #include "study/evaluate/random.h"
 #include "unit.h"
 

@@ -102,7 +102,7 @@ int plm_results_read(struct plm_bench *bench, struct plm_error *error);
 /* Adds one; begins the file if it is not there. */
 int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *run, struct plm_error *error);
 
-/* answers.c: what methods said, for runs with the same key, that a file has; one that is not there has none. */
+/* What methods said, for runs with the same key, that a file has; one that is not there has none. */
 int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error *error);
 /* Adds the replies of a run that are known to `path`; `only`: those that this bit mask of methods has. Begins the file if it is not there. */
 int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, const char *path,

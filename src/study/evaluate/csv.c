@@ -1,8 +1,10 @@
-/* An evaluation row by row, for spreadsheets. */
+/* An evaluation for spreadsheets: row by row, and its figures, a line for each family and estimator. */
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "study/evaluate/judge.h"
+
+/* ---- rows ---- */
 
 static void write_head(FILE *out, const struct plm_evaluation *e)
 {
@@ -79,4 +81,76 @@ int plm_evaluation_csv(FILE *out, const struct plm_evaluation *e, struct plm_err
     for (size_t i = 0; i < e->rows; i++)
         write_row(out, e, i);
     return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
+}
+
+/* ---- figures ---- */
+
+static void write_errors(FILE *out, const struct plm_metrics *m)
+{
+    const double values[] = {m->median, m->interval.low, m->interval.high, m->mean, m->p95, m->worst};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        m->compared ? fprintf(out, ",%.8f", values[i]) : fputc(',', out);
+    for (int i = 0; i < PLM_QUANTILES; i++)
+        m->compared ? fprintf(out, ",%.8f", m->quantile[i]) : fputc(',', out);
+    m->compared ? fprintf(out, ",%.8f", m->under) : fputc(',', out);
+}
+
+static void write_verdicts(FILE *out, const struct plm_metrics *m)
+{
+    if (m->judged)
+        fprintf(out, ",%.8f,%.8f,%.8f,%.0f,%.0f", m->agreement, m->pef[PLM_CAP_TORCH], m->pef[PLM_CAP_DEVICE],
+                m->mcp[PLM_CAP_TORCH], m->mcp[PLM_CAP_DEVICE]);
+    else
+        fputs(",,,,,", out);
+    m->timed ? fprintf(out, ",%.3f", m->seconds) : fputc(',', out);
+}
+
+static void write_anova(FILE *out, const struct plm_anova *a, size_t factors)
+{
+    for (size_t i = 0; i < factors; i++) {
+        const struct plm_effect *e = &a->effect[i];
+        if (i < a->effects && e->state == PLM_EFFECT_TESTED && e->known)
+            fprintf(out, ",%zu,%.6g,%.6g,%.6g", e->freedom, e->f, e->p, e->eta);
+        else
+            fputs(",,,,", out);
+    }
+}
+
+/* The analysis with the most factors; they are the same for all, where there is one. */
+static const struct plm_anova *any_anova(const struct plm_evaluation *e)
+{
+    const struct plm_anova *most = &e->family[0].anova[0];
+    for (size_t i = 0; i < e->families; i++)
+        for (size_t k = 0; k < e->estimators; k++)
+            if (e->family[i].anova[k].effects > most->effects)
+                most = &e->family[i].anova[k];
+    return most;
+}
+
+int plm_evaluation_figures(FILE *out, const struct plm_evaluation *e, struct plm_error *error)
+{
+    const struct plm_anova *all = any_anova(e);
+    fputs("family,estimator,origin,truth,runs,answered,compared,outside,judged,median,median_low,median_high,mean,p95,"
+          "worst,signed_5,signed_25,signed_50,signed_75,signed_95,under,oom_agreement,pef,pef_device,mcp,mcp_device,"
+          "seconds",
+          out);
+    for (size_t i = 0; i < all->effects; i++) {
+        const char *name = all->effect[i].name;
+        fprintf(out, ",%s_freedom,%s_f,%s_p,%s_eta_squared", name, name, name, name);
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < e->families; i++)
+        for (size_t k = 0; k < e->estimators; k++) {
+            const struct plm_metrics *m = &e->family[i].metrics[k];
+            plm_table_put(out, e->family[i].name ? e->family[i].name : "all");
+            fputc(',', out);
+            plm_table_put(out, e->estimator[k].name);
+            fprintf(out, ",%s,%s,%zu,%zu,%zu,%zu,%zu", plm_origin_name(e->estimator[k].origin),
+                    plm_truth_kind_name(e->options.kind), m->runs, m->answered, m->compared, m->outside, m->judged);
+            write_errors(out, m);
+            write_verdicts(out, m);
+            write_anova(out, &e->family[i].anova[k], all->effects);
+            fputc('\n', out);
+        }
+    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the figures could not be written") : 0;
 }

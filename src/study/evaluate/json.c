@@ -1,7 +1,7 @@
-/* An evaluation for programs: "plimsoll.evaluation/1", docs/schema/evaluation-1.json. */
-#include "base/json.h"
-
+/* An evaluation for programs: "plimsoll.evaluation/1", docs/schema/evaluation-1.json; and as a page, with that document in web/evaluation.html. */
 #include "base/error.h"
+#include "base/json.h"
+#include "report/page.h"
 #include "study/evaluate/judge.h"
 #include "study/evaluate/published.h"
 
@@ -223,7 +223,7 @@ static void write_families(struct plm_json *j, const struct plm_evaluation *e)
     plm_json_end_array(j);
 }
 
-void plm_evaluation_document(struct plm_json *j, const struct plm_evaluation *e)
+static void write_document(struct plm_json *j, const struct plm_evaluation *e)
 {
     plm_json_object(j, NULL);
     plm_json_string(j, "schema", "plimsoll.evaluation/1");
@@ -249,6 +249,20 @@ int plm_evaluation_json(FILE *out, const struct plm_evaluation *e, struct plm_er
 {
     struct plm_json j;
     plm_json_start(&j, out);
-    plm_evaluation_document(&j, e);
+    write_document(&j, e);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the JSON document could not be written") : 0;
+}
+/* ---- in a page ---- */
+
+int plm_evaluation_html(FILE *out, const struct plm_evaluation *e, struct plm_error *error)
+{
+    struct plm_json j;
+    if (!plm_html_evaluation_before_size)
+        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+    plm_json_start(&j, out);
+    j.page = true;
+    fwrite(plm_html_evaluation_before, 1, plm_html_evaluation_before_size, out);
+    write_document(&j, e);
+    fwrite(plm_html_evaluation_after, 1, plm_html_evaluation_after_size, out);
+    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the page could not be written") : 0;
 }

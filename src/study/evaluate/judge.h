@@ -95,20 +95,10 @@ struct plm_score plm_score_tool(const struct plm_evaluation *evaluation, size_t 
 /* Is an answer of that kind of the kind that was measured? */
 bool plm_same_kind(int answer_kind, enum plm_truth_kind kind);
 
-/* factors.c: what the error of an estimator depends on, in a family. Without observations if there is nothing to analyse. */
-void plm_evaluation_anova(const struct plm_evaluation *evaluation, const struct plm_family *family, size_t estimator,
-                          struct plm_anova *anova);
-
 /* Ways to show an evaluation: 0, or PLM_EIO or PLM_ENOTFOUND with a sentence. */
 struct plm_page;
-/* text_tables.c: the published figures beside those of the same tools here; what errors depend on. */
-void plm_evaluation_published(const struct plm_page *page, const struct plm_evaluation *evaluation);
-void plm_evaluation_factors(const struct plm_page *page, const struct plm_evaluation *evaluation);
 int plm_evaluation_text(const struct plm_page *page, const struct plm_evaluation *evaluation, struct plm_error *error);
 int plm_evaluation_json(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
-/* json.c: the document alone, for the page. */
-struct plm_json;
-void plm_evaluation_document(struct plm_json *json, const struct plm_evaluation *evaluation);
 /* Row by row, and the figures. */
 int plm_evaluation_csv(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
 int plm_evaluation_figures(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);

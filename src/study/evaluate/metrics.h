@@ -8,8 +8,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "study/evaluate/bootstrap.h"
+/* How sure a median is: the middle 95 % of the medians of resamples with replacement (percentile bootstrap), the same for the same seed. */
+enum { PLM_RESAMPLES = 2000 };
+
+struct plm_interval {
+    double low, high;
+};
+
+/* `value` ascending. Of one value both ends are that value; of none, 0. */
+void plm_bootstrap_median(const double *value, size_t count, uint64_t seed, struct plm_interval *interval);
 
 /* What the second run, which may take no more than the estimate, is held to. */
 enum plm_cap {
