@@ -70,8 +70,9 @@ def run(*words, check=0, cwd=None, env=None, input=None, text=True, timeout=300)
     """Runs a command to its end, in TMP unless told where, with its output captured.
 
     `check` is the exit status that it must have, a tuple of such, or None for any. `env` adds to ENVIRONMENT."""
-    done = subprocess.run([str(word) for word in words], cwd=cwd or TMP, env={**ENVIRONMENT, **(env or {})}, capture_output=True, timeout=timeout,
-                          text=text, errors="replace" if text else None, **({"input": input} if input is not None else {"stdin": subprocess.DEVNULL}))
+    given = {"stdin": subprocess.DEVNULL} if input is None else {"input": input}
+    done = subprocess.run([str(word) for word in words], cwd=cwd or TMP, env={**ENVIRONMENT, **(env or {})}, capture_output=True,
+                          text=text, errors="replace" if text else None, timeout=timeout, **given)
     allowed = check if isinstance(check, tuple) else (check,)
     assert check is None or done.returncode in allowed, \
         f"{' '.join(map(str, words))}: exit {done.returncode}, expected {check}: {done.stdout[-600:]}\n{done.stderr[-1200:]}"
@@ -91,7 +92,8 @@ def sentence(done, text=""):
 
 def only_sentence(done, text=""):
     """The same, where nothing else was printed at all."""
-    assert done.stderr.startswith("plimsoll: ") and done.stderr.count("\n") == 1 and not done.stdout, (done.stdout[-600:], done.stderr[-1200:])
+    alone = done.stderr.startswith("plimsoll: ") and done.stderr.count("\n") == 1 and not done.stdout
+    assert alone, (done.stdout[-600:], done.stderr[-1200:])
     return sentence(done, text)
 
 
@@ -103,14 +105,15 @@ def validate(schema, path):
 def workload(name, record, *options, arguments=(), check=0, env=None, timeout=600):
     """A script of tests/e2e/workloads under plimsoll, on an RTX 3060 unless an option says otherwise."""
     card = () if "--gpu" in options else ("--gpu", "rtx3060")
-    return plimsoll("run", "-f", "-o", record, *card, *options, "--", PYTHON, f"{name}.py", *arguments, cwd=WORKLOADS, check=check, env=env, timeout=timeout)
+    return plimsoll("run", "-f", "-o", record, *card, *options, "--", PYTHON, f"{name}.py", *arguments, cwd=WORKLOADS,
+                    check=check, env=env, timeout=timeout)
 
 
 # ---- what is made once ----
 
 
 def once(function):
-    """Makes a result once for each set of arguments, whichever thread is first; the others wait for it."""
+    """Makes a result once for each set of arguments, whichever thread is first; the others wait for it, and fail as it did."""
     guard, locks, results = threading.Lock(), {}, {}
 
     @functools.wraps(function)
@@ -120,8 +123,14 @@ def once(function):
             lock = locks.setdefault(key, threading.Lock())
         with lock:
             if key not in results:
-                results[key] = function(*arguments, **named)
-            return results[key]
+                try:
+                    results[key] = function(*arguments, **named), None
+                except Exception as error:
+                    results[key] = None, error
+        made, error = results[key]
+        if error:
+            raise error
+        return made
 
     return wrapped
 
@@ -212,6 +221,7 @@ def outcome(name, function):
 def main(parallel=False, every=False):
     """Runs the tests that are wanted, or every one."""
     with concurrent.futures.ThreadPoolExecutor(JOBS if parallel else 1) as pool:
-        futures = [pool.submit(outcome, prefix() + name, function) for name, function, only_full in TESTS if every or wanted(name, only_full)]
+        futures = [pool.submit(outcome, prefix() + name, function)
+                   for name, function, only_full in TESTS if every or wanted(name, only_full)]
         for future in concurrent.futures.as_completed(futures):
             print(future.result(), flush=True)
