@@ -40,7 +40,8 @@ ALWAYS = range(TURNS)
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 # The groups in which something depends on the release of PyTorch.
-RELEASE = "attribution calls capture cli conformance estimate evaluate export fit golden import imports ladder pytest stack traces verify"
+RELEASE = ("attribution calls capture cli conformance estimate evaluate export fit golden import imports ladder pytest releases "
+           "stack traces verify")
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
 

@@ -158,11 +158,12 @@ def shared(name):
 
 
 @once
-def setup(what):
+def setup(*what):
     """The folder of what tools/setup installs, or Missing."""
-    done = run(SOURCE / "tools" / "setup", what, check=None, timeout=900)
+    done = run(SOURCE / "tools" / "setup", *what, check=None, timeout=900)
     if done.returncode:
-        raise Missing(f"tools/setup {what}: " + (done.stderr.strip().splitlines() or ["no message"])[-1].removeprefix("plimsoll: "))
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Missing(f"tools/setup {' '.join(what)}: {last.removeprefix('plimsoll: ')}")
     return Path(done.stdout.strip())
 
 
