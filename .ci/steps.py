@@ -52,6 +52,7 @@ STEPS = [Step(*row) for row in (
     ("make test", ALWAYS, 780, "make test"),
     ("lint", ALWAYS, 450, "make lint"),
     ("sanitizers", ALWAYS, 270, "make sanitize"),
+    ("threads", ALWAYS, 200, "make tsan STRESS_SECONDS=90"),
     ("fuzz", ALWAYS, 220, f"tests/fuzz/run {FUZZ}"),
     ("figures of 2.6.0", (1, 2), 110, f"tests/run --torch 2.6.0 {FIGURES}"),
     ("figures of 2.10.0", (0, 2), 110, f"tests/run --torch 2.10.0 {FIGURES}"),
