@@ -22,8 +22,8 @@ struct plm_module;
 struct plm_kernel {
     const char *name;
     struct plm_module *module;
-    int max_dynamic_shared; /* as set by FuncSetAttribute; 0 = the default 48 KiB limit */
-    int preferred_carveout;
+    _Atomic int max_dynamic_shared; /* as set by FuncSetAttribute; 0 = the default 48 KiB limit */
+    _Atomic int preferred_carveout;
     _Atomic uint64_t loaded;         /* a bit for each device that has it: see footprint.h */
     struct plm_record_name text;     /* its name in the record */
     struct plm_arguments_form form;  /* what its arguments tell about the size of its work */

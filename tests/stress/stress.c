@@ -304,13 +304,30 @@ static void captures(void)
     CHECK(FROM(runtime, cudaStreamDestroy, (void *), (stream)) == 0);
 }
 
+/* A kernel that all threads set attributes of and launch. */
+static void *common_kernel(void)
+{
+    static _Atomic(void *) kernel;
+    void *module = NULL, *found = atomic_load(&kernel);
+    if (found)
+        return found;
+    CHECK(CU(cuModuleLoadData, (void **, const void *), (&module, ptx)) == 0);
+    CHECK(CU(cuModuleGetFunction, (void **, void *, const char *), (&found, module, "kernel")) == 0);
+    atomic_store(&kernel, found);
+    return found;
+}
+
 static void modules(void)
 {
-    void *context = NULL, *module = NULL, *function = NULL;
+    void *context = NULL, *other = NULL, *module = NULL, *function = NULL;
     uint64_t at = 0, again = 0;
     size_t size;
+    unsigned flags;
+    int number, device = (int)pick(2);
     CHECK(CU(cuInit, (unsigned), (0)) == 0);
-    CHECK(CU(cuDevicePrimaryCtxRetain, (void **, int), (&context, (int)pick(2))) == 0);
+    CHECK(CU(cuDevicePrimaryCtxRetain, (void **, int), (&other, 1 - device)) == 0);
+    CHECK(CU(cuDevicePrimaryCtxRelease_v2, (int), (1 - device)) == 0);
+    CHECK(CU(cuDevicePrimaryCtxRetain, (void **, int), (&context, device)) == 0);
     CHECK(CU(cuCtxSetCurrent, (void *), (context)) == 0);
     CHECK(CU(cuModuleLoadData, (void **, const void *), (&module, ptx)) == 0);
     CHECK(CU(cuModuleGetFunction, (void **, void *, const char *), (&function, module, "kernel")) == 0);
@@ -319,8 +336,18 @@ static void modules(void)
     CHECK(at && at == again);
     CHECK(CU(cuLaunchKernel,
              (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **),
-             (function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL)) == 0);
+             (pick(2) ? function : common_kernel(), 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL)) == 0);
     CHECK(CU(cuModuleUnload, (void *), (module)) == 0);
+    CHECK(CU(cuFuncSetAttribute, (void *, int, int), (common_kernel(), 8, 1024 * (int)pick(60))) == 0);
+    CHECK(CU(cuCtxSetCacheConfig, (int), ((int)pick(4))) == 0 && CU(cuCtxGetCacheConfig, (int *), (&number)) == 0);
+    CHECK(CU(cuCtxSetLimit, (int, size_t), (1, MIB)) == 0 && CU(cuCtxGetLimit, (size_t *, int), (&size, 1)) == 0);
+    CHECK(CU(cuDevicePrimaryCtxSetFlags_v2, (int, unsigned), (0, pick(4))) == 0);
+    CHECK(CU(cuDevicePrimaryCtxGetState, (int, unsigned *, int *), (0, &flags, &number)) == 0);
+    number = CU(cuCtxEnablePeerAccess, (void *, unsigned), (other, 0));
+    CHECK(number == 0 || number == 704);
+    number = CU(cuCtxDisablePeerAccess, (void *), (other));
+    CHECK(number == 0 || number == 705);
+    CHECK(CU(cuDevicePrimaryCtxRelease_v2, (int), (device)) == 0);
     CHECK(CU(cuCtxCreate_v2, (void **, unsigned, int), (&context, 0, (int)pick(2))) == 0);
     CHECK(CU(cuCtxDestroy_v2, (void *), (context)) == 0);
 }

@@ -63,13 +63,15 @@ enum { PLM_CU_LIMITS = 10 };
 
 struct plm_context {
     int device;
-    bool primary, alive;
-    unsigned flags;
-    int cache_config;
+    bool primary;
     uint64_t id;
-    uint64_t limits[PLM_CU_LIMITS];
-    bool limit_set[PLM_CU_LIMITS];
-    uint64_t peers;            /* bit per device whose memory this context was let into */
+    /* Any thread that it is current to sets these. */
+    _Atomic bool alive;
+    _Atomic unsigned flags;
+    _Atomic int cache_config;
+    _Atomic uint64_t limits[PLM_CU_LIMITS];
+    _Atomic bool limit_set[PLM_CU_LIMITS];
+    _Atomic uint64_t peers;    /* bit per device whose memory this context was let into */
     struct plm_context *next;  /* those made by the application */
 };
 

@@ -1,3 +1,5 @@
+#include <stdatomic.h>
+
 #include "shim/cuda/driver.h"
 
 /* Access from one device to the memory of another: every card reaches every other, as in one server. */
@@ -33,9 +35,8 @@ PLM_API int cuCtxEnablePeerAccess(struct plm_context *peer, unsigned flags)
         return PLM_CU_INVALID_CONTEXT;
     if (peer->device == context->device)
         return PLM_CU_INVALID_DEVICE;
-    if (context->peers >> peer->device & 1)
+    if (atomic_fetch_or(&context->peers, 1ull << peer->device) >> peer->device & 1)
         return PLM_CU_PEER_ALREADY_ENABLED;
-    context->peers |= 1ull << peer->device;
     return 0;
 }
 
@@ -44,8 +45,7 @@ PLM_API int cuCtxDisablePeerAccess(struct plm_context *peer)
     struct plm_context *context = plm_cu_current();
     if (!context || !plm_cu_context_valid(peer))
         return PLM_CU_INVALID_CONTEXT;
-    if (!(context->peers >> peer->device & 1))
+    if (!(atomic_fetch_and(&context->peers, ~(1ull << peer->device)) >> peer->device & 1))
         return PLM_CU_PEER_NOT_ENABLED;
-    context->peers &= ~(1ull << peer->device);
     return 0;
 }

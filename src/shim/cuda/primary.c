@@ -23,10 +23,10 @@ PLM_API int cuDevicePrimaryCtxRelease_v2(int device)
 {
     if (!plm_cu_device_valid(device))
         return PLM_CU_INVALID_DEVICE;
-    if (atomic_load(&retained[device]) <= 0)
-        return PLM_CU_INVALID_CONTEXT;
-    atomic_fetch_sub(&retained[device], 1);
-    return 0;
+    for (int have = atomic_load(&retained[device]); have > 0;)
+        if (atomic_compare_exchange_weak(&retained[device], &have, have - 1))
+            return 0;
+    return PLM_CU_INVALID_CONTEXT;
 }
 PLM_API int cuDevicePrimaryCtxRelease(int device) __attribute__((alias("cuDevicePrimaryCtxRelease_v2")));
 
