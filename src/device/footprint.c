@@ -172,6 +172,7 @@ void plm_footprint_kernel(int device, struct plm_kernel *kernel)
 
 void plm_footprint_library(int device, enum plm_overhead_library library)
 {
+    _Static_assert(PLM_OVERHEAD_LIBRARIES <= 8 * sizeof(((struct plm_overhead *)0)->libraries), "a bit for each");
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
     struct state *s = begin_change(device);

@@ -5,8 +5,8 @@
  *
  *   rank                 variable                  what it guards                             taken while it is held
  *   -------------------  ------------------------  -----------------------------------------  -------------------------
- *   the loader's own     (glibc)                   dlopen, dlsym, dl_iterate_phdr; held        any: constructors register
- *                                                  around constructors of libraries            kernels
+ *   the loader's own     (glibc)                   dlopen, dlsym, dladdr; held around the      any: constructors register
+ *                                                  constructors of libraries                   kernels
  *   fork                 lock.c                    the list of all locks; a fork holds all     all of these, in this order
  *   PLM_LOCK_STEPS       device/hook_api.c         peaks of the last step                      -
  *   PLM_LOCK_CAPTURES    device/capture.c          captures, and which streams are in one      -
@@ -30,6 +30,7 @@
  *   in which things happened. The record calls nobody.
  * - Nobody calls the loader (dlopen, dlsym, dladdr) while holding a lock or inside pthread_once: its lock is the first.
  *   What pthread_once runs (device.c, stack.c, in_use.c, nvml/devices.c, writer.c) takes locks of the record at most.
+ *   dl_iterate_phdr has a lock of its own, which the loader never holds around a constructor.
  * - No callback of the user's and no callback of a shim is called with a lock held.
  * - A lock joins the list of all when its library is loaded. Libraries with a lock are never unloaded (-z nodelete).
  *   Around fork() every lock is held, so a child finds what they guard whole, and the locks free.

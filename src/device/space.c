@@ -20,16 +20,19 @@ static struct {
 struct plm_lock plm_space_lock = PLM_LOCK_INIT(PLM_LOCK_SPACE);
 PLM_LOCK_JOINS(plm_space_lock)
 
-static const uint64_t span_wanted = 8ull << 40, span_least = 64ull << 30, span_all = 64ull << 40;
+#define SPAN_LEAST (64ull << 30)
+#define SPAN_ALL   (64ull << 40)
+_Static_assert(SPAN_ALL / PLM_DEVICES_MAX >= SPAN_LEAST, "all cards have room");
+static const uint64_t span_wanted = 8ull << 40;
 
 bool plm_memory_init(int devices, uint64_t limit)
 {
-    uint64_t span = devices * span_wanted > span_all ? span_all / (uint64_t)devices : span_wanted;
+    uint64_t span = devices * span_wanted > SPAN_ALL ? SPAN_ALL / (uint64_t)devices : span_wanted;
     void *at = MAP_FAILED;
     size_t entries;
 
     span = span / PLM_PAGE * PLM_PAGE;
-    for (; span >= span_least; span /= 2) {
+    for (; span >= SPAN_LEAST; span /= 2) {
         at = mmap(NULL, span * (uint64_t)devices + PLM_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                   0);
         if (at != MAP_FAILED)

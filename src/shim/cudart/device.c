@@ -6,6 +6,7 @@
 
 static _Atomic unsigned device_flags[PLM_DEVICES_MAX];
 static _Atomic uint64_t peers[PLM_DEVICES_MAX]; /* bit per device whose memory may be used */
+_Static_assert(PLM_DEVICES_MAX <= 64, "a bit for each");
 
 static bool exists(int device)
 {
