@@ -1,4 +1,5 @@
 /* The job record: what writers append is what the reader gives, whatever happens to them. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/overhead.h"
 #include "record/create.h"
-#include "record/reader.h"
+#include "record/fields.h"
+#include "record/told.h"
 #include "record/writer.h"
 #include "unit.h"
 
@@ -361,13 +364,424 @@ static void lost_chunks(void **state)
     plm_record_free(record);
 }
 
+/* ---- every event of the table ---- */
+
+/* Opens a record that holds this event alone. */
+static int open_event(unsigned version, int type, unsigned words, const uint64_t *payload, struct plm_error *error)
+{
+    static struct {
+        char header[PLM_RECORD_HEADER], chunk[PLM_RECORD_CHUNK];
+    } file;
+    const struct plm_event_head head = {(uint8_t)type, (uint8_t)(words + 1), 0, 0};
+    struct plm_record_header *header = (void *)file.header;
+    struct plm_record_chunk *chunk = (void *)file.chunk;
+    struct plm_record *record;
+    int status;
+    memset(&file, 0, sizeof file);
+    memcpy(header->magic, PLM_RECORD_MAGIC, sizeof header->magic);
+    header->version = version;
+    header->header_bytes = PLM_RECORD_HEADER;
+    header->chunk_bytes = PLM_RECORD_CHUNK;
+    chunk->magic = PLM_RECORD_CHUNK_MAGIC;
+    chunk->used = (words + 1) * 8;
+    memcpy(chunk + 1, &head, sizeof head);
+    if (payload)
+        memcpy((char *)(chunk + 1) + sizeof head, payload, words * 8);
+    unit_write(unit_path("event.plm"), &file, sizeof file);
+    *error = (struct plm_error){0};
+    status = plm_record_open(unit_path("event.plm"), &record, error);
+    if (status == 0)
+        plm_record_free(record);
+    return status;
+}
+
+/* A payload is as long as its version says, or longer; a version has no events of a later one. */
+static void least_lengths(void **state)
+{
+    struct plm_error error;
+    (void)state;
+    for (unsigned version = 1; version <= PLM_RECORD_VERSION; version++)
+        for (int type = 0; type < 256; type++) {
+            const int least = type < PLM_EV_TYPES ? plm_event_least((enum plm_event_type)type, version) : -1;
+            if (least < 0) {
+                assert_int_equal(open_event(version, type, 20, NULL, &error), PLM_EFORMAT);
+                assert_contains(error.text, "an event of unknown type");
+                continue;
+            }
+            assert_int_equal(open_event(version, type, (unsigned)least, NULL, &error), 0);
+            assert_int_equal(open_event(version, type, (unsigned)least + 1, NULL, &error), 0);
+            if (least == 0)
+                continue;
+            assert_int_equal(open_event(version, type, (unsigned)least - 1, NULL, &error), PLM_EFORMAT);
+            assert_contains(error.text, "an event is too short");
+        }
+}
+
+/* What the versions had before there was a table. */
+static void least_lengths_of_old(void **state)
+{
+    static const struct {
+        enum plm_event_type type;
+        int one, two;
+    } rows[] = {
+        {PLM_EV_PROCESS, 2, 2},  {PLM_EV_TEXT, 1, 1},       {PLM_EV_BLOCK_ALLOC, 2, 2},  {PLM_EV_MEMORY_FREE, 3, 3},
+        {PLM_EV_READBACK, 2, 2}, {PLM_EV_END, 0, 0},        {PLM_EV_CONTEXT, -1, 3},     {PLM_EV_TAG, -1, 3},
+        {PLM_EV_LAUNCH, -1, 5},  {PLM_EV_GEMM, -1, 5},      {PLM_EV_CONVOLUTION, -1, 8}, {PLM_EV_RNN, -1, 8},
+        {PLM_EV_COPY, -1, 5},    {PLM_EV_ATTENTION, -1, 7}, {PLM_EV_SYNC, -1, 3},        {PLM_EV_FOOTPRINT, -1, -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(plm_event_least(rows[i].type, 1), rows[i].one);
+        assert_int_equal(plm_event_least(rows[i].type, 2), rows[i].two);
+    }
+    assert_int_equal(plm_event_least(PLM_EV_RNN, 3), 9);
+}
+
+static void lengths_of_strings(void **state)
+{
+    struct plm_error error;
+    (void)state;
+    for (uint64_t length = 0; length < 40; length++) {
+        const uint64_t payload[3] = {1 | length << 32, 0, 0};
+        const int status = open_event(PLM_RECORD_VERSION, PLM_EV_TEXT, 3, payload, &error);
+        assert_int_equal(status, length <= 16 ? 0 : PLM_EFORMAT);
+        if (status)
+            assert_contains(error.text, "a string is longer than its event");
+    }
+}
+
+/* Structures are laid out as in the file: the first field in the lowest bits. */
+static void layout(void **state)
+{
+    const struct plm_ev_block_alloc block = {1, 2, 3, 4, true, 5};
+    const uint64_t words[4] = {1, 2, 3 | 4ull << 32 | 1ull << 63, 5};
+    const struct plm_ev_gemm gemm = {.transpose_a = 1, .transpose_b = 2, .batch_kind = 1, .epilogue = 7};
+    const struct plm_record_event short_event = {.words = words, .count = 2};
+    struct plm_ev_block_alloc cut;
+    uint64_t value;
+    (void)state;
+    assert_memory_equal(&block, words, sizeof words);
+    memcpy(&value, (const char *)&gemm + 32, sizeof value);
+    assert_int_equal(value, (1ull | 2 << 2 | 1 << 4) << 40 | 7ull << 48);
+    for (const struct plm_field *f = plm_event_row(PLM_EV_BLOCK_ALLOC)->field; f->kind; f++) {
+        assert_true(plm_field_get(f, words, 4, &value));
+        assert_in_range(value, 1, 5);
+        assert_int_equal(plm_field_get(f, words, 2, &value), f->must);
+    }
+    cut = plm_get_block_alloc(&short_event);
+    assert_int_equal(cut.bytes, 2);
+    assert_int_equal(cut.context, 0);
+    assert_int_equal(cut.stream, PLM_STREAM_UNKNOWN);
+}
+
+/* ---- damage, anywhere in a record that the program made ---- */
+
+static char *golden_three(size_t *size)
+{
+    char command[9000];
+    snprintf(command, sizeof command, "gzip -dc '%s/tests/golden/records/version-3.plm.gz' >'%s'", getenv("PLM_SOURCE"),
+             unit_path("golden.plm"));
+    assert_int_equal(system(command), 0);
+    return unit_read(unit_path("golden.plm"), size);
+}
+
+static int ignore(const struct plm_record_event *e, void *context)
+{
+    (void)e, (void)context;
+    return 0;
+}
+
+/* Opens what is in the file now; refuses with one sentence, or reads it all. */
+static int try_record(const char *path)
+{
+    struct plm_record *record;
+    struct plm_error error = {0};
+    int status = plm_record_open(path, &record, &error);
+    if (status == 0) {
+        assert_int_equal(plm_record_each(record, ignore, NULL, &error), 0);
+        plm_record_free(record);
+        return 0;
+    }
+    assert_int_equal(status, PLM_EFORMAT);
+    assert_contains(error.text, "harmed.plm");
+    assert_null(strchr(error.text, '\n'));
+    return status;
+}
+
+/* Every event in turn loses its type, some of them in other ways or their length. */
+static void damaged_events(void **state)
+{
+    static const struct {
+        int at, value;
+    } harms[] = {{0, 0}, {0, PLM_EV_TYPES}, {0, 255}, {1, 0}};
+    size_t size;
+    char path[4096], *file = golden_three(&size);
+    int events = 0, fd;
+    (void)state;
+    snprintf(path, sizeof path, "%s", unit_path("harmed.plm"));
+    unit_write(path, file, size);
+    assert_int_equal(try_record(path), 0);
+    fd = open(path, O_RDWR);
+    for (size_t at = PLM_RECORD_HEADER; at < size; at += PLM_RECORD_CHUNK) {
+        const struct plm_record_chunk *chunk = (void *)(file + at);
+        const size_t end = at + sizeof *chunk + chunk->used;
+        for (size_t event = at + sizeof *chunk; event < end; event += 8u * (uint8_t)file[event + 1], events++)
+            for (size_t i = 0; i < (events % 8 ? 1 : COUNT(harms)); i++) {
+                const char harm = (char)harms[i].value;
+                const off_t where = (off_t)(event + (size_t)harms[i].at);
+                assert_int_equal(pwrite(fd, &harm, 1, where), 1);
+                assert_int_equal(try_record(path), PLM_EFORMAT);
+                assert_int_equal(pwrite(fd, file + where, 1, where), 1);
+            }
+    }
+    close(fd);
+    assert_true(events > 500);
+    free(file);
+}
+
+/* Any byte may be another: what is still a record is read, the rest refused. */
+static void damaged_bytes(void **state)
+{
+    size_t size;
+    char path[4096], *file = golden_three(&size);
+    int fd;
+    (void)state;
+    snprintf(path, sizeof path, "%s", unit_path("harmed.plm"));
+    unit_write(path, file, size);
+    fd = open(path, O_RDWR);
+    for (size_t at = 0; at < size; at += at % PLM_RECORD_CHUNK < PLM_RECORD_HEADER + 4096 ? 31 : 997) {
+        const char harm = (char)~file[at];
+        if (at >= 8 && at < 12)
+            continue; /* another version, which is refused with another sentence */
+        assert_int_equal(pwrite(fd, &harm, 1, (off_t)at), 1);
+        try_record(path);
+        assert_int_equal(pwrite(fd, file + at, 1, (off_t)at), 1);
+    }
+    close(fd);
+    free(file);
+}
+
+/* Cut anywhere but between chunks. */
+static void cut(void **state)
+{
+    size_t size;
+    char path[4096], *file = golden_three(&size);
+    (void)state;
+    snprintf(path, sizeof path, "%s", unit_path("harmed.plm"));
+    unit_write(path, file, size);
+    for (size_t left = size; left-- > 1;) {
+        if (left % 4099 && left % 4096 && left > 100)
+            continue;
+        assert_int_equal(truncate(path, (off_t)left), 0);
+        assert_int_equal(try_record(path),
+                         left >= PLM_RECORD_HEADER && (left - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK == 0 ? 0
+                                                                                                         : PLM_EFORMAT);
+    }
+    free(file);
+}
+
+/* ---- what was text before version 3 ---- */
+
+struct heard {
+    struct plm_record *record;
+    struct plm_told told[16];
+    int count;
+};
+
+static int hear(const struct plm_record_event *e, void *context)
+{
+    struct heard *h = context;
+    assert_true(h->count < 16);
+    h->count += plm_record_told(h->record, e, &h->told[h->count]);
+    return 0;
+}
+
+static struct heard heard_in(const char *name)
+{
+    struct heard h = {0};
+    assert_int_equal(plm_record_open(unit_path(name), &h.record, NULL), 0);
+    assert_int_equal(plm_record_each(h.record, hear, &h, NULL), 0);
+    plm_record_free(h.record);
+    return h;
+}
+
+static void write_texts_of_two(void)
+{
+    plm_record_config("context[3]",
+                      "sms=108 threads=2048 loading=eager code=7 kernels=2 guessed=5 stack=1024 printf=11 heap=12 "
+                      "graphs=13 later=14 libraries=cufft,unheard,cublas sms");
+    plm_record_config("range[1]", "nccl 19285606 1543503872");
+    plm_record_config("context", "300 200 400 stack file a, measured");
+    plm_record_config("stack-usable", "5 6");
+    plm_record_config("stack-after_nccl", "7 8");
+    plm_record_config("other-end[2,1]", "9 10");
+    plm_record_config("context[0]", "sms=99999999999999999999 code=99999999999999999999");
+    /* These are nothing of the kind. */
+    plm_record_config("context[0", "sms=1");
+    plm_record_config("context[]", "sms=1");
+    plm_record_config("context[70000]", "sms=1");
+    plm_record_config("contexts", "1 2 3");
+    plm_record_config("range[0]", " 1 2");
+    plm_record_config("range[0]", "a-name-of-a-library-that-is-too-long 1 2");
+    plm_record_config("stack-torch", "2.15");
+    plm_record_config("other-end", "failed");
+    plm_record_config("other-end[1]", "1 2");
+}
+
+static void texts_of_old(void **state)
+{
+    const uint32_t two = 2;
+    struct heard h;
+    int fd;
+    (void)state;
+    assert_int_equal(in_child("two.plm", write_texts_of_two), 0);
+    assert_int_equal(heard_in("two.plm").count, 0); /* since version 3 a CONFIG is a CONFIG */
+    fd = open(unit_path("two.plm"), O_RDWR);
+    assert_int_equal(pwrite(fd, &two, sizeof two, offsetof(struct plm_record_header, version)), sizeof two);
+    close(fd);
+    h = heard_in("two.plm");
+    assert_int_equal(h.count, 7);
+    assert_int_equal(h.told[0].type, PLM_EV_FOOTPRINT);
+    assert_int_equal(h.told[0].device, 3);
+    assert_memory_equal(&h.told[0].footprint,
+                        &((struct plm_ev_footprint){108, 2048, 7, 2, 5, 1024, 11, 12, 13,
+                                                    1u << PLM_LIBRARY_CUFFT | 1u << PLM_LIBRARY_CUBLAS, true}),
+                        sizeof h.told[0].footprint);
+    assert_int_equal(h.told[1].device, 1);
+    assert_string_equal(h.told[1].text, "nccl");
+    assert_int_equal(h.told[1].range.high, 1543503872);
+    assert_int_equal(h.told[2].type, PLM_EV_CONTEXT_MEMORY);
+    assert_int_equal(h.told[2].context.bytes * h.told[2].context.low + h.told[2].context.high, 300 * 200 + 400);
+    assert_string_equal(h.told[2].text, "stack file a, measured");
+    assert_int_equal(h.told[3].stack.figure, PLM_STACK_USABLE);
+    assert_int_equal(h.told[3].stack.low, 5);
+    assert_int_equal(h.told[4].stack.figure, PLM_STACK_AFTER_NCCL);
+    assert_int_equal(h.told[5].other_end.rank, 2);
+    assert_int_equal(h.told[5].device, 1);
+    assert_int_equal(h.told[5].other_end.reserved, 10);
+    assert_int_equal(h.told[6].footprint.sms, UINT32_MAX);
+    assert_int_equal(h.told[6].footprint.code, UINT64_MAX);
+}
+
+/* ---- writers as objects ---- */
+
+static void new_record(const char *name)
+{
+    struct plm_record_file file;
+    assert_int_equal(plm_record_create(unit_path(name), true, &file, NULL), 0);
+    plm_record_close(&file);
+}
+
+/* Two records at once, and one of them from two threads' pens. */
+static void two_writers(void **state)
+{
+    struct plm_writer one, two;
+    struct plm_pen a = {.writer = &one}, b = {.writer = &two, .thread = 5}, c = {.writer = &two, .thread = 6};
+    struct seen s;
+    (void)state;
+    new_record("a.plm");
+    new_record("b.plm");
+    assert_int_equal(plm_writer_open(&one, unit_path("a.plm")), 0);
+    assert_int_equal(plm_writer_open(&two, unit_path("b.plm")), 0);
+    plm_pen_setting(&a, "who", "one");
+    plm_pen_setting(&b, "who", "two");
+    plm_pen_setting(&c, "who", "three");
+    plm_pen_block_alloc(&c, 0, &(struct plm_ev_block_alloc){.address = 40, .bytes = 2});
+    assert_int_equal(atomic_load(&two.live->pid), getpid());
+    plm_pen_close(&a);
+    plm_pen_close(&b);
+    plm_pen_close(&c);
+    assert_int_equal(plm_writer_close(&one), 0);
+    assert_int_equal(plm_writer_close(&two), 0);
+    assert_string_equal(read_record("a.plm").texts, "who=one;");
+    s = read_record("b.plm");
+    assert_string_equal(s.texts, "who=two;who=three;");
+    assert_int_equal(s.sum, 42);
+    assert_int_equal(s.threads, 2);
+    assert_int_equal(s.of_type[PLM_EV_PROCESS], 1);
+}
+
+static int take_time(const struct plm_record_event *e, void *context)
+{
+    uint64_t **next = context;
+    if (e->type == PLM_EV_STEP)
+        *(*next)++ = e->time_ns;
+    return 0;
+}
+
+/* Times of the past, also those that are more than 32 bits apart; they do not go back. */
+static void the_past(void **state)
+{
+    struct plm_writer writer;
+    struct plm_pen pen = {.writer = &writer, .thread = 1};
+    struct plm_record *record;
+    uint64_t times[3], *next = times;
+    (void)state;
+    new_record("past.plm");
+    assert_int_equal(plm_writer_open(&writer, unit_path("past.plm")), 0);
+    plm_writer_past(&writer, 1234567);
+    plm_pen_at(&pen, 1000);
+    plm_pen_step(&pen, 0, &(struct plm_ev_step){1, 1});
+    plm_pen_at(&pen, 10000000000);
+    plm_pen_step(&pen, 0, &(struct plm_ev_step){2, 1});
+    plm_pen_at(&pen, 5);
+    plm_pen_step(&pen, 0, &(struct plm_ev_step){3, 1});
+    plm_pen_close(&pen);
+    assert_int_equal(plm_writer_close(&writer), 0);
+    assert_int_equal(plm_record_open(unit_path("past.plm"), &record, NULL), 0);
+    assert_int_equal(plm_record_info(record).created_ns, 1234567);
+    assert_int_equal(plm_record_each(record, take_time, &next, NULL), 0);
+    plm_record_free(record);
+    assert_int_equal(next - times, 3);
+    assert_int_equal(times[0], 1000);
+    assert_int_equal(times[1], 10000000000);
+    assert_int_equal(times[2], 10000000000);
+}
+
+/* Nothing to write to: everything is taken, nothing is kept. */
+static void no_writer(void **state)
+{
+    struct plm_writer writer;
+    struct plm_pen pen = {.writer = &writer};
+    (void)state;
+    assert_int_equal(plm_writer_open(&writer, unit_path("absent.plm")), PLM_EIO);
+    plm_writer_past(&writer, 1);
+    plm_pen_setting(&pen, "key", "value");
+    plm_pen_end(&pen, 0, NULL);
+    assert_int_equal(atomic_load(&writer.live->pid), 0);
+    plm_pen_close(&pen);
+    assert_int_equal(plm_writer_close(&writer), 0);
+    unit_write(unit_path("other.plm"), "PLIMSOLL", 8);
+    assert_int_equal(truncate(unit_path("other.plm"), PLM_RECORD_HEADER), 0);
+    assert_int_equal(plm_writer_open(&writer, unit_path("other.plm")), PLM_EVERSION);
+    plm_writer_close(&writer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_thread), cmocka_unit_test(several_threads),  cmocka_unit_test(forks),
-        cmocka_unit_test(killed),     cmocka_unit_test(full_disk),        cmocka_unit_test(long_and_many_texts),
-        cmocka_unit_test(damaged),    cmocka_unit_test(no_record_wanted), cmocka_unit_test(created_once),
-        cmocka_unit_test(no_file),    cmocka_unit_test(lost_chunks),
+        cmocka_unit_test(least_lengths),
+        cmocka_unit_test(least_lengths_of_old),
+        cmocka_unit_test(lengths_of_strings),
+        cmocka_unit_test(layout),
+        cmocka_unit_test(damaged_events),
+        cmocka_unit_test(damaged_bytes),
+        cmocka_unit_test(cut),
+        cmocka_unit_test(texts_of_old),
+        cmocka_unit_test(two_writers),
+        cmocka_unit_test(the_past),
+        cmocka_unit_test(no_writer),
+        cmocka_unit_test(one_thread),
+        cmocka_unit_test(several_threads),
+        cmocka_unit_test(forks),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(long_and_many_texts),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(no_record_wanted),
+        cmocka_unit_test(created_once),
+        cmocka_unit_test(no_file),
+        cmocka_unit_test(lost_chunks),
     };
     return RUN(tests);
 }
