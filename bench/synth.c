@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "record/create.h"
-#include "record/writer.h"
+#include "record/pen.h"
 
 #define KIB 1024ull
 #define MIB (1024 * KIB)
@@ -62,31 +62,41 @@ static struct {
     bool stop;
 } job;
 
+/* Of the process, and of each of its two threads. */
+static struct plm_writer writer;
+
+static struct plm_pen *pen(void)
+{
+    static __thread struct plm_pen mine;
+    mine.writer = &writer;
+    return &mine;
+}
+
 static uint32_t text(const char *s)
 {
-    return plm_record_text(s);
+    return plm_pen_intern(pen(), s);
 }
 
 static uint32_t make_context(const char *module, const char *outer, const char *inner, enum plm_phase phase)
 {
     uint32_t id = ++job.next_context;
-    plm_put_context(0, &(struct plm_ev_context){id, text(module), text(outer), text(inner), phase, 0});
+    plm_pen_context(pen(), 0, &(struct plm_ev_context){id, text(module), text(outer), text(inner), phase, 0});
     return id;
 }
 
 static void phase(enum plm_phase which)
 {
-    plm_put_phase(0, &(struct plm_ev_phase){.phase = which});
+    plm_pen_phase(pen(), 0, &(struct plm_ev_phase){.phase = which});
 }
 
 static void enter(const char *module, enum plm_phase which)
 {
-    plm_put_module(0, &(struct plm_ev_module){module ? text(module) : 0, which});
+    plm_pen_module(pen(), 0, &(struct plm_ev_module){module ? text(module) : 0, which});
 }
 
 static void tag(uint64_t address, enum plm_category category, const char *owner)
 {
-    plm_put_tag(0, &(struct plm_ev_tag){address, category, text(owner), 0});
+    plm_pen_tag(pen(), 0, &(struct plm_ev_tag){address, category, text(owner), 0});
 }
 
 static struct size_class *class_of(uint64_t bytes)
@@ -106,11 +116,11 @@ static uint64_t place(uint64_t bytes)
                        : bytes < 10 * MIB ? 20 * MIB
                                           : (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
     if (job.next + bytes > job.segment_end) {
-        plm_put_memory_alloc(0, &(struct plm_ev_memory_alloc){job.segments_at, segment, PLM_RECORD_MALLOC, 0});
+        plm_pen_memory_alloc(pen(), 0, &(struct plm_ev_memory_alloc){job.segments_at, segment, PLM_RECORD_MALLOC, 0});
         job.next = job.segments_at;
         job.segment_end = job.segments_at += segment;
         job.reserved += segment;
-        plm_put_reserved(0, &(struct plm_ev_reserved){job.reserved});
+        plm_pen_reserved(pen(), 0, &(struct plm_ev_reserved){job.reserved});
     }
     job.next += bytes;
     return job.next - bytes;
@@ -120,7 +130,7 @@ static uint64_t allocate(uint64_t bytes, uint32_t context)
 {
     struct size_class *c = class_of(bytes);
     const uint64_t address = c->count ? c->list[--c->count] : place(bytes);
-    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = address, .bytes = bytes, .context = context});
+    plm_pen_block_alloc(pen(), 0, &(struct plm_ev_block_alloc){.address = address, .bytes = bytes, .context = context});
     job.events++;
     return address;
 }
@@ -133,7 +143,7 @@ static void release(uint64_t *address, uint64_t bytes)
     if (c->count == FREE_MOST)
         abort();
     c->list[c->count++] = *address;
-    plm_put_block_free(0, &(struct plm_ev_block_free){*address, bytes});
+    plm_pen_block_free(pen(), 0, &(struct plm_ev_block_free){*address, bytes});
     job.events++;
     *address = 0;
 }
@@ -267,7 +277,7 @@ static void step(uint32_t number, const uint32_t batch[2])
     sem_wait(&job.done);
     phase(PLM_PHASE_OTHER);
     optimize();
-    plm_put_step(0, &(struct plm_ev_step){number, 1});
+    plm_pen_step(pen(), 0, &(struct plm_ev_step){number, 1});
     zero_grad();
     release(&loss, 512);
     for (int i = 0; i < 2; i++)
@@ -283,9 +293,9 @@ static void describe(int process)
     };
     char rank[16];
     for (size_t i = 0; i < sizeof config / sizeof config[0]; i++)
-        plm_record_config(config[i][0], config[i][1]);
+        plm_pen_setting(pen(), config[i][0], config[i][1]);
     snprintf(rank, sizeof rank, "%d", process);
-    plm_record_config("rank", rank);
+    plm_pen_setting(pen(), "rank", rank);
 }
 
 static void train(int process, uint64_t events, uint64_t steps)
@@ -311,7 +321,7 @@ static void train(int process, uint64_t events, uint64_t steps)
     job.stop = true;
     sem_post(&job.go);
     pthread_join(thread, NULL);
-    plm_record_end();
+    plm_pen_end(pen(), 0, NULL);
 }
 
 int main(int argc, char **argv)
@@ -330,16 +340,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "synth: %s\n", error.text);
         return 1;
     }
-    setenv("PLIMSOLL_RECORD", argv[1], 1);
     for (int i = 0; i < processes; i++)
         if (fork() == 0) {
+            if (plm_writer_open(&writer, argv[1]))
+                _exit(1);
             train(i, events, steps);
             _exit(0);
         }
     while (wait(&status) > 0)
         failed |= status;
-    plm_record_config("exit", "0");
-    plm_record_config("seconds", "1");
+    failed |= plm_writer_open(&writer, argv[1]);
+    plm_pen_setting(pen(), "exit", "0");
+    plm_pen_setting(pen(), "seconds", "1");
     plm_record_close(&file);
     return failed != 0;
 }

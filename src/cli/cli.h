@@ -18,6 +18,7 @@ struct plm_install;
 struct plm_job;
 struct plm_page;
 struct plm_report_options;
+struct plm_pen;
 
 enum plm_exit {
     PLM_EXIT_OK = 0,
@@ -97,9 +98,9 @@ int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* Says that exec failed with this errno; the exit status for it. */
 int plm_could_not_start(const char *command, int failure);
 
-/* other_end.c: runs the command again with the other extreme of what can be assumed; notes in the record that this
-   process writes what it needed. False: it ended differently from the first run. */
-bool plm_other_end(const struct plm_launch *first, int command_status);
+/* other_end.c: runs the command again with the other extreme of what can be assumed; notes with the pen what it
+   needed. False: it ended differently from the first run. */
+bool plm_other_end(struct plm_pen *pen, const struct plm_launch *first, int command_status);
 
 /* progress.c: one line on stderr while the command runs; does nothing without a terminal. */
 struct plm_progress {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "record/create.h"
-#include "record/writer.h"
+#include "record/pen.h"
 #include "report/report.h"
 
 /*
@@ -18,18 +18,18 @@
  * and an event OTHER_END of each device.
  */
 
-static void write_figures(const struct plm_summary *s)
+static void write_figures(struct plm_pen *pen, const struct plm_summary *s)
 {
-    plm_record_config("other-end", "all=true,keep=1");
+    plm_pen_setting(pen, "other-end", "all=true,keep=1");
     for (int i = 0; i < s->devices; i++) {
         const struct plm_device_summary *d = &s->device[i];
-        plm_put_other_end(d->device, &(struct plm_ev_other_end){.rank = (uint32_t)d->rank,
-                                                                .allocated = d->allocated_peak,
-                                                                .reserved = d->reserved_peak});
+        plm_pen_other_end(pen, d->device,
+                          &(struct plm_ev_other_end){
+                              .rank = (uint32_t)d->rank, .allocated = d->allocated_peak, .reserved = d->reserved_peak});
     }
 }
 
-bool plm_other_end(const struct plm_launch *first, int command_status)
+bool plm_other_end(struct plm_pen *pen, const struct plm_launch *first, int command_status)
 {
     struct plm_launch launch = *first;
     char path[PATH_MAX];
@@ -53,10 +53,10 @@ bool plm_other_end(const struct plm_launch *first, int command_status)
     done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
            WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(path, &s, NULL) == 0;
     if (done) {
-        write_figures(&s);
+        write_figures(pen, &s);
         plm_summary_free(&s);
     } else
-        plm_record_config("other-end", "failed");
+        plm_pen_setting(pen, "other-end", "failed");
     unlink(path);
     return done;
 }

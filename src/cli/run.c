@@ -17,7 +17,7 @@
 #include "cli/run.h"
 #include "cli/stack.h"
 #include "record/create.h"
-#include "record/writer.h"
+#include "record/pen.h"
 #include "fit/confidence.h"
 #include "report/report.h"
 
@@ -37,26 +37,26 @@ static int gpus_wanted(void)
     return most + 1;
 }
 
-static void run_describe(const struct plm_run *o, const struct plm_catalogue_entry *gpu,
+static void run_describe(struct plm_pen *pen, const struct plm_run *o, const struct plm_catalogue_entry *gpu,
                          const struct plm_stack_entry *stack, char **command)
 {
     char key[32], value[32];
     const char *allocator = getenv("PYTORCH_ALLOC_CONF");
     if (!allocator)
         allocator = getenv("PYTORCH_CUDA_ALLOC_CONF");
-    plm_record_config("gpu", gpu->card.id);
+    plm_pen_setting(pen, "gpu", gpu->card.id);
     snprintf(value, sizeof value, "%d", o->gpus);
-    plm_record_config("gpus", value);
-    plm_record_config("bounded", o->bounded ? "yes" : "no");
-    plm_record_config("detail", o->detail);
+    plm_pen_setting(pen, "gpus", value);
+    plm_pen_setting(pen, "bounded", o->bounded ? "yes" : "no");
+    plm_pen_setting(pen, "detail", o->detail);
     if (o->assume)
-        plm_record_config("assume", o->assume);
-    plm_record_config("allocator", allocator ? allocator : "default");
+        plm_pen_setting(pen, "assume", o->assume);
+    plm_pen_setting(pen, "allocator", allocator ? allocator : "default");
     if (stack)
-        plm_stack_describe(stack, &gpu->card);
+        plm_stack_describe(pen, stack, &gpu->card);
     for (int i = 0; command[i]; i++) {
         snprintf(key, sizeof key, "argv[%d]", i);
-        plm_record_config(key, command[i]);
+        plm_pen_setting(pen, key, command[i]);
     }
 }
 
@@ -167,20 +167,20 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     return result;
 }
 
-static void note_end(int status, const struct timespec *start)
+static void note_end(struct plm_pen *pen, int status, const struct timespec *start)
 {
     struct timespec end;
     char value[32];
     clock_gettime(CLOCK_MONOTONIC, &end);
     snprintf(value, sizeof value, "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-    plm_record_config("exit", value);
+    plm_pen_setting(pen, "exit", value);
     snprintf(value, sizeof value, "%.3f",
              (double)(end.tv_sec - start->tv_sec) + 1e-9 * (double)(end.tv_nsec - start->tv_nsec));
-    plm_record_config("seconds", value);
+    plm_pen_setting(pen, "seconds", value);
 }
 
 /* Where values that nobody computed decided the size of tensors, both ends are run, unless the user chose. */
-static void look_at_other_end(const struct plm_run *o, const struct plm_launch *launch, int status)
+static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_launch *launch, int status)
 {
     struct plm_summary s;
     uint64_t calls;
@@ -194,7 +194,7 @@ static void look_at_other_end(const struct plm_run *o, const struct plm_launch *
             "plimsoll: %llu results that decide the size of tensors were read as empty; running once more with all of "
             "them full, for the range (--assume chooses one)\n",
             (unsigned long long)calls);
-    if (!plm_other_end(launch, status))
+    if (!plm_other_end(pen, launch, status))
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
 
@@ -203,27 +203,32 @@ static int run_job(struct plm_run *o, struct plm_launch *launch, struct plm_cata
 {
     const char *record = launch->record;
     struct plm_record_file file;
+    struct plm_writer writer;
+    struct plm_pen pen = {.writer = &writer};
     struct plm_error error;
     struct timespec start;
-    int failure, status;
+    int failure, status = 0;
     pid_t child;
 
     if (plm_record_create(record, o->force, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    setenv("PLIMSOLL_RECORD", record, 1);
-    run_describe(o, launch->gpu, stack, launch->command);
+    plm_writer_open(&writer, record); /* where it fails, the record tells less */
+    run_describe(&pen, o, launch->gpu, stack, launch->command);
     plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
     child = plm_launch_start(launch, &failure);
+    if (child > 0) {
+        status = plm_await(child, plm_progress_of_record, file.header);
+        note_end(&pen, status, &start);
+        look_at_other_end(&pen, o, launch, status);
+    }
+    plm_pen_close(&pen);
+    plm_writer_close(&writer);
+    plm_record_close(&file);
     if (child < 0) {
-        plm_record_close(&file);
         unlink(record);
         return plm_could_not_start(launch->command[0], failure);
     }
-    status = plm_await(child, plm_progress_of_record, file.header);
-    note_end(status, &start);
-    look_at_other_end(o, launch, status);
-    plm_record_close(&file);
     return run_report(o, launch, catalogue, status, show, context);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/card.h"
-#include "record/writer.h"
+#include "record/pen.h"
 
 int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
                      const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error)
@@ -27,10 +27,10 @@ int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *in
     return status;
 }
 
-static void stack_put(const char *key, const char *value)
+static void stack_put(struct plm_pen *pen, const char *key, const char *value)
 {
     if (value[0])
-        plm_record_config(key, value);
+        plm_pen_setting(pen, key, value);
 }
 
 /* Most trainings use cuBLAS and cuDNN; which libraries this one will use is not known yet. */
@@ -50,7 +50,7 @@ uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_c
 }
 
 /* What the ladder takes for the context, code of libraries included: bytes, least, most, source. NCCL has a line of its own. */
-static void put_context(const struct plm_stack_entry *entry)
+static void put_context(struct plm_pen *pen, const struct plm_stack_entry *entry)
 {
     const struct plm_stack_file *s = entry->stack;
     const struct plm_stack_range *m = s->memory, *context = &m[PLM_STACK_CONTEXT];
@@ -61,29 +61,30 @@ static void put_context(const struct plm_stack_entry *entry)
     for (int i = PLM_STACK_AFTER_CUBLAS; i < PLM_STACK_AFTER_NCCL; i++)
         most += m[i].high;
     snprintf(source, sizeof source, "stack file %.60s, %s", s->id, plm_stack_made_name(s->made));
-    plm_put_context_memory(0, &(struct plm_ev_context_memory){.bytes = plm_stack_context(entry),
-                                                              .low = context->low,
-                                                              .high = most,
-                                                              .source = plm_record_text(source)});
+    plm_pen_context_memory(pen, 0,
+                           &(struct plm_ev_context_memory){.bytes = plm_stack_context(entry),
+                                                           .low = context->low,
+                                                           .high = most,
+                                                           .source = plm_pen_intern(pen, source)});
 }
 
-void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card)
+void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card)
 {
     const struct plm_stack_file *s = entry->stack;
-    stack_put("stack", s->id);
-    stack_put("stack-made", plm_stack_made_name(s->made));
-    stack_put("stack-date", s->date);
-    stack_put("stack-torch", s->torch);
-    stack_put("stack-cuda", s->cuda);
-    stack_put("stack-cudnn", s->cudnn);
-    stack_put("stack-nccl", s->nccl);
-    stack_put("stack-driver", s->driver);
-    stack_put("stack-gpu", s->gpu);
+    stack_put(pen, "stack", s->id);
+    stack_put(pen, "stack-made", plm_stack_made_name(s->made));
+    stack_put(pen, "stack-date", s->date);
+    stack_put(pen, "stack-torch", s->torch);
+    stack_put(pen, "stack-cuda", s->cuda);
+    stack_put(pen, "stack-cudnn", s->cudnn);
+    stack_put(pen, "stack-nccl", s->nccl);
+    stack_put(pen, "stack-driver", s->driver);
+    stack_put(pen, "stack-gpu", s->gpu);
     if (s->gpu[0] || s->major || s->sms)
-        stack_put("stack-card", plm_stack_on_card(s, card) ? "same" : "other");
-    put_context(entry);
+        stack_put(pen, "stack-card", plm_stack_on_card(s, card) ? "same" : "other");
+    put_context(pen, entry);
     for (uint32_t i = 0; i < PLM_STACK_MEMORIES; i++)
         if (s->memory[i].known)
-            plm_put_stack_memory(
-                0, &(struct plm_ev_stack_memory){.figure = i, .low = s->memory[i].low, .high = s->memory[i].high});
+            plm_pen_stack_memory(
+                pen, 0, &(struct plm_ev_stack_memory){.figure = i, .low = s->memory[i].low, .high = s->memory[i].high});
 }

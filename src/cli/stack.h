@@ -7,6 +7,7 @@
 struct plm_card;
 struct plm_error;
 struct plm_install;
+struct plm_pen;
 
 /* Loads the list and chooses: `wanted` is a name, a file, "none", or "auto" (NULL too): the newest that was measured on
    such a card. *out is NULL if there is none; it belongs to the list, which the caller frees if this returns 0. */
@@ -18,7 +19,7 @@ int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *in
 uint64_t plm_stack_context(const struct plm_stack_entry *entry);
 uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card);
 
-/* Writes what the analysis needs to know of it into the record of this process; docs/record.md has the keys. */
-void plm_stack_describe(const struct plm_stack_entry *entry, const struct plm_card *card);
+/* Writes what the analysis needs to know of it into the record; docs/record.md has the keys. */
+void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card);
 
 #endif

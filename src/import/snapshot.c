@@ -4,18 +4,21 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/map.h"
+#include "base/names.h"
 #include "base/unpickle.h"
 #include "import/import.h"
-#include "import/out.h"
 #include "import/history.h"
-#include "record/writer.h"
+#include "record/create.h"
+#include "record/pen.h"
 
 enum { NAME_BYTES = 512, START_NS = 500, FIRST_NS = 1000 };
 
 struct import {
     const struct plm_unpickled *p;
     struct plm_history *trace;
-    struct plm_import_out out;
+    struct plm_writer writer;
+    struct plm_pen pen; /* of the thread of the record that is being written */
     struct plm_import_info *info;
     struct plm_map by_frames;   /* frames -> context */
     struct plm_names names;     /* of contexts: number 0 is none */
@@ -25,11 +28,20 @@ struct import {
 struct lane {
     struct import *import;
     const struct plm_history_device *d;
+    int device;
     struct plm_heap heap;
     struct plm_map live;        /* address -> bytes */
     struct plm_map streams;     /* as in the snapshot -> number */
     uint64_t ns, allocated, reserved;
 };
+
+/* What follows is of another thread of the record; they count from 1. */
+static void next_thread(struct import *m, uint32_t number)
+{
+    if (m->pen.writer)
+        plm_pen_close(&m->pen);
+    m->pen = (struct plm_pen){.writer = &m->writer, .thread = number};
+}
 
 /* ---- where a block comes from ---- */
 
@@ -86,8 +98,8 @@ static uint32_t context_of(struct import *m, uint32_t frames)
     number = plm_names_add(&m->names, name);
     plm_map_put(&m->by_frames, frames, number);
     if (m->names.count > before) {
-        const struct plm_ev_context event = {.context = number, .module = plm_import_out_text(&m->out, name)};
-        plm_import_out_event(&m->out, 0, PLM_EV_CONTEXT, 0, &event, 3);
+        const uint32_t text = plm_pen_intern(&m->pen, name);
+        plm_pen_context(&m->pen, 0, &(struct plm_ev_context){.context = number, .module = text});
     }
     return number;
 }
@@ -108,9 +120,11 @@ static void write_contexts(struct import *m)
 
 /* ---- events of a device ---- */
 
-static void emit(struct lane *l, enum plm_event_type type, const void *payload, unsigned words)
+/* For an event of the device, at the time that has come. */
+static struct plm_pen *pen_of(struct lane *l)
 {
-    plm_import_out_event(&l->import->out, l->ns, type, l->d->number, payload, words);
+    plm_pen_at(&l->import->pen, l->ns);
+    return &l->import->pen;
 }
 
 static uint32_t stream_number(struct lane *l, uint64_t stream)
@@ -129,7 +143,7 @@ static void block_free(struct lane *l, uint64_t address)
     if (bytes == PLM_MAP_NONE)
         return;
     l->allocated -= bytes;
-    emit(l, PLM_EV_BLOCK_FREE, &(struct plm_ev_block_free){address, bytes}, 2);
+    plm_pen_block_free(pen_of(l), l->device, &(struct plm_ev_block_free){address, bytes});
 }
 
 static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32_t context, uint32_t stream,
@@ -139,7 +153,7 @@ static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32
     block_free(l, address); /* its end was lost */
     plm_map_put(&l->live, address, bytes);
     l->allocated += bytes;
-    emit(l, PLM_EV_BLOCK_ALLOC, &event, PLM_EV_BEFORE(block_alloc, asked));
+    plm_pen_put(pen_of(l), PLM_EV_BLOCK_ALLOC, l->device, &event, PLM_EV_BEFORE(block_alloc, asked));
 }
 
 /* An expandable segment may grow by a lot and shrink by a part of that, so each page of it is written by itself. */
@@ -147,12 +161,14 @@ static void memory(struct lane *l, bool taken, uint64_t address, uint64_t bytes,
 {
     const uint64_t unit = expandable ? PLM_HEAP_PAGE : bytes;
     for (uint64_t at = 0; at < bytes; at += unit) {
-        const struct plm_ev_memory_alloc event = {address + at, bytes - at < unit ? bytes - at : unit,
-                                                  PLM_RECORD_MALLOC, 0};
-        emit(l, taken ? PLM_EV_MEMORY_ALLOC : PLM_EV_MEMORY_FREE, &event, 3);
+        const uint64_t from = address + at, size = bytes - at < unit ? bytes - at : unit;
+        if (taken)
+            plm_pen_memory_alloc(pen_of(l), l->device, &(struct plm_ev_memory_alloc){from, size, PLM_RECORD_MALLOC, 0});
+        else
+            plm_pen_memory_free(pen_of(l), l->device, &(struct plm_ev_memory_free){from, size, PLM_RECORD_MALLOC, 0});
     }
     l->reserved += taken ? bytes : bytes <= l->reserved ? -bytes : -l->reserved;
-    emit(l, PLM_EV_RESERVED, &(struct plm_ev_reserved){l->reserved}, 1);
+    plm_pen_reserved(pen_of(l), l->device, &(struct plm_ev_reserved){l->reserved});
     if (taken)
         plm_heap_add(&l->heap, address, bytes, expandable);
     else
@@ -201,17 +217,17 @@ static void event(struct lane *l, const struct plm_history_event *e)
     case PLM_HISTORY_SEGMENT_UNMAP:
         memory(l, false, e->address, e->bytes, e->action == PLM_HISTORY_SEGMENT_UNMAP);
         break;
-    case PLM_HISTORY_OOM: emit(l, PLM_EV_OOM, &(struct plm_ev_oom){e->bytes, l->reserved}, 2); break;
+    case PLM_HISTORY_OOM: plm_pen_oom(pen_of(l), l->device, &(struct plm_ev_oom){e->bytes, l->reserved}); break;
     case PLM_HISTORY_ACTIONS: break;
     }
 }
 
 static void write_device(struct import *m, const struct plm_history_device *d)
 {
-    struct lane l = {.import = m, .d = d, .heap.settings = m->trace->settings};
-    plm_import_out_thread(&m->out, 2 + d->number);
+    struct lane l = {.import = m, .d = d, .device = (int)d->number, .heap.settings = m->trace->settings};
+    next_thread(m, 2 + d->number);
     start(&l);
-    for (size_t i = 0; i < d->events && !m->out.status; i++) {
+    for (size_t i = 0; i < d->events; i++) {
         l.ns = (d->event[i].us - m->trace->first_us) * 1000 + FIRST_NS;
         event(&l, &d->event[i]);
     }
@@ -228,42 +244,46 @@ static void write_device(struct import *m, const struct plm_history_device *d)
 
 static void write_note(struct import *m, const char *kind)
 {
-    const struct plm_ev_note event = {plm_import_out_text(&m->out, kind), 0};
-    plm_import_out_event(&m->out, FIRST_NS, PLM_EV_NOTE, 0, &event, 1);
+    plm_pen_at(&m->pen, FIRST_NS);
+    plm_pen_note(&m->pen, 0, &(struct plm_ev_note){.key = plm_pen_intern(&m->pen, kind)});
 }
 
 static void write_record(struct import *m, const char *name)
 {
     const struct plm_history *t = m->trace;
-    plm_import_out_config(&m->out, "imported", name);
-    plm_import_out_config(&m->out, "allocator", t->allocator);
+    next_thread(m, 1);
+    plm_pen_setting(&m->pen, "imported", name);
+    plm_pen_setting(&m->pen, "allocator", t->allocator);
     write_contexts(m);
     for (size_t i = 0; i < t->devices; i++)
         write_device(m, &t->device[i]);
-    plm_import_out_thread(&m->out, 2 + (uint32_t)t->devices);
+    next_thread(m, 2 + (uint32_t)t->devices);
     if (m->info->earlier)
         write_note(m, "history-late");
     if (!m->info->agrees)
         write_note(m, "history-differs");
     for (size_t i = 0; i < t->steps; i++) {
-        const struct plm_ev_step event = {(uint32_t)i + 1, 1};
-        plm_import_out_event(&m->out, (t->step_us[i] - t->first_us) * 1000 + FIRST_NS, PLM_EV_STEP, 0, &event, 1);
+        plm_pen_at(&m->pen, (t->step_us[i] - t->first_us) * 1000 + FIRST_NS);
+        plm_pen_step(&m->pen, 0, &(struct plm_ev_step){(uint32_t)i + 1, 1});
     }
 }
 
 static int make_record(struct import *m, const char *name, const char *path, bool replace, struct plm_error *error)
 {
     struct plm_record_file file;
-    int status = plm_record_create(path, replace, &file, error);
+    int full, status = plm_record_create(path, replace, &file, error);
     if (status < 0)
         return status;
-    plm_import_out_open(&m->out, file, m->trace->first_us * 1000);
+    status = plm_writer_open(&m->writer, path);
+    plm_writer_past(&m->writer, m->trace->first_us * 1000);
     write_record(m, name);
-    status = plm_import_out_close(&m->out);
-    if (status == 0)
+    plm_pen_close(&m->pen);
+    full = plm_writer_close(&m->writer);
+    plm_record_close(&file);
+    if (status == 0 && full == 0)
         return 0;
     unlink(path);
-    return plm_fail(error, status, "cannot write %s: the disk may be full", path);
+    return plm_fail(error, PLM_EIO, "cannot write %s: the disk may be full", path);
 }
 
 int plm_import_snapshot(const void *data, size_t size, const struct plm_import_options *o, struct plm_import_info *info,

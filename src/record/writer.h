@@ -1,5 +1,5 @@
 /*
- * Appends events to the job record from inside the user's process.
+ * Appends events to the job record from inside the user's process: one writer of pen.h, a pen for each thread.
  *
  * The record is the file named by PLIMSOLL_RECORD, made by `plimsoll run`. Without it, or when it
  * cannot be extended, every function here does nothing: recording never disturbs the job. Any thread;
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/format.h"
+#include "record/pen.h"
 
 /* One event with a payload of `words` words, at most PLM_EVENT_WORDS_MAX - 1. */
 void plm_record(enum plm_event_type type, int device, const void *payload, unsigned words);
