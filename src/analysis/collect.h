@@ -82,21 +82,21 @@ struct plm_collect {
     bool attributed;
 };
 
-int plm_collect_begin(struct plm_collect *collect, struct plm_record *record);
-/* 0, PLM_ENOMEM, or PLM_EFORMAT if there are more blocks than can be counted. */
+void plm_collect_begin(struct plm_collect *collect, struct plm_record *record);
+/* 0, or PLM_EFORMAT if there are more blocks than can be counted. */
 int plm_collect_visit(struct plm_collect *collect, const struct plm_record_event *event);
 /* The record ended: decides about what still lives. */
 void plm_collect_end(struct plm_collect *collect);
 void plm_collect_free(struct plm_collect *collect);
 
 /* context.c: names and contexts of a process as numbers of the job. */
-int plm_collect_name(struct plm_collect *collect, uint32_t process, uint32_t text, uint32_t *name);
-int plm_collect_context(struct plm_collect *collect, const struct plm_record_event *event);
+uint32_t plm_collect_name(struct plm_collect *collect, uint32_t process, uint32_t text);
+void plm_collect_context(struct plm_collect *collect, const struct plm_record_event *event);
 /* The context that a block names, or one that has the current phase only. */
-int plm_collect_context_of(struct plm_collect *collect, struct plm_process *process, uint32_t id, uint32_t *context);
+uint32_t plm_collect_context_of(struct plm_collect *collect, struct plm_process *process, uint32_t id);
 
 /* tag.c */
-int plm_collect_tag(struct plm_collect *collect, const struct plm_record_event *event);
+void plm_collect_tag(struct plm_collect *collect, const struct plm_record_event *event);
 
 /* category.c */
 enum plm_rule plm_category_rule(const struct plm_site *context);

@@ -2,7 +2,6 @@
 
 #include "analysis/job.h"
 #include "base/memory.h"
-#include "base/error.h"
 
 #define MIB (1ull << 20)
 
@@ -15,23 +14,19 @@ static uint32_t workspace_block(const struct plm_lane *lane, uint64_t bytes)
     return entry >> 1;
 }
 
-int plm_conv_range_visit(struct plm_conv_marks *m, const struct plm_lane *lane, const struct plm_record_event *e)
+void plm_conv_range_visit(struct plm_conv_marks *m, const struct plm_lane *lane, const struct plm_record_event *e)
 {
-    struct plm_conv_mark mark, *more, *last = m->count ? &m->mark[m->count - 1] : NULL;
+    struct plm_conv_mark mark, *last = m->count ? &m->mark[m->count - 1] : NULL;
     const struct plm_ev_convolution said = plm_get_convolution(e);
     if (said.workspace_source != PLM_CONV_SOURCE_FORMULA)
-        return 0;
+        return;
     mark = (struct plm_conv_mark){(uint32_t)lane->moments, workspace_block(lane, said.workspace),
                                   said.workspace_most_mib * MIB};
     if (last && last->at == mark.at) { /* tried one after another */
         last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
         last->most = last->most > mark.most ? last->most : mark.most;
-        return 0;
+        return;
     }
-    more = plm_grow(m->mark, m->count, &m->room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    m->mark = more;
+    m->mark = plm_grow(m->mark, m->count, &m->room, sizeof *m->mark);
     m->mark[m->count++] = mark;
-    return 0;
 }

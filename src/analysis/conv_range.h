@@ -28,8 +28,8 @@ struct plm_conv_marks {
     uint64_t low, high;
 };
 
-/* Takes a CONVOLUTION event of the lane down, if its workspace came from the formula. 0 or PLM_ENOMEM. */
-int plm_conv_range_visit(struct plm_conv_marks *marks, const struct plm_lane *lane,
-                         const struct plm_record_event *event);
+/* Takes a CONVOLUTION event of the lane down, if its workspace came from the formula. */
+void plm_conv_range_visit(struct plm_conv_marks *marks, const struct plm_lane *lane,
+                          const struct plm_record_event *event);
 
 #endif

@@ -15,8 +15,8 @@ struct work {
 static int event_visit(const struct plm_record_event *e, void *context)
 {
     struct work *w = context;
-    int status = plm_summary_visit(&w->summary, e);
-    return status ? status : plm_collect_visit(&w->collect, e);
+    plm_summary_visit(&w->summary, e);
+    return plm_collect_visit(&w->collect, e);
 }
 
 /* Gives the job what was collected, lanes in the order of the summary's devices. */
@@ -54,18 +54,16 @@ static void hand_over(struct plm_job *job, struct plm_collect *c)
 static int read_all(struct plm_job *job, struct plm_record *record, const char *path, struct plm_error *error)
 {
     struct work w;
-    int status = plm_collect_begin(&w.collect, record);
+    int status;
+    plm_collect_begin(&w.collect, record);
     plm_summary_begin(&w.summary, &job->summary, record);
-    if (status == 0)
-        status = plm_record_each(record, event_visit, &w, error);
+    status = plm_record_each(record, event_visit, &w, error);
     plm_summary_finish(&w.summary);
     if (status == 0) {
         plm_collect_end(&w.collect);
         hand_over(job, &w.collect);
     } else if (status == PLM_EFORMAT && w.collect.lanes && !error->text[0])
         plm_fail(error, status, "%s holds too many blocks", path);
-    if (status == PLM_ENOMEM)
-        plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
     plm_collect_free(&w.collect);
     return status;
 }

@@ -1,44 +1,32 @@
 #include "analysis/summary.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include "analysis/takers.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "record/told.h"
 
-static void *grow(void *array, int count, int *room, size_t size)
+static void *items_grow(void *array, int count, int *room, size_t size)
 {
-    int wanted = *room ? 2 * *room : 8;
-    void *more;
     if (count < *room)
         return array;
-    more = realloc(array, (size_t)wanted * size);
-    if (more)
-        *room = wanted;
-    return more;
+    if (*room > INT_MAX / 2)
+        plm_out_of_memory();
+    *room = *room ? 2 * *room : 8;
+    return plm_realloc(array, (size_t)*room, size);
 }
 
-static int count(struct plm_counts *c, const char *name, const char *detail, uint64_t bytes)
+static void count_add(struct plm_counts *c, const char *name, const char *detail, uint64_t bytes)
 {
-    struct plm_count *item;
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->item[i].name, name) && !strcmp(c->item[i].detail, detail)) {
             c->item[i].calls++;
             c->item[i].bytes += bytes;
-            return 0;
+            return;
         }
-    item = grow(c->item, c->count, &c->room, sizeof *item);
-    if (!item)
-        return PLM_ENOMEM;
-    c->item = item;
-    c->item[c->count] = (struct plm_count){strdup(name), strdup(detail), 1, bytes};
-    if (!c->item[c->count].name || !c->item[c->count].detail)
-        return PLM_ENOMEM;
-    c->count++;
-    return 0;
+    c->item = items_grow(c->item, c->count, &c->room, sizeof *c->item);
+    c->item[c->count++] = (struct plm_count){plm_strdup(name), plm_strdup(detail), 1, bytes};
 }
 
 static struct plm_device_summary *device_at(struct plm_summary_work *w, uint32_t process, int device)
@@ -55,10 +43,7 @@ static struct plm_device_summary *device_at(struct plm_summary_work *w, uint32_t
             w->last_device = i;
             return &s->device[i];
         }
-    d = grow(s->device, s->devices, &s->device_room, sizeof *d);
-    if (!d)
-        return NULL;
-    s->device = d;
+    s->device = items_grow(s->device, s->devices, &s->device_room, sizeof *d);
     d = &s->device[s->devices++];
     memset(d, 0, sizeof *d);
     d->process = process;
@@ -73,7 +58,7 @@ static void raise_to(uint64_t *peak, uint64_t value)
         *peak = value;
 }
 
-static void allocated(struct plm_device_summary *d)
+static void raise_allocated(struct plm_device_summary *d)
 {
     if (d->allocated > d->allocated_peak)
         d->peak_step = (uint32_t)d->steps;
@@ -81,136 +66,125 @@ static void allocated(struct plm_device_summary *d)
     raise_to(&d->current.allocated_peak, d->allocated);
 }
 
-static void reserved(struct plm_device_summary *d)
+static void raise_reserved(struct plm_device_summary *d)
 {
     raise_to(&d->reserved_peak, d->reserved);
     raise_to(&d->current.reserved_peak, d->reserved);
 }
 
 /* A step ends on every device of its process at once. */
-static int end_step(struct plm_summary *s, const struct plm_record_event *e)
+static void step_end(struct plm_summary *s, const struct plm_record_event *e)
 {
     int number = (int)plm_get_step(e).step;
     if (number > s->steps)
         s->steps = number;
     for (int i = 0; i < s->devices; i++) {
         struct plm_device_summary *d = &s->device[i];
-        struct plm_step *more;
         if (d->process != e->process || number <= d->steps)
             continue;
-        more = grow(d->step, d->steps, &d->step_room, sizeof *more);
-        if (!more)
-            return PLM_ENOMEM;
-        d->step = more;
+        d->step = items_grow(d->step, d->steps, &d->step_room, sizeof *d->step);
         d->step[d->steps++] = d->current;
         d->current = (struct plm_step){d->allocated, d->reserved, d->used};
     }
-    return 0;
 }
 
 /* A damaged record may free more than it took. */
-static uint64_t less(uint64_t value, uint64_t size)
+static uint64_t bytes_less(uint64_t value, uint64_t size)
 {
     return value > size ? value - size : 0;
 }
 
 /* A MEMORY_FREE has the fields of a MEMORY_ALLOC. */
-static int memory(struct plm_summary_work *w, struct plm_device_summary *d, const struct plm_record_event *e,
-                  bool alloc)
+static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *d, const struct plm_record_event *e,
+                         bool alloc)
 {
     const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
     const uint64_t size = said.bytes;
-    d->used = alloc ? d->used + size : less(d->used, size);
+    d->used = alloc ? d->used + size : bytes_less(d->used, size);
     if (said.kind == PLM_RECORD_LIBRARY) {
         struct plm_taker *t = plm_taker_of(d, plm_record_string(w->record, e->process, said.owner));
-        d->libraries = alloc ? d->libraries + size : less(d->libraries, size);
-        t->now = alloc ? t->now + size : less(t->now, size);
+        d->libraries = alloc ? d->libraries + size : bytes_less(d->libraries, size);
+        t->now = alloc ? t->now + size : bytes_less(t->now, size);
     }
     if (d->used > d->used_peak)
         plm_takers_at_peak(d);
     raise_to(&d->used_peak, d->used);
     raise_to(&d->current.used_peak, d->used);
     raise_to(&d->libraries_peak, d->libraries);
-    return 0;
 }
 
-static int on_device(struct plm_summary_work *w, const struct plm_record_event *e)
+static void on_device(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     struct plm_device_summary *d = device_at(w, e->process, e->device);
     struct plm_ev_readback readback;
-    if (!d)
-        return PLM_ENOMEM;
     switch (e->type) {
     case PLM_EV_BLOCK_ALLOC:
         w->summary->blocks++;
         d->caching = true;
         d->allocated += plm_get_block_alloc(e).bytes;
-        allocated(d);
-        return 0;
+        raise_allocated(d);
+        break;
     case PLM_EV_BLOCK_FREE:
         w->summary->blocks++;
         d->caching = true;
-        d->allocated = less(d->allocated, plm_get_block_free(e).bytes);
-        return 0;
+        d->allocated = bytes_less(d->allocated, plm_get_block_free(e).bytes);
+        break;
     case PLM_EV_RESERVED:
         d->reserved = plm_get_reserved(e).bytes;
-        reserved(d);
-        return 0;
-    case PLM_EV_MEMORY_ALLOC: return memory(w, d, e, true);
-    case PLM_EV_MEMORY_FREE: return memory(w, d, e, false);
+        raise_reserved(d);
+        break;
+    case PLM_EV_MEMORY_ALLOC: memory_visit(w, d, e, true); break;
+    case PLM_EV_MEMORY_FREE: memory_visit(w, d, e, false); break;
     case PLM_EV_OOM:
         d->out_of_memory = true;
         d->oom_asked = plm_get_oom(e).bytes;
-        return 0;
+        break;
     case PLM_EV_READBACK:
         readback = plm_get_readback(e);
-        return count(&d->readbacks, plm_record_string(w->record, e->process, readback.op), "", readback.bytes);
-    default: return 0;
+        count_add(&d->readbacks, plm_record_string(w->record, e->process, readback.op), "", readback.bytes);
+        break;
+    default: break;
     }
 }
 
-static int count_texts(struct plm_summary_work *w, struct plm_counts *counts, const struct plm_record_event *e,
-                       uint32_t name, uint32_t detail)
+static void count_texts(struct plm_summary_work *w, struct plm_counts *counts, const struct plm_record_event *e,
+                        uint32_t name, uint32_t detail)
 {
-    return count(counts, plm_record_string(w->record, e->process, name),
-                 plm_record_string(w->record, e->process, detail), 0);
+    count_add(counts, plm_record_string(w->record, e->process, name), plm_record_string(w->record, e->process, detail),
+              0);
 }
 
-static int note(struct plm_summary_work *w, const struct plm_record_event *e)
+static void note_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const struct plm_ev_note said = plm_get_note(e);
-    return count_texts(w, &w->summary->notes, e, said.key, said.value);
+    count_texts(w, &w->summary->notes, e, said.key, said.value);
 }
 
-static int refused(struct plm_summary_work *w, const struct plm_record_event *e)
+static void refused_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const struct plm_ev_refused said = plm_get_refused(e);
-    return count_texts(w, &w->summary->unmodelled, e, said.symbol, said.library);
+    count_texts(w, &w->summary->unmodelled, e, said.symbol, said.library);
 }
 
 /* Ranks come as a configuration event of each process, which may stand before its first device event. */
-static int keep_rank(struct plm_summary_work *w, uint32_t process, const char *value)
+static void keep_rank(struct plm_summary_work *w, uint32_t process, const char *value)
 {
-    struct plm_summary_rank *more = grow(w->rank, w->ranks, &w->rank_room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    w->rank = more;
+    w->rank = items_grow(w->rank, w->ranks, &w->rank_room, sizeof *w->rank);
     w->rank[w->ranks++] = (struct plm_summary_rank){process, atoi(value)};
-    return 0;
 }
 
-static int config(struct plm_summary_work *w, const struct plm_record_event *e)
+static void config_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const struct plm_ev_config said = plm_get_config(e);
     const char *key = plm_record_string(w->record, e->process, said.key);
     const char *value = plm_record_string(w->record, e->process, said.value);
-    if (!strcmp(key, "rank") && keep_rank(w, e->process, value))
-        return PLM_ENOMEM;
-    return count(&w->summary->config, key, value, 0);
+    if (!strcmp(key, "rank"))
+        keep_rank(w, e->process, value);
+    count_add(&w->summary->config, key, value, 0);
 }
 
 /* Of devices it is said again as it grows; of the job, what was said first counts. */
-static int told(struct plm_summary_work *w, uint32_t process, const struct plm_told *t)
+static void told_visit(struct plm_summary_work *w, uint32_t process, const struct plm_told *t)
 {
     struct plm_summary *s = w->summary;
     struct plm_device_summary *d;
@@ -218,8 +192,6 @@ static int told(struct plm_summary_work *w, uint32_t process, const struct plm_t
     case PLM_EV_FOOTPRINT:
     case PLM_EV_LIBRARY_RANGE:
         d = device_at(w, process, t->device);
-        if (!d)
-            return PLM_ENOMEM;
         if (t->type == PLM_EV_FOOTPRINT)
             plm_taker_footprint(d, &t->footprint);
         else
@@ -239,33 +211,37 @@ static int told(struct plm_summary_work *w, uint32_t process, const struct plm_t
         w->end = plm_grow(w->end, w->ends, &w->end_room, sizeof *w->end);
         w->end[w->ends++] = (struct plm_summary_end){t->other_end.rank, t->device, t->other_end.reserved};
     }
-    return 0;
 }
 
-int plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
+void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     struct plm_told t;
     w->last_ns = e->time_ns;
     switch (e->type) {
-    case PLM_EV_STEP: return end_step(w->summary, e);
+    case PLM_EV_STEP: step_end(w->summary, e); break;
     case PLM_EV_FOOTPRINT:
     case PLM_EV_LIBRARY_RANGE:
     case PLM_EV_CONTEXT_MEMORY:
     case PLM_EV_STACK_MEMORY:
     case PLM_EV_OTHER_END:
-    case PLM_EV_CONFIG: return plm_record_told(w->record, e, &t) ? told(w, e->process, &t) : config(w, e);
-    case PLM_EV_NOTE: return note(w, e);
-    case PLM_EV_REFUSED: return refused(w, e);
-    case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; return 0;
-    case PLM_EV_PROCESS: w->summary->processes++; return 0;
+    case PLM_EV_CONFIG:
+        if (plm_record_told(w->record, e, &t))
+            told_visit(w, e->process, &t);
+        else
+            config_visit(w, e);
+        break;
+    case PLM_EV_NOTE: note_visit(w, e); break;
+    case PLM_EV_REFUSED: refused_visit(w, e); break;
+    case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; break;
+    case PLM_EV_PROCESS: w->summary->processes++; break;
     case PLM_EV_BLOCK_ALLOC:
     case PLM_EV_BLOCK_FREE:
     case PLM_EV_RESERVED:
     case PLM_EV_MEMORY_ALLOC:
     case PLM_EV_MEMORY_FREE:
     case PLM_EV_OOM:
-    case PLM_EV_READBACK: return on_device(w, e);
-    default: return 0;
+    case PLM_EV_READBACK: on_device(w, e); break;
+    default: break;
     }
 }
 
@@ -351,9 +327,10 @@ void plm_summary_finish(struct plm_summary_work *w)
     w->end = NULL;
 }
 
-static int visit(const struct plm_record_event *e, void *context)
+static int event_visit(const struct plm_record_event *e, void *context)
 {
-    return plm_summary_visit(context, e);
+    plm_summary_visit(context, e);
+    return 0;
 }
 
 int plm_summary_read(const char *path, struct plm_summary *s, struct plm_error *error)
@@ -364,9 +341,7 @@ int plm_summary_read(const char *path, struct plm_summary *s, struct plm_error *
     if (status < 0)
         return status;
     plm_summary_begin(&w, s, record);
-    status = plm_record_each(record, visit, &w, error);
-    if (status == PLM_ENOMEM)
-        plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    status = plm_record_each(record, event_visit, &w, error);
     plm_summary_finish(&w);
     plm_record_free(record);
     if (status < 0)
@@ -374,7 +349,7 @@ int plm_summary_read(const char *path, struct plm_summary *s, struct plm_error *
     return status;
 }
 
-static void free_counts(struct plm_counts *c)
+static void counts_free(struct plm_counts *c)
 {
     for (int i = 0; i < c->count; i++) {
         free(c->item[i].name);
@@ -387,12 +362,12 @@ void plm_summary_free(struct plm_summary *s)
 {
     for (int i = 0; i < s->devices; i++) {
         free(s->device[i].step);
-        free_counts(&s->device[i].readbacks);
+        counts_free(&s->device[i].readbacks);
     }
     free(s->device);
-    free_counts(&s->unmodelled);
-    free_counts(&s->notes);
-    free_counts(&s->config);
+    counts_free(&s->unmodelled);
+    counts_free(&s->notes);
+    counts_free(&s->config);
     memset(s, 0, sizeof *s);
 }
 

@@ -79,7 +79,7 @@ struct plm_summary {
 };
 
 /* The events of a record one by one, for whoever goes through them anyway: begin, visit each, finish.
-   visit returns 0 or PLM_ENOMEM; finish must be called in any case. */
+   finish must be called in any case. */
 struct plm_summary_work {
     struct plm_summary *summary;
     struct plm_record *record;
@@ -98,7 +98,7 @@ struct plm_summary_work {
     size_t ends, end_room;
 };
 void plm_summary_begin(struct plm_summary_work *work, struct plm_summary *summary, struct plm_record *record);
-int plm_summary_visit(struct plm_summary_work *work, const struct plm_record_event *event);
+void plm_summary_visit(struct plm_summary_work *work, const struct plm_record_event *event);
 void plm_summary_finish(struct plm_summary_work *work);
 
 /* All of it at once. */

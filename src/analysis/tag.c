@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/collect.h"
-#include "base/error.h"
 
 /* The block that starts at an address; NULL if none lives there. */
 static struct plm_block *block_at(struct plm_lane_work *w, uint64_t address)
@@ -41,8 +40,8 @@ static struct plm_block *block_around(struct plm_lane_work *w, uint64_t address)
 }
 
 /* Cards have address ranges of their own, so a tag finds its block whatever device it names. */
-static struct plm_block *find(struct plm_collect *c, const struct plm_record_event *e, uint64_t address,
-                              struct plm_lane_work **where)
+static struct plm_block *block_find(struct plm_collect *c, const struct plm_record_event *e, uint64_t address,
+                                    struct plm_lane_work **where)
 {
     struct plm_block *block;
     for (int own = 1; own >= 0; own--)
@@ -60,39 +59,35 @@ static struct plm_block *find(struct plm_collect *c, const struct plm_record_eve
 }
 
 /* What two owners have in common, as "layer1.0.*". */
-static int join(struct plm_collect *c, uint32_t a, uint32_t b, uint32_t *out)
+static uint32_t owners_join(struct plm_collect *c, uint32_t a, uint32_t b)
 {
     uint64_t key = (uint64_t)a << 32 | b, known = plm_map_get(&c->joined, key);
     const char *x = c->names.text[a], *y = c->names.text[b];
     char text[2048];
     int common = 0;
-    if (known != PLM_MAP_NONE) {
-        *out = (uint32_t)known;
-        return 0;
-    }
+    if (known != PLM_MAP_NONE)
+        return (uint32_t)known;
     for (int i = 0; x[i] && x[i] == y[i]; i++)
         if (x[i] == '.')
             common = i + 1;
     snprintf(text, sizeof text, "%.*s*", common < 2000 ? common : 0, x);
-    *out = plm_names_add(&c->names, text);
-    plm_map_put(&c->joined, key, *out);
-    return 0;
+    known = plm_names_add(&c->names, text);
+    plm_map_put(&c->joined, key, known);
+    return (uint32_t)known;
 }
 
 /* Two names of one tensor (tied weights): the first one stays. */
-static int first_name(struct plm_lane_work *w, const struct plm_block *block, bool known, uint64_t address,
-                      uint32_t *owner)
+static uint32_t first_name(struct plm_lane_work *w, const struct plm_block *block, bool known, uint64_t address,
+                           uint32_t owner)
 {
     uint64_t index = (uint64_t)(block - w->lane.block), last = plm_map_get(&w->tagged, address);
-    if (known && last != PLM_MAP_NONE && last >> 32 == index && (uint32_t)last) {
-        *owner = (uint32_t)last;
-        return 0;
-    }
-    plm_map_put(&w->tagged, address, index << 32 | *owner);
-    return 0;
+    if (known && last != PLM_MAP_NONE && last >> 32 == index && (uint32_t)last)
+        return (uint32_t)last;
+    plm_map_put(&w->tagged, address, index << 32 | owner);
+    return owner;
 }
 
-int plm_collect_tag(struct plm_collect *c, const struct plm_record_event *e)
+void plm_collect_tag(struct plm_collect *c, const struct plm_record_event *e)
 {
     const struct plm_ev_tag tag = plm_get_tag(e);
     uint32_t owner;
@@ -100,18 +95,15 @@ int plm_collect_tag(struct plm_collect *c, const struct plm_record_event *e)
     struct plm_block *block;
     c->attributed = true;
     if (tag.category >= PLM_CATEGORY_ACTIVATIONS)
-        return 0; /* lifetimes decide about the others */
-    block = find(c, e, tag.address, &w);
+        return; /* lifetimes decide about the others */
+    block = block_find(c, e, tag.address, &w);
     if (!block || tag.category > block->category)
-        return 0;
-    if (plm_collect_name(c, e->process, tag.owner, &owner) ||
-        first_name(w, block, tag.category == block->category, tag.address, &owner))
-        return PLM_ENOMEM;
+        return;
+    owner =
+        first_name(w, block, tag.category == block->category, tag.address, plm_collect_name(c, e->process, tag.owner));
     if (tag.category < block->category || !block->owner) {
         block->category = (uint8_t)tag.category;
         block->owner = owner;
-        return 0;
-    }
-    /* Several tensors in one block. */
-    return !owner || owner == block->owner ? 0 : join(c, block->owner, owner, &block->owner);
+    } else if (owner && owner != block->owner) /* several tensors in one block */
+        block->owner = owners_join(c, block->owner, owner);
 }
