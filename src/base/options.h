@@ -51,7 +51,7 @@ struct plm_option {
     const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
 };
 
-/* The rows of a table in their order, included ones in their places. Returns their number, at most PLM_OPTIONS_MOST. */
+/* The rows of a table in their order, included ones in their places. Returns their number. */
 enum { PLM_OPTIONS_MOST = 64 };
 size_t plm_options_list(const struct plm_option *options, struct plm_option out[PLM_OPTIONS_MOST]);
 

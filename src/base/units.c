@@ -72,3 +72,16 @@ const char *plm_size_text(char *buffer, size_t size, uint64_t bytes)
     snprintf(buffer, size, "%.1f %s", value, names[unit]);
     return buffer;
 }
+
+const char *plm_count_text(char *buffer, size_t size, uint64_t count)
+{
+    char digits[32];
+    size_t n = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), at = 0;
+    for (size_t i = 0; i < n && at + 2 < size; i++) {
+        if (i && (n - i) % 3 == 0)
+            buffer[at++] = ',';
+        buffer[at++] = digits[i];
+    }
+    buffer[at] = '\0';
+    return buffer;
+}

@@ -12,4 +12,7 @@ int plm_size_parse(const char *text, uint64_t *bytes);
 /* "3.6 GiB", "512.0 MiB", "18.0 KiB", "96 B": one decimal. Returns buffer. */
 const char *plm_size_text(char *buffer, size_t size, uint64_t bytes);
 
+/* "1,234,567". Returns buffer. */
+const char *plm_count_text(char *buffer, size_t size, uint64_t count);
+
 #endif

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 #define COMMAND(name) &plm_command_##name,
-const struct plm_command *const plm_commands[] = {
+const struct plm_command *const plm_commands[PLM_COMMANDS + 1] = {
 #include "cli/commands.def"
     NULL};
 #undef COMMAND

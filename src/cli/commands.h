@@ -33,7 +33,14 @@ struct plm_command {
 #include "cli/commands.def"
 #undef COMMAND
 
-extern const struct plm_command *const plm_commands[]; /* ended by NULL */
+#define COMMAND(name) +1
+enum {
+    PLM_COMMANDS = 0
+#include "cli/commands.def"
+};
+#undef COMMAND
+
+extern const struct plm_command *const plm_commands[PLM_COMMANDS + 1]; /* ended by NULL */
 
 /* NULL: there is none of that name. */
 const struct plm_command *plm_command_find(const char *name);

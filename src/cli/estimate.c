@@ -150,7 +150,7 @@ static unsigned estimate_needs(const struct question *q)
 }
 
 /* 0, or the exit status after a complaint. */
-static int open_question(const struct request *r, struct question *q)
+static int estimate_open(const struct request *r, struct question *q)
 {
     struct plm_error error;
     if (plm_install_find(&q->install, &error) < 0 || plm_catalogue_load(&q->catalogue, &q->install, &error) < 0)
@@ -244,7 +244,7 @@ static int estimate_run(int argc, char **argv)
     int status;
     if (estimate_parse(&r, argc, argv, &error) < 0 || estimate_understand(&r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    status = open_question(&r, &q);
+    status = estimate_open(&r, &q);
     if (status == 0)
         status = open_forest(&r, &q);
     if (status == 0)

@@ -132,7 +132,7 @@ static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *ben
     return status;
 }
 
-static int evaluate_evaluate(struct plm_evaluate_request *r, const struct parts *parts, const struct plm_truth *truth)
+static int evaluate_truth(struct plm_evaluate_request *r, const struct parts *parts, const struct plm_truth *truth)
 {
     const struct plm_bench_settings settings = {.install = &parts->install,
                                                 .catalogue = r->design.catalogue,
@@ -197,7 +197,7 @@ static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
     else if (prepare_folder(r, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else {
-        status = evaluate_evaluate(r, parts, &truth);
+        status = evaluate_truth(r, parts, &truth);
         plm_scratch_remove(r->own_folder); /* logs of failed workloads go with it, their last line was told */
     }
     r->judge.design = NULL;

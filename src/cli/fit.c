@@ -81,7 +81,7 @@ struct question {
     struct plm_fit fit;
 };
 
-static void close_question(struct question *q)
+static void fit_close(struct question *q)
 {
     plm_fit_close(&q->fit);
     if (q->job)
@@ -107,7 +107,7 @@ static int fit_choose(struct question *q, const struct request *r, struct plm_er
 }
 
 /* 0, or the exit status after a complaint. */
-static int open_question(struct question *q, const struct request *r)
+static int fit_open(struct question *q, const struct request *r)
 {
     struct plm_error error;
     *q = (struct question){0};
@@ -146,7 +146,7 @@ static int fit_run(int argc, char **argv)
     if (fit_parse(&r, &plm_command_fit, argc, argv, &margin, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     options = fit_look(&r);
-    status = open_question(&q, &r);
+    status = fit_open(&q, &r);
     if (status == 0 && plm_fit_table(&q.fit, q.card, q.cards, &margin, &table, &error) < 0)
         status = plm_complain(PLM_EXIT_CANNOT, error.text);
     else if (status == 0) {
@@ -155,7 +155,7 @@ static int fit_run(int argc, char **argv)
             status = plm_complain(PLM_EXIT_CANNOT, error.text);
         plm_fit_table_free(&table);
     }
-    close_question(&q);
+    fit_close(&q);
     return status;
 }
 
@@ -196,7 +196,7 @@ static int tune_run(int argc, char **argv)
     if (fit_parse(&r, &plm_command_tune, argc, argv, &margin, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     options = fit_look(&r);
-    status = open_question(&q, &r);
+    status = fit_open(&q, &r);
     if (status == 0 && r.gpu && q.cards > 1)
         status = plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
     else if (status == 0 && plm_tune(&q.fit, r.gpu ? q.card : NULL, &margin, isatty(STDERR_FILENO) ? fit_tell : NULL,
@@ -207,7 +207,7 @@ static int tune_run(int argc, char **argv)
             status = plm_complain(PLM_EXIT_CANNOT, error.text);
         plm_tune_free(&tune);
     }
-    close_question(&q);
+    fit_close(&q);
     return status;
 }
 

@@ -53,7 +53,7 @@ static void json_card(struct plm_json *j, const struct plm_card *c)
     plm_json_end_object(j);
 }
 
-static int print_json(const struct plm_card *cards, int count)
+static int gpus_json(const struct plm_card *cards, int count)
 {
     struct plm_json j;
     plm_json_start(&j, stdout);
@@ -67,7 +67,7 @@ static int print_json(const struct plm_card *cards, int count)
     return plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
 }
 
-static int print_text(const struct plm_card *cards, int count, bool all)
+static int gpus_text(const struct plm_card *cards, int count, bool all)
 {
     if (all)
         printf("%-24s %-4s %4s  %11s %11s  %s\n", "id", "cc", "SMs", "total", "usable", "name");
@@ -114,7 +114,7 @@ static int gpus_run(int argc, char **argv)
     if (count < 0)
         status = PLM_EXIT_USAGE;
     else
-        status = json ? print_json(cards, count) : print_text(cards, count, rest == argc);
+        status = json ? gpus_json(cards, count) : gpus_text(cards, count, rest == argc);
     free(cards);
     plm_catalogue_free(&catalogue);
     return status;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "import/import.h"
@@ -114,20 +115,6 @@ static const struct {
     [PLM_VERDICT_UNKNOWN] = {"unknown", PLM_EXIT_UNTRUSTED},
 };
 
-/* "9,643" */
-static const char *grouped(size_t number, char *out, size_t size)
-{
-    char digits[32];
-    size_t n = (size_t)snprintf(digits, sizeof digits, "%zu", number), at = 0;
-    for (size_t i = 0; i < n && at + 2 < size; i++) {
-        out[at++] = digits[i];
-        if ((n - i) % 3 == 1 && i + 1 < n)
-            out[at++] = ',';
-    }
-    out[at] = '\0';
-    return out;
-}
-
 /* docs/schema/verify-1.json */
 static int tell_json(const struct plm_verify *v, const char *path)
 {
@@ -160,15 +147,16 @@ static int tell_verdict(const struct request *r, const struct plm_verify *v)
     } else if (v->verdict == PLM_VERDICT_SAME) {
         printf("Replayed: %s allocation%s and %s segment%s, each where the GPU run had it, by the rules of PyTorch "
                "%s.\n",
-               grouped(v->allocations, allocations, sizeof allocations), v->allocations == 1 ? "" : "s",
-               grouped(v->segments, segments, sizeof segments), v->segments == 1 ? "" : "s", plm_torch_name(v->torch));
+               plm_count_text(allocations, sizeof allocations, v->allocations), v->allocations == 1 ? "" : "s",
+               plm_count_text(segments, sizeof segments, v->segments), v->segments == 1 ? "" : "s",
+               plm_torch_name(v->torch));
     } else {
         return plm_complain(verdicts[v->verdict].exit, v->sentence);
     }
     return verdicts[v->verdict].exit;
 }
 
-static int import_job(struct request *r)
+static int import_snapshot(struct request *r)
 {
     struct plm_import_options wanted = {.name = r->path,
                                         .path = r->output,
@@ -203,7 +191,7 @@ static int import_run(int argc, char **argv)
     }
     if (status == 0 && r.output && same_file(r.path, r.output))
         status = plm_fail(&error, PLM_EINVAL, "%.300s is the snapshot itself; name another file with -o", r.output);
-    return status < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : import_job(&r);
+    return status < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : import_snapshot(&r);
 }
 
 const struct plm_command plm_command_import = {

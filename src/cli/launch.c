@@ -30,7 +30,7 @@ static void set_number(const char *name, unsigned long long value)
     setenv(name, text, 1);
 }
 
-static void set_environment(const struct plm_launch *l, const char *device, const char *audit)
+static void launch_set_environment(const struct plm_launch *l, const char *device, const char *audit)
 {
     char card[4300];
 
@@ -85,7 +85,7 @@ struct start {
 static void launch_prepare(void *context)
 {
     const struct start *s = context;
-    set_environment(s->launch, s->device, s->audit);
+    launch_set_environment(s->launch, s->device, s->audit);
 }
 
 static struct plm_child make_child(const struct plm_launch *l, struct start *s)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -122,12 +123,9 @@ static void put_option(struct page *p, size_t i)
 /* Which options may stand in the environment and in config files. */
 static void put_configurable(struct page *p)
 {
-    size_t count = 0, last = 0;
+    size_t count = 0, at = 0;
     for (size_t i = 0; i < p->rows; i++)
-        if (p->row[i].configurable) {
-            count++;
-            last = i;
-        }
+        count += p->row[i].configurable;
     if (!count)
         return;
     fprintf(p->out,
@@ -135,9 +133,13 @@ static void put_configurable(struct page *p)
             "decide\n.Pq see Xr plimsoll 1 ;\nthat is so for\n",
             p->command->name);
     for (size_t i = 0; i < p->rows; i++)
-        if (p->row[i].configurable)
-            fprintf(p->out, "%s.Fl -%s%s\n", i == last && count > 1 ? "and\n" : "", p->row[i].name,
-                    i == last ? " ." : " ,");
+        if (p->row[i].configurable) {
+            const size_t left = count - ++at;
+            fprintf(p->out, "%s.Fl -%s%s\n", left || count == 1 ? "" : "and\n", p->row[i].name,
+                    left > 1 ? " ,"
+                    : left   ? ""
+                             : " .");
+        }
 }
 
 static int put_options(struct page *p)
@@ -204,9 +206,9 @@ static int by_name(const void *a, const void *b)
 
 static int put_pages(struct page *p)
 {
-    const struct plm_command *sorted[64];
+    const struct plm_command *sorted[PLM_COMMANDS];
     size_t count = 0;
-    for (const struct plm_command *const *c = plm_commands; *c && count < sizeof sorted / sizeof sorted[0]; c++)
+    for (const struct plm_command *const *c = plm_commands; *c; c++)
         if (has_page(*c))
             sorted[count++] = *c;
     qsort(sorted, count, sizeof sorted[0], by_name);
@@ -221,38 +223,35 @@ static int page_fail(const struct page *p, struct plm_error *error, const char *
     return plm_fail(error, PLM_EINVAL, "%.200s:%d: %s %.100s", p->path, p->line, what, which);
 }
 
+static size_t option_index(const struct page *p, const char *marker)
+{
+    size_t at = 0;
+    while (at < p->rows && (strncmp(marker, "@--", 3) != 0 || strcmp(marker + 3, p->row[at].name) != 0))
+        at++;
+    return at;
+}
+
 /* The texts after @OPTIONS, until @END. */
 static int read_more(struct page *p, struct plm_error *error)
 {
-    char line[1024], *text = NULL;
-    size_t size = 0, at = SIZE_MAX;
-    FILE *memory = NULL;
-    int status = 0;
-    while (status == 0 && fgets(line, sizeof line, p->in) && strcmp(line, "@END\n") != 0) {
+    char line[1024];
+    size_t at = p->rows;
+    while (fgets(line, sizeof line, p->in)) {
         p->line++;
-        if (line[0] != '@' && memory) {
-            fputs(line, memory);
+        if (line[0] != '@' && at < p->rows) {
+            char *longer = plm_asprintf("%s%s", p->more[at] ? p->more[at] : "", line);
+            free(p->more[at]);
+            p->more[at] = longer;
             continue;
         }
-        if (memory) {
-            fclose(memory);
-            p->more[at] = text;
-            memory = NULL;
-        }
         line[strcspn(line, "\n")] = '\0';
-        for (at = 0; at < p->rows && (strncmp(line, "@--", 3) != 0 || strcmp(line + 3, p->row[at].name) != 0);)
-            at++;
+        if (!strcmp(line, "@END"))
+            return 0;
+        at = option_index(p, line);
         if (at == p->rows || p->more[at])
-            status = page_fail(p, error, "there is no such option, or it was there before:", line);
-        else
-            memory = open_memstream(&text, &size);
+            return page_fail(p, error, "there is no such option, or it was there before:", line);
     }
-    p->line++;
-    if (memory) {
-        fclose(memory);
-        p->more[at] = text;
-    }
-    return status;
+    return page_fail(p, error, "the page lacks", "@END");
 }
 
 static const struct {

@@ -245,7 +245,7 @@ static int measure_finish(const struct request *r, int status)
     return PLM_EXIT_OK;
 }
 
-static int measure_measure(struct request *r)
+static int measure_command(struct request *r)
 {
     const struct plm_child start = {.words = (const char *const *)r->command, .prepare = measure_prepare, .context = r};
     struct plm_error error = {0};
@@ -277,7 +277,7 @@ static int measure_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&r.install, &error) < 0 || plm_meter_open(&r.meter, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    status = measure_measure(&r);
+    status = measure_command(&r);
     plm_meter_close(&r.meter);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 /* Without a catalogue the page is still worth having; it shows no cards then. */
-static const struct plm_catalogue *page_load(struct plm_catalogue *catalogue)
+static const struct plm_catalogue *load_cards(struct plm_catalogue *catalogue)
 {
     struct plm_install install;
     struct plm_error error;
@@ -27,7 +27,7 @@ static const struct plm_catalogue *page_load(struct plm_catalogue *catalogue)
 static int page_write_to(FILE *file, const struct plm_job *job, const char *record, struct plm_error *error)
 {
     struct plm_catalogue catalogue;
-    int status = plm_report_html(file, job, page_load(&catalogue), record, error);
+    int status = plm_report_html(file, job, load_cards(&catalogue), record, error);
     plm_catalogue_free(&catalogue);
     return status;
 }

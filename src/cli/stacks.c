@@ -93,7 +93,7 @@ static void print_stack(const struct plm_stack_entry *e, const struct against *a
         printf("    %d convolutions, %d recurrent networks, %d transforms\n", s->convolutions, s->rnns, s->ffts);
 }
 
-static int print_text(const struct plm_stack_list *stacks, const struct against *a)
+static int stacks_text(const struct plm_stack_list *stacks, const struct against *a)
 {
     for (int i = 0; i < stacks->count; i++)
         print_stack(&stacks->entry[i], a);
@@ -149,7 +149,7 @@ static void json_stack(struct plm_json *j, const struct plm_stack_entry *e, cons
     plm_json_end_object(j);
 }
 
-static int print_json(const struct plm_stack_list *stacks, const struct against *a)
+static int stacks_json(const struct plm_stack_list *stacks, const struct against *a)
 {
     struct plm_json j;
     plm_json_start(&j, stdout);
@@ -210,7 +210,7 @@ static int stacks_show(const struct request *r)
         status = plm_stack_list_find(&stacks, r->name, &entry, &error);
     one = entry ? (struct plm_stack_list){.entry = (struct plm_stack_entry *)entry, .count = 1} : stacks;
     if (status == 0)
-        result = r->json ? print_json(&one, &a) : print_text(&one, &a);
+        result = r->json ? stacks_json(&one, &a) : stacks_text(&one, &a);
     else
         plm_complain(result, error.text);
     plm_summary_free(&job);

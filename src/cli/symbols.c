@@ -29,7 +29,7 @@ static void print_totals(void)
          "refused: answers \"not supported\" and is named in the report. --library NAME lists the rows.");
 }
 
-static void print_json(const char *library)
+static void symbols_json(const char *library)
 {
     struct plm_json j;
     plm_json_start(&j, stdout);
@@ -87,7 +87,7 @@ static int symbols_run(int argc, char **argv)
     if (library && !known)
         return plm_complain(PLM_EXIT_USAGE, "no such library; `plimsoll symbols` lists them");
     if (r.json)
-        print_json(library);
+        symbols_json(library);
     else if (!library)
         print_totals();
     else

@@ -144,7 +144,7 @@ static int trace_prepare(struct request *r, char **command, char *output, size_t
 }
 
 /* What hook/plimsoll_capture reads. */
-static void set_environment(const struct request *r, const char *output, const char *status)
+static void trace_set_environment(const struct request *r, const char *output, const char *status)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", r->iterations);
@@ -174,7 +174,7 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, c
         return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made; TMPDIR names another folder");
     close(fd);
     s.path = path;
-    set_environment(r, output, path);
+    trace_set_environment(r, output, path);
     plm_child_forward_signals();
     child = plm_launch_start(launch, &failure);
     if (child < 0) {

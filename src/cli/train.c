@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "study/estimate/forest.h"
@@ -65,7 +67,7 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
     return 0;
 }
 
-static int train_train(const struct request *r, struct plm_forest *forest, struct plm_error *error)
+static int train_method(const struct request *r, struct plm_forest *forest, struct plm_error *error)
 {
     const struct plm_forest_settings settings = {.trees = (size_t)r->trees, .seed = (uint64_t)r->seed};
     for (int i = 0; i < LEARNERS; i++)
@@ -111,22 +113,6 @@ static size_t train_rank(const struct plm_forest *f, const struct plm_forest_fea
     return f->features;
 }
 
-/* 15347 becomes "15,347". */
-static const char *grouped(char *buffer, size_t size, double value)
-{
-    char digits[32];
-    size_t length, at = 0;
-    snprintf(digits, sizeof digits, "%.0f", value);
-    length = strlen(digits);
-    for (size_t i = 0; i < length && at + 2 < size; i++) {
-        if (i && (length - i) % 3 == 0)
-            buffer[at++] = ',';
-        buffer[at++] = digits[i];
-    }
-    buffer[at] = '\0';
-    return buffer;
-}
-
 static void train_show(const struct request *r, const struct plm_forest *f)
 {
     const struct plm_page p = plm_look_page(&r->look, stdout);
@@ -136,8 +122,9 @@ static void train_show(const struct request *r, const struct plm_forest *f)
     printf("%s%s%s: %zu trees with %zu nodes learned from %llu rows (seed %llu).\n", plm_ink(&p, PLM_INK_BOLD),
            f->method, plm_ink(&p, PLM_INK_PLAIN), f->trees, f->nodes, (unsigned long long)f->rows,
            (unsigned long long)f->seed);
-    printf("The rows took %s to %s MiB: it cannot predict above %s MiB.\n", grouped(low, sizeof low, f->low),
-           grouped(high, sizeof high, f->high), high);
+    printf("The rows took %s to %s MiB: it cannot predict above %s MiB.\n",
+           plm_count_text(low, sizeof low, (uint64_t)rint(f->low)),
+           plm_count_text(high, sizeof high, (uint64_t)rint(f->high)), high);
     if (f->oob_rows)
         printf("On rows that a tree had not seen (%llu): R%s %.3f, median error %.1f %%.\n",
                (unsigned long long)f->oob_rows, p.utf8 ? "\xc2\xb2" : "^2", f->oob_r2, 100 * f->oob_error);
@@ -198,7 +185,7 @@ static int train_run(int argc, char **argv)
     struct plm_forest forest;
     struct plm_error error;
     int status;
-    if (train_parse(&r, argc, argv, &error) < 0 || train_train(&r, &forest, &error) < 0)
+    if (train_parse(&r, argc, argv, &error) < 0 || train_method(&r, &forest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = train_save(&r, &forest, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
     if (status == PLM_EXIT_OK && r.json)

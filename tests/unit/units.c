@@ -47,6 +47,16 @@ static void refuses(void **state)
     }
 }
 
+static void counts(void **state)
+{
+    char text[32];
+    (void)state;
+    assert_string_equal(plm_count_text(text, sizeof text, 0), "0");
+    assert_string_equal(plm_count_text(text, sizeof text, 999), "999");
+    assert_string_equal(plm_count_text(text, sizeof text, 9643), "9,643");
+    assert_string_equal(plm_count_text(text, sizeof text, UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
 static void shows(void **state)
 {
     static const struct {
@@ -72,6 +82,7 @@ static void shows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parses), cmocka_unit_test(refuses), cmocka_unit_test(shows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parses), cmocka_unit_test(refuses), cmocka_unit_test(shows),
+                                       cmocka_unit_test(counts)};
     return RUN(tests);
 }
