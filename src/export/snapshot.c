@@ -154,13 +154,12 @@ static const struct plm_block **live_blocks(const struct plm_lane *lane, uint32_
     size_t n = 0;
     for (size_t i = 0; i < lane->blocks; i++)
         n += lane->block[i].alloc_at <= moment && moment < lane->block[i].free_at;
-    block = calloc(n + 1, sizeof *block);
+    block = plm_calloc(n, sizeof *block);
     *count = 0;
-    for (size_t i = 0; block && i < lane->blocks; i++)
+    for (size_t i = 0; i < lane->blocks; i++)
         if (lane->block[i].alloc_at <= moment && moment < lane->block[i].free_at)
             block[(*count)++] = &lane->block[i];
-    if (block)
-        qsort(block, n, sizeof *block, by_address);
+    qsort(block, n, sizeof *block, by_address);
     return block;
 }
 
@@ -227,20 +226,17 @@ static size_t put_segment(struct snapshot *s, const struct plm_layout_segment *s
     return used;
 }
 
-static int put_segments(struct snapshot *s, const struct plm_lane *lane, const struct plm_layout *layout,
-                        uint32_t moment, uint64_t device)
+static void put_segments(struct snapshot *s, const struct plm_lane *lane, const struct plm_layout *layout,
+                         uint32_t moment, uint64_t device)
 {
     size_t count, at = 0;
     const struct plm_block **block = live_blocks(lane, moment, &count);
-    if (!block)
-        return PLM_ENOMEM;
     for (size_t i = 0; i < layout->segments; i++) {
         while (at < count && block[at]->address < layout->segment[i].address)
             at++;
         at += put_segment(s, &layout->segment[i], device, block + at, count - at);
     }
     free(block);
-    return 0;
 }
 
 /* ---- the trace ---- */
@@ -327,13 +323,9 @@ static void put_trace(struct snapshot *s, const struct plm_lane *lane, const str
 static int see_oom(const struct plm_record_event *e, void *context)
 {
     struct snapshot *s = context;
-    struct oom *more;
     if (e->type != PLM_EV_OOM)
         return 0;
-    more = plm_grow(s->oom, s->ooms, &s->oom_room, sizeof *more);
-    if (!more)
-        return PLM_ENOMEM;
-    s->oom = more;
+    s->oom = plm_grow(s->oom, s->ooms, &s->oom_room, sizeof *s->oom);
     s->oom[s->ooms++] = (struct oom){e->process, e->device, e->time_ns, plm_get_oom(e).bytes};
     return 0;
 }
@@ -356,40 +348,36 @@ static void look(struct snapshot *s)
     }
 }
 
-static int put_lane(struct snapshot *s, size_t number, bool trace)
+static void put_lane(struct snapshot *s, size_t number, bool trace)
 {
     const struct plm_lane *lane = &s->job->lane[number];
     struct plm_layout layout;
     uint32_t moment;
-    int status = 0;
     if (!plm_export_at(s->export, lane, &moment))
-        return 0;
+        return;
     plm_layout_make(lane, s->export->at.kind == PLM_AT_END ? UINT32_MAX : moment, &layout);
     if (trace)
         put_trace(s, lane, &layout, moment);
     else
-        status = put_segments(s, lane, &layout, moment, device_number(s, number));
+        put_segments(s, lane, &layout, moment, device_number(s, number));
     plm_layout_free(&layout);
-    return status;
 }
 
-static int put_traces(struct snapshot *s)
+static void put_traces(struct snapshot *s)
 {
     uint64_t device = 0;
-    int status = 0;
     plm_pickle_text(&s->pickle, "device_traces");
     plm_pickle_list(&s->pickle);
-    for (size_t i = 0; i < s->job->lanes && status == 0; i++) {
+    for (size_t i = 0; i < s->job->lanes; i++) {
         for (; device <= device_number(s, i); device++) {
             plm_pickle_item(&s->pickle);
             plm_pickle_list(&s->pickle);
             if (device == device_number(s, i))
-                status = put_lane(s, i, true);
+                put_lane(s, i, true);
             plm_pickle_end_list(&s->pickle);
         }
     }
     plm_pickle_end_list(&s->pickle);
-    return status;
 }
 
 static void put_settings(struct snapshot *s)
@@ -430,23 +418,20 @@ static void put_annotations(struct snapshot *s)
     plm_pickle_end_list(&s->pickle);
 }
 
-static int put_document(struct snapshot *s)
+static void put_document(struct snapshot *s)
 {
-    int status = 0;
     plm_pickle_start(&s->pickle, s->export->out);
     plm_pickle_dict(&s->pickle);
     plm_pickle_text(&s->pickle, "segments");
     plm_pickle_list(&s->pickle);
-    for (size_t i = 0; i < s->job->lanes && status == 0; i++)
-        status = put_lane(s, i, false);
+    for (size_t i = 0; i < s->job->lanes; i++)
+        put_lane(s, i, false);
     plm_pickle_end_list(&s->pickle);
-    if (status == 0)
-        status = put_traces(s);
+    put_traces(s);
     put_settings(s);
     put_annotations(s);
     plm_pickle_end_dict(&s->pickle);
     plm_pickle_finish(&s->pickle);
-    return status;
 }
 
 int plm_export_snapshot(const struct plm_export *export, struct plm_error *error)
@@ -455,9 +440,7 @@ int plm_export_snapshot(const struct plm_export *export, struct plm_error *error
     int status = plm_record_each(export->record, see_oom, &s, error);
     look(&s);
     if (status == 0)
-        status = put_document(&s);
-    if (status == PLM_ENOMEM)
-        plm_fail(error, status, "out of memory");
+        put_document(&s);
     for (int i = 0; i < PLM_CATEGORIES; i++)
         plm_map_free(&s.frames[i]);
     free(s.oom);
