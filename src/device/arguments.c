@@ -164,7 +164,7 @@ static bool count_tensors(const struct plm_arguments_form *form, const uint32_t 
     uint32_t tensors;
     int64_t first, last, chunks = 0, sum = 0, elements = 0;
 
-    if (!form->lists || form->lists > PLM_TORCH_LISTS_MOST || !grid[0] || grid[0] > limits->blocks)
+    if (!limits || !form->lists || form->lists > PLM_TORCH_LISTS_MOST || !grid[0] || grid[0] > limits->blocks)
         return false;
     list = list_of(form, limits, argument);
     tensors = tensor_of(&list, grid[0] - 1) + 1;

@@ -15,8 +15,8 @@ enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 /* The structure grew with the space for arguments, of which CUDA 13 makes 32 KiB certain. By the headers of their wheels
    2.11 for CUDA 13 has the small one, 2.12 the large. */
 static const struct plm_torch_lists lists[] = {
-    {2012, 13000, {770, 448, 336, 252, 210}, {672, 448, 336, 252, 210}, 2240, 2},
-    {0, 0, {110, 64, 48, 36, 30}, {96, 64, 48, 36, 30}, 320, 1},
+    {2012, 2015, 13000, {770, 448, 336, 252, 210}, {672, 448, 336, 252, 210}, 2240, 2},
+    {0, 2015, 0, {110, 64, 48, 36, 30}, {96, 64, 48, 36, 30}, 320, 1},
 };
 
 const struct plm_torch_kernel *plm_torch_kernel(size_t index)
@@ -34,8 +34,8 @@ const struct plm_torch_kernel *plm_torch_kernel_find(const char *name, size_t le
 
 const struct plm_torch_lists *plm_torch_lists(unsigned release, int cuda)
 {
-    const struct plm_torch_lists *row = lists;
-    while (release < row->since || cuda < row->cuda)
-        row++;
-    return row;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (release >= lists[i].since && release <= lists[i].until && cuda >= lists[i].cuda)
+            return &lists[i];
+    return NULL;
 }

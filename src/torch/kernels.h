@@ -1,7 +1,8 @@
 /*
  * PyTorch's kernels whose arguments say how much they work on, and the layout of their lists of tensors by release. What
- * is read by these is checked against the launch's grid and block (src/device/arguments.c), so a release that is laid
- * out differently has launches without counts. Constants; any thread.
+ * is read by these is checked against the launch's grid and block (src/device/arguments.c). A list is read far into its
+ * argument, so lists of a release that nobody looked at are not read at all. Launches without counts are the worst that
+ * can come of it. Constants; any thread.
  */
 #ifndef PLM_TORCH_KERNELS_H
 #define PLM_TORCH_KERNELS_H
@@ -24,12 +25,12 @@ const struct plm_torch_kernel *plm_torch_kernel_find(const char *name, size_t le
 /* How many tensors and blocks one launch of multi_tensor_apply_kernel holds, by the number of lists less one. */
 enum { PLM_TORCH_LISTS_MOST = 5 };
 struct plm_torch_lists {
-    uint16_t since;             /* release */
-    int cuda;                   /* and CUDA, 13000 */
+    uint16_t since, until; /* releases, the last that was looked at */
+    int cuda; /* and from which CUDA on, 13000 */
     uint16_t tensors[PLM_TORCH_LISTS_MOST], tensors_scalars[PLM_TORCH_LISTS_MOST];
     uint16_t blocks;
     uint8_t index_bytes;        /* of a tensor's number */
 };
-const struct plm_torch_lists *plm_torch_lists(unsigned release, int cuda);
+const struct plm_torch_lists *plm_torch_lists(unsigned release, int cuda); /* NULL: not known */
 
 #endif

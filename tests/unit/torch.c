@@ -57,6 +57,8 @@ static void lists(void **state)
     assert_int_equal(plm_torch_lists(2015, 12080)->blocks, 320);
     assert_int_equal(plm_torch_lists(2012, 13000)->blocks, 2240);
     assert_int_equal(plm_torch_lists(0, 0)->blocks, 320);
+    assert_null(plm_torch_lists(2016, 13000));
+    assert_null(plm_torch_lists(2016, 12080));
     assert_ptr_equal(plm_torch_kernel_find("reduce_kernel_more", 13), plm_torch_kernel(4));
     assert_null(plm_torch_kernel_find("reduce_kernels", 14));
 }
