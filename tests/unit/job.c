@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/conv_range.h"
 #include "base/error.h"
 #include "record/create.h"
 #include "record/reader.h"
@@ -224,6 +225,34 @@ static void training(void **state)
     assert_int_equal(lane->phase[0].value, PLM_PHASE_FORWARD);
     assert_int_equal(lane->phase[1].value, PLM_PHASE_OTHER);
     assert_int_equal(lane->block[lane->order[lane->phase[2].at] >> 1].address, E); /* first of the backward */
+    plm_job_free(job);
+}
+
+static void convolve(void)
+{
+    plm_record_config("rank", "0");
+    for (uint64_t at = A; at <= A + 4096; at += 4096) {
+        alloc(at, 1024, 0);
+        plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_FORMULA,
+                                                            .workspace = 512,
+                                                            .workspace_most_mib = 3});
+    }
+    plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE, .workspace = 512});
+}
+
+/* Reading notes which workspaces were guessed, and replays nothing: analysis knows no allocator (tools/rooms). */
+static void convolutions(void **state)
+{
+    struct plm_job *job = unit_job(convolve);
+    const struct plm_conv_marks *marks = job->lane[0].convolutions;
+    (void)state;
+    assert_non_null(marks);
+    assert_int_equal(marks->count, 2);
+    assert_int_equal(marks->mark[1].at, 2);
+    assert_int_equal(marks->mark[1].block, 1);
+    assert_int_equal(marks->mark[1].most, 3 * MIB);
+    assert_false(marks->weighed);
+    assert_true(marks->low == 0 && marks->high == 0);
     plm_job_free(job);
 }
 
@@ -552,17 +581,10 @@ static void phases_that_never_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(training),
-        cmocka_unit_test(holders),
-        cmocka_unit_test(recomputation),
-        cmocka_unit_test(inference),
-        cmocka_unit_test(tags),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(unreadable),
-        cmocka_unit_test(segments),
-        cmocka_unit_test(processes),
-        cmocka_unit_test(names),
-        cmocka_unit_test(phases_that_never_end),
+        cmocka_unit_test(training),      cmocka_unit_test(convolutions), cmocka_unit_test(holders),
+        cmocka_unit_test(recomputation), cmocka_unit_test(inference),    cmocka_unit_test(tags),
+        cmocka_unit_test(damaged),       cmocka_unit_test(unreadable),   cmocka_unit_test(segments),
+        cmocka_unit_test(processes),     cmocka_unit_test(names),        cmocka_unit_test(phases_that_never_end),
     };
     return RUN(tests);
 }
