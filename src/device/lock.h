@@ -23,7 +23,7 @@
  *                        cudnn/handle.c,
  *                        cufft/plan.c,
  *                        cupti/activity.c
- *   the record           record/writer.c           `entering`, then `texts`: the last of all   -
+ *   the record           record/pen.c              `entering`, then `texts`: the last of all   -
  *
  * Further:
  * - Nobody calls out of a room while holding its lock, except down to the record: its events must stand in the order
