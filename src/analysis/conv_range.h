@@ -1,6 +1,6 @@
 /*
- * Convolutions whose workspace came from a formula and not from a measurement: which blocks these are, and how large they
- * may be in truth. fit/conv_range.h tells what that does to the peak. Belongs to a lane of a job.
+ * Convolutions whose workspace came from a formula and not from a measurement: which blocks these are, and how large
+ * they may be in truth. fit/conv_range.h tells what that does to the peak. Belongs to a lane of a job.
  */
 #ifndef PLM_CONV_RANGE_H
 #define PLM_CONV_RANGE_H

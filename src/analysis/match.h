@@ -1,6 +1,6 @@
 /*
- * Does a stack file go with a job? Versions of PyTorch, CUDA, cuDNN and NCCL as the job's record has them. What one side
- * does not say is not compared. Pure; any thread.
+ * Does a stack file go with a job? Versions of PyTorch, CUDA, cuDNN and NCCL as the job's record has them. What one
+ * side does not say is not compared. Pure; any thread.
  */
 #ifndef PLM_ANALYSIS_MATCH_H
 #define PLM_ANALYSIS_MATCH_H
@@ -20,7 +20,8 @@ bool plm_stack_differs(const struct plm_stack_file *stack, const struct plm_summ
 /* The same for the stack that a job ran with, from its record alone; the card counts too. */
 bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY]);
 
-/* Usable memory of a card: as the job's stack file has it, if that was made on this card, else as the catalogue has it. */
+/* Usable memory of a card: as the job's stack file has it, if that was made on this card, else as the catalogue has
+   it. */
 uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * A moment of a job that a question names ("peak", "end", a step), and what a device held then. Pure functions; any thread.
+ * A moment of a job that a question names ("peak", "end", a step), and what a device held then. Pure functions; any
+ * thread.
  */
 #ifndef PLM_ANALYSIS_PLACE_H
 #define PLM_ANALYSIS_PLACE_H

@@ -122,8 +122,8 @@ static bool settings_of(const struct plm_summary *job, struct plm_replay_options
            !options->settings.async && options->settings.fraction < 0;
 }
 
-/* More workspace does not always reserve more: what is cached then may serve what comes later. So both replays count for
-   both ends. */
+/* More workspace does not always reserve more: what is cached then may serve what comes later. So both replays count
+   for both ends. */
 static void set_range(struct plm_conv_marks *marks, uint64_t is, uint64_t without, uint64_t with)
 {
     marks->low = beyond(is, without < with ? without : with);

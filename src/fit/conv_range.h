@@ -13,8 +13,8 @@
 struct plm_job;
 struct plm_lane;
 
-/* Bytes by which the reserved peak may be lower and higher, within the first million moments; both 0 if no workspace was
-   guessed. What cannot be replayed leaves the allocated peak as the measure. */
+/* Bytes by which the reserved peak may be lower and higher, within the first million moments; both 0 if no workspace
+   was guessed. What cannot be replayed leaves the allocated peak as the measure. */
 struct plm_conv_range {
     uint64_t guessed; /* how many convolutions */
     uint64_t low, high;

@@ -36,9 +36,9 @@ struct plm_ladder {
     uint64_t context; /* see plm_context_memory */
     uint64_t device_used; /* all but allocated, which is within reserved */
     uint64_t low, high; /* of device_used */
-    /* Line by line when most of the card was taken, in the groups "reserved", "libraries", "other", "context"; they add
-       up to device_used, low and high. A process reserves at most at another moment now and then: then the first line is
-       less than `reserved`. */
+    /* Line by line when most of the card was taken, in the groups "reserved", "libraries", "other", "context"; they
+       add up to device_used, low and high. A process reserves at most at another moment now and then: then the first
+       line is less than `reserved`. */
     struct plm_line line[PLM_LADDER_LINES];
     int lines;
 };

@@ -1,6 +1,6 @@
 /*
- * What a run on the virtual GPU took: the figures that judging it needs, so that the record need not be kept. A job with
- * several devices stands for the one that needs most. Plain values, nothing to free.
+ * What a run on the virtual GPU took: the figures that judging it needs, so that the record need not be kept. A job
+ * with several devices stands for the one that needs most. Plain values, nothing to free.
  */
 #ifndef PLM_FIT_OUTCOME_H
 #define PLM_FIT_OUTCOME_H

@@ -3,9 +3,9 @@
  * settings or on another version of PyTorch.
  *
  * It does not have record_stream, empty_cache and the captures themselves. So a free is a free at once, blocks of
- * captured graphs share one private pool that lives as long as the job (pools.h tells which they are), and the cache is
- * emptied where recorded segments went. Jobs for which that makes a
- * difference show it: with the settings and the version of the record, `as_recorded` is false and the first difference is named.
+ * captured graphs share one private pool that lives as long as the job (pools.h tells which they are), and the cache
+ * is emptied where recorded segments went. Jobs for which that makes a difference show it: with the settings and the
+ * version of the record, `as_recorded` is false and the first difference is named.
  *
  * The lane belongs to the caller and is only read; several threads may replay the same one.
  */

@@ -88,7 +88,8 @@ static int by_worth(const void *a, const void *b)
     return strcmp(x->candidate.text, y->candidate.text);
 }
 
-/* The simplest setting that is as good as the best, within what is worth it; only if it is better than the job's own. */
+/* The simplest setting that is as good as the best, within what is worth it; only if it is better than the job's own.
+   */
 static const struct plm_tune_row *advise(const struct plm_tune *t)
 {
     const struct plm_tune_row *best = NULL, *simple = NULL;

@@ -1,6 +1,6 @@
 /*
- * The pages of web/, compiled in by web/bundle.py: what stands before and after the JSON document of each. Both are empty
- * if the build had no libraries, and then `missing` says why. Constant data; any thread.
+ * The pages of web/, compiled in by web/bundle.py: what stands before and after the JSON document of each. Both are
+ * empty if the build had no libraries, and then `missing` says why. Constant data; any thread.
  */
 #ifndef PLM_REPORT_PAGE_H
 #define PLM_REPORT_PAGE_H

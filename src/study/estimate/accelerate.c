@@ -1,6 +1,6 @@
 /*
- * `accelerate estimate-memory` (Hugging Face): what a model takes to be trained with Adam is four times its own bytes, parameters and buffers:
- * the model, its gradients, two moments. The batch plays no part.
+ * `accelerate estimate-memory` (Hugging Face): what a model takes to be trained with Adam is four times its own
+ * bytes, parameters and buffers: the model, its gradients, two moments. The batch plays no part.
  */
 #include <string.h>
 

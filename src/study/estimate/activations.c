@@ -1,8 +1,9 @@
 /*
- * The spreadsheet: parameters + gradients + optimizer state + activations, where the activations of a transformer are s*b*h*(34 + 5*a*s/h) bytes
- * per layer (Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022): s the length of the sequence, b the
- * batch, h the width, a the heads. The other parts are as the description has them: bytes of the parameters, as much again
- * for the gradients of those that are trained, and the optimizer's state.
+ * The spreadsheet: parameters + gradients + optimizer state + activations, where the activations of a transformer are
+ * s*b*h*(34 + 5*a*s/h) bytes per layer (Korthikanti et al., "Reducing Activation Recomputation in Large Transformer
+ * Models", 2022): s the length of the sequence, b the batch, h the width, a the heads. The other parts are as the
+ * description has them: bytes of the parameters, as much again for the gradients of those that are trained, and the
+ * optimizer's state.
  */
 #include <string.h>
 

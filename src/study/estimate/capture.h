@@ -1,10 +1,11 @@
 /*
- * What one capture of a job left in files: a record of `plimsoll run`, a trace of `plimsoll trace` or torch.profiler, a description of `plimsoll
- * describe`.
+ * What one capture of a job left in files: a record of `plimsoll run`, a trace of `plimsoll trace` or torch.profiler,
+ * a description of `plimsoll describe`.
  *
- * plm_captured_read() tells them apart by their content and reads each, at most one of a kind; plm_captured_free() ends it. A trace that holds a
- * description gives it, unless there is a file of its own. `evidence` points into the structure, so it must not be moved. Fails with one sentence: two of a kind
- * (PLM_EINVAL), neither of them (PLM_EFORMAT), and what the readers refuse.
+ * plm_captured_read() tells them apart by their content and reads each, at most one of a kind; plm_captured_free()
+ * ends it. A trace that holds a description gives it, unless there is a file of its own. `evidence` points into the
+ * structure, so it must not be moved. Fails with one sentence: two of a kind (PLM_EINVAL), neither of them
+ * (PLM_EFORMAT), and what the readers refuse.
  */
 #ifndef PLM_ESTIMATE_CAPTURE_H
 #define PLM_ESTIMATE_CAPTURE_H

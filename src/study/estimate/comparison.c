@@ -18,7 +18,8 @@ const char *plm_context_source_name(enum plm_context_source source)
 
 /* ---- what is asked ---- */
 
-/* Of a process that nothing is known of but that it trains something: the context and the two libraries that nearly all load. */
+/* Of a process that nothing is known of but that it trains something: the context and the two libraries that nearly
+   all load. */
 static uint64_t modelled_context(const struct plm_card *card)
 {
     const struct plm_overhead overhead = {.sms = (unsigned)card->sms,

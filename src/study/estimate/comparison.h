@@ -1,8 +1,8 @@
 /*
  * The answers of several methods about one job on several cards.
  *
- * plm_compare() asks each method once and has it judge each card; plm_comparison_free() ends it. What the capture points to and the cards belong to
- * the caller and must outlive it; it must not be moved. Nothing fails.
+ * plm_compare() asks each method once and has it judge each card; plm_comparison_free() ends it. What the capture
+ * points to and the cards belong to the caller and must outlive it; it must not be moved. Nothing fails.
  */
 #ifndef PLM_ESTIMATE_COMPARISON_H
 #define PLM_ESTIMATE_COMPARISON_H

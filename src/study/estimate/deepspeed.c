@@ -1,8 +1,9 @@
 /*
- * DeepSpeed's estimators of what the state of a model takes under ZeRO (deepspeed.runtime.zero: estimate_zero2_model_states_mem_needs,
- * estimate_zero3_model_states_mem_needs). P parameters, shared ones once; L the most parameters that one module owns; g GPUs on n nodes,
- * k = g/n of them on each. 2 bytes a parameter for fp16 weights, 18 for gradients, the fp32 copy, the moments and fp32 gradients; the buffer factor
- * 1.5 is for the host. What the host needs is in the note.
+ * DeepSpeed's estimators of what the state of a model takes under ZeRO (deepspeed.runtime.zero:
+ * estimate_zero2_model_states_mem_needs, estimate_zero3_model_states_mem_needs). P parameters, shared ones once; L
+ * the most parameters that one module owns; g GPUs on n nodes, k = g/n of them on each. 2 bytes a parameter for fp16
+ * weights, 18 for gradients, the fp32 copy, the moments and fp32 gradients; the buffer factor 1.5 is for the host.
+ * What the host needs is in the note.
  */
 #include <stdio.h>
 #include <string.h>

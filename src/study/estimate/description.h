@@ -1,10 +1,10 @@
 /*
  * The model description (docs/description.md): what the analytical and learned methods know of a job.
  *
- * plm_description_read() reads a file, plm_description_parse() text that somebody else read, such as the one in a trace; plm_description_free()
- * ends it. Strings and lists belong to the description. Read-only in between; any thread. Everything is checked once, here: indices are in
- * range, sizes and counts bounded (PLM_DESCRIPTION_BYTES), so methods need not check again. What is not such a document is refused with
- * one sentence (PLM_EFORMAT).
+ * plm_description_read() reads a file, plm_description_parse() text that somebody else read, such as the one in a
+ * trace; plm_description_free() ends it. Strings and lists belong to the description. Read-only in between; any
+ * thread. Everything is checked once, here: indices are in range, sizes and counts bounded (PLM_DESCRIPTION_BYTES),
+ * so methods need not check again. What is not such a document is refused with one sentence (PLM_EFORMAT).
  */
 #ifndef PLM_ESTIMATE_DESCRIPTION_H
 #define PLM_ESTIMATE_DESCRIPTION_H
@@ -97,7 +97,8 @@ struct plm_described_sighting {
     int64_t first, last;
 };
 
-/* Births (bytes) and deaths (-k: of the k-th born, counted from 1) of storage, in order. Each dies at most once, after its birth. */
+/* Births (bytes) and deaths (-k: of the k-th born, counted from 1) of storage, in order. Each dies at most once,
+   after its birth. */
 struct plm_described_storages {
     int64_t *event;
     size_t events, births;
@@ -128,7 +129,8 @@ int plm_description_parse(const char *name, const char *text, size_t size, struc
                           struct plm_error *error);
 void plm_description_free(struct plm_description *description); /* NULL is fine */
 
-/* Sums that several methods need. Output bytes of every call of a leaf module in one forward pass, at the batch's size. */
+/* Sums that several methods need. Output bytes of every call of a leaf module in one forward pass, at the batch's
+   size. */
 uint64_t plm_description_activation_bytes(const struct plm_description *description);
 uint64_t plm_description_input_bytes(const struct plm_description *description);
 /* Bytes of an element of the model's data type; 0: not known. */

@@ -1,8 +1,9 @@
 /*
- * DNNMem (Gao et al., ESEC/FSE 2020), as its paper describes it, so "-style": a walk over the graph of operators, forward and then backward. An operator
- * owns its weights and their gradients, its output and that output's gradient. Weights are there from the start and weight gradients stay to
- * the end of the step; outputs and their gradients go with the last operator that reads them. All of it passes through a simulated allocator.
- * Ephemeral tensors, the workspaces of the paper, are not known without a GPU and are left out; an optimizer's state is no part of it.
+ * DNNMem (Gao et al., ESEC/FSE 2020), as its paper describes it, so "-style": a walk over the graph of operators,
+ * forward and then backward. An operator owns its weights and their gradients, its output and that output's gradient.
+ * Weights are there from the start and weight gradients stay to the end of the step; outputs and their gradients go
+ * with the last operator that reads them. All of it passes through a simulated allocator. Ephemeral tensors, the
+ * workspaces of the paper, are not known without a GPU and are left out; an optimizer's state is no part of it.
  *
  * Time is the index of the operator: node i of n runs at i and its backward pass at 2n-1-i.
  */
@@ -72,8 +73,9 @@ static void place_weights(struct work *w)
         tensor_add(w, -1, PLM_NEVER, w->d->buffer[i].bytes);
 }
 
-/* A weight's gradient comes with the backward pass of the last call of its module, which is the first in time; a module that the graph has no call of
-   has its weights used somewhere inside another: then it comes with the first backward operator. */
+/* A weight's gradient comes with the backward pass of the last call of its module, which is the first in time; a
+   module that the graph has no call of has its weights used somewhere inside another: then it comes with the first
+   backward operator. */
 static void place_gradients(struct work *w)
 {
     int64_t *when = plm_calloc(w->d->modules, sizeof *when);

@@ -1,20 +1,23 @@
 /*
- * DNNMem as it was re-implemented for the comparison in the paper of xMem (Middleware 2025). Two programs stand behind it:
+ * DNNMem as it was re-implemented for the comparison in the paper of xMem (Middleware 2025). Two programs stand
+ * behind it:
  *
- * Models that torch.fx can trace: a loss is put at the end of the graph; time is the index of the node, forward 0..n-1, backward n..2n-1, and
- * 3n for the optimizer. A node's weights come with its call and stay. Its output lives from its call to the last use: by a consumer, or by a
- * backward pass that saved it. In the backward pass each node makes one gradient for each of its inputs, which lives until the producer's
- * backward pass, and one for each of its parameters, which lives until 3n. Tensors of nodes called relu are dropped, the gradients that these make
- * included. What is used only once is never freed.
+ * Models that torch.fx can trace: a loss is put at the end of the graph; time is the index of the node, forward
+ * 0..n-1, backward n..2n-1, and 3n for the optimizer. A node's weights come with its call and stay. Its output lives
+ * from its call to the last use: by a consumer, or by a backward pass that saved it. In the backward pass each node
+ * makes one gradient for each of its inputs, which lives until the producer's backward pass, and one for each of its
+ * parameters, which lives until 3n. Tensors of nodes called relu are dropped, the gradients that these make included.
+ * What is used only once is never freed.
  *
- * Others: each tensor that hooks on leaf modules saw in one step lives from the first to the last sight, and for ever if it was seen once; the
- * parameters, the buffers and the batch are there from the start.
+ * Others: each tensor that hooks on leaf modules saw in one step lives from the first to the last sight, and for ever
+ * if it was seen once; the parameters, the buffers and the batch are there from the start.
  *
  * Neither has an optimizer's state or workspaces. Both go through xMem's allocator.
  *
- * Three points follow from its code, and the published figures agree with them (docs/methods.md): the producer is looked up by module, so that for a module that is called
- * several times the last call stands for all; a tensor that an in-place operator changed is the tensor of the node before it, under that
- * node's name; and saved tensors count only if they are the very tensors that nodes put out, which a view of one is not.
+ * Three points follow from its code, and the published figures agree with them (docs/methods.md): the producer is
+ * looked up by module, so that for a module that is called several times the last call stands for all; a tensor that
+ * an in-place operator changed is the tensor of the node before it, under that node's name; and saved tensors count
+ * only if they are the very tensors that nodes put out, which a view of one is not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +111,8 @@ static void find_producers(struct work *w)
     free(of_module);
 }
 
-/* A Linear of an input with more than two dimensions works on a flat view of it; pooling to a single pixel is a mean, which saves nothing. */
+/* A Linear of an input with more than two dimensions works on a flat view of it; pooling to a single pixel is a mean,
+   which saves nothing. */
 static void find_views(struct work *w)
 {
     for (size_t i = 0; i < w->d->calls; i++) {
@@ -151,8 +155,8 @@ static const char *backward_kind(const struct work *w, size_t node, char *buffer
     return kind;
 }
 
-/* What a node saved and which parameters it has is looked up from its backward function on, up to the first one of the kind that made an input. If that
-   is its own kind, a convolution right after a convolution, nothing is found. */
+/* What a node saved and which parameters it has is looked up from its backward function on, up to the first one of
+   the kind that made an input. If that is its own kind, a convolution right after a convolution, nothing is found. */
 static bool is_found(const struct work *w, size_t node)
 {
     char own[64], other[64];

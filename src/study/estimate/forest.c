@@ -167,7 +167,8 @@ static void branch_open(struct grower *g, size_t from, size_t to, uint32_t paren
     g->open[g->opens++] = (struct branch){from, to, parent};
 }
 
-/* One node for the branch, and its two branches to be made: the left one next, so that it follows. PLM_EINVAL: there are too many nodes. */
+/* One node for the branch, and its two branches to be made: the left one next, so that it follows. PLM_EINVAL: there
+   are too many nodes. */
 static int make_node(struct grower *g, struct branch b)
 {
     struct plm_forest *f = g->forest;

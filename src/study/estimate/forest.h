@@ -1,11 +1,12 @@
 /*
- * A random forest for regression, as scikit-learn's RandomForestRegressor makes it with its defaults: trees of squared error and any depth,
- * each on rows drawn with replacement, every feature tried at every split, thresholds in the middle between two rows.
+ * A random forest for regression, as scikit-learn's RandomForestRegressor makes it with its defaults: trees of
+ * squared error and any depth, each on rows drawn with replacement, every feature tried at every split, thresholds in
+ * the middle between two rows.
  *
- * plm_forest_train() makes one from numbers, plm_forest_load() reads one from a file (docs/forest.md), plm_forest_save() writes it,
- * plm_forest_free() ends it. A trained forest is read-only; any thread. The same rows, trees and seed give the same forest on every
- * machine: the generator is our own. Fails with one sentence: PLM_EINVAL (rows that nothing can be learned from), PLM_EIO, PLM_EFORMAT (a
- * file that is no forest, with its line).
+ * plm_forest_train() makes one from numbers, plm_forest_load() reads one from a file (docs/forest.md),
+ * plm_forest_save() writes it, plm_forest_free() ends it. A trained forest is read-only; any thread. The same rows,
+ * trees and seed give the same forest on every machine: the generator is our own. Fails with one sentence: PLM_EINVAL
+ * (rows that nothing can be learned from), PLM_EIO, PLM_EFORMAT (a file that is no forest, with its line).
  */
 #ifndef PLM_ESTIMATE_FOREST_H
 #define PLM_ESTIMATE_FOREST_H

@@ -209,8 +209,8 @@ static int read_node(struct reader *r, const struct plm_forest *f, struct plm_fo
     return status ? status : real(r, 2, &node->value);
 }
 
-/* Who a node belongs to follows from the order alone: what comes after a leaf is the right branch of the last split that has
-   none. So no file can describe a circle. */
+/* Who a node belongs to follows from the order alone: what comes after a leaf is the right branch of the last split
+   that has none. So no file can describe a circle. */
 static void place_node(struct reader *r, struct plm_forest *f, const struct plm_forest_node *node, bool follows_leaf)
 {
     f->node = plm_grow(f->node, f->nodes, &r->node_room, sizeof *f->node);

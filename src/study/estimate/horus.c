@@ -1,7 +1,8 @@
 /*
- * Horus (Yeung et al., IEEE TPDS 2022), its memory formula: 4 * (A*b + P + b*P), where A is the number of elements that all layers put
- * out for one sample, P the trainable parameters, b the batch. Gradients are counted once per sample (b*P), as its code does, which is
- * why it is far too high for large models with large batches. A layer is a call of a module that calls no other.
+ * Horus (Yeung et al., IEEE TPDS 2022), its memory formula: 4 * (A*b + P + b*P), where A is the number of elements
+ * that all layers put out for one sample, P the trainable parameters, b the batch. Gradients are counted once per
+ * sample (b*P), as its code does, which is why it is far too high for large models with large batches. A layer is a
+ * call of a module that calls no other.
  */
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"

@@ -1,12 +1,15 @@
 /*
- * LLMem (Kim et al., IJCAI 2024), for fine-tuning decoders with fp16 weights, AdamW, gradient checkpointing and Gemini's chunks. Every tensor is
- * rounded up to 2 MiB. The base, which is measured on a GPU there, is the fp16 model here; the context is shown apart.
+ * LLMem (Kim et al., IJCAI 2024), for fine-tuning decoders with fp16 weights, AdamW, gradient checkpointing and
+ * Gemini's chunks. Every tensor is rounded up to 2 MiB. The base, which is measured on a GPU there, is the fp16 model
+ * here; the context is shown apart.
  *
- * Which tensors count follows from a walk over the modules in the order of the model, and the walk is the method, with its limits: a block is a
- * module whose class is called ...Block or ...DecoderLayer; only modules of the classes Embedding and Linear change the width of the hidden tensor
- * and have parameters that count; of a ...Block the first Linear is passed over. So in GPT-2, whose blocks have Conv1D instead of Linear, the
- * weights of the blocks have no optimizer state, and the output layer, being the first Linear after a block, is passed over: the head is as wide as
- * the hidden tensor then. The figures that were published for it in the comparison of xMem show exactly this (docs/methods.md).
+ * Which tensors count follows from a walk over the modules in the order of the model, and the walk is the method,
+ * with its limits: a block is a module whose class is called ...Block or ...DecoderLayer; only modules of the classes
+ * Embedding and Linear change the width of the hidden tensor and have parameters that count; of a ...Block the first
+ * Linear is passed over. So in GPT-2, whose blocks have Conv1D instead of Linear, the weights of the blocks have no
+ * optimizer state, and the output layer, being the first Linear after a block, is passed over: the head is as wide as
+ * the hidden tensor then. The figures that were published for it in the comparison of xMem show exactly this
+ * (docs/methods.md).
  */
 #include <string.h>
 
@@ -31,7 +34,8 @@ static uint64_t bytes_share(uint64_t bytes, uint64_t parts, uint64_t of)
 
 /* ---- parameters ---- */
 
-/* Of one tensor of s elements that is not the last: its share that other GPUs hold is gathered; the moments are spread over all. */
+/* Of one tensor of s elements that is not the last: its share that other GPUs hold is gathered; the moments are
+   spread over all. */
 static uint64_t parameter(uint64_t s, const struct plm_evidence *c)
 {
     const uint64_t g = c->gpus > 0 ? (uint64_t)c->gpus : 1;
@@ -50,8 +54,9 @@ static bool counts(const struct plm_described_module *m)
     return strstr(m->class_name, "Embedding") || !strcmp(m->class_name, "Linear");
 }
 
-/* A tensor that two modules share counts with the second one too, as it does there: the output layer is the last of the walk although its
-   weight is mostly that of the embedding. The description has each tensor once; `tied` is the output layer's, if it has none of its own. */
+/* A tensor that two modules share counts with the second one too, as it does there: the output layer is the last of
+   the walk although its weight is mostly that of the embedding. The description has each tensor once; `tied` is the
+   output layer's, if it has none of its own. */
 static uint64_t parameters(const struct plm_evidence *c, uint64_t tied)
 {
     const struct plm_description *d = c->description;

@@ -1,10 +1,11 @@
 /*
  * The published methods behind one interface. docs/HOWTO_ADD_ESTIMATOR.md says how to add one.
  *
- * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct plm_evidence) and says how
- * much memory the job takes: of the card, without the context, which is one figure for all methods and is shown apart. It works once for a
- * capture; what depends on the card is asked per card. Methods are pure functions; any thread, each on its own inquiry. Nothing
- * fails: an answer that a method cannot give has a reason.
+ * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct
+ * plm_evidence) and says how much memory the job takes: of the card, without the context, which is one figure for all
+ * methods and is shown apart. It works once for a capture; what depends on the card is asked per card. Methods are
+ * pure functions; any thread, each on its own inquiry. Nothing fails: an answer that a method cannot give has a
+ * reason.
  */
 #ifndef PLM_ESTIMATE_METHOD_H
 #define PLM_ESTIMATE_METHOD_H
@@ -63,11 +64,14 @@ struct plm_answer {
 
 /* Fills bytes and, where it has its own reason to, state and note: what holds on every card. */
 typedef void plm_method_estimate(const struct plm_evidence *evidence, struct plm_answer *answer);
-/* The same, for a method that has more to do for each card: returns what it needs for that, which must not move the capture. */
+/* The same, for a method that has more to do for each card: returns what it needs for that, which must not move the
+   capture. */
 typedef void *plm_method_prepare(const struct plm_evidence *evidence, struct plm_answer *answer);
-/* One card. `answer` is as it was prepared; bytes, oom, judged, state and note may be set. Not called where there is no answer. */
+/* One card. `answer` is as it was prepared; bytes, oom, judged, state and note may be set. Not called where there is
+   no answer. */
 typedef void plm_method_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer);
-/* All that it found, when it alone is asked, about the card that was judged last: on a page, else as members of an object that is open. */
+/* All that it found, when it alone is asked, about the card that was judged last: on a page, else as members of an
+   object that is open. */
 typedef void plm_method_explain(const void *prepared, const struct plm_page *page, struct plm_json *json);
 /* Frees what was prepared; NULL: free() does. */
 typedef void plm_method_forget(void *prepared);
@@ -100,7 +104,8 @@ struct plm_inquiry {
     struct plm_answer answer; /* what holds on every card */
     void *prepared;
 };
-/* Lets the method do what it does once. Missing parts of the capture become an answer that says which command makes them. */
+/* Lets the method do what it does once. Missing parts of the capture become an answer that says which command makes
+   them. */
 struct plm_inquiry plm_inquiry_open(const struct plm_method *method, const struct plm_evidence *evidence);
 /* The answer for one card, with the verdict. */
 struct plm_answer plm_inquiry_ask(const struct plm_inquiry *inquiry, const struct plm_question *question);

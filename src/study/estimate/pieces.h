@@ -1,9 +1,11 @@
 /*
- * Address ranges that are cut and joined: what the published simulator's two levels have in common. Inside src/study/estimate.
+ * Address ranges that are cut and joined: what the published simulator's two levels have in common. Inside
+ * src/study/estimate.
  *
- * A piece is part of a run of neighbouring pieces: a segment, or the whole card. Free pieces are ordered by size, then address; best fit is
- * the first that is large enough. Pieces belong to their struct plm_pieces and are valid until they are given back or joined. One of zeros is
- * empty and ready; plm_pieces_free() ends it. Nothing fails. One thread at a time.
+ * A piece is part of a run of neighbouring pieces: a segment, or the whole card. Free pieces are ordered by size,
+ * then address; best fit is the first that is large enough. Pieces belong to their struct plm_pieces and are valid
+ * until they are given back or joined. One of zeros is empty and ready; plm_pieces_free() ends it. Nothing fails. One
+ * thread at a time.
  */
 #ifndef PLM_ESTIMATE_PIECES_H
 #define PLM_ESTIMATE_PIECES_H

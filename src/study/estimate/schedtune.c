@@ -1,11 +1,11 @@
 /*
- * SchedTune (Albahar et al., CCGrid 2022), its memory model: a random forest over what a network puts out, its parameters, its input,
- * and three figures of the card.
+ * SchedTune (Albahar et al., CCGrid 2022), its memory model: a random forest over what a network puts out, its
+ * parameters, its input, and three figures of the card.
  *
- * The rows that it learns from are device-used memory with the context: a ResNet-18 with 8 images, whose outputs and parameters are 272 MiB, has
- * 1,591 to 1,719 MiB there on four of the five cards. So the context is taken off the forest's answer here, as method.h wants it, and the two
- * together are what the forest says. A forest knows nothing beyond its rows: outside of their ranges the answer is that of the nearest of them, and
- * is marked.
+ * The rows that it learns from are device-used memory with the context: a ResNet-18 with 8 images, whose outputs and
+ * parameters are 272 MiB, has 1,591 to 1,719 MiB there on four of the five cards. So the context is taken off the
+ * forest's answer here, as method.h wants it, and the two together are what the forest says. A forest knows nothing
+ * beyond its rows: outside of their ranges the answer is that of the nearest of them, and is marked.
  */
 #include "study/estimate/schedtune.h"
 
@@ -22,9 +22,9 @@
 
 #define MIB 1048576.0
 
-/* Layers that hand on their input or a view of it when a network is evaluated: a summary of a network sees no tensor of theirs. That they do not count
-   follows from the published answers: those for ConvNeXt-Tiny are met to 1.9 % (median) without them and missed by 10.6 % with them. Layers
-   that work in place do count there. */
+/* Layers that hand on their input or a view of it when a network is evaluated: a summary of a network sees no tensor
+   of theirs. That they do not count follows from the published answers: those for ConvNeXt-Tiny are met to 1.9 %
+   (median) without them and missed by 10.6 % with them. Layers that work in place do count there. */
 static const char *const passing[] = {"AlphaDropout", "DropPath",        "Dropout",  "Dropout1d",
                                       "Dropout2d",    "Dropout3d",       "Flatten",  "Identity",
                                       "Permute",      "StochasticDepth", "Unflatten"};

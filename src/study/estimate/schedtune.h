@@ -1,8 +1,9 @@
 /*
  * SchedTune: what a training takes on a card, learned from runs of other networks on other cards.
  *
- * A random forest over six numbers of the job and the card. plm_schedtune_train() makes it from a table of runs (docs/forest.md has the
- * columns); the forest belongs to the caller. Any thread. Fails with one sentence that names the file, and the line where there is one.
+ * A random forest over six numbers of the job and the card. plm_schedtune_train() makes it from a table of runs
+ * (docs/forest.md has the columns); the forest belongs to the caller. Any thread. Fails with one sentence that names
+ * the file, and the line where there is one.
  */
 #ifndef PLM_ESTIMATE_SCHEDTUNE_H
 #define PLM_ESTIMATE_SCHEDTUNE_H

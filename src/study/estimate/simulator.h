@@ -1,9 +1,10 @@
 /*
  * The two-level allocator of the CPU-side methods: blocks with lifetimes in, peaks out.
  *
- * Level 1 is PyTorch's caching allocator as xMem wrote it (20 MiB segments up to and including 10 MiB, one stream, no garbage collection),
- * level 2 the card: one range, best fit by size and address, exact split, no alignment. Or, for the corrected variants, the allocator of
- * src/allocator. At equal times allocations come before frees. Pure functions that do not fail; any thread.
+ * Level 1 is PyTorch's caching allocator as xMem wrote it (20 MiB segments up to and including 10 MiB, one stream, no
+ * garbage collection), level 2 the card: one range, best fit by size and address, exact split, no alignment. Or, for
+ * the corrected variants, the allocator of src/allocator. At equal times allocations come before frees. Pure
+ * functions that do not fail; any thread.
  */
 #ifndef PLM_ESTIMATE_SIMULATOR_H
 #define PLM_ESTIMATE_SIMULATOR_H

@@ -1,4 +1,5 @@
-/* A comparison for people: the answer first, then a table of all methods, then what there is to say about some of them. */
+/* A comparison for people: the answer first, then a table of all methods, then what there is to say about some of
+   them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,8 @@ static const char *seconds_text(char *buffer, size_t size, double seconds)
 
 /* ---- the answer ---- */
 
-/* Whose word counts most: within its domain before outside, a run before a calculation, what PyTorch reserves before what tensors take. */
+/* Whose word counts most: within its domain before outside, a run before a calculation, what PyTorch reserves before
+   what tensors take. */
 static int weight(const struct plm_comparison *c, const struct plm_comparison_row *row)
 {
     static const int of_paradigm[] = {[PLM_ANALYTICAL] = 0, [PLM_LEARNED] = 1, [PLM_CPU_SIDE] = 2, [PLM_VIRTUAL] = 3};

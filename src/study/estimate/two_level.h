@@ -1,9 +1,10 @@
 /*
  * xMem's allocator of two levels, as published. Inside src/study/estimate.
  *
- * Level 1 is PyTorch's caching allocator with one difference: requests of exactly 10 MiB share segments of 20 MiB too. On failure every segment
- * that is wholly free goes back to the card and the request is made again. Level 2 is the card: one range, best fit, no alignment. A struct
- * of zeros is begun with plm_two_level_start() and ended with plm_two_level_end(). One thread at a time.
+ * Level 1 is PyTorch's caching allocator with one difference: requests of exactly 10 MiB share segments of 20 MiB
+ * too. On failure every segment that is wholly free goes back to the card and the request is made again. Level 2 is
+ * the card: one range, best fit, no alignment. A struct of zeros is begun with plm_two_level_start() and ended with
+ * plm_two_level_end(). One thread at a time.
  */
 #ifndef PLM_ESTIMATE_TWO_LEVEL_H
 #define PLM_ESTIMATE_TWO_LEVEL_H

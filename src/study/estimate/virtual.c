@@ -1,6 +1,7 @@
 /*
- * plimsoll's own: the job ran on the virtual GPU, so PyTorch's allocator itself has decided what it reserves. The estimate is the most that was
- * reserved and what libraries took outside of it; the verdict is a replay's, which gives cached memory back before it runs out.
+ * plimsoll's own: the job ran on the virtual GPU, so PyTorch's allocator itself has decided what it reserves. The
+ * estimate is the most that was reserved and what libraries took outside of it; the verdict is a replay's, which
+ * gives cached memory back before it runs out.
  */
 #include "analysis/job.h"
 #include "base/memory.h"

@@ -1,12 +1,13 @@
 /*
  * The Analyzer: memory events become blocks, annotations become steps, and then which blocks a layer holds on to.
  *
- * A layer is a call of a leaf module. Its forward blocks are born during the call. Its operators are those that start in the call and all
- * that carry one of their autograd numbers; of these, those that are in no other count. Its backward blocks are born in them and not in the call. What
- * dies before the call, or the last of the operators, is over counts as temporary and is left out, except in losses.
+ * A layer is a call of a leaf module. Its forward blocks are born during the call. Its operators are those that start
+ * in the call and all that carry one of their autograd numbers; of these, those that are in no other count. Its
+ * backward blocks are born in them and not in the call. What dies before the call, or the last of the operators, is
+ * over counts as temporary and is left out, except in losses.
  *
- * An operator that makes no node of autograd carries the number of the node that comes next. So a block may belong to two layers, and is then
- * counted twice, as published. What a parent allocates by functional code belongs to none.
+ * An operator that makes no node of autograd carries the number of the node that comes next. So a block may belong to
+ * two layers, and is then counted twice, as published. What a parent allocates by functional code belongs to none.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -148,8 +149,9 @@ static int by_birth(const void *a, const void *b)
     return x->layer < y->layer ? -1 : x->layer > y->layer;
 }
 
-/* aten::detach makes no node: its number is always another operator's. Autograd calls it to save a result if a program only pretends to
-   compute (`plimsoll trace --no-compute`), at the end of a layer, which would so get the blocks of the next. */
+/* aten::detach makes no node: its number is always another operator's. Autograd calls it to save a result if a
+   program only pretends to compute (`plimsoll trace --no-compute`), at the end of a layer, which would so get the
+   blocks of the next. */
 static uint32_t find_detach(const struct plm_trace *trace)
 {
     size_t i = 0;

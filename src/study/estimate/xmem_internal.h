@@ -1,8 +1,8 @@
 /*
  * Inside xMem: blocks, steps, layers and the list of lifetimes that they become.
  *
- * Traces come from anywhere. What is published as a search over all operators for each layer is bounded here by a budget of looks, which honest
- * traces do not come near; beyond it the trace is refused: PLM_EFORMAT with a sentence.
+ * Traces come from anywhere. What is published as a search over all operators for each layer is bounded here by a
+ * budget of looks, which honest traces do not come near; beyond it the trace is refused: PLM_EFORMAT with a sentence.
  */
 #ifndef PLM_ESTIMATE_XMEM_INTERNAL_H
 #define PLM_ESTIMATE_XMEM_INTERNAL_H
@@ -96,7 +96,8 @@ struct plm_xmem_run {
 int plm_xmem_orchestrate(struct plm_xmem_run *run, struct plm_error *error);
 int plm_xmem_correct(struct plm_xmem_run *run, struct plm_error *error);
 
-/* The batches that a step brings to the GPU: its aten::to with the arguments of Tensor.to(device). Calls `found` for each. */
+/* The batches that a step brings to the GPU: its aten::to with the arguments of Tensor.to(device). Calls `found` for
+   each. */
 typedef void plm_xmem_batch_found(void *context, const struct plm_trace_op *op, const struct plm_trace_to *to);
 void plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step *step, bool all,
                       plm_xmem_batch_found *found, void *context);

@@ -1,15 +1,18 @@
 /*
  * The Orchestrator, as published: blocks of the CPU get the lifetimes that they would have on a GPU.
  *
- * - Parameters are as large as their gradients: backward blocks of the last step that are not freed, the last born first, exist before
- *   everything and stay. Where gradients are dropped after the optimizer's step, those count that die in zero_grad: the published code has that
- *   rule in one of its two variants only, and finds no parameters in the other.
- * - The batch comes with the tensors that are moved to the device, and goes with the step. The published code has two rules. For CNNs it
- *   takes the first so many aten::to, which is what is moved before the first module is called. For other models it takes all with these
- *   arguments, and so counts what a model or its loss converts as well: logits, the inputs of T5's norms. A step that convolves has the first rule.
+ * - Parameters are as large as their gradients: backward blocks of the last step that are not freed, the last born
+ *   first, exist before everything and stay. Where gradients are dropped after the optimizer's step, those count that
+ *   die in zero_grad: the published code has that rule in one of its two variants only, and finds no parameters in
+ *   the other.
+ * - The batch comes with the tensors that are moved to the device, and goes with the step. The published code has two
+ *   rules. For CNNs it takes the first so many aten::to, which is what is moved before the first module is called.
+ *   For other models it takes all with these arguments, and so counts what a model or its loss converts as well:
+ *   logits, the inputs of T5's norms. A step that convolves has the first rule.
  * - Gradients of the first step go when zero_grad begins in the next, unless the CPU freed them before.
- * - Optimizer state is what Optimizer.step allocates in the sizes of parameters: in the first step it stays. As the state itself was made
- *   before the trace began, this counts temporaries of the CPU's loop instead, which for Adam, RMSprop and Adagrad come to the same.
+ * - Optimizer state is what Optimizer.step allocates in the sizes of parameters: in the first step it stays. As the
+ *   state itself was made before the trace began, this counts temporaries of the CPU's loop instead, which for Adam,
+ *   RMSprop and Adagrad come to the same.
  */
 #include <stdlib.h>
 #include <string.h>

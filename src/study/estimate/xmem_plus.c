@@ -1,19 +1,20 @@
 /*
  * xmem+: the same trace, with what the published method gives away put right.
  *
- * | published                                              | here                                                              |
- * |--------------------------------------------------------|-------------------------------------------------------------------|
- * | blocks of leaf modules, each time a layer meets them   | every block, once: also what parents allocate by functional code  |
- * | temporaries of a layer are dropped                     | they are kept, but for those within one operator: those are what  |
- * |                                                        | a kernel of the CPU uses for itself, a GPU's uses other           |
- * | parameters are what gradients show; buffers are missed | from the description in the trace, where it has one               |
- * | a batch has 4 bytes an element                         | as many as its type has                                           |
- * | optimizer state: the temporaries of the CPU's loop     | as the optimizer is known to have, or as the description says     |
- * | temporaries of the step die with their parameter       | a GPU works on all parameters at once: they live to its end       |
- * | dropout keeps a mask of floats                         | one of bytes, as on a GPU                                         |
- * | allocator of two levels                                | PyTorch's own rules                                               |
+ * | published                                      | here                                                             |
+ * |------------------------------------------------|------------------------------------------------------------------|
+ * | blocks of leaf modules, once for each layer    | every block, once: also what parents allocate by functional code |
+ * | temporaries of a layer are dropped             | they are kept, but for those within one operator: those are      |
+ * |                                                | what a kernel of the CPU uses for itself, a GPU's uses other     |
+ * | parameters follow from gradients, no buffers   | from the description in the trace, where it has one              |
+ * | a batch has 4 bytes an element                 | as many as its type has                                          |
+ * | optimizer state: what the CPU's loop allocates | as the optimizer is known to have, or as the description says    |
+ * | temporaries of the step die one by one         | a GPU works on all parameters at once: they live to its end      |
+ * | dropout keeps a mask of floats                 | one of bytes, as on a GPU                                        |
+ * | allocator of two levels                        | PyTorch's own rules                                              |
  *
- * It does not know what a GPU's libraries take for themselves (workspaces of cuDNN and cuBLAS), nor which kernels save other tensors there.
+ * It does not know what a GPU's libraries take for themselves (workspaces of cuDNN and cuBLAS), nor which kernels
+ * save other tensors there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -151,8 +152,9 @@ static int model_read(const struct plm_trace *trace, struct model *model, struct
  *
  * Where blocks are born: one sweep over operators, module calls and blocks, all in order of time.
  *
- * A forward operator belongs to the innermost module that is being called. A node of autograd carries the number that the operator had
- * which made it, so it belongs to that operator's module; of several forward operators with one number the last is the one that made the node.
+ * A forward operator belongs to the innermost module that is being called. A node of autograd carries the number that
+ * the operator had which made it, so it belongs to that operator's module; of several forward operators with one
+ * number the last is the one that made the node.
  */
 
 #define NODE "autograd::engine::evaluate_function" /* what the engine calls the running of a node */
@@ -316,7 +318,8 @@ static struct owner *find_owners(const struct plm_trace *trace, const struct plm
 
 enum { MASK_PART = 4 }; /* a float to a byte */
 
-/* How PyTorch's optimizers work on all parameters at once: copies of the parameters that they keep, and that live for a step. */
+/* How PyTorch's optimizers work on all parameters at once: copies of the parameters that they keep, and that live for
+   a step. */
 static const struct optimizer {
     const char *name;
     int kept, temporary;

@@ -75,9 +75,9 @@ double plm_f_upper(double f, double numerator, double denominator)
 enum { COLUMNS_MOST = 512, NOT_SEEN = -1, NO_COLUMN = -1 };
 
 /*
- * The products of all columns with one another and with the values: column 0 is the mean, then come those of each factor, a column for each level
- * that occurs, last the values themselves. Taking a column off all others leaves the products of what is left of them, so that sums of
- * squares need no pass over the observations.
+ * The products of all columns with one another and with the values: column 0 is the mean, then come those of each
+ * factor, a column for each level that occurs, last the values themselves. Taking a column off all others leaves the
+ * products of what is left of them, so that sums of squares need no pass over the observations.
  */
 struct sweep {
     size_t columns;                    /* without that of the values */
@@ -90,7 +90,8 @@ struct sweep {
 
 /* ---- columns ---- */
 
-/* Takes a column off all that are not taken yet, if those before it do not span it. Returns what it explains of the values. */
+/* Takes a column off all that are not taken yet, if those before it do not span it. Returns what it explains of the
+   values. */
 static double take_off(struct sweep *s, size_t c, size_t *added)
 {
     const size_t n = s->columns + 1;

@@ -1,10 +1,10 @@
 /*
  * Analysis of variance over several factors, main effects only, for data that is not balanced: type II sums of squares.
  *
- * Each factor is adjusted for all others, except for those that are nested in it (a model belongs to one family, so what the families
- * differ by is looked at without the models, and what the models differ by within the families). A factor that cannot be told apart
- * from others is said to be so and left out. A pure function; any thread. 0, or PLM_EINVAL if there are more factors, levels or
- * observations than it is made for.
+ * Each factor is adjusted for all others, except for those that are nested in it (a model belongs to one family, so
+ * what the families differ by is looked at without the models, and what the models differ by within the families). A
+ * factor that cannot be told apart from others is said to be so and left out. A pure function; any thread. 0, or
+ * PLM_EINVAL if there are more factors, levels or observations than it is made for.
  */
 #ifndef PLM_EVALUATE_ANOVA_H
 #define PLM_EVALUATE_ANOVA_H
@@ -49,13 +49,15 @@ int plm_anova_make(const double *value, size_t count, const struct plm_anova_fac
                    struct plm_anova *anova);
 
 /*
- * The upper tail of the F distribution. It comes from the regularised incomplete beta function by its continued fraction. Relative accuracy is
- * 1e-10 or better for degrees of freedom up to 10,000 and results above 1e-300.
+ * The upper tail of the F distribution. It comes from the regularised incomplete beta function by its continued
+ * fraction. Relative accuracy is 1e-10 or better for degrees of freedom up to 10,000 and results above 1e-300.
  */
-/* I_x(a, b) for a, b > 0 and 0 <= x <= 1, with y = 1 - x from the caller, who knows it without cancellation. NAN outside. */
+/* I_x(a, b) for a, b > 0 and 0 <= x <= 1, with y = 1 - x from the caller, who knows it without cancellation. NAN
+   outside. */
 double plm_beta(double a, double b, double x, double y);
 
-/* The chance of a value above f, with that many degrees of freedom in numerator and denominator. NAN outside of its range. */
+/* The chance of a value above f, with that many degrees of freedom in numerator and denominator. NAN outside of its
+   range. */
 double plm_f_upper(double f, double numerator, double denominator);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * Running the workloads of a truth file: which rows share a run, the runs themselves, side by side, and the files of results
- * that make it possible to go on later.
+ * Running the workloads of a truth file: which rows share a run, the runs themselves, side by side, and the files of
+ * results that make it possible to go on later.
  *
- * A run has two parts: its record on the virtual GPU, and, if methods are to be asked, a capture for them and their answers.
- * plm_bench_make() lists the runs, plm_bench_run() makes the parts that have no result yet, plm_bench_free() ends it. The truth, the
- * workloads and the strings of the settings must outlive the bench. One thread; child processes do the work. Fails with a sentence; a workload that
- * fails is no failure of the bench: its outcome says so.
+ * A run has two parts: its record on the virtual GPU, and, if methods are to be asked, a capture for them and their
+ * answers. plm_bench_make() lists the runs, plm_bench_run() makes the parts that have no result yet, plm_bench_free()
+ * ends it. The truth, the workloads and the strings of the settings must outlive the bench. One thread; child
+ * processes do the work. Fails with a sentence; a workload that fails is no failure of the bench: its outcome says
+ * so.
  */
 #ifndef PLM_EVALUATE_BENCH_H
 #define PLM_EVALUATE_BENCH_H
@@ -38,8 +39,8 @@ struct plm_bench_settings {
     size_t methods;
     const char *forest;       /* of `plimsoll train`, for methods that need one; NULL: none */
     const struct plm_forest *trees; /* what is in it */
-    /* In a child: captures the run, asks the methods that have not answered and leaves their replies in a file, as plm_answers_add()
-       writes it. Returns the exit status. */
+    /* In a child: captures the run, asks the methods that have not answered and leaves their replies in a file, as
+       plm_answers_add() writes it. Returns the exit status. */
     int (*ask)(const struct plm_bench *bench, size_t run);
 };
 
@@ -81,7 +82,8 @@ void plm_bench_free(struct plm_bench *bench);
 /* FOLDER/KEY.END of a run. */
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size);
 
-/* child.c: the words of the workload's command, from the interpreter on, ended by NULL. The strings are in `command` and the bench. */
+/* child.c: the words of the workload's command, from the interpreter on, ended by NULL. The strings are in `command`
+   and the bench. */
 struct plm_bench_command {
     const char *word[24];
     char script[4096], batch[24], mode[12];
@@ -104,7 +106,8 @@ int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *r
 
 /* What methods said, for runs with the same key, that a file has; one that is not there has none. */
 int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error *error);
-/* Adds the replies of a run that are known to `path`; `only`: those that this bit mask of methods has. Begins the file if it is not there. */
+/* Adds the replies of a run that are known to `path`; `only`: those that this bit mask of methods has. Begins the
+   file if it is not there. */
 int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, const char *path,
                     struct plm_error *error);
 

@@ -92,7 +92,8 @@ static int card_of(const struct maker *m, const char *gpu, char card[48])
     return status;
 }
 
-/* All rows of the file that are this run, or the `pick`-th of them, counted round and round; without any, the run itself. */
+/* All rows of the file that are this run, or the `pick`-th of them, counted round and round; without any, the run
+   itself. */
 static int add_cell(struct maker *m, const struct cell *cell, bool all, size_t pick)
 {
     size_t found = 0;

@@ -1,10 +1,10 @@
 /*
- * Which runs an evaluation looks at: the rows of a truth file, the full cross of the levels (an ANOVA design), or seeded draws from them (Monte
- * Carlo). A run of a design that has a row in the file is held against it; one that has none is left out and counted, or, if the caller
- * wants that, held against the virtual GPU.
+ * Which runs an evaluation looks at: the rows of a truth file, the full cross of the levels (an ANOVA design), or
+ * seeded draws from them (Monte Carlo). A run of a design that has a row in the file is held against it; one that has
+ * none is left out and counted, or, if the caller wants that, held against the virtual GPU.
  *
- * plm_design_make() makes a truth of those runs. Its strings belong to the file and the levels, which must outlive it; plm_truth_free()
- * ends it. The same for the same seed. Fails with a sentence.
+ * plm_design_make() makes a truth of those runs. Its strings belong to the file and the levels, which must outlive
+ * it; plm_truth_free() ends it. The same for the same seed. Fails with a sentence.
  */
 #ifndef PLM_EVALUATE_DESIGN_H
 #define PLM_EVALUATE_DESIGN_H

@@ -1,4 +1,5 @@
-/* An evaluation for programs: "plimsoll.evaluation/1", docs/schema/evaluation-1.json; and as a page, with that document in web/evaluation.html. */
+/* An evaluation for programs: "plimsoll.evaluation/1", docs/schema/evaluation-1.json; and as a page, with that
+   document in web/evaluation.html. */
 #include "base/error.h"
 #include "base/json.h"
 #include "report/page.h"

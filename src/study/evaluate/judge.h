@@ -1,9 +1,9 @@
 /*
- * Estimates against the truth: plimsoll's own, those of the methods that were asked, and those of the published tools in the truth
- * file, by the same rules, per family and in all.
+ * Estimates against the truth: plimsoll's own, those of the methods that were asked, and those of the published tools
+ * in the truth file, by the same rules, per family and in all.
  *
- * plm_judge() needs a bench whose runs are known and keeps nothing of it but pointers; plm_evaluation_free() ends it. Nothing
- * fails.
+ * plm_judge() needs a bench whose runs are known and keeps nothing of it but pointers; plm_evaluation_free() ends it.
+ * Nothing fails.
  */
 #ifndef PLM_EVALUATE_JUDGE_H
 #define PLM_EVALUATE_JUDGE_H
@@ -86,7 +86,8 @@ struct plm_estimate {
 };
 struct plm_estimate plm_outcome_estimate(const struct plm_outcome *outcome, enum plm_truth_kind kind);
 
-/* score.c: one row by one estimator. `tool`: of the truth file, for a published one; `reply`: of the run, for a method. */
+/* score.c: one row by one estimator. `tool`: of the truth file, for a published one; `reply`: of the run, for a
+   method. */
 struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct plm_truth_row *row,
                                    const struct plm_judge_options *options);
 struct plm_score plm_score_virtual(const struct plm_evaluation *evaluation, const struct plm_estimator *by, size_t row);

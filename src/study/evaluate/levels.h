@@ -1,5 +1,6 @@
 /*
- * The levels that a design crosses or draws from: for each family its models, optimizers, batch sizes, cards and positions of zero_grad.
+ * The levels that a design crosses or draws from: for each family its models, optimizers, batch sizes, cards and
+ * positions of zero_grad.
  *
  * They come from the rows of a truth file, from workloads.ini or from a file of the same form:
  *     [cnn]
@@ -43,7 +44,8 @@ struct plm_levels {
     size_t families, room;
 };
 
-/* Cards and positions with the most frequent first, batch sizes ascending, others as they come. 0, or PLM_EFORMAT for more than 4,096 levels. */
+/* Cards and positions with the most frequent first, batch sizes ascending, others as they come. 0, or PLM_EFORMAT for
+   more than 4,096 levels. */
 int plm_levels_of_truth(const struct plm_truth *truth, struct plm_levels *levels);
 /* `only`: keys of other kinds are refused; else, as in workloads.ini, passed over. */
 int plm_levels_read(const char *path, bool only, struct plm_levels *levels, struct plm_error *error);

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How sure a median is: the middle 95 % of the medians of resamples with replacement (percentile bootstrap), the same for the same seed. */
+/* How sure a median is: the middle 95 % of the medians of resamples with replacement (percentile bootstrap), the same
+   for the same seed. */
 enum { PLM_RESAMPLES = 2000 };
 
 struct plm_interval {
@@ -22,7 +23,8 @@ void plm_bootstrap_median(const double *value, size_t count, uint64_t seed, stru
 
 /* What the second run, which may take no more than the estimate, is held to. */
 enum plm_cap {
-    PLM_CAP_TORCH, /* what PyTorch may reserve, as the published comparisons did; libraries' own memory and the context come on top */
+    /* What PyTorch may reserve, as the published comparisons did; libraries' own memory and the context come on top. */
+    PLM_CAP_TORCH,
     PLM_CAP_DEVICE, /* all that the process takes beyond its context, libraries' memory included */
     PLM_CAPS
 };

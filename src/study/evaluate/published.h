@@ -1,5 +1,6 @@
 /*
- * What the xMem paper published about four tools, on its 5,209 runs; shown beside what the same tools come to on another file. Constant data.
+ * What the xMem paper published about four tools, on its 5,209 runs; shown beside what the same tools come to on
+ * another file. Constant data.
  */
 #ifndef PLM_EVALUATE_PUBLISHED_H
 #define PLM_EVALUATE_PUBLISHED_H

@@ -1,6 +1,6 @@
 /*
- * Numbers that look random and are the same on every machine for the same seed: xoshiro256**, seeded by splitmix64. Each user has a
- * generator of its own; one thread at a time.
+ * Numbers that look random and are the same on every machine for the same seed: xoshiro256**, seeded by splitmix64.
+ * Each user has a generator of its own; one thread at a time.
  */
 #ifndef PLM_EVALUATE_RANDOM_H
 #define PLM_EVALUATE_RANDOM_H

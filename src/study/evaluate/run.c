@@ -54,8 +54,8 @@ static bool is_busy(const struct pool *p, size_t run)
     return false;
 }
 
-/* Methods are asked once the record is there: the context that their verdicts need comes from it. Runs are finished one by one, so that
-   what is interrupted has whole runs. */
+/* Methods are asked once the record is there: the context that their verdicts need comes from it. Runs are finished
+   one by one, so that what is interrupted has whole runs. */
 static bool run_next(const struct pool *p, size_t *run, enum part *part)
 {
     for (size_t i = 0; i < p->bench->runs; i++) {

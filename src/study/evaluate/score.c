@@ -9,8 +9,9 @@ static uint64_t bytes_less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* The range of device_used holds that of the context, which is not part of the other kinds. What comes after the first sample is, at the
-   upper end: a process that used the card before has loaded its code already, a fresh one has not. */
+/* The range of device_used holds that of the context, which is not part of the other kinds. What comes after the
+   first sample is, at the upper end: a process that used the card before has loaded its code already, a fresh one has
+   not. */
 struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
     const uint64_t beyond = bytes_less(bytes_less(o->high, o->context_high), o->reserved + o->outside);
@@ -49,8 +50,9 @@ struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct
 }
 
 /*
- * The second run, which may take no more than `cap`: a replay with that capacity, by the least that PyTorch can do with. What is known of
- * the real job is that it took `short_by` more than the virtual one, if it did; that much is taken to be held all the time.
+ * The second run, which may take no more than `cap`: a replay with that capacity, by the least that PyTorch can do
+ * with. What is known of the real job is that it took `short_by` more than the virtual one, if it did; that much is
+ * taken to be held all the time.
  */
 static void score_replay(const struct plm_outcome *o, uint64_t cap, uint64_t short_by, struct plm_score *s)
 {

@@ -1,10 +1,11 @@
 /*
  * A file of truth: runs that were measured on real cards, with what published tools said about them.
  *
- * A CSV whose columns are known by name. Needed: family, model, batch_size, and ground unless the caller can do without. Read if they are
- * there: run, optimizer, gpu, total_gpu_memory, zero_grad_mode, real_oom; allocated, reserved, device_used and disturbed, as `plimsoll
- * measure` writes them; and for every tool T with a column T_memory: T_oom, T_2nd_oom and T_runtime_ns. Others are passed over.
- * plm_truth_read() reads it, plm_truth_free() gives it back; strings belong to it. Fails with a sentence that names the line.
+ * A CSV whose columns are known by name. Needed: family, model, batch_size, and ground unless the caller can do
+ * without. Read if they are there: run, optimizer, gpu, total_gpu_memory, zero_grad_mode, real_oom; allocated,
+ * reserved, device_used and disturbed, as `plimsoll measure` writes them; and for every tool T with a column
+ * T_memory: T_oom, T_2nd_oom and T_runtime_ns. Others are passed over. plm_truth_read() reads it, plm_truth_free()
+ * gives it back; strings belong to it. Fails with a sentence that names the line.
  */
 #ifndef PLM_EVALUATE_TRUTH_H
 #define PLM_EVALUATE_TRUTH_H

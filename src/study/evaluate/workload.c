@@ -127,9 +127,10 @@ const struct plm_workload *plm_workloads_find(const struct plm_workloads *w, con
 /* ---- what a run of one took ---- */
 
 /*
- * What was reserved when a sampler looked that was started as the model set out for the card: parameters and buffers go there one
- * after the other, each at the cost of a call and its bytes. If the model arrives first, what the optimizer made for it is there as well, but no
- * batch yet: loading the first one takes longer than anything before it.
+ * What was reserved when a sampler looked that was started as the model set out for the card: parameters and buffers
+ * go there one after the other, each at the cost of a call and its bytes. If the model arrives first, what the
+ * optimizer made for it is there as well, but no batch yet: loading the first one takes longer than anything before
+ * it.
  */
 static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload *w)
 {

@@ -1,9 +1,9 @@
 /*
  * The used memory of one card, as NVIDIA's management library (NVML) tells it.
  *
- * plm_meter_open() loads the library, plm_meter_choose() takes one card, plm_meter_used() asks, plm_meter_close() ends it. The
- * declarations are our own, from NVML's documentation. Any thread may ask; the library is thread-safe. Fails with one sentence: PLM_ENOTFOUND
- * (no driver, no such card), PLM_EIO (the library refused).
+ * plm_meter_open() loads the library, plm_meter_choose() takes one card, plm_meter_used() asks, plm_meter_close()
+ * ends it. The declarations are our own, from NVML's documentation. Any thread may ask; the library is thread-safe.
+ * Fails with one sentence: PLM_ENOTFOUND (no driver, no such card), PLM_EIO (the library refused).
  */
 #ifndef PLM_MEASURE_METER_H
 #define PLM_MEASURE_METER_H
@@ -24,8 +24,8 @@ struct plm_meter {
 };
 
 int plm_meter_open(struct plm_meter *meter, struct plm_error *error);
-/* `visible`: CUDA_VISIBLE_DEVICES; `order`: CUDA_DEVICE_ORDER; NULL if not set. A job that may use several cards is refused
-   (PLM_EINVAL). */
+/* `visible`: CUDA_VISIBLE_DEVICES; `order`: CUDA_DEVICE_ORDER; NULL if not set. A job that may use several cards is
+   refused (PLM_EINVAL). */
 int plm_meter_choose(struct plm_meter *meter, const char *visible, const char *order, struct plm_error *error);
 /* By the whole UUID. */
 int plm_meter_take(struct plm_meter *meter, const char *uuid, struct plm_error *error);
@@ -34,7 +34,8 @@ void plm_meter_close(struct plm_meter *meter);
 /* Bytes of the card in use, by whomever. Takes no lock of ours and allocates nothing. 0, or NVML's code. */
 int plm_meter_used(const struct plm_meter *meter, uint64_t *bytes);
 
-/* Waits until `settle` samples in a row were equal, for `milliseconds` at most; *bytes is the last one. 1 if it settled, else 0. */
+/* Waits until `settle` samples in a row were equal, for `milliseconds` at most; *bytes is the last one. 1 if it
+   settled, else 0. */
 int plm_meter_settle(const struct plm_meter *meter, unsigned interval_us, unsigned settle, unsigned milliseconds,
                      uint64_t *bytes);
 

@@ -1,8 +1,9 @@
 /*
  * A trace while its events come in, in the order of the file; plm_trace_nest() then makes it what trace.h promises.
  *
- * Owned by plm_trace_read(). One thread. Held per event, without what an array that grows has
- * to spare: a Python function 12 bytes, an operator 40 (an aten::to 176), a memory event 24, a module call 36; 4 more while they are sorted.
+ * Owned by plm_trace_read(). One thread. Held per event, without what an array that grows has to spare: a Python
+ * function 12 bytes, an operator 40 (an aten::to 176), a memory event 24, a module call 36; 4 more while they are
+ * sorted.
  */
 #ifndef PLM_TRACE_COLLECT_H
 #define PLM_TRACE_COLLECT_H

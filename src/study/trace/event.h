@@ -1,8 +1,9 @@
 /*
  * One event of a torch.profiler trace: what the trace's reader wants to know of it, whatever the order of its keys.
  *
- * plm_trace_event_read() fills an event of the caller's, which serves for all; one thread at a time. Refused with a sentence that names the
- * file and the event (PLM_EFORMAT): a key that torch.profiler writes with another type, or a number out of range. Of equal keys the last counts.
+ * plm_trace_event_read() fills an event of the caller's, which serves for all; one thread at a time. Refused with a
+ * sentence that names the file and the event (PLM_EFORMAT): a key that torch.profiler writes with another type, or a
+ * number out of range. Of equal keys the last counts.
  */
 #ifndef PLM_TRACE_EVENT_H
 #define PLM_TRACE_EVENT_H

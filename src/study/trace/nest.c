@@ -42,8 +42,8 @@ static int item_compare(const void *a, const void *b, void *context)
     return s->before(x, y) ? -1 : s->before(y, x) ? 1 : i < k ? -1 : i > k;
 }
 
-/* Sorts the list by `before`, what is equal in the order of the file. *order is what stood where (the caller frees it), or NULL if all
-   stood right. */
+/* Sorts the list by `before`, what is equal in the order of the file. *order is what stood where (the caller frees
+   it), or NULL if all stood right. */
 static void list_sort(void **list, size_t count, size_t size, bool (*before)(const void *, const void *),
                       uint32_t **order)
 {
@@ -77,8 +77,8 @@ static void list_sort_only(void **list, size_t count, size_t size, bool (*before
 
 /* ---- operators ---- */
 
-/* The innermost operator of its thread that contains it. What has come to its end is passed over for good: in order of their starts, nothing
-   that is contained in it can follow that is not contained in the later one too. */
+/* The innermost operator of its thread that contains it. What has come to its end is passed over for good: in order
+   of their starts, nothing that is contained in it can follow that is not contained in the later one too. */
 static void ops_nest(struct plm_trace_making *m)
 {
     struct plm_trace *t = &m->trace;
@@ -105,7 +105,8 @@ static struct plm_trace_python *python_find(const struct plm_trace_making *m, ui
     return at < m->pythons && m->python[at].id == id ? &m->python[at] : NULL;
 }
 
-/* The module call that a Python function is in or is. All functions on the way learn it, so that none is passed twice. */
+/* The module call that a Python function is in or is. All functions on the way learn it, so that none is passed
+   twice. */
 static int32_t python_module(struct plm_trace_making *m, uint32_t id)
 {
     struct plm_trace_python *p;
@@ -138,7 +139,8 @@ static void modules_nest(struct plm_trace_making *m)
     place = order_invert(order, t->modules);
     for (size_t i = 0; i < t->modules; i++) {
         int32_t parent = python_module(m, m->module_caller[order ? order[i] : i]);
-        /* Before its child in the list, also where a file says otherwise: whoever climbs from parent to parent arrives. */
+        /* Before its child in the list, also where a file says otherwise: whoever climbs from parent to parent
+           arrives. */
         if (parent < 0 || place[parent] >= i)
             continue;
         t->module[i].parent = (int32_t)place[parent];

@@ -1,10 +1,11 @@
 /*
  * What the CPU-side methods need of a torch.profiler Chrome trace: steps, module calls, operators, memory events.
  *
- * plm_trace_read() reads a trace, plain or gzip, in one pass; plm_trace_free() ends it. Read-only in between; any thread. Times are
- * nanoseconds of the trace's own clock. Lists are sorted by start, an enclosing item before what it encloses; memory events by time,
- * then by their order in the file. A trace that a method cannot use is refused with the reason (PLM_EFORMAT): no memory events, no
- * steps, one of a GPU, another tool's. Memory is bounded by the number of events that are kept, never by the size of the file.
+ * plm_trace_read() reads a trace, plain or gzip, in one pass; plm_trace_free() ends it. Read-only in between; any
+ * thread. Times are nanoseconds of the trace's own clock. Lists are sorted by start, an enclosing item before what it
+ * encloses; memory events by time, then by their order in the file. A trace that a method cannot use is refused with
+ * the reason (PLM_EFORMAT): no memory events, no steps, one of a GPU, another tool's. Memory is bounded by the number
+ * of events that are kept, never by the size of the file.
  */
 #ifndef PLM_TRACE_H
 #define PLM_TRACE_H
