@@ -137,6 +137,7 @@ static const struct name *name_of(struct thread *t, const char *text)
 
 /* ---- contexts ---- */
 
+/* Not base/map: nothing is allocated in the user's process for a context. */
 static uint32_t mix(const struct where *w)
 {
     uint64_t h = (w->module * 0x9e3779b97f4a7c15ull) ^ (w->outer * 0xc2b2ae3d27d4eb4full) ^

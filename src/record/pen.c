@@ -173,7 +173,8 @@ void plm_pen_put(struct plm_pen *p, enum plm_event_type type, int device, const 
 
 /* ---- texts ---- */
 
-static uint32_t hash(const char *text, size_t n)
+/* Not base/map: this writes in the user's process too, where a text is kept without an allocation. */
+static uint32_t text_hash(const char *text, size_t n)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < n; i++)
@@ -195,7 +196,7 @@ uint32_t plm_pen_intern(struct plm_pen *p, const char *text)
 {
     struct plm_texts *t = p->writer->texts;
     size_t n = strnlen(text, TEXT_LONGEST);
-    uint32_t id = 0, at = hash(text, n);
+    uint32_t id = 0, at = text_hash(text, n);
 
     if (!p->writer->header)
         return 0;
