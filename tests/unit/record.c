@@ -401,7 +401,7 @@ static void least_lengths(void **state)
     struct plm_error error;
     (void)state;
     for (unsigned version = 1; version <= PLM_RECORD_VERSION; version++)
-        for (int type = 0; type < 256; type++) {
+        for (int type = 0; type <= PLM_EV_TYPES; type++) {
             const int least = type < PLM_EV_TYPES ? plm_event_least((enum plm_event_type)type, version) : -1;
             if (least < 0) {
                 assert_int_equal(open_event(version, type, 20, NULL, &error), PLM_EFORMAT);
