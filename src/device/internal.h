@@ -45,7 +45,11 @@ void plm_device_leave(void);
 struct plm_mem_info plm_host_query(const void *pointer);
 int plm_managed_free(uint64_t address);
 
-/* loaded.c: a handle of the library with this file name, if the process has loaded it; else NULL. */
+/* loaded.c: looks at the libraries of the process until `look` returns other than 0; it calls nothing of ours. */
+struct dl_phdr_info;
+void plm_libraries_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
+
+/* A handle of the library with this file name, if the process has loaded it; else NULL. */
 void *plm_loaded(const char *file);
 /* The function or variable of the loaded PyTorch that a row of src/torch/facts.c names; NULL if there is none. */
 void *plm_torch_function(enum plm_torch_fact fact);

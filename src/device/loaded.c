@@ -4,8 +4,20 @@
 #include <string.h>
 
 #include "device/internal.h"
-#include "torch/facts.h"
 #include "device/lock.h"
+#include "torch/facts.h"
+
+static struct plm_lock libraries_lock = PLM_LOCK_INIT(PLM_LOCK_LIBRARIES);
+PLM_LOCK_JOINS(libraries_lock)
+
+/* dl_iterate_phdr holds a lock of glibc's that fork() does not free in a child. With a lock of ours around it, no thread of
+   ours is inside when the process forks. */
+void plm_libraries_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    plm_lock_take(&libraries_lock);
+    dl_iterate_phdr(look, data);
+    plm_lock_give(&libraries_lock);
+}
 
 /* RTLD_NEXT and RTLD_DEFAULT do not see libraries that were opened RTLD_LOCAL, and torch's are. */
 
@@ -28,8 +40,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 void *plm_loaded(const char *file)
 {
     struct search s = {.file = file};
-    plm_lock_check_none();
-    dl_iterate_phdr(visit, &s);
+    plm_libraries_each(visit, &s);
     return s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
 

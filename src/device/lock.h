@@ -8,6 +8,7 @@
  *   the loader's own     (glibc)                   dlopen, dlsym, dladdr; held around the      any: constructors register
  *                                                  constructors of libraries                   kernels
  *   fork                 lock.c                    the list of all locks; a fork holds all     all of these, in this order
+ *   PLM_LOCK_LIBRARIES   device/loaded.c           the walk over the loaded libraries          that of dl_iterate_phdr
  *   PLM_LOCK_STEPS       device/hook_api.c         peaks of the last step                      -
  *   PLM_LOCK_CAPTURES    device/capture.c          captures, and which streams are in one      -
  *   PLM_LOCK_POOLS       device/pool.c             stream-ordered pools                        space, record
@@ -29,8 +30,10 @@
  * - Nobody calls out of a room while holding its lock, except down to the record: its events must stand in the order
  *   in which things happened. The record calls nobody.
  * - Nobody calls the loader (dlopen, dlsym, dladdr) while holding a lock or inside pthread_once: its lock is the first.
- *   What pthread_once runs (device.c, stack.c, in_use.c, nvml/devices.c, writer.c) takes locks of the record at most.
- *   dl_iterate_phdr has a lock of its own, which the loader never holds around a constructor.
+ *   What pthread_once runs (device.c, stack.c, in_use.c, nvml/devices.c, writer.c) takes locks of the record at most, and
+ *   that of the libraries.
+ *   dl_iterate_phdr has a lock of its own, which the loader never holds around a constructor, and which a fork leaves as it
+ *   is: only plm_libraries_each() calls it.
  * - No callback of the user's and no callback of a shim is called with a lock held.
  * - A lock joins the list of all when its library is loaded. Libraries with a lock are never unloaded (-z nodelete).
  *   Around fork() every lock is held, so a child finds what they guard whole, and the locks free.
@@ -45,6 +48,7 @@
 #include <pthread.h>
 
 enum plm_lock_rank {
+    PLM_LOCK_LIBRARIES,
     PLM_LOCK_STEPS,
     PLM_LOCK_CAPTURES,
     PLM_LOCK_POOLS,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "device/internal.h"
 #include "record/writer.h"
 
 /*
@@ -42,7 +43,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 __attribute__((destructor)) static void look_for_cpu_build(void)
 {
     struct loaded l = {false, false};
-    dl_iterate_phdr(visit, &l);
+    plm_libraries_each(visit, &l);
     if (l.torch_cpu && !l.torch_cuda)
         plm_record_note("cpu-only-torch", "");
 }

@@ -120,7 +120,7 @@ static void record_versions(void)
 static void load(void)
 {
     char torch[4096] = "";
-    dl_iterate_phdr(find_torch, torch);
+    plm_libraries_each(find_torch, torch);
     if (torch[0]) {
         read_version_file(torch, &stack);
         read_metadata(torch);
@@ -141,7 +141,7 @@ unsigned plm_torch_release(void)
     static _Atomic int known = -1; /* threads that race find the same */
     char folder[4096] = "";
     if (known < 0)
-        dl_iterate_phdr(find_torch, folder);
+        plm_libraries_each(find_torch, folder);
     if (folder[0]) {
         struct plm_stack read = {.torch = ""};
         read_version_file(folder, &read);
