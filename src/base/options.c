@@ -73,6 +73,20 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
     return PLM_EINVAL;
 }
 
+/* A text of a config file lives as long as the options: the whole run. */
+static const char *keep_text(const char *text)
+{
+    static struct kept {
+        struct kept *next;
+        char text[];
+    } *all;
+    size_t bytes = strlen(text) + 1;
+    struct kept *k = plm_calloc(1, sizeof *k + bytes);
+    k->next = all;
+    all = k;
+    return memcpy(k->text, text, bytes);
+}
+
 static int visit_config(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     const struct table *t = context;
@@ -82,9 +96,8 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
     snprintf(origin, sizeof origin, "%s:%d: %s", pair->path, pair->line, pair->key);
     for (size_t i = 0; i < t->rows; i++)
         if (t->row[i].configurable && !strcmp(t->row[i].name, pair->key)) {
-            /* A text lives as long as the options: the whole run. */
             const bool kept = t->row[i].type == PLM_OPTION_TEXT;
-            return option_set(t, &t->row[i], kept ? plm_strdup(pair->value) : pair->value, origin, error);
+            return option_set(t, &t->row[i], kept ? keep_text(pair->value) : pair->value, origin, error);
         }
     return plm_fail(error, PLM_EINVAL, "%s is not a setting of [%s]", origin, t->section);
 }
