@@ -98,9 +98,9 @@ static void put_all(FILE *out)
 static char *read_file(const char *path)
 {
     enum { ROOM = 1 << 20 };
+    static char text[ROOM];
     FILE *in = fopen(path, "r");
-    char *text = calloc(1, ROOM);
-    if (!in || !text || fread(text, 1, ROOM - 1, in) == 0) {
+    if (!in || fread(text, 1, ROOM - 1, in) == 0) {
         fprintf(stderr, "record_doc: cannot read %s\n", path);
         exit(2);
     }
@@ -111,7 +111,8 @@ static char *read_file(const char *path)
 int main(int argc, char **argv)
 {
     const char *path = argv[argc - 1];
-    char *have, *from, *to, *want = NULL;
+    static char *want; /* kept until the end, on every way out */
+    char *have, *from, *to;
     size_t size = 0;
     FILE *out;
     if (argc != 2 && (argc != 3 || strcmp(argv[1], "--write") != 0)) {
