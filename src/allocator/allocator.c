@@ -339,8 +339,8 @@ int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
     a->allowed = (uint64_t)(fraction * (double)a->driver.total);
     /* All of the card is no limit, which matters to garbage collection; cudaMallocAsync and some releases do not see it
        like that. */
-    a->limited = fraction < 1 || plm_torch_rule(a->options.torch, PLM_TORCH_WHOLE_IS_LIMIT) ||
-                  a->options.settings.async;
+    a->limited =
+        fraction < 1 || plm_torch_rule(a->options.torch, PLM_TORCH_WHOLE_IS_LIMIT) || a->options.settings.async;
     return 0;
 }
 

@@ -104,7 +104,7 @@ bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_reque
 /* Unmapping changes the set that is walked, so those cells are gathered first. */
 static void pool_release(struct plm_allocator *a, struct plm_cell_pool *pool)
 {
-    struct plm_cell *at, *next, **unmap = a->ranges ? plm_calloc(pool->free.set.count, sizeof *unmap) : NULL;
+    struct plm_cell *at, *next, **unmap = plm_calloc(pool->free.set.count, sizeof *unmap);
     size_t count = 0;
 
     for (at = plm_tree_first(&pool->free); at; at = next) {

@@ -119,6 +119,7 @@ struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_la
     struct plm_holders holders = {0};
     struct sums s = {0};
 
+    s.holder = plm_grow(NULL, 0, &s.room, sizeof *s.holder);
     add_up(&s, job, lane, moment, key);
     holders.count = s.names.count ? s.names.count - 1 : 0;
     holders.item = plm_calloc(holders.count, sizeof *holders.item);

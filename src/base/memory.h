@@ -13,14 +13,16 @@
 
 /* The sentence and the end. For what counts in 32 bits too, when these are used up. */
 _Noreturn void plm_out_of_memory(void);
+#define PLM_NEVER_NULL __attribute__((returns_nonnull))
+
 /* An array of zeros. Never NULL, also for no items. */
-void *plm_calloc(size_t count, size_t size);
+PLM_NEVER_NULL void *plm_calloc(size_t count, size_t size);
 /* As reallocarray(); what was added is not cleared. */
-void *plm_realloc(void *array, size_t count, size_t size);
-char *plm_strdup(const char *text);
-char *plm_strndup(const char *text, size_t most);
-__attribute__((format(printf, 1, 2))) char *plm_asprintf(const char *format, ...);
+PLM_NEVER_NULL void *plm_realloc(void *array, size_t count, size_t size);
+PLM_NEVER_NULL char *plm_strdup(const char *text);
+PLM_NEVER_NULL char *plm_strndup(const char *text, size_t most);
+PLM_NEVER_NULL __attribute__((format(printf, 1, 2))) char *plm_asprintf(const char *format, ...);
 /* An array with room for one more item than `count`: the same one, or a larger copy with *room raised. */
-void *plm_grow(void *array, size_t count, size_t *room, size_t size);
+PLM_NEVER_NULL void *plm_grow(void *array, size_t count, size_t *room, size_t size);
 
 #endif

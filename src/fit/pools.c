@@ -4,6 +4,7 @@
 
 #include "analysis/job.h"
 #include "base/memory.h"
+#include "base/search.h"
 
 /* Segments by address. One that is gone stays until another takes its addresses: no block can lie in it. */
 struct places {
@@ -15,15 +16,7 @@ struct places {
 /* The first that begins after the address. */
 static size_t segment_after(const struct places *p, uint64_t address)
 {
-    size_t low = 0, high = p->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (p->segment[middle]->address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PLM_SEARCH(i, p->count, p->segment[i]->address <= address);
 }
 
 static const struct plm_segment *segment_find(const struct places *p, uint64_t address)
@@ -63,6 +56,7 @@ static void find_homes(const struct plm_lane *lane, uint32_t *home, bool *privat
 {
     struct places p = {0};
 
+    p.segment = plm_grow(NULL, 0, &p.room, sizeof *p.segment);
     for (uint32_t m = 0; m < lane->moments; m++) {
         uint32_t index = lane->order[m] >> 1;
         const struct plm_segment *s;

@@ -32,7 +32,8 @@ __attribute__((constructor)) static void name_primaries(void)
 {
     for (int i = 0; i < PLM_DEVICES_MAX; i++) {
         primaries[i].device = i;
-        primaries[i].primary = primaries[i].alive = true;
+        primaries[i].primary = true;
+        primaries[i].alive = true;
         primaries[i].id = (uint64_t)i + 1;
     }
 }
