@@ -62,7 +62,7 @@ static void become(const struct plm_child *child, const struct streams *s)
 
 /* A channel that exec closes tells whether the command was started. For a body it is closed when it ends, so that is
    not waited for. */
-static pid_t start(const struct plm_child *child, const struct streams *s, bool group, int *failure)
+static pid_t child_start(const struct plm_child *child, const struct streams *s, bool group, int *failure)
 {
     int channel[2], code = 0;
     pid_t pid;
@@ -98,7 +98,7 @@ pid_t plm_child_start(const struct plm_child *child, int *failure)
     pid_t pid = -1;
     *failure = streams_open(child, &s);
     if (!*failure)
-        pid = start(child, &s, false, failure);
+        pid = child_start(child, &s, false, failure);
     streams_close(&s);
     return pid;
 }
@@ -198,7 +198,7 @@ int plm_child_ask(const struct plm_child *child, int seconds, char *answer, size
     s.in = open("/dev/null", O_RDWR | O_CLOEXEC);
     s.out = channel[1];
     s.err = child->errors ? s.out : s.in;
-    pid = start(child, &s, true, failure);
+    pid = child_start(child, &s, true, failure);
     close(s.in);
     close(s.out);
     status = pid < 0 ? -1 : listen_to(pid, channel[0], clock_now() + seconds, answer, size, failure);

@@ -61,8 +61,8 @@ const char *plm_overhead_library_name(enum plm_overhead_library library)
     return libraries[library].name;
 }
 
-static struct plm_line *add(struct list *l, const char *name, uint64_t low, uint64_t bytes, uint64_t high,
-                            enum plm_line_kind kind)
+static struct plm_line *line_add(struct list *l, const char *name, uint64_t low, uint64_t bytes, uint64_t high,
+                                 enum plm_line_kind kind)
 {
     struct plm_line *line = &l->line[l->count++];
     *line = (struct plm_line){.group = "context", .bytes = bytes, .low = low, .high = high, .kind = kind};
@@ -82,11 +82,12 @@ static void context(struct list *l, const struct plm_overhead *o)
     uint64_t bytes = resident(o) * CONTEXT_PER_THREAD;
     struct plm_line *line;
     if (!bytes) {
-        line = add(l, "base context", CONTEXT_UNKNOWN_LOW, CONTEXT_UNKNOWN, CONTEXT_UNKNOWN_HIGH, PLM_LINE_ASSUMED);
+        line =
+            line_add(l, "base context", CONTEXT_UNKNOWN_LOW, CONTEXT_UNKNOWN, CONTEXT_UNKNOWN_HIGH, PLM_LINE_ASSUMED);
         REASON(line, "driver, runtime and loaded code; the record does not tell more of the card");
         return;
     }
-    line = add(l, "base context", bytes / 8 * 7, bytes, bytes / 8 * 9 + CONTEXT_MORE, PLM_LINE_ASSUMED);
+    line = line_add(l, "base context", bytes / 8 * 7, bytes, bytes / 8 * 9 + CONTEXT_MORE, PLM_LINE_ASSUMED);
     REASON(line, "driver and runtime: 2 KiB for each of the %u x %u threads that are resident on the card", o->sms,
            o->threads);
 }
@@ -99,9 +100,9 @@ static void code(struct list *l, const struct plm_overhead *o)
         return;
     /* A single kernel is taken to be as large as the average of its module; one may be a tenth or ten times that. */
     if (o->eager)
-        line = add(l, "loaded code", known / 8 * 7, o->code, known / 8 * 9 + 4 * o->guessed, PLM_LINE_COUNTED);
+        line = line_add(l, "loaded code", known / 8 * 7, o->code, known / 8 * 9 + 4 * o->guessed, PLM_LINE_COUNTED);
     else
-        line = add(l, "loaded code", known / 2, o->code, 2 * known + 4 * o->guessed + 8 * MIB, PLM_LINE_COUNTED);
+        line = line_add(l, "loaded code", known / 2, o->code, 2 * known + 4 * o->guessed + 8 * MIB, PLM_LINE_COUNTED);
     if (o->eager)
         REASON(line, "all code of the registered modules for this card (CUDA_MODULE_LOADING=EAGER)");
     else
@@ -126,7 +127,7 @@ static void library_code(struct list *l, const struct plm_overhead *o)
     }
     if (!bytes)
         return;
-    line = add(l, "library code", low, bytes, high, PLM_LINE_ASSUMED);
+    line = line_add(l, "library code", low, bytes, high, PLM_LINE_ASSUMED);
     REASON(line, "code and handles of %s, which plimsoll does not load", names);
 }
 
@@ -135,7 +136,7 @@ static void stack(struct list *l, const struct plm_overhead *o)
 {
     uint64_t more = o->stack > PLM_STACK_DEFAULT ? (o->stack - PLM_STACK_DEFAULT) * resident(o) : 0;
     if (more)
-        REASON(add(l, "stacks", more / 2, more, more, PLM_LINE_MODELLED),
+        REASON(line_add(l, "stacks", more / 2, more, more, PLM_LINE_MODELLED),
                "%llu bytes of stack for each resident thread instead of 1024", (unsigned long long)o->stack);
 }
 
@@ -144,10 +145,10 @@ static void buffers(struct list *l, const struct plm_overhead *o)
 {
     uint64_t fifo = o->printf_bytes > PLM_PRINTF_DEFAULT ? o->printf_bytes - PLM_PRINTF_DEFAULT : 0;
     if (fifo)
-        REASON(add(l, "printf buffer", 0, fifo, fifo, PLM_LINE_MODELLED),
+        REASON(line_add(l, "printf buffer", 0, fifo, fifo, PLM_LINE_MODELLED),
                "what the program set beyond the default; taken if a kernel prints");
     if (o->heap && o->heap != PLM_HEAP_DEFAULT)
-        REASON(add(l, "malloc heap", 0, o->heap, o->heap, PLM_LINE_MODELLED),
+        REASON(line_add(l, "malloc heap", 0, o->heap, o->heap, PLM_LINE_MODELLED),
                "what the program set; taken if a kernel calls malloc");
 }
 
@@ -155,7 +156,7 @@ static void graphs(struct list *l, const struct plm_overhead *o)
 {
     uint64_t n = o->graph_nodes;
     if (n)
-        REASON(add(l, "CUDA graphs", n * NODE_LOW, n * NODE, n * NODE_HIGH, PLM_LINE_ASSUMED),
+        REASON(line_add(l, "CUDA graphs", n * NODE_LOW, n * NODE, n * NODE_HIGH, PLM_LINE_ASSUMED),
                "%llu nodes of executable graphs, 1 to 64 KiB each", (unsigned long long)n);
 }
 

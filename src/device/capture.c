@@ -300,7 +300,7 @@ void plm_capture_forget(struct plm_stream *stream)
     plm_lock_give(&captures_lock);
 }
 
-int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64_t *id, struct plm_graph **graph,
+int plm_capture_info(struct plm_stream *stream, enum plm_capture_status *status, uint64_t *id, struct plm_graph **graph,
                      struct plm_graph_node *const **last_nodes, size_t *last_count)
 {
     struct plm_stream *s = plm_stream_resolve(stream);

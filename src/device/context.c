@@ -243,7 +243,7 @@ unsigned plm_context_depth(void)
 
 /* ---- frames ---- */
 
-static struct frame *push(struct thread *t, enum kind kind, const void *key)
+static struct frame *frame_push(struct thread *t, enum kind kind, const void *key)
 {
     struct frame *below = top(t), *f;
     if (t->depth++ >= FRAMES)
@@ -262,7 +262,7 @@ static struct frame *push(struct thread *t, enum kind kind, const void *key)
 
 static struct frame *push_program(struct thread *t, enum kind kind)
 {
-    struct frame *f = push(t, kind, NULL);
+    struct frame *f = frame_push(t, kind, NULL);
     t->program++;
     if (f) {
         f->outer = f->inner = 0;
@@ -420,7 +420,7 @@ void plm_context_leave(void)
 /* The engine's own bracket around a node, with what it adds up after it. */
 static void enter_engine(struct thread *t, const void *key)
 {
-    struct frame *f = push(t, KIND_ENGINE, key);
+    struct frame *f = frame_push(t, KIND_ENGINE, key);
     if (f && !in_backward(f->phase))
         f->phase = PLM_PHASE_BACKWARD;
 }
@@ -436,7 +436,7 @@ void plm_context_enter_operator(const void *key, const char *text)
         enter_engine(t, key);
         return;
     }
-    f = push(t, KIND_OPERATOR, key);
+    f = frame_push(t, KIND_OPERATOR, key);
     if (!f)
         return;
     n = name_of(t, text);
@@ -451,7 +451,7 @@ void plm_context_enter_operator(const void *key, const char *text)
 void plm_context_enter_node(const void *key, const char *text, int64_t sequence)
 {
     struct thread *t = here();
-    struct frame *f = t ? push(t, KIND_NODE, key) : NULL;
+    struct frame *f = t ? frame_push(t, KIND_NODE, key) : NULL;
     const struct plm_journal *journal;
     if (!f)
         return;

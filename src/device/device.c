@@ -83,7 +83,7 @@ static int visible(const char *list, int count)
     return n;
 }
 
-static void start(void)
+static void cards_start(void)
 {
     const char *gpus = getenv("PLIMSOLL_GPUS"), *limit = getenv("PLIMSOLL_LIMIT");
     int count = gpus ? atoi(gpus) : 1;
@@ -98,14 +98,14 @@ static void start(void)
 
 int plm_device_count(void)
 {
-    pthread_once(&device.once, start);
+    pthread_once(&device.once, cards_start);
     return device.count;
 }
 
 const struct plm_card *plm_device_card(int index)
 {
     (void)index; /* all cards of the machine are alike */
-    pthread_once(&device.once, start);
+    pthread_once(&device.once, cards_start);
     return &device.card;
 }
 

@@ -92,14 +92,14 @@ uint64_t plm_launch_count(void);
 /* Asks the Python interpreter of this process, if there is one, to load the hook. Once; cheap after. */
 void plm_inject_hook(void);
 
-/* ---- versions of the stack that the running PyTorch was built against (stack.c) ---- */
-struct plm_stack {
+/* ---- versions of the stack that the running PyTorch was built against (software.c) ---- */
+struct plm_software {
     char torch[32];    /* "2.6.0"; empty when PyTorch is not loaded */
     int cuda;          /* 12040 */
     int cudnn;         /* 90100 */
     int nccl;          /* 22105 */
     bool assumed;      /* true where PyTorch's own metadata did not tell */
 };
-const struct plm_stack *plm_stack(void);
+const struct plm_software *plm_software(void);
 
 #endif

@@ -28,7 +28,7 @@ EXPORT int plm_hook_observe(int operators);
 
 void plm_hook_start(void)
 {
-    plm_stack(); /* records the versions */
+    plm_software(); /* records the versions */
     plm_asked_start();
 }
 

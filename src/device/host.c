@@ -30,7 +30,7 @@ static struct plm_lock host_lock = PLM_LOCK_INIT(PLM_LOCK_HOST);
 PLM_LOCK_JOINS(host_lock)
 
 /* Index of the first range that ends above `address`. Called with the lock held. */
-static size_t find(uint64_t address)
+static size_t range_find(uint64_t address)
 {
     size_t low = 0, high = host.count;
     while (low < high) {
@@ -49,7 +49,7 @@ static int insert(struct host_range range)
     size_t at;
 
     plm_lock_take(&host_lock);
-    at = find(range.base);
+    at = range_find(range.base);
     if (at < host.count && host.range[at].base < range.base + range.size)
         goto out; /* overlaps: registered already */
     if (host.count == host.room) {
@@ -78,7 +78,7 @@ static bool take(uint64_t address, enum plm_mem_kind kind, bool ours, struct hos
     bool found;
     size_t at;
     plm_lock_take(&host_lock);
-    at = find(address);
+    at = range_find(address);
     found =
         at < host.count && host.range[at].base == address && host.range[at].kind == kind && host.range[at].ours == ours;
     if (found) {
@@ -97,7 +97,7 @@ struct plm_mem_info plm_host_query(const void *pointer)
     size_t at;
 
     plm_lock_take(&host_lock);
-    at = find(address);
+    at = range_find(address);
     if (at < host.count && host.range[at].base <= address) {
         const struct host_range *r = &host.range[at];
         info = (struct plm_mem_info){r->kind, r->device, r->base, r->size, r->flags, r->id};

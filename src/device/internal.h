@@ -53,7 +53,7 @@ void plm_libraries_each(int (*look)(struct dl_phdr_info *, size_t, void *), void
 void *plm_loaded(const char *file);
 /* The function or variable of the loaded PyTorch that a row of src/torch/facts.c names; NULL if there is none. */
 void *plm_torch_function(enum plm_torch_fact fact);
-/* stack.c: the release of the loaded PyTorch, see src/torch/release.h; 0 while none is loaded or it does not tell. */
+/* software.c: the release of the loaded PyTorch, see src/torch/release.h; 0 while none is loaded or it does not tell. */
 unsigned plm_torch_release(void);
 
 /* operator.c: the PyTorch operator that the calling thread is in, found on its stack; "" if none. */

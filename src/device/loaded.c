@@ -26,7 +26,7 @@ struct search {
     char path[4096];
 };
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
+static int library_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct search *s = data;
     const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
@@ -40,7 +40,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 void *plm_loaded(const char *file)
 {
     struct search s = {.file = file};
-    plm_libraries_each(visit, &s);
+    plm_libraries_each(library_visit, &s);
     return s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
 

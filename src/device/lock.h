@@ -30,7 +30,7 @@
  * - Nobody calls out of a room while holding its lock, except down to the record: its events must stand in the order
  *   in which things happened. The record calls nobody.
  * - Nobody calls the loader (dlopen, dlsym, dladdr) while holding a lock or inside pthread_once: its lock is the first.
- *   What pthread_once runs (device.c, stack.c, in_use.c, nvml/devices.c, writer.c) takes locks of the record at most, and
+ *   What pthread_once runs (device.c, software.c, in_use.c, nvml/devices.c, writer.c) takes locks of the record at most, and
  *   that of the libraries.
  *   dl_iterate_phdr has a lock of its own, which the loader never holds around a constructor, and which a fork leaves as it
  *   is: only plm_libraries_each() calls it.

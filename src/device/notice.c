@@ -28,7 +28,7 @@ struct loaded {
     bool torch_cpu, torch_cuda;
 };
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
+static int library_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct loaded *l = data;
     (void)size;
@@ -43,7 +43,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
 __attribute__((destructor)) static void look_for_cpu_build(void)
 {
     struct loaded l = {false, false};
-    plm_libraries_each(visit, &l);
+    plm_libraries_each(library_visit, &l);
     if (l.torch_cpu && !l.torch_cuda)
         plm_record_note("cpu-only-torch", "");
 }

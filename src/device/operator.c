@@ -34,7 +34,7 @@ static int operator_of(const char *symbol, char *out, unsigned size)
     return 1;
 }
 
-static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *data)
+static _Unwind_Reason_Code frame_visit(struct _Unwind_Context *context, void *data)
 {
     struct walk *w = data;
     Dl_info info;
@@ -50,6 +50,6 @@ const char *plm_operator_name(char *buffer, unsigned size)
 {
     struct walk w = {buffer, size, 0};
     buffer[0] = '\0';
-    _Unwind_Backtrace(visit, &w);
+    _Unwind_Backtrace(frame_visit, &w);
     return buffer;
 }

@@ -205,7 +205,7 @@ static bool is_empty(const struct chunk *c)
 }
 
 /* Returns chunks that hold nothing to the card until at most `keep` bytes stay reserved. */
-static void release(struct plm_pool *p, uint64_t keep)
+static void chunks_release(struct plm_pool *p, uint64_t keep)
 {
     for (struct chunk **link = &p->chunks; *link && p->reserved > keep;) {
         struct chunk *c = *link;
@@ -269,7 +269,7 @@ int plm_pool_trim(struct plm_pool *p, uint64_t keep)
     if (!p)
         return PLM_DEV_INVALID;
     plm_lock_take(&pools_lock);
-    release(p, keep);
+    chunks_release(p, keep);
     plm_lock_give(&pools_lock);
     return 0;
 }

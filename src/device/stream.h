@@ -30,7 +30,7 @@ enum plm_stream_status {
 #define PLM_STREAM_LEGACY     ((struct plm_stream *)1)
 #define PLM_STREAM_PER_THREAD ((struct plm_stream *)2)
 
-enum plm_capture { PLM_CAPTURE_NONE = 0, PLM_CAPTURE_ACTIVE = 1, PLM_CAPTURE_INVALIDATED = 2 };
+enum plm_capture_status { PLM_CAPTURE_NONE = 0, PLM_CAPTURE_ACTIVE = 1, PLM_CAPTURE_INVALIDATED = 2 };
 enum plm_capture_mode { PLM_CAPTURE_GLOBAL = 0, PLM_CAPTURE_THREAD_LOCAL = 1, PLM_CAPTURE_RELAXED = 2 };
 
 struct plm_stream;
@@ -80,7 +80,7 @@ int plm_capture_unsafe_call(void);
 int plm_capture_begin(struct plm_stream *stream, enum plm_capture_mode mode);
 int plm_capture_begin_to_graph(struct plm_stream *stream, struct plm_graph *graph, enum plm_capture_mode mode);
 int plm_capture_end(struct plm_stream *stream, struct plm_graph **out);
-int plm_capture_info(struct plm_stream *stream, enum plm_capture *status, uint64_t *id, struct plm_graph **graph,
+int plm_capture_info(struct plm_stream *stream, enum plm_capture_status *status, uint64_t *id, struct plm_graph **graph,
                      struct plm_graph_node *const **last_nodes, size_t *last_count);
 /* The number of the graph that the stream captures into; 0 if it does not capture. */
 uint32_t plm_capture_graph(struct plm_stream *stream);

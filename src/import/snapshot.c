@@ -176,7 +176,7 @@ static void memory(struct lane *l, bool taken, uint64_t address, uint64_t bytes,
 }
 
 /* What was there before the history begins. Both lists are by address. */
-static void start(struct lane *l)
+static void lane_start(struct lane *l)
 {
     const struct plm_history_device *d = l->d;
     size_t k = 0;
@@ -226,7 +226,7 @@ static void write_device(struct import *m, const struct plm_history_device *d)
 {
     struct lane l = {.import = m, .d = d, .device = (int)d->number, .heap.settings = m->trace->settings};
     next_thread(m, 2 + d->number);
-    start(&l);
+    lane_start(&l);
     for (size_t i = 0; i < d->events; i++) {
         l.ns = (d->event[i].us - m->trace->first_us) * 1000 + FIRST_NS;
         event(&l, &d->event[i]);

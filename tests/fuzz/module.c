@@ -12,9 +12,9 @@
 #include "fuzz.h"
 
 /* Which PyTorch runs decides how some kernels lay out their arguments; none does here. */
-const struct plm_stack *plm_stack(void)
+const struct plm_software *plm_software(void)
 {
-    static const struct plm_stack none;
+    static const struct plm_software none;
     return &none;
 }
 

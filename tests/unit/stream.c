@@ -23,9 +23,9 @@ static struct plm_event *new_event(void)
     return e;
 }
 
-static enum plm_capture status_of(struct plm_stream *s)
+static enum plm_capture_status status_of(struct plm_stream *s)
 {
-    enum plm_capture status = (enum plm_capture)99;
+    enum plm_capture_status status = (enum plm_capture_status)99;
     plm_capture_info(s, &status, NULL, NULL, NULL, NULL);
     return status;
 }
@@ -77,7 +77,7 @@ static void captures_work(void **state)
 {
     struct plm_stream *s = new_stream(NON_BLOCKING);
     struct plm_graph *graph = NULL;
-    enum plm_capture status;
+    enum plm_capture_status status;
     uint64_t id = 0;
     size_t last = 99;
     bool run = true;

@@ -8,7 +8,7 @@
 #include "device/shim.h"
 
 /* `count` pieces of `width` bytes, a pitch apart on each side. */
-static int copy(int64_t count, int64_t width, const void *from, int64_t from_pitch, void *to, int64_t to_pitch)
+static int vector_copy(int64_t count, int64_t width, const void *from, int64_t from_pitch, void *to, int64_t to_pitch)
 {
     if (!count || !width)
         return PLM_CUBLAS_SUCCESS;
@@ -25,7 +25,7 @@ static int vector(int64_t n, int64_t size, const void *from, int64_t from_step, 
     if (n < 0 || size <= 0 || from_step <= 0 || to_step <= 0 || __builtin_mul_overflow(from_step, size, &from_pitch) ||
         __builtin_mul_overflow(to_step, size, &to_pitch))
         return PLM_CUBLAS_INVALID_VALUE;
-    return copy(n, size, from, from_pitch, to, to_pitch);
+    return vector_copy(n, size, from, from_pitch, to, to_pitch);
 }
 
 /* Matrices are stored by columns: a column is one piece. */
@@ -37,7 +37,7 @@ static int matrix(int64_t rows, int64_t columns, int64_t size, const void *from,
         __builtin_mul_overflow(rows, size, &width) || __builtin_mul_overflow(from_lead, size, &from_pitch) ||
         __builtin_mul_overflow(to_lead, size, &to_pitch))
         return PLM_CUBLAS_INVALID_VALUE;
-    return copy(columns, width, from, from_pitch, to, to_pitch);
+    return vector_copy(columns, width, from, from_pitch, to, to_pitch);
 }
 
 static int enqueue(void *stream)

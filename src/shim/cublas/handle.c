@@ -77,12 +77,12 @@ PLM_API int cublasGetVersion(int *out)
 
 PLM_API int cublasGetProperty(int type, int *value)
 {
-    return plm_release_property(&plm_releases()->cublas, type, value, PLM_CUBLAS_INVALID_VALUE);
+    return plm_library_version_property(&plm_releases()->cublas, type, value, PLM_CUBLAS_INVALID_VALUE);
 }
 
 PLM_API size_t cublasGetCudartVersion(void)
 {
-    return (size_t)plm_stack()->cuda;
+    return (size_t)plm_software()->cuda;
 }
 
 PLM_API const char *cublasGetStatusName(int status)

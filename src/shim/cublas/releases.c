@@ -16,7 +16,7 @@ static const struct plm_releases table[] = {
 const struct plm_releases *plm_releases(void)
 {
     const struct plm_releases *best = &table[0];
-    int cuda = plm_stack()->cuda;
+    int cuda = plm_software()->cuda;
     if (PLM_CUDA && cuda / 1000 != PLM_CUDA) /* not known: the newest of this library's own generation */
         cuda = PLM_CUDA * 1000 + 999;
     for (size_t i = 0; i < sizeof table / sizeof table[0] && table[i].cuda <= cuda; i++)
@@ -24,7 +24,7 @@ const struct plm_releases *plm_releases(void)
     return best;
 }
 
-int plm_release_property(const struct plm_release *release, int type, int *value, int invalid)
+int plm_library_version_property(const struct plm_library_version *release, int type, int *value, int invalid)
 {
     if (!value || type < 0 || type > 2)
         return invalid;

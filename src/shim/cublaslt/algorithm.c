@@ -36,7 +36,7 @@ enum { CONFIG_ID = 0, CONFIG_TILE = 1, CONFIG_SPLIT_K = 2 };
 /* id, tile, split-K, reduction scheme, swizzling, custom option, stages, inner shape, cluster shape */
 static const uint8_t config_size[CONFIGS] = {4, 4, 4, 4, 4, 4, 4, 2, 2};
 
-static void start(struct algorithm *algorithm, int id)
+static void algorithm_start(struct algorithm *algorithm, int id)
 {
     memset(algorithm, 0, sizeof *algorithm);
     algorithm->magic = ALGORITHM_MAGIC;
@@ -74,7 +74,7 @@ PLM_API int cublasLtMatmulAlgoGetHeuristic(void *handle, const struct plm_bag *o
         return PLM_CUBLAS_NOT_INITIALIZED;
     if (requested < 1 || !results || !returned || !operation || !a || !b || !c || !d || !preference)
         return PLM_CUBLAS_INVALID_VALUE;
-    start(&algorithm, ALGORITHM_ID);
+    algorithm_start(&algorithm, ALGORITHM_ID);
     answer(&results[0], &algorithm, d);
     *returned = 1;
     return PLM_CUBLAS_SUCCESS;
@@ -102,7 +102,7 @@ PLM_API int cublasLtMatmulAlgoInit(void *handle, UNUSED int compute_type, UNUSED
         return PLM_CUBLAS_NOT_INITIALIZED;
     if (!algorithm || id < 0)
         return PLM_CUBLAS_INVALID_VALUE;
-    start(algorithm, id);
+    algorithm_start(algorithm, id);
     return PLM_CUBLAS_SUCCESS;
 }
 

@@ -133,7 +133,7 @@ int plm_bag_create(struct plm_bag **out, enum plm_bag_kind kind)
     return *out ? plm_bag_init(*out, BAG_BYTES, kind) : PLM_CUBLAS_ALLOC_FAILED;
 }
 
-static int check(const struct plm_bag *bag, enum plm_bag_kind kind)
+static int bag_check(const struct plm_bag *bag, enum plm_bag_kind kind)
 {
     return bag && bag->magic == BAG_MAGIC && bag->kind == kind ? PLM_CUBLAS_SUCCESS : PLM_CUBLAS_INVALID_VALUE;
 }
@@ -142,7 +142,7 @@ int plm_bag_destroy(struct plm_bag *bag, enum plm_bag_kind kind)
 {
     if (!bag)
         return PLM_CUBLAS_SUCCESS;
-    if (check(bag, kind))
+    if (bag_check(bag, kind))
         return PLM_CUBLAS_INVALID_VALUE;
     bag->magic = 0;
     free(bag);
@@ -160,7 +160,7 @@ static size_t stored(struct tag tag)
 }
 
 /* Where an attribute stands in the data; bag->used if it is not there. */
-static size_t find(const struct plm_bag *bag, int id)
+static size_t attribute_find(const struct plm_bag *bag, int id)
 {
     size_t at = 0;
     while (at < bag->used && tag_at(bag, at).id != id)
@@ -181,7 +181,7 @@ int plm_bag_set(struct plm_bag *bag, enum plm_bag_kind kind, int id, const void 
     const uint8_t *bytes = value;
     size_t length = size, at;
 
-    if (check(bag, kind) || !value || !size || size > VALUE_MAX || id < 0 || id > UINT8_MAX)
+    if (bag_check(bag, kind) || !value || !size || size > VALUE_MAX || id < 0 || id > UINT8_MAX)
         return PLM_CUBLAS_INVALID_VALUE;
     /* An attribute that is not in the table comes from a newer release and is kept as it is. */
     attribute = documented(kind, id);
@@ -189,7 +189,7 @@ int plm_bag_set(struct plm_bag *bag, enum plm_bag_kind kind, int id, const void 
         return PLM_CUBLAS_INVALID_VALUE;
     while (length && !bytes[length - 1])
         length--;
-    at = find(bag, id);
+    at = attribute_find(bag, id);
     if (at < bag->used)
         take_out(bag, at);
     if (bag->used + sizeof(struct tag) + length > bag->capacity)
@@ -207,9 +207,9 @@ int plm_bag_get(const struct plm_bag *bag, enum plm_bag_kind kind, int id, void 
     uint64_t number = 0;
     size_t need, at;
 
-    if (check(bag, kind))
+    if (bag_check(bag, kind))
         return PLM_CUBLAS_INVALID_VALUE;
-    at = find(bag, id);
+    at = attribute_find(bag, id);
     attribute = documented(kind, id);
     if (at < bag->used) {
         need = tag_at(bag, at).sizes >> 4;

@@ -15,12 +15,12 @@ PLM_API size_t cublasLtGetVersion(void)
 
 PLM_API size_t cublasLtGetCudartVersion(void)
 {
-    return (size_t)plm_stack()->cuda;
+    return (size_t)plm_software()->cuda;
 }
 
 PLM_API int cublasLtGetProperty(int type, int *value)
 {
-    return plm_release_property(&plm_releases()->cublas, type, value, PLM_CUBLAS_INVALID_VALUE);
+    return plm_library_version_property(&plm_releases()->cublas, type, value, PLM_CUBLAS_INVALID_VALUE);
 }
 
 PLM_API const char *cublasLtGetStatusName(int status)

@@ -42,7 +42,7 @@ static size_t channel_bytes(int format)
     }
 }
 
-static int create(struct plm_cu_array **out, const struct descriptor *what, const struct plm_symbol *symbol)
+static int array_create(struct plm_cu_array **out, const struct descriptor *what, const struct plm_symbol *symbol)
 {
     size_t rows = what->height ? what->height : 1, slices = what->depth ? what->depth : 1, pitch, bytes;
     struct plm_cu_array *array;
@@ -78,13 +78,13 @@ PLM_API int cuArrayCreate_v2(struct plm_cu_array **out, const struct descriptor_
     if (!out || !what)
         return PLM_CU_INVALID_VALUE;
     full = (struct descriptor){what->width, what->height, 0, what->format, what->channels, 0};
-    return create(out, &full, &symbol);
+    return array_create(out, &full, &symbol);
 }
 
 PLM_API int cuArray3DCreate_v2(struct plm_cu_array **out, const struct descriptor *what)
 {
     static const struct plm_symbol symbol = {"cuda", "cuArray3DCreate_v2"};
-    return out && what ? create(out, what, &symbol) : PLM_CU_INVALID_VALUE;
+    return out && what ? array_create(out, what, &symbol) : PLM_CU_INVALID_VALUE;
 }
 
 PLM_API int cuArrayGetDescriptor_v2(struct descriptor_2d *out, const struct plm_cu_array *array)
@@ -142,7 +142,7 @@ static int inside(const struct plm_cu_array *array, size_t offset, size_t bytes,
     return 0;
 }
 
-static int copy(uint64_t dst, uint64_t src, size_t bytes)
+static int array_copy(uint64_t dst, uint64_t src, size_t bytes)
 {
     int device, status = plm_cu_blocking(&device);
     if (status == 0)
@@ -163,7 +163,7 @@ PLM_API int cuMemcpyAtoH_v2(void *dst, const struct plm_cu_array *array, size_t 
 {
     uint64_t at;
     int status = inside(array, offset, bytes, &at);
-    return status ? status : copy((uint64_t)dst, at, bytes);
+    return status ? status : array_copy((uint64_t)dst, at, bytes);
 }
 
 PLM_API int cuMemcpyAtoHAsync_v2(void *dst, const struct plm_cu_array *array, size_t offset, size_t bytes,
@@ -178,7 +178,7 @@ PLM_API int cuMemcpyHtoA_v2(const struct plm_cu_array *array, size_t offset, con
 {
     uint64_t at;
     int status = inside(array, offset, bytes, &at);
-    return status ? status : copy(at, (uint64_t)src, bytes);
+    return status ? status : array_copy(at, (uint64_t)src, bytes);
 }
 
 PLM_API int cuMemcpyHtoAAsync_v2(const struct plm_cu_array *array, size_t offset, const void *src, size_t bytes,
@@ -193,14 +193,14 @@ PLM_API int cuMemcpyAtoD_v2(uint64_t dst, const struct plm_cu_array *array, size
 {
     uint64_t at;
     int status = inside(array, offset, bytes, &at);
-    return status ? status : copy(dst, at, bytes);
+    return status ? status : array_copy(dst, at, bytes);
 }
 
 PLM_API int cuMemcpyDtoA_v2(const struct plm_cu_array *array, size_t offset, uint64_t src, size_t bytes)
 {
     uint64_t at;
     int status = inside(array, offset, bytes, &at);
-    return status ? status : copy(at, src, bytes);
+    return status ? status : array_copy(at, src, bytes);
 }
 
 PLM_API int cuMemcpyAtoA_v2(const struct plm_cu_array *dst, size_t dst_offset, const struct plm_cu_array *src,
@@ -210,5 +210,5 @@ PLM_API int cuMemcpyAtoA_v2(const struct plm_cu_array *dst, size_t dst_offset, c
     int status = inside(dst, dst_offset, bytes, &to);
     if (status == 0)
         status = inside(src, src_offset, bytes, &from);
-    return status ? status : copy(to, from, bytes);
+    return status ? status : array_copy(to, from, bytes);
 }

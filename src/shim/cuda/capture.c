@@ -32,7 +32,7 @@ PLM_API int cuStreamEndCapture(struct plm_stream *stream, struct plm_graph **out
 }
 
 struct info {
-    enum plm_capture status;
+    enum plm_capture_status status;
     uint64_t id;
     struct plm_graph *graph;
     struct plm_graph_node *const *last;

@@ -170,7 +170,7 @@ PLM_API int cuCtxGetDevice_v2(int *device, struct plm_context *context)
 
 /* ---- making and ending them ---- */
 
-static int create(struct plm_context **out, unsigned flags, int device)
+static int context_create(struct plm_context **out, unsigned flags, int device)
 {
     struct plm_context *context;
     int status;
@@ -201,7 +201,7 @@ static int create(struct plm_context **out, unsigned flags, int device)
 
 PLM_API int cuCtxCreate_v2(struct plm_context **out, unsigned flags, int device)
 {
-    return create(out, flags, device);
+    return context_create(out, flags, device);
 }
 PLM_API int cuCtxCreate(struct plm_context **out, unsigned flags, int device) __attribute__((alias("cuCtxCreate_v2")));
 
@@ -211,7 +211,7 @@ PLM_API int cuCtxCreate_v3(struct plm_context **out, const void *affinity, int c
     static const struct plm_symbol symbol = {"cuda", "cuCtxCreate_v3"};
     if (affinity && count > 0)
         return plm_cu_refuse(&symbol);
-    return create(out, flags, device);
+    return context_create(out, flags, device);
 }
 
 struct create_params {
@@ -225,7 +225,7 @@ PLM_API int cuCtxCreate_v4(struct plm_context **out, const struct create_params 
     static const struct plm_symbol symbol = {"cuda", "cuCtxCreate_v4"};
     if (params && ((params->affinity && params->affinity_count > 0) || params->graphics))
         return plm_cu_refuse(&symbol);
-    return create(out, flags, device);
+    return context_create(out, flags, device);
 }
 
 PLM_API int cuCtxDestroy_v2(struct plm_context *context)

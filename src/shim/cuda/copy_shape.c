@@ -61,7 +61,7 @@ static int place_of(const struct copy_3d_side *side, size_t width, struct place 
     return status ? status : base ? 0 : PLM_CU_INVALID_VALUE;
 }
 
-static int check(const struct copy_3d *copy, struct place *src, struct place *dst)
+static int copy_check(const struct copy_3d *copy, struct place *src, struct place *dst)
 {
     int status = place_of(&copy->src, copy->width, src);
     if (status == 0)
@@ -82,7 +82,7 @@ static int copy_box(const struct copy_3d *copy, bool in_stream, struct plm_strea
         return 0;
     if (__builtin_mul_overflow(copy->width, copy->height, &bytes) || __builtin_mul_overflow(bytes, copy->depth, &bytes))
         return PLM_CU_INVALID_VALUE;
-    status = check(copy, &src, &dst);
+    status = copy_check(copy, &src, &dst);
     if (status == 0)
         status = in_stream ? plm_cu_device(&device) : plm_cu_blocking(&device);
     if (status == 0 && in_stream)

@@ -112,7 +112,7 @@ static const struct error_row {
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
-static const struct error_row *find(int code)
+static const struct error_row *error_find(int code)
 {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].code == code)
@@ -122,7 +122,7 @@ static const struct error_row *find(int code)
 
 PLM_API int cuGetErrorName(int error, const char **out)
 {
-    const struct error_row *row = find(error);
+    const struct error_row *row = error_find(error);
     if (!out)
         return PLM_CU_INVALID_VALUE;
     *out = row ? row->name : NULL;
@@ -131,7 +131,7 @@ PLM_API int cuGetErrorName(int error, const char **out)
 
 PLM_API int cuGetErrorString(int error, const char **out)
 {
-    const struct error_row *row = find(error);
+    const struct error_row *row = error_find(error);
     if (!out)
         return PLM_CU_INVALID_VALUE;
     *out = row ? row->text : NULL;

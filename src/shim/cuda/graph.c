@@ -37,58 +37,58 @@ PLM_API int cuGraphNodeGetType(struct plm_graph_node *node, int *type)
 
 /* ---- nodes: the arguments after the graph say what a node does and on what it waits ---- */
 
-static int add(struct plm_graph_node **out, struct plm_graph *graph, int type)
+static int node_add(struct plm_graph_node **out, struct plm_graph *graph, int type)
 {
     return out ? plm_cu_from_stream(plm_graph_add(graph, (enum plm_node_type)type, out)) : PLM_CU_INVALID_VALUE;
 }
 
 PLM_API int cuGraphAddKernelNode_v2(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_KERNEL);
+    return node_add(out, graph, PLM_NODE_KERNEL);
 }
 PLM_API int cuGraphAddKernelNode(struct plm_graph_node **out, struct plm_graph *graph)
     __attribute__((alias("cuGraphAddKernelNode_v2")));
 
 PLM_API int cuGraphAddMemcpyNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_MEMCPY);
+    return node_add(out, graph, PLM_NODE_MEMCPY);
 }
 
 PLM_API int cuGraphAddMemsetNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_MEMSET);
+    return node_add(out, graph, PLM_NODE_MEMSET);
 }
 
 PLM_API int cuGraphAddHostNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_HOST);
+    return node_add(out, graph, PLM_NODE_HOST);
 }
 
 PLM_API int cuGraphAddChildGraphNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_GRAPH);
+    return node_add(out, graph, PLM_NODE_GRAPH);
 }
 
 PLM_API int cuGraphAddEmptyNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_EMPTY);
+    return node_add(out, graph, PLM_NODE_EMPTY);
 }
 
 PLM_API int cuGraphAddEventWaitNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_WAIT_EVENT);
+    return node_add(out, graph, PLM_NODE_WAIT_EVENT);
 }
 
 PLM_API int cuGraphAddEventRecordNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, PLM_NODE_EVENT_RECORD);
+    return node_add(out, graph, PLM_NODE_EVENT_RECORD);
 }
 
 enum { NODE_SEMAPHORE_SIGNAL = 8, NODE_SEMAPHORE_WAIT = 9, NODE_BATCH_MEMOP = 12, NODE_TYPES = 14 };
 
 PLM_API int cuGraphAddBatchMemOpNode(struct plm_graph_node **out, struct plm_graph *graph)
 {
-    return add(out, graph, NODE_BATCH_MEMOP);
+    return node_add(out, graph, NODE_BATCH_MEMOP);
 }
 
 /* Of any type, which stands first in the parameters. Refused are those whose parameters carry results
@@ -104,7 +104,7 @@ static int add_any(struct plm_graph_node **out, struct plm_graph *graph, const i
     case PLM_NODE_MEM_ALLOC:
     case PLM_NODE_MEM_FREE:
     case PLM_NODE_CONDITIONAL: return plm_cu_refuse(symbol);
-    default: return add(out, graph, *params);
+    default: return node_add(out, graph, *params);
     }
 }
 

@@ -30,7 +30,7 @@ static struct plm_lock modules_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
 PLM_LOCK_JOINS(modules_lock)
 
 /* With the lock held. */
-static struct loaded **find(const struct plm_module *module)
+static struct loaded **loaded_find(const struct plm_module *module)
 {
     struct loaded **link = &all;
     while (*link && (*link)->module != module)
@@ -114,7 +114,7 @@ int plm_cu_module_close(struct plm_module *module)
 {
     struct loaded **link, *entry;
     plm_lock_take(&modules_lock);
-    link = find(module);
+    link = loaded_find(module);
     entry = *link;
     if (entry)
         *link = entry->next;
@@ -141,7 +141,7 @@ int plm_cu_module_count(struct plm_module *module, unsigned *count, const char *
     if (!count)
         return PLM_CU_INVALID_VALUE;
     plm_lock_take(&modules_lock);
-    entry = *find(module);
+    entry = *loaded_find(module);
     if (entry) {
         *count = entry->names.count;
         status = entry->names.known ? 0 : PLM_CU_NOT_SUPPORTED;
@@ -159,7 +159,7 @@ int plm_cu_module_list(struct plm_module *module, struct plm_kernel **out, unsig
     if (status)
         return status;
     plm_lock_take(&modules_lock);
-    entry = *find(module);
+    entry = *loaded_find(module);
     plm_lock_give(&modules_lock);
     /* Its names stay as they are until the program unloads it, and the kernels with it. */
     for (unsigned i = 0; entry && status == 0 && i < count && i < entry->names.count; i++)
@@ -193,7 +193,7 @@ static int find_variable(struct plm_module *module, const char *name, struct var
     struct variable *v;
 
     plm_lock_take(&modules_lock);
-    entry = *find(module);
+    entry = *loaded_find(module);
     for (v = entry ? entry->variables : NULL; v && strcmp(v->name, name) != 0;)
         v = v->next;
     if (entry && !v && *added) {

@@ -13,7 +13,7 @@
 
 enum { NAMES_MAX = 65536, SECTIONS_MAX = 1 << 20 };
 
-static void add(struct plm_cu_names *out, const char *name, size_t length)
+static void name_add(struct plm_cu_names *out, const char *name, size_t length)
 {
     char **more, *copy;
     if (!length || out->count == NAMES_MAX)
@@ -52,7 +52,7 @@ static void read_elf(const char *image, struct plm_cu_names *out)
         name = image + strings.sh_offset + section.sh_name;
         length = strnlen(name, strings.sh_size - section.sh_name);
         if (length > sizeof prefix - 1 && !memcmp(name, prefix, sizeof prefix - 1))
-            add(out, name + sizeof prefix - 1, length - (sizeof prefix - 1));
+            name_add(out, name + sizeof prefix - 1, length - (sizeof prefix - 1));
     }
 }
 
@@ -63,7 +63,7 @@ static void read_ptx(const char *text, struct plm_cu_names *out)
     for (const char *at = strstr(text, word); at; at = strstr(at, word)) {
         at += sizeof word - 1;
         at += strspn(at, " \t\r\n");
-        add(out, at, strcspn(at, " \t\r\n(;{"));
+        name_add(out, at, strcspn(at, " \t\r\n(;{"));
     }
 }
 

@@ -9,7 +9,7 @@
 
 enum { MAP_BYTES = 128, MAP_ALIGN = 64, ADDRESS_ALIGN = 16, STRIDE_ALIGN = 16, RANK_MAX = 5, BOX_MAX = 256 };
 
-static int check(const void *map, unsigned rank, uint64_t address, const uint64_t *dims, const uint64_t *strides)
+static int map_check(const void *map, unsigned rank, uint64_t address, const uint64_t *dims, const uint64_t *strides)
 {
     int device, status = plm_cu_device(&device);
     /* An encoding needs no device, but whether it is of use depends on one. */
@@ -29,7 +29,7 @@ static int check(const void *map, unsigned rank, uint64_t address, const uint64_
 PLM_API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t address, const uint64_t *dims,
                                    const uint64_t *strides, const uint32_t *box)
 {
-    int status = check(map, rank, address, dims, strides);
+    int status = map_check(map, rank, address, dims, strides);
     (void)type;
     if (status)
         return status;
@@ -43,7 +43,7 @@ PLM_API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t 
 PLM_API int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, uint64_t address, const uint64_t *dims,
                                     const uint64_t *strides)
 {
-    int status = check(map, rank, address, dims, strides);
+    int status = map_check(map, rank, address, dims, strides);
     (void)type;
     if (status == 0 && rank < 3)
         status = PLM_CU_INVALID_VALUE;

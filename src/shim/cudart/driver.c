@@ -58,12 +58,12 @@ static int entry_point(const char *symbol, void **function, int version, unsigne
 #if PLM_CUDA == 12
 PLM_API int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags, int *result)
 {
-    return entry_point(symbol, function, plm_stack()->cuda, flags, result);
+    return entry_point(symbol, function, plm_software()->cuda, flags, result);
 }
 
 PLM_API int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned long long flags, int *result)
 {
-    return entry_point(symbol, function, plm_stack()->cuda, flags, result);
+    return entry_point(symbol, function, plm_software()->cuda, flags, result);
 }
 #endif
 
@@ -94,6 +94,6 @@ PLM_API int cudaRuntimeGetVersion(int *version)
 {
     if (!version)
         return plm_rt(PLM_RT_INVALID_VALUE);
-    *version = plm_stack()->cuda / 1000 == PLM_CUDA ? plm_stack()->cuda : PLM_CUDA * 1000;
+    *version = plm_software()->cuda / 1000 == PLM_CUDA ? plm_software()->cuda : PLM_CUDA * 1000;
     return PLM_RT_OK;
 }

@@ -74,7 +74,7 @@ static const struct message messages[] = {
     {999, "cudaErrorUnknown", "unknown error"},
 };
 
-static const struct message *find(int code)
+static const struct message *message_find(int code)
 {
     for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
         if (messages[i].code == code)
@@ -139,12 +139,12 @@ PLM_API int cudaPeekAtLastError(void)
 
 PLM_API const char *cudaGetErrorName(int code)
 {
-    const struct message *m = find(code);
+    const struct message *m = message_find(code);
     return m ? m->name : "unrecognized error code";
 }
 
 PLM_API const char *cudaGetErrorString(int code)
 {
-    const struct message *m = find(code);
+    const struct message *m = message_find(code);
     return m ? m->text : "unrecognized error code";
 }

@@ -23,7 +23,7 @@ PLM_API int cudaStreamEndCapture(struct plm_stream *stream, struct plm_graph **g
 
 PLM_API int cudaStreamIsCapturing(struct plm_stream *stream, int *status)
 {
-    enum plm_capture capture = PLM_CAPTURE_NONE;
+    enum plm_capture_status capture = PLM_CAPTURE_NONE;
     int result;
     if (!status)
         return plm_rt(PLM_RT_INVALID_VALUE);
@@ -35,7 +35,7 @@ PLM_API int cudaStreamIsCapturing(struct plm_stream *stream, int *status)
 static int capture_info(struct plm_stream *stream, int *status, unsigned long long *id, struct plm_graph **graph,
                         struct plm_graph_node *const **nodes, size_t *count)
 {
-    enum plm_capture capture = PLM_CAPTURE_NONE;
+    enum plm_capture_status capture = PLM_CAPTURE_NONE;
     uint64_t number = 0;
     int result;
     if (!status)

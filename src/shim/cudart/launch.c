@@ -11,8 +11,8 @@ static bool fits(struct plm_dim3 size, const int limit[3])
            size.z <= (unsigned)limit[2];
 }
 
-static int check(const struct plm_kernel *kernel, const struct plm_card *card, struct plm_dim3 grid,
-                 struct plm_dim3 block, size_t shared)
+static int launch_check(const struct plm_kernel *kernel, const struct plm_card *card, struct plm_dim3 grid,
+                        struct plm_dim3 block, size_t shared)
 {
     size_t most = kernel->max_dynamic_shared ? (size_t)kernel->max_dynamic_shared : (size_t)card->shared_per_block;
     if (!plm_module_runs_on(kernel->module, card))
@@ -34,7 +34,7 @@ int plm_rt_launch(const void *function, struct plm_dim3 grid, struct plm_dim3 bl
         return plm_rt(PLM_RT_NO_DEVICE);
     if (!kernel)
         return plm_rt(PLM_RT_INVALID_DEVICE_FUNCTION);
-    status = check(kernel, plm_device_card(device), grid, block, shared);
+    status = launch_check(kernel, plm_device_card(device), grid, block, shared);
     if (status)
         return plm_rt(status);
     status = plm_rt_stream(plm_stream_enqueue(stream, PLM_NODE_KERNEL, &run));

@@ -46,7 +46,7 @@ static size_t slot(const struct table *t, const void *host)
     return ((uintptr_t)host >> 4) * 0x9e3779b97f4a7c15ull >> 20 & t->mask;
 }
 
-static struct entry *find(const void *host)
+static struct entry *entry_find(const void *host)
 {
     struct table *t = atomic_load_explicit(&table, memory_order_acquire);
     if (!t)
@@ -58,7 +58,7 @@ static struct entry *find(const void *host)
     }
 }
 
-static void put(struct table *t, struct entry *e)
+static void entry_put(struct table *t, struct entry *e)
 {
     size_t i = slot(t, e->host);
     while (t->entries[i] && t->entries[i]->host != e->host)
@@ -76,7 +76,7 @@ static struct table *grow(struct table *old)
     t->mask = slots - 1;
     for (size_t i = 0; old && i <= old->mask; i++)
         if (old->entries[i])
-            put(t, old->entries[i]);
+            entry_put(t, old->entries[i]);
     atomic_store_explicit(&table, t, memory_order_release);
     return t;
 }
@@ -94,7 +94,7 @@ static struct entry *new_entry(void)
     return block ? &block[used++] : NULL;
 }
 
-static void add(struct binary *binary, const void *host, const char *name, size_t size)
+static void entry_add(struct binary *binary, const void *host, const char *name, size_t size)
 {
     struct table *t;
     struct entry *e;
@@ -108,7 +108,7 @@ static void add(struct binary *binary, const void *host, const char *name, size_
         e->name = name;
         e->binary = binary;
         e->size = size;
-        put(t, e);
+        entry_put(t, e);
     }
     plm_lock_give(&registration_lock);
 }
@@ -177,7 +177,7 @@ PLM_API void __cudaRegisterFunction(void **binary, const char *host, char *devic
                                     void *tid, void *bid, void *block, void *grid, int *warp)
 {
     (void)device_function, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-    add((struct binary *)binary, host, name, 0);
+    entry_add((struct binary *)binary, host, name, 0);
     if (binary)
         atomic_fetch_add_explicit(&((struct binary *)binary)->kernels, 1, memory_order_relaxed);
 }
@@ -186,28 +186,28 @@ PLM_API void __cudaRegisterVar(void **binary, char *host, char *address, const c
                                int constant, int global)
 {
     (void)address, (void)external, (void)constant, (void)global;
-    add((struct binary *)binary, host, name, size);
+    entry_add((struct binary *)binary, host, name, size);
 }
 
 PLM_API void __cudaRegisterManagedVar(void **binary, void **host, char *address, const char *name, int external,
                                       size_t size, int constant, int global)
 {
     (void)address, (void)external, (void)constant, (void)global;
-    add((struct binary *)binary, host, name, size);
+    entry_add((struct binary *)binary, host, name, size);
 }
 
 PLM_API void __cudaRegisterTexture(void **binary, const void *host, const void **address, const char *name, int dim,
                                    int norm, int external)
 {
     (void)address, (void)dim, (void)norm, (void)external;
-    add((struct binary *)binary, host, name, 0);
+    entry_add((struct binary *)binary, host, name, 0);
 }
 
 PLM_API void __cudaRegisterSurface(void **binary, const void *host, const void **address, const char *name, int dim,
                                    int external)
 {
     (void)address, (void)dim, (void)external;
-    add((struct binary *)binary, host, name, 0);
+    entry_add((struct binary *)binary, host, name, 0);
 }
 
 /* ---- look-ups ---- */
@@ -224,7 +224,7 @@ static struct plm_kernel *open_kernel(struct entry *e)
 
 struct plm_kernel *plm_rt_kernel(const void *function)
 {
-    struct entry *e = find(function);
+    struct entry *e = entry_find(function);
     struct plm_kernel *kernel;
     if (!e)
         return (struct plm_kernel *)function; /* a kernel or driver function handle, which is one of ours */
@@ -234,7 +234,7 @@ struct plm_kernel *plm_rt_kernel(const void *function)
 
 int plm_rt_symbol(const void *symbol, uint64_t *address, size_t *size)
 {
-    struct entry *e = find(symbol);
+    struct entry *e = entry_find(symbol);
     uint64_t have, at = 0;
     if (!e || !e->size)
         return PLM_RT_INVALID_SYMBOL;
@@ -256,7 +256,7 @@ static int get_kernel(struct plm_kernel **kernel, const void *function)
 {
     if (!kernel)
         return plm_rt(PLM_RT_INVALID_VALUE);
-    *kernel = find(function) ? plm_rt_kernel(function) : NULL;
+    *kernel = entry_find(function) ? plm_rt_kernel(function) : NULL;
     return *kernel ? PLM_RT_OK : plm_rt(PLM_RT_INVALID_DEVICE_FUNCTION);
 }
 
@@ -277,7 +277,7 @@ PLM_API int cudaGetFuncBySymbol(struct plm_kernel **kernel, const void *function
 
 PLM_API int cudaFuncGetName(const char **name, const void *function)
 {
-    struct entry *e = find(function);
+    struct entry *e = entry_find(function);
     if (!name || !e)
         return plm_rt(PLM_RT_INVALID_DEVICE_FUNCTION);
     *name = e->name;

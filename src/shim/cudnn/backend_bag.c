@@ -67,7 +67,7 @@ void plm_backend_release(struct plm_backend *d)
     free(d);
 }
 
-static struct plm_backend_attribute *find(const struct plm_backend *d, int name)
+static struct plm_backend_attribute *attribute_find(const struct plm_backend *d, int name)
 {
     for (int i = 0; i < d->count; i++)
         if (d->attributes[i].name == name)
@@ -77,7 +77,7 @@ static struct plm_backend_attribute *find(const struct plm_backend *d, int name)
 
 const struct plm_backend_attribute *plm_backend_find(const struct plm_backend *d, int name)
 {
-    return d ? find(d, name) : NULL;
+    return d ? attribute_find(d, name) : NULL;
 }
 
 struct plm_backend *plm_backend_child(const struct plm_backend *d, int name)
@@ -86,7 +86,7 @@ struct plm_backend *plm_backend_child(const struct plm_backend *d, int name)
     return a && a->type == PLM_TYPE_DESCRIPTOR && a->count > 0 ? element_descriptor(plm_backend_data(a), 0) : NULL;
 }
 
-static struct plm_backend_attribute *add(struct plm_backend *d)
+static struct plm_backend_attribute *attribute_add(struct plm_backend *d)
 {
     struct plm_backend_attribute *grown;
     if (d->count == d->capacity) {
@@ -118,8 +118,8 @@ int plm_backend_set(struct plm_backend *d, int name, int type, int64_t count, co
     }
     if (bytes)
         memcpy(fresh.heap ? fresh.heap : fresh.small, elements, bytes);
-    a = find(d, name);
-    if (!a && !(a = add(d))) {
+    a = attribute_find(d, name);
+    if (!a && !(a = attribute_add(d))) {
         free(fresh.heap);
         return plm_dnn_fail(PLM_DNN_NOMEM, "out of host memory");
     }

@@ -20,7 +20,7 @@ PLM_API int cudnnDestroyCTCLossDescriptor(struct ctc *ctc)
     return PLM_DNN_OK;
 }
 
-static int set(struct ctc *ctc, int compute, int normalization, int gradient, int max_label)
+static int ctc_set(struct ctc *ctc, int compute, int normalization, int gradient, int max_label)
 {
     if (!ctc)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the CTC descriptor is NULL");
@@ -28,7 +28,7 @@ static int set(struct ctc *ctc, int compute, int normalization, int gradient, in
     return PLM_DNN_OK;
 }
 
-static int get(const struct ctc *ctc, int *compute, int *normalization, int *gradient, int *max_label)
+static int ctc_get(const struct ctc *ctc, int *compute, int *normalization, int *gradient, int *max_label)
 {
     if (!ctc)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the CTC descriptor is NULL");
@@ -41,44 +41,44 @@ static int get(const struct ctc *ctc, int *compute, int *normalization, int *gra
 
 PLM_API int cudnnSetCTCLossDescriptor(struct ctc *ctc, int compute)
 {
-    return set(ctc, compute, 0, 0, 0);
+    return ctc_set(ctc, compute, 0, 0, 0);
 }
 
 PLM_API int cudnnSetCTCLossDescriptorEx(struct ctc *ctc, int compute, int normalization, int gradient)
 {
-    return set(ctc, compute, normalization, gradient, 0);
+    return ctc_set(ctc, compute, normalization, gradient, 0);
 }
 
 PLM_API int cudnnSetCTCLossDescriptor_v8(struct ctc *ctc, int compute, int normalization, int gradient, int max_label)
 {
-    return set(ctc, compute, normalization, gradient, max_label);
+    return ctc_set(ctc, compute, normalization, gradient, max_label);
 }
 
 PLM_API int cudnnSetCTCLossDescriptor_v9(struct ctc *ctc, int compute, int normalization, int gradient, int max_label)
 {
-    return set(ctc, compute, normalization, gradient, max_label);
+    return ctc_set(ctc, compute, normalization, gradient, max_label);
 }
 
 PLM_API int cudnnGetCTCLossDescriptor(const struct ctc *ctc, int *compute)
 {
-    return get(ctc, compute, NULL, NULL, NULL);
+    return ctc_get(ctc, compute, NULL, NULL, NULL);
 }
 
 PLM_API int cudnnGetCTCLossDescriptorEx(const struct ctc *ctc, int *compute, int *normalization, int *gradient)
 {
-    return get(ctc, compute, normalization, gradient, NULL);
+    return ctc_get(ctc, compute, normalization, gradient, NULL);
 }
 
 PLM_API int cudnnGetCTCLossDescriptor_v8(const struct ctc *ctc, int *compute, int *normalization, int *gradient,
                                          int *max_label)
 {
-    return get(ctc, compute, normalization, gradient, max_label);
+    return ctc_get(ctc, compute, normalization, gradient, max_label);
 }
 
 PLM_API int cudnnGetCTCLossDescriptor_v9(const struct ctc *ctc, int *compute, int *normalization, int *gradient,
                                          int *max_label)
 {
-    return get(ctc, compute, normalization, gradient, max_label);
+    return ctc_get(ctc, compute, normalization, gradient, max_label);
 }
 
 /* Modelled: the forward and backward variables over the labels with blanks between them, and the

@@ -36,7 +36,7 @@ PLM_API int cudnnDropoutGetReserveSpaceSize(const struct plm_dnn_tensor *x, size
     return PLM_DNN_OK;
 }
 
-static int set(struct plm_dnn_dropout *dropout, float rate, void *states, size_t bytes, unsigned long long seed)
+static int dropout_set(struct plm_dnn_dropout *dropout, float rate, void *states, size_t bytes, unsigned long long seed)
 {
     if (!dropout)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the dropout descriptor is NULL");
@@ -52,14 +52,14 @@ PLM_API int cudnnSetDropoutDescriptor(struct plm_dnn_dropout *dropout, void *han
     (void)handle;
     if (dropout && states)
         plm_call_launch(&symbol);
-    return set(dropout, rate, states, bytes, seed);
+    return dropout_set(dropout, rate, states, bytes, seed);
 }
 
 PLM_API int cudnnRestoreDropoutDescriptor(struct plm_dnn_dropout *dropout, void *handle, float rate, void *states,
                                           size_t bytes, unsigned long long seed)
 {
     (void)handle;
-    return set(dropout, rate, states, bytes, seed);
+    return dropout_set(dropout, rate, states, bytes, seed);
 }
 
 PLM_API int cudnnGetDropoutDescriptor(const struct plm_dnn_dropout *dropout, void *handle, float *rate, void **states,

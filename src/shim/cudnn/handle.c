@@ -66,18 +66,18 @@ bool plm_dnn_tf32(void)
 
 PLM_API size_t cudnnGetVersion(void)
 {
-    return (size_t)plm_stack()->cudnn;
+    return (size_t)plm_software()->cudnn;
 }
 
 PLM_API size_t cudnnGetCudartVersion(void)
 {
-    return (size_t)plm_stack()->cuda;
+    return (size_t)plm_software()->cuda;
 }
 
 /* 100 * major + 10 * minor of the newest architecture: Hopper until 9.6, consumer Blackwell since 9.7. */
 PLM_API size_t cudnnGetMaxDeviceVersion(void)
 {
-    return plm_stack()->cudnn < 90700 ? 900 : 1200;
+    return plm_software()->cudnn < 90700 ? 900 : 1200;
 }
 
 PLM_API const char *cudnnGetErrorString(int status)
@@ -98,7 +98,7 @@ PLM_API void cudnnGetLastErrorString(char *message, size_t max_size)
 
 PLM_API int cudnnGetProperty(int property, int *value)
 {
-    const int version = plm_stack()->cudnn;
+    const int version = plm_software()->cudnn;
     const int parts[] = {version / 10000, version / 100 % 100, version % 100};
     if (!value || property < 0 || property > 2)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such library property");

@@ -14,5 +14,5 @@ PLM_API int cufftGetVersion(int *version)
 
 PLM_API int cufftGetProperty(int type, int *value)
 {
-    return plm_release_property(&plm_releases()->cufft, type, value, PLM_CUFFT_INVALID_TYPE);
+    return plm_library_version_property(&plm_releases()->cufft, type, value, PLM_CUFFT_INVALID_TYPE);
 }

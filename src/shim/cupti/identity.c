@@ -18,7 +18,7 @@ static const struct {
 
 static uint32_t api_version(void)
 {
-    int cuda = plm_stack()->cuda;
+    int cuda = plm_software()->cuda;
 #if PLM_CUDA < 13
     size_t i = 0;
     while (cuda < versions[i].cuda)

@@ -15,5 +15,5 @@ PLM_API int curandGetVersion(int *version)
 
 PLM_API int curandGetProperty(int type, int *value)
 {
-    return plm_release_property(&plm_releases()->curand, type, value, OUT_OF_RANGE);
+    return plm_library_version_property(&plm_releases()->curand, type, value, OUT_OF_RANGE);
 }

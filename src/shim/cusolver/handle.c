@@ -139,7 +139,7 @@ static const struct plm_release releases[] = {
     {12090, {11, 7, 5}}, {13000, {12, 0, 4}}, {13010, {12, 0, 7}}, {13020, {12, 2, 0}},
 };
 
-static const struct plm_release *release(void)
+static const struct plm_release *release_played(void)
 {
     return plm_release_find(releases, sizeof releases / sizeof releases[0], PLM_CUDA);
 }
@@ -148,7 +148,7 @@ PLM_API int cusolverGetVersion(int *version)
 {
     if (!version)
         return SOLVER_INVALID_VALUE;
-    *version = plm_release_number(release());
+    *version = plm_release_number(release_played());
     return SOLVER_OK;
 }
 
@@ -156,6 +156,6 @@ PLM_API int cusolverGetProperty(int type, int *value)
 {
     if (!value || type < 0 || type > 2)
         return SOLVER_INVALID_VALUE;
-    *value = release()->part[type];
+    *value = release_played()->part[type];
     return SOLVER_OK;
 }

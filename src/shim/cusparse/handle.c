@@ -64,7 +64,7 @@ static const struct plm_release releases[] = {
     {12090, {12, 5, 10}}, {13000, {12, 6, 3}}, {13010, {12, 7, 3}}, {13020, {12, 7, 10}},
 };
 
-static const struct plm_release *release(void)
+static const struct plm_release *release_played(void)
 {
     return plm_release_find(releases, sizeof releases / sizeof releases[0], 0);
 }
@@ -75,7 +75,7 @@ PLM_API int cusparseGetVersion(const struct plm_sparse_handle *handle, int *vers
         return SPARSE_NOT_INITIALIZED;
     if (!version)
         return SPARSE_INVALID_VALUE;
-    *version = plm_release_number(release());
+    *version = plm_release_number(release_played());
     return SPARSE_OK;
 }
 
@@ -83,7 +83,7 @@ PLM_API int cusparseGetProperty(int type, int *value)
 {
     if (!value || type < 0 || type > 2)
         return SPARSE_INVALID_VALUE;
-    *value = release()->part[type];
+    *value = release_played()->part[type];
     return SPARSE_OK;
 }
 

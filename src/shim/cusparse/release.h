@@ -18,7 +18,7 @@ struct plm_release {
    one CUDA generation stays in it (0: of any), since without PyTorch the stack is only assumed. */
 static inline const struct plm_release *plm_release_find(const struct plm_release *rows, size_t count, int generation)
 {
-    int cuda = plm_stack()->cuda;
+    int cuda = plm_software()->cuda;
     size_t found = 0;
     if (generation && cuda < generation * 1000)
         cuda = generation * 1000;

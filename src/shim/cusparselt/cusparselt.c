@@ -95,7 +95,7 @@ PLM_API int cusparseLtDestroy(struct lt_handle *handle)
 static const struct plm_release releases[] = {
     {12000, {0, 6, 2}}, {12080, {0, 7, 1}}, {13000, {0, 8, 0}}, {13020, {0, 8, 1}}};
 
-static const struct plm_release *release(void)
+static const struct plm_release *release_played(void)
 {
     return plm_release_find(releases, sizeof releases / sizeof releases[0], 0);
 }
@@ -106,7 +106,7 @@ PLM_API int cusparseLtGetVersion(const struct lt_handle *handle, int *version)
         return NOT_INITIALIZED;
     if (!version)
         return INVALID_VALUE;
-    *version = plm_release_number(release());
+    *version = plm_release_number(release_played());
     return OK;
 }
 
@@ -114,7 +114,7 @@ PLM_API int cusparseLtGetProperty(int type, int *value)
 {
     if (!value || type < 0 || type > 2)
         return INVALID_VALUE;
-    *value = release()->part[type];
+    *value = release_played()->part[type];
     return OK;
 }
 

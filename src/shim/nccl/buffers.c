@@ -124,7 +124,7 @@ int plm_nccl_connect(struct plm_nccl_comm *comm)
 bool plm_nccl_connects_at_once(void)
 {
     const char *late = getenv("NCCL_RUNTIME_CONNECT");
-    return plm_stack()->nccl < 22200 || (late && !strcmp(late, "0"));
+    return plm_software()->nccl < 22200 || (late && !strcmp(late, "0"));
 }
 
 int plm_nccl_connect_peer(struct plm_nccl_comm *comm, int peer)

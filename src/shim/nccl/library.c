@@ -17,7 +17,7 @@ PLM_API int ncclGetVersion(int *version)
 {
     if (!version)
         return PLM_NCCL_INVALID_ARGUMENT;
-    *version = plm_stack()->nccl;
+    *version = plm_software()->nccl;
     return PLM_NCCL_OK;
 }
 

@@ -6,7 +6,7 @@ enum { NULL_INPUT = 10 }; /* NVJITLINK_ERROR_NULL_INPUT */
 
 PLM_API int nvJitLinkVersion(unsigned *major, unsigned *minor)
 {
-    int cuda = plm_stack()->cuda; /* the linker has the number of its toolkit */
+    int cuda = plm_software()->cuda; /* the linker has the number of its toolkit */
     if (!major || !minor)
         return NULL_INPUT;
     if (cuda / 1000 != PLM_CUDA) /* not known: only this library's own generation is certain */

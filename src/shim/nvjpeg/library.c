@@ -17,7 +17,7 @@ struct handle {
     size_t device_padding, pinned_padding;
 };
 
-static int create(int backend, struct handle **out)
+static int handle_create(int backend, struct handle **out)
 {
     if (!out)
         return PLM_NVJPEG_INVALID_PARAMETER;
@@ -30,24 +30,24 @@ static int create(int backend, struct handle **out)
 
 PLM_API int nvjpegCreateSimple(struct handle **out)
 {
-    return create(0, out);
+    return handle_create(0, out);
 }
 
 PLM_API int nvjpegCreate(int backend, UNUSED const void *device_allocator, struct handle **out)
 {
-    return create(backend, out);
+    return handle_create(backend, out);
 }
 
 PLM_API int nvjpegCreateEx(int backend, UNUSED const void *device_allocator, UNUSED const void *pinned_allocator,
                            UNUSED unsigned flags, struct handle **out)
 {
-    return create(backend, out);
+    return handle_create(backend, out);
 }
 
 PLM_API int nvjpegCreateExV2(int backend, UNUSED const void *device_allocator, UNUSED const void *pinned_allocator,
                              UNUSED unsigned flags, struct handle **out)
 {
-    return create(backend, out);
+    return handle_create(backend, out);
 }
 
 PLM_API int nvjpegDestroy(struct handle *handle)
@@ -94,6 +94,6 @@ PLM_API int nvjpegGetProperty(int type, int *value)
 
 PLM_API int nvjpegGetCudartProperty(int type, int *value)
 {
-    int cuda = plm_stack()->cuda;
+    int cuda = plm_software()->cuda;
     return property((const int[]){cuda / 1000, cuda % 1000 / 10, cuda % 10}, type, value);
 }

@@ -48,7 +48,7 @@ static void number_visible(const char *list, int visible)
 }
 
 /* PLIMSOLL_GPUS is the number of cards before CUDA_VISIBLE_DEVICES: see src/device/device.c. */
-static void start(void)
+static void devices_start(void)
 {
     const char *installed = getenv("PLIMSOLL_GPUS"), *list = getenv("CUDA_VISIBLE_DEVICES");
     int visible = plm_device_count(), hidden = visible;
@@ -75,7 +75,7 @@ int plm_nvml_initialized(void)
 
 int plm_nvml_count(void)
 {
-    pthread_once(&machine.once, start);
+    pthread_once(&machine.once, devices_start);
     return machine.count;
 }
 

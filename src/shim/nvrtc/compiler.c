@@ -21,7 +21,7 @@ static const int architectures[] = {
 static int architecture_count(void)
 {
     int n = ARCHITECTURES;
-    if (plm_stack()->cuda < 12080)
+    if (plm_software()->cuda < 12080)
         while (n > 0 && architectures[n - 1] >= 100)
             n--;
     return n;
@@ -29,7 +29,7 @@ static int architecture_count(void)
 
 PLM_API int nvrtcVersion(int *major, int *minor)
 {
-    int cuda = plm_stack()->cuda;
+    int cuda = plm_software()->cuda;
     if (!major || !minor)
         return PLM_NVRTC_INVALID_INPUT;
     /* A process may load the library of the other generation than PyTorch's. */

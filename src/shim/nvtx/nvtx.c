@@ -12,7 +12,7 @@ enum { NO_RANGE = -1 }; /* nvtxRangePop without a push is a negative level */
 static __thread int depth, domain_depth;
 static uint64_t last_range;
 
-static int push(int *level)
+static int range_push(int *level)
 {
     return (*level)++;
 }
@@ -29,15 +29,15 @@ static uint64_t range(void)
 
 PLM_API int nvtxRangePushA(UNUSED const char *message)
 {
-    return push(&depth);
+    return range_push(&depth);
 }
 PLM_API int nvtxRangePushW(UNUSED const void *message)
 {
-    return push(&depth);
+    return range_push(&depth);
 }
 PLM_API int nvtxRangePushEx(UNUSED const void *attributes)
 {
-    return push(&depth);
+    return range_push(&depth);
 }
 PLM_API int nvtxRangePop(void)
 {
@@ -45,7 +45,7 @@ PLM_API int nvtxRangePop(void)
 }
 PLM_API int nvtxDomainRangePushEx(UNUSED void *domain, UNUSED const void *attributes)
 {
-    return push(&domain_depth);
+    return range_push(&domain_depth);
 }
 PLM_API int nvtxDomainRangePop(UNUSED void *domain)
 {

@@ -24,7 +24,7 @@ static void *function(const struct plm_meter *meter, const char *name, struct pl
     return found;
 }
 
-static int start(struct plm_meter *meter, struct plm_error *error)
+static int meter_start(struct plm_meter *meter, struct plm_error *error)
 {
     int (*init)(void) = function(meter, "nvmlInit_v2", error);
     int (*count)(unsigned *) = function(meter, "nvmlDeviceGetCount_v2", error);
@@ -54,7 +54,7 @@ int plm_meter_open(struct plm_meter *meter, struct plm_error *error)
     *meter = (struct plm_meter){.library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
     if (!meter->library)
         return plm_fail(error, PLM_ENOTFOUND, "there is no NVIDIA driver here (libnvidia-ml.so.1): %s", NEEDED);
-    status = start(meter, error);
+    status = meter_start(meter, error);
     if (status)
         plm_meter_close(meter);
     return status;

@@ -56,7 +56,8 @@ static const struct key {
     {"zero_grad", MODE, offsetof(struct plm_measured, zero_grad), 0},
 };
 
-static int set(const struct key *key, const struct plm_ini_pair *pair, struct plm_measured *m, struct plm_error *error)
+static int field_set(const struct key *key, const struct plm_ini_pair *pair, struct plm_measured *m,
+                     struct plm_error *error)
 {
     char *place = (char *)m + key->place, *end;
     uint64_t number;
@@ -79,11 +80,11 @@ static int set(const struct key *key, const struct plm_ini_pair *pair, struct pl
 }
 
 /* What is not known here is for people who look at the file. */
-static int visit(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+static int pair_visit(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (!strcmp(keys[i].name, pair->key))
-            return set(&keys[i], pair, context, error);
+            return field_set(&keys[i], pair, context, error);
     return 0;
 }
 
@@ -91,7 +92,7 @@ int plm_measured_read(const char *path, struct plm_measured *m, struct plm_error
 {
     int status;
     *m = (struct plm_measured){.zero_grad = -1};
-    status = plm_ini_read(path, visit, m, error);
+    status = plm_ini_read(path, pair_visit, m, error);
     m->watched = m->samples > 0 && !*m->trouble;
     return status;
 }

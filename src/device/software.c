@@ -15,10 +15,10 @@
  * Where a build has no such metadata, the newest versions of its CUDA generation are assumed.
  */
 
-static struct plm_stack stack;
+static struct plm_software stack;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static const struct plm_stack assumed[] = {
+static const struct plm_software assumed[] = {
     {.cuda = 12080, .cudnn = 91002, .nccl = 22705},
     {.cuda = 13020, .cudnn = 92600, .nccl = 23007},
 };
@@ -34,7 +34,7 @@ static int find_torch(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-static void read_version_file(const char *torch, struct plm_stack *out)
+static void read_version_file(const char *torch, struct plm_software *out)
 {
     char path[4200], line[256];
     int major, minor;
@@ -95,7 +95,7 @@ static void read_metadata(const char *torch)
 
 static void assume(void)
 {
-    const struct plm_stack *newest = &assumed[stack.cuda >= 13000 || !stack.cuda];
+    const struct plm_software *newest = &assumed[stack.cuda >= 13000 || !stack.cuda];
     stack.assumed = !stack.cuda || !stack.cudnn || !stack.nccl;
     stack.cuda = stack.cuda ? stack.cuda : newest->cuda;
     stack.cudnn = stack.cudnn ? stack.cudnn : newest->cudnn;
@@ -129,13 +129,13 @@ static void load(void)
     record_versions();
 }
 
-const struct plm_stack *plm_stack(void)
+const struct plm_software *plm_software(void)
 {
     pthread_once(&once, load);
     return &stack;
 }
 
-/* Not that of plm_stack(), which may have been asked before PyTorch was loaded. */
+/* Not that of plm_software(), which may have been asked before PyTorch was loaded. */
 unsigned plm_torch_release(void)
 {
     static _Atomic int known = -1; /* threads that race find the same */
@@ -143,7 +143,7 @@ unsigned plm_torch_release(void)
     if (known < 0)
         plm_libraries_each(find_torch, folder);
     if (folder[0]) {
-        struct plm_stack read = {.torch = ""};
+        struct plm_software read = {.torch = ""};
         read_version_file(folder, &read);
         known = (int)plm_torch_number(read.torch);
     }
