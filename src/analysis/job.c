@@ -6,6 +6,7 @@
 #include "analysis/collect.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/search.h"
 
 struct work {
     struct plm_summary_work summary;
@@ -144,14 +145,8 @@ uint32_t plm_lane_peak(const struct plm_lane *lane, uint32_t from, uint32_t to)
 
 uint64_t plm_lane_reserved(const struct plm_lane *lane, uint32_t moment)
 {
-    size_t low = 0, high = lane->reserveds; /* the last one whose moment is not later */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lane->reserved[middle].at <= moment)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low =
+        PLM_SEARCH(i, lane->reserveds, lane->reserved[i].at <= moment); /* the last one whose moment is not later */
     return low ? lane->reserved[low - 1].bytes : 0;
 }
 

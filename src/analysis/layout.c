@@ -5,6 +5,7 @@
 
 #include "analysis/job.h"
 #include "base/memory.h"
+#include "base/search.h"
 
 #define PAGE        (2ull << 20)
 #define SMALL_BLOCK (1ull << 20)
@@ -37,15 +38,7 @@ struct work {
 /* The number of segments that begin at or before the address. */
 static size_t rank_of(const struct plm_layout *l, uint64_t address)
 {
-    size_t low = 0, high = l->segments;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (l->segment[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PLM_SEARCH(i, l->segments, l->segment[i].address <= address);
 }
 
 static struct plm_layout_segment *segment_of(const struct plm_layout *l, uint64_t address)

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "report/html.h"
 
 void plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *r)
@@ -18,15 +19,7 @@ void plm_html_rows_free(struct plm_html_rows *r)
 /* The number of rows that begin before the address. */
 static size_t rank_of(const struct plm_html_rows *r, uint64_t address)
 {
-    size_t low = 0, high = r->rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->row[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PLM_SEARCH(i, r->rows, r->row[i].address < address);
 }
 
 static void row_add(struct plm_html_rows *r, struct plm_html_row row)

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "study/estimate/xmem_internal.h"
 
 /* ---- blocks and steps ---- */
@@ -50,15 +51,7 @@ void plm_xmem_blocks(const struct plm_trace *trace, int64_t until, struct plm_xm
 
 size_t plm_xmem_block_from(const struct plm_xmem_blocks *blocks, int64_t time)
 {
-    size_t low = 0, high = blocks->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (blocks->block[middle].born < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PLM_SEARCH(i, blocks->count, blocks->block[i].born < time);
 }
 
 size_t plm_xmem_block_after(const struct plm_xmem_blocks *blocks, int64_t time)
@@ -69,15 +62,7 @@ size_t plm_xmem_block_after(const struct plm_xmem_blocks *blocks, int64_t time)
 /* The first operator that starts at this time or later. */
 static size_t op_from(const struct plm_trace *trace, int64_t time)
 {
-    size_t low = 0, high = trace->ops;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->op[middle].start < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PLM_SEARCH(i, trace->ops, trace->op[i].start < time);
 }
 
 void plm_xmem_step(const struct plm_trace *trace, size_t number, struct plm_xmem_step *step)

@@ -416,8 +416,10 @@ static void add_copies(struct work *w, int64_t born, int64_t dies, double copies
 {
     for (size_t i = 0; i < w->parameters; i++) {
         double left = copies;
-        for (; left >= 1; left--)
+        while (left >= 1) {
             item_add(w, born, dies, w->parameter[i], PLM_CATEGORY_OPTIMIZER, false, UINT32_MAX);
+            left -= 1;
+        }
         if (left >= 0.01) /* less is counters, which stay on the CPU */
             item_add(w, born, dies, (uint64_t)((double)w->parameter[i] * left), PLM_CATEGORY_OPTIMIZER, false,
                      UINT32_MAX);
