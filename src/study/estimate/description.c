@@ -5,53 +5,59 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json_tree.h"
 #include "base/memory.h"
 #include "study/estimate/amount.h"
-#include "study/estimate/description_read.h"
 
 #define SCHEMA "plimsoll.description/1"
 
-/* ---- members ---- */
+/* ---- members: a document is read until the first thing that is wrong with it ---- */
 
-void plm_description_wrong(struct plm_description_reader *r, const struct plm_json_node *node, const char *sentence)
+struct reader {
+    const struct plm_json_tree *tree;
+    struct plm_error *error;
+    int status; /* of the first failure; nothing is read after it */
+};
+
+/* Says what is wrong with a node, unless something was wrong before. */
+static void node_wrong(struct reader *r, const struct plm_json_node *node, const char *sentence)
 {
     if (r->status == 0)
         r->status = plm_json_tree_fail(r->tree, node, r->error, sentence);
 }
 
-void plm_description_size(struct plm_description_reader *r, const struct plm_json_node *object, const char *key,
-                          uint64_t *out)
+/* Absent members leave *out as it was. */
+static void member_size(struct reader *r, const struct plm_json_node *object, const char *key, uint64_t *out)
 {
     if (r->status)
         return;
     r->status = plm_json_tree_get_unsigned(r->tree, object, key, out, r->error);
     if (r->status == 0 && *out > PLM_DESCRIPTION_BYTES)
-        plm_description_wrong(r, plm_json_tree_find(r->tree, object, key), "no size or count is that large");
+        node_wrong(r, plm_json_tree_find(r->tree, object, key), "no size or count is that large");
 }
 
-void plm_description_flag(struct plm_description_reader *r, const struct plm_json_node *object, const char *key,
-                          bool *out)
+static void member_flag(struct reader *r, const struct plm_json_node *object, const char *key, bool *out)
 {
     if (r->status == 0)
         r->status = plm_json_tree_get_bool(r->tree, object, key, out, r->error);
 }
 
-void plm_description_text(struct plm_description_reader *r, const struct plm_json_node *object, const char *key,
-                          const char **out)
+static void member_text(struct reader *r, const struct plm_json_node *object, const char *key, const char **out)
 {
     if (r->status == 0)
         r->status = plm_json_tree_get_text(r->tree, object, key, out, r->error);
 }
 
-void plm_description_dtype(struct plm_description_reader *r, const struct plm_json_node *object, char out[16])
+static void member_dtype(struct reader *r, const struct plm_json_node *object, char out[16])
 {
     const char *text = "";
-    plm_description_text(r, object, "dtype", &text);
+    member_text(r, object, "dtype", &text);
     snprintf(out, 16, "%.15s", text);
 }
 
-void plm_description_index(struct plm_description_reader *r, const struct plm_json_node *object, const char *key,
-                           size_t count, uint32_t *out)
+/* A number from 0 to below `count`; fails if it is absent. */
+static void member_index(struct reader *r, const struct plm_json_node *object, const char *key, size_t count,
+                         uint32_t *out)
 {
     const struct plm_json_node *node = NULL;
     uint64_t value = 0;
@@ -61,12 +67,13 @@ void plm_description_index(struct plm_description_reader *r, const struct plm_js
     if (r->status == 0)
         r->status = plm_json_tree_unsigned(r->tree, node, &value, r->error);
     if (r->status == 0 && value >= count)
-        plm_description_wrong(r, node, "there is no such item in the list that it points into");
+        node_wrong(r, node, "there is no such item in the list that it points into");
     *out = (uint32_t)value;
 }
 
-void *plm_description_list(struct plm_description_reader *r, const struct plm_json_node *object, const char *key,
-                           size_t size, size_t *count, const struct plm_json_node **first)
+/* A list and room for its items, one of `size` bytes each, zeroed; NULL with 0 items if it is absent or empty. */
+static void *member_list(struct reader *r, const struct plm_json_node *object, const char *key, size_t size,
+                         size_t *count, const struct plm_json_node **first)
 {
     const struct plm_json_node *list = NULL;
     void *items;
@@ -85,14 +92,14 @@ void *plm_description_list(struct plm_description_reader *r, const struct plm_js
 
 /* ---- tensors ---- */
 
-static void shape(struct plm_description_reader *r, const struct plm_json_node *object, struct plm_described_tensor *t)
+static void shape(struct reader *r, const struct plm_json_node *object, struct plm_described_tensor *t)
 {
     const struct plm_json_node *list = NULL;
     if (r->status)
         return;
     r->status = plm_json_tree_get(r->tree, object, "shape", PLM_JSON_ARRAY, &list, r->error);
     if (r->status == 0 && plm_json_tree_count(list) > PLM_DESCRIPTION_DIMENSIONS)
-        plm_description_wrong(r, list, "a tensor has at most eight dimensions here");
+        node_wrong(r, list, "a tensor has at most eight dimensions here");
     t->elements = 1;
     for (const struct plm_json_node *n = plm_json_tree_first(list); n && r->status == 0;
          n = plm_json_tree_next(r->tree, n)) {
@@ -101,26 +108,25 @@ static void shape(struct plm_description_reader *r, const struct plm_json_node *
             return;
         t->elements = plm_times(t->elements, t->shape[t->dimensions++]);
         if (t->elements > PLM_DESCRIPTION_BYTES)
-            plm_description_wrong(r, n, "no tensor has that many elements");
+            node_wrong(r, n, "no tensor has that many elements");
     }
 }
 
-void plm_description_tensors(struct plm_description_reader *r, const struct plm_json_node *object, const char *key,
-                             struct plm_described_tensor **list, size_t *count)
+static void member_tensors(struct reader *r, const struct plm_json_node *object, const char *key,
+                           struct plm_described_tensor **list, size_t *count)
 {
     const struct plm_json_node *node;
-    *list = plm_description_list(r, object, key, sizeof **list, count, &node);
+    *list = member_list(r, object, key, sizeof **list, count, &node);
     for (size_t i = 0; i < *count && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
         shape(r, node, &(*list)[i]);
-        plm_description_dtype(r, node, (*list)[i].dtype);
-        plm_description_size(r, node, "bytes", &(*list)[i].bytes);
+        member_dtype(r, node, (*list)[i].dtype);
+        member_size(r, node, "bytes", &(*list)[i].bytes);
     }
 }
 
 /* ---- parts ---- */
 
-static const struct plm_json_node *part(struct plm_description_reader *r, const struct plm_json_node *root,
-                                        const char *key)
+static const struct plm_json_node *part(struct reader *r, const struct plm_json_node *root, const char *key)
 {
     const struct plm_json_node *node = NULL;
     if (r->status == 0)
@@ -128,52 +134,48 @@ static const struct plm_json_node *part(struct plm_description_reader *r, const 
     return r->status ? NULL : node;
 }
 
-static void read_model(struct plm_description_reader *r, const struct plm_json_node *root,
-                       struct plm_described_model *m)
+static void read_model(struct reader *r, const struct plm_json_node *root, struct plm_described_model *m)
 {
     const struct plm_json_node *node = part(r, root, "model");
     m->class_name = "";
     if (!node) {
-        plm_description_wrong(r, root, "it describes no model");
+        node_wrong(r, root, "it describes no model");
         return;
     }
-    plm_description_text(r, node, "class", &m->class_name);
-    plm_description_dtype(r, node, m->dtype);
-    plm_description_size(r, node, "parameters", &m->parameters);
-    plm_description_size(r, node, "trainable", &m->trainable);
-    plm_description_size(r, node, "parameter_bytes", &m->parameter_bytes);
-    plm_description_size(r, node, "buffer_bytes", &m->buffer_bytes);
-    plm_description_size(r, node, "largest_module", &m->largest_module);
-    plm_description_flag(r, node, "checkpointing", &m->checkpointing);
+    member_text(r, node, "class", &m->class_name);
+    member_dtype(r, node, m->dtype);
+    member_size(r, node, "parameters", &m->parameters);
+    member_size(r, node, "trainable", &m->trainable);
+    member_size(r, node, "parameter_bytes", &m->parameter_bytes);
+    member_size(r, node, "buffer_bytes", &m->buffer_bytes);
+    member_size(r, node, "largest_module", &m->largest_module);
+    member_flag(r, node, "checkpointing", &m->checkpointing);
 }
 
-static void read_transformer(struct plm_description_reader *r, const struct plm_json_node *root,
-                             struct plm_described_transformer *t)
+static void read_transformer(struct reader *r, const struct plm_json_node *root, struct plm_described_transformer *t)
 {
     const struct plm_json_node *node = part(r, root, "transformer");
     if (!node)
         return;
     t->known = true;
-    plm_description_size(r, node, "layers", &t->layers);
-    plm_description_size(r, node, "hidden", &t->hidden);
-    plm_description_size(r, node, "heads", &t->heads);
-    plm_description_size(r, node, "vocabulary", &t->vocabulary);
-    plm_description_size(r, node, "sequence", &t->sequence);
-    plm_description_flag(r, node, "decoder", &t->decoder);
-    plm_description_flag(r, node, "upcast_logits", &t->upcast_logits);
+    member_size(r, node, "layers", &t->layers);
+    member_size(r, node, "hidden", &t->hidden);
+    member_size(r, node, "heads", &t->heads);
+    member_size(r, node, "vocabulary", &t->vocabulary);
+    member_size(r, node, "sequence", &t->sequence);
+    member_flag(r, node, "decoder", &t->decoder);
+    member_flag(r, node, "upcast_logits", &t->upcast_logits);
 }
 
-static void read_batch(struct plm_description_reader *r, const struct plm_json_node *root,
-                       struct plm_described_batch *b)
+static void read_batch(struct reader *r, const struct plm_json_node *root, struct plm_described_batch *b)
 {
     const struct plm_json_node *node = part(r, root, "batch");
-    plm_description_size(r, node, "size", &b->size);
-    plm_description_tensors(r, node, "inputs", &b->input, &b->inputs);
-    plm_description_tensors(r, node, "targets", &b->target, &b->targets);
+    member_size(r, node, "size", &b->size);
+    member_tensors(r, node, "inputs", &b->input, &b->inputs);
+    member_tensors(r, node, "targets", &b->target, &b->targets);
 }
 
-static void read_optimizer(struct plm_description_reader *r, const struct plm_json_node *root,
-                           struct plm_described_optimizer *o)
+static void read_optimizer(struct reader *r, const struct plm_json_node *root, struct plm_described_optimizer *o)
 {
     static const char *const places[] = {[PLM_ZERO_GRAD_BEFORE_FORWARD] = "before-forward",
                                          [PLM_ZERO_GRAD_BEFORE_BACKWARD] = "before-backward",
@@ -184,30 +186,187 @@ static void read_optimizer(struct plm_description_reader *r, const struct plm_js
     if (!node)
         return;
     o->known = true;
-    plm_description_text(r, node, "class", &o->class_name);
-    plm_description_size(r, node, "state_bytes", &o->state_bytes);
-    plm_description_flag(r, node, "foreach", &o->foreach);
-    plm_description_text(r, node, "zero_grad", &place);
+    member_text(r, node, "class", &o->class_name);
+    member_size(r, node, "state_bytes", &o->state_bytes);
+    member_flag(r, node, "foreach", &o->foreach);
+    member_text(r, node, "zero_grad", &place);
     for (int i = PLM_ZERO_GRAD_BEFORE_FORWARD; place && i <= PLM_ZERO_GRAD_AFTER_STEP; i++)
         if (!strcmp(place, places[i]))
             o->zero_grad = (enum plm_zero_grad)i;
     if (place && o->zero_grad == PLM_ZERO_GRAD_UNKNOWN)
-        plm_description_wrong(r, plm_json_tree_find(r->tree, node, "zero_grad"),
-                              "expected before-forward, before-backward or after-step");
+        node_wrong(r, plm_json_tree_find(r->tree, node, "zero_grad"),
+                   "expected before-forward, before-backward or after-step");
 }
 
-static void read_head(struct plm_description_reader *r, const struct plm_json_node *root, struct plm_description *d)
+static void read_head(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
 {
     const char *schema = "", *torch = "";
     r->status = plm_json_tree_is(r->tree, root, PLM_JSON_OBJECT, r->error);
-    plm_description_text(r, root, "schema", &schema);
+    member_text(r, root, "schema", &schema);
     if (r->status == 0 && strcmp(schema, SCHEMA) != 0)
-        plm_description_wrong(r, root, "its schema is not " SCHEMA);
-    plm_description_text(r, root, "torch", &torch);
+        node_wrong(r, root, "its schema is not " SCHEMA);
+    member_text(r, root, "torch", &torch);
     snprintf(d->torch, sizeof d->torch, "%.31s", torch);
-    plm_description_flag(r, root, "computed", &d->computed);
+    member_flag(r, root, "computed", &d->computed);
     if (r->status == 0)
         r->status = plm_json_tree_get_real(r->tree, root, "seconds", &d->seconds, r->error);
+}
+
+/* ---- modules and what they own ---- */
+
+static void read_modules(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
+{
+    const struct plm_json_node *node;
+    d->module = member_list(r, root, "modules", sizeof *d->module, &d->modules, &node);
+    for (size_t i = 0; i < d->modules && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        struct plm_described_module *m = &d->module[i];
+        int64_t parent = -1;
+        *m = (struct plm_described_module){.name = "", .class_name = ""};
+        member_text(r, node, "name", &m->name);
+        member_text(r, node, "class", &m->class_name);
+        member_flag(r, node, "leaf", &m->leaf);
+        member_size(r, node, "own_parameters", &m->own_parameters);
+        member_size(r, node, "own_bytes", &m->own_bytes);
+        if (r->status == 0)
+            r->status = plm_json_tree_get_signed(r->tree, node, "parent", &parent, r->error);
+        if (r->status == 0 && (parent < -1 || parent >= (int64_t)i))
+            node_wrong(r, node, "a module's parent stands before it");
+        m->parent = (int32_t)parent;
+    }
+}
+
+static void read_owned(struct reader *r, const struct plm_json_node *root, const char *key, size_t modules,
+                       struct plm_described_parameter **list, size_t *count)
+{
+    const struct plm_json_node *node;
+    *list = member_list(r, root, key, sizeof **list, count, &node);
+    for (size_t i = 0; i < *count && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        member_index(r, node, "module", modules, &(*list)[i].module);
+        member_size(r, node, "elements", &(*list)[i].elements);
+        member_size(r, node, "bytes", &(*list)[i].bytes);
+        member_flag(r, node, "trainable", &(*list)[i].trainable);
+    }
+}
+
+static void read_calls(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
+{
+    const struct plm_json_node *node;
+    d->call = member_list(r, root, "calls", sizeof *d->call, &d->calls, &node);
+    for (size_t i = 0; i < d->calls && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        member_index(r, node, "module", d->modules, &d->call[i].module);
+        member_tensors(r, node, "outputs", &d->call[i].output, &d->call[i].outputs);
+    }
+}
+
+/* ---- the graph ---- */
+
+/* An index that may be absent. */
+static void optional_index(struct reader *r, const struct plm_json_node *node, const char *key, size_t count,
+                           int32_t *out)
+{
+    uint32_t index;
+    *out = -1;
+    if (r->status || !plm_json_tree_find(r->tree, node, key))
+        return;
+    member_index(r, node, key, count, &index);
+    *out = (int32_t)index;
+}
+
+static void read_inputs(struct reader *r, const struct plm_json_node *object, size_t nodes,
+                        struct plm_described_node *n)
+{
+    const struct plm_json_node *node;
+    uint64_t value = 0;
+    n->input = member_list(r, object, "inputs", sizeof *n->input, &n->inputs, &node);
+    for (size_t i = 0; i < n->inputs && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        r->status = plm_json_tree_unsigned(r->tree, node, &value, r->error);
+        if (r->status == 0 && value >= nodes)
+            node_wrong(r, node, "a node's inputs stand before it");
+        n->input[i] = (uint32_t)value;
+    }
+}
+
+static void read_graph(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
+{
+    const struct plm_json_node *node;
+    member_text(r, root, "graph_missing", &d->graph_missing);
+    d->node = member_list(r, root, "graph", sizeof *d->node, &d->nodes, &node);
+    for (size_t i = 0; i < d->nodes && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        struct plm_described_node *n = &d->node[i];
+        n->op = n->name = "";
+        member_text(r, node, "op", &n->op);
+        member_text(r, node, "name", &n->name);
+        member_size(r, node, "bytes", &n->bytes);
+        optional_index(r, node, "module", d->modules, &n->module);
+        optional_index(r, node, "shares", i, &n->shares);
+        read_inputs(r, node, i, n);
+    }
+}
+
+/* ---- how long tensors live ---- */
+
+static void read_sighting(struct reader *r, const struct plm_json_node *node, struct plm_described_sighting *s)
+{
+    int64_t *const out[] = {NULL, &s->first, &s->last};
+    const struct plm_json_node *item = plm_json_tree_first(node);
+    if (plm_json_tree_kind(node) != PLM_JSON_ARRAY || plm_json_tree_count(node) != 3) {
+        node_wrong(r, node, "expected [bytes, first, last]");
+        return;
+    }
+    r->status = plm_json_tree_unsigned(r->tree, item, &s->bytes, r->error);
+    if (r->status == 0 && s->bytes > PLM_DESCRIPTION_BYTES)
+        node_wrong(r, item, "no tensor is that large");
+    for (int i = 1; i < 3 && r->status == 0; i++) {
+        item = plm_json_tree_next(r->tree, item);
+        r->status = plm_json_tree_signed(r->tree, item, out[i], r->error);
+    }
+    if (r->status == 0 && (s->first < 0 || s->last < s->first || s->last > INT32_MAX))
+        node_wrong(r, node, "a tensor is first seen at moment 0 or later, and last after that");
+}
+
+static void read_sightings(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
+{
+    const struct plm_json_node *node;
+    d->sighting = member_list(r, part(r, root, "sightings"), "tensors", sizeof *d->sighting, &d->sightings, &node);
+    for (size_t i = 0; i < d->sightings && r->status == 0; i++, node = plm_json_tree_next(r->tree, node))
+        read_sighting(r, node, &d->sighting[i]);
+}
+
+static void read_storages(struct reader *r, const struct plm_json_node *object, const char *key,
+                          struct plm_described_storages *s)
+{
+    const struct plm_json_node *node;
+    bool *dead;
+    s->event = member_list(r, object, key, sizeof *s->event, &s->events, &node);
+    dead = plm_calloc(s->events, sizeof *dead);
+    for (size_t i = 0; i < s->events && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        r->status = plm_json_tree_signed(r->tree, node, &s->event[i], r->error);
+        if (r->status)
+            break;
+        if (s->event[i] >= 0) {
+            s->births++;
+            if (s->event[i] > (int64_t)PLM_DESCRIPTION_BYTES)
+                node_wrong(r, node, "no storage is that large");
+        } else if (s->event[i] < -(int64_t)s->births || dead[-s->event[i] - 1])
+            node_wrong(r, node, "a storage that is not there cannot die");
+        else
+            dead[-s->event[i] - 1] = true;
+    }
+    free(dead);
+}
+
+static void read_lists(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
+{
+    const struct plm_json_node *storages;
+    read_modules(r, root, d);
+    read_owned(r, root, "parameters", d->modules, &d->parameter, &d->parameters);
+    read_owned(r, root, "buffers", d->modules, &d->buffer, &d->buffers);
+    read_calls(r, root, d);
+    read_graph(r, root, d);
+    read_sightings(r, root, d);
+    storages = part(r, root, "storages");
+    read_storages(r, storages, "forward_backward", &d->forward_backward);
+    read_storages(r, storages, "step", &d->step);
 }
 
 /* ---- all together ---- */
@@ -215,7 +374,7 @@ static void read_head(struct plm_description_reader *r, const struct plm_json_no
 static int description_build(struct plm_json_tree *tree, struct plm_description **out, struct plm_error *error)
 {
     struct plm_description *d = plm_calloc(1, sizeof *d);
-    struct plm_description_reader r = {.tree = tree, .error = error};
+    struct reader r = {.tree = tree, .error = error};
     const struct plm_json_node *root = plm_json_tree_root(tree);
     d->tree = tree;
     read_head(&r, root, d);
@@ -223,7 +382,7 @@ static int description_build(struct plm_json_tree *tree, struct plm_description 
     read_transformer(&r, root, &d->transformer);
     read_batch(&r, root, &d->batch);
     read_optimizer(&r, root, &d->optimizer);
-    plm_description_lists(&r, root, d);
+    read_lists(&r, root, d);
     if (r.status)
         plm_description_free(d);
     else
@@ -269,15 +428,6 @@ void plm_description_free(struct plm_description *d)
 }
 
 /* ---- sums ---- */
-
-uint64_t plm_description_activation_bytes(const struct plm_description *d)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < d->calls; i++)
-        for (size_t k = 0; d->module[d->call[i].module].leaf && k < d->call[i].outputs; k++)
-            sum = plm_plus(sum, d->call[i].output[k].bytes);
-    return sum;
-}
 
 uint64_t plm_description_input_bytes(const struct plm_description *d)
 {

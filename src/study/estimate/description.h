@@ -129,9 +129,6 @@ int plm_description_parse(const char *name, const char *text, size_t size, struc
                           struct plm_error *error);
 void plm_description_free(struct plm_description *description); /* NULL is fine */
 
-/* Sums that several methods need. Output bytes of every call of a leaf module in one forward pass, at the batch's
-   size. */
-uint64_t plm_description_activation_bytes(const struct plm_description *description);
 uint64_t plm_description_input_bytes(const struct plm_description *description);
 /* Bytes of an element of the model's data type; 0: not known. */
 unsigned plm_dtype_bytes(const char *dtype);
