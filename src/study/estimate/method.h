@@ -78,12 +78,12 @@ typedef void plm_method_forget(void *prepared);
 
 struct plm_method {
     const char *name; /* "xmem" */
-    const char *shown; /* in tables, where it differs: "dnnmem-style", known from its text alone; else NULL */
     enum plm_paradigm paradigm;
     enum plm_answer_kind kind;
     unsigned needs; /* enum plm_evidence_part */
     const char *domain; /* what it was made for: a few words */
     const char *leaves_out; /* a few words */
+    const char *shown; /* in tables, where it differs: "dnnmem-style", known from its text alone; else NULL */
     plm_method_estimate *estimate; /* this alone, or the two below */
     plm_method_prepare *prepare;
     plm_method_judge *judge;
