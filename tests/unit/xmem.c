@@ -673,15 +673,18 @@ static void describe(const char *json)
     trace.description_size = strlen(json);
 }
 
+#define DESCRIBED \
+    "{\"schema\": \"plimsoll.description/1\", \"model\": {}, \"modules\": [{}, {}, {}, {}, {}, {}, {}, {}],"
+
 static void described_model(void **state)
 {
     struct plm_lifetime last;
     (void)state;
     corrected(AFTER_STEP);
-    describe("{\"parameters\": [{\"module\": 1, \"bytes\": 4000, \"trainable\": true},"
-             "{\"module\": 3, \"bytes\": 5000, \"trainable\": false}],"
-             "\"buffers\": [{\"module\": 2, \"bytes\": 6000}, {\"module\": 7, \"bytes\": 7000}],"
-             "\"optimizer\": {\"class\": \"Adam\", \"state_bytes\": 14000, \"foreach\": true}}");
+    describe(DESCRIBED "\"parameters\": [{\"module\": 1, \"bytes\": 4000, \"trainable\": true},"
+                       "{\"module\": 3, \"bytes\": 5000, \"trainable\": false}],"
+                       "\"buffers\": [{\"module\": 2, \"bytes\": 6000}, {\"module\": 7, \"bytes\": 7000}],"
+                       "\"optimizer\": {\"class\": \"Adam\", \"state_bytes\": 14000, \"foreach\": true}}");
     assert_int_equal(correct(), 0);
     assert_int_equal(run.list.parameters, 4);
     for (int i = 0; i < 4; i++) /* module by module */
@@ -698,12 +701,12 @@ static void described_badly(void **state)
 {
     const char *const bad[] = {"[]",
                                "{",
-                               "{\"parameters\": 1}",
-                               "{\"parameters\": [1]}",
-                               "{\"buffers\": [{\"bytes\": -1}]}",
-                               "{\"parameters\": [{\"bytes\": 9000000000000000000}]}",
-                               "{\"optimizer\": {\"state_bytes\": 9000000000000000000}}",
-                               "{\"optimizer\": {\"foreach\": 3}}"};
+                               DESCRIBED "\"parameters\": 1}",
+                               DESCRIBED "\"parameters\": [1]}",
+                               DESCRIBED "\"buffers\": [{\"module\": 0, \"bytes\": -1}]}",
+                               DESCRIBED "\"parameters\": [{\"module\": 0, \"bytes\": 9000000000000000000}]}",
+                               DESCRIBED "\"optimizer\": {\"state_bytes\": 9000000000000000000}}",
+                               DESCRIBED "\"optimizer\": {\"foreach\": 3}}"};
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         corrected(AFTER_STEP);

@@ -20,132 +20,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json_tree.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "study/estimate/description.h"
 #include "study/estimate/xmem_internal.h"
-
-/* ---- what the trace's description says of the model ---- */
-
-#define MOST (1ull << 46) /* bytes of a tensor, or of the optimizer's state */
-
-struct tensor {
-    uint64_t bytes;
-    bool trained, buffer;
-};
-struct model {
-    struct tensor *tensor; /* parameters and buffers, module by module; none without a description */
-    size_t tensors;
-    uint64_t state_bytes;  /* of the optimizer */
-    bool state_known;
-    bool loops;            /* the optimizer goes through parameters one by one, also on a GPU */
-};
-
-struct reading {
-    const struct plm_json_tree *tree;
-    struct model *model;
-    struct plm_error *error;
-};
-
-/* One tensor, and the module that it belongs to. */
-static int read_tensor(const struct reading *r, const struct plm_json_node *node, bool buffer, uint64_t *module)
-{
-    struct tensor *tensor = &r->model->tensor[r->model->tensors];
-    int status;
-
-    *tensor = (struct tensor){.buffer = buffer, .trained = !buffer};
-    *module = 0;
-    status = plm_json_tree_is(r->tree, node, PLM_JSON_OBJECT, r->error);
-    if (status == 0)
-        status = plm_json_tree_get_unsigned(r->tree, node, "bytes", &tensor->bytes, r->error);
-    if (status == 0)
-        status = plm_json_tree_get_unsigned(r->tree, node, "module", module, r->error);
-    if (status == 0)
-        status = plm_json_tree_get_bool(r->tree, node, "trainable", &tensor->trained, r->error);
-    if (status == 0 && tensor->bytes > MOST)
-        status = plm_json_tree_fail(r->tree, node, r->error, "no tensor is as large");
-    r->model->tensors += status == 0;
-    return status;
-}
-
-/* Module.to() goes from module to module, and takes a module's parameters, then its buffers. */
-static int read_tensors(const struct reading *r, const struct plm_json_node *parameters,
-                        const struct plm_json_node *buffers)
-{
-    const struct plm_json_node *p = plm_json_tree_first(parameters), *b = plm_json_tree_first(buffers);
-    size_t count = plm_json_tree_count(parameters) + plm_json_tree_count(buffers);
-    uint64_t at = 0, module;
-    int status = 0;
-
-    r->model->tensor = plm_calloc(count, sizeof *r->model->tensor);
-    if (p)
-        status = plm_json_tree_get_unsigned(r->tree, p, "module", &at, r->error);
-    while (status == 0 && (p || b)) {
-        while (status == 0 && b) {
-            uint64_t owner = 0;
-            status = plm_json_tree_get_unsigned(r->tree, b, "module", &owner, r->error);
-            if (status || (p && owner >= at))
-                break;
-            status = read_tensor(r, b, true, &module);
-            b = plm_json_tree_next(r->tree, b);
-        }
-        if (status || !p)
-            continue;
-        status = read_tensor(r, p, false, &module);
-        p = plm_json_tree_next(r->tree, p);
-        if (status == 0 && p)
-            status = plm_json_tree_get_unsigned(r->tree, p, "module", &at, r->error);
-    }
-    return status;
-}
-
-static int read_optimizer(const struct reading *r, const struct plm_json_node *optimizer)
-{
-    bool foreach = true;
-    int status;
-
-    if (!optimizer)
-        return 0;
-    r->model->state_known = plm_json_tree_find(r->tree, optimizer, "state_bytes") != NULL;
-    status = plm_json_tree_get_unsigned(r->tree, optimizer, "state_bytes", &r->model->state_bytes, r->error);
-    if (status == 0 && r->model->state_bytes > MOST)
-        status = plm_json_tree_fail(r->tree, optimizer, r->error, "no state is as large");
-    if (status == 0)
-        status = plm_json_tree_get_bool(r->tree, optimizer, "foreach", &foreach, r->error);
-    r->model->loops = !foreach;
-    return status;
-}
-
-/* Nothing is read of a trace without a description. PLM_EFORMAT: it is not one. */
-static int model_read(const struct plm_trace *trace, struct model *model, struct plm_error *error)
-{
-    const struct plm_json_node *root, *parameters, *buffers, *optimizer;
-    struct plm_json_tree *tree;
-    struct reading r = {.model = model, .error = error};
-    int status;
-
-    *model = (struct model){0};
-    if (!trace->description || !trace->description_size)
-        return 0;
-    status = plm_json_tree_read_memory("description", trace->description, trace->description_size, &tree, error);
-    if (status)
-        return status;
-    r.tree = tree;
-    root = plm_json_tree_root(tree);
-    status = plm_json_tree_is(tree, root, PLM_JSON_OBJECT, error);
-    if (status == 0)
-        status = plm_json_tree_get(tree, root, "parameters", PLM_JSON_ARRAY, &parameters, error);
-    if (status == 0)
-        status = plm_json_tree_get(tree, root, "buffers", PLM_JSON_ARRAY, &buffers, error);
-    if (status == 0)
-        status = plm_json_tree_get(tree, root, "optimizer", PLM_JSON_OBJECT, &optimizer, error);
-    if (status == 0)
-        status = read_tensors(&r, parameters, buffers);
-    if (status == 0)
-        status = read_optimizer(&r, optimizer);
-    plm_json_tree_free(tree);
-    return status;
-}
 
 /*
  * ---- owners ----
@@ -334,7 +212,7 @@ static const unsigned char type_bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 
 struct work {
     struct plm_xmem_run *run;
     struct owner *owner; /* per block */
-    struct model model; /* empty without a description */
+    struct plm_description *described; /* that is in the trace; NULL: none */
     uint64_t *parameter; /* bytes of those that are trained */
     size_t parameters, room;
     uint64_t parameter_bytes;
@@ -369,15 +247,26 @@ static bool is_gradient(const struct work *w, size_t block)
     return b->dies == PLM_NEVER || (plm_xmem_drops_after(last) && b->dies >= last->zero_grad->start);
 }
 
+/* Module.to() goes from module to module, and takes a module's parameters, then its buffers. */
+static void add_described(struct work *w)
+{
+    const struct plm_description *d = w->described;
+    for (size_t p = 0, b = 0; p < d->parameters || b < d->buffers;)
+        if (b < d->buffers && (p == d->parameters || d->buffer[b].module < d->parameter[p].module))
+            parameter_add(w, d->buffer[b++].bytes, false, true, UINT32_MAX);
+        else {
+            parameter_add(w, d->parameter[p].bytes, d->parameter[p].trainable, false, UINT32_MAX);
+            p++;
+        }
+}
+
 /* As the description has them; else as the gradients of the last step show, the last one first. */
 static void add_model(struct work *w)
 {
-    for (size_t i = 0; i < w->model.tensors; i++) {
-        const struct tensor *t = &w->model.tensor[i];
-        parameter_add(w, t->bytes, t->trained, t->buffer, UINT32_MAX);
-    }
-    if (w->model.tensors)
+    if (w->described && w->described->parameters + w->described->buffers) {
+        add_described(w);
         return;
+    }
     for (size_t i = w->run->blocks.count; i-- > 0;)
         if (is_gradient(w, i))
             parameter_add(w, w->run->blocks.block[i].bytes, true, false, w->owner[i].layer);
@@ -398,12 +287,18 @@ static void batch_add(void *context, const struct plm_trace_op *op, const struct
     item_add(b->work, op->start, b->dies, bytes, PLM_CATEGORY_INPUTS, false, UINT32_MAX);
 }
 
+static bool optimizer_described(const struct work *w)
+{
+    return w->described && w->described->optimizer.known;
+}
+
 static const struct optimizer *optimizer_of(const struct work *w, const struct plm_xmem_step *step)
 {
     const struct plm_trace *t = w->run->trace;
     const char *name = step->optimizer && step->optimizer->name < t->names ? t->name[step->optimizer->name] : "";
 
-    if (w->model.loops) /* the program asked for a loop over parameters: as the trace has it */
+    if (optimizer_described(w) &&
+        !w->described->optimizer.foreach) /* the program asked for a loop over parameters: as the trace has it */
         return NULL;
     for (size_t i = 0; i < sizeof optimizers / sizeof optimizers[0]; i++)
         if (!strcmp(optimizers[i].name, name))
@@ -438,7 +333,7 @@ static void add_unknown(struct work *w, int number)
         plm_map_put(&sizes, w->parameter[i], 0);
     for (size_t i = plm_xmem_block_from(blocks, step->optimizer->start); i < end; i++) {
         const struct plm_xmem_block *b = &blocks->block[i];
-        bool stays = number == 0 && !w->model.state_known && plm_map_get(&sizes, b->bytes) != PLM_MAP_NONE;
+        bool stays = number == 0 && !optimizer_described(w) && plm_map_get(&sizes, b->bytes) != PLM_MAP_NONE;
         item_add(w, b->born, stays ? PLM_NEVER : b->dies, b->bytes, PLM_CATEGORY_OPTIMIZER, false, UINT32_MAX);
     }
     plm_map_free(&sizes);
@@ -452,8 +347,8 @@ static void add_optimizer(struct work *w, int number)
 
     if (!step->optimizer)
         return;
-    if (w->model.state_known && w->parameter_bytes)
-        kept = (double)w->model.state_bytes / (double)w->parameter_bytes;
+    if (optimizer_described(w) && w->parameter_bytes)
+        kept = (double)w->described->optimizer.state_bytes / (double)w->parameter_bytes;
     if (number == 0)
         add_copies(w, step->optimizer->start, PLM_NEVER, kept < 16 ? kept : 16);
     if (known)
@@ -501,8 +396,11 @@ static void add_blocks(struct work *w, int number)
 int plm_xmem_correct(struct plm_xmem_run *run, struct plm_error *error)
 {
     struct work w = {.run = run};
-    int status = model_read(run->trace, &w.model, error);
+    int status = 0;
 
+    if (run->trace->description && run->trace->description_size)
+        status = plm_description_parse("description", run->trace->description, run->trace->description_size,
+                                       &w.described, error);
     if (status == 0) {
         w.owner = find_owners(run->trace, &run->blocks);
         add_model(&w);
@@ -513,7 +411,7 @@ int plm_xmem_correct(struct plm_xmem_run *run, struct plm_error *error)
         add_blocks(&w, i);
         add_optimizer(&w, i);
     }
-    free(w.model.tensor);
+    plm_description_free(w.described);
     free(w.owner);
     free(w.parameter);
     return status;
