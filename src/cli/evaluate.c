@@ -147,7 +147,6 @@ static int evaluate_truth(struct plm_evaluate_request *r, const struct parts *pa
                                                 .methods = r->methods,
                                                 .forest = r->forest,
                                                 .trees = r->forest ? &parts->forest : NULL,
-                                                .ask = plm_bench_ask,
                                                 .jobs = r->jobs};
     struct plm_evaluation evaluation;
     struct plm_bench bench;

@@ -73,11 +73,7 @@ static void add_between(struct work *w, int64_t one, int64_t other, uint64_t byt
 static bool is_relu(const struct work *w, const struct plm_described_node *node)
 {
     char kind[128];
-    plm_graph_kind(w->d, node, kind, sizeof kind);
-    for (const char *at = kind; *at; at++)
-        if (!strncasecmp(at, "relu", 4))
-            return true;
-    return false;
+    return strcasestr(plm_graph_kind(w->d, node, kind, sizeof kind), "relu") != NULL;
 }
 
 static size_t holder(const struct work *w, size_t node)

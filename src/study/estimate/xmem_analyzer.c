@@ -9,7 +9,6 @@
  * An operator that makes no node of autograd carries the number of the node that comes next. So a block may belong to
  * two layers, and is then counted twice, as published. What a parent allocates by functional code belongs to none.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,19 +201,12 @@ static bool op_add(struct work *w, uint32_t op, uint32_t layer)
 static bool find_ops(struct work *w, const struct plm_trace_module *call, uint32_t layer)
 {
     const struct plm_trace_op *op = w->all;
-    size_t count = w->step->end_op - w->step->first_op, low = 0, high = count;
+    const size_t count = w->step->end_op - w->step->first_op;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (op[middle].start < call->start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     w->ops = 0;
-    for (; low < count && op[low].start <= call->end; low++) {
-        uint32_t first = w->group[low];
-        if (!op_add(w, (uint32_t)low, layer))
+    for (size_t k = PLM_SEARCH(i, count, op[i].start < call->start); k < count && op[k].start <= call->end; k++) {
+        uint32_t first = w->group[k];
+        if (!op_add(w, (uint32_t)k, layer))
             return false;
         if (first == UINT32_MAX || w->group_seen[first] == layer)
             continue;
@@ -271,23 +263,10 @@ static int keep_backward(struct work *w, const struct plm_trace_module *call, bo
     return status;
 }
 
-static bool name_contains(const char *name, const char *part)
-{
-    size_t length = strlen(part);
-    for (; *name; name++) {
-        size_t i = 0;
-        while (i < length && tolower((unsigned char)name[i]) == part[i])
-            i++;
-        if (i == length)
-            return true;
-    }
-    return false;
-}
-
 static int layer_add(struct work *w, const struct plm_trace_module *call, uint32_t layer)
 {
     const char *name = call->name < w->trace->names ? w->trace->name[call->name] : "";
-    bool all = name_contains(name, "loss") || name_contains(name, "cross");
+    bool all = strcasestr(name, "loss") || strcasestr(name, "cross");
     int status;
 
     if (!find_ops(w, call, layer))

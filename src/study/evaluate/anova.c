@@ -245,7 +245,6 @@ static void anova_residual(struct sweep *s, struct plm_anova *a)
     size_t unused;
     sweep_begin(s);
     a->total_squares = left_of_values(s);
-    a->total_freedom = a->observations - 1;
     for (size_t k = 0; k < a->effects; k++)
         if (a->effect[k].state == PLM_EFFECT_TESTED)
             add_factor(s, k, &unused);

@@ -41,7 +41,7 @@ struct plm_effect {
 struct plm_anova {
     struct plm_effect effect[PLM_FACTORS];
     size_t effects, observations;
-    size_t residual_freedom, total_freedom;
+    size_t residual_freedom;
     double residual_squares, total_squares;
 };
 

@@ -12,26 +12,14 @@
 
 enum { CANNOT = 125 };
 
-/* Not left behind if this process is ended. */
-static pid_t start_trace(const struct plm_bench *bench, size_t run, const char *path, const char *log)
-{
-    struct plm_bench_command command;
-    const char *word[48] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, "--"};
-    int n = 7, failure;
-    plm_bench_command(bench, run, &command);
-    for (int i = 0; command.word[i]; i++)
-        word[n++] = command.word[i];
-    word[n] = NULL;
-    return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log, .bound = true}, &failure);
-}
-
 static int run_capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
 {
+    const char *const words[] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, NULL};
     struct timespec start, end;
-    int status;
+    int status, failure;
     pid_t pid;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    pid = start_trace(bench, run, path, log);
+    pid = plm_bench_start(bench, run, words, log, true, &failure);
     if (pid < 0)
         return PLM_EIO;
     status = plm_child_wait(pid, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/catalogue.h"
+#include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
 
@@ -144,4 +145,41 @@ void plm_bench_free(struct plm_bench *bench)
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size)
 {
     snprintf(out, size, "%.3900s/%s.%s", bench->settings->folder, bench->run[run].key, end);
+}
+
+pid_t plm_bench_start(const struct plm_bench *bench, size_t index, const char *const *first, const char *log,
+                      bool bound, int *failure)
+{
+    const struct plm_bench_settings *s = bench->settings;
+    const struct plm_bench_run *run = &bench->run[index];
+    char script[4096], batch[24], mode[12];
+    const char *const command[] = {"--", s->python, script, "--model", run->row->model, "--batch", batch};
+    const char *word[48];
+    int n = 0;
+    snprintf(script, sizeof script, "%.3800s/%.200s", s->workloads->folder, run->workload->script);
+    snprintf(batch, sizeof batch, "%llu", (unsigned long long)run->row->batch);
+    snprintf(mode, sizeof mode, "%d", run->row->zero_grad);
+    while (*first)
+        word[n++] = *first++;
+    for (size_t i = 0; i < sizeof command / sizeof command[0]; i++)
+        word[n++] = command[i];
+    if (*run->row->optimizer) {
+        word[n++] = "--optimizer";
+        word[n++] = run->row->optimizer;
+    }
+    if (run->row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN) {
+        word[n++] = "--zero-grad";
+        word[n++] = mode;
+    }
+    word[n] = NULL;
+    return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log, .bound = bound}, failure);
+}
+
+uint64_t plm_bench_missing(const struct plm_bench *bench, size_t run)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < bench->settings->methods; i++)
+        if (!bench->run[run].reply[i].known || bench->run[run].reply[i].failed)
+            mask |= 1ull << i;
+    return mask;
 }

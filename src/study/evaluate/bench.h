@@ -39,9 +39,6 @@ struct plm_bench_settings {
     size_t methods;
     const char *forest;       /* of `plimsoll train`, for methods that need one; NULL: none */
     const struct plm_forest *trees; /* what is in it */
-    /* In a child: captures the run, asks the methods that have not answered and leaves their replies in a file, as
-       plm_answers_add() writes it. Returns the exit status. */
-    int (*ask)(const struct plm_bench *bench, size_t run);
 };
 
 /* What a method said about a run. */
@@ -82,17 +79,16 @@ void plm_bench_free(struct plm_bench *bench);
 /* FOLDER/KEY.END of a run. */
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size);
 
-/* child.c: the words of the workload's command, from the interpreter on, ended by NULL. The strings are in `command`
-   and the bench. */
-struct plm_bench_command {
-    const char *word[24];
-    char script[4096], batch[24], mode[12];
-};
-void plm_bench_command(const struct plm_bench *bench, size_t run, struct plm_bench_command *command);
-/* Starts `plimsoll run` of the workload, with its output in a log; as plm_child_start(). */
-pid_t plm_bench_start_record(const struct plm_bench *bench, size_t run, int *failure);
+/* Starts `plimsoll` with these words, which NULL ends, for the workload's command, with its output in a log; as
+   plm_child_start(). `bound`: not left behind if this process is ended. */
+pid_t plm_bench_start(const struct plm_bench *bench, size_t run, const char *const *first, const char *log, bool bound,
+                      int *failure);
 
-/* ask.c: captures the run with `plimsoll trace`; for `ask` of the settings. */
+/* The methods that have not answered about the run, as bits: the first 64 can be asked. */
+uint64_t plm_bench_missing(const struct plm_bench *bench, size_t run);
+
+/* ask.c, in a child: captures the run with `plimsoll trace`, asks the methods that have not answered and leaves their
+   replies in a file, as plm_answers_add() writes it. Returns the exit status. */
 int plm_bench_ask(const struct plm_bench *bench, size_t run);
 
 /* Called when there is something new to show, and now and then between. Counts parts of runs. */

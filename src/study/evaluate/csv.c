@@ -35,21 +35,24 @@ static void write_own(FILE *out, const struct plm_evaluation *e, const struct pl
     }
 }
 
-static void write_score(FILE *out, const struct plm_score *s)
+/* A cell, empty if there is no figure. */
+static void write_figure(FILE *out, int places, double value, bool known)
 {
     fputc(',', out);
-    if (s->answered)
-        fprintf(out, "%.0f", s->estimate);
-    fputc(',', out);
-    if (s->compared)
-        fprintf(out, "%.8f", s->error);
+    if (known)
+        fprintf(out, "%.*f", places, value);
+}
+
+static void write_score(FILE *out, const struct plm_score *s)
+{
+    write_figure(out, 0, s->estimate, s->answered);
+    write_figure(out, 8, s->error, s->compared);
     if (s->judged)
-        fprintf(out, ",%s,%s,%s,", s->agrees ? "true" : "false", plm_score_fails(s, PLM_CAP_TORCH) ? "false" : "true",
+        fprintf(out, ",%s,%s,%s", s->agrees ? "true" : "false", plm_score_fails(s, PLM_CAP_TORCH) ? "false" : "true",
                 plm_score_fails(s, PLM_CAP_DEVICE) ? "false" : "true");
     else
-        fputs(",,,,", out);
-    if (s->seconds > 0)
-        fprintf(out, "%.3f", s->seconds);
+        fputs(",,,", out);
+    write_figure(out, 3, s->seconds, s->seconds > 0);
     fprintf(out, ",%s", !s->answered ? "" : s->outside ? "outside" : "answered");
 }
 
@@ -58,16 +61,13 @@ static void write_row(FILE *out, const struct plm_evaluation *e, size_t row)
     const struct plm_truth_row *t = plm_evaluation_row(e, row);
     const struct plm_bench_run *run = plm_evaluation_run(e, row);
     const struct plm_yardstick *y = &e->yardstick[row];
-    const char *const words[] = {t->run, t->family, t->model, t->optimizer};
     if (t->line)
         fprintf(out, "%u", t->line);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        fputc(',', out);
-        plm_table_put(out, words[i]);
-    }
-    fprintf(out, ",%" PRIu64 ",%s,", t->batch, run->card);
-    if (t->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
-        fprintf(out, "%d", t->zero_grad);
+    fputc(',', out);
+    plm_table_put(out, t->run);
+    plm_truth_row_put(out, t);
+    fprintf(out, ",%s", run->card);
+    plm_truth_row_put_mode(out, t);
     fprintf(out, ",%" PRIu64 ",%s,%s", y->bytes, y->reference ? "virtual" : "measured", y->oom ? "true" : "false");
     write_own(out, e, &run->outcome);
     for (size_t i = 0; i < e->estimators; i++)
@@ -85,24 +85,20 @@ int plm_evaluation_csv(FILE *out, const struct plm_evaluation *e, struct plm_err
 
 /* ---- figures ---- */
 
-static void write_errors(FILE *out, const struct plm_metrics *m)
+static void write_metrics(FILE *out, const struct plm_metrics *m)
 {
-    const double values[] = {m->median, m->interval.low, m->interval.high, m->mean, m->p95, m->worst};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        m->compared ? fprintf(out, ",%.8f", values[i]) : fputc(',', out);
+    const double errors[] = {m->median, m->interval.low, m->interval.high, m->mean, m->p95, m->worst};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        write_figure(out, 8, errors[i], m->compared);
     for (int i = 0; i < PLM_QUANTILES; i++)
-        m->compared ? fprintf(out, ",%.8f", m->quantile[i]) : fputc(',', out);
-    m->compared ? fprintf(out, ",%.8f", m->under) : fputc(',', out);
-}
-
-static void write_verdicts(FILE *out, const struct plm_metrics *m)
-{
-    if (m->judged)
-        fprintf(out, ",%.8f,%.8f,%.8f,%.0f,%.0f", m->agreement, m->pef[PLM_CAP_TORCH], m->pef[PLM_CAP_DEVICE],
-                m->mcp[PLM_CAP_TORCH], m->mcp[PLM_CAP_DEVICE]);
-    else
-        fputs(",,,,,", out);
-    m->timed ? fprintf(out, ",%.3f", m->seconds) : fputc(',', out);
+        write_figure(out, 8, m->quantile[i], m->compared);
+    write_figure(out, 8, m->under, m->compared);
+    write_figure(out, 8, m->agreement, m->judged);
+    for (int cap = 0; cap < PLM_CAPS; cap++)
+        write_figure(out, 8, m->pef[cap], m->judged);
+    for (int cap = 0; cap < PLM_CAPS; cap++)
+        write_figure(out, 0, m->mcp[cap], m->judged);
+    write_figure(out, 3, m->seconds, m->timed);
 }
 
 static void write_anova(FILE *out, const struct plm_anova *a, size_t factors)
@@ -147,8 +143,7 @@ int plm_evaluation_figures(FILE *out, const struct plm_evaluation *e, struct plm
             plm_table_put(out, e->estimator[k].name);
             fprintf(out, ",%s,%s,%zu,%zu,%zu,%zu,%zu", plm_origin_name(e->estimator[k].origin),
                     plm_truth_kind_name(e->options.kind), m->runs, m->answered, m->compared, m->outside, m->judged);
-            write_errors(out, m);
-            write_verdicts(out, m);
+            write_metrics(out, m);
             write_anova(out, &e->family[i].anova[k], all->effects);
             fputc('\n', out);
         }

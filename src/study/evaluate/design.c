@@ -258,23 +258,17 @@ int plm_design_plan(FILE *out, const struct plm_truth *truth, const struct plm_d
     fputs("run,family,model,optimizer,batch_size,gpu,total_gpu_memory,zero_grad_mode\n", out);
     for (size_t i = 0; i < truth->rows; i++) {
         const struct plm_truth_row *r = &truth->row[i];
-        const char *const words[] = {r->family, r->model, r->optimizer};
         if (*r->run)
             plm_table_put(out, r->run);
         else
             fprintf(out, "%s-%05zu", names[made->design], i + 1);
-        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
-            fputc(',', out);
-            plm_table_put(out, words[k]);
-        }
-        fprintf(out, ",%" PRIu64 ",", r->batch);
+        plm_truth_row_put(out, r);
+        fputc(',', out);
         plm_table_put(out, r->gpu);
         fputc(',', out);
         if (r->total)
             fprintf(out, "%" PRIu64, r->total);
-        fputc(',', out);
-        if (r->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
-            fprintf(out, "%d", r->zero_grad);
+        plm_truth_row_put_mode(out, r);
         fputc('\n', out);
     }
     return fflush(out) || ferror(out) ? PLM_EIO : 0;

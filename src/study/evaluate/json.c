@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "report/page.h"
 #include "study/evaluate/judge.h"
-#include "study/evaluate/published.h"
 
 static void write_errors(struct plm_json *j, const struct plm_estimator *by, const struct plm_metrics *m)
 {
@@ -193,7 +192,7 @@ static void write_design(struct plm_json *j, const struct plm_design_made *d)
 static void write_published(struct plm_json *j)
 {
     plm_json_array(j, "published");
-    for (size_t i = 0; i < plm_published_count; i++) {
+    for (size_t i = 0; i < PLM_PUBLISHED; i++) {
         const struct plm_published *p = &plm_published[i];
         plm_json_object(j, NULL);
         plm_json_string(j, "name", p->name);

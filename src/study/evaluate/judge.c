@@ -11,6 +11,13 @@
 static const char *const response_names[PLM_RESPONSES] = {"absolute", "signed", "none"};
 static const char *const origin_names[] = {"virtual", "method", "published"};
 
+const struct plm_published plm_published[PLM_PUBLISHED] = {
+    {"xMem", 0.0359, 0.0887, 24.2, "xmem", "xmem"},
+    {"DNNMem", 0.1382, 0.5367, 36.4, "dnnmem", "dnnmem-x"},
+    {"SchedTune", 0.2484, 0.5055, 0.14, "schedtune", "schedtune"},
+    {"LLMem", 0.7683, 0.6577, 17.4, "llmem", "llmem"},
+};
+
 const char *plm_response_name(enum plm_response response)
 {
     return response_names[response];
@@ -70,7 +77,6 @@ static void add_methods(struct plm_evaluation *e)
     const struct plm_bench_settings *s = e->bench->settings;
     for (size_t i = 0; s && i < s->methods; i++) {
         struct plm_estimator *by = estimator_add(e, s->method[i]->name, PLM_ORIGIN_METHOD);
-        by->method = s->method[i];
         by->other_kind = !plm_same_kind((int)s->method[i]->kind, e->options.kind);
         for (size_t row = 0; row < e->rows; row++)
             by->score[row] = plm_score_method(e, i, row);

@@ -40,7 +40,6 @@ struct plm_estimator {
     enum plm_origin origin;
     bool upper;
     bool other_kind; /* what it estimates is not of the kind that was measured */
-    const struct plm_method *method; /* of PLM_ORIGIN_METHOD */
     struct plm_score *score; /* per row of the evaluation */
 };
 
@@ -95,6 +94,16 @@ struct plm_score plm_score_method(const struct plm_evaluation *evaluation, size_
 struct plm_score plm_score_tool(const struct plm_evaluation *evaluation, size_t tool, size_t row);
 /* Is an answer of that kind of the kind that was measured? */
 bool plm_same_kind(int answer_kind, enum plm_truth_kind kind);
+
+/* What the xMem paper published about four tools, on its 5,209 runs; shown beside what the same tools come to here. */
+enum { PLM_PUBLISHED = 4, PLM_PUBLISHED_RUNS = 5209 };
+struct plm_published {
+    const char *name;
+    double median, pef, seconds; /* median: of the relative error, "MRE" there; as fractions. seconds: mean run time */
+    const char *tool; /* its columns in a truth file */
+    const char *method; /* plimsoll's implementation of what was compared */
+};
+extern const struct plm_published plm_published[PLM_PUBLISHED];
 
 /* Ways to show an evaluation: 0, or PLM_EIO or PLM_ENOTFOUND with a sentence. */
 struct plm_page;

@@ -46,14 +46,9 @@ static void write_head(FILE *out)
 static void result_write(FILE *out, const struct plm_bench_run *run)
 {
     struct plm_outcome o = run->outcome;
-    const char *const words[] = {run->key, run->row->family, run->row->model, run->row->optimizer};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        plm_table_put(out, words[i]);
-        fputc(',', out);
-    }
-    fprintf(out, "%" PRIu64 ",", run->row->batch);
-    if (run->row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
-        fprintf(out, "%d", run->row->zero_grad);
+    fputs(run->key, out);
+    plm_truth_row_put(out, run->row);
+    plm_truth_row_put_mode(out, run->row);
     fprintf(out, ",%s,%s,%s,", run->card, o.torch, o.done ? "true" : "false");
     plm_table_put(out, o.why);
     fprintf(out, ",%s,%.3f,%.3f", o.confidence, o.seconds, o.cpu_seconds);
@@ -81,9 +76,14 @@ int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *r
     return failed ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
 }
 
+static const char *cell(const struct plm_table *t, size_t row, const char *name)
+{
+    return plm_table_cell(t, row, plm_table_column(t, name));
+}
+
 static int amount(const struct plm_table *t, size_t row, const char *name, uint64_t *value, struct plm_error *error)
 {
-    const char *text = plm_table_cell(t, row, plm_table_column(t, name));
+    const char *text = cell(t, row, name);
     char *end;
     errno = 0;
     *value = strtoull(text, &end, 10);
@@ -95,12 +95,12 @@ static int amount(const struct plm_table *t, size_t row, const char *name, uint6
 
 static int result_read(const struct plm_table *t, size_t row, struct plm_outcome *o, struct plm_error *error)
 {
-    *o = (struct plm_outcome){.done = !strcmp(plm_table_cell(t, row, plm_table_column(t, "done")), "true")};
-    snprintf(o->why, sizeof o->why, "%s", plm_table_cell(t, row, plm_table_column(t, "why")));
-    snprintf(o->torch, sizeof o->torch, "%s", plm_table_cell(t, row, plm_table_column(t, "torch")));
-    snprintf(o->confidence, sizeof o->confidence, "%s", plm_table_cell(t, row, plm_table_column(t, "confidence")));
-    o->seconds = strtod(plm_table_cell(t, row, plm_table_column(t, "seconds")), NULL);
-    o->cpu_seconds = strtod(plm_table_cell(t, row, plm_table_column(t, "cpu_seconds")), NULL);
+    *o = (struct plm_outcome){.done = !strcmp(cell(t, row, "done"), "true")};
+    snprintf(o->why, sizeof o->why, "%s", cell(t, row, "why"));
+    snprintf(o->torch, sizeof o->torch, "%s", cell(t, row, "torch"));
+    snprintf(o->confidence, sizeof o->confidence, "%s", cell(t, row, "confidence"));
+    o->seconds = strtod(cell(t, row, "seconds"), NULL);
+    o->cpu_seconds = strtod(cell(t, row, "cpu_seconds"), NULL);
     for (int i = 0; i < COLUMNS; i++) {
         int status = amount(t, row, columns[i].name, field(o, &columns[i]), error);
         if (status)
@@ -114,16 +114,15 @@ int plm_results_read(struct plm_bench *bench, struct plm_error *error)
 {
     struct plm_table t;
     char path[4200];
-    int key, status = path_of(bench, path, sizeof path, error);
+    int status = path_of(bench, path, sizeof path, error);
     if (status || access(path, F_OK))
         return status;
     status = plm_table_read(path, &t, error);
     if (status)
         return status;
-    key = plm_table_column(&t, "key");
     for (size_t row = 0; row < t.rows && status == 0; row++)
         for (size_t i = 0; i < bench->runs; i++)
-            if (!strcmp(bench->run[i].key, plm_table_cell(&t, row, key))) {
+            if (!strcmp(bench->run[i].key, cell(&t, row, "key"))) {
                 status = result_read(&t, row, &bench->run[i].outcome, error);
                 bench->run[i].known = status == 0 && bench->run[i].outcome.done;
             }
@@ -140,13 +139,9 @@ static const char failed[] = "failed";
 static void answer_write(FILE *out, const struct plm_bench *bench, const struct plm_bench_run *run, size_t method)
 {
     const struct plm_reply *r = &run->reply[method];
-    const char *const words[] = {run->row->family, run->row->model, run->row->optimizer};
     fputs(run->ask_key, out);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        fputc(',', out);
-        plm_table_put(out, words[i]);
-    }
-    fprintf(out, ",%" PRIu64 ",%s,%s,%" PRIu64 ",%s,%.6f,%.3f,", run->row->batch, bench->settings->method[method]->name,
+    plm_truth_row_put(out, run->row);
+    fprintf(out, ",%s,%s,%" PRIu64 ",%s,%.6f,%.3f,", bench->settings->method[method]->name,
             r->failed ? failed : states[r->answer.state], r->answer.bytes, r->answer.oom ? "true" : "false",
             r->answer.seconds, r->capture_seconds);
     plm_table_put(out, r->answer.note);
@@ -169,42 +164,27 @@ int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, co
     return wrong ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
 }
 
-static const char *answer_cell(const struct plm_table *t, size_t row, const char *name)
-{
-    return plm_table_cell(t, row, plm_table_column(t, name));
-}
-
 static int answer_read(const struct plm_table *t, size_t row, struct plm_reply *reply, struct plm_error *error)
 {
-    const char *state = answer_cell(t, row, "state"), *bytes = answer_cell(t, row, "bytes");
+    const char *state = cell(t, row, "state");
     struct plm_reply r = {.known = true, .failed = !strcmp(state, failed), .answer.state = PLM_UNANSWERED};
-    char *end;
     size_t i = 0;
+    int status;
     while (i < STATES && strcmp(states[i], state) != 0)
         i++;
     if (i == STATES && !r.failed)
         return plm_fail(error, PLM_EFORMAT, "%.300s:%u: state is \"%.40s\"", t->path, t->line[row + 1], state);
     if (i < STATES)
         r.answer.state = (enum plm_answer_state)i;
-    errno = 0;
-    r.answer.bytes = strtoull(bytes, &end, 10);
-    if (end == bytes || *end || errno || *bytes == '-')
-        return plm_fail(error, PLM_EFORMAT, "%.300s:%u: bytes is \"%.40s\", which is not an amount", t->path,
-                        t->line[row + 1], bytes);
-    r.answer.oom = !strcmp(answer_cell(t, row, "oom"), "true");
-    r.answer.seconds = strtod(answer_cell(t, row, "seconds"), NULL);
-    r.capture_seconds = strtod(answer_cell(t, row, "capture_seconds"), NULL);
-    snprintf(r.answer.note, sizeof r.answer.note, "%s", answer_cell(t, row, "note"));
+    status = amount(t, row, "bytes", &r.answer.bytes, error);
+    if (status)
+        return status;
+    r.answer.oom = !strcmp(cell(t, row, "oom"), "true");
+    r.answer.seconds = strtod(cell(t, row, "seconds"), NULL);
+    r.capture_seconds = strtod(cell(t, row, "capture_seconds"), NULL);
+    snprintf(r.answer.note, sizeof r.answer.note, "%s", cell(t, row, "note"));
     *reply = r;
     return 0;
-}
-
-static bool has_all(const struct plm_bench *bench, const struct plm_bench_run *run)
-{
-    for (size_t i = 0; i < bench->settings->methods; i++)
-        if (!run->reply[i].known || run->reply[i].failed)
-            return false;
-    return true;
 }
 
 /* Later lines replace earlier ones. */
@@ -219,12 +199,12 @@ int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error
     for (size_t row = 0; status == 0 && row < t.rows; row++)
         for (size_t i = 0; i < bench->runs && status == 0; i++) {
             struct plm_bench_run *run = &bench->run[i];
-            if (strcmp(run->ask_key, answer_cell(&t, row, "key")) != 0)
+            if (strcmp(run->ask_key, cell(&t, row, "key")) != 0)
                 continue;
             for (size_t k = 0; k < s->methods && status == 0; k++)
-                if (!strcmp(s->method[k]->name, answer_cell(&t, row, "method")))
+                if (!strcmp(s->method[k]->name, cell(&t, row, "method")))
                     status = answer_read(&t, row, &run->reply[k], error);
-            run->asked = has_all(bench, run);
+            run->asked = !plm_bench_missing(bench, i);
         }
     plm_table_free(&t);
     return status;

@@ -77,7 +77,19 @@ struct asking {
 static int ask_in_child(void *context)
 {
     const struct asking *a = context;
-    return a->bench->settings->ask(a->bench, a->run);
+    return plm_bench_ask(a->bench, a->run);
+}
+
+static pid_t start_record(const struct plm_bench *bench, size_t run, int *failure)
+{
+    const char *const stack = bench->settings->stack;
+    char record[4096], log[4096];
+    const char *const words[] = {
+        "plimsoll", "run", "--gpu", bench->run[run].card,     "--until-exit", "--detail", "low",
+        "-f",       "-o",  record,  stack ? "--stack" : NULL, stack,          NULL};
+    plm_bench_path(bench, run, "plm", record, sizeof record);
+    plm_bench_path(bench, run, "log", log, sizeof log);
+    return plm_bench_start(bench, run, words, log, false, failure);
 }
 
 static int run_begin(struct pool *p, size_t run, enum part part, struct plm_error *error)
@@ -89,7 +101,7 @@ static int run_begin(struct pool *p, size_t run, enum part part, struct plm_erro
         slot++;
     slot->run = run;
     slot->part = part;
-    slot->pid = part == RECORD ? plm_bench_start_record(p->bench, run, &failure) : plm_child_start(&ask, &failure);
+    slot->pid = part == RECORD ? start_record(p->bench, run, &failure) : plm_child_start(&ask, &failure);
     if (slot->pid < 0) {
         slot->pid = 0;
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
@@ -132,16 +144,6 @@ static int end_record(struct pool *p, size_t index, const struct rusage *usage, 
     return plm_results_add(p->bench, run, error);
 }
 
-/* Which of the first 64 methods have no answer: those that the child was to ask. */
-static uint64_t missing(const struct plm_bench *bench, size_t run)
-{
-    uint64_t mask = 0;
-    for (size_t i = 0; i < bench->settings->methods; i++)
-        if (!bench->run[run].reply[i].known || bench->run[run].reply[i].failed)
-            mask |= 1ull << i;
-    return mask;
-}
-
 static void give_up(struct plm_bench *bench, size_t run, uint64_t methods, const char *why)
 {
     for (size_t i = 0; i < bench->settings->methods; i++)
@@ -154,7 +156,7 @@ static void give_up(struct plm_bench *bench, size_t run, uint64_t methods, const
 
 static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error *error)
 {
-    const uint64_t methods = missing(p->bench, run);
+    const uint64_t methods = plm_bench_missing(p->bench, run);
     char file[4096], log[4096], all[4200], line[PLM_LAST_LINE];
     int status;
     plm_bench_path(p->bench, run, "answers", file, sizeof file);
@@ -164,9 +166,10 @@ static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error
     if (status)
         return status;
     unlink(file);
-    if (wait_status || missing(p->bench, run)) {
+    if (wait_status || plm_bench_missing(p->bench, run)) {
         plm_child_last_line(fopen(log, "re"), true, line);
-        give_up(p->bench, run, missing(p->bench, run), line[0] ? line : "the capture failed and did not say why");
+        give_up(p->bench, run, plm_bench_missing(p->bench, run),
+                line[0] ? line : "the capture failed and did not say why");
         p->failed++;
     } else
         unlink(log);

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "study/evaluate/judge.h"
-#include "study/evaluate/published.h"
 
 enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
 #define GIB (1024.0 * 1024 * 1024)
@@ -125,6 +124,16 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* The beginning of a line about a run. */
+static void run_begin(const struct plm_page *p, const struct plm_truth_row *row)
+{
+    fputs("  ", p->out);
+    plm_page_name(p, row->model, 28, 1);
+    fputc(' ', p->out);
+    plm_page_name(p, row->optimizer, 10, 1);
+    fprintf(p->out, " batch %-5llu ", (unsigned long long)row->batch);
+}
+
 static void show_worst(const struct plm_page *p, const struct plm_evaluation *e)
 {
     const struct plm_estimator *by = &e->estimator[0];
@@ -138,12 +147,8 @@ static void show_worst(const struct plm_page *p, const struct plm_evaluation *e)
     if (n)
         plm_page_title(p, "Missed by most");
     for (size_t i = 0; i < n && i < WORST; i++) {
-        const struct plm_truth_row *row = plm_evaluation_row(e, list[i].row);
-        fputs("  ", p->out);
-        plm_page_name(p, row->model, 28, 1);
-        fputc(' ', p->out);
-        plm_page_name(p, row->optimizer, 10, 1);
-        fprintf(p->out, " batch %-5llu %9s measured, %9s estimated, %+.2f %%\n", (unsigned long long)row->batch,
+        run_begin(p, plm_evaluation_row(e, list[i].row));
+        fprintf(p->out, "%9s measured, %9s estimated, %+.2f %%\n",
                 plm_page_amount(p, a, sizeof a, e->yardstick[list[i].row].bytes),
                 plm_page_amount(p, b, sizeof b, (uint64_t)by->score[list[i].row].estimate), 100 * list[i].error);
     }
@@ -159,11 +164,7 @@ static void show_failures(const struct plm_page *p, const struct plm_evaluation 
         const struct plm_bench_run *run = &e->bench->run[i];
         if (run->outcome.done)
             continue;
-        fputs("  ", p->out);
-        plm_page_name(p, run->row->model, 28, 1);
-        fputc(' ', p->out);
-        plm_page_name(p, run->row->optimizer, 10, 1);
-        fprintf(p->out, " batch %-5llu ", (unsigned long long)run->row->batch);
+        run_begin(p, run->row);
         plm_page_name(p, run->outcome.why, 0, 0);
         fputc('\n', p->out);
     }
@@ -259,8 +260,6 @@ static void show_explanation(const struct plm_page *p, const struct plm_evaluati
         show_sentence(p, "* estimates another kind of figure than was measured.");
 }
 
-enum { NAMES = 36 };
-
 /* ---- published figures ---- */
 
 static size_t estimator_find(const struct plm_evaluation *e, enum plm_origin origin, const char *name)
@@ -285,7 +284,7 @@ static void three(FILE *out, const struct plm_evaluation *e, size_t estimator)
 static void show_published(const struct plm_page *p, const struct plm_evaluation *e)
 {
     size_t shown = 0;
-    for (size_t i = 0; i < plm_published_count; i++)
+    for (size_t i = 0; i < PLM_PUBLISHED; i++)
         shown += estimator_find(e, PLM_ORIGIN_PUBLISHED, plm_published[i].tool) < e->estimators ||
                  estimator_find(e, PLM_ORIGIN_METHOD, plm_published[i].method) < e->estimators;
     if (!shown || !e->families)
@@ -297,7 +296,7 @@ static void show_published(const struct plm_page *p, const struct plm_evaluation
     for (int i = 0; i < 3; i++)
         fprintf(p->out, "   %7s %7s %7s", "median", "PEF", "seconds");
     fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
-    for (size_t i = 0; i < plm_published_count; i++) {
+    for (size_t i = 0; i < PLM_PUBLISHED; i++) {
         const struct plm_published *row = &plm_published[i];
         fprintf(p->out, "%-12s   %7.2f %7.2f %7.2f", row->name, 100 * row->median, 100 * row->pef, row->seconds);
         three(p->out, e, estimator_find(e, PLM_ORIGIN_PUBLISHED, row->tool));
@@ -346,7 +345,7 @@ static void effect(const struct plm_page *p, const struct plm_effect *e)
 static void family_head(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f,
                         const struct plm_anova *a)
 {
-    fprintf(p->out, "%s%-*.*s", plm_ink(p, PLM_INK_DIM), NAMES, NAMES, "");
+    fprintf(p->out, "%s%-*.*s", plm_ink(p, PLM_INK_DIM), NAMES_MOST, NAMES_MOST, "");
     for (size_t i = 0; i < a->effects; i++)
         if (is_tested(e, f, i))
             fprintf(p->out, "   %7s %6s %5s", "F", "p", "eta2");
@@ -357,7 +356,7 @@ static void family_head(const struct plm_page *p, const struct plm_evaluation *e
 static void family_names(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f,
                          const struct plm_anova *a)
 {
-    plm_page_name(p, f->name ? f->name : "All", NAMES, 1);
+    plm_page_name(p, f->name ? f->name : "All", NAMES_MOST, 1);
     for (size_t i = 0; i < a->effects; i++) {
         char text[64];
         if (!is_tested(e, f, i))
@@ -406,7 +405,7 @@ static void show_factors(const struct plm_page *p, const struct plm_evaluation *
         for (size_t k = 0; k < e->estimators; k++) {
             if (!f->anova[k].observations || e->estimator[k].upper)
                 continue;
-            plm_page_name(p, e->estimator[k].name, NAMES, 1);
+            plm_page_name(p, e->estimator[k].name, NAMES_MOST, 1);
             for (size_t n = 0; n < f->anova[k].effects; n++)
                 if (is_tested(e, f, n))
                     effect(p, &f->anova[k].effect[n]);

@@ -1,6 +1,7 @@
 #include "study/evaluate/truth.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,23 @@ bool plm_truth_row_has(const struct plm_truth_row *r, const char *pattern)
 {
     return !pattern || strcasestr(r->run, pattern) || strcasestr(r->family, pattern) || strcasestr(r->model, pattern) ||
            strcasestr(r->optimizer, pattern);
+}
+
+void plm_truth_row_put(FILE *out, const struct plm_truth_row *row)
+{
+    const char *const words[] = {row->family, row->model, row->optimizer};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        fputc(',', out);
+        plm_table_put(out, words[i]);
+    }
+    fprintf(out, ",%" PRIu64, row->batch);
+}
+
+void plm_truth_row_put_mode(FILE *out, const struct plm_truth_row *row)
+{
+    fputc(',', out);
+    if (row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
+        fprintf(out, "%d", row->zero_grad);
 }
 
 struct place {

@@ -22,7 +22,7 @@ uint64_t plm_measured_used(const struct plm_measured *m)
 
 /* ---- what the hook left ---- */
 
-enum kind { TEXT, NUMBER, MODE, SWITCH };
+enum kind { TEXT, NUMBER, MODE, SWITCH, USED, GROUND }; /* the last two: only written */
 
 #define TEXT_OF(member)   TEXT, offsetof(struct plm_measured, member), sizeof(((struct plm_measured *)0)->member)
 #define NUMBER_OF(member) NUMBER, offsetof(struct plm_measured, member), 0
@@ -99,75 +99,57 @@ int plm_measured_read(const char *path, struct plm_measured *m, struct plm_error
 
 /* ---- the truth file ---- */
 
-static void put_text(FILE *out, const struct plm_measured *m, size_t place)
-{
-    plm_table_put(out, (const char *)m + place);
-}
-
-static void put_number(FILE *out, const struct plm_measured *m, size_t place)
-{
-    fprintf(out, "%" PRIu64, *(const uint64_t *)(const void *)((const char *)m + place));
-}
-
-static void put_switch(FILE *out, const struct plm_measured *m, size_t place)
-{
-    fputs(*(const bool *)((const char *)m + place) ? "true" : "false", out);
-}
-
-static void put_mode(FILE *out, const struct plm_measured *m, size_t place)
-{
-    (void)place;
-    if (m->zero_grad >= 0)
-        fprintf(out, "%d", m->zero_grad);
-}
-
-static void put_used(FILE *out, const struct plm_measured *m, size_t place)
-{
-    (void)place;
-    fprintf(out, "%" PRIu64, plm_measured_used(m));
-}
-
-/* Beyond the sample with the bare context, as in the published tables. */
-static void put_ground(FILE *out, const struct plm_measured *m, size_t place)
-{
-    uint64_t used = plm_measured_used(m);
-    (void)place;
-    fprintf(out, "%" PRIu64, used > m->context ? used - m->context : 0);
-}
-
 #define AT(member) offsetof(struct plm_measured, member)
 
-static const struct {
+static const struct column {
     const char *name;
-    void (*put)(FILE *out, const struct plm_measured *m, size_t place);
+    enum kind kind;
     size_t place;
 } columns[] = {
-    {"run", put_text, AT(run)},
-    {"family", put_text, AT(family)},
-    {"model", put_text, AT(model)},
-    {"optimizer", put_text, AT(optimizer)},
-    {"batch_size", put_number, AT(batch)},
-    {"gpu", put_text, AT(gpu)},
-    {"total_gpu_memory", put_number, AT(total)},
-    {"zero_grad_mode", put_mode, 0},
-    {"ground", put_ground, 0},
-    {"real_oom", put_switch, AT(oom)},
-    {"allocated", put_number, AT(allocated)},
-    {"reserved", put_number, AT(reserved)},
-    {"device_used", put_used, 0},
-    {"context", put_number, AT(context)},
-    {"first_sample", put_number, AT(first)},
-    {"disturbed", put_switch, AT(disturbed)},
-    {"steps", put_number, AT(steps)},
-    {"torch", put_text, AT(torch)},
-    {"cuda", put_text, AT(cuda)},
-    {"driver", put_text, AT(driver)},
-    {"samples", put_number, AT(samples)},
-    {"interval_us", put_number, AT(interval_us)},
-    {"settled", put_number, AT(settle)},
-    {"measured", put_text, AT(measured)},
+    {"run", TEXT, AT(run)},
+    {"family", TEXT, AT(family)},
+    {"model", TEXT, AT(model)},
+    {"optimizer", TEXT, AT(optimizer)},
+    {"batch_size", NUMBER, AT(batch)},
+    {"gpu", TEXT, AT(gpu)},
+    {"total_gpu_memory", NUMBER, AT(total)},
+    {"zero_grad_mode", MODE, 0},
+    {"ground", GROUND, 0},
+    {"real_oom", SWITCH, AT(oom)},
+    {"allocated", NUMBER, AT(allocated)},
+    {"reserved", NUMBER, AT(reserved)},
+    {"device_used", USED, 0},
+    {"context", NUMBER, AT(context)},
+    {"first_sample", NUMBER, AT(first)},
+    {"disturbed", SWITCH, AT(disturbed)},
+    {"steps", NUMBER, AT(steps)},
+    {"torch", TEXT, AT(torch)},
+    {"cuda", TEXT, AT(cuda)},
+    {"driver", TEXT, AT(driver)},
+    {"samples", NUMBER, AT(samples)},
+    {"interval_us", NUMBER, AT(interval_us)},
+    {"settled", NUMBER, AT(settle)},
+    {"measured", TEXT, AT(measured)},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static void column_put(FILE *out, const struct plm_measured *m, const struct column *column)
+{
+    const char *place = (const char *)m + column->place;
+    const uint64_t used = plm_measured_used(m);
+    switch (column->kind) {
+    case TEXT: plm_table_put(out, place); break;
+    case NUMBER: fprintf(out, "%" PRIu64, *(const uint64_t *)(const void *)place); break;
+    case SWITCH: fputs(*(const bool *)place ? "true" : "false", out); break;
+    case USED: fprintf(out, "%" PRIu64, used); break;
+    case GROUND: /* beyond the sample with the bare context, as in the published tables */
+        fprintf(out, "%" PRIu64, used > m->context ? used - m->context : 0);
+        break;
+    case MODE:
+        if (m->zero_grad >= 0)
+            fprintf(out, "%d", m->zero_grad);
+    }
+}
 
 int plm_measured_check(const char *path, struct plm_error *error)
 {
@@ -204,7 +186,7 @@ static void write_row(FILE *out, const struct plm_measured *m, bool head)
     for (size_t i = 0; i < COLUMNS; i++) {
         if (i)
             fputc(',', out);
-        columns[i].put(out, m, columns[i].place);
+        column_put(out, m, &columns[i]);
     }
     fputc('\n', out);
 }

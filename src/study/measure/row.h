@@ -3,7 +3,7 @@
  *
  * plm_measured_read() reads what the hook left of a process, plm_measured_append() adds the row to a file, which it
  * makes with a head line if it is not there. Plain values, nothing to free. Fails with one sentence: PLM_EIO,
- * PLM_EFORMAT (a file with other columns, an unusable report), PLM_ENOMEM.
+ * PLM_EFORMAT (a file with other columns, an unusable report).
  */
 #ifndef PLM_MEASURE_ROW_H
 #define PLM_MEASURE_ROW_H
