@@ -27,17 +27,9 @@ static int64_t backward(const struct work *w, size_t node)
     return 2 * w->n - 1 - (int64_t)node;
 }
 
-/* In-place operators write where an earlier one wrote. */
-static size_t holder(const struct work *w, size_t node)
-{
-    while (w->d->node[node].shares >= 0)
-        node = (size_t)w->d->node[node].shares;
-    return node;
-}
-
 static void output_use(const struct work *w, size_t node, int64_t when)
 {
-    int64_t *last = &w->last_use[holder(w, node)];
+    int64_t *last = &w->last_use[plm_graph_holder(w->d, node)];
     *last = when > *last ? when : *last;
 }
 
@@ -55,7 +47,7 @@ static void follow(struct work *w)
         const enum plm_saved saved = plm_graph_saves(w->d, node);
         w->last_use[i] = (int64_t)i;
         for (size_t k = 0; k < node->inputs; k++) {
-            size_t from = holder(w, node->input[k]);
+            size_t from = plm_graph_holder(w->d, node->input[k]);
             output_use(w, from, saved == PLM_SAVES_INPUTS && node->shares < 0 ? backward(w, i) : (int64_t)i);
             if (backward(w, i) < w->gradient_born[from])
                 w->gradient_born[from] = backward(w, i);

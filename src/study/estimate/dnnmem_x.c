@@ -76,16 +76,9 @@ static bool is_relu(const struct work *w, const struct plm_described_node *node)
     return strcasestr(plm_graph_kind(w->d, node, kind, sizeof kind), "relu") != NULL;
 }
 
-static size_t holder(const struct work *w, size_t node)
-{
-    while (w->d->node[node].shares >= 0)
-        node = (size_t)w->d->node[node].shares;
-    return node;
-}
-
 static void output_use(struct work *w, size_t node, int64_t when)
 {
-    node = holder(w, node);
+    node = plm_graph_holder(w->d, node);
     w->used[node] = true;
     w->last[node] = when > w->last[node] ? when : w->last[node];
 }

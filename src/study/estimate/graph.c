@@ -29,6 +29,13 @@ static bool kind_is_in(const char *const *list, const char *kind)
     return *list != NULL;
 }
 
+size_t plm_graph_holder(const struct plm_description *d, size_t node)
+{
+    while (d->node[node].shares >= 0)
+        node = (size_t)d->node[node].shares;
+    return node;
+}
+
 bool plm_graph_is(const struct plm_described_node *node, const char *op)
 {
     return !strcmp(node->op, op);

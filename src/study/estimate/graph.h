@@ -6,6 +6,7 @@
 #define PLM_ESTIMATE_GRAPH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct plm_description;
 struct plm_described_node;
@@ -17,6 +18,8 @@ enum plm_saved plm_graph_saves(const struct plm_description *description, const 
    `size`. */
 const char *plm_graph_kind(const struct plm_description *description, const struct plm_described_node *node,
                            char *buffer, unsigned size);
+/* The node that holds its output: in-place operators write where an earlier one wrote. */
+size_t plm_graph_holder(const struct plm_description *description, size_t node);
 bool plm_graph_is(const struct plm_described_node *node, const char *op); /* "placeholder", "output", ... */
 
 #endif

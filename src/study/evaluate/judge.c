@@ -38,9 +38,160 @@ const struct plm_bench_run *plm_evaluation_run(const struct plm_evaluation *e, s
     return &e->bench->run[e->bench->run_of_row[e->row[row]]];
 }
 
-bool plm_family_has(const struct plm_family *family, const struct plm_truth_row *row)
+/* A family without a name stands for all. */
+static bool family_has(const struct plm_family *family, const struct plm_truth_row *row)
 {
     return !family->name || !strcmp(row->family, family->name);
+}
+
+/* ---- one estimate of one run, against what the run is held against ---- */
+
+static uint64_t bytes_less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* The range of device_used holds that of the context, which is not part of the other kinds. What comes after the
+   first sample is, at the upper end: a process that used the card before has loaded its code already, a fresh one has
+   not. */
+struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
+{
+    const uint64_t beyond = bytes_less(bytes_less(o->high, o->context_high), o->reserved + o->outside);
+    const uint64_t below = bytes_less(o->reserved + o->outside, bytes_less(o->low, o->context_low));
+    struct plm_estimate e;
+    switch (kind) {
+    case PLM_TRUTH_DEVICE: return (struct plm_estimate){o->low, plm_outcome_used(o), o->high};
+    case PLM_TRUTH_ALLOCATED: e.bytes = o->allocated; break;
+    case PLM_TRUTH_RESERVED: e.bytes = o->reserved; break;
+    default: e.bytes = o->reserved + o->outside;
+    }
+    e.low = bytes_less(e.bytes, below);
+    e.high = e.bytes + beyond + (kind == PLM_TRUTH_LESS_FIRST ? o->later : 0);
+    return e;
+}
+
+/* Does it not fit on the card, if it takes `cap` at most beside the context? */
+static bool runs_out(const struct plm_bench_run *run, uint64_t cap, uint64_t context)
+{
+    const struct plm_outcome *o = &run->outcome;
+    return o->least + bytes_less(cap, o->reserved) + context > run->usable;
+}
+
+static struct plm_yardstick yardstick_of(const struct plm_bench_run *run, const struct plm_truth_row *row,
+                                         const struct plm_judge_options *options)
+{
+    const struct plm_outcome *o = &run->outcome;
+    struct plm_yardstick y = {.bytes = row->ground[options->kind], .oom = row->oom};
+    y.reference = !y.bytes && !y.oom;
+    if (y.reference && o->done) {
+        y.bytes = plm_outcome_estimate(o, options->kind).bytes;
+        y.oom = runs_out(run, o->reserved + o->outside, o->context);
+    } else if (y.bytes && options->late_sample && run->workload->first_sample == PLM_SAMPLE_LATE)
+        y.bytes += o->early;
+    return y;
+}
+
+/*
+ * The second run, which may take no more than `cap`: a replay with that capacity, by the least that PyTorch can do
+ * with. What is known of the real job is that it took `short_by` more than the virtual one, if it did; that much is
+ * taken to be held all the time.
+ */
+static void score_replay(const struct plm_outcome *o, uint64_t cap, uint64_t short_by, struct plm_score *s)
+{
+    s->capped_fails[PLM_CAP_TORCH] = o->least + short_by > cap;
+    s->capped_fails[PLM_CAP_DEVICE] = o->least + o->outside + short_by > cap;
+}
+
+static void score_compare(const struct plm_yardstick *y, double estimate, bool oom, struct plm_score *s)
+{
+    s->estimate = estimate;
+    s->oom = oom;
+    s->compared = s->answered && !oom && !y->oom && y->bytes;
+    s->error = y->bytes ? (estimate - (double)y->bytes) / (double)y->bytes : 0;
+    s->agrees = oom == y->oom;
+}
+
+static double total_of(const struct plm_truth_row *row, const struct plm_bench_run *run)
+{
+    return (double)(row->total ? row->total : run->total);
+}
+
+/* Where the run on the virtual GPU is the yardstick, it cannot be measured with it. */
+static struct plm_score score_virtual(const struct plm_evaluation *e, const struct plm_estimator *by, size_t row)
+{
+    const struct plm_yardstick *y = &e->yardstick[row];
+    const struct plm_bench_run *run = plm_evaluation_run(e, row);
+    const struct plm_outcome *o = &run->outcome;
+    const struct plm_estimate own = plm_outcome_estimate(o, e->options.kind);
+    const struct plm_estimate beside = plm_outcome_estimate(o, PLM_TRUTH_LESS_FIRST);
+    const uint64_t cap = by->upper ? beside.high : beside.bytes;
+    const uint64_t context = by->upper ? bytes_less(o->context_high, o->later) : o->context;
+    struct plm_score s = {.judged = !y->reference};
+    if (!o->done) {
+        s.note = o->why;
+        return s;
+    }
+    s.answered = true;
+    s.seconds = o->seconds;
+    score_compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, cap, context), &s);
+    s.width = y->bytes ? (double)(own.high - own.low) / (double)y->bytes : 0;
+    if (!s.oom && !y->oom)
+        score_replay(o, cap, bytes_less(y->bytes, own.bytes), &s);
+    s.compared = s.compared && !y->reference;
+    plm_score_conserve(&s, total_of(plm_evaluation_row(e, row), run));
+    return s;
+}
+
+/* Is an answer of that kind of the kind that was measured? */
+static bool is_same_kind(enum plm_answer_kind answer_kind, enum plm_truth_kind kind)
+{
+    switch (kind) {
+    case PLM_TRUTH_ALLOCATED: return answer_kind == PLM_ANSWER_ALLOCATED;
+    case PLM_TRUTH_RESERVED: return answer_kind == PLM_ANSWER_RESERVED;
+    default: return answer_kind == PLM_ANSWER_DEVICE;
+    }
+}
+
+/* Answers are without the context, which is the same for all methods. */
+static struct plm_score score_method(const struct plm_evaluation *e, size_t reply, size_t row)
+{
+    const struct plm_yardstick *y = &e->yardstick[row];
+    const struct plm_bench_run *run = plm_evaluation_run(e, row);
+    const struct plm_outcome *o = &run->outcome;
+    const struct plm_reply *r = &run->reply[reply];
+    const struct plm_answer *a = &r->answer;
+    const uint64_t expected = plm_outcome_estimate(o, e->options.kind).bytes;
+    struct plm_score s = {.note = r->known && a->note[0] ? a->note : NULL};
+    if (!r->known || a->state == PLM_UNANSWERED || !o->done)
+        return s;
+    s.answered = true;
+    s.judged = y->bytes || y->oom;
+    s.outside = a->state == PLM_OUTSIDE;
+    s.seconds = r->capture_seconds + a->seconds;
+    score_compare(y, (double)(a->bytes + (e->options.kind == PLM_TRUTH_DEVICE ? o->context : 0)), a->oom, &s);
+    if (!s.oom && !y->oom)
+        score_replay(o, a->bytes, bytes_less(y->bytes, expected), &s);
+    plm_score_conserve(&s, total_of(plm_evaluation_row(e, row), run));
+    return s;
+}
+
+/* The second run with PyTorch's cap is the one that was published; with the card's it is our replay. */
+static struct plm_score score_tool(const struct plm_evaluation *e, size_t tool, size_t row)
+{
+    const struct plm_truth_row *truth = plm_evaluation_row(e, row);
+    const struct plm_truth_claim *claim = &truth->claim[tool];
+    const struct plm_yardstick *y = &e->yardstick[row];
+    const struct plm_bench_run *run = plm_evaluation_run(e, row);
+    const struct plm_outcome *o = &run->outcome;
+    struct plm_score s = {.answered = claim->memory > 0 && !y->reference, .judged = claim->judged && !y->reference};
+    score_compare(y, claim->memory > 0 ? claim->memory : 0, claim->oom, &s);
+    s.seconds = claim->seconds;
+    if (!s.oom && !y->oom && o->done && s.answered)
+        score_replay(o, (uint64_t)s.estimate, bytes_less(y->bytes, plm_outcome_estimate(o, e->options.kind).bytes), &s);
+    s.capped_fails[PLM_CAP_TORCH] = !claim->oom && claim->second && claim->second_oom;
+    s.capped_fails[PLM_CAP_DEVICE] = s.capped_fails[PLM_CAP_DEVICE] || s.capped_fails[PLM_CAP_TORCH];
+    plm_score_conserve(&s, total_of(truth, run));
+    return s;
 }
 
 /* ---- estimators ---- */
@@ -68,7 +219,7 @@ static void add_virtual(struct plm_evaluation *e)
         struct plm_estimator *by = estimator_add(e, ways[i].name, PLM_ORIGIN_VIRTUAL);
         by->upper = ways[i].upper;
         for (size_t row = 0; row < e->rows; row++)
-            by->score[row] = plm_score_virtual(e, by, row);
+            by->score[row] = score_virtual(e, by, row);
     }
 }
 
@@ -77,9 +228,9 @@ static void add_methods(struct plm_evaluation *e)
     const struct plm_bench_settings *s = e->bench->settings;
     for (size_t i = 0; s && i < s->methods; i++) {
         struct plm_estimator *by = estimator_add(e, s->method[i]->name, PLM_ORIGIN_METHOD);
-        by->other_kind = !plm_same_kind((int)s->method[i]->kind, e->options.kind);
+        by->other_kind = !is_same_kind(s->method[i]->kind, e->options.kind);
         for (size_t row = 0; row < e->rows; row++)
-            by->score[row] = plm_score_method(e, i, row);
+            by->score[row] = score_method(e, i, row);
     }
 }
 
@@ -92,7 +243,7 @@ static void add_tools(struct plm_evaluation *e)
         snprintf(name, sizeof name, "%s (published)", truth->tool[i]);
         by = estimator_add(e, name, PLM_ORIGIN_PUBLISHED);
         for (size_t row = 0; row < e->rows; row++)
-            by->score[row] = plm_score_tool(e, i, row);
+            by->score[row] = score_tool(e, i, row);
     }
 }
 
@@ -159,7 +310,7 @@ static void family_anova(const struct plm_evaluation *e, const struct plm_family
     double *value = plm_calloc(e->rows, sizeof *value);
     *anova = (struct plm_anova){0};
     for (size_t i = 0; i < e->rows; i++)
-        if (score[i].compared && plm_family_has(family, plm_evaluation_row(e, i))) {
+        if (score[i].compared && family_has(family, plm_evaluation_row(e, i))) {
             row[count] = i;
             value[count++] = e->options.response == PLM_RESPONSE_SIGNED ? score[i].error : fabs(score[i].error);
         }
@@ -179,7 +330,7 @@ static void family_measure(struct plm_evaluation *e, struct plm_family *family)
     for (size_t i = 0; i < e->estimators; i++) {
         family->rows = 0;
         for (size_t row = 0; row < e->rows; row++)
-            if (plm_family_has(family, plm_evaluation_row(e, row)))
+            if (family_has(family, plm_evaluation_row(e, row)))
                 list[family->rows++] = e->estimator[i].score[row];
         plm_metrics_make(list, family->rows, e->options.seed, &family->metrics[i]);
         family_anova(e, family, i, &family->anova[i]);
@@ -190,7 +341,7 @@ static void family_measure(struct plm_evaluation *e, struct plm_family *family)
 static size_t family_of(const struct plm_evaluation *e, size_t row)
 {
     size_t i = 0;
-    while (i < e->families && !plm_family_has(&e->family[i], plm_evaluation_row(e, row)))
+    while (i < e->families && !family_has(&e->family[i], plm_evaluation_row(e, row)))
         i++;
     return i;
 }
@@ -220,7 +371,7 @@ static void add_rows(struct plm_evaluation *e)
     for (size_t i = 0; i < bench->truth->rows; i++)
         if (bench->run_of_row[i] != SIZE_MAX) {
             const struct plm_bench_run *run = &bench->run[bench->run_of_row[i]];
-            e->yardstick[e->rows] = plm_yardstick(run, &bench->truth->row[i], &e->options);
+            e->yardstick[e->rows] = yardstick_of(run, &bench->truth->row[i], &e->options);
             e->references += e->yardstick[e->rows].reference;
             e->row[e->rows++] = i;
             e->failed += !run->outcome.done;

@@ -76,24 +76,12 @@ void plm_evaluation_free(struct plm_evaluation *evaluation);
 
 const struct plm_truth_row *plm_evaluation_row(const struct plm_evaluation *evaluation, size_t row);
 const struct plm_bench_run *plm_evaluation_run(const struct plm_evaluation *evaluation, size_t row);
-/* A family without a name stands for all. */
-bool plm_family_has(const struct plm_family *family, const struct plm_truth_row *row);
 
 /* Of the kind that is compared: the estimate and the ends of its range. */
 struct plm_estimate {
     uint64_t low, bytes, high;
 };
 struct plm_estimate plm_outcome_estimate(const struct plm_outcome *outcome, enum plm_truth_kind kind);
-
-/* score.c: one row by one estimator. `tool`: of the truth file, for a published one; `reply`: of the run, for a
-   method. */
-struct plm_yardstick plm_yardstick(const struct plm_bench_run *run, const struct plm_truth_row *row,
-                                   const struct plm_judge_options *options);
-struct plm_score plm_score_virtual(const struct plm_evaluation *evaluation, const struct plm_estimator *by, size_t row);
-struct plm_score plm_score_method(const struct plm_evaluation *evaluation, size_t reply, size_t row);
-struct plm_score plm_score_tool(const struct plm_evaluation *evaluation, size_t tool, size_t row);
-/* Is an answer of that kind of the kind that was measured? */
-bool plm_same_kind(int answer_kind, enum plm_truth_kind kind);
 
 /* What the xMem paper published about four tools, on its 5,209 runs; shown beside what the same tools come to here. */
 enum { PLM_PUBLISHED = 4, PLM_PUBLISHED_RUNS = 5209 };

@@ -13,6 +13,15 @@
 enum { BATCHES_MOST = 4096, LEVELS_MOST = 4096, NAME = 256 };
 static const char *const keys[PLM_LEVEL_LISTS] = {"models", "optimizers", "batches", "gpus", "zero_grad"};
 
+/* PLM_LEVEL_LISTS: it is the name of none. */
+static int kind_of(const char *key)
+{
+    int kind = 0;
+    while (kind < PLM_LEVEL_LISTS && strcmp(key, keys[kind]) != 0)
+        kind++;
+    return kind;
+}
+
 struct reading {
     struct plm_levels *levels;
     bool only;
@@ -177,9 +186,7 @@ static int pair_take(const struct plm_ini_pair *pair, void *context, struct plm_
 {
     const struct reading *r = context;
     struct plm_levels_family *f;
-    int kind = 0;
-    while (kind < PLM_LEVEL_LISTS && strcmp(pair->key, keys[kind]) != 0)
-        kind++;
+    const int kind = kind_of(pair->key);
     if (kind == PLM_LEVEL_LISTS && !r->only)
         return 0;
     if (kind == PLM_LEVEL_LISTS || !*pair->section || strlen(pair->section) >= sizeof f->name)
@@ -223,8 +230,5 @@ void plm_levels_free(struct plm_levels *levels)
 
 bool plm_levels_key(const char *key)
 {
-    for (int i = 0; i < PLM_LEVEL_LISTS; i++)
-        if (!strcmp(key, keys[i]))
-            return true;
-    return false;
+    return kind_of(key) < PLM_LEVEL_LISTS;
 }
