@@ -140,7 +140,7 @@ int plm_child_wait(pid_t pid, void (*tick)(void *), void *context)
 
 /* ---- listening ---- */
 
-static double clock_now(void)
+double plm_clock_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -175,7 +175,7 @@ static int listen_to(pid_t pid, int fd, double until, char *answer, size_t size,
         else if (ready == 0 && ended)
             break;
         ended = ended || waitpid(pid, &status, WNOHANG) == pid;
-        if (!ended && clock_now() > until) {
+        if (!ended && plm_clock_now() > until) {
             *failure = ETIMEDOUT;
             kill(-pid, SIGKILL);
             ended = waitpid(pid, &status, 0) == pid;
@@ -201,7 +201,7 @@ int plm_child_ask(const struct plm_child *child, int seconds, char *answer, size
     pid = child_start(child, &s, true, failure);
     close(s.in);
     close(s.out);
-    status = pid < 0 ? -1 : listen_to(pid, channel[0], clock_now() + seconds, answer, size, failure);
+    status = pid < 0 ? -1 : listen_to(pid, channel[0], plm_clock_now() + seconds, answer, size, failure);
     close(channel[0]);
     return status;
 }

@@ -24,6 +24,9 @@ struct plm_child {
     bool errors;     /* plm_child_ask() hears standard error too, which is discarded otherwise */
 };
 
+/* Seconds of the monotonic clock, to say how long a child took. */
+double plm_clock_now(void);
+
 /* Its pid; or -1 with the errno in *failure. */
 pid_t plm_child_start(const struct plm_child *child, int *failure);
 

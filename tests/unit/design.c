@@ -53,10 +53,10 @@ static void test_levels_of_truth(void **state)
     assert_int_equal(plm_levels_of_truth(&t, &levels), 0);
     assert_int_equal(levels.families, 1);
     assert_int_equal(levels.family[0].list[PLM_LEVEL_MODEL].count, 2);
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_BATCH].text[0], "100"); /* ascending */
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_GPU].text[0], "rtx3060"); /* the most frequent */
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_ZERO_GRAD].text[0], "");
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_ZERO_GRAD].text[1], "2");
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_BATCH].level[0].text, "100"); /* ascending */
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_GPU].level[0].text, "rtx3060"); /* the most frequent */
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_ZERO_GRAD].level[0].text, "");
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_ZERO_GRAD].level[1].text, "2");
     plm_levels_free(&levels);
     plm_truth_free(&t);
 }
@@ -84,10 +84,10 @@ static void test_levels_read(void **state)
         plm_levels_read(file("l.ini", "[cnn]\nmodels = A , B\nbatches = 200..700 step 100, 7\nscript = x\n"), false,
                         &levels, &error),
         0);
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_MODEL].text[0], "A");
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_MODEL].text[1], "B");
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_MODEL].level[0].text, "A");
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_MODEL].level[1].text, "B");
     assert_int_equal(levels.family[0].list[PLM_LEVEL_BATCH].count, 7);
-    assert_string_equal(levels.family[0].list[PLM_LEVEL_BATCH].text[5], "700");
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_BATCH].level[5].text, "700");
     plm_levels_free(&levels);
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(plm_levels_read(file("l.ini", bad[i].text), true, &levels, &error), PLM_EFORMAT);

@@ -9,13 +9,6 @@
 #include "base/overhead.h"
 #include "analysis/match.h"
 
-const char *plm_context_source_name(enum plm_context_source source)
-{
-    static const char *const names[] = {
-        [PLM_CONTEXT_GIVEN] = "given", [PLM_CONTEXT_RECORD] = "record", [PLM_CONTEXT_MODEL] = "model"};
-    return names[source];
-}
-
 /* ---- what is asked ---- */
 
 /* Of a process that nothing is known of but that it trains something: the context and the two libraries that nearly

@@ -16,7 +16,6 @@ struct plm_page;
 
 /* Where the context of the cards comes from. */
 enum plm_context_source { PLM_CONTEXT_GIVEN, PLM_CONTEXT_RECORD, PLM_CONTEXT_MODEL };
-const char *plm_context_source_name(enum plm_context_source source); /* "given", "record", "model" */
 
 struct plm_comparison_row {
     const struct plm_method *method;

@@ -10,11 +10,16 @@
 #include "study/estimate/estimators.h"
 #include "study/estimate/simulator.h"
 
-/* How long each storage lives, in events. */
-static struct plm_lifetime *lifetimes(const struct plm_described_storages *s)
+/* How long each storage lives, in events; NULL: there are none, and the answer says so. */
+static struct plm_lifetime *lifetimes(const struct plm_described_storages *s, struct plm_answer *answer)
 {
-    struct plm_lifetime *item = plm_calloc(s->births, sizeof *item);
+    struct plm_lifetime *item;
     size_t born = 0;
+    if (!s->births) {
+        plm_answer_none(answer, "the description has no storages: they could not be followed");
+        return NULL;
+    }
+    item = plm_calloc(s->births, sizeof *item);
     for (size_t i = 0; i < s->events; i++)
         if (s->event[i] >= 0)
             item[born++] = (struct plm_lifetime){.born = (int64_t)i, .dies = PLM_NEVER, .bytes = (uint64_t)s->event[i]};
@@ -23,51 +28,38 @@ static struct plm_lifetime *lifetimes(const struct plm_described_storages *s)
     return item;
 }
 
-static uint64_t live_peak(const struct plm_described_storages *s)
+static void live_peak(const struct plm_described_storages *s, struct plm_answer *answer)
 {
-    struct plm_lifetime *item = lifetimes(s);
-    uint64_t live = 0, peak = 0;
-    for (size_t i = 0; i < s->events; i++) {
+    struct plm_lifetime *item = lifetimes(s, answer);
+    uint64_t live = 0;
+    for (size_t i = 0; item && i < s->events; i++) {
         if (s->event[i] >= 0)
             live = plm_plus(live, (uint64_t)s->event[i]);
         else
             live -= item[-s->event[i] - 1].bytes;
-        peak = live > peak ? live : peak;
+        answer->bytes = live > answer->bytes ? live : answer->bytes;
     }
     free(item);
-    return peak;
-}
-
-static void live(const struct plm_described_storages *s, struct plm_answer *answer)
-{
-    if (!s->births) {
-        plm_answer_none(answer, "the description has no storages: they could not be followed");
-        return;
-    }
-    answer->bytes = live_peak(s);
 }
 
 void plm_method_faketensor_a(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    live(&evidence->description->forward_backward, answer);
+    live_peak(&evidence->description->forward_backward, answer);
 }
 
 void plm_method_faketensor_b(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    live(&evidence->description->step, answer);
+    live_peak(&evidence->description->step, answer);
 }
 
 void plm_method_faketensor_c(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_described_storages *s = &evidence->description->step;
     struct plm_simulation simulation;
-    struct plm_lifetime *item;
+    struct plm_lifetime *item = lifetimes(s, answer);
     size_t kept = 0;
-    if (!s->births) {
-        plm_answer_none(answer, "the description has no storages: they could not be followed");
+    if (!item)
         return;
-    }
-    item = lifetimes(s);
     for (size_t i = 0; i < s->births; i++) /* an allocator is not asked for nothing */
         if (item[i].bytes)
             item[kept++] = item[i];

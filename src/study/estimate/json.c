@@ -87,12 +87,14 @@ static void write_method(struct plm_json *j, const struct plm_comparison *c, con
 
 int plm_comparison_json(FILE *out, const struct plm_comparison *c, struct plm_error *error)
 {
+    static const char *const sources[] = {
+        [PLM_CONTEXT_GIVEN] = "given", [PLM_CONTEXT_RECORD] = "record", [PLM_CONTEXT_MODEL] = "model"};
     struct plm_json j;
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.estimate/1");
     write_captures(&j, &c->evidence);
-    plm_json_string(&j, "context_source", plm_context_source_name(c->source));
+    plm_json_string(&j, "context_source", sources[c->source]);
     write_cards(&j, c);
     plm_json_array(&j, "methods");
     for (size_t i = 0; i < c->rows; i++)

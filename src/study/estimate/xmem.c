@@ -10,11 +10,6 @@
 #include "study/estimate/estimators.h"
 #include "study/estimate/xmem_internal.h"
 
-const char *plm_xmem_name(enum plm_xmem_variant variant)
-{
-    return variant == PLM_XMEM_PLUS ? "xmem+" : "xmem";
-}
-
 static enum plm_simulation_rules rules_of(const struct plm_xmem_result *result)
 {
     return result->variant == PLM_XMEM_PLUS ? PLM_RULES_TORCH : PLM_RULES_XMEM;

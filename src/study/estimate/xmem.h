@@ -20,7 +20,6 @@ struct plm_page;
 struct plm_trace;
 
 enum plm_xmem_variant { PLM_XMEM_PUBLISHED, PLM_XMEM_PLUS };
-const char *plm_xmem_name(enum plm_xmem_variant variant); /* "xmem", "xmem+" */
 
 /* Of the layer's blocks that live at the peak. Blocks in no layer belong to one whose name is "". */
 struct plm_xmem_layer {

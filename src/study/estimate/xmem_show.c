@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "study/estimate/xmem.h"
 
+static const char *const names[] = {[PLM_XMEM_PUBLISHED] = "xmem", [PLM_XMEM_PLUS] = "xmem+"};
+
 /* ---- for people ---- */
 
 enum { LAYERS = 10, ROWS = 16, LABEL = 20 };
@@ -126,7 +128,7 @@ static void text_course(const struct plm_page *p, const struct plm_xmem_result *
 void plm_xmem_text(const struct plm_page *p, const struct plm_xmem_result *r)
 {
     char text[32];
-    fprintf(p->out, "%s: %d step%s of a run on the CPU, %zu blocks\n", plm_xmem_name(r->variant), r->steps,
+    fprintf(p->out, "%s: %d step%s of a run on the CPU, %zu blocks\n", names[r->variant], r->steps,
             r->steps == 1 ? "" : "s", r->blocks);
     text_peak(p, r);
     text_categories(p, r);
@@ -195,7 +197,7 @@ static void json_timeline(struct plm_json *j, const struct plm_xmem_result *r)
 
 void plm_xmem_json(struct plm_json *j, const struct plm_xmem_result *r)
 {
-    plm_json_string(j, "method", plm_xmem_name(r->variant));
+    plm_json_string(j, "method", names[r->variant]);
     plm_json_integer(j, "steps", (uint64_t)r->steps);
     plm_json_integer(j, "duration", (uint64_t)r->duration);
     plm_json_integer(j, "blocks", r->blocks);

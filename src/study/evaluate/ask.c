@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -15,16 +14,13 @@ enum { CANNOT = 125 };
 static int run_capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
 {
     const char *const words[] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, NULL};
-    struct timespec start, end;
+    const double start = plm_clock_now();
     int status, failure;
-    pid_t pid;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    pid = plm_bench_start(bench, run, words, log, true, &failure);
+    pid_t pid = plm_bench_start(bench, run, words, log, true, &failure);
     if (pid < 0)
         return PLM_EIO;
     status = plm_child_wait(pid, NULL, NULL);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    *seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    *seconds = plm_clock_now() - start;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : PLM_EIO;
 }
 

@@ -140,7 +140,7 @@ static const char *level_of(const struct maker *m, const struct plm_levels_famil
 {
     if (list == PLM_LEVEL_GPU && m->options->gpu)
         return m->options->gpu;
-    return index < f->list[list].count ? f->list[list].text[index] : "";
+    return index < f->list[list].count ? f->list[list].level[index].text : "";
 }
 
 static size_t count_of(const struct plm_levels_family *f, int list)

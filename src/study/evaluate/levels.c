@@ -43,43 +43,32 @@ static struct plm_levels_family *family_of(struct plm_levels *levels, const char
 /* Each once, with how often it came. PLM_EFORMAT: there are too many. */
 static int level_add(struct plm_level_list *list, const char *text)
 {
-    size_t room = list->room;
     for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->text[i], text)) {
-            list->times[i]++;
+        if (!strcmp(list->level[i].text, text)) {
+            list->level[i].times++;
             return 0;
         }
     if (list->count >= LEVELS_MOST)
         return PLM_EFORMAT;
-    list->times = plm_grow(list->times, list->count, &room, sizeof *list->times);
-    list->text = plm_grow(list->text, list->count, &list->room, sizeof *list->text);
-    list->text[list->count] = plm_strdup(text);
-    list->times[list->count++] = 1;
+    list->level = plm_grow(list->level, list->count, &list->room, sizeof *list->level);
+    list->level[list->count++] = (struct plm_level_item){plm_strdup(text), 1};
     return 0;
 }
 
 /* ---- from a truth file ---- */
-
-static void list_swap(struct plm_level_list *list, size_t a, size_t b)
-{
-    char *text = list->text[a];
-    size_t times = list->times[a];
-    list->text[a] = list->text[b];
-    list->times[a] = list->times[b];
-    list->text[b] = text;
-    list->times[b] = times;
-}
 
 /* Stable, for lists of a few dozen. */
 static void list_sort(struct plm_level_list *list, bool by_number)
 {
     for (size_t i = 1; i < list->count; i++)
         for (size_t k = i; k > 0; k--) {
-            bool before = by_number ? strtoull(list->text[k], NULL, 10) < strtoull(list->text[k - 1], NULL, 10)
-                                    : list->times[k] > list->times[k - 1];
+            const struct plm_level_item one = list->level[k], other = list->level[k - 1];
+            bool before =
+                by_number ? strtoull(one.text, NULL, 10) < strtoull(other.text, NULL, 10) : one.times > other.times;
             if (!before)
                 break;
-            list_swap(list, k, k - 1);
+            list->level[k] = other;
+            list->level[k - 1] = one;
         }
 }
 
@@ -220,9 +209,8 @@ void plm_levels_free(struct plm_levels *levels)
         for (int k = 0; k < PLM_LEVEL_LISTS; k++) {
             struct plm_level_list *list = &levels->family[i].list[k];
             for (size_t n = 0; n < list->count; n++)
-                free(list->text[n]);
-            free(list->text);
-            free(list->times);
+                free(list->level[n].text);
+            free(list->level);
         }
     free(levels->family);
     *levels = (struct plm_levels){0};

@@ -28,9 +28,13 @@ enum plm_level_kind {
     PLM_LEVEL_LISTS
 };
 
+struct plm_level_item {
+    char *text; /* "" for a zero_grad or an optimizer that is not told */
+    size_t times; /* rows of the truth file that have it */
+};
+
 struct plm_level_list {
-    char **text; /* "" for a zero_grad or an optimizer that is not told */
-    size_t *times; /* rows of the truth file that have it */
+    struct plm_level_item *level;
     size_t count, room;
 };
 

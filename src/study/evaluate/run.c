@@ -26,22 +26,15 @@ struct pool {
     struct slot slot[JOBS_MOST];
     int jobs, busy;
     size_t done, failed, made, all;
-    struct timespec start;
+    double start;
     plm_bench_progress *progress;
     void *context;
 };
 
-static double since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 static void progress_show(const struct pool *p)
 {
     if (p->progress)
-        p->progress(p->done, p->failed, p->all, since(&p->start), p->made, p->context);
+        p->progress(p->done, p->failed, p->all, plm_clock_now() - p->start, p->made, p->context);
 }
 
 /* ---- which part is next ---- */
@@ -224,13 +217,12 @@ static void pool_stop(struct pool *p)
 int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *context, struct plm_error *error)
 {
     const bool methods = bench->settings->methods > 0;
-    struct pool p = {.bench = bench, .progress = progress, .context = context};
+    struct pool p = {.bench = bench, .start = plm_clock_now(), .progress = progress, .context = context};
     enum part part = RECORD;
     size_t run = 0;
     int status = 0;
     p.jobs = bench->settings->jobs < 1 ? 1 : bench->settings->jobs > JOBS_MOST ? JOBS_MOST : bench->settings->jobs;
     p.all = bench->runs * (methods ? 2 : 1);
-    clock_gettime(CLOCK_MONOTONIC, &p.start);
     for (size_t i = 0; i < bench->runs; i++)
         p.done += (size_t)bench->run[i].known + (methods && bench->run[i].asked);
     for (;;) {
