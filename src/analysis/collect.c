@@ -1,9 +1,11 @@
 #include "analysis/collect.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "analysis/job.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { NO_LIFE = UINT32_MAX };
 
@@ -54,6 +56,76 @@ static struct plm_lane_work *lane_of(struct plm_collect *c, struct plm_thread *t
     t->lane = (uint32_t)c->lanes++;
     return &c->lane[t->lane];
 }
+
+/* ---- names and contexts: each process numbers its own, the job has one numbering for all ---- */
+
+static uint64_t number_pair(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+static uint32_t name_number(struct plm_collect *c, uint32_t process, uint32_t text)
+{
+    uint64_t key = number_pair(process, text), known = plm_map_get(&c->name_of, key);
+    if (known == PLM_MAP_NONE) {
+        known = plm_names_add(&c->names, plm_record_string(c->record, process, text));
+        plm_map_put(&c->name_of, key, known);
+    }
+    return (uint32_t)known;
+}
+
+struct names {
+    uint32_t module, outer, inner;
+};
+
+/* Equal contexts of several processes become one. A job with a million names does without. */
+static uint32_t site_add(struct plm_collect *c, struct names names, enum plm_phase phase)
+{
+    const uint32_t most = 1u << 20;
+    bool small = names.module < most && names.outer < most && names.inner < most;
+    uint64_t key = (uint64_t)names.module << 43 | (uint64_t)names.outer << 23 | names.inner << 3 | phase;
+    uint64_t known = small ? plm_map_get(&c->context_key, key) : PLM_MAP_NONE;
+    const uint32_t site = (uint32_t)c->contexts;
+    if (known != PLM_MAP_NONE)
+        return (uint32_t)known;
+    if (c->contexts >= UINT32_MAX)
+        plm_out_of_memory();
+    c->context = plm_grow(c->context, c->contexts, &c->context_room, sizeof *c->context);
+    c->rule = plm_grow(c->rule, c->contexts, &c->rule_room, sizeof *c->rule);
+    c->context[site] =
+        (struct plm_site){c->names.text[names.module], c->names.text[names.outer], c->names.text[names.inner], phase};
+    c->rule[site] = (uint8_t)plm_category_rule(&c->context[site]);
+    c->contexts++;
+    if (small)
+        plm_map_put(&c->context_key, key, site);
+    return site;
+}
+
+static void context_visit(struct plm_collect *c, const struct plm_record_event *e)
+{
+    const struct plm_ev_context said = plm_get_context(e);
+    struct names names;
+    const enum plm_phase phase = said.phase < PLM_PHASES ? (enum plm_phase)said.phase : PLM_PHASE_OTHER;
+    c->attributed = true;
+    names.module = name_number(c, e->process, said.module);
+    names.outer = name_number(c, e->process, said.op);
+    names.inner = name_number(c, e->process, said.inner_op);
+    plm_map_put(&c->context_of, number_pair(e->process, said.context), site_add(c, names, phase));
+}
+
+/* The context that a block names, or one that has the current phase only. */
+static uint32_t site_of(struct plm_collect *c, struct plm_process *p, uint32_t id)
+{
+    uint64_t known = id ? plm_map_get(&c->context_of, number_pair(p->number, id)) : PLM_MAP_NONE;
+    enum plm_phase phase = (enum plm_phase)p->phase;
+    if (known != PLM_MAP_NONE)
+        return (uint32_t)known;
+    if (phase != PLM_PHASE_OTHER && !p->phase_context[phase])
+        p->phase_context[phase] = site_add(c, (struct names){0}, phase);
+    return p->phase_context[phase];
+}
+
+/* ---- blocks and segments ---- */
 
 static uint32_t life_take(struct plm_lane_work *w)
 {
@@ -123,7 +195,7 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
                                                          .free_ns = UINT64_MAX,
                                                          .alloc_at = (uint32_t)w->lane.moments,
                                                          .free_at = PLM_MOMENT_NEVER,
-                                                         .context = plm_collect_context_of(c, p, said.context),
+                                                         .context = site_of(c, p, said.context),
                                                          .stream = said.stream,
                                                          .category = PLM_CATEGORY_OPEN,
                                                          .captured = said.captured};
@@ -163,7 +235,7 @@ static void segment_alloc(struct plm_collect *c, struct plm_lane_work *w, const 
                                                              .alloc_at = (uint32_t)w->lane.moments,
                                                              .free_at = PLM_MOMENT_NEVER,
                                                              .kind = said.kind,
-                                                             .owner = plm_collect_name(c, e->process, said.owner)};
+                                                             .owner = name_number(c, e->process, said.owner)};
     plm_map_put(&w->segments, segment_key(said.address, said.kind), w->lane.segments++);
 }
 
@@ -174,6 +246,33 @@ static void level_add(struct plm_lane_work *w, const struct plm_record_event *e)
         (struct plm_level){e->time_ns, plm_get_reserved(e).bytes, (uint32_t)w->lane.moments};
 }
 
+/* The workspace is what was taken just before; with a benchmark, one for all plans that are tried. */
+static uint32_t workspace_block(const struct plm_lane *lane, uint64_t bytes)
+{
+    uint32_t entry = lane->moments ? lane->order[lane->moments - 1] : 1;
+    if (!bytes || entry & 1 || lane->block[entry >> 1].bytes < bytes)
+        return PLM_CONV_NO_BLOCK;
+    return entry >> 1;
+}
+
+/* Takes a convolution down whose workspace came from the formula. */
+static void convolution_visit(struct plm_conv_marks *m, const struct plm_lane *lane, const struct plm_record_event *e)
+{
+    struct plm_conv_mark mark, *last = m->count ? &m->mark[m->count - 1] : NULL;
+    const struct plm_ev_convolution said = plm_get_convolution(e);
+    if (said.workspace_source != PLM_CONV_SOURCE_FORMULA)
+        return;
+    mark = (struct plm_conv_mark){(uint32_t)lane->moments, workspace_block(lane, said.workspace),
+                                  said.workspace_most_mib << 20};
+    if (last && last->at == mark.at) { /* tried one after another */
+        last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
+        last->most = last->most > mark.most ? last->most : mark.most;
+        return;
+    }
+    m->mark = plm_grow(m->mark, m->count, &m->room, sizeof *m->mark);
+    m->mark[m->count++] = mark;
+}
+
 static int on_device(struct plm_collect *c, const struct plm_record_event *e)
 {
     struct plm_thread *t = thread_of(c, e);
@@ -182,12 +281,14 @@ static int on_device(struct plm_collect *c, const struct plm_record_event *e)
     case PLM_EV_BLOCK_ALLOC: return block_alloc(c, t, w, e);
     case PLM_EV_BLOCK_FREE: block_free(c, w, plm_get_block_free(e).address, e->time_ns); break;
     case PLM_EV_RESERVED: level_add(w, e); break;
-    case PLM_EV_CONVOLUTION: plm_conv_range_visit(&w->convolutions, &w->lane, e); break;
+    case PLM_EV_CONVOLUTION: convolution_visit(&w->convolutions, &w->lane, e); break;
     case PLM_EV_MEMORY_FREE: segment_free(w, e); break;
     default: segment_alloc(c, w, e);
     }
     return 0;
 }
+
+/* ---- phases, modules, steps ---- */
 
 /* A phase or step concerns all devices of its process. */
 static void mark_add(struct plm_collect *c, const struct plm_record_event *e, uint32_t value)
@@ -238,6 +339,113 @@ static void step_visit(struct plm_collect *c, const struct plm_record_event *e)
     mark_add(c, e, plm_get_step(e).step);
 }
 
+/* ---- tags: the hook tells what the block at an address is for, and whose it is ---- */
+
+/* The block that starts at an address; NULL if none lives there. */
+static struct plm_block *block_at(struct plm_lane_work *w, uint64_t address)
+{
+    uint64_t life = plm_map_get(&w->live, address);
+    return life == PLM_MAP_NONE ? NULL : &w->lane.block[w->life[life].block];
+}
+
+static bool holds(const struct plm_block *block, uint64_t address)
+{
+    return block && address - block->address < block->bytes;
+}
+
+/* Gradients may be views into a bucket. Buckets come back to the same place step by step, so where one was
+   found is looked at first; only then all live blocks are searched. */
+static struct plm_block *block_around(struct plm_lane_work *w, uint64_t address)
+{
+    struct plm_block *block = block_at(w, address);
+    uint64_t last;
+    if (block)
+        return block;
+    last = plm_map_get(&w->tagged, address);
+    if (last != PLM_MAP_NONE)
+        block = block_at(w, w->lane.block[last >> 32].address);
+    if (holds(block, address))
+        return block;
+    for (size_t i = 0; i < w->live.slots; i++) {
+        if (w->live.slot[i].value == PLM_MAP_NONE)
+            continue;
+        block = &w->lane.block[w->life[w->live.slot[i].value].block];
+        if (holds(block, address))
+            return block;
+    }
+    return NULL;
+}
+
+/* Cards have address ranges of their own, so a tag finds its block whatever device it names. */
+static struct plm_block *block_find(struct plm_collect *c, const struct plm_record_event *e, uint64_t address,
+                                    struct plm_lane_work **where)
+{
+    struct plm_block *block;
+    for (int own = 1; own >= 0; own--)
+        for (size_t i = 0; i < c->lanes; i++) {
+            struct plm_lane_work *w = &c->lane[i];
+            if (!w->lane.block || w->lane.process != e->process || (w->device == e->device) != own)
+                continue;
+            block = block_around(w, address);
+            if (block) {
+                *where = w;
+                return block;
+            }
+        }
+    return NULL;
+}
+
+/* What two owners have in common, as "layer1.0.*". */
+static uint32_t owners_join(struct plm_collect *c, uint32_t a, uint32_t b)
+{
+    uint64_t key = (uint64_t)a << 32 | b, known = plm_map_get(&c->joined, key);
+    const char *x = c->names.text[a], *y = c->names.text[b];
+    char text[2048];
+    int common = 0;
+    if (known != PLM_MAP_NONE)
+        return (uint32_t)known;
+    for (int i = 0; x[i] && x[i] == y[i]; i++)
+        if (x[i] == '.')
+            common = i + 1;
+    snprintf(text, sizeof text, "%.*s*", common < 2000 ? common : 0, x);
+    known = plm_names_add(&c->names, text);
+    plm_map_put(&c->joined, key, known);
+    return (uint32_t)known;
+}
+
+/* Two names of one tensor (tied weights): the first one stays. */
+static uint32_t first_name(struct plm_lane_work *w, const struct plm_block *block, bool known, uint64_t address,
+                           uint32_t owner)
+{
+    uint64_t index = (uint64_t)(block - w->lane.block), last = plm_map_get(&w->tagged, address);
+    if (known && last != PLM_MAP_NONE && last >> 32 == index && (uint32_t)last)
+        return (uint32_t)last;
+    plm_map_put(&w->tagged, address, index << 32 | owner);
+    return owner;
+}
+
+static void tag_visit(struct plm_collect *c, const struct plm_record_event *e)
+{
+    const struct plm_ev_tag tag = plm_get_tag(e);
+    uint32_t owner;
+    struct plm_lane_work *w;
+    struct plm_block *block;
+    c->attributed = true;
+    if (tag.category >= PLM_CATEGORY_ACTIVATIONS)
+        return; /* lifetimes decide about the others */
+    block = block_find(c, e, tag.address, &w);
+    if (!block || tag.category > block->category)
+        return;
+    owner = first_name(w, block, tag.category == block->category, tag.address, name_number(c, e->process, tag.owner));
+    if (tag.category < block->category || !block->owner) {
+        block->category = (uint8_t)tag.category;
+        block->owner = owner;
+    } else if (owner && owner != block->owner) /* several tensors in one block */
+        block->owner = owners_join(c, block->owner, owner);
+}
+
+/* ---- all of it ---- */
+
 int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)
 {
     switch (e->type) {
@@ -248,10 +456,10 @@ int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)
     case PLM_EV_MEMORY_FREE:
     case PLM_EV_CONVOLUTION: return on_device(c, e);
     case PLM_EV_STEP: step_visit(c, e); break;
-    case PLM_EV_CONTEXT: plm_collect_context(c, e); break;
+    case PLM_EV_CONTEXT: context_visit(c, e); break;
     case PLM_EV_PHASE: phase_visit(c, e); break;
     case PLM_EV_MODULE: module_visit(c, e); break;
-    case PLM_EV_TAG: plm_collect_tag(c, e); break;
+    case PLM_EV_TAG: tag_visit(c, e); break;
     default: break;
     }
     return 0;

@@ -5,7 +5,6 @@
 #ifndef PLM_COLLECT_H
 #define PLM_COLLECT_H
 
-#include "analysis/conv_range.h"
 #include "analysis/job.h"
 #include "base/names.h"
 #include "base/map.h"
@@ -88,15 +87,6 @@ int plm_collect_visit(struct plm_collect *collect, const struct plm_record_event
 /* The record ended: decides about what still lives. */
 void plm_collect_end(struct plm_collect *collect);
 void plm_collect_free(struct plm_collect *collect);
-
-/* context.c: names and contexts of a process as numbers of the job. */
-uint32_t plm_collect_name(struct plm_collect *collect, uint32_t process, uint32_t text);
-void plm_collect_context(struct plm_collect *collect, const struct plm_record_event *event);
-/* The context that a block names, or one that has the current phase only. */
-uint32_t plm_collect_context_of(struct plm_collect *collect, struct plm_process *process, uint32_t id);
-
-/* tag.c */
-void plm_collect_tag(struct plm_collect *collect, const struct plm_record_event *event);
 
 /* category.c */
 enum plm_rule plm_category_rule(const struct plm_site *context);

@@ -17,7 +17,6 @@
 #include "analysis/summary.h"
 #include "record/format.h"
 
-struct plm_conv_marks;
 struct plm_error;
 
 /* Where in the program something happened. Unknown strings are "". */
@@ -59,6 +58,21 @@ struct plm_mark {                /* a phase that began, or a step that ended */
 struct plm_level {               /* what the caching allocator holds, from this moment on */
     uint64_t ns, bytes;
     uint32_t at;
+};
+
+/* Convolutions whose workspace came from a formula and not from a measurement: which blocks these are, and how large
+   they may be in truth. fit/conv_range.h tells what that does to the peak. */
+#define PLM_CONV_NO_BLOCK UINT32_MAX
+struct plm_conv_mark {
+    uint32_t at;                 /* moments of the lane that had passed */
+    uint32_t block;              /* its workspace; PLM_CONV_NO_BLOCK: it had none */
+    uint64_t most;               /* bytes that it may be in truth */
+};
+struct plm_conv_marks {
+    struct plm_conv_mark *mark;
+    size_t count, room;
+    bool weighed;                /* fit/conv_range.c has found these: */
+    uint64_t low, high;
 };
 
 /* One device of one process. */

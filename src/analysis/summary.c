@@ -1,11 +1,15 @@
 #include "analysis/summary.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "analysis/takers.h"
 #include "base/memory.h"
+#include "record/events.h"
 #include "record/told.h"
+
+/* Bounds that no card passes, so that a damaged record cannot make sums overflow. */
+#define BYTES_MOST (1ull << 44)
 
 static void *items_grow(void *array, int count, int *room, size_t size)
 {
@@ -94,6 +98,62 @@ static uint64_t bytes_less(uint64_t value, uint64_t size)
     return value > size ? value - size : 0;
 }
 
+/* ---- who took memory outside of the caching allocator ---- */
+
+/* The entry of that name; the last one stands for all that there is no room for. */
+static struct plm_taker *taker_of(struct plm_device_summary *d, const char *name)
+{
+    struct plm_taker *t;
+    name = *name ? name : "unnamed";
+    for (int i = 0; i < d->takers; i++)
+        if (!strncmp(d->taker[i].name, name, sizeof d->taker[i].name - 1))
+            return &d->taker[i];
+    if (d->takers == PLM_TAKERS)
+        return &d->taker[PLM_TAKERS - 1];
+    t = &d->taker[d->takers++];
+    snprintf(t->name, sizeof t->name, "%s", d->takers == PLM_TAKERS ? "others" : name);
+    return t;
+}
+
+/* More of the card is taken now than ever before. */
+static void takers_at_peak(struct plm_device_summary *d)
+{
+    for (int i = 0; i < d->takers; i++)
+        d->taker[i].at_peak = d->taker[i].now;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* How certain a library's memory is, as the process told. */
+static void taker_range(struct plm_device_summary *d, const char *name, uint64_t low, uint64_t high)
+{
+    struct plm_taker *t;
+    if (!*name)
+        return;
+    t = taker_of(d, name);
+    t->low = at_most(low, BYTES_MOST);
+    t->high = at_most(high, BYTES_MOST);
+}
+
+/* What the process told that decides about the size of its context. */
+static void taker_footprint(struct plm_device_summary *d, const struct plm_ev_footprint *f)
+{
+    d->overhead = (struct plm_overhead){.sms = (unsigned)at_most(f->sms, 4096),
+                                        .threads = (unsigned)at_most(f->threads, 65536),
+                                        .eager = f->eager != 0,
+                                        .code = at_most(f->code, BYTES_MOST),
+                                        .kernels = at_most(f->kernels, BYTES_MOST),
+                                        .guessed = at_most(f->guessed, BYTES_MOST),
+                                        .stack = at_most(f->stack_bytes, 1u << 20),
+                                        .printf_bytes = at_most(f->printf_bytes, BYTES_MOST),
+                                        .heap = at_most(f->heap_bytes, BYTES_MOST),
+                                        .graph_nodes = at_most(f->graph_nodes, 1u << 30),
+                                        .libraries = f->libraries};
+}
+
 /* A MEMORY_FREE has the fields of a MEMORY_ALLOC. */
 static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *d, const struct plm_record_event *e,
                          bool alloc)
@@ -102,12 +162,12 @@ static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *
     const uint64_t size = said.bytes;
     d->used = alloc ? d->used + size : bytes_less(d->used, size);
     if (said.kind == PLM_RECORD_LIBRARY) {
-        struct plm_taker *t = plm_taker_of(d, plm_record_string(w->record, e->process, said.owner));
+        struct plm_taker *t = taker_of(d, plm_record_string(w->record, e->process, said.owner));
         d->libraries = alloc ? d->libraries + size : bytes_less(d->libraries, size);
         t->now = alloc ? t->now + size : bytes_less(t->now, size);
     }
     if (d->used > d->used_peak)
-        plm_takers_at_peak(d);
+        takers_at_peak(d);
     raise_to(&d->used_peak, d->used);
     raise_to(&d->current.used_peak, d->used);
     raise_to(&d->libraries_peak, d->libraries);
@@ -193,9 +253,9 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
     case PLM_EV_LIBRARY_RANGE:
         d = device_at(w, process, t->device);
         if (t->type == PLM_EV_FOOTPRINT)
-            plm_taker_footprint(d, &t->footprint);
+            taker_footprint(d, &t->footprint);
         else
-            plm_taker_range(d, t->text, t->range.low, t->range.high);
+            taker_range(d, t->text, t->range.low, t->range.high);
         break;
     case PLM_EV_CONTEXT_MEMORY:
         if (s->context.known)

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/conv_range.h"
 #include "analysis/job.h"
 #include "base/memory.h"
 #include "fit/replay.h"

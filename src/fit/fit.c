@@ -14,9 +14,6 @@
 /* Of a card that nobody named: ranges of addresses follow it. */
 #define SOME_CARD (80ull << 30)
 
-/* Some twenty replays of so many events take less than a second. */
-enum { QUICK = 300000 };
-
 static uint64_t reserved_peak(const struct plm_replay *r)
 {
     return r->stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak;
@@ -313,14 +310,6 @@ int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings 
     if (answer->verdict == PLM_TIGHT && plenty && !answer->retries)
         *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
     return 0;
-}
-
-bool plm_fit_is_quick(const struct plm_job *job)
-{
-    size_t moments = 0;
-    for (size_t i = 0; i < job->lanes; i++)
-        moments += job->lane[i].moments;
-    return moments <= QUICK;
 }
 
 /* ---- margin ---- */

@@ -83,9 +83,6 @@ struct plm_margin {
 int plm_margin_parse(const char *text, struct plm_margin *margin);
 uint64_t plm_margin_usable(const struct plm_margin *margin, uint64_t usable);
 
-/* Few enough events to replay the job by the way, in a report. */
-bool plm_fit_is_quick(const struct plm_job *job);
-
 /* Everything `plimsoll fit` shows. */
 struct plm_fit_row {
     const struct plm_card *card;
@@ -107,6 +104,9 @@ struct plm_fit_table {
 int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_t count,
                   const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error);
 void plm_fit_table_free(struct plm_fit_table *table);
-int plm_fit_by_memory(const void *row, const void *other); /* for qsort */
+
+/* The same by the way, in a report: by replay where that is quick and the record allows it, else by the ladder; then
+   `minimum` is 0. `fit` is NULL. */
+struct plm_fit_table plm_fit_report(const struct plm_job *job, const struct plm_card *cards, size_t count);
 
 #endif

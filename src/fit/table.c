@@ -1,12 +1,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/card.h"
-#include "fit/candidates.h"
 #include "analysis/job.h"
-#include "fit/fit.h"
 #include "analysis/match.h"
+#include "base/card.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "fit/candidates.h"
+#include "fit/fit.h"
 
 /* The settings that may change a verdict, each replayed once for all cards. */
 struct others {
@@ -15,7 +16,7 @@ struct others {
     size_t count;
 };
 
-int plm_fit_by_memory(const void *a, const void *b)
+static int by_memory(const void *a, const void *b)
 {
     const struct plm_fit_row *x = a, *y = b;
     return x->usable != y->usable ? (x->usable < y->usable ? -1 : 1) : strcmp(x->card->id, y->card->id);
@@ -103,7 +104,7 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
         row[i].card = &cards[i];
         row[i].usable = plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, &cards[i], &row[i].assumed));
     }
-    qsort(row, count, sizeof *row, plm_fit_by_memory);
+    qsort(row, count, sizeof *row, by_memory);
     status = table_fill(table, others, error);
     free(others);
     if (status)
@@ -115,4 +116,58 @@ void plm_fit_table_free(struct plm_fit_table *table)
 {
     free(table->row);
     table->row = NULL;
+}
+
+/* ---- in a report ---- */
+
+/* Some twenty replays of so many events take less than a second. */
+enum { QUICK = 300000 };
+
+static bool job_is_quick(const struct plm_job *job)
+{
+    size_t moments = 0;
+    for (size_t i = 0; i < job->lanes; i++)
+        moments += job->lane[i].moments;
+    return moments <= QUICK;
+}
+
+/* By the device that needs most; no allocator is asked. */
+static struct plm_fit_table table_by_ladder(const struct plm_job *job, const struct plm_card *cards, size_t count)
+{
+    struct plm_fit_table t = {.row = plm_calloc(count, sizeof *t.row), .rows = job->lanes ? count : 0};
+    const struct plm_lane *most = NULL;
+    struct plm_ladder l;
+    for (size_t i = 0; i < job->lanes; i++) {
+        l = plm_ladder(job, &job->lane[i]);
+        if (most && l.device_used <= t.need.need)
+            continue;
+        most = &job->lane[i];
+        t.need.need = l.device_used;
+    }
+    for (size_t i = 0; i < t.rows; i++) {
+        struct plm_fit_row *row = &t.row[i];
+        row->card = &cards[i];
+        row->usable = plm_stack_usable(&job->summary, &cards[i], &row->assumed);
+        l = plm_ladder_on(job, most, &cards[i]);
+        row->need = l.device_used;
+        row->answer.verdict = plm_ladder_fit(&l, row->usable);
+    }
+    qsort(t.row, t.rows, sizeof *t.row, by_memory);
+    return t;
+}
+
+struct plm_fit_table plm_fit_report(const struct plm_job *job, const struct plm_card *cards, size_t count)
+{
+    const struct plm_margin none = {0};
+    struct plm_fit_table table;
+    struct plm_fit fit;
+    int status = job_is_quick(job) ? plm_fit_open(job, &fit, NULL) : PLM_EINVAL;
+    if (status == 0) {
+        status = fit.repeats ? plm_fit_table(&fit, cards, count, &none, &table, NULL) : PLM_EINVAL;
+        plm_fit_close(&fit);
+    }
+    if (status)
+        return table_by_ladder(job, cards, count);
+    table.fit = NULL;
+    return table;
 }

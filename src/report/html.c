@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "fit/confidence.h"
-#include "fit/fits.h"
+#include "fit/fit.h"
 #include "report/html.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -80,16 +80,16 @@ static void write_cards(struct page *p, const struct plm_catalogue *catalogue)
 {
     size_t count = 0, all = catalogue ? (size_t)catalogue->count : 0;
     struct plm_card *card = plm_calloc(all, sizeof *card);
-    struct plm_fits fits;
+    struct plm_fit_table fits;
     for (size_t i = 0; i < all; i++)
         if (catalogue->entry[i].card.memory_usable)
             card[count++] = catalogue->entry[i].card;
-    fits = plm_fits_make(p->job, card, count);
+    fits = plm_fit_report(p->job, card, count);
     plm_json_array(&p->json, "gpus");
     for (size_t i = 0; i < fits.rows; i++)
         write_card(p, &fits.row[i]);
     plm_json_end_array(&p->json);
-    plm_fits_free(&fits);
+    plm_fit_table_free(&fits);
     free(card);
 }
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/card.h"
 #include "fit/confidence.h"
-#include "fit/fits.h"
+#include "fit/fit.h"
 #include "report/report.h"
 
 static void write_command(struct plm_json *j, const struct plm_summary *s)
@@ -237,7 +237,7 @@ static void write_notes(struct plm_json *j, const struct plm_summary *s)
 static void write_fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
 {
     const char *allocator = plm_summary_config(&job->summary, "allocator");
-    struct plm_fits f = plm_fits_make(job, o->card, job->lanes ? (size_t)o->cards : 0);
+    struct plm_fit_table f = plm_fit_report(job, o->card, job->lanes ? (size_t)o->cards : 0);
     plm_json_array(j, "fits");
     for (size_t i = 0; i < f.rows; i++) {
         const struct plm_fit_row *row = &f.row[i];
@@ -252,7 +252,7 @@ static void write_fits(struct plm_json *j, const struct plm_job *job, const stru
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
-    plm_fits_free(&f);
+    plm_fit_table_free(&f);
 }
 
 int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_report_options *options,

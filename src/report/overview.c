@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "base/card.h"
 #include "fit/conv_range.h"
-#include "fit/fits.h"
+#include "fit/fit.h"
 
 enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };
 
@@ -304,12 +304,12 @@ static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
         fputs("; flushes its cache", p->out);
 }
 
-static void fit_title(const struct plm_page *p, const struct plm_fits *fits)
+static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits)
 {
     char need[32], minimum[32], title[128];
     int n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
-                     plm_page_amount(p, need, sizeof need, fits->need));
-    if (fits->minimum && fits->minimum < fits->need - fits->need / 50) /* less is not worth a word */
+                     plm_page_amount(p, need, sizeof need, fits->need.need));
+    if (fits->minimum && fits->minimum < fits->need.need - fits->need.need / 50) /* less is not worth a word */
         snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s",
                  plm_page_amount(p, minimum, sizeof minimum, fits->minimum));
     plm_page_title(p, title);
@@ -319,11 +319,11 @@ void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, cons
 {
     static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
     int amount = plm_page_amount_columns(p);
-    struct plm_fits fits;
+    struct plm_fit_table fits;
     char usable[32];
     if (!options->cards)
         return;
-    fits = plm_fits_make(job, options->card, (size_t)options->cards);
+    fits = plm_fit_report(job, options->card, (size_t)options->cards);
     fit_title(p, &fits);
     for (size_t i = 0; i < fits.rows; i++) {
         const struct plm_fit_row *row = &fits.row[i];
@@ -336,5 +336,5 @@ void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, cons
         fit_remark(p, row);
         fputc('\n', p->out);
     }
-    plm_fits_free(&fits);
+    plm_fit_table_free(&fits);
 }

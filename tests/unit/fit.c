@@ -3,12 +3,10 @@
 
 #include <stdlib.h>
 
-#include "analysis/conv_range.h"
 #include "analysis/job.h"
 #include "base/error.h"
 #include "base/card.h"
 #include "fit/conv_range.h"
-#include "fit/fits.h"
 #include "fit/tune.h"
 #include "unit.h"
 

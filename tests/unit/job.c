@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/conv_range.h"
 #include "base/error.h"
 #include "record/create.h"
 #include "record/reader.h"

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "fit/pools.h"
 #include "analysis/job.h"
 #include "base/error.h"
 #include "unit.h"
