@@ -10,7 +10,6 @@
 #include <assert.h>
 
 #include "allocator/allocator.h"
-#include "allocator/sizes.h"
 #include "base/map.h"
 #include "base/treap.h"
 
@@ -96,7 +95,7 @@ struct plm_request {
     struct plm_cell_pool *pool;
 };
 
-/* ---- tree.c: sets of cells ---- */
+/* ---- cells.c: sets of cells ---- */
 
 static_assert(offsetof(struct plm_cell, node) == 0, "a cell is taken for its node");
 static inline struct plm_cell *plm_cell_of(struct plm_treap_node *node)
@@ -128,7 +127,7 @@ static inline struct plm_cell *plm_tree_before(const struct plm_cell *cell)
     return plm_cell_of(plm_treap_previous(&cell->node));
 }
 
-/* ---- cells.c: cells, and how they split, merge and become free ---- */
+/* ---- cells.c: cells themselves, and how they split, merge and become free ---- */
 
 struct plm_cell *plm_cell_take(struct plm_allocator *a, struct plm_cell_pool *pool, uint64_t stream, uint64_t address,
                                uint64_t size);

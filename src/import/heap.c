@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "allocator/sizes.h"
+#include "allocator/settings.h"
 #include "base/memory.h"
 
 enum { NOBODY = UINT32_MAX };

@@ -77,10 +77,6 @@ struct plm_history {
 int plm_history_read(const struct plm_unpickled *pickle, struct plm_history *trace, struct plm_error *error);
 void plm_history_free(struct plm_history *trace);
 
-/* history_start.c: fills range and block of a device. `segments` are those of the snapshot. */
-int plm_history_start(const struct plm_unpickled *pickle, uint32_t segments, const struct plm_history *trace,
-                      struct plm_history_device *device, struct plm_error *error);
-
 /* The number of the block that begins at or before an address; SIZE_MAX: none. */
 size_t plm_history_block_before(const struct plm_history_device *device, uint64_t address);
 

@@ -29,11 +29,4 @@ struct plm_verify {
 /* `torch` NULL: the rules of the release that the snapshot looks like, then of the others, until one reproduces it. */
 void plm_verify_trace(const struct plm_history *trace, const enum plm_torch *torch, struct plm_verify *verify);
 
-/* verify_start.c: what was there when the history begins. The total is what the card must have at least, so that
-   the ranges of expandable segments do not meet. Seeding returns 0 or what plm_allocator_seed() does. */
-struct plm_allocator;
-uint64_t plm_verify_total(const struct plm_history_device *device, uint64_t large_segment);
-int plm_verify_seed(const struct plm_history_device *device, uint64_t large_segment, uint64_t total,
-                    struct plm_allocator *allocator);
-
 #endif

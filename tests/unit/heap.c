@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "allocator/sizes.h"
+#include "allocator/settings.h"
 #include "unit.h"
 
 static struct plm_heap fresh(void)
