@@ -1,6 +1,7 @@
 #include "stack/stack_file.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,4 +344,22 @@ struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *s, const
     if (!row || !row->count)
         return (struct plm_stack_sizes){NULL, 0, -1};
     return (struct plm_stack_sizes){s->size + row->first, row->count, row->fastest};
+}
+
+/* ---- the stack file of this job ---- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct plm_stack_file *stack;
+
+static void load(void)
+{
+    const char *path = getenv("PLIMSOLL_STACK");
+    if (path && *path && plm_stack_file_read(path, &stack, NULL) < 0)
+        stack = NULL;
+}
+
+const struct plm_stack_file *plm_stack_in_use(void)
+{
+    pthread_once(&once, load);
+    return stack;
 }

@@ -60,4 +60,8 @@ struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *stack, c
 
 const char *plm_stack_made_name(enum plm_stack_made made);      /* "measured" */
 
+/* The stack file of this job, for the shims: the one that PLIMSOLL_STACK names. Read once, at the first call; any
+   thread. NULL if there is none; `plimsoll run` has complained by then if it cannot be read. */
+const struct plm_stack_file *plm_stack_in_use(void);
+
 #endif

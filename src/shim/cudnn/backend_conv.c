@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "shim/cudnn/conv_workspace.h"
-#include "stack/in_use.h"
+#include "stack/stack_file.h"
 
 /* Attributes of the three convolution operations: their descriptor and tensors have numbers of their own. */
 static const struct {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "stack/in_use.h"
+#include "stack/stack_file.h"
 
 enum kind { STEM, STEM_7X7, DEPTHWISE_LAST, GROUPED, POINTWISE_THIN, POINTWISE_STRIDED, POINTWISE, DENSE, KINDS };
 

@@ -7,7 +7,7 @@
  * pattern. Newer versions and the persistent algorithms may differ.
  */
 #include "shim/cudnn/rnn.h"
-#include "stack/in_use.h"
+#include "stack/stack_file.h"
 
 enum { TRAINING = 1 };
 

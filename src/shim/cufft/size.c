@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "stack/in_use.h"
+#include "stack/stack_file.h"
 
 enum { SHARED_LINE = 32 << 10, RADIX_MAX = 7, BLUESTEIN_ABOVE = 127 };
 
