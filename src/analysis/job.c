@@ -156,14 +156,6 @@ void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uin
     *to = step && step - 1 < lane->steps ? lane->step[step - 1].at : (uint32_t)lane->moments;
 }
 
-void plm_lane_categories(const struct plm_lane *lane, uint32_t moment, uint64_t bytes[PLM_CATEGORIES])
-{
-    memset(bytes, 0, PLM_CATEGORIES * sizeof *bytes);
-    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++)
-        if (moment < lane->block[i].free_at)
-            bytes[lane->block[i].category] += lane->block[i].bytes;
-}
-
 const struct plm_lane *plm_job_largest(const struct plm_job *job)
 {
     const struct plm_lane *largest = &job->lane[0];

@@ -128,8 +128,6 @@ uint32_t plm_lane_peak(const struct plm_lane *lane, uint32_t from, uint32_t to);
 uint64_t plm_lane_reserved(const struct plm_lane *lane, uint32_t moment);
 /* The moments of a step, counted from 1; one more than there are is what came after the last. */
 void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uint32_t *to);
-/* Bytes of each category at a moment. */
-void plm_lane_categories(const struct plm_lane *lane, uint32_t moment, uint64_t bytes[PLM_CATEGORIES]);
 
 /* Bytes that live at a moment, added up by a key. */
 enum plm_key { PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK };

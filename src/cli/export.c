@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "export/events.h"
+#include "export/values.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "record/reader.h"

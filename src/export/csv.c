@@ -4,7 +4,6 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
-#include "export/events.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "export/values.h"

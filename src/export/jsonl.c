@@ -1,8 +1,5 @@
 /* JSON Lines: one object per event, with the fields of the event table that it has. */
-#include <stdlib.h>
-
 #include "base/error.h"
-#include "export/events.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "export/values.h"
@@ -19,23 +16,7 @@ static void put_field(struct plm_out *out, const char *name, const struct plm_va
     plm_out_bytes(out, ",\"", 2);
     plm_out_text(out, name);
     plm_out_bytes(out, "\":", 2);
-    switch (value->type) {
-    case PLM_VALUE_ABSENT: break;
-    case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
-    case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
-    case PLM_VALUE_ADDRESS: /* a string: JavaScript's numbers end at 2^53 */
-        plm_out_byte(out, '"');
-        plm_out_hex(out, value->number);
-        plm_out_byte(out, '"');
-        break;
-    case PLM_VALUE_TEXT:
-        if (value->text.plain) {
-            plm_out_byte(out, '"');
-            plm_out_bytes(out, value->text.bytes, value->text.length);
-            plm_out_byte(out, '"');
-        } else
-            plm_out_json(out, value->text.bytes);
-    }
+    plm_value_json(out, value);
 }
 
 static void put_words(struct plm_out *out, const struct plm_record_event *e)

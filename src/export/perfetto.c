@@ -10,7 +10,6 @@
 #include "analysis/job.h"
 #include "base/memory.h"
 #include "base/error.h"
-#include "export/events.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "export/values.h"
@@ -65,12 +64,7 @@ static void begin_event(struct trace *t, char kind, uint32_t pid, uint32_t tid, 
 static void put_name(struct trace *t, const struct plm_text *text)
 {
     plm_out_text(t->out, ",\"name\":");
-    if (text->plain) {
-        plm_out_byte(t->out, '"');
-        plm_out_bytes(t->out, text->bytes, text->length);
-        plm_out_byte(t->out, '"');
-    } else
-        plm_out_json(t->out, text->bytes);
+    plm_text_json(t->out, text);
 }
 
 static void put_label(struct trace *t, const char *name)
@@ -222,21 +216,6 @@ static void put_step(struct trace *t, const struct plm_record_event *e, struct p
 
 /* ---- calls ---- */
 
-static void put_argument(struct plm_out *out, const struct plm_value *value)
-{
-    switch (value->type) {
-    case PLM_VALUE_ABSENT: break;
-    case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
-    case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
-    case PLM_VALUE_ADDRESS:
-        plm_out_byte(out, '"');
-        plm_out_hex(out, value->number);
-        plm_out_byte(out, '"');
-        break;
-    case PLM_VALUE_TEXT: plm_out_json(out, value->text.bytes);
-    }
-}
-
 static void put_arguments(struct trace *t, const struct plm_record_event *e)
 {
     const char *comma = "";
@@ -248,7 +227,7 @@ static void put_arguments(struct trace *t, const struct plm_record_event *e)
         plm_out_text(t->out, comma);
         plm_out_json(t->out, c->name);
         plm_out_byte(t->out, ':');
-        put_argument(t->out, &value);
+        plm_value_json(t->out, &value);
         comma = ",";
     }
     plm_out_byte(t->out, '}');

@@ -22,7 +22,6 @@ enum opcode {
     BININT1 = 'K',
     BININT2 = 'M',
     LONG1 = 0x8a,
-    BINFLOAT = 'G',
     SHORT_BINUNICODE = 0x8c,
     BINUNICODE = 'X',
     MEMOIZE = 0x94,
@@ -109,16 +108,14 @@ void plm_pickle_bool(struct plm_pickle *p, bool value)
     put_opcode(p, value ? NEWTRUE : NEWFALSE);
 }
 
-/* Two's complement in as few bytes as keep the sign. */
-static void put_long(struct plm_pickle *p, uint64_t value, bool negative)
+/* Two's complement in as few bytes as keep the sign: the highest bit is 0. */
+static void put_long(struct plm_pickle *p, uint64_t value)
 {
     char text[11] = {(char)LONG1};
-    unsigned bytes = 8;
-    while (bytes > 1 && value >> (8 * bytes - 9) == (negative ? (uint64_t)-1 >> (8 * bytes - 9) : 0))
+    unsigned bytes = value >> 63 ? 9 : 8;
+    while (bytes > 1 && bytes < 9 && !(value >> (8 * bytes - 9)))
         bytes--;
-    memcpy(text + 2, &value, bytes);
-    if (!negative && value >> 63)
-        text[2 + bytes++] = 0;
+    memcpy(text + 2, &value, sizeof value);
     text[1] = (char)bytes;
     plm_out_bytes(p->out, text, 2 + bytes);
 }
@@ -132,24 +129,7 @@ void plm_pickle_unsigned(struct plm_pickle *p, uint64_t value)
     else if (value <= INT32_MAX)
         put_number(p, BININT, value, 4);
     else
-        put_long(p, value, false);
-}
-
-void plm_pickle_signed(struct plm_pickle *p, int64_t value)
-{
-    if (value >= 0)
-        plm_pickle_unsigned(p, (uint64_t)value);
-    else if (value >= INT32_MIN)
-        put_number(p, BININT, (uint64_t)value, 4);
-    else
-        put_long(p, (uint64_t)value, true);
-}
-
-void plm_pickle_real(struct plm_pickle *p, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_number(p, BINFLOAT, __builtin_bswap64(bits), 8); /* the one big-endian value of a pickle */
+        put_long(p, value);
 }
 
 uint32_t plm_pickle_keep(struct plm_pickle *p)

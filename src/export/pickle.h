@@ -14,8 +14,7 @@
  *   plm_pickle_finish(&p);
  *
  * The caller keeps to the order of a pickle: in a dict, key and value in turn; plm_pickle_item() before
- * each item of a list. One thread. Without memory strings are repeated, and the pickle is valid still.
- * Errors of the output are kept in `out`.
+ * each item of a list. One thread. Errors of the output are kept in `out`.
  */
 #ifndef PLM_EXPORT_PICKLE_H
 #define PLM_EXPORT_PICKLE_H
@@ -54,8 +53,6 @@ void plm_pickle_pair(struct plm_pickle *pickle);
 /* Bytes that are not UTF-8 become the replacement character. */
 void plm_pickle_text(struct plm_pickle *pickle, const char *text);
 void plm_pickle_unsigned(struct plm_pickle *pickle, uint64_t value);
-void plm_pickle_signed(struct plm_pickle *pickle, int64_t value);
-void plm_pickle_real(struct plm_pickle *pickle, double value);
 void plm_pickle_bool(struct plm_pickle *pickle, bool value);
 
 /* The object that was written last gets a number, by which it can be written again. */

@@ -104,9 +104,20 @@ static void put_new_frames(struct snapshot *s, const struct plm_block *b)
     plm_pickle_end_list(&s->pickle);
 }
 
-/* The same list for all blocks that come from the same place. */
+static void put_no_frames(struct snapshot *s)
+{
+    plm_pickle_text(&s->pickle, "frames");
+    plm_pickle_list(&s->pickle);
+    plm_pickle_end_list(&s->pickle);
+}
+
+/* The same list for all blocks that come from the same place; an empty one without a block. */
 static void put_frames(struct snapshot *s, const struct plm_block *b)
 {
+    if (!b) {
+        put_no_frames(s);
+        return;
+    }
     const uint64_t key = (uint64_t)b->context << 32 | b->owner;
     struct plm_map *map = &s->frames[b->category % PLM_CATEGORIES];
     uint64_t found = plm_map_get(map, key);
@@ -117,13 +128,6 @@ static void put_frames(struct snapshot *s, const struct plm_block *b)
     }
     put_new_frames(s, b);
     plm_map_put(map, key, plm_pickle_keep(&s->pickle));
-}
-
-static void put_no_frames(struct snapshot *s)
-{
-    plm_pickle_text(&s->pickle, "frames");
-    plm_pickle_list(&s->pickle);
-    plm_pickle_end_list(&s->pickle);
 }
 
 static uint64_t stream_number(const struct plm_block *b)
@@ -173,10 +177,7 @@ static void put_block(struct snapshot *s, uint64_t address, uint64_t bytes, cons
     put_number(s, "size", bytes);
     put_number(s, "requested_size", b ? bytes : 0);
     put_text(s, "state", b ? "active_allocated" : "inactive");
-    if (b)
-        put_frames(s, b);
-    else
-        put_no_frames(s);
+    put_frames(s, b);
     plm_pickle_end_dict(&s->pickle);
 }
 
@@ -254,10 +255,7 @@ static void put_entry(struct snapshot *s, const char *action, uint64_t address, 
     /* The viewer colours by category if there are any; it wants to have seen "unknown" then. */
     if (s->categories)
         put_text(s, "category", b ? plm_category_name((enum plm_category)b->category) : "unknown");
-    if (b)
-        put_frames(s, b);
-    else
-        put_no_frames(s);
+    put_frames(s, b);
     plm_pickle_end_dict(&s->pickle);
 }
 

@@ -1,9 +1,66 @@
 #include "export/values.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "export/out.h"
+
+/* ---- columns ---- */
+
+static void column_add(struct plm_event_shape *s, const char *name, enum plm_column_kind kind,
+                       const struct plm_field *field)
+{
+    assert(s->columns < PLM_COLUMNS_MAX);
+    s->column[s->columns++] = (struct plm_column){name, kind, field};
+}
+
+/* Columns of the same name are one in a table, so a name means the same everywhere. */
+static void field_add(struct plm_event_shape *s, const struct plm_field *field)
+{
+    column_add(s, field->name, PLM_COLUMN_FIELD, field);
+    if (field->kind == PLM_FIELD_TEXT_ID)
+        column_add(s, "value", PLM_COLUMN_STRING, field);
+    if (field->kind != PLM_FIELD_CONTEXT)
+        return;
+    column_add(s, "module", PLM_COLUMN_MODULE, field);
+    column_add(s, "op", PLM_COLUMN_OPERATOR, field);
+    column_add(s, "inner_op", PLM_COLUMN_INNER, field);
+    column_add(s, "phase", PLM_COLUMN_PHASE, field);
+}
+
+const struct plm_event_shape *plm_event_shape(enum plm_event_type type)
+{
+    static struct plm_event_shape shapes[PLM_EV_TYPES];
+    struct plm_event_shape *s = &shapes[type];
+    const struct plm_event_row *row = plm_event_row(type);
+    int shown = 0, place = 0;
+    if (s->name)
+        return s;
+    s->name = row->name;
+    for (const struct plm_field *f = row->field; f->kind; f++)
+        shown += f->kind != PLM_FIELD_HIDDEN;
+    for (; shown; place++)
+        for (const struct plm_field *f = row->field; f->kind; f++)
+            if (f->place == place && f->kind != PLM_FIELD_HIDDEN) {
+                field_add(s, f);
+                shown--;
+            }
+    return s;
+}
+
+const char *plm_column_type(const struct plm_column *column)
+{
+    static const char *const names[] = {
+        [PLM_FIELD_NUMBER] = "number", [PLM_FIELD_OPTIONAL] = "number", [PLM_FIELD_ADDRESS] = "address",
+        [PLM_FIELD_FLAG] = "flag",     [PLM_FIELD_TEXT] = "text",       [PLM_FIELD_TEXT_ID] = "number",
+        [PLM_FIELD_NAME] = "text",     [PLM_FIELD_STREAM] = "number",   [PLM_FIELD_CONTEXT] = "number",
+    };
+    return column->kind == PLM_COLUMN_FIELD ? names[column->field->kind] : "text";
+}
+
+/* ---- values ---- */
 
 void plm_values_begin(struct plm_values *v, struct plm_record *record)
 {
@@ -62,12 +119,6 @@ void plm_values_see(struct plm_values *v, const struct plm_record_event *e)
     plm_map_put(&v->contexts, key_of(e->process, c.context), v->context_count++);
 }
 
-const struct plm_values_context *plm_values_context(const struct plm_values *v, uint32_t process, uint32_t id)
-{
-    uint64_t found = plm_map_get(&v->contexts, key_of(process, id));
-    return found == PLM_MAP_NONE ? NULL : &v->context[found];
-}
-
 static struct plm_value as_text(struct plm_text text)
 {
     return (struct plm_value){.type = text.length ? PLM_VALUE_TEXT : PLM_VALUE_ABSENT, .text = text};
@@ -81,9 +132,8 @@ static struct plm_value as_number(enum plm_value_type type, uint64_t number)
 static struct plm_value of_context(const struct plm_values *v, enum plm_column_kind kind, uint32_t process, uint32_t id)
 {
     static const struct plm_values_context nothing;
-    const struct plm_values_context *c = plm_values_context(v, process, id);
-    if (!c)
-        c = &nothing;
+    const uint64_t found = plm_map_get(&v->contexts, key_of(process, id));
+    const struct plm_values_context *c = found == PLM_MAP_NONE ? &nothing : &v->context[found];
     switch (kind) {
     case PLM_COLUMN_MODULE: return as_text(c->module);
     case PLM_COLUMN_OPERATOR: return as_text(c->outer);
@@ -118,5 +168,31 @@ struct plm_value plm_values_get(struct plm_values *v, const struct plm_column *c
     case PLM_COLUMN_FIELD: return of_field(v, column->field, e->process, raw);
     case PLM_COLUMN_STRING: return as_text(plm_values_text(v, e->process, (uint32_t)raw));
     default: return of_context(v, column->kind, e->process, (uint32_t)raw);
+    }
+}
+
+void plm_text_json(struct plm_out *out, const struct plm_text *text)
+{
+    if (!text->plain) {
+        plm_out_json(out, text->bytes);
+        return;
+    }
+    plm_out_byte(out, '"');
+    plm_out_bytes(out, text->bytes, text->length);
+    plm_out_byte(out, '"');
+}
+
+void plm_value_json(struct plm_out *out, const struct plm_value *value)
+{
+    switch (value->type) {
+    case PLM_VALUE_ABSENT: break;
+    case PLM_VALUE_NUMBER: plm_out_u64(out, value->number); break;
+    case PLM_VALUE_FLAG: plm_out_text(out, value->number ? "true" : "false"); break;
+    case PLM_VALUE_ADDRESS:
+        plm_out_byte(out, '"');
+        plm_out_hex(out, value->number);
+        plm_out_byte(out, '"');
+        break;
+    case PLM_VALUE_TEXT: plm_text_json(out, &value->text);
     }
 }

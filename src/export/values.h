@@ -1,6 +1,6 @@
 /*
- * The values of an event's fields: strings looked up once, contexts followed. What the exports of
- * events share.
+ * The columns of the exports of events, which `plimsoll export --fields` shows too, and their values: strings looked
+ * up once, contexts followed. What the exports of events share.
  *
  * Begin, then plm_values_see() every event in the order of the record before asking for its values.
  * One thread. Strings belong to the record.
@@ -13,8 +13,44 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "export/events.h"
+#include "record/fields.h"
 #include "record/reader.h"
+
+struct plm_out;
+
+/* ---- columns: the fields of record/fields.h in the order in which they are shown, and beside the number of a string
+   or of a context what that says ---- */
+
+enum plm_column_kind {
+    PLM_COLUMN_NONE,   /* ends the columns of a type */
+    PLM_COLUMN_FIELD,  /* as the field says */
+    PLM_COLUMN_STRING, /* the string of that number */
+    /* what the context of that number holds */
+    PLM_COLUMN_MODULE,
+    PLM_COLUMN_OPERATOR,
+    PLM_COLUMN_INNER,
+    PLM_COLUMN_PHASE,
+};
+
+struct plm_column {
+    const char *name;
+    enum plm_column_kind kind;
+    const struct plm_field *field;
+};
+
+#define PLM_COLUMNS_MAX 40
+
+struct plm_event_shape {
+    const char *name;
+    struct plm_column column[PLM_COLUMNS_MAX + 1];
+    int columns;
+};
+
+/* Of a type below PLM_EV_TYPES. A type without columns is exported as its payload's words. */
+const struct plm_event_shape *plm_event_shape(enum plm_event_type type);
+const char *plm_column_type(const struct plm_column *column); /* "text" */
+
+/* ---- values ---- */
 
 /* A string and what a writer wants to know about it. */
 struct plm_text {
@@ -48,8 +84,10 @@ void plm_values_see(struct plm_values *values, const struct plm_record_event *ev
 struct plm_value plm_values_get(struct plm_values *values, const struct plm_column *column,
                                 const struct plm_record_event *event);
 struct plm_text plm_values_text(struct plm_values *values, uint32_t process, uint32_t id);
-/* NULL if the process has no such context (yet). */
-const struct plm_values_context *plm_values_context(const struct plm_values *values, uint32_t process, uint32_t id);
 void plm_values_free(struct plm_values *values);
+
+/* As JSON; nothing for one that is absent. An address is a string: JavaScript's numbers end at 2^53. */
+void plm_value_json(struct plm_out *out, const struct plm_value *value);
+void plm_text_json(struct plm_out *out, const struct plm_text *text);
 
 #endif

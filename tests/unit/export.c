@@ -6,7 +6,7 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
-#include "export/events.h"
+#include "export/values.h"
 #include "analysis/layout.h"
 #include "export/out.h"
 #include "export/pickle.h"
@@ -130,13 +130,6 @@ static void pickle_values(void **state)
         plm_pickle_item(&p);
         plm_pickle_unsigned(&p, values[i]);
     }
-    static const int64_t negative[] = {-1, -129, INT32_MIN, (int64_t)INT32_MIN - 1, -(1ll << 40), INT64_MIN};
-    for (size_t i = 0; i < COUNT(negative); i++) {
-        plm_pickle_item(&p);
-        plm_pickle_signed(&p, negative[i]);
-    }
-    plm_pickle_item(&p);
-    plm_pickle_real(&p, -0.75);
     plm_pickle_item(&p);
     plm_pickle_bool(&p, true);
     plm_pickle_item(&p);
@@ -148,7 +141,7 @@ static void pickle_values(void **state)
     finish();
     python("values",
            "b[:2] == b'\\x80\\x04' and d == [0, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32, 2**39, 2**47 - 1, "
-           "2**62, 2**63, 2**64 - 1, -1, -129, -2**31, -2**31 - 1, -2**40, -2**63, -0.75, True, (1, 2)]");
+           "2**62, 2**63, 2**64 - 1, True, (1, 2)]");
 }
 
 /* Strings of all lengths, each written once; 300 kept objects need the long reference. */
