@@ -439,6 +439,19 @@ const char *plm_summary_config(const struct plm_summary *s, const char *key)
     return NULL;
 }
 
+const char *plm_summary_word(const struct plm_summary *s, int i)
+{
+    char key[24];
+    snprintf(key, sizeof key, "argv[%d]", i);
+    return plm_summary_config(s, key);
+}
+
+double plm_summary_seconds(const struct plm_summary *s)
+{
+    const char *text = plm_summary_config(s, "seconds");
+    return text ? strtod(text, NULL) : s->seconds;
+}
+
 bool plm_summary_has_note(const struct plm_summary *s, const char *kind)
 {
     for (int i = 0; i < s->notes.count; i++)

@@ -107,6 +107,10 @@ void plm_summary_free(struct plm_summary *summary);
 
 /* The value of a configuration key; NULL if the record has none. */
 const char *plm_summary_config(const struct plm_summary *summary, const char *key);
+/* The i-th word of the command, from 0; NULL after the last. */
+const char *plm_summary_word(const struct plm_summary *summary, int i);
+/* That the command ran, else that the record covers. */
+double plm_summary_seconds(const struct plm_summary *summary);
 bool plm_summary_has_note(const struct plm_summary *summary, const char *kind);
 
 #endif

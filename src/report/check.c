@@ -39,20 +39,13 @@ static uint64_t lane_need(const struct plm_job *job, const struct plm_lane *lane
 /* The words of the command with blanks between them. */
 static void command_describe(const struct plm_job *job, struct plm_check *check)
 {
-    const char *seconds = plm_summary_config(&job->summary, "seconds");
+    const char *word;
     size_t used = 0;
-    for (int i = 0; used < sizeof check->subject; i++) {
-        char key[24];
-        const char *word;
-        snprintf(key, sizeof key, "argv[%d]", i);
-        word = plm_summary_config(&job->summary, key);
-        if (!word)
-            break;
+    for (int i = 0; used < sizeof check->subject && (word = plm_summary_word(&job->summary, i)); i++)
         used += (size_t)snprintf(check->subject + used, sizeof check->subject - used, "%s%s", i ? " " : "", word);
-    }
     if (!used)
         snprintf(check->subject, sizeof check->subject, "the job");
-    check->seconds = seconds ? strtod(seconds, NULL) : job->summary.seconds;
+    check->seconds = plm_summary_seconds(&job->summary);
     if (!(check->seconds >= 0 && check->seconds < 1e9)) /* the text of a damaged record may be "nan" */
         check->seconds = 0;
 }

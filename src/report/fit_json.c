@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "base/card.h"
 #include "fit/candidates.h"
-#include "fit/confidence.h"
 #include "fit/fit.h"
 #include "fit/tune.h"
 #include "report/fit.h"
@@ -12,18 +11,10 @@
 static void write_head(struct plm_json *j, const char *schema, const struct plm_fit *fit,
                        const struct plm_report_options *o)
 {
-    char reasons[8][256];
-    int n;
     plm_json_object(j, NULL);
     plm_json_string(j, "schema", schema);
     plm_json_string(j, "record", o->record);
-    plm_json_string(j, "confidence", plm_confidence(fit->job, reasons, 8, &n));
-    plm_json_array(j, "reasons");
-    for (int i = 0; i < n; i++)
-        plm_json_string(j, NULL, reasons[i]);
-    if (fit->doubt[0])
-        plm_json_string(j, NULL, fit->doubt);
-    plm_json_end_array(j);
+    plm_report_confidence(j, "confidence", fit->job, fit->doubt);
     plm_json_bool(j, "replay_exact", !fit->doubt[0]);
     plm_json_string(j, "allocator", *fit->allocator ? fit->allocator : "default");
     plm_json_integer(j, "least", fit->least);

@@ -1,11 +1,9 @@
 #include <string.h>
-#include <time.h>
 
 #include "fit/ladder.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "fit/confidence.h"
 #include "fit/fit.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -20,40 +18,19 @@ struct page {
 static void write_job(struct page *p)
 {
     const struct plm_summary *s = &p->job->summary;
-    const char *seconds = plm_summary_config(s, "seconds");
-    time_t created = (time_t)(s->created_ns / 1000000000u);
-    char stamp[32], key[24];
-    const char *word;
-    struct tm tm;
-
     plm_json_object(&p->json, "job");
-    plm_json_array(&p->json, "command");
-    for (int i = 0; snprintf(key, sizeof key, "argv[%d]", i), (word = plm_summary_config(s, key)); i++)
-        plm_json_string(&p->json, NULL, word);
-    plm_json_end_array(&p->json);
-    plm_json_text(&p->json, "torch", plm_summary_config(s, "torch"));
-    plm_json_text(&p->json, "cuda", plm_summary_config(s, "cuda"));
-    plm_json_text(&p->json, "python", plm_summary_config(s, "python"));
+    plm_report_command(&p->json, s);
     plm_json_integer(&p->json, "steps", (uint64_t)s->steps);
     plm_json_integer(&p->json, "launches", s->launches);
-    plm_json_real(&p->json, "seconds", seconds ? strtod(seconds, NULL) : s->seconds);
-    gmtime_r(&created, &tm);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    plm_json_string(&p->json, "started", stamp);
+    plm_json_real(&p->json, "seconds", plm_summary_seconds(s));
+    plm_report_started(&p->json, s);
     plm_json_end_object(&p->json);
 }
 
 static void write_confidence(struct page *p)
 {
-    char reasons[8][256];
-    int count;
-    const char *level = plm_confidence(p->job, reasons, 8, &count);
     plm_json_object(&p->json, "confidence");
-    plm_json_string(&p->json, "level", level);
-    plm_json_array(&p->json, "reasons");
-    for (int i = 0; i < count; i++)
-        plm_json_string(&p->json, NULL, reasons[i]);
-    plm_json_end_array(&p->json);
+    plm_report_confidence(&p->json, "level", p->job, NULL);
     plm_json_end_object(&p->json);
 }
 
@@ -158,31 +135,23 @@ static void write_place(struct page *p, const struct plm_lane *lane, const struc
     plm_json_end_object(&p->json);
 }
 
+/* Of the first so many steps. */
+static uint32_t last_event(const struct plm_lane *lane, size_t steps)
+{
+    uint32_t at = lane->step[(steps < lane->steps ? steps : lane->steps) - 1].at;
+    return at ? at - 1 : 0;
+}
+
 static void write_steps(struct page *p, const struct plm_lane *lane, const struct plm_html_moments *m)
 {
     struct plm_json *j = &p->json;
     plm_json_object(j, "steps");
     plm_json_integer(j, "each", m->steps_each);
     plm_json_integer(j, "count", (uint64_t)lane->summary->steps);
-    plm_json_array(j, "allocated");
-    for (size_t i = 0; i < m->steps; i++)
-        plm_json_integer(j, NULL, m->step_allocated[i]);
-    plm_json_end_array(j);
-    plm_json_array(j, "reserved");
-    for (size_t i = 0; i < m->steps; i++)
-        plm_json_integer(j, NULL, m->step_reserved[i]);
-    plm_json_end_array(j);
-    plm_json_array(j, "end"); /* the last event of each */
-    for (size_t i = 0; i < m->steps; i++) {
-        size_t last = (i + 1) * m->steps_each < lane->steps ? (i + 1) * m->steps_each : lane->steps;
-        uint32_t at = lane->step[last - 1].at;
-        plm_json_integer(j, NULL, at ? at - 1 : 0);
-    }
-    plm_json_end_array(j);
-    plm_json_array(j, "peak");
-    for (size_t i = 0; i < m->steps; i++)
-        plm_json_integer(j, NULL, m->step_peak[i]);
-    plm_json_end_array(j);
+    PLM_HTML_EACH(j, "allocated", i, m->steps, m->step_allocated[i]);
+    PLM_HTML_EACH(j, "reserved", i, m->steps, m->step_reserved[i]);
+    PLM_HTML_EACH(j, "end", i, m->steps, last_event(lane, (i + 1) * m->steps_each));
+    PLM_HTML_EACH(j, "peak", i, m->steps, m->step_peak[i]);
     plm_json_end_object(j);
 }
 
@@ -212,10 +181,8 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
 /* The first lanes, and in any case the one that needs most. */
 static void write_lanes(struct page *p)
 {
-    size_t lanes = p->job->lanes, shown = lanes > PLM_HTML_LANES ? PLM_HTML_LANES : lanes, largest = 0;
-    for (size_t i = 1; i < lanes; i++)
-        if (p->job->lane[i].summary->used_peak > p->job->lane[largest].summary->used_peak)
-            largest = i;
+    size_t lanes = p->job->lanes, shown = lanes > PLM_HTML_LANES ? PLM_HTML_LANES : lanes, largest;
+    largest = (size_t)(plm_job_largest(p->job) - p->job->lane);
     plm_json_integer(&p->json, "left_out", lanes - shown);
     plm_json_integer(&p->json, "largest", largest < shown ? largest : shown - 1);
     plm_json_array(&p->json, "lanes");

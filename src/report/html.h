@@ -55,7 +55,7 @@ uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_bl
 void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
                    const struct plm_html_moments *moments, const struct plm_html_names *names);
 
-/* The segments of the allocator as time goes on (html_rows.c). */
+/* The segments of the allocator as time goes on (html_map.c). */
 struct plm_html_row {
     uint64_t address, bytes;
     uint32_t kind;  /* enum plm_record_memory, or one more: not known */
@@ -80,7 +80,13 @@ void plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint3
 /* html_lane.c: by how much a figure differs from another, in units. Figures of a damaged record may be any numbers. */
 void plm_html_difference(struct plm_json *json, uint64_t value, uint64_t from, uint64_t unit);
 
-/* html_lane.c: a column of figures, written as pairs of "how many did not change" and "by how much the next did". */
-void plm_html_column(struct plm_json *json, const char *key, const uint64_t *value, size_t count, uint64_t unit);
+/* "key": the value for each i below count. */
+#define PLM_HTML_EACH(json, key, i, count, value) \
+    do {                                          \
+        plm_json_array(json, key);                \
+        for (size_t i = 0; i < (count); i++)      \
+            plm_json_integer(json, NULL, value);  \
+        plm_json_end_array(json);                 \
+    } while (0)
 
 #endif

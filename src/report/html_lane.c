@@ -29,7 +29,8 @@ void plm_html_difference(struct plm_json *j, uint64_t value, uint64_t from, uint
     plm_json_signed(j, NULL, (int64_t)(value - from) / (int64_t)unit);
 }
 
-void plm_html_column(struct plm_json *j, const char *key, const uint64_t *value, size_t count, uint64_t unit)
+/* Pairs of "how many did not change" and "by how much the next did". */
+static void write_column(struct plm_json *j, const char *key, const uint64_t *value, size_t count, uint64_t unit)
 {
     uint64_t last = 0, same = 0;
     plm_json_array(j, key);
@@ -182,10 +183,10 @@ static void write_points(struct sample *s)
     plm_json_string(s->json, "phase", s->c.phase);
     plm_json_array(s->json, "categories");
     for (int c = 0; c < PLM_CATEGORIES; c++)
-        plm_html_column(s->json, NULL, s->c.category[c], count, s->moments->unit);
+        write_column(s->json, NULL, s->c.category[c], count, s->moments->unit);
     plm_json_end_array(s->json);
-    plm_html_column(s->json, "reserved", s->c.reserved, count, s->moments->unit);
-    plm_html_column(s->json, "used", s->c.used, count, s->moments->unit);
+    write_column(s->json, "reserved", s->c.reserved, count, s->moments->unit);
+    write_column(s->json, "used", s->c.used, count, s->moments->unit);
     plm_json_end_object(s->json);
 }
 

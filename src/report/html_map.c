@@ -2,7 +2,74 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "report/html.h"
+
+void plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *r)
+{
+    *r = (struct plm_html_rows){.lane = lane};
+    plm_layout_make(lane, UINT32_MAX, &r->layout);
+}
+
+void plm_html_rows_free(struct plm_html_rows *r)
+{
+    plm_layout_free(&r->layout);
+    free(r->row);
+}
+
+/* The number of rows that begin before the address. */
+static size_t rank_of(const struct plm_html_rows *r, uint64_t address)
+{
+    return PLM_SEARCH(i, r->rows, r->row[i].address < address);
+}
+
+static void row_add(struct plm_html_rows *r, struct plm_html_row row)
+{
+    size_t rank = rank_of(r, row.address);
+    r->row = plm_grow(r->row, r->rows, &r->room, sizeof *r->row);
+    memmove(&r->row[rank + 1], &r->row[rank], (r->rows - rank) * sizeof *r->row);
+    r->row[rank] = row;
+    r->rows++;
+}
+
+/* Takes a range out of the rows that it overlaps; what they have before and behind it stays. */
+static void range_cut(struct plm_html_rows *r, uint64_t from, uint64_t to)
+{
+    size_t i = rank_of(r, from);
+    if (i && r->row[i - 1].address + r->row[i - 1].bytes > from)
+        i--;
+    while (i < r->rows && r->row[i].address < to) {
+        struct plm_html_row old = r->row[i], behind = old;
+        uint64_t end = old.address + old.bytes;
+        memmove(&r->row[i], &r->row[i + 1], (--r->rows - i) * sizeof old);
+        if (old.address < from) {
+            old.bytes = from - old.address;
+            row_add(r, old);
+            i++;
+        }
+        if (end > to) {
+            behind.address = to;
+            behind.bytes = end - to;
+            row_add(r, behind);
+            return;
+        }
+    }
+}
+
+void plm_html_rows_advance(struct plm_html_rows *r, uint32_t moment)
+{
+    for (; r->next < r->layout.events && r->layout.event[r->next].at <= moment; r->next++) {
+        const struct plm_layout_event *e = &r->layout.event[r->next];
+        if (e->action == PLM_LAYOUT_FREE || e->action == PLM_LAYOUT_UNMAP)
+            range_cut(r, e->address, e->address + e->bytes);
+        else
+            row_add(r,
+                    (struct plm_html_row){.address = e->address,
+                                          .bytes = e->bytes,
+                                          .kind = e->segment == PLM_LAYOUT_MAPPED ? (uint32_t)PLM_RECORD_VMM
+                                                                                  : r->lane->segment[e->segment].kind});
+    }
+}
 
 /* A block, or several small ones close to each other. */
 struct entry {
@@ -127,18 +194,9 @@ static void write_rows(struct plm_json *j, const struct map *m, uint64_t unit)
         end = m->row[i].address + m->row[i].bytes;
     }
     plm_json_end_array(j);
-    plm_json_array(j, "bytes");
-    for (size_t i = 0; i < m->rows; i++)
-        plm_json_integer(j, NULL, m->row[i].bytes / unit);
-    plm_json_end_array(j);
-    plm_json_array(j, "kind");
-    for (size_t i = 0; i < m->rows; i++)
-        plm_json_integer(j, NULL, m->row[i].kind);
-    plm_json_end_array(j);
-    plm_json_array(j, "blocks");
-    for (size_t i = 0; i < m->rows; i++)
-        plm_json_integer(j, NULL, m->row[i].entries);
-    plm_json_end_array(j);
+    PLM_HTML_EACH(j, "bytes", i, m->rows, m->row[i].bytes / unit);
+    PLM_HTML_EACH(j, "kind", i, m->rows, m->row[i].kind);
+    PLM_HTML_EACH(j, "blocks", i, m->rows, m->row[i].entries);
 }
 
 /* Free bytes before each entry, from the start of its row or the end of its neighbour. */
@@ -174,22 +232,13 @@ static void write_entries(struct plm_json *j, const struct map *m, uint64_t unit
 {
     char *category = plm_calloc(m->entries + 1, 1);
     write_gaps(j, m, unit);
-    plm_json_array(j, "span");
-    for (size_t i = 0; i < m->entries; i++) {
-        plm_json_integer(j, NULL, m->entry[i].span / unit);
+    PLM_HTML_EACH(j, "span", i, m->entries, m->entry[i].span / unit);
+    for (size_t i = 0; i < m->entries; i++)
         category[i] = (char)('0' + m->lane->block[m->entry[i].biggest].category);
-    }
-    plm_json_end_array(j);
     plm_json_string(j, "category", category);
     free(category);
-    plm_json_array(j, "module");
-    for (size_t i = 0; i < m->entries; i++)
-        plm_json_integer(j, NULL, plm_html_module(names, &m->lane->block[m->entry[i].biggest]));
-    plm_json_end_array(j);
-    plm_json_array(j, "op");
-    for (size_t i = 0; i < m->entries; i++)
-        plm_json_integer(j, NULL, names->op_of_context[m->lane->block[m->entry[i].biggest].context]);
-    plm_json_end_array(j);
+    PLM_HTML_EACH(j, "module", i, m->entries, plm_html_module(names, &m->lane->block[m->entry[i].biggest]));
+    PLM_HTML_EACH(j, "op", i, m->entries, names->op_of_context[m->lane->block[m->entry[i].biggest].context]);
     write_merged(j, m, unit);
 }
 

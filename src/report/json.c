@@ -11,35 +11,50 @@
 #include "fit/fit.h"
 #include "report/report.h"
 
-static void write_command(struct plm_json *j, const struct plm_summary *s)
+void plm_report_command(struct plm_json *j, const struct plm_summary *s)
 {
-    const char *exit_code = plm_summary_config(s, "exit"), *seconds = plm_summary_config(s, "seconds");
-    time_t seconds_utc = (time_t)(s->created_ns / 1000000000u);
-    char stamp[32];
-    struct tm tm;
-
-    plm_json_object(j, "job");
+    const char *word;
     plm_json_array(j, "command");
-    for (int i = 0;; i++) {
-        char key[24];
-        const char *word;
-        snprintf(key, sizeof key, "argv[%d]", i);
-        word = plm_summary_config(s, key);
-        if (!word)
-            break;
+    for (int i = 0; (word = plm_summary_word(s, i)); i++)
         plm_json_string(j, NULL, word);
-    }
     plm_json_end_array(j);
     plm_json_text(j, "torch", plm_summary_config(s, "torch"));
     plm_json_text(j, "cuda", plm_summary_config(s, "cuda"));
     plm_json_text(j, "python", plm_summary_config(s, "python"));
+}
+
+void plm_report_started(struct plm_json *j, const struct plm_summary *s)
+{
+    time_t seconds = (time_t)(s->created_ns / 1000000000u);
+    char stamp[32];
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    plm_json_string(j, "started", stamp);
+}
+
+void plm_report_confidence(struct plm_json *j, const char *key, const struct plm_job *job, const char *doubt)
+{
+    char reasons[8][256];
+    int n;
+    plm_json_string(j, key, plm_confidence(job, reasons, 8, &n));
+    plm_json_array(j, "reasons");
+    for (int i = 0; i < n; i++)
+        plm_json_string(j, NULL, reasons[i]);
+    plm_json_text(j, NULL, doubt);
+    plm_json_end_array(j);
+}
+
+static void write_job(struct plm_json *j, const struct plm_summary *s)
+{
+    const char *exit_code = plm_summary_config(s, "exit");
+    plm_json_object(j, "job");
+    plm_report_command(j, s);
     plm_json_text(j, "allocator", plm_summary_config(s, "allocator"));
     plm_json_integer(j, "steps", (uint64_t)s->steps);
     plm_json_integer(j, "launches", s->launches);
-    gmtime_r(&seconds_utc, &tm);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    plm_json_string(j, "started", stamp);
-    plm_json_real(j, "seconds", seconds ? strtod(seconds, NULL) : s->seconds);
+    plm_report_started(j, s);
+    plm_json_real(j, "seconds", plm_summary_seconds(s));
     if (exit_code)
         plm_json_signed(j, "exit", strtol(exit_code, NULL, 10));
     plm_json_bool(j, "complete", s->ended && !s->full);
@@ -48,17 +63,10 @@ static void write_command(struct plm_json *j, const struct plm_summary *s)
 
 static void write_range(struct plm_json *j, const struct plm_job *job, const struct plm_ladder *l)
 {
-    char reasons[8][256];
-    int n;
-    const char *level = plm_confidence(job, reasons, 8, &n);
     plm_json_object(j, "range");
     plm_json_integer(j, "low", l->low);
     plm_json_integer(j, "high", l->high);
-    plm_json_string(j, "confidence", level);
-    plm_json_array(j, "reasons");
-    for (int i = 0; i < n; i++)
-        plm_json_string(j, NULL, reasons[i]);
-    plm_json_end_array(j);
+    plm_report_confidence(j, "confidence", job, NULL);
     plm_json_end_object(j);
 }
 
@@ -262,7 +270,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     plm_json_start(&j, out);
     plm_json_object(&j, NULL);
     plm_json_string(&j, "schema", "plimsoll.report/1");
-    write_command(&j, &job->summary);
+    write_job(&j, &job->summary);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < job->lanes; i++)
         write_device(&j, job, &job->lane[i], options);

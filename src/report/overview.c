@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/ladder.h"
-#include "base/units.h"
 #include "base/card.h"
+#include "base/units.h"
 #include "fit/conv_range.h"
 #include "fit/fit.h"
+#include "fit/ladder.h"
 
-enum { HOLDERS = 10, DEVICES = 16, LABEL = 20 };
+enum { HOLDERS = 10, LISTED = 60, DEVICES = 16, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
 
-const char *plm_overview_when(struct plm_at at, char *buffer, size_t size)
+static const char *when_text(struct plm_at at, char *buffer, size_t size)
 {
     if (at.kind == PLM_AT_STEP)
         snprintf(buffer, size, "the peak of step %u", at.step);
@@ -43,7 +43,7 @@ static void show_operators(const struct plm_page *p, const struct plm_site *c)
     plm_page_name(p, c->inner, half, 0);
 }
 
-void plm_overview_where(const struct plm_page *p, const struct plm_place *place)
+static void show_where(const struct plm_page *p, const struct plm_place *place)
 {
     const struct plm_site *c = place->context;
     if (!place->step && !c)
@@ -73,18 +73,27 @@ void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, cons
             plm_ink(p, PLM_INK_PLAIN), d->rank, d->device);
     plm_page_name(p, gpu ? gpu : "?", 0, 0);
     fputs(")\n", p->out);
-    plm_overview_where(p, &peak);
+    show_where(p, &peak);
 }
 
-/* A label, an amount and a bar; 10 columns are left for a remark. */
-static void show_line(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole)
+static void show_amount(const struct plm_page *p, const char *label, int columns, uint64_t bytes)
 {
-    int amount = plm_page_amount_columns(p);
     char text[32];
     fputs("  ", p->out);
-    plm_page_name(p, label, LABEL, 1);
-    fprintf(p->out, " %*s  ", amount, plm_page_amount(p, text, sizeof text, bytes));
-    plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), from, from + bytes, whole);
+    plm_page_name(p, label, columns, 1);
+    fprintf(p->out, " %*s  ", plm_page_amount_columns(p), plm_page_amount(p, text, sizeof text, bytes));
+}
+
+/* 10 columns are left for a remark. */
+static void show_bar(const struct plm_page *p, uint64_t from, uint64_t to, uint64_t whole)
+{
+    plm_page_bar(p, plm_page_room(p, LABEL + plm_page_amount_columns(p) + 15), from, to, whole);
+}
+
+static void show_line(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole)
+{
+    show_amount(p, label, LABEL, bytes);
+    show_bar(p, from, from + bytes, whole);
 }
 
 static void show_rung(const struct plm_page *p, const char *label, uint64_t from, uint64_t bytes, uint64_t whole,
@@ -172,6 +181,18 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
     plm_page_sentences(p, "    ", text);
 }
 
+/* The largest category that has bytes and was not shown yet; -1 after the last. */
+static int category_next(const uint64_t bytes[PLM_CATEGORIES], bool shown[PLM_CATEGORIES])
+{
+    int largest = -1;
+    for (int i = 0; i < PLM_CATEGORIES; i++)
+        if (!shown[i] && bytes[i] && (largest < 0 || bytes[i] > bytes[largest]))
+            largest = i;
+    if (largest >= 0)
+        shown[largest] = true;
+    return largest;
+}
+
 static void share(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
 {
     double percent = whole ? 100 * (double)bytes / (double)whole : 0;
@@ -189,38 +210,27 @@ void plm_overview_categories(const struct plm_page *p, const struct plm_place *p
     uint64_t whole = place->allocated + plm_place_free(place);
     bool shown[PLM_CATEGORIES] = {false};
     char title[96], when[48];
-    snprintf(title, sizeof title, "What it is for, at %s", plm_overview_when(at, when, sizeof when));
+    snprintf(title, sizeof title, "What it is for, at %s", when_text(at, when, sizeof when));
     plm_page_title(p, title);
-    for (int n = 0; n < PLM_CATEGORIES; n++) {
-        int largest = -1;
-        for (int i = 0; i < PLM_CATEGORIES; i++)
-            if (!shown[i] && (largest < 0 || place->category[i] > place->category[largest]))
-                largest = i;
-        shown[largest] = true;
-        share(p, plm_category_name((enum plm_category)largest), place->category[largest], whole);
-    }
+    for (int i; (i = category_next(place->category, shown)) >= 0;)
+        share(p, plm_category_name((enum plm_category)i), place->category[i], whole);
     if (200 * place->casts >= whole) /* every program converts a few values */
         share(p, "  of it cast copies", place->casts, whole);
     share(p, "  of it CUDA graphs", place->captured, whole);
     share(p, "free in segments", plm_place_free(place), whole);
 }
 
-void plm_overview_shares(const struct plm_page *p, const struct plm_holder *h, int columns)
+static void show_shares(const struct plm_page *p, const struct plm_holder *h, int columns)
 {
     bool shown[PLM_CATEGORIES] = {false};
     int used = 0;
-    for (int n = 0; n < PLM_CATEGORIES; n++) {
-        int largest = -1, length;
+    for (int i; (i = category_next(h->category, shown)) >= 0;) {
+        int length;
         char text[48];
-        for (int i = 0; i < PLM_CATEGORIES; i++)
-            if (!shown[i] && h->category[i] && (largest < 0 || h->category[i] > h->category[largest]))
-                largest = i;
-        if (largest < 0 || 200 * h->category[largest] < h->bytes)
+        if (200 * h->category[i] < h->bytes)
             return;
-        shown[largest] = true;
-        length =
-            snprintf(text, sizeof text, "%s%s %.0f %%", n ? ", " : "", plm_category_name((enum plm_category)largest),
-                     100 * (double)h->category[largest] / (double)h->bytes);
+        length = snprintf(text, sizeof text, "%s%s %.0f %%", used ? ", " : "", plm_category_name((enum plm_category)i),
+                          100 * (double)h->category[i] / (double)h->bytes);
         if (used + length > columns)
             return;
         used += length;
@@ -228,17 +238,16 @@ void plm_overview_shares(const struct plm_page *p, const struct plm_holder *h, i
     }
 }
 
-const char *plm_overview_holder_name(const struct plm_holder *h, enum plm_key by)
+static const char *holder_name(const struct plm_holder *h, enum plm_key by)
 {
     return *h->name ? h->name : by == PLM_BY_OP ? "(outside any operator)" : "(outside any module)";
 }
 
-int plm_overview_name_columns(const struct plm_page *p, const struct plm_holders *h, size_t rows, enum plm_key by,
-                              int most)
+static int name_columns(const struct plm_page *p, const struct plm_holders *h, size_t rows, enum plm_key by, int most)
 {
     int columns = LABEL;
     for (size_t i = 0; i < rows; i++) {
-        int wanted = plm_page_columns(p, plm_overview_holder_name(&h->item[i], by));
+        int wanted = plm_page_columns(p, holder_name(&h->item[i], by));
         columns = wanted > columns ? wanted : columns;
     }
     return columns < most ? columns : most;
@@ -261,15 +270,13 @@ void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, c
     struct plm_holders h = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE);
     int width = p->width, amount = plm_page_amount_columns(p), name;
     size_t rows = h.count < HOLDERS ? h.count : HOLDERS;
-    char text[32], title[96], when[48];
-    snprintf(title, sizeof title, "Who holds it, at %s", plm_overview_when(at, when, sizeof when));
+    char title[96], when[48];
+    snprintf(title, sizeof title, "Who holds it, at %s", when_text(at, when, sizeof when));
     plm_page_title(p, title);
-    name = plm_overview_name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
+    name = name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
     for (size_t i = 0; i < rows; i++) {
-        fputs("  ", p->out);
-        plm_page_name(p, plm_overview_holder_name(&h.item[i], PLM_BY_MODULE), name, 1);
-        fprintf(p->out, " %*s  ", amount, plm_page_amount(p, text, sizeof text, h.item[i].bytes));
-        plm_overview_shares(p, &h.item[i], width - name - amount - 5);
+        show_amount(p, holder_name(&h.item[i], PLM_BY_MODULE), name, h.item[i].bytes);
+        show_shares(p, &h.item[i], width - name - amount - 5);
         fputc('\n', p->out);
     }
     if (h.count > rows)
@@ -295,6 +302,113 @@ void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
         fprintf(p->out, "  ... %zu more\n", job->lanes - DEVICES);
 }
 
+/* ---- the peaks of each step, in as few rows as say it: steps that read alike share one ---- */
+
+struct step_row {
+    int first, last; /* steps, from 0 */
+    char allocated[32], reserved[32];
+};
+
+static void step_row_make(const struct plm_page *p, const struct plm_device_summary *d, int step, struct step_row *row)
+{
+    row->first = row->last = step;
+    plm_page_amount(p, row->allocated, sizeof row->allocated, d->step[step].allocated_peak);
+    plm_page_amount(p, row->reserved, sizeof row->reserved, d->step[step].reserved_peak);
+}
+
+/* The row that starts with a step. */
+static struct step_row step_row_from(const struct plm_page *p, const struct plm_device_summary *d, int step)
+{
+    struct step_row row, next;
+    step_row_make(p, d, step, &row);
+    while (row.last + 1 < d->steps) {
+        step_row_make(p, d, row.last + 1, &next);
+        if (strcmp(row.allocated, next.allocated) || strcmp(row.reserved, next.reserved))
+            break;
+        row.last++;
+    }
+    return row;
+}
+
+static void step_row_show(const struct plm_page *p, const struct step_row *row)
+{
+    char steps[32];
+    if (row->first == row->last)
+        snprintf(steps, sizeof steps, "%d", row->first + 1);
+    else
+        snprintf(steps, sizeof steps, "%d-%d", row->first + 1, row->last + 1);
+    fprintf(p->out, "  %-11s %14s %14s\n", steps, row->allocated, row->reserved);
+}
+
+static int largest_step(const struct plm_device_summary *d, int from, int to)
+{
+    int largest = from;
+    for (int i = from; i < to; i++)
+        if (d->step[i].allocated_peak > d->step[largest].allocated_peak)
+            largest = i;
+    return largest;
+}
+
+/* The course of many steps in one line. */
+static void curve(const struct plm_page *p, const struct plm_device_summary *d)
+{
+    static const char *const heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    uint64_t top = d->step[largest_step(d, 0, d->steps)].allocated_peak;
+    int columns = p->width - 4;
+    if (!p->utf8 || d->steps < CURVE_LEAST || !top || columns < CURVE_LEAST)
+        return;
+    columns = d->steps < columns ? d->steps : columns;
+    fputs("  ", p->out);
+    for (int i = 0; i < columns; i++) {
+        int from = (int)((int64_t)i * d->steps / columns), to = (int)((int64_t)(i + 1) * d->steps / columns);
+        double part = (double)d->step[largest_step(d, from, to)].allocated_peak / (double)top;
+        fputs(heights[(int)(part * 7.999)], p->out);
+    }
+    fputc('\n', p->out);
+}
+
+static int step_rows(const struct plm_page *p, const struct plm_device_summary *d)
+{
+    int rows = 0;
+    for (int i = 0; i < d->steps && rows <= STEP_ROWS; rows++)
+        i = step_row_from(p, d, i).last + 1;
+    return rows;
+}
+
+void plm_overview_steps(const struct plm_page *p, const struct plm_lane *lane)
+{
+    const struct plm_device_summary *d = lane->summary;
+    struct step_row row;
+    if (!d->steps)
+        return;
+    plm_page_title(p, "Peak of each step");
+    if (step_rows(p, d) > STEP_ROWS)
+        curve(p, d);
+    fprintf(p->out, "  %s%-11s %14s %14s%s\n", plm_ink(p, PLM_INK_DIM), "step", "allocated", "reserved",
+            plm_ink(p, PLM_INK_PLAIN));
+    if (step_rows(p, d) <= STEP_ROWS) {
+        for (int i = 0; i < d->steps; i = row.last + 1) {
+            row = step_row_from(p, d, i);
+            step_row_show(p, &row);
+        }
+        return;
+    }
+    /* The first, the largest and the last ones. */
+    const int largest = largest_step(d, 0, d->steps);
+    const int wanted[] = {0, 1, 2, largest, d->steps - 3, d->steps - 2, d->steps - 1};
+    for (int k = 0, shown = -1; k < (int)(sizeof wanted / sizeof wanted[0]); k++) {
+        if (wanted[k] <= shown)
+            continue;
+        if (wanted[k] > shown + 1)
+            fprintf(p->out, "  ...\n");
+        step_row_make(p, d, wanted[k], &row);
+        step_row_show(p, &row);
+        shown = wanted[k];
+    }
+}
+
+/* ---- whether it fits ---- */
+
 /* What else there is to say of a verdict. */
 static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
 {
@@ -318,23 +432,73 @@ static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits
 void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, const struct plm_report_options *options)
 {
     static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
-    int amount = plm_page_amount_columns(p);
     struct plm_fit_table fits;
-    char usable[32];
     if (!options->cards)
         return;
     fits = plm_fit_report(job, options->card, (size_t)options->cards);
     fit_title(p, &fits);
     for (size_t i = 0; i < fits.rows; i++) {
         const struct plm_fit_row *row = &fits.row[i];
-        fputs("  ", p->out);
-        plm_page_name(p, row->card->id, LABEL, 1);
-        fprintf(p->out, " %*s  ", amount, plm_page_amount(p, usable, sizeof usable, row->usable));
-        plm_page_bar(p, plm_page_room(p, LABEL + amount + 15), 0, row->need, row->usable);
+        show_amount(p, row->card->id, LABEL, row->usable);
+        show_bar(p, 0, row->need, row->usable);
         fprintf(p->out, "  %s%s%s", plm_ink(p, inks[row->answer.verdict]), plm_verdict_name(row->answer.verdict),
                 plm_ink(p, PLM_INK_PLAIN));
         fit_remark(p, row);
         fputc('\n', p->out);
     }
     plm_fit_table_free(&fits);
+}
+
+/* ---- --by: everyone who holds memory at a moment, largest first ---- */
+
+static void holder_show(const struct plm_page *p, enum plm_key by, const struct plm_holder *h, uint64_t whole, int name)
+{
+    int amount = plm_page_amount_columns(p), left = p->width - name - amount - 21;
+    char text[32];
+    fputs("  ", p->out);
+    plm_page_name(p, holder_name(h, by), name, 1);
+    fprintf(p->out, " %*s %4.0f %% %8u  ", amount, plm_page_amount(p, text, sizeof text, h->bytes),
+            whole ? 100 * (double)h->bytes / (double)whole : 0.0, h->blocks);
+    if (by == PLM_BY_CATEGORY)
+        plm_page_bar(p, plm_page_room(p, p->width - left), 0, h->bytes, whole);
+    else
+        show_shares(p, h, left);
+    fputc('\n', p->out);
+}
+
+static void listing_heading(const struct plm_page *p, const struct plm_report_options *o, const struct plm_lane *lane,
+                            const struct plm_place *place)
+{
+    char when[48], text[32];
+    fprintf(p->out, "\n%s%s allocated at %s, by %s%s   (rank %d, device %d)\n", plm_ink(p, PLM_INK_BOLD),
+            plm_page_amount(p, text, sizeof text, place->allocated), when_text(o->at, when, sizeof when),
+            plm_key_name(o->by), plm_ink(p, PLM_INK_PLAIN), lane->summary->rank, lane->summary->device);
+    show_where(p, place);
+}
+
+void plm_listing(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                 const struct plm_report_options *o)
+{
+    struct plm_place place = plm_place_at(job, lane, o->at);
+    const enum plm_key by = o->by;
+    /* Stacks are long; their line may do without the categories. */
+    int most = by == PLM_BY_STACK ? p->width - plm_page_amount_columns(p) - 21 : p->width * 2 / 5, name;
+    struct plm_holders h = {0};
+    size_t rows;
+    listing_heading(p, o, lane, &place);
+    if (!job->attributed) {
+        fputs("\nThis record does not tell what the memory is for.\n", p->out);
+        return;
+    }
+    if (place.known)
+        h = plm_holders_at(job, lane, place.moment, by);
+    rows = h.count > LISTED ? LISTED : h.count;
+    name = name_columns(p, &h, rows, by, most < 12 ? 12 : most);
+    fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_key_name(by),
+            plm_page_amount_columns(p), "size", plm_ink(p, PLM_INK_PLAIN));
+    for (size_t i = 0; i < rows; i++)
+        holder_show(p, by, &h.item[i], place.allocated, name);
+    if (rows < h.count)
+        fprintf(p->out, "  ... %zu more; --json has them all\n", h.count - rows);
+    plm_holders_free(&h);
 }

@@ -15,6 +15,8 @@
 struct plm_card;
 struct plm_catalogue;
 struct plm_error;
+struct plm_json;
+struct plm_summary;
 
 enum { PLM_REPORT_CARDS = 16 };
 
@@ -43,5 +45,11 @@ plm_report_write plm_report_text, plm_report_json;
    `record` is the record's name. Fails with a sentence, also if this build has no page. */
 int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
                     struct plm_error *error);
+
+/* What documents share (json.c): the command and its versions, when it was started, and as `key` the confidence with its
+   reasons and one more, `doubt`, which may be NULL or "". */
+void plm_report_command(struct plm_json *json, const struct plm_summary *summary);
+void plm_report_started(struct plm_json *json, const struct plm_summary *summary);
+void plm_report_confidence(struct plm_json *json, const char *key, const struct plm_job *job, const char *doubt);
 
 #endif

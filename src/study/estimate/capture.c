@@ -81,12 +81,6 @@ static int kind_of(const char *path, enum kind *kind, struct plm_error *error)
 
 /* ---- reading ---- */
 
-static double seconds_of(const struct plm_job *job)
-{
-    const char *text = plm_summary_config(&job->summary, "seconds");
-    return text ? strtod(text, NULL) : job->summary.seconds;
-}
-
 static int only_one(const char **slot, const char *path, const char *what, struct plm_error *error)
 {
     if (*slot)
@@ -149,7 +143,7 @@ int plm_captured_read(const char *const *paths, int count, struct plm_captured *
     c->evidence.job = c->job;
     c->evidence.trace = c->trace_path ? &c->trace : NULL;
     c->evidence.description = c->description;
-    c->evidence.job_seconds = c->job ? seconds_of(c->job) : 0;
+    c->evidence.job_seconds = c->job ? plm_summary_seconds(&c->job->summary) : 0;
     c->evidence.description_seconds = c->description_path ? c->description->seconds : 0;
     return 0;
 }
