@@ -15,15 +15,10 @@ struct sums {
     size_t room;
 };
 
-static bool named_by_parameter(const struct plm_block *b)
-{
-    return b->owner && b->category <= PLM_CATEGORY_BUFFERS;
-}
-
 const char *plm_block_module(const struct plm_job *job, const struct plm_block *b, char *buffer, size_t size)
 {
     const char *owner = job->owner[b->owner], *dot = strrchr(owner, '.');
-    if (!named_by_parameter(b))
+    if (!plm_block_named(b))
         snprintf(buffer, size, "%s", job->context[b->context].module);
     else if (dot)
         snprintf(buffer, size, "%.*s", (int)(dot - owner), owner);
@@ -59,7 +54,7 @@ static uint64_t group_of(const struct plm_block *b, enum plm_key key)
 {
     if (key == PLM_BY_CATEGORY)
         return b->category;
-    return (uint64_t)(key == PLM_BY_MODULE && named_by_parameter(b) ? b->owner : 0) << 32 | b->context;
+    return (uint64_t)(key == PLM_BY_MODULE && plm_block_named(b) ? b->owner : 0) << 32 | b->context;
 }
 
 static uint32_t holder_of(struct sums *s, const struct plm_job *job, const struct plm_block *b, enum plm_key key)

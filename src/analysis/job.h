@@ -61,7 +61,7 @@ struct plm_level {               /* what the caching allocator holds, from this 
 };
 
 /* Convolutions whose workspace came from a formula and not from a measurement: which blocks these are, and how large
-   they may be in truth. fit/conv_range.h tells what that does to the peak. */
+   they may be in truth. fit/ladder.h tells what that does to the peak. */
 #define PLM_CONV_NO_BLOCK UINT32_MAX
 struct plm_conv_mark {
     uint32_t at;                 /* moments of the lane that had passed */
@@ -91,7 +91,7 @@ struct plm_lane {
     size_t reserveds;
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
-    struct plm_conv_marks *convolutions; /* with a guessed workspace (fit/conv_range.h); NULL: none */
+    struct plm_conv_marks *convolutions; /* with a guessed workspace (fit/ladder.h); NULL: none */
 };
 
 struct plm_job {
@@ -112,6 +112,12 @@ const struct plm_lane *plm_job_largest(const struct plm_job *job);
 
 const char *plm_phase_name(enum plm_phase phase);           /* "zero_grad" */
 const char *plm_category_name(enum plm_category category);  /* "parameters" */
+
+/* Whether a parameter's name says whose the block is. */
+static inline bool plm_block_named(const struct plm_block *block)
+{
+    return block->owner && block->category <= PLM_CATEGORY_BUFFERS;
+}
 
 /* The module that a block belongs to: its parameter's owner if it is tagged with a name, else where it
    was allocated. A block that parameters of several modules share belongs to what these have in common,

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/run.h"
-#include "fit/confidence.h"
+#include "fit/ladder.h"
 #include "report/report.h"
 
 struct request {

@@ -12,8 +12,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "fit/tune.h"
-#include "report/fit.h"
-#include "fit/confidence.h"
+#include "fit/ladder.h"
 #include "report/report.h"
 
 struct request {

@@ -18,7 +18,7 @@
 #include "cli/stack.h"
 #include "record/create.h"
 #include "record/pen.h"
-#include "fit/confidence.h"
+#include "fit/ladder.h"
 #include "report/report.h"
 
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */

@@ -97,62 +97,31 @@ const char *plm_allocator_variable(enum plm_torch torch)
 
 /* ---- what is known to go wrong ---- */
 
-static bool is_expandable(const struct plm_allocator_settings *s)
+const char *plm_candidate_warning(const struct plm_allocator_settings *s, size_t n)
 {
-    return s->expandable;
-}
-
-static bool is_split(const struct plm_allocator_settings *s)
-{
-    return s->max_split_size != UINT64_MAX;
-}
-
-static bool is_expandable_split(const struct plm_allocator_settings *s)
-{
-    return s->expandable && is_split(s);
-}
-
-static bool is_rounded(const struct plm_allocator_settings *s)
-{
-    return s->roundup[0] > 1 || s->roundup[PLM_ROUNDUP_INTERVALS - 1] > 1;
-}
-
-static bool is_collected(const struct plm_allocator_settings *s)
-{
-    return s->gc_threshold > 0 && s->fraction < 0;
-}
-
-static bool is_collected_expandable(const struct plm_allocator_settings *s)
-{
-    return s->gc_threshold > 0 && s->expandable;
-}
-
-static bool is_async(const struct plm_allocator_settings *s)
-{
-    return s->async;
-}
-
-static const struct {
-    bool (*applies)(const struct plm_allocator_settings *settings);
-    const char *sentence;
-} warnings[] = {
-    {is_expandable, "With expandable_segments, tensors that are shared with other processes (CUDA IPC) need a "
-                    "driver and a PyTorch that can export them; try it if your job does that."},
-    {is_expandable_split, "max_split_size_mb says little with expandable_segments: there is one growing segment."},
-    {is_split, "With max_split_size_mb, large blocks are not divided for smaller ones: jobs whose sizes vary may ask "
-               "the driver more often, which takes time."},
-    {is_rounded, "roundup_power2_divisions makes blocks larger than what is asked for; it pays only if sizes vary."},
-    {is_collected, "garbage_collection_threshold does nothing without a share of the card: "
-                   "torch.cuda.set_per_process_memory_fraction(), or per_process_memory_fraction since 2.10."},
-    {is_collected_expandable, "garbage_collection_threshold looks at whole segments, of which expandable_segments has "
-                              "only one."},
-    {is_async, "With cudaMallocAsync the driver's own pool decides; the other settings have no meaning then."},
-};
-
-const char *plm_candidate_warning(const struct plm_allocator_settings *settings, size_t n)
-{
+    const bool split = s->max_split_size != UINT64_MAX;
+    const struct {
+        bool applies;
+        const char *sentence;
+    } warnings[] = {
+        {s->expandable, "With expandable_segments, tensors that are shared with other processes (CUDA IPC) need a "
+                        "driver and a PyTorch that can export them; try it if your job does that."},
+        {s->expandable && split,
+         "max_split_size_mb says little with expandable_segments: there is one growing segment."},
+        {split, "With max_split_size_mb, large blocks are not divided for smaller ones: jobs whose sizes vary may ask "
+                "the driver more often, which takes time."},
+        {s->roundup[0] > 1 || s->roundup[PLM_ROUNDUP_INTERVALS - 1] > 1,
+         "roundup_power2_divisions makes blocks larger than what is asked for; it pays only if sizes vary."},
+        {s->gc_threshold > 0 && s->fraction < 0,
+         "garbage_collection_threshold does nothing without a share of the card: "
+         "torch.cuda.set_per_process_memory_fraction(), or per_process_memory_fraction since 2.10."},
+        {s->gc_threshold > 0 && s->expandable,
+         "garbage_collection_threshold looks at whole segments, of which expandable_segments has "
+         "only one."},
+        {s->async, "With cudaMallocAsync the driver's own pool decides; the other settings have no meaning then."},
+    };
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
-        if (warnings[i].applies(settings) && n-- == 0)
+        if (warnings[i].applies && n-- == 0)
             return warnings[i].sentence;
     return NULL;
 }

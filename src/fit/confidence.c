@@ -1,4 +1,3 @@
-#include "fit/confidence.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +5,6 @@
 #include "analysis/job.h"
 #include "analysis/match.h"
 #include "base/units.h"
-#include "fit/conv_range.h"
 #include "fit/ladder.h"
 
 /* Operators whose result decides how large the next tensors are. */

@@ -1,4 +1,4 @@
-#include "fit/conv_range.h"
+#include "fit/ladder.h"
 
 #include <pthread.h>
 #include <stdbool.h>

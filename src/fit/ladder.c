@@ -7,7 +7,6 @@
 
 #include "analysis/job.h"
 #include "base/card.h"
-#include "fit/conv_range.h"
 
 #define MOST (1ull << 44) /* no card has more: sums cannot overflow */
 

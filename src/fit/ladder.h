@@ -1,6 +1,6 @@
 /*
- * From the tensors to what nvidia-smi would show: each step of memory that a job takes on a card, and
- * whether that fits. Pure functions; any thread.
+ * From the tensors to what nvidia-smi would show: each step of memory that a job takes on a card, how certain
+ * that is, and whether it fits. Read-only on the job, apart from what conv_range.c keeps there; any thread.
  */
 #ifndef PLM_FIT_LADDER_H
 #define PLM_FIT_LADDER_H
@@ -50,5 +50,29 @@ enum plm_verdict { PLM_FITS, PLM_TIGHT, PLM_NO_FIT };
 /* Tight: the card's usable memory lies within the range. */
 enum plm_verdict plm_ladder_fit(const struct plm_ladder *ladder, uint64_t usable);
 const char *plm_verdict_name(enum plm_verdict verdict); /* "fits", "tight", "no" */
+
+/*
+ * conv_range.c: what the workspaces of convolutions may do to the peak, where a formula gave them and no measurement.
+ * The job is replayed through the simulator of PyTorch's allocator with no workspace at all, and with the largest that
+ * is sensible for each convolution. docs/workspaces.md tells why. The replays are made when somebody first asks, and
+ * once: the job keeps what came of them.
+ */
+
+/* Bytes by which the reserved peak may be lower and higher, within the first million moments; both 0 if no workspace
+   was guessed. What cannot be replayed leaves the allocated peak as the measure. */
+struct plm_conv_range {
+    uint64_t guessed; /* how many convolutions */
+    uint64_t low, high;
+};
+struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm_lane *lane);
+
+/* Of the device where it does most, with the convolutions of all devices. */
+struct plm_conv_range plm_conv_range_most(const struct plm_job *job);
+
+/* confidence.c: how far the figures of a job can be trusted, and why not further. Fills up to `most` reasons; returns "high", "medium" or "low". */
+const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count);
+
+/* How many results were read back that decide the size of tensors. */
+uint64_t plm_deciding_readbacks(const struct plm_summary *summary);
 
 #endif

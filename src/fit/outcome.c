@@ -8,7 +8,6 @@
 #include "fit/ladder.h"
 #include "base/error.h"
 #include "fit/fit.h"
-#include "fit/confidence.h"
 
 /* As `plimsoll fit` finds it; what was reserved, where the record cannot be asked. */
 static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)

@@ -1,4 +1,4 @@
-#include "import/verify.h"
+#include "import/import.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,7 +4,6 @@
 #include "fit/candidates.h"
 #include "fit/fit.h"
 #include "fit/tune.h"
-#include "report/fit.h"
 #include "report/report.h"
 
 /* The fields that `fit` and `tune` share. */

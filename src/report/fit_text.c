@@ -7,7 +7,6 @@
 #include "fit/candidates.h"
 #include "fit/fit.h"
 #include "fit/tune.h"
-#include "report/fit.h"
 #include "report/report.h"
 
 enum { CARD = 22, TUNE_ROWS = 12 };

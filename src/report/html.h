@@ -14,7 +14,6 @@
 #include "analysis/job.h"
 #include "base/names.h"
 #include "base/json.h"
-#include "analysis/layout.h"
 
 enum {
     PLM_HTML_LANES = 16,
@@ -54,31 +53,6 @@ uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_bl
 /* html_lane.c: "points" and "snapshots" of a lane. `context` is taken from the card at any moment. */
 void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
                    const struct plm_html_moments *moments, const struct plm_html_names *names);
-
-/* The segments of the allocator as time goes on (html_map.c). */
-struct plm_html_row {
-    uint64_t address, bytes;
-    uint32_t kind;  /* enum plm_record_memory, or one more: not known */
-    size_t entries; /* of the map that lie in it */
-};
-struct plm_html_rows {
-    const struct plm_lane *lane;
-    struct plm_layout layout;
-    size_t next; /* of its events that has not happened yet */
-    struct plm_html_row *row; /* by address */
-    size_t rows, room;
-};
-void plm_html_rows_make(const struct plm_lane *lane, struct plm_html_rows *rows);
-void plm_html_rows_free(struct plm_html_rows *rows);
-/* On to a later moment. */
-void plm_html_rows_advance(struct plm_html_rows *rows, uint32_t moment);
-
-/* html_map.c: "map" of a snapshot. `live` holds the numbers of the blocks that live then; it is sorted here. */
-void plm_html_map(struct plm_json *json, const struct plm_html_rows *rows, uint32_t *live, size_t count, uint64_t unit,
-                  const struct plm_html_names *names);
-
-/* html_lane.c: by how much a figure differs from another, in units. Figures of a damaged record may be any numbers. */
-void plm_html_difference(struct plm_json *json, uint64_t value, uint64_t from, uint64_t unit);
 
 /* "key": the value for each i below count. */
 #define PLM_HTML_EACH(json, key, i, count, value) \

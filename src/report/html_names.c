@@ -6,15 +6,9 @@
 
 enum { NAME_BYTES = 2048 }; /* longer than a string of a record can be */
 
-/* Same rule as plm_block_module: a parameter's name says whose the block is, if it has one. */
-static bool by_owner(const struct plm_block *b)
-{
-    return b->owner && b->category <= PLM_CATEGORY_BUFFERS;
-}
-
 uint32_t plm_html_module(const struct plm_html_names *n, const struct plm_block *b)
 {
-    return by_owner(b) ? n->module_of_owner[b->owner] : n->module_of_context[b->context];
+    return plm_block_named(b) ? n->module_of_owner[b->owner] : n->module_of_context[b->context];
 }
 
 static void name_block(const struct plm_job *job, struct plm_html_names *n, const struct plm_block *b, uint32_t *number)
@@ -30,7 +24,7 @@ static void name_modules(const struct plm_job *job, struct plm_html_names *n)
     for (size_t l = 0; l < job->lanes; l++)
         for (size_t i = 0; i < job->lane[l].blocks; i++) {
             const struct plm_block *b = &job->lane[l].block[i];
-            uint32_t *number = by_owner(b) ? &n->module_of_owner[b->owner] : &n->module_of_context[b->context];
+            uint32_t *number = plm_block_named(b) ? &n->module_of_owner[b->owner] : &n->module_of_context[b->context];
             name_block(job, n, b, number);
         }
 }

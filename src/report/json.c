@@ -7,7 +7,6 @@
 #include "fit/ladder.h"
 #include "base/error.h"
 #include "base/card.h"
-#include "fit/confidence.h"
 #include "fit/fit.h"
 #include "report/report.h"
 

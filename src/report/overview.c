@@ -5,7 +5,6 @@
 
 #include "base/card.h"
 #include "base/units.h"
-#include "fit/conv_range.h"
 #include "fit/fit.h"
 #include "fit/ladder.h"
 

@@ -15,8 +15,10 @@
 struct plm_card;
 struct plm_catalogue;
 struct plm_error;
+struct plm_fit_table;
 struct plm_json;
 struct plm_summary;
+struct plm_tune;
 
 enum { PLM_REPORT_CARDS = 16 };
 
@@ -45,6 +47,15 @@ plm_report_write plm_report_text, plm_report_json;
    `record` is the record's name. Fails with a sentence, also if this build has no page. */
 int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
                     struct plm_error *error);
+
+/* What `fit` and `tune` found. `all`: every row, also those that are far from deciding anything. */
+typedef int plm_fit_write(FILE *out, const struct plm_fit_table *table, const struct plm_report_options *options,
+                          bool all, struct plm_error *error);
+plm_fit_write plm_fit_text, plm_fit_json;
+
+typedef int plm_tune_write(FILE *out, const struct plm_tune *tune, const struct plm_report_options *options, bool all,
+                           struct plm_error *error);
+plm_tune_write plm_tune_text, plm_tune_json;
 
 /* What documents share (json.c): the command and its versions, when it was started, and as `key` the confidence with its
    reasons and one more, `doubt`, which may be NULL or "". */

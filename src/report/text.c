@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fit/confidence.h"
+#include "fit/ladder.h"
 #include "report/overview.h"
 
 enum { READBACKS = 5, REFUSED = 10 };

@@ -58,18 +58,21 @@ static struct plm_rnn_shape read_rnn(const struct plm_record_event *e)
                                   .batch = r.batch};
 }
 
-static int row_put(struct work *w, const char *section, const char *text, int *counter)
+/* `named`: it reads as a row again. A record may hold anything. */
+static void row_put(struct work *w, const char *section, const char *text, bool named, int *counter)
 {
     size_t known = w->names.count;
-    uint32_t number = plm_names_add(&w->names, text);
-    if (w->names.count == known || number == 0)
-        return 0;
+    if (!named) {
+        w->used->unnamed++;
+        return;
+    }
+    plm_names_add(&w->names, text);
+    if (w->names.count == known)
+        return;
     fprintf(w->out, "%s\t%s\n", section, text);
     ++*counter;
-    return 0;
 }
 
-/* Only what reads as a row again: a record may hold anything. */
 static int row_visit(const struct plm_record_event *e, void *context)
 {
     struct work *w = context;
@@ -79,22 +82,16 @@ static int row_visit(const struct plm_record_event *e, void *context)
     char text[PLM_ROW_TEXT];
 
     if (e->type == PLM_EV_CONVOLUTION && read_convolution(e, &conv)) {
-        if (plm_conv_text(&conv, text, sizeof text) && plm_conv_parse(text, &conv))
-            return row_put(w, "convolution", text, &w->used->convolutions);
-        w->used->unnamed++;
+        row_put(w, "convolution", text, plm_conv_text(&conv, text, sizeof text) && plm_conv_parse(text, &conv),
+                &w->used->convolutions);
     } else if (e->type == PLM_EV_RNN) {
         rnn = read_rnn(e);
-        if (plm_rnn_text(&rnn, text, sizeof text) && plm_rnn_parse(text, &rnn))
-            return row_put(w, "rnn", text, &w->used->rnns);
-        w->used->unnamed++;
+        row_put(w, "rnn", text, plm_rnn_text(&rnn, text, sizeof text) && plm_rnn_parse(text, &rnn), &w->used->rnns);
     } else if (e->type == PLM_EV_CONFIG) {
         const struct plm_ev_config said = plm_get_config(e);
         const char *row = plm_record_string(w->record, e->process, said.value);
-        if (strcmp(plm_record_string(w->record, e->process, said.key), "fft") != 0)
-            return 0;
-        if (plm_fft_parse(row, &fft))
-            return row_put(w, "fft", row, &w->used->ffts);
-        w->used->unnamed++;
+        if (!strcmp(plm_record_string(w->record, e->process, said.key), "fft"))
+            row_put(w, "fft", row, plm_fft_parse(row, &fft), &w->used->ffts);
     }
     return 0;
 }

@@ -6,7 +6,7 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "base/card.h"
-#include "fit/conv_range.h"
+#include "fit/ladder.h"
 #include "fit/tune.h"
 #include "unit.h"
 

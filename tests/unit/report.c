@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fit/confidence.h"
 #include "fit/ladder.h"
 #include "base/error.h"
 #include "base/card.h"

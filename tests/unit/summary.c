@@ -10,7 +10,7 @@
 #include "record/create.h"
 #include "record/writer.h"
 #include "analysis/job.h"
-#include "fit/confidence.h"
+#include "fit/ladder.h"
 #include "unit.h"
 
 static struct plm_record_file file;
