@@ -29,15 +29,15 @@ void plm_xmem_blocks(const struct plm_trace *trace, int64_t until, struct plm_xm
     for (size_t i = 0; i < trace->memories && trace->memory[i].time <= until; i++) {
         const struct plm_trace_memory *m = &trace->memory[i];
         uint64_t number = plm_map_get(&live, m->address);
-        struct plm_xmem_block *block = number == PLM_MAP_NONE ? NULL : &out->block[number];
+        const bool known = number != PLM_MAP_NONE;
 
-        if (m->bytes < 0 && (!block || block->bytes != (uint64_t)0 - (uint64_t)m->bytes)) {
+        if (m->bytes < 0 && (!known || out->block[number].bytes != (uint64_t)0 - (uint64_t)m->bytes)) {
             out->orphans++;
             continue;
         }
         /* An address that is handed out again was freed, whether or not the trace says so. */
-        if (block) {
-            block->dies = m->time;
+        if (known) {
+            out->block[number].dies = m->time;
             plm_map_remove(&live, m->address);
         }
         if (m->bytes <= 0)
