@@ -91,7 +91,7 @@ void plm_allocator_delete(struct plm_allocator *a)
 
 /* ---- allocating ---- */
 
-static struct plm_private *private_find(const struct plm_allocator *a, uint64_t id)
+struct plm_private *plm_private_find(const struct plm_allocator *a, uint64_t id)
 {
     struct plm_private *p = a->privates;
     while (p && p->id != id)
@@ -165,15 +165,7 @@ static struct plm_cell *cell_hand_out(struct plm_allocator *a, struct plm_cell *
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT, 1);
     }
-    cell->allocated = true;
-    cell->requested = requested;
-    plm_stats_up(a, cell->pool, PLM_STAT_ALLOCATION, 1);
-    plm_stats_up(a, cell->pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
-    plm_stats_up(a, cell->pool, PLM_STAT_ACTIVE, 1);
-    plm_stats_up(a, cell->pool, PLM_STAT_ACTIVE_BYTES, cell->size);
-    plm_stats_up(a, cell->pool, PLM_STAT_REQUESTED_BYTES, requested);
-    if (cell->size >= a->options.settings.max_split_size)
-        plm_stat_up(&a->stats.oversize_allocations, 1);
+    plm_cell_allocate(a, cell, requested);
     return cell;
 }
 
@@ -185,18 +177,17 @@ static uint64_t pool_cached_bytes(const struct plm_cell_pool *pool)
     return bytes;
 }
 
-static int out_of_memory(struct plm_allocator *a, uint64_t tried)
+int plm_allocator_refuse(struct plm_allocator *a, uint64_t tried, uint64_t allocated)
 {
     uint64_t room = a->driver.capacity < a->driver.total ? a->driver.capacity : a->driver.total;
 
-    a->stats.num_ooms++;
     a->oom = (struct plm_allocator_oom){
         .tried = tried,
         .total = a->driver.total,
         .free = room > a->driver.used ? room - a->driver.used : 0,
         .allowed = a->limited ? a->allowed : 0,
-        .allocated = a->stats.stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current,
-        .reserved = a->stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].current,
+        .allocated = allocated,
+        .reserved = a->held,
     };
     for (struct plm_private *p = a->privates; p; p = p->next)
         a->oom.private_pools += pool_cached_bytes(&p->small) + pool_cached_bytes(&p->large);
@@ -220,14 +211,15 @@ static int cell_find(struct plm_allocator *a, const struct plm_request *r, struc
         if (plm_segment_take(a, r, true, cell))
             return 0;
     }
-    return out_of_memory(a, r->segment);
+    a->stats.num_ooms++;
+    return plm_allocator_refuse(a, r->segment, a->stats.stat[PLM_STAT_ALLOCATED_BYTES][PLM_STAT_ALL].current);
 }
 
 static int request_make(struct plm_allocator *a, uint64_t size, uint64_t stream, uint64_t pool, struct plm_request *r)
 {
     struct plm_private *p = NULL;
 
-    if (pool && (!(p = private_find(a, pool)) || !p->capturing))
+    if (pool && (!(p = plm_private_find(a, pool)) || !p->capturing))
         return PLM_ALLOCATOR_POOL;
     r->size = plm_size_round(&a->options.settings, size);
     r->segment = plm_size_segment(&a->options.settings, r->size);
@@ -265,14 +257,13 @@ int plm_allocator_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream
     status = cell_find(a, &r, &cell);
     if (status == 0) {
         cell = cell_hand_out(a, cell, r.size, size);
-        plm_map_put(&a->live, cell->address, (uintptr_t)cell);
         *address = cell->address;
     }
     CHECK(a);
     return status;
 }
 
-static struct plm_cell *live_cell(const struct plm_allocator *a, uint64_t address)
+struct plm_cell *plm_cell_live(const struct plm_allocator *a, uint64_t address)
 {
     uint64_t value = plm_map_get(&a->live, address);
     return value == PLM_MAP_NONE ? NULL : (struct plm_cell *)(uintptr_t)value;
@@ -285,7 +276,7 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
 
     if (!address)
         return 0;
-    if (a->captures && a->options.settings.capture_reuse && (cell = live_cell(a, address)) != NULL &&
+    if (a->captures && a->options.settings.capture_reuse && (cell = plm_cell_live(a, address)) != NULL &&
         plm_cell_used(cell))
         return PLM_ALLOCATOR_UNMODELLED;
     value = plm_map_remove(&a->live, address);
@@ -312,7 +303,7 @@ int plm_allocator_free(struct plm_allocator *a, uint64_t address)
 
 int plm_allocator_record_stream(struct plm_allocator *a, uint64_t address, uint64_t stream)
 {
-    struct plm_cell *cell = live_cell(a, address);
+    struct plm_cell *cell = plm_cell_live(a, address);
     if (!cell)
         return PLM_ALLOCATOR_ADDRESS;
     if (!a->options.settings.async)
@@ -348,7 +339,7 @@ int plm_allocator_set_fraction(struct plm_allocator *a, double fraction)
 
 int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = private_find(a, id), **link = &a->privates;
+    struct plm_private *p = plm_private_find(a, id), **link = &a->privates;
 
     if (!id || (p && (p->capturing || !p->users)))
         return PLM_ALLOCATOR_POOL;
@@ -372,7 +363,7 @@ int plm_allocator_pool_begin(struct plm_allocator *a, uint64_t id)
 
 int plm_allocator_pool_end(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = private_find(a, id);
+    struct plm_private *p = plm_private_find(a, id);
     if (!p || !p->capturing)
         return PLM_ALLOCATOR_POOL;
     p->capturing = false;
@@ -382,7 +373,7 @@ int plm_allocator_pool_end(struct plm_allocator *a, uint64_t id)
 
 int plm_allocator_pool_release(struct plm_allocator *a, uint64_t id)
 {
-    struct plm_private *p = private_find(a, id), **link = &a->privates;
+    struct plm_private *p = plm_private_find(a, id), **link = &a->privates;
     if (!p || !p->users || p->capturing)
         return PLM_ALLOCATOR_POOL;
     p->users--;

@@ -44,16 +44,11 @@ static void chunk_report(struct plm_allocator *a, enum plm_segment_action action
 /* The set of free cells orders by size, age, address: the age of newer chunks is the smaller one. */
 static struct plm_cell *chunk_take(struct plm_allocator *a, uint64_t size, uint64_t stream)
 {
-    uint64_t bytes = (size + chunk_unit - 1) / chunk_unit * chunk_unit, address;
+    uint64_t bytes = (size + chunk_unit - 1) / chunk_unit * chunk_unit, address = plm_driver_take(&a->driver, bytes);
     struct plm_cell *cell;
 
-    if (!plm_driver_charge(&a->driver, bytes))
+    if (!address)
         return NULL;
-    address = plm_driver_range(&a->driver, bytes);
-    if (!address) {
-        plm_driver_discharge(&a->driver, bytes);
-        return NULL;
-    }
     cell = plm_cell_take(a, &a->large, 0, address, bytes);
     cell->age = UINT64_MAX - ++a->segments;
     a->held += bytes;
@@ -114,27 +109,11 @@ void plm_async_trim(struct plm_allocator *a)
     for (size_t i = 0; i < count; i++) {
         a->held -= chunk[i]->size;
         chunk_report(a, PLM_SEGMENT_FREE, chunk[i], 0);
-        plm_driver_discharge(&a->driver, chunk[i]->size);
-        plm_driver_give(&a->driver, chunk[i]->address, chunk[i]->size);
+        plm_driver_return(&a->driver, chunk[i]->address, chunk[i]->size);
         plm_tree_remove(set, chunk[i]);
         plm_cell_drop(a, chunk[i]);
     }
     free(chunk);
-}
-
-static int out_of_memory(struct plm_allocator *a, uint64_t size)
-{
-    uint64_t room = a->driver.capacity < a->driver.total ? a->driver.capacity : a->driver.total;
-
-    a->oom = (struct plm_allocator_oom){
-        .tried = size,
-        .total = a->driver.total,
-        .free = room > a->driver.used ? room - a->driver.used : 0,
-        .allowed = a->limited ? a->allowed : 0,
-        .allocated = a->requested,
-        .reserved = a->held,
-    };
-    return PLM_ALLOCATOR_OOM;
 }
 
 /* The memory fraction counts the bytes that were asked for, not what the pool made of them. */
@@ -146,7 +125,7 @@ int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, ui
     if (!a->captures)
         blocks_release_deferred(a);
     if (a->limited && (a->requested > a->allowed || size > a->allowed - a->requested))
-        return out_of_memory(a, size);
+        return plm_allocator_refuse(a, size, a->requested);
     cell = plm_tree_from(&a->large.free, 0, rounded, 0);
     if (cell)
         plm_tree_remove(&a->large.free, cell);
@@ -157,7 +136,7 @@ int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, ui
         cell = chunk_take(a, rounded, stream);
     }
     if (!cell)
-        return out_of_memory(a, size);
+        return plm_allocator_refuse(a, size, a->requested);
     chunk_cut(a, cell, rounded);
     cell->allocated = true;
     cell->requested = size;

@@ -117,8 +117,7 @@ uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct p
 {
     uint64_t size;
 
-    if (!neighbour || neighbour->allocated || neighbour->deferred || neighbour->events || plm_cell_used(neighbour) ||
-        cell->mapped != neighbour->mapped)
+    if (!neighbour || !plm_cell_is_idle(neighbour) || cell->mapped != neighbour->mapped)
         return 0;
     plm_tree_remove(neighbour->mapped ? &cell->pool->free : &cell->pool->unmapped, neighbour);
     if (cell->prev == neighbour) {
@@ -145,6 +144,20 @@ static void stats_change(struct plm_allocator *a, const struct plm_cell_pool *po
         plm_stats_up(a, pool, which, (uint64_t)amount);
     else if (amount < 0)
         plm_stats_down(a, pool, which, (uint64_t)-amount);
+}
+
+void plm_cell_allocate(struct plm_allocator *a, struct plm_cell *cell, uint64_t requested)
+{
+    cell->allocated = true;
+    cell->requested = requested;
+    plm_stats_up(a, cell->pool, PLM_STAT_ALLOCATION, 1);
+    plm_stats_up(a, cell->pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
+    plm_stats_up(a, cell->pool, PLM_STAT_ACTIVE, 1);
+    plm_stats_up(a, cell->pool, PLM_STAT_ACTIVE_BYTES, cell->size);
+    plm_stats_up(a, cell->pool, PLM_STAT_REQUESTED_BYTES, requested);
+    if (cell->size >= a->options.settings.max_split_size)
+        plm_stat_up(&a->stats.oversize_allocations, 1);
+    plm_map_put(&a->live, cell->address, (uintptr_t)cell);
 }
 
 void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell)

@@ -114,3 +114,20 @@ void plm_driver_give(struct plm_driver *d, uint64_t base, uint64_t size)
         gap_insert(d, low, base, size);
     }
 }
+
+uint64_t plm_driver_take(struct plm_driver *d, uint64_t size)
+{
+    uint64_t base;
+    if (!plm_driver_charge(d, size))
+        return 0;
+    base = plm_driver_range(d, size);
+    if (!base)
+        plm_driver_discharge(d, size);
+    return base;
+}
+
+void plm_driver_return(struct plm_driver *d, uint64_t base, uint64_t size)
+{
+    plm_driver_discharge(d, size);
+    plm_driver_give(d, base, size);
+}

@@ -43,5 +43,8 @@ uint64_t plm_driver_range(struct plm_driver *driver, uint64_t size);
 /* These addresses and no others: 0 if they are not free. */
 uint64_t plm_driver_at(struct plm_driver *driver, uint64_t address, uint64_t size);
 void plm_driver_give(struct plm_driver *driver, uint64_t base, uint64_t size);
+/* Memory with addresses: 0 if there are none. */
+uint64_t plm_driver_take(struct plm_driver *driver, uint64_t size);
+void plm_driver_return(struct plm_driver *driver, uint64_t base, uint64_t size);
 
 #endif

@@ -23,15 +23,10 @@ static uint64_t page_size(const struct plm_allocator *a, const struct plm_cell_p
     return pool->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
 }
 
-static bool cell_is_idle(const struct plm_cell *cell)
-{
-    return cell && !cell->allocated && !cell->events && !plm_cell_used(cell);
-}
-
 static bool place_has_room(const struct plm_cell *cell, uint64_t size)
 {
     uint64_t bytes = 0;
-    for (; bytes < size && cell_is_idle(cell); cell = cell->next)
+    for (; bytes < size && cell && plm_cell_is_idle(cell); cell = cell->next)
         bytes += cell->size;
     return bytes >= size;
 }
@@ -70,7 +65,7 @@ static struct plm_cell *place_find(struct plm_allocator *a, const struct plm_req
 {
     struct plm_cell *at = plm_tree_from(&r->pool->unmapped, r->stream, 0, 0), *start;
     for (; at && at->stream == r->stream; at = plm_tree_next(at)) {
-        start = cell_is_idle(at->prev) ? at->prev : at;
+        start = at->prev && plm_cell_is_idle(at->prev) ? at->prev : at;
         if (place_has_room(start, r->size))
             return start;
     }
@@ -159,31 +154,36 @@ static void cell_keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool 
     plm_cell_cache(edge);
 }
 
+uint64_t plm_cell_pages(const struct plm_cell *cell, uint64_t *from)
+{
+    const struct plm_range *range = cell->range;
+    uint64_t to = (cell->address + cell->size - range->base) / range->page * range->page + range->base;
+    *from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
+    return *from < to ? to - *from : 0;
+}
+
 void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell)
 {
-    struct plm_range *range = cell->range;
     struct plm_cell_pool *pool = cell->pool;
-    uint64_t from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
-    uint64_t end = cell->address + cell->size;
-    uint64_t to = (end - range->base) / range->page * range->page + range->base;
+    uint64_t from, size = plm_cell_pages(cell, &from), to = from + size, end = cell->address + cell->size;
 
-    if (from >= to)
+    if (!size)
         return;
     plm_tree_remove(&pool->free, cell);
     cell_keep_edge(a, cell, true, cell->address, from - cell->address);
     cell_keep_edge(a, cell, false, to, end - to);
     cell->address = from;
-    cell->size = to - from;
+    cell->size = size;
     cell->mapped = false;
     plm_cell_merge(a, cell, cell->prev);
     plm_cell_merge(a, cell, cell->next);
     plm_tree_insert(&pool->unmapped, cell);
-    a->held -= to - from;
-    plm_driver_discharge(&a->driver, to - from);
-    plm_stats_down(a, pool, PLM_STAT_RESERVED_BYTES, to - from);
+    a->held -= size;
+    plm_driver_discharge(&a->driver, size);
+    plm_stats_down(a, pool, PLM_STAT_RESERVED_BYTES, size);
     if (pool->owner && pool->owner->segments)
         pool->owner->segments--;
-    plm_segment_report(a, PLM_SEGMENT_UNMAP, from, to - from, cell->stream);
+    plm_segment_report(a, PLM_SEGMENT_UNMAP, from, size, cell->stream);
     if (!plm_cell_is_split(cell))
         range_drop(a, cell);
 }

@@ -95,6 +95,13 @@ struct plm_request {
     struct plm_cell_pool *pool;
 };
 
+/* ---- allocator.c ---- */
+
+struct plm_private *plm_private_find(const struct plm_allocator *a, uint64_t id); /* or NULL */
+struct plm_cell *plm_cell_live(const struct plm_allocator *a, uint64_t address); /* the block there, or NULL */
+/* Takes the figures of an OutOfMemoryError down; returns PLM_ALLOCATOR_OOM. */
+int plm_allocator_refuse(struct plm_allocator *a, uint64_t tried, uint64_t allocated);
+
 /* ---- cells.c: sets of cells ---- */
 
 static_assert(offsetof(struct plm_cell, node) == 0, "a cell is taken for its node");
@@ -137,7 +144,9 @@ void plm_cell_splice(struct plm_cell *cell, struct plm_cell *before, struct plm_
 void plm_cell_cache(struct plm_cell *cell); /* into its pool's free set */
 /* Joins a neighbour that is idle and of the same kind to the cell; returns its size, or 0. */
 uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct plm_cell *neighbour);
-void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell); /* a block becomes free */
+/* A cell, in no set any more, becomes a block for so many bytes; and free again. */
+void plm_cell_allocate(struct plm_allocator *a, struct plm_cell *cell, uint64_t requested);
+void plm_cell_release(struct plm_allocator *a, struct plm_cell *cell);
 
 /* ---- segments.c: from and to the card ---- */
 
@@ -156,6 +165,8 @@ void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action,
 struct plm_range *plm_range_add(struct plm_allocator *a, struct plm_range range); /* a copy, at the front */
 struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *request);
 void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell);
+/* The whole pages inside a free cell: their bytes, and where they begin. */
+uint64_t plm_cell_pages(const struct plm_cell *cell, uint64_t *from);
 
 /* ---- events.c: blocks that other streams used ---- */
 
@@ -168,6 +179,11 @@ void plm_events_delete(struct plm_allocator *a);
 static inline bool plm_cell_used(const struct plm_cell *cell)
 {
     return cell->uses && cell->uses->count;
+}
+
+static inline bool plm_cell_is_idle(const struct plm_cell *cell)
+{
+    return !cell->allocated && !cell->events && !cell->deferred && !plm_cell_used(cell);
 }
 
 /* ---- async.c: the cudaMallocAsync back end ---- */

@@ -20,16 +20,11 @@ uint64_t plm_segment_age(struct plm_allocator *a)
 
 static struct plm_cell *segment_take_whole(struct plm_allocator *a, const struct plm_request *r)
 {
+    uint64_t address = plm_driver_take(&a->driver, r->segment);
     struct plm_cell *cell;
-    uint64_t address;
 
-    if (!plm_driver_charge(&a->driver, r->segment))
+    if (!address)
         return NULL;
-    address = plm_driver_range(&a->driver, r->segment);
-    if (!address) {
-        plm_driver_discharge(&a->driver, r->segment);
-        return NULL;
-    }
     cell = plm_cell_take(a, r->pool, r->stream, address, r->segment);
     cell->age = plm_segment_age(a);
     a->held += r->segment;
@@ -57,8 +52,7 @@ void plm_segment_release(struct plm_allocator *a, struct plm_cell *cell)
     struct plm_cell_pool *pool = cell->pool;
 
     plm_segment_report(a, PLM_SEGMENT_FREE, cell->address, cell->size, cell->stream);
-    plm_driver_discharge(&a->driver, cell->size);
-    plm_driver_give(&a->driver, cell->address, cell->size);
+    plm_driver_return(&a->driver, cell->address, cell->size);
     a->held -= cell->size;
     if (pool->owner)
         pool->owner->segments--;

@@ -7,21 +7,18 @@
 
 static int pool_make(struct plm_allocator *a, uint64_t id, bool small, struct plm_cell_pool **pool)
 {
-    struct plm_private *p = a->privates;
+    struct plm_private *p;
     int status;
     if (!id) {
         *pool = small ? &a->small : &a->large;
         return 0;
     }
-    while (p && p->id != id)
-        p = p->next;
-    if (!p) {
+    if (!plm_private_find(a, id)) {
         if ((status = plm_allocator_pool_begin(a, id)) != 0)
             return status;
         plm_allocator_pool_end(a, id);
-        for (p = a->privates; p->id != id;)
-            p = p->next;
     }
+    p = plm_private_find(a, id);
     *pool = small ? &p->small : &p->large;
     return 0;
 }
@@ -58,21 +55,11 @@ static void cell_add(struct plm_allocator *a, struct plm_cell **last, struct plm
         plm_tree_insert(&pool->unmapped, cell);
         return;
     } else {
-        cell->allocated = true;
-        cell->requested = cell->size;
-        plm_stats_up(a, pool, PLM_STAT_ALLOCATION, 1);
-        plm_stats_up(a, pool, PLM_STAT_ALLOCATED_BYTES, cell->size);
-        plm_stats_up(a, pool, PLM_STAT_ACTIVE, 1);
-        plm_stats_up(a, pool, PLM_STAT_ACTIVE_BYTES, cell->size);
-        plm_stats_up(a, pool, PLM_STAT_REQUESTED_BYTES, cell->size);
-        if (cell->size >= a->options.settings.max_split_size)
-            plm_stat_up(&a->stats.oversize_allocations, 1);
+        plm_cell_allocate(a, cell, cell->size);
     }
     a->held += cell->size;
     a->driver.used += cell->range ? cell->size : 0; /* a fixed segment is charged as one */
     plm_stats_up(a, pool, PLM_STAT_RESERVED_BYTES, cell->size);
-    if (part)
-        plm_map_put(&a->live, cell->address, (uintptr_t)cell);
 }
 
 static void cells_add(struct plm_allocator *a, const struct plm_allocator_segment *s, struct plm_cell_pool *pool,
@@ -135,15 +122,6 @@ int plm_allocator_seed(struct plm_allocator *a, const struct plm_allocator_segme
 
 /* ---- what goes back ---- */
 
-/* The whole pages inside a free cell of an expandable segment. */
-static uint64_t cell_pages(const struct plm_cell *cell, uint64_t *from)
-{
-    const struct plm_range *range = cell->range;
-    uint64_t to = (cell->address + cell->size - range->base) / range->page * range->page + range->base;
-    *from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
-    return *from < to ? to - *from : 0;
-}
-
 static struct plm_cell *cell_find_in(const struct plm_cell_pool *pool, uint64_t address, uint64_t size, uint64_t stream,
                                      uint64_t *steps)
 {
@@ -151,7 +129,7 @@ static struct plm_cell *cell_find_in(const struct plm_cell_pool *pool, uint64_t 
     uint64_t from;
     for (; at && at->stream == stream; at = plm_tree_next(at)) {
         ++*steps;
-        if (at->range ? cell_pages(at, &from) == size && from == address
+        if (at->range ? plm_cell_pages(at, &from) == size && from == address
                       : at->address == address && at->size == size && !plm_cell_is_split(at))
             return at;
     }
@@ -188,7 +166,7 @@ static bool pool_gives_back(const struct plm_cell_pool *pool, uint64_t *address,
 {
     for (const struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at)) {
         *address = at->address;
-        *size = at->range ? cell_pages(at, address) : plm_cell_is_split(at) ? 0 : at->size;
+        *size = at->range ? plm_cell_pages(at, address) : plm_cell_is_split(at) ? 0 : at->size;
         if (*size)
             return true;
     }
@@ -202,8 +180,7 @@ bool plm_allocator_gives_back(const struct plm_allocator *a, uint64_t *address, 
 
 uint64_t plm_allocator_room(const struct plm_allocator *a, uint64_t address)
 {
-    uint64_t value = plm_map_get(&a->live, address);
-    const struct plm_cell *cell = value == PLM_MAP_NONE ? NULL : (const struct plm_cell *)(uintptr_t)value;
+    const struct plm_cell *cell = plm_cell_live(a, address);
     uint64_t behind = cell && cell->next && !cell->next->allocated && cell->next->mapped ? cell->next->size : 0;
     return cell ? cell->size + behind : 0;
 }

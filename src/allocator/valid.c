@@ -17,14 +17,13 @@ static bool cells_walk(const struct plm_cell *cell, struct sums *sums)
     sums->segments += !cell->range;
     for (; cell; cell = cell->next) {
         const struct plm_cell *next = cell->next;
-        bool idle = !cell->allocated && !cell->events && !plm_cell_used(cell) && !cell->deferred;
+        bool idle = plm_cell_is_idle(cell);
         if (!cell->size || (cell->size % PLM_BLOCK_LEAST) || (!cell->mapped && (!cell->range || !idle)))
             return false;
         if (next && (next->prev != cell || cell->address + cell->size != next->address || next->pool != cell->pool ||
                      next->range != cell->range))
             return false;
-        if (next && idle && cell->mapped == next->mapped && !next->allocated && !next->events && !plm_cell_used(next) &&
-            !next->deferred)
+        if (next && idle && cell->mapped == next->mapped && plm_cell_is_idle(next))
             return false; /* two that should have been joined */
         sums->cells++;
         sums->mapped += cell->mapped ? cell->size : 0;
