@@ -156,6 +156,12 @@ void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uin
     *to = step && step - 1 < lane->steps ? lane->step[step - 1].at : (uint32_t)lane->moments;
 }
 
+int plm_block_by_address(const void *a, const void *b)
+{
+    const struct plm_block *x = *(const struct plm_block *const *)a, *y = *(const struct plm_block *const *)b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
 const struct plm_lane *plm_job_largest(const struct plm_job *job)
 {
     const struct plm_lane *largest = &job->lane[0];

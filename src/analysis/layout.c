@@ -186,12 +186,6 @@ static struct plm_layout_segment *map_for(struct work *w, uint32_t at, const str
     return segment_of(l, b->address);
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const struct plm_block *x = *(const struct plm_block *const *)a, *y = *(const struct plm_block *const *)b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
 static const struct plm_block **live_blocks(struct work *w, size_t *count)
 {
     const uint32_t head = (uint32_t)w->lane->blocks;
@@ -203,7 +197,7 @@ static const struct plm_block **live_blocks(struct work *w, size_t *count)
     *count = 0;
     for (uint32_t i = w->next[head]; i != head; i = w->next[i])
         block[(*count)++] = &w->lane->block[i];
-    qsort(block, n, sizeof *block, by_address);
+    qsort(block, n, sizeof *block, plm_block_by_address);
     return block;
 }
 

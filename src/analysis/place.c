@@ -1,9 +1,11 @@
-#include "analysis/place.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/job.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/names.h"
 
 static const char *const keys[] = {
     [PLM_BY_MODULE] = "module",     [PLM_BY_OP] = "op",       [PLM_BY_PHASE] = "phase",
@@ -117,4 +119,136 @@ struct plm_place plm_place_at(const struct plm_job *job, const struct plm_lane *
 uint64_t plm_place_free(const struct plm_place *p)
 {
     return p->reserved > p->allocated ? p->reserved - p->allocated : 0;
+}
+
+/* ---- who holds the memory: live blocks added up by module, operator, phase, category or stack ---- */
+
+/* Long enough for the four longest strings that a record can hold. */
+enum { NAME_MAX_BYTES = 4 * 1600 + 64 };
+
+struct sums {
+    struct plm_names names; /* number 0 is nobody's; holder i has name i */
+    struct plm_holder *holder;
+    size_t room;
+};
+
+const char *plm_block_module(const struct plm_job *job, const struct plm_block *b, char *buffer, size_t size)
+{
+    const char *owner = job->owner[b->owner], *dot = strrchr(owner, '.');
+    if (!plm_block_named(b))
+        snprintf(buffer, size, "%s", job->context[b->context].module);
+    else if (dot)
+        snprintf(buffer, size, "%.*s", (int)(dot - owner), owner);
+    else
+        snprintf(buffer, size, "%s", strcmp(owner, "*") ? "(model)" : "(several modules)");
+    return buffer;
+}
+
+static void stack_name(const struct plm_site *c, char *buffer, size_t size)
+{
+    const char *const part[] = {plm_phase_name(c->phase), c->module, c->outer,
+                                strcmp(c->inner, c->outer) ? c->inner : ""};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (*part[i] && used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? ";" : "", part[i]);
+}
+
+static void name_of(const struct plm_job *job, const struct plm_block *b, enum plm_key key, char *buffer, size_t size)
+{
+    const struct plm_site *c = &job->context[b->context];
+    switch (key) {
+    case PLM_BY_MODULE: plm_block_module(job, b, buffer, size); break;
+    case PLM_BY_OP: snprintf(buffer, size, "%s", *c->outer ? c->outer : c->inner); break;
+    case PLM_BY_PHASE: snprintf(buffer, size, "%s", plm_phase_name(c->phase)); break;
+    case PLM_BY_CATEGORY: snprintf(buffer, size, "%s", plm_category_name((enum plm_category)b->category)); break;
+    case PLM_BY_STACK: stack_name(c, buffer, size); break;
+    }
+}
+
+/* What decides about the name, as a number: blocks that agree in it are looked up once. */
+static uint64_t group_of(const struct plm_block *b, enum plm_key key)
+{
+    if (key == PLM_BY_CATEGORY)
+        return b->category;
+    return (uint64_t)(key == PLM_BY_MODULE && plm_block_named(b) ? b->owner : 0) << 32 | b->context;
+}
+
+static uint32_t holder_of(struct sums *s, const struct plm_job *job, const struct plm_block *b, enum plm_key key)
+{
+    char name[NAME_MAX_BYTES + 1] = " "; /* one more in front: number 0 of names is the empty string */
+    size_t before = s->names.count;
+    uint32_t number;
+    name_of(job, b, key, name + 1, NAME_MAX_BYTES);
+    number = plm_names_add(&s->names, name);
+    if (s->names.count == before)
+        return number;
+    while (s->room < s->names.count)
+        s->holder = plm_grow(s->holder, s->room, &s->room, sizeof *s->holder);
+    s->holder[number] = (struct plm_holder){0};
+    return number;
+}
+
+static void block_add(struct plm_holder *h, const struct plm_block *b)
+{
+    h->bytes += b->bytes;
+    h->category[b->category] += b->bytes;
+    h->blocks++;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct plm_holder *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return strverscmp(x->name, y->name); /* layer 2 before layer 10 */
+}
+
+static void holders_add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                           enum plm_key key)
+{
+    struct plm_map groups = {0};
+    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++) {
+        const struct plm_block *b = &lane->block[i];
+        uint64_t group = group_of(b, key), known;
+        uint32_t at;
+        if (moment >= b->free_at)
+            continue;
+        known = plm_map_get(&groups, group);
+        at = (uint32_t)known;
+        if (known == PLM_MAP_NONE) {
+            at = holder_of(s, job, b, key);
+            plm_map_put(&groups, group, at);
+        }
+        block_add(&s->holder[at], b);
+    }
+    plm_map_free(&groups);
+}
+
+struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                  enum plm_key key)
+{
+    struct plm_holders holders = {0};
+    struct sums s = {0};
+
+    s.holder = plm_grow(NULL, 0, &s.room, sizeof *s.holder);
+    holders_add_up(&s, job, lane, moment, key);
+    holders.count = s.names.count ? s.names.count - 1 : 0;
+    holders.item = plm_calloc(holders.count, sizeof *holders.item);
+    for (size_t i = 0; i < holders.count; i++) {
+        holders.item[i] = s.holder[i + 1];
+        holders.item[i].name = plm_strdup(s.names.text[i + 1] + 1);
+    }
+    qsort(holders.item, holders.count, sizeof *holders.item, by_bytes);
+    free(s.holder);
+    plm_names_free(&s.names);
+    return holders;
+}
+
+void plm_holders_free(struct plm_holders *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        free(h->item[i].name);
+    free(h->item);
+    *h = (struct plm_holders){0};
 }

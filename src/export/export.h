@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/place.h"
+#include "analysis/job.h"
 
 struct plm_out;
 struct plm_record;

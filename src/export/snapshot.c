@@ -145,12 +145,6 @@ static void put_pool(struct snapshot *s, const char *key, bool captured)
 
 /* ---- segments ---- */
 
-static int by_address(const void *a, const void *b)
-{
-    const struct plm_block *x = *(const struct plm_block *const *)a, *y = *(const struct plm_block *const *)b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
 /* The blocks that live at the moment, by address. */
 static const struct plm_block **live_blocks(const struct plm_lane *lane, uint32_t moment, size_t *count)
 {
@@ -163,7 +157,7 @@ static const struct plm_block **live_blocks(const struct plm_lane *lane, uint32_
     for (size_t i = 0; i < lane->blocks; i++)
         if (lane->block[i].alloc_at <= moment && moment < lane->block[i].free_at)
             block[(*count)++] = &lane->block[i];
-    qsort(block, n, sizeof *block, by_address);
+    qsort(block, n, sizeof *block, plm_block_by_address);
     return block;
 }
 

@@ -1,4 +1,4 @@
-#include "fit/candidates.h"
+#include "fit/tune.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,7 @@
 #include "base/card.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "fit/candidates.h"
-#include "fit/fit.h"
+#include "fit/tune.h"
 
 /* The settings that may change a verdict, each replayed once for all cards. */
 struct others {

@@ -1,8 +1,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/card.h"
-#include "fit/candidates.h"
-#include "fit/fit.h"
 #include "fit/tune.h"
 #include "report/report.h"
 

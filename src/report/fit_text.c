@@ -4,8 +4,6 @@
 #include "base/card.h"
 #include "base/draw.h"
 #include "base/error.h"
-#include "fit/candidates.h"
-#include "fit/fit.h"
 #include "fit/tune.h"
 #include "report/report.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/place.h"
+#include "analysis/job.h"
 #include "base/draw.h"
 
 struct plm_card;
