@@ -1,5 +1,3 @@
-#include "allocator/state.h"
-
 #include "allocator/internal.h"
 #include "base/error.h"
 

@@ -479,19 +479,24 @@ void plm_collect_end(struct plm_collect *c)
     }
 }
 
+void plm_lane_free(struct plm_lane *lane)
+{
+    free(lane->block);
+    free(lane->order);
+    free(lane->segment);
+    free(lane->phase);
+    free(lane->step);
+    free(lane->reserved);
+}
+
 static void lane_free(struct plm_lane_work *w)
 {
+    plm_lane_free(&w->lane);
     plm_map_free(&w->live);
     plm_map_free(&w->segments);
     plm_map_free(&w->tagged);
     free(w->convolutions.mark);
     free(w->life);
-    free(w->lane.block);
-    free(w->lane.order);
-    free(w->lane.segment);
-    free(w->lane.phase);
-    free(w->lane.step);
-    free(w->lane.reserved);
 }
 
 void plm_collect_free(struct plm_collect *c)

@@ -87,6 +87,8 @@ int plm_collect_visit(struct plm_collect *collect, const struct plm_record_event
 /* The record ended: decides about what still lives. */
 void plm_collect_end(struct plm_collect *collect);
 void plm_collect_free(struct plm_collect *collect);
+/* The arrays of a lane, but not its convolutions. */
+void plm_lane_free(struct plm_lane *lane);
 
 /* category.c */
 enum plm_rule plm_category_rule(const struct plm_site *context);

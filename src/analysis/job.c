@@ -94,12 +94,7 @@ int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error
 void plm_job_free(struct plm_job *job)
 {
     for (size_t i = 0; i < job->lanes; i++) {
-        free(job->lane[i].block);
-        free(job->lane[i].order);
-        free(job->lane[i].segment);
-        free(job->lane[i].phase);
-        free(job->lane[i].step);
-        free(job->lane[i].reserved);
+        plm_lane_free(&job->lane[i]);
         if (job->lane[i].convolutions)
             free(job->lane[i].convolutions->mark);
         free(job->lane[i].convolutions);

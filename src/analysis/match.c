@@ -1,5 +1,3 @@
-#include "analysis/match.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,9 @@
 #include "base/overhead.h"
 #include "record/reader.h"
 
+struct plm_card;
 struct plm_error;
+struct plm_stack_file;
 
 struct plm_step {
     uint64_t allocated_peak, reserved_peak;
@@ -112,5 +114,19 @@ const char *plm_summary_word(const struct plm_summary *summary, int i);
 /* That the command ran, else that the record covers. */
 double plm_summary_seconds(const struct plm_summary *summary);
 bool plm_summary_has_note(const struct plm_summary *summary, const char *kind);
+
+/* match.c: does a stack file go with a job? Versions of PyTorch, CUDA, cuDNN and NCCL as the job's record has them. What
+   one side does not say is not compared. Pure; any thread. */
+enum { PLM_STACK_WHY = 200 };
+
+/* True if a version differs; `why` is then "PyTorch 2.6.0 instead of 2.15.0, ...". */
+bool plm_stack_differs(const struct plm_stack_file *stack, const struct plm_summary *job, char why[PLM_STACK_WHY]);
+
+/* The same for the stack that a job ran with, from its record alone; the card counts too. */
+bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY]);
+
+/* Usable memory of a card: as the job's stack file has it, if that was made on this card, else as the catalogue has
+   it. */
+uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed);
 
 #endif

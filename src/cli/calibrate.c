@@ -8,7 +8,7 @@
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "stack/used.h"
+#include "stack/rows.h"
 
 struct request {
     const char *record, *output, *python;

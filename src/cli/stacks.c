@@ -11,7 +11,6 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/stack.h"
-#include "analysis/match.h"
 #include "record/fields.h"
 
 /* What the stacks are held against: a card, or a record with its card and versions. */

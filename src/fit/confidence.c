@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "analysis/match.h"
 #include "base/units.h"
 #include "fit/ladder.h"
 

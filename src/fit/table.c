@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "analysis/match.h"
 #include "base/card.h"
 #include "base/error.h"
 #include "base/memory.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/card.h"
-#include "analysis/match.h"
 
 enum { THREADS = 16 };
 

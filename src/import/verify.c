@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "allocator/settings.h"
-#include "allocator/state.h"
+#include "allocator/allocator.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/search.h"

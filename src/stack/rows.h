@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+struct plm_error;
 
 enum plm_conv_op { PLM_CONV_FORWARD, PLM_CONV_BACKWARD_DATA, PLM_CONV_BACKWARD_FILTER };
 
@@ -70,5 +73,15 @@ struct plm_row_key {
 struct plm_row_key plm_conv_key(const struct plm_conv_shape *shape);
 struct plm_row_key plm_rnn_key(const struct plm_rnn_shape *shape);
 struct plm_row_key plm_fft_key(const struct plm_fft_shape *shape);
+
+/* used.c: which rows a job would use: its convolutions, recurrent networks and transforms, each once, in the order in
+   which they first ran. Read from its record. One thread. */
+struct plm_stack_used {
+    int convolutions, rnns, ffts;
+    int unnamed; /* of a type that stack files have no name for */
+};
+
+/* Writes lines `section<tab>row`. 0 or a negative PLM_E code; what the stream says is the caller's to check. */
+int plm_stack_used(const char *record, FILE *out, struct plm_stack_used *used, struct plm_error *error);
 
 #endif

@@ -1,5 +1,3 @@
-#include "stack/used.h"
-
 #include <stdlib.h>
 #include <string.h>
 

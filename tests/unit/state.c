@@ -1,5 +1,5 @@
 /* An allocator that begins with what was there, and gives back what it is told to. */
-#include "allocator/state.h"
+#include "allocator/allocator.h"
 
 #include "base/error.h"
 #include "unit.h"

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/card.h"
 #include "base/overhead.h"
-#include "analysis/match.h"
 
 /* ---- what is asked ---- */
 
