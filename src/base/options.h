@@ -25,8 +25,7 @@ enum plm_option_type {
 
 /* What a shell offers for a value, or for a word. */
 enum plm_complete {
-    PLM_COMPLETE_NOTHING,
-    PLM_COMPLETE_CHOICE, /* one of the words of `among` */
+    PLM_COMPLETE_WORDS, /* those of `among`, if there are any */
     PLM_COMPLETE_CARD,
     PLM_COMPLETE_CARDS, /* with commas */
     PLM_COMPLETE_METHODS, /* with commas; these, and the words of `among`, as for a stack */

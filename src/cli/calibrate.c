@@ -71,16 +71,15 @@ static int calibrate_start(const struct request *r, const struct plm_install *in
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
-    {"record", 0, PLM_OPTION_TEXT, AT(record), .argument = "FILE",
+    {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE",
      .help = "measure the convolutions, recurrent networks and transforms of this job", .complete = PLM_COMPLETE_FILE,
      .among = "plm"},
     {"list", 0, PLM_OPTION_FLAG, AT(list), .help = "print what would be measured, and measure nothing"},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE", .help = "the stack file",
-     .complete = PLM_COMPLETE_FILE, .among = "ini"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the stack file", .complete = PLM_COMPLETE_FILE,
+     .among = "ini"},
     {.include = plm_option_force, .at = AT(force)},
-    {"python", 0, PLM_OPTION_TEXT, AT(python), .argument = "PROGRAM",
-     .help = "the interpreter that has PyTorch (default python3)", .complete = PLM_COMPLETE_PROGRAM,
-     .configurable = true},
+    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
+     .complete = PLM_COMPLETE_PROGRAM, .configurable = true},
     {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "not the memory of the card and of the libraries"},
     {0},
 };

@@ -21,14 +21,14 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option own_options[] = {
-    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), .argument = "SIZE", .help = "the limit: 22GiB, 24GB, 512m or bytes",
+    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512m or bytes",
      .configurable = true, .required = true},
-    {"what", 0, PLM_OPTION_TEXT, AT(what), .argument = "FIGURE",
-     .help = "what is compared: device_used (default), reserved or allocated", .complete = PLM_COMPLETE_CHOICE,
+    {"what", 0, PLM_OPTION_TEXT, AT(what), "FIGURE",
+     .help = "what is compared: device_used (default), reserved or allocated",
      .among = "device_used reserved allocated", .configurable = true},
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the high end of the range",
      .configurable = true},
-    {"junit", 0, PLM_OPTION_TEXT, AT(junit), .argument = "FILE", .help = "also write the verdict as JUnit XML",
+    {"junit", 0, PLM_OPTION_TEXT, AT(junit), "FILE", .help = "also write the verdict as JUnit XML",
      .complete = PLM_COMPLETE_FILE, .among = "xml", .configurable = true},
     {"github", 0, PLM_OPTION_FLAG, AT(github), .help = "also print it as an annotation of GitHub's workflows",
      .configurable = true},

@@ -8,17 +8,18 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "cli/assume.h"
-
 struct plm_card;
 struct plm_catalogue;
 struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
 struct plm_job;
+struct plm_method;
 struct plm_page;
 struct plm_report_options;
 struct plm_pen;
+struct plm_stack_entry;
+struct plm_stack_list;
 
 enum plm_exit {
     PLM_EXIT_OK = 0,
@@ -31,7 +32,7 @@ enum plm_exit {
     PLM_EXIT_NOT_FOUND = 127,
 };
 
-/* scratch.c: a temporary folder of files, in $TMPDIR or /tmp; removed with what is in it. 0, or PLM_EIO with a sentence and folder "". */
+/* command.c: a temporary folder of files, in $TMPDIR or /tmp; removed with what is in it. 0, or PLM_EIO with a sentence and folder "". */
 enum { PLM_SCRATCH = 3900 };
 int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error);
 void plm_scratch_remove(char folder[PLM_SCRATCH]); /* nothing for "" */
@@ -54,10 +55,24 @@ struct plm_report_options plm_look_at(const struct plm_look *look);
 int plm_cards_choose(struct plm_catalogue *catalogue, const struct plm_install *install, const char *list,
                      const char *own, struct plm_card *cards, struct plm_error *error);
 
+/* estimate.c: the methods of a list "xmem,horus", or "all"; each once. Returns their number, or PLM_EINVAL with a sentence. */
+enum { PLM_ESTIMATE_METHODS = 64 };
+int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
+                       struct plm_error *error);
+
 #define PLM_STEPS_STEADY (-1)
 
 /* report_html.c: `report --html OUT`; "-" is stdout. */
 int plm_report_page(const struct plm_job *job, const char *record, const char *out);
+
+/* launch.c: what the user wants to be assumed of values that no kernel computed: --assume all=true,keep=0.5 */
+struct plm_assume {
+    bool all; /* aten::all reads as true; otherwise as false, like every value that is not known */
+    double keep; /* share that nonzero, masks, unique and nms keep; < 0: what their kernels leave, nothing */
+};
+#define PLM_ASSUME_NOTHING {false, -1}
+/* Returns 0 or PLM_EINVAL with a sentence. */
+int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error);
 
 /* launch.c: starts a command on the virtual device. */
 struct plm_launch {
@@ -81,7 +96,20 @@ pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
 /* Runs it to its end, as plm_child_ask() does. */
 int plm_launch_ask(const struct plm_launch *launch, int seconds, char *answer, size_t size);
 
-/* progress.c: writes what the line on stderr says of a command that runs. */
+/* stack.c: the stack file of a run. Loads the list and chooses: `wanted` is a name, a file, "none", or "auto" (NULL too): the newest that was measured on
+   such a card. *out is NULL if there is none; it belongs to the list, which the caller frees if this returns 0. */
+int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
+                     const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error);
+
+/* What the context takes with the code of cuBLAS and cuDNN; 0: not known. And what is usable of the card; 0 if that is not
+   known, or of another card. */
+uint64_t plm_stack_context(const struct plm_stack_entry *entry);
+uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card);
+
+/* Writes what the analysis needs to know of it into the record; docs/record.md has the keys. */
+void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card);
+
+/* command.c: writes what the line on stderr says of a command that runs. */
 typedef void plm_progress_text(char *out, size_t size, void *context);
 /* The same for one that writes a record; the context is its struct plm_record_header. */
 void plm_progress_of_record(char *out, size_t size, void *header);
@@ -97,19 +125,5 @@ void plm_prepend(const char *name, const char *value);
 int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* Says that exec failed with this errno; the exit status for it. */
 int plm_could_not_start(const char *command, int failure);
-
-/* other_end.c: runs the command again with the other extreme of what can be assumed; notes with the pen what it
-   needed. False: it ended differently from the first run. */
-bool plm_other_end(struct plm_pen *pen, const struct plm_launch *first, int command_status);
-
-/* progress.c: one line on stderr while the command runs; does nothing without a terminal. */
-struct plm_progress {
-    bool active;
-    unsigned tick;
-    int rows;
-};
-void plm_progress_start(struct plm_progress *progress);
-void plm_progress_show(struct plm_progress *progress, plm_progress_text *text, void *context);
-void plm_progress_stop(struct plm_progress *progress);
 
 #endif

@@ -83,15 +83,10 @@ static const struct {
     void (*offers)(const char *before);
     bool list;
 } kinds[] = {
-    [PLM_COMPLETE_NOTHING] = {"words", NULL, false},
-    [PLM_COMPLETE_CHOICE] = {"words", NULL, false},
-    [PLM_COMPLETE_CARD] = {"words", offer_cards, false},
-    [PLM_COMPLETE_CARDS] = {"words", offer_cards, true},
-    [PLM_COMPLETE_METHODS] = {"words", offer_methods, true},
-    [PLM_COMPLETE_STACK] = {"files", offer_stacks, false},
-    [PLM_COMPLETE_LIBRARY] = {"words", offer_libraries, false},
-    [PLM_COMPLETE_FILE] = {"files", NULL, false},
-    [PLM_COMPLETE_FOLDER] = {"folders", NULL, false},
+    [PLM_COMPLETE_WORDS] = {"words", NULL, false},         [PLM_COMPLETE_CARD] = {"words", offer_cards, false},
+    [PLM_COMPLETE_CARDS] = {"words", offer_cards, true},   [PLM_COMPLETE_METHODS] = {"words", offer_methods, true},
+    [PLM_COMPLETE_STACK] = {"files", offer_stacks, false}, [PLM_COMPLETE_LIBRARY] = {"words", offer_libraries, false},
+    [PLM_COMPLETE_FILE] = {"files", NULL, false},          [PLM_COMPLETE_FOLDER] = {"folders", NULL, false},
     [PLM_COMPLETE_PROGRAM] = {"programs", NULL, false},
 };
 
@@ -264,7 +259,6 @@ const struct plm_command plm_command_completion = {
     .line = "print the script that completes plimsoll's words in a shell",
     .words = "bash|zsh|fish",
     .options = options,
-    .complete = PLM_COMPLETE_CHOICE,
     .among = "bash zsh fish",
     .example = {"eval \"$(plimsoll completion bash)\"       # in ~/.bashrc",
                 "source <(plimsoll completion zsh)        # in ~/.zshrc, after compinit",

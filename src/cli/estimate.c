@@ -1,10 +1,10 @@
-#include "cli/estimate.h"
-
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/catalogue.h"
+#include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
 #include "base/memory.h"
@@ -35,18 +35,17 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
-    {"method", 0, PLM_OPTION_TEXT, AT(methods), .argument = "NAME,...", .help = "only these methods (default all)",
+    {"method", 0, PLM_OPTION_TEXT, AT(methods), "NAME,...", .help = "only these methods (default all)",
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME,...",
-     .help = "the cards to judge (default: some common ones)", .complete = PLM_COMPLETE_CARDS, .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), .argument = "N", .help = "on so many GPUs together", .configurable = true},
-    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), .argument = "N", .help = "spread over so many machines",
-     .configurable = true},
-    {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), .argument = "N",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to judge (default: some common ones)",
+     .complete = PLM_COMPLETE_CARDS, .configurable = true},
+    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "on so many GPUs together", .configurable = true},
+    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), "N", .help = "spread over so many machines", .configurable = true},
+    {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), "N",
      .help = "of these GPUs, so many share each layer", .configurable = true},
-    {"forest", 0, PLM_OPTION_TEXT, AT(forest), .argument = "FILE", .help = "what `plimsoll train` made, for schedtune",
+    {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for schedtune",
      .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
-    {"context", 0, PLM_OPTION_TEXT, AT(context_text), .argument = "SIZE",
+    {"context", 0, PLM_OPTION_TEXT, AT(context_text), "SIZE",
      .help = "what the process takes beside its allocations: 500MiB", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_look, .at = AT(look)},
@@ -127,6 +126,108 @@ int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_EST
     return status ? status : count;
 }
 
+/* ---- captures of a command: it is run once for each, as a child `plimsoll run` or `plimsoll trace` of this very program, with its
+   output in a file of its own ---- */
+
+enum { CAPTURES = 3 };
+struct captures {
+    char folder[PLM_SCRATCH];
+    char path[CAPTURES][PLM_SCRATCH + 64];
+    const char *file[CAPTURES]; /* those that are there, first */
+    int files;
+    char why[CAPTURES][256]; /* by part, in the order of enum plm_evidence_part; "": it went well */
+};
+
+enum { LEADING = 12 };
+
+/* How each part comes about. A description is in every trace, so it is made alone only where no trace is wanted. */
+static const struct way {
+    enum plm_evidence_part part, instead;
+    const char *file, *what;
+    const char *word[LEADING];
+} ways[CAPTURES] = {
+    {PLM_NEEDS_JOB, 0, "job.plm", "the run on the virtual GPU", {"plimsoll", "run", "--detail", "low", "-f", "-o"}},
+    {PLM_NEEDS_TRACE, 0, "trace.json", "the trace", {"plimsoll", "trace", "--no-compute", "-f", "-o"}},
+    {PLM_NEEDS_DESCRIPTION,
+     PLM_NEEDS_TRACE,
+     "description.json",
+     "the description",
+     {"plimsoll", "describe", "-f", "-o"}},
+};
+
+static pid_t capture_start(const struct way *way, const char *path, const char *log, const char *gpu, char **command,
+                           int *failure)
+{
+    size_t words = 0, n = 0;
+    const char **all;
+    pid_t pid;
+    while (command[words])
+        words++;
+    all = plm_calloc(LEADING + words + 8, sizeof *all);
+    for (int i = 0; i < LEADING && way->word[i]; i++)
+        all[n++] = way->word[i];
+    all[n++] = path;
+    if (gpu && way->part == PLM_NEEDS_JOB) {
+        all[n++] = "--gpu";
+        all[n++] = gpu;
+    }
+    all[n++] = "--";
+    for (size_t i = 0; i < words; i++)
+        all[n++] = command[i];
+    pid = plm_child_start(&(struct plm_child){.words = all, .self = true, .log = log}, failure);
+    free(all);
+    return pid;
+}
+
+/* Progress is one line on a terminal, and gone afterwards. */
+static void capture_tell(const char *what)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s%s%s", what ? "plimsoll: making " : "", what ? what : "", what ? " ..." : "");
+}
+
+static int capture_make(const struct way *way, const char *gpu, char **command, struct captures *c, int at,
+                        struct plm_error *error)
+{
+    char folder[PLM_SCRATCH], log[PLM_SCRATCH + 8], line[PLM_LAST_LINE];
+    int status, failure;
+    pid_t pid;
+    memcpy(folder, c->folder, sizeof folder);
+    snprintf(c->path[at], sizeof c->path[at], "%s/%s", folder, way->file);
+    snprintf(log, sizeof log, "%s/log", folder);
+    capture_tell(way->what);
+    pid = capture_start(way, c->path[at], log, gpu, command, &failure);
+    if (pid < 0)
+        return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
+    status = plm_child_wait(pid, NULL, NULL);
+    capture_tell(NULL);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(c->path[at], R_OK) == 0) {
+        c->file[c->files++] = c->path[at];
+        return 0;
+    }
+    plm_child_last_line(fopen(log, "re"), true, line);
+    snprintf(c->why[at], sizeof c->why[at], "%s failed: %s", way->what, line[0] ? line : "it said nothing");
+    return 0;
+}
+
+/* `needs`: enum plm_evidence_part; `gpu` to play, NULL: the usual one. 0, or a negative PLM_E code if none of the captures came about. */
+static int capture_all(unsigned needs, const char *gpu, char **command, struct captures *c, struct plm_error *error)
+{
+    int status = 0;
+    const char *why = "";
+    status = plm_scratch_make("estimate", c->folder, error);
+    if (status)
+        return status;
+    for (int i = 0; i < CAPTURES && status == 0; i++)
+        if ((needs & ways[i].part) && !(needs & ways[i].instead))
+            status = capture_make(&ways[i], gpu, command, c, i, error);
+    for (int i = 0; i < CAPTURES; i++)
+        why = c->why[i][0] ? c->why[i] : why;
+    if (status == 0 && !c->files && *why)
+        status = plm_fail(error, PLM_EINVAL, "%s", why);
+    return status;
+}
+
 /* ---- answering ---- */
 
 struct question {
@@ -136,7 +237,7 @@ struct question {
     int cards;
     const struct plm_method *method[PLM_ESTIMATE_METHODS];
     int methods;
-    struct plm_estimate_captures made;
+    struct captures made;
     struct plm_captured captured;
     struct plm_forest forest;
 };
@@ -172,9 +273,9 @@ static int open_capture(const struct request *r, struct question *q)
     int files = r->files, status;
     struct plm_error error;
     if (r->command) {
-        if (plm_estimate_capture(estimate_needs(q), r->gpu ? q->card[0].id : NULL, r->command, &q->made, &error) < 0)
+        if (capture_all(estimate_needs(q), r->gpu ? q->card[0].id : NULL, r->command, &q->made, &error) < 0)
             return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_COMMAND : PLM_EXIT_CANNOT, error.text);
-        for (int i = 0; i < PLM_ESTIMATE_CAPTURES; i++)
+        for (int i = 0; i < CAPTURES; i++)
             if (q->made.why[i][0])
                 plm_complain(0, q->made.why[i]);
         file = q->made.file;
@@ -253,7 +354,7 @@ static int estimate_run(int argc, char **argv)
         status = estimate_answer(&r, &q);
     plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
-    plm_estimate_forget(&q.made);
+    plm_scratch_remove(q.made.folder);
     plm_catalogue_free(&q.catalogue);
     return status;
 }

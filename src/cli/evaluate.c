@@ -11,11 +11,199 @@
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/evaluate_request.h"
 #include "study/estimate/forest.h"
 #include "study/evaluate/design.h"
 #include "study/evaluate/judge.h"
 #include "base/draw.h"
+
+/* ---- what is asked for ---- */
+
+/* What some options are before they are understood. */
+struct words {
+    const char *kind, *design, *reference, *anova, *methods;
+    int draws, seed;
+    bool late_sample, disturbed;
+};
+
+/* Strings belong to the command line and the environment. */
+struct request {
+    struct words words;
+    const char *truth; /* NULL: none, for a design that has its levels from elsewhere */
+    const char *workloads, *python, *gpu, *stack, *folder, *json, *csv, *figures, *html, *pattern, *plan;
+    const char *levels; /* "file", "workloads" or the path of a file */
+    int jobs;
+    bool resume, force, keep;
+    struct plm_look look;
+    const char *forest;
+    const struct plm_method
+        *method[PLM_ESTIMATE_METHODS]; /* without the run on the virtual GPU, which is always there */
+    size_t methods;
+    struct plm_design_options design;
+    struct plm_judge_options judge;
+    char own_folder[PLM_SCRATCH]; /* a temporary one, if none was given */
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct plm_option options[] = {
+    {"method", 0, PLM_OPTION_TEXT, AT(words.methods), "NAME,...", .help = "methods to ask beside plimsoll, or all",
+     .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
+    {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for the methods that learn",
+     .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
+    {"workloads", 0, PLM_OPTION_TEXT, AT(workloads), "FOLDER", .help = "scripts of the families, with a workloads.ini",
+     .complete = PLM_COMPLETE_FOLDER, .configurable = true},
+    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
+     .complete = PLM_COMPLETE_PROGRAM, .configurable = true},
+    {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), "N", .help = "processes at the same time (default: the processors)",
+     .configurable = true},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "the card to play instead of each row's own",
+     .complete = PLM_COMPLETE_CARD, .configurable = true},
+    {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file of the runs, as in run",
+     .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
+    {"truth", 0, PLM_OPTION_TEXT, AT(words.kind), "KIND",
+     .help = "what was measured: allocated, reserved, device or device-less-first (default)",
+     .among = "allocated reserved device device-less-first", .configurable = true},
+    {"late-sample", 0, PLM_OPTION_FLAG, AT(words.late_sample),
+     .help = "give back to the truth what a first sample that came late took off", .configurable = true},
+    {"design", 0, PLM_OPTION_TEXT, AT(words.design), "DESIGN", .help = "which runs: rows (default), grid or montecarlo",
+     .among = "rows grid montecarlo"},
+    {"draws", 0, PLM_OPTION_NUMBER, AT(words.draws), "N", .help = "how many to draw (default 1300)"},
+    {"seed", 0, PLM_OPTION_NUMBER, AT(words.seed), "N", .help = "of the draws and the bootstrap (default 1)",
+     .configurable = true},
+    {"levels", 0, PLM_OPTION_TEXT, AT(levels), "FROM",
+     .help = "what a design takes its levels from: file (default), workloads or an .ini", .complete = PLM_COMPLETE_FILE,
+     .among = "ini"},
+    {"reference", 0, PLM_OPTION_TEXT, AT(words.reference), "virtual",
+     .help = "hold runs without truth against the virtual GPU", .among = "virtual"},
+    {"plan", 0, PLM_OPTION_TEXT, AT(plan), "FILE", .help = "write the runs down to be measured, and run nothing",
+     .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"disturbed", 0, PLM_OPTION_FLAG, AT(words.disturbed),
+     .help = "use rows that say that something else moved the card's memory"},
+    {"anova", 0, PLM_OPTION_TEXT, AT(words.anova), "RESPONSE",
+     .help = "what errors depend on: absolute (default), signed or none", .among = "absolute signed none",
+     .configurable = true},
+    {"match", 'k', PLM_OPTION_TEXT, AT(pattern), "TEXT",
+     .help = "only rows whose run, family, model or optimizer contains it"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(folder), "FOLDER", .help = "keep the results there",
+     .complete = PLM_COMPLETE_FOLDER},
+    {"resume", 0, PLM_OPTION_FLAG, AT(resume), .help = "go on with the results that are there"},
+    {.include = plm_option_force, .at = AT(force)},
+    {"keep", 0, PLM_OPTION_FLAG, AT(keep), .help = "leave the captures there as well"},
+    {"json", 0, PLM_OPTION_TEXT, AT(json), "FILE", .help = "also write all figures as JSON",
+     .complete = PLM_COMPLETE_FILE, .among = "json"},
+    {"csv", 0, PLM_OPTION_TEXT, AT(csv), "FILE", .help = "also write a line for each run",
+     .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"figures", 0, PLM_OPTION_TEXT, AT(figures), "FILE", .help = "also write a line for each family and estimator",
+     .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "also write a page with plots",
+     .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {.include = plm_option_look, .at = AT(look)},
+    {0},
+};
+
+static int parse_words(struct request *r, int argc, char **argv, struct plm_error *error)
+{
+    int words, status = plm_options_among(options, r, "evaluate", argc, argv, &r->truth, 1, &words, error);
+    if (status < 0)
+        return status;
+    if (words > 1 || (!words && !r->levels))
+        return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll evaluate TRUTH.csv`",
+                        words ? "one truth file at a time" : "no truth file given");
+    if (!words)
+        r->truth = NULL;
+    return 0;
+}
+
+/* The run on the virtual GPU needs no asking: its record has all that is judged. */
+static int choose_methods(struct request *r, struct plm_error *error)
+{
+    const struct plm_method *chosen[PLM_ESTIMATE_METHODS];
+    int count = plm_methods_choose(r->words.methods, chosen, error);
+    for (int i = 0; i < count; i++)
+        if (chosen[i]->paradigm != PLM_VIRTUAL)
+            r->method[r->methods++] = chosen[i];
+    return count < 0 ? count : 0;
+}
+
+static int understand_design(struct request *r, struct plm_error *error)
+{
+    const struct words *w = &r->words;
+    if (plm_design_parse(w->design, &r->design.design))
+        return plm_fail(error, PLM_EINVAL, "--design %.60s: it takes rows, grid or montecarlo", w->design);
+    if (r->design.design == PLM_DESIGN_ROWS && r->levels)
+        return plm_fail(error, PLM_EINVAL, "--levels is for --design grid or montecarlo");
+    if (!r->levels)
+        r->levels = "file";
+    if (!r->truth && !strcmp(r->levels, "file"))
+        return plm_fail(error, PLM_EINVAL, "no truth file given to take the levels from");
+    if (w->draws < 1 || w->draws > 100000)
+        return plm_fail(error, PLM_EINVAL, "--draws takes a number from 1 to 100,000");
+    if (w->reference && strcmp(w->reference, "virtual") != 0)
+        return plm_fail(error, PLM_EINVAL, "--reference %.60s: it takes virtual", w->reference);
+    r->design.draws = (size_t)w->draws;
+    r->design.seed = r->judge.seed = (uint64_t)w->seed;
+    r->design.kind = r->judge.kind;
+    r->design.reference = w->reference || r->plan; /* a plan has what is still to be measured */
+    r->design.disturbed = w->disturbed;
+    r->design.gpu = r->gpu;
+    r->design.pattern = r->pattern;
+    return 0;
+}
+
+static int request_understand(struct request *r, struct plm_error *error)
+{
+    const struct words *w = &r->words;
+    int i = 0;
+    r->judge.late_sample = w->late_sample;
+    if (plm_truth_kind_parse(w->kind, &r->judge.kind))
+        return plm_fail(error, PLM_EINVAL, "--truth %.60s: it takes allocated, reserved, device or device-less-first",
+                        w->kind);
+    if (w->late_sample && r->judge.kind != PLM_TRUTH_LESS_FIRST)
+        return plm_fail(error, PLM_EINVAL,
+                        "--late-sample is about a first sample that was taken off: --truth device-less-first");
+    while (i < PLM_RESPONSES && strcmp(w->anova, plm_response_name((enum plm_response)i)) != 0)
+        i++;
+    if (i == PLM_RESPONSES)
+        return plm_fail(error, PLM_EINVAL, "--anova %.60s: it takes absolute, signed or none", w->anova);
+    r->judge.response = (enum plm_response)i;
+    i = choose_methods(r, error);
+    return i ? i : understand_design(r, error);
+}
+
+/* The program that runs in each child sees its own PATH; here only a sentence is made of what is missing. */
+static int request_check(const struct request *r, struct plm_error *error)
+{
+    if (r->jobs < 1)
+        return plm_fail(error, PLM_EINVAL, "--jobs takes a number from 1");
+    if (r->resume && !r->folder)
+        return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER, where the results of before are");
+    if (r->resume && r->force)
+        return plm_fail(error, PLM_EINVAL, "--resume keeps the results of before and -f replaces them: one of the two");
+    if (r->keep && !r->folder)
+        return plm_fail(error, PLM_EINVAL, "--keep needs -o FOLDER, where the captures stay");
+    if (strchr(r->python, '/') && access(r->python, X_OK))
+        return plm_fail(error, PLM_EINVAL, "--python %.200s: %s", r->python, strerror(errno));
+    return 0;
+}
+
+static int evaluate_parse(struct request *r, int argc, char **argv, struct plm_error *error)
+{
+    int status;
+    *r = (struct request){.words = {.kind = "device-less-first",
+                                    .design = "rows",
+                                    .anova = "absolute",
+                                    .methods = "virtual",
+                                    .draws = 1300,
+                                    .seed = 1},
+                          .python = "python3",
+                          .look = PLM_LOOK,
+                          .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    status = parse_words(r, argc, argv, error);
+    if (status == 0)
+        status = request_understand(r, error);
+    return status ? status : request_check(r, error);
+}
+
+/* ---- the folder of records and results ---- */
 
 /* What was read before anything runs. */
 struct parts {
@@ -27,9 +215,7 @@ struct parts {
     struct plm_forest forest;
 };
 
-/* ---- the folder of records and results ---- */
-
-static int prepare_folder(struct plm_evaluate_request *r, struct plm_error *error)
+static int prepare_folder(struct request *r, struct plm_error *error)
 {
     static const char *const files[] = {"results.csv", "answers.csv"};
     char path[PATH_MAX];
@@ -75,8 +261,7 @@ static void evaluate_progress(size_t done, size_t failed, size_t all, double sec
 
 /* ---- what comes out ---- */
 
-static int write_text(FILE *out, const struct plm_evaluate_request *r, const struct plm_evaluation *e,
-                      struct plm_error *error)
+static int write_text(FILE *out, const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
 {
     const struct plm_page page = plm_look_page(&r->look, out);
     return plm_evaluation_text(&page, e, error);
@@ -99,7 +284,7 @@ static int evaluate_write_file(const char *path,
     return status;
 }
 
-static int evaluate_show(const struct plm_evaluate_request *r, const struct plm_evaluation *e, struct plm_error *error)
+static int evaluate_show(const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
 {
     const char *const files[] = {r->json, r->csv, r->figures, r->html};
     bool quiet = false;
@@ -120,7 +305,7 @@ static int evaluate_show(const struct plm_evaluate_request *r, const struct plm_
 
 /* ---- the runs of a design ---- */
 
-static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *bench, struct plm_error *error)
+static int run_bench(const struct request *r, struct plm_bench *bench, struct plm_error *error)
 {
     char path[PATH_MAX];
     int status = r->resume ? plm_results_read(bench, error) : 0;
@@ -132,7 +317,7 @@ static int run_bench(const struct plm_evaluate_request *r, struct plm_bench *ben
     return status;
 }
 
-static int evaluate_truth(struct plm_evaluate_request *r, const struct parts *parts, const struct plm_truth *truth)
+static int evaluate_truth(struct request *r, const struct parts *parts, const struct plm_truth *truth)
 {
     const struct plm_bench_settings settings = {.install = &parts->install,
                                                 .catalogue = r->design.catalogue,
@@ -182,7 +367,7 @@ static int write_plan(const char *path, const struct plm_truth *truth, const str
     return plm_complain(PLM_EXIT_CANNOT, text);
 }
 
-static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
+static int run_design(struct request *r, const struct parts *parts)
 {
     struct plm_design_made made;
     struct plm_truth truth;
@@ -206,7 +391,7 @@ static int run_design(struct plm_evaluate_request *r, const struct parts *parts)
 
 /* ---- all together ---- */
 
-static int read_levels(const struct plm_evaluate_request *r, struct parts *parts, struct plm_error *error)
+static int read_levels(const struct request *r, struct parts *parts, struct plm_error *error)
 {
     char path[PATH_MAX];
     if (r->design.design == PLM_DESIGN_ROWS)
@@ -221,7 +406,7 @@ static int read_levels(const struct plm_evaluate_request *r, struct parts *parts
     return plm_levels_read(path, false, &parts->levels, error);
 }
 
-static int read_parts(const struct plm_evaluate_request *r, struct parts *parts, struct plm_error *error)
+static int read_parts(const struct request *r, struct parts *parts, struct plm_error *error)
 {
     const enum plm_truth_need need = r->design.reference ? PLM_TRUTH_WITHOUT_GROUND : PLM_TRUTH_NEEDS_GROUND;
     int status = plm_workloads_read(r->workloads, &parts->install, &parts->workloads, error);
@@ -239,10 +424,10 @@ static int read_parts(const struct plm_evaluate_request *r, struct parts *parts,
 static int evaluate_run(int argc, char **argv)
 {
     static struct parts parts;
-    struct plm_evaluate_request r;
+    struct request r;
     struct plm_error error;
     int status;
-    if (plm_evaluate_parse(&r, argc, argv, &error) < 0)
+    if (evaluate_parse(&r, argc, argv, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&parts.install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
@@ -260,7 +445,7 @@ const struct plm_command plm_command_evaluate = {
     .name = "evaluate",
     .line = "how good the estimates are, against runs on real cards",
     .words = "TRUTH.csv",
-    .options = plm_evaluate_options,
+    .options = options,
     .complete = PLM_COMPLETE_FILE,
     .among = "csv",
     .example = {"plimsoll evaluate truth.csv --python venv/bin/python -o results --late-sample",

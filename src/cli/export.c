@@ -24,11 +24,9 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option own_options[] = {
-    {"at", 0, PLM_OPTION_TEXT, AT(at), .argument = "MOMENT",
-     .help = "of a snapshot or a flame graph: peak, end or the number of a step", .complete = PLM_COMPLETE_CHOICE,
-     .among = "peak end"},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE", .help = "write to a file",
-     .complete = PLM_COMPLETE_FILE},
+    {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT",
+     .help = "of a snapshot or a flame graph: peak, end or the number of a step", .among = "peak end"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "write to a file", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
     {"fields", 0, PLM_OPTION_FLAG, AT(fields), .help = "list the types of events and their fields"},
     {"formats", 0, PLM_OPTION_FLAG, AT(formats), .help = "list the formats"},

@@ -23,15 +23,15 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option shared_options[] = {
-    {"margin", 0, PLM_OPTION_TEXT, AT(margin), .argument = "SIZE", .help = "leave so much free: 1GiB, 512m or 5%",
+    {"margin", 0, PLM_OPTION_TEXT, AT(margin), "SIZE", .help = "leave so much free: 1GiB, 512m or 5%",
      .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_look, .at = AT(look)},
     {0},
 };
 static const struct plm_option fit_options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME,...", .help = "only these cards",
-     .complete = PLM_COMPLETE_CARDS, .configurable = true},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "only these cards", .complete = PLM_COMPLETE_CARDS,
+     .configurable = true},
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(pessimistic), .help = "count tight as no", .configurable = true},
     {"strict", 0, PLM_OPTION_FLAG, AT(strict), .help = "exit 4 unless the confidence is high and the replay exact",
      .configurable = true},
@@ -41,7 +41,7 @@ static const struct plm_option fit_options[] = {
     {0},
 };
 static const struct plm_option tune_options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME", .help = "also try each setting on this card",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "also try each setting on this card",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
     {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every setting, not the best twelve", .configurable = true},
     {.include = shared_options},

@@ -28,13 +28,13 @@ static bool is_version(const char *text)
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
-     .help = "the record (default: the snapshot's name with .plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the record (default: the snapshot's name with .plm)",
+     .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_force, .at = AT(force)},
     {"verify", 0, PLM_OPTION_FLAG, AT(verify),
      .help = "replay the history and say whether the simulator reproduces it"},
-    {"torch", 0, PLM_OPTION_TEXT, AT(torch), .argument = "VERSION", .help = "verify by the rules of this version",
-     .complete = PLM_COMPLETE_CHOICE, .among = "2.6 2.10 2.11 2.15"},
+    {"torch", 0, PLM_OPTION_TEXT, AT(torch), "VERSION", .help = "verify by the rules of this version",
+     .among = "2.6 2.10 2.11 2.15"},
     {"json", 0, PLM_OPTION_FLAG, AT(json), .help = "with --verify: print one JSON document"},
     {0},
 };

@@ -6,8 +6,41 @@
 
 #include "base/catalogue.h"
 #include "base/child.h"
+#include "base/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
+
+static int assume_parse_one(char *word, struct plm_assume *assume, struct plm_error *error)
+{
+    char *value = strchr(word, '='), *end;
+    if (value)
+        *value++ = '\0';
+    if (value && !strcmp(word, "all") && (!strcmp(value, "true") || !strcmp(value, "false"))) {
+        assume->all = !strcmp(value, "true");
+        return 0;
+    }
+    if (value && !strcmp(word, "keep") && *value) {
+        double share = strtod(value, &end);
+        if (!*end && share >= 0 && share <= 1) {
+            assume->keep = share;
+            return 0;
+        }
+    }
+    return plm_fail(error, PLM_EINVAL, "--assume takes all=true, all=false and keep=0 to keep=1, not '%.60s%s%.60s'",
+                    word, value ? "=" : "", value ? value : "");
+}
+
+int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error)
+{
+    char copy[256], *rest, *word;
+    int status = 0;
+    if (strlen(text) >= sizeof copy)
+        return plm_fail(error, PLM_EINVAL, "--assume takes all=true, all=false and keep=0 to keep=1");
+    strcpy(copy, text);
+    for (word = strtok_r(copy, ",", &rest); word && status == 0; word = strtok_r(NULL, ",", &rest))
+        status = assume_parse_one(word, assume, error);
+    return status;
+}
 
 /* LD_PRELOAD is split at blanks and colons and LD_AUDIT at colons, with no way to quote them. A path
    that has some is reached through a descriptor that this process holds open until it ends. */
@@ -28,6 +61,18 @@ static void set_number(const char *name, unsigned long long value)
     char text[32];
     snprintf(text, sizeof text, "%llu", value);
     setenv(name, text, 1);
+}
+
+static void assume_set_environment(const struct plm_assume *assume)
+{
+    char share[32];
+    setenv("PLIMSOLL_ASSUME_ALL", assume->all ? "true" : "false", 1);
+    if (assume->keep < 0) {
+        unsetenv("PLIMSOLL_ASSUME_KEEP");
+        return;
+    }
+    snprintf(share, sizeof share, "%.6f", assume->keep);
+    setenv("PLIMSOLL_ASSUME_KEEP", share, 1);
 }
 
 static void launch_set_environment(const struct plm_launch *l, const char *device, const char *audit)
@@ -58,7 +103,7 @@ static void launch_set_environment(const struct plm_launch *l, const char *devic
         setenv("PLIMSOLL_STACK", l->stack, 1);
     else
         unsetenv("PLIMSOLL_STACK");
-    plm_assume_environment(&l->assume);
+    assume_set_environment(&l->assume);
     if (l->bounded) {
         set_number("PLIMSOLL_LIMIT", l->usable ? l->usable : l->gpu->card.memory_usable);
         if (l->context)

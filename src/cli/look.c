@@ -32,8 +32,8 @@ const struct plm_option plm_option_bytes[] = {
 
 const struct plm_option plm_option_color[] = {
     {"color", 0, PLM_OPTION_TEXT, 0, .argument = "WHEN",
-     .help = "colours: auto (on a terminal; default), always or never", .complete = PLM_COMPLETE_CHOICE,
-     .among = "auto always never", .configurable = true},
+     .help = "colours: auto (on a terminal; default), always or never", .among = "auto always never",
+     .configurable = true},
     {0},
 };
 

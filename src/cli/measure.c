@@ -37,16 +37,14 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
-     .help = "the truth file that gets a row (default truth.csv)", .complete = PLM_COMPLETE_FILE, .among = "csv",
-     .configurable = true},
-    {"family", 0, PLM_OPTION_TEXT, AT(family), .argument = "NAME",
-     .help = "the family of models (default: the script's name)"},
-    {"model", 0, PLM_OPTION_TEXT, AT(model), .argument = "NAME", .help = "the model (default: its class)"},
-    {"run", 0, PLM_OPTION_TEXT, AT(run), .argument = "NAME",
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the truth file that gets a row (default truth.csv)",
+     .complete = PLM_COMPLETE_FILE, .among = "csv", .configurable = true},
+    {"family", 0, PLM_OPTION_TEXT, AT(family), "NAME", .help = "the family of models (default: the script's name)"},
+    {"model", 0, PLM_OPTION_TEXT, AT(model), "NAME", .help = "the model (default: its class)"},
+    {"run", 0, PLM_OPTION_TEXT, AT(run), "NAME",
      .help = "what the row is called (default: model, optimizer, batch and time)"},
-    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), .argument = "N", .help = "the batch size, where it is not seen"},
-    {"interval", 0, PLM_OPTION_NUMBER, AT(interval), .argument = "MS",
+    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), "N", .help = "the batch size, where it is not seen"},
+    {"interval", 0, PLM_OPTION_NUMBER, AT(interval), "MS",
      .help = "milliseconds between samples of the card (default 1)", .configurable = true},
     {.include = plm_option_look, .at = AT(look)},
     {0},

@@ -21,16 +21,15 @@ struct report_options {
 
 #define AT(field) offsetof(struct report_options, field)
 static const struct plm_option options[] = {
-    {"by", 0, PLM_OPTION_TEXT, AT(by), .argument = "WHAT",
-     .help = "everyone who holds memory, by module, op, phase, category or stack", .complete = PLM_COMPLETE_CHOICE,
+    {"by", 0, PLM_OPTION_TEXT, AT(by), "WHAT",
+     .help = "everyone who holds memory, by module, op, phase, category or stack",
      .among = "module op phase category stack"},
-    {"at", 0, PLM_OPTION_TEXT, AT(at), .argument = "WHEN",
-     .help = "the moment of --by: peak (default), end, or the number of a step", .complete = PLM_COMPLETE_CHOICE,
-     .among = "peak end"},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME,...", .help = "the cards to judge",
-     .complete = PLM_COMPLETE_CARDS, .configurable = true},
+    {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN",
+     .help = "the moment of --by: peak (default), end, or the number of a step", .among = "peak end"},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to judge", .complete = PLM_COMPLETE_CARDS,
+     .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
-    {"html", 0, PLM_OPTION_TEXT, AT(html), .argument = "FILE", .help = "write a page for the browser",
+    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write a page for the browser",
      .complete = PLM_COMPLETE_FILE, .among = "html"},
     {.include = plm_option_look, .at = AT(look)},
     {0},

@@ -15,11 +15,11 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/run.h"
-#include "cli/stack.h"
 #include "record/create.h"
 #include "record/pen.h"
 #include "fit/ladder.h"
 #include "report/report.h"
+#include "stack/folder.h"
 
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
 static int gpus_wanted(void)
@@ -179,6 +179,56 @@ static void note_end(struct plm_pen *pen, int status, const struct timespec *sta
     plm_pen_setting(pen, "seconds", value);
 }
 
+/* ---- the other end ----
+ *
+ * Some results decide how large the next tensors are, and no kernel computed them. The first run read them
+ * as empty; a second one assumes the other extreme. What it needed goes into the first run's record, as a setting "other-end"
+ * and an event OTHER_END of each device.
+ */
+
+static void other_end_write(struct plm_pen *pen, const struct plm_summary *s)
+{
+    plm_pen_setting(pen, "other-end", "all=true,keep=1");
+    for (int i = 0; i < s->devices; i++) {
+        const struct plm_device_summary *d = &s->device[i];
+        plm_pen_other_end(pen, d->device,
+                          &(struct plm_ev_other_end){
+                              .rank = (uint32_t)d->rank, .allocated = d->allocated_peak, .reserved = d->reserved_peak});
+    }
+}
+
+static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, int command_status)
+{
+    struct plm_launch launch = *first;
+    char path[PATH_MAX];
+    struct plm_record_file file;
+    struct plm_summary s;
+    int status = -1, failure;
+    pid_t child;
+    bool done;
+
+    if (snprintf(path, sizeof path, "%s.other-end", first->record) >= (int)sizeof path)
+        return false;
+    if (plm_record_create(path, true, &file, NULL) < 0)
+        return false;
+    launch.record = path;
+    launch.silent = true; /* its output was seen once already, and its input is used up */
+    launch.assume = (struct plm_assume){true, 1};
+    child = plm_launch_start(&launch, &failure);
+    if (child > 0)
+        status = plm_await(child, plm_progress_of_record, file.header);
+    plm_record_close(&file);
+    done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
+           WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(path, &s, NULL) == 0;
+    if (done) {
+        other_end_write(pen, &s);
+        plm_summary_free(&s);
+    } else
+        plm_pen_setting(pen, "other-end", "failed");
+    unlink(path);
+    return done;
+}
+
 /* Where values that nobody computed decided the size of tensors, both ends are run, unless the user chose. */
 static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_launch *launch, int status)
 {
@@ -194,9 +244,11 @@ static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, cons
             "plimsoll: %llu results that decide the size of tensors were read as empty; running once more with all of "
             "them full, for the range (--assume chooses one)\n",
             (unsigned long long)calls);
-    if (!plm_other_end(pen, launch, status))
+    if (!run_other_end(pen, launch, status))
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
+
+/* ---- the run ---- */
 
 static int run_job(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
                    const struct plm_stack_entry *stack, plm_run_show *show, void *context)
@@ -262,31 +314,27 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
 
 #define AT(field) offsetof(struct plm_run, field)
 const struct plm_option plm_run_options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME",
-     .help = "the card to play (default a100-80gb; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "the card to play (default a100-80gb; see `plimsoll gpus`)",
+     .complete = PLM_COMPLETE_CARD, .configurable = true},
+    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
      .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), .argument = "N",
-     .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)", .configurable = true},
-    {"steps", 0, PLM_OPTION_NUMBER, AT(steps), .argument = "N",
-     .help = "stop after N steps (default: when two are alike, 3 to 10)", .configurable = true},
+    {"steps", 0, PLM_OPTION_NUMBER, AT(steps), "N", .help = "stop after N steps (default: when two are alike, 3 to 10)",
+     .configurable = true},
     {"until-exit", 0, PLM_OPTION_FLAG, AT(until_exit), .help = "let the command run until it exits"},
-    {"detail", 0, PLM_OPTION_TEXT, AT(detail), .argument = "LEVEL",
-     .help = "what to record besides memory: full (default), low or off", .complete = PLM_COMPLETE_CHOICE,
-     .among = "full low off", .configurable = true},
-    {"assume", 0, PLM_OPTION_TEXT, AT(assume), .argument = "WHAT",
-     .help = "values that steer the program: all=true, keep=0.5", .complete = PLM_COMPLETE_CHOICE,
-     .among = "all=true all=false keep=0 keep=1", .configurable = true},
-    {"stack", 0, PLM_OPTION_TEXT, AT(stack), .argument = "NAME",
-     .help = "the stack file for library memory (default auto)", .complete = PLM_COMPLETE_STACK, .among = "auto none",
+    {"detail", 0, PLM_OPTION_TEXT, AT(detail), "LEVEL",
+     .help = "what to record besides memory: full (default), low or off", .among = "full low off",
      .configurable = true},
+    {"assume", 0, PLM_OPTION_TEXT, AT(assume), "WHAT", .help = "values that steer the program: all=true, keep=0.5",
+     .among = "all=true all=false keep=0 keep=1", .configurable = true},
+    {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file for library memory (default auto)",
+     .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
     {"bounded", 0, PLM_OPTION_FLAG, AT(bounded), .help = "only the card's memory: PyTorch's own OutOfMemoryError",
      .configurable = true},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
-     .help = "the job record (default plimsoll-<script>.<pid>.plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the job record (default plimsoll-<script>.<pid>.plm)",
+     .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_force, .at = AT(force)},
-    {"json", 0, PLM_OPTION_TEXT, AT(json), .argument = "FILE",
-     .help = "also write the report as JSON; - for stdout, and no text", .complete = PLM_COMPLETE_FILE,
-     .among = "json"},
+    {"json", 0, PLM_OPTION_TEXT, AT(json), "FILE", .help = "also write the report as JSON; - for stdout, and no text",
+     .complete = PLM_COMPLETE_FILE, .among = "json"},
     {.include = plm_option_strict, .at = AT(strict)},
     {.include = plm_option_look, .at = AT(look)},
     {0},

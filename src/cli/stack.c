@@ -1,10 +1,10 @@
-#include "cli/stack.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/card.h"
+#include "cli/cli.h"
 #include "record/pen.h"
+#include "stack/folder.h"
 
 int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
                      const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error)

@@ -10,8 +10,8 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/stack.h"
 #include "record/fields.h"
+#include "stack/folder.h"
 
 /* What the stacks are held against: a card, or a record with its card and versions. */
 struct against {
@@ -220,9 +220,9 @@ static int stacks_show(const struct request *r)
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), .argument = "NAME", .help = "mark those that were made on such a card",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "mark those that were made on such a card",
      .complete = PLM_COMPLETE_CARD},
-    {"record", 0, PLM_OPTION_TEXT, AT(record), .argument = "FILE", .help = "mark those that go with a recorded job",
+    {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE", .help = "mark those that go with a recorded job",
      .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_json, .at = AT(json)},
     {0},

@@ -63,8 +63,8 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"library", 0, PLM_OPTION_TEXT, offsetof(struct request, library), .argument = "NAME",
-     .help = "the functions of one library", .complete = PLM_COMPLETE_LIBRARY},
+    {"library", 0, PLM_OPTION_TEXT, offsetof(struct request, library), "NAME", .help = "the functions of one library",
+     .complete = PLM_COMPLETE_LIBRARY},
     {.include = plm_option_json, .at = offsetof(struct request, json)},
     {0},
 };

@@ -213,17 +213,17 @@ static int trace_capture(struct request *r, char **command)
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option trace_options[] = {
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the trace (default plimsoll-<script>.<pid>.trace.json.gz)", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
     {"no-compute", 0, PLM_OPTION_FLAG, AT(no_compute),
      .help = "make the memory of operators' results and no values: seconds instead of minutes"},
-    {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), .argument = "N",
+    {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), "N",
      .help = "run so many, of which the first is not recorded (default 4)"},
     {0},
 };
 static const struct plm_option describe_options[] = {
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE",
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the file (default plimsoll-<script>.<pid>.description.json)", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
     {"compute", 0, PLM_OPTION_FLAG, AT(compute),

@@ -36,15 +36,13 @@ enum { LEARNERS = sizeof learners / sizeof learners[0], FEATURES_SHOWN = 6, NAME
 
 #define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
-    {"method", 0, PLM_OPTION_TEXT, AT(method), .argument = "NAME",
-     .help = "which method; schedtune is the one that learns", .complete = PLM_COMPLETE_CHOICE,
+    {"method", 0, PLM_OPTION_TEXT, AT(method), "NAME", .help = "which method; schedtune is the one that learns",
      .among = PLM_SCHEDTUNE_METHOD, .configurable = true},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), .argument = "FILE", .help = "where the forest goes",
-     .complete = PLM_COMPLETE_FILE, .among = "forest", .required = true},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "where the forest goes", .complete = PLM_COMPLETE_FILE,
+     .among = "forest", .required = true},
     {.include = plm_option_force, .at = AT(force)},
-    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), .argument = "N", .help = "how many trees (default 100)",
-     .configurable = true},
-    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), .argument = "N", .help = "another draw (default 0)", .configurable = true},
+    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "how many trees (default 100)", .configurable = true},
+    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_color, .at = AT(look.color)},
     {0},
