@@ -267,11 +267,7 @@ static int card_check(const struct plm_card *card, const char *path, struct plm_
 static void id_from_path(char *id, size_t size, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    size_t n = dot ? (size_t)(dot - name) : strlen(name);
-    if (n >= size)
-        n = size - 1;
-    memcpy(id, name, n);
-    id[n] = '\0';
+    snprintf(id, size, "%.*s", (int)(dot ? (size_t)(dot - name) : strlen(name)), name);
 }
 
 int plm_card_file(const char *path, const char *capabilities, struct plm_card *cards, int most, struct plm_error *error)
@@ -315,22 +311,21 @@ static void name_normalize(char *out, size_t size, const char *text)
     snprintf(out, size, "%s", word);
 }
 
+static bool name_is(const char *wanted, const char *name)
+{
+    char have[128];
+    name_normalize(have, sizeof have, name);
+    return !strcmp(wanted, have);
+}
+
 bool plm_card_matches(const struct plm_card *card, const char *name)
 {
-    char wanted[128], have[128];
+    char wanted[128];
     name_normalize(wanted, sizeof wanted, name);
     if (!wanted[0])
         return false;
-    name_normalize(have, sizeof have, card->id);
-    if (!strcmp(wanted, have))
-        return true;
-    name_normalize(have, sizeof have, card->name);
-    if (!strcmp(wanted, have))
-        return true;
-    for (int i = 0; i < card->alias_count; i++) {
-        name_normalize(have, sizeof have, card->aliases[i]);
-        if (!strcmp(wanted, have))
+    for (int i = 0; i < card->alias_count; i++)
+        if (name_is(wanted, card->aliases[i]))
             return true;
-    }
-    return false;
+    return name_is(wanted, card->id) || name_is(wanted, card->name);
 }

@@ -5,22 +5,15 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/install.h"
 #include "base/memory.h"
 
 enum { CARDS_PER_FILE = 16 };
 
-struct loading {
-    struct plm_catalogue *catalogue;
-    const struct plm_install *install;
-};
-
 static int file_add(const char *path, bool own, void *context, struct plm_error *error)
 {
     static struct plm_card cards[CARDS_PER_FILE];
-    const struct loading *l = context;
-    struct plm_catalogue *c = l->catalogue;
-    int n = plm_card_file(path, l->install->capabilities, cards, CARDS_PER_FILE, error);
+    struct plm_catalogue *c = context;
+    int n = plm_card_file(path, c->install.capabilities, cards, CARDS_PER_FILE, error);
     (void)own;
     for (int i = 0; i < n; i++) {
         c->entry = plm_grow(c->entry, (size_t)c->count, &c->room, sizeof *c->entry);
@@ -32,13 +25,19 @@ static int file_add(const char *path, bool own, void *context, struct plm_error 
 
 int plm_catalogue_load(struct plm_catalogue *c, const struct plm_install *install, struct plm_error *error)
 {
-    struct loading l = {c, install};
     int status;
-    *c = (struct plm_catalogue){0};
-    status = plm_install_each(install->gpus, "gpus", file_add, &l, error);
+    *c = (struct plm_catalogue){.install = *install};
+    status = plm_install_each(install->gpus, "gpus", file_add, c, error);
     if (status < 0)
         plm_catalogue_free(c);
     return status;
+}
+
+int plm_catalogue_open(struct plm_catalogue *c, struct plm_error *error)
+{
+    struct plm_install install;
+    int status = plm_install_find(&install, error);
+    return status < 0 ? status : plm_catalogue_load(c, &install, error);
 }
 
 void plm_catalogue_free(struct plm_catalogue *c)
@@ -85,11 +84,11 @@ static int name_unknown(const struct plm_catalogue *c, const char *name, struct 
                     name, best[0], best[1], best[2]);
 }
 
-int plm_catalogue_find(struct plm_catalogue *c, const struct plm_install *install, const char *name,
-                       const struct plm_catalogue_entry **out, struct plm_error *error)
+int plm_catalogue_find(struct plm_catalogue *c, const char *name, const struct plm_catalogue_entry **out,
+                       struct plm_error *error)
 {
     if (strchr(name, '/')) {
-        int at = c->count, status = file_add(name, true, &(struct loading){c, install}, error);
+        int at = c->count, status = file_add(name, true, c, error);
         if (status < 0)
             return status;
         *out = &c->entry[at];

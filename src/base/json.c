@@ -12,6 +12,13 @@ void plm_json_start(struct plm_json *json, FILE *out)
     *json = (struct plm_json){.out = out, .first = true};
 }
 
+void plm_json_document(struct plm_json *json, FILE *out, const char *schema)
+{
+    plm_json_start(json, out);
+    plm_json_object(json, NULL);
+    plm_json_string(json, "schema", schema);
+}
+
 /* Bytes that are not UTF-8 (file names can hold anything) become the replacement character. */
 static void text_quote(const struct plm_json *json, const char *text)
 {
@@ -132,6 +139,8 @@ void plm_json_bool(struct plm_json *json, const char *key, bool value)
 
 int plm_json_finish(struct plm_json *json)
 {
+    if (json->depth)
+        plm_json_end_object(json);
     fputc('\n', json->out);
     return fflush(json->out) || ferror(json->out) ? PLM_EIO : 0;
 }

@@ -17,6 +17,8 @@ struct plm_json {
 };
 
 void plm_json_start(struct plm_json *json, FILE *out);
+/* The same, and enters an object that says its schema: all that plimsoll prints is one of these. */
+void plm_json_document(struct plm_json *json, FILE *out, const char *schema);
 /* `key` is NULL inside arrays and for the document itself. */
 void plm_json_object(struct plm_json *json, const char *key);
 void plm_json_array(struct plm_json *json, const char *key);
@@ -29,7 +31,7 @@ void plm_json_integer(struct plm_json *json, const char *key, uint64_t value);
 void plm_json_signed(struct plm_json *json, const char *key, int64_t value);
 void plm_json_real(struct plm_json *json, const char *key, double value);
 void plm_json_bool(struct plm_json *json, const char *key, bool value);
-/* Ends the document with a newline. Returns 0, or PLM_EIO if anything could not be written. */
+/* Leaves the document's object, if it is open, and ends with a newline. Returns 0, or PLM_EIO if anything could not be written. */
 int plm_json_finish(struct plm_json *json);
 
 #endif

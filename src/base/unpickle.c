@@ -144,20 +144,6 @@ static int items_gather(struct reader *r, enum plm_pickled type, size_t count)
     return stack_push(r, made);
 }
 
-/* The same of all values above the mark, which goes. */
-static int items_gather_marked(struct reader *r, enum plm_pickled type)
-{
-    size_t count = above_mark(r);
-    int status;
-    if (!r->marks)
-        return pickle_bad(r, "no mark");
-    if (type == PLM_PICKLED_DICT && count % 2)
-        return pickle_bad(r, "a key without a value");
-    status = items_gather(r, type, count);
-    r->marks--;
-    return status;
-}
-
 /* Appends `count` values to the container below them. */
 static int items_append(struct reader *r, enum plm_pickled type, size_t count)
 {
@@ -171,15 +157,30 @@ static int items_append(struct reader *r, enum plm_pickled type, size_t count)
     return 0;
 }
 
-static int items_append_marked(struct reader *r, enum plm_pickled type)
+/* Takes the innermost mark away; *count values were above it. */
+static int mark_take(struct reader *r, enum plm_pickled type, size_t *count)
 {
-    size_t count = above_mark(r);
+    *count = above_mark(r);
     if (!r->marks)
         return pickle_bad(r, "no mark");
-    if (type == PLM_PICKLED_DICT && count % 2)
+    if (type == PLM_PICKLED_DICT && *count % 2)
         return pickle_bad(r, "a key without a value");
     r->marks--;
-    return items_append(r, type, count);
+    return 0;
+}
+
+static int items_gather_marked(struct reader *r, enum plm_pickled type)
+{
+    size_t count;
+    int status = mark_take(r, type, &count);
+    return status ? status : items_gather(r, type, count);
+}
+
+static int items_append_marked(struct reader *r, enum plm_pickled type)
+{
+    size_t count;
+    int status = mark_take(r, type, &count);
+    return status ? status : items_append(r, type, count);
 }
 
 static int push_mark(struct reader *r)
@@ -287,47 +288,43 @@ static int frame_check(struct reader *r)
 
 static int opcode_refuse(struct reader *r, unsigned char opcode)
 {
-    static const struct {
-        unsigned char opcode;
-        const char *name;
-    } names[] = {
-        {'c', "GLOBAL"},
-        {0x93, "STACK_GLOBAL"},
-        {'R', "REDUCE"},
-        {'b', "BUILD"},
-        {'i', "INST"},
-        {'o', "OBJ"},
-        {0x81, "NEWOBJ"},
-        {0x92, "NEWOBJ_EX"},
-        {0x82, "EXT1"},
-        {0x83, "EXT2"},
-        {0x84, "EXT4"},
-        {'P', "PERSID"},
-        {'Q', "BINPERSID"},
-        {0x97, "NEXT_BUFFER"},
-        {0x98, "READONLY_BUFFER"},
-        {0x96, "BYTEARRAY8"},
-        {0x8f, "EMPTY_SET"},
-        {0x90, "ADDITEMS"},
-        {0x91, "FROZENSET"},
-        {'I', "INT"},
-        {'L', "LONG"},
-        {'F', "FLOAT"},
-        {'S', "STRING"},
-        {'T', "BINSTRING"},
-        {'U', "SHORT_BINSTRING"},
-        {'V', "UNICODE"},
-        {'g', "GET"},
-        {'p', "PUT"},
-        {'2', "DUP"},
-        {'0', "POP"},
-        {'1', "POP_MARK"},
+    static const char *const names[256] = {
+        ['c'] = "GLOBAL",
+        [0x93] = "STACK_GLOBAL",
+        ['R'] = "REDUCE",
+        ['b'] = "BUILD",
+        ['i'] = "INST",
+        ['o'] = "OBJ",
+        [0x81] = "NEWOBJ",
+        [0x92] = "NEWOBJ_EX",
+        [0x82] = "EXT1",
+        [0x83] = "EXT2",
+        [0x84] = "EXT4",
+        ['P'] = "PERSID",
+        ['Q'] = "BINPERSID",
+        [0x97] = "NEXT_BUFFER",
+        [0x98] = "READONLY_BUFFER",
+        [0x96] = "BYTEARRAY8",
+        [0x8f] = "EMPTY_SET",
+        [0x90] = "ADDITEMS",
+        [0x91] = "FROZENSET",
+        ['I'] = "INT",
+        ['L'] = "LONG",
+        ['F'] = "FLOAT",
+        ['S'] = "STRING",
+        ['T'] = "BINSTRING",
+        ['U'] = "SHORT_BINSTRING",
+        ['V'] = "UNICODE",
+        ['g'] = "GET",
+        ['p'] = "PUT",
+        ['2'] = "DUP",
+        ['0'] = "POP",
+        ['1'] = "POP_MARK",
     };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].opcode == opcode)
-            return plm_fail(r->error, PLM_EFORMAT,
-                            "this pickle holds more than plain data and is not read: opcode %s at byte %zu",
-                            names[i].name, r->at - 1);
+    if (names[opcode])
+        return plm_fail(r->error, PLM_EFORMAT,
+                        "this pickle holds more than plain data and is not read: opcode %s at byte %zu", names[opcode],
+                        r->at - 1);
     return plm_fail(r->error, PLM_EFORMAT, "this is not a pickle: unknown opcode 0x%02x at byte %zu", opcode,
                     r->at - 1);
 }

@@ -25,11 +25,11 @@ static int by_memory(const void *a, const void *b)
     return x->memory_usable != y->memory_usable ? (x->memory_usable < y->memory_usable ? -1 : 1) : strcmp(x->id, y->id);
 }
 
-static int card_add(struct plm_catalogue *catalogue, const struct plm_install *install, const char *name,
-                    struct plm_card *cards, int *count, struct plm_error *error)
+static int card_add(struct plm_catalogue *catalogue, const char *name, struct plm_card *cards, int *count,
+                    struct plm_error *error)
 {
     const struct plm_catalogue_entry *entry;
-    int status = plm_catalogue_find(catalogue, install, name, &entry, error);
+    int status = plm_catalogue_find(catalogue, name, &entry, error);
     if (status < 0)
         return status;
     if (*count >= PLM_REPORT_CARDS)
@@ -39,22 +39,22 @@ static int card_add(struct plm_catalogue *catalogue, const struct plm_install *i
     return 0;
 }
 
-int plm_cards_choose(struct plm_catalogue *catalogue, const struct plm_install *install, const char *list,
-                     const char *own, struct plm_card *cards, struct plm_error *error)
+int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const char *own, struct plm_card *cards,
+                     struct plm_error *error)
 {
     int count = 0, status = 0;
     if (list) {
         char *names = plm_strdup(list), *rest = names;
         for (char *name; status == 0 && (name = strsep(&rest, ","));)
-            status = card_add(catalogue, install, name, cards, &count, error);
+            status = card_add(catalogue, name, cards, &count, error);
         free(names);
         return status ? status : count;
     }
     /* The job's card may be a file that is gone; then the others are shown. */
     if (own)
-        card_add(catalogue, install, own, cards, &count, NULL);
+        card_add(catalogue, own, cards, &count, NULL);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        card_add(catalogue, install, common[i], cards, &count, NULL);
+        card_add(catalogue, common[i], cards, &count, NULL);
     qsort(cards, (size_t)count, sizeof *cards, by_memory);
     return count;
 }

@@ -52,8 +52,8 @@ struct plm_report_options plm_look_at(const struct plm_look *look);
 
 /* cards.c: fills `cards` (PLM_REPORT_CARDS) with those of a list "rtx3060,l4"; without a list, with the
    job's own and some common ones, by memory. Returns their number, or a negative PLM_E code. */
-int plm_cards_choose(struct plm_catalogue *catalogue, const struct plm_install *install, const char *list,
-                     const char *own, struct plm_card *cards, struct plm_error *error);
+int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const char *own, struct plm_card *cards,
+                     struct plm_error *error);
 
 /* estimate.c: the methods of a list "xmem,horus", or "all"; each once. Returns their number, or PLM_EINVAL with a sentence. */
 enum { PLM_ESTIMATE_METHODS = 64 };

@@ -47,8 +47,7 @@ static void offer_choices(const char *before, const char *choices)
 static void offer_cards(const char *before)
 {
     struct plm_catalogue catalogue = {0};
-    struct plm_install install;
-    if (plm_install_find(&install, NULL) == 0 && plm_catalogue_load(&catalogue, &install, NULL) == 0)
+    if (plm_catalogue_open(&catalogue, NULL) == 0)
         for (int i = 0; i < catalogue.count; i++)
             offer(before, catalogue.entry[i].card.id, catalogue.entry[i].card.name);
     plm_catalogue_free(&catalogue);

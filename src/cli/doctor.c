@@ -77,7 +77,7 @@ static void try_import(const char *python, const struct plm_install *install)
     struct plm_error error;
 
     if (plm_catalogue_load(&catalogue, install, &error) < 0 ||
-        plm_catalogue_find(&catalogue, install, "a100-80gb", &gpu, &error) < 0) {
+        plm_catalogue_find(&catalogue, "a100-80gb", &gpu, &error) < 0) {
         doctor_problem("GPU files", error.text, "mend or remove that file");
         return;
     }

@@ -6,7 +6,6 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
-#include "base/install.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -231,7 +230,6 @@ static int capture_all(unsigned needs, const char *gpu, char **command, struct c
 /* ---- answering ---- */
 
 struct question {
-    struct plm_install install;
     struct plm_catalogue catalogue;
     struct plm_card card[PLM_REPORT_CARDS];
     int cards;
@@ -254,12 +252,12 @@ static unsigned estimate_needs(const struct question *q)
 static int estimate_open(const struct request *r, struct question *q)
 {
     struct plm_error error;
-    if (plm_install_find(&q->install, &error) < 0 || plm_catalogue_load(&q->catalogue, &q->install, &error) < 0)
+    if (plm_catalogue_open(&q->catalogue, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     q->methods = plm_methods_choose(r->methods, q->method, &error);
     if (q->methods < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    q->cards = plm_cards_choose(&q->catalogue, &q->install, r->gpu, NULL, q->card, &error);
+    q->cards = plm_cards_choose(&q->catalogue, r->gpu, NULL, q->card, &error);
     if (q->cards < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (q->cards == 0)

@@ -22,14 +22,13 @@
 struct words {
     const char *kind, *design, *reference, *anova, *methods;
     int draws, seed;
-    bool late_sample, disturbed;
 };
 
 /* Strings belong to the command line and the environment. */
 struct request {
     struct words words;
     const char *truth; /* NULL: none, for a design that has its levels from elsewhere */
-    const char *workloads, *python, *gpu, *stack, *folder, *json, *csv, *figures, *html, *pattern, *plan;
+    const char *workloads, *python, *stack, *folder, *json, *csv, *figures, *html, *plan;
     const char *levels; /* "file", "workloads" or the path of a file */
     int jobs;
     bool resume, force, keep;
@@ -55,14 +54,14 @@ static const struct plm_option options[] = {
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true},
     {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), "N", .help = "processes at the same time (default: the processors)",
      .configurable = true},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "the card to play instead of each row's own",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(design.gpu), "NAME", .help = "the card to play instead of each row's own",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
     {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file of the runs, as in run",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
     {"truth", 0, PLM_OPTION_TEXT, AT(words.kind), "KIND",
      .help = "what was measured: allocated, reserved, device or device-less-first (default)",
      .among = "allocated reserved device device-less-first", .configurable = true},
-    {"late-sample", 0, PLM_OPTION_FLAG, AT(words.late_sample),
+    {"late-sample", 0, PLM_OPTION_FLAG, AT(judge.late_sample),
      .help = "give back to the truth what a first sample that came late took off", .configurable = true},
     {"design", 0, PLM_OPTION_TEXT, AT(words.design), "DESIGN", .help = "which runs: rows (default), grid or montecarlo",
      .among = "rows grid montecarlo"},
@@ -76,12 +75,12 @@ static const struct plm_option options[] = {
      .help = "hold runs without truth against the virtual GPU", .among = "virtual"},
     {"plan", 0, PLM_OPTION_TEXT, AT(plan), "FILE", .help = "write the runs down to be measured, and run nothing",
      .complete = PLM_COMPLETE_FILE, .among = "csv"},
-    {"disturbed", 0, PLM_OPTION_FLAG, AT(words.disturbed),
+    {"disturbed", 0, PLM_OPTION_FLAG, AT(design.disturbed),
      .help = "use rows that say that something else moved the card's memory"},
     {"anova", 0, PLM_OPTION_TEXT, AT(words.anova), "RESPONSE",
      .help = "what errors depend on: absolute (default), signed or none", .among = "absolute signed none",
      .configurable = true},
-    {"match", 'k', PLM_OPTION_TEXT, AT(pattern), "TEXT",
+    {"match", 'k', PLM_OPTION_TEXT, AT(design.pattern), "TEXT",
      .help = "only rows whose run, family, model or optimizer contains it"},
     {"output", 'o', PLM_OPTION_TEXT, AT(folder), "FOLDER", .help = "keep the results there",
      .complete = PLM_COMPLETE_FOLDER},
@@ -143,9 +142,6 @@ static int understand_design(struct request *r, struct plm_error *error)
     r->design.seed = r->judge.seed = (uint64_t)w->seed;
     r->design.kind = r->judge.kind;
     r->design.reference = w->reference || r->plan; /* a plan has what is still to be measured */
-    r->design.disturbed = w->disturbed;
-    r->design.gpu = r->gpu;
-    r->design.pattern = r->pattern;
     return 0;
 }
 
@@ -153,11 +149,10 @@ static int request_understand(struct request *r, struct plm_error *error)
 {
     const struct words *w = &r->words;
     int i = 0;
-    r->judge.late_sample = w->late_sample;
     if (plm_truth_kind_parse(w->kind, &r->judge.kind))
         return plm_fail(error, PLM_EINVAL, "--truth %.60s: it takes allocated, reserved, device or device-less-first",
                         w->kind);
-    if (w->late_sample && r->judge.kind != PLM_TRUTH_LESS_FIRST)
+    if (r->judge.late_sample && r->judge.kind != PLM_TRUTH_LESS_FIRST)
         return plm_fail(error, PLM_EINVAL,
                         "--late-sample is about a first sample that was taken off: --truth device-less-first");
     while (i < PLM_RESPONSES && strcmp(w->anova, plm_response_name((enum plm_response)i)) != 0)
@@ -261,21 +256,12 @@ static void evaluate_progress(size_t done, size_t failed, size_t all, double sec
 
 /* ---- what comes out ---- */
 
-static int write_text(FILE *out, const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
-{
-    const struct plm_page page = plm_look_page(&r->look, out);
-    return plm_evaluation_text(&page, e, error);
-}
-
 static int evaluate_write_file(const char *path,
                                int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *),
                                const struct plm_evaluation *e, struct plm_error *error)
 {
-    FILE *out;
+    FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
     int status;
-    if (!path)
-        return 0;
-    out = strcmp(path, "-") ? fopen(path, "we") : stdout;
     if (!out)
         return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
     status = write(out, e, error);
@@ -286,20 +272,22 @@ static int evaluate_write_file(const char *path,
 
 static int evaluate_show(const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
 {
-    const char *const files[] = {r->json, r->csv, r->figures, r->html};
+    const struct {
+        const char *path;
+        int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *);
+    } files[] = {{r->json, plm_evaluation_json},
+                 {r->csv, plm_evaluation_csv},
+                 {r->figures, plm_evaluation_figures},
+                 {r->html, plm_evaluation_html}};
+    const struct plm_page page = plm_look_page(&r->look, stdout);
     bool quiet = false;
     int status;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        quiet |= files[i] && !strcmp(files[i], "-");
-    status = quiet ? 0 : write_text(stdout, r, e, error);
-    if (status == 0)
-        status = evaluate_write_file(r->json, plm_evaluation_json, e, error);
-    if (status == 0)
-        status = evaluate_write_file(r->csv, plm_evaluation_csv, e, error);
-    if (status == 0)
-        status = evaluate_write_file(r->figures, plm_evaluation_figures, e, error);
-    if (status == 0)
-        status = evaluate_write_file(r->html, plm_evaluation_html, e, error);
+        quiet |= files[i].path && !strcmp(files[i].path, "-");
+    status = quiet ? 0 : plm_evaluation_text(&page, e, error);
+    for (size_t i = 0; status == 0 && i < sizeof files / sizeof files[0]; i++)
+        if (files[i].path)
+            status = evaluate_write_file(files[i].path, files[i].write, e, error);
     return status;
 }
 
@@ -319,13 +307,12 @@ static int run_bench(const struct request *r, struct plm_bench *bench, struct pl
 
 static int evaluate_truth(struct request *r, const struct parts *parts, const struct plm_truth *truth)
 {
-    const struct plm_bench_settings settings = {.install = &parts->install,
-                                                .catalogue = r->design.catalogue,
+    const struct plm_bench_settings settings = {.catalogue = r->design.catalogue,
                                                 .workloads = &parts->workloads,
                                                 .python = r->python,
-                                                .gpu = r->gpu,
+                                                .gpu = r->design.gpu,
                                                 .stack = r->stack,
-                                                .pattern = r->pattern,
+                                                .pattern = r->design.pattern,
                                                 .folder = r->folder,
                                                 .keep = r->keep,
                                                 .method = r->method,
@@ -432,7 +419,6 @@ static int evaluate_run(int argc, char **argv)
     if (plm_install_find(&parts.install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     r.design.catalogue = &parts.catalogue;
-    r.design.install = &parts.install;
     status = read_parts(&r, &parts, &error) < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run_design(&r, &parts);
     plm_forest_free(&parts.forest);
     plm_levels_free(&parts.levels);

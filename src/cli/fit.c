@@ -7,7 +7,6 @@
 #include "analysis/job.h"
 #include "base/catalogue.h"
 #include "base/error.h"
-#include "base/install.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -57,27 +56,19 @@ static int fit_parse(struct request *r, const struct plm_command *command, int a
     if (words != 1)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll %s FILE.plm`",
                         words ? "one record at a time" : "no record given", command->name);
-    *margin = (struct plm_margin){0};
     if (r->margin && plm_margin_parse(r->margin, margin))
         return plm_fail(error, PLM_EINVAL, "--margin %.60s: it takes a size or a share, 1GiB or 5%%", r->margin);
     return 0;
 }
 
-static struct plm_report_options fit_look(const struct request *r)
-{
-    struct plm_report_options options = plm_look_at(&r->look);
-    options.record = r->path;
-    return options;
-}
-
 /* Everything that both commands need before they can answer. */
 struct question {
-    struct plm_install install;
     struct plm_catalogue catalogue;
     struct plm_card *card;
     size_t cards;
     struct plm_job *job;
     struct plm_fit fit;
+    struct plm_margin margin;
 };
 
 static void fit_close(struct question *q)
@@ -95,7 +86,7 @@ static int fit_choose(struct question *q, const struct request *r, struct plm_er
     int status;
     q->card = plm_calloc((size_t)q->catalogue.count + PLM_REPORT_CARDS, sizeof *q->card);
     if (r->gpu) {
-        status = plm_cards_choose(&q->catalogue, &q->install, r->gpu, NULL, q->card, error);
+        status = plm_cards_choose(&q->catalogue, r->gpu, NULL, q->card, error);
         q->cards = status > 0 ? (size_t)status : 0;
         return status < 0 ? status : 0;
     }
@@ -109,8 +100,7 @@ static int fit_choose(struct question *q, const struct request *r, struct plm_er
 static int fit_open(struct question *q, const struct request *r)
 {
     struct plm_error error;
-    *q = (struct question){0};
-    if (plm_install_find(&q->install, &error) < 0 || plm_catalogue_load(&q->catalogue, &q->install, &error) < 0)
+    if (plm_catalogue_open(&q->catalogue, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (fit_choose(q, r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
@@ -118,6 +108,29 @@ static int fit_open(struct question *q, const struct request *r)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return 0;
 }
+
+typedef int answer_question(const struct request *r, const struct question *q,
+                            const struct plm_report_options *options);
+
+static int question_run(const struct plm_command *command, int argc, char **argv, answer_question *answer)
+{
+    struct request r = {.look = PLM_LOOK};
+    struct question q = {0};
+    struct plm_report_options options;
+    struct plm_error error;
+    int status;
+    if (fit_parse(&r, command, argc, argv, &q.margin, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    options = plm_look_at(&r.look);
+    options.record = r.path;
+    status = fit_open(&q, &r);
+    if (status == 0)
+        status = answer(&r, &q, &options);
+    fit_close(&q);
+    return status;
+}
+
+/* ---- fit ---- */
 
 /* For one card the exit status is the verdict. */
 static int fit_judge(const struct request *r, const struct plm_fit_table *t)
@@ -132,30 +145,23 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
     return PLM_EXIT_OK;
 }
 
+static int fit_answer(const struct request *r, const struct question *q, const struct plm_report_options *options)
+{
+    struct plm_fit_table table;
+    struct plm_error error;
+    int status;
+    if (plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    status = fit_judge(r, &table);
+    if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, options, r->all, &error) < 0)
+        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    plm_fit_table_free(&table);
+    return status;
+}
+
 static int fit_run(int argc, char **argv)
 {
-    struct request r = {.look = PLM_LOOK};
-    struct plm_report_options options;
-    struct plm_fit_table table;
-    struct plm_margin margin;
-    struct plm_error error;
-    struct question q;
-    int status;
-
-    if (fit_parse(&r, &plm_command_fit, argc, argv, &margin, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    options = fit_look(&r);
-    status = fit_open(&q, &r);
-    if (status == 0 && plm_fit_table(&q.fit, q.card, q.cards, &margin, &table, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
-    else if (status == 0) {
-        status = fit_judge(&r, &table);
-        if ((r.json ? plm_fit_json : plm_fit_text)(stdout, &table, &options, r.all, &error) < 0)
-            status = plm_complain(PLM_EXIT_CANNOT, error.text);
-        plm_fit_table_free(&table);
-    }
-    fit_close(&q);
-    return status;
+    return question_run(&plm_command_fit, argc, argv, fit_answer);
 }
 
 const struct plm_command plm_command_fit = {
@@ -182,32 +188,25 @@ static void fit_tell(size_t done, size_t all, void *context)
     fprintf(stderr, "\r%zu of %zu settings\033[K%s", done, all, done == all ? "\r\033[K" : "");
 }
 
-static int tune_run(int argc, char **argv)
+static int tune_answer(const struct request *r, const struct question *q, const struct plm_report_options *options)
 {
-    struct request r = {.look = PLM_LOOK};
-    struct plm_report_options options;
-    struct plm_margin margin;
     struct plm_error error;
     struct plm_tune tune;
-    struct question q;
-    int status;
-
-    if (fit_parse(&r, &plm_command_tune, argc, argv, &margin, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    options = fit_look(&r);
-    status = fit_open(&q, &r);
-    if (status == 0 && r.gpu && q.cards > 1)
-        status = plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
-    else if (status == 0 && plm_tune(&q.fit, r.gpu ? q.card : NULL, &margin, isatty(STDERR_FILENO) ? fit_tell : NULL,
-                                     NULL, &tune, &error) < 0)
+    int status = PLM_EXIT_OK;
+    if (r->gpu && q->cards > 1)
+        return plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
+    if (plm_tune(&q->fit, r->gpu ? q->card : NULL, &q->margin, isatty(STDERR_FILENO) ? fit_tell : NULL, NULL, &tune,
+                 &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if ((r->json ? plm_tune_json : plm_tune_text)(stdout, &tune, options, r->all, &error) < 0)
         status = plm_complain(PLM_EXIT_CANNOT, error.text);
-    else if (status == 0) {
-        if ((r.json ? plm_tune_json : plm_tune_text)(stdout, &tune, &options, r.all, &error) < 0)
-            status = plm_complain(PLM_EXIT_CANNOT, error.text);
-        plm_tune_free(&tune);
-    }
-    fit_close(&q);
+    plm_tune_free(&tune);
     return status;
+}
+
+static int tune_run(int argc, char **argv)
+{
+    return question_run(&plm_command_tune, argc, argv, tune_answer);
 }
 
 const struct plm_command plm_command_tune = {

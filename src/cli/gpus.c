@@ -3,7 +3,6 @@
 
 #include "base/catalogue.h"
 #include "base/error.h"
-#include "base/install.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -29,10 +28,8 @@ static void json_card(struct plm_json *j, const struct plm_card *c)
     plm_json_object(j, NULL);
     plm_json_string(j, "id", c->id);
     plm_json_string(j, "name", c->name);
-    if (c->class[0])
-        plm_json_string(j, "class", c->class);
-    if (c->architecture[0])
-        plm_json_string(j, "architecture", c->architecture);
+    plm_json_text(j, "class", c->class);
+    plm_json_text(j, "architecture", c->architecture);
     plm_json_bool(j, "mig", c->mig);
     plm_json_integer(j, "compute_major", (uint64_t)c->major);
     plm_json_integer(j, "compute_minor", (uint64_t)c->minor);
@@ -56,14 +53,11 @@ static void json_card(struct plm_json *j, const struct plm_card *c)
 static int gpus_json(const struct plm_card *cards, int count)
 {
     struct plm_json j;
-    plm_json_start(&j, stdout);
-    plm_json_object(&j, NULL);
-    plm_json_string(&j, "schema", "plimsoll.gpus/1");
+    plm_json_document(&j, stdout, "plimsoll.gpus/1");
     plm_json_array(&j, "gpus");
     for (int i = 0; i < count; i++)
         json_card(&j, &cards[i]);
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
 }
 
@@ -79,13 +73,12 @@ static int gpus_text(const struct plm_card *cards, int count, bool all)
 }
 
 /* The named cards, or all. Returns their number, or -1 after complaining. */
-static int gpus_choose(struct plm_catalogue *catalogue, const struct plm_install *install, char **names, int count,
-                       struct plm_card *out)
+static int gpus_choose(struct plm_catalogue *catalogue, char **names, int count, struct plm_card *out)
 {
     struct plm_error error;
     for (int i = 0; i < count; i++) {
         const struct plm_catalogue_entry *entry;
-        if (plm_catalogue_find(catalogue, install, names[i], &entry, &error) < 0) {
+        if (plm_catalogue_find(catalogue, names[i], &entry, &error) < 0) {
             plm_complain(PLM_EXIT_USAGE, error.text);
             return -1;
         }
@@ -101,16 +94,15 @@ static int gpus_run(int argc, char **argv)
     bool json = false;
     struct plm_card *cards = NULL;
     struct plm_catalogue catalogue;
-    struct plm_install install;
     struct plm_error error;
     int rest, count, status;
 
     if (plm_options_parse(plm_option_json, &json, "gpus", argc, argv, &rest, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_install_find(&install, &error) < 0 || plm_catalogue_load(&catalogue, &install, &error) < 0)
+    if (plm_catalogue_open(&catalogue, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     cards = plm_calloc((size_t)catalogue.count + (size_t)argc, sizeof *cards);
-    count = gpus_choose(&catalogue, &install, argv + rest, argc - rest, cards);
+    count = gpus_choose(&catalogue, argv + rest, argc - rest, cards);
     if (count < 0)
         status = PLM_EXIT_USAGE;
     else

@@ -119,9 +119,7 @@ static const struct {
 static int tell_json(const struct plm_verify *v, const char *path)
 {
     struct plm_json json;
-    plm_json_start(&json, stdout);
-    plm_json_object(&json, NULL);
-    plm_json_string(&json, "schema", "plimsoll.verify/1");
+    plm_json_document(&json, stdout, "plimsoll.verify/1");
     plm_json_string(&json, "snapshot", path);
     plm_json_string(&json, "verdict", verdicts[v->verdict].name);
     plm_json_string(&json, "rules", plm_torch_name(v->torch));
@@ -134,7 +132,6 @@ static int tell_json(const struct plm_verify *v, const char *path)
         plm_json_string(&json, "sentence", v->sentence);
         plm_json_end_object(&json);
     }
-    plm_json_end_object(&json);
     return plm_json_finish(&json);
 }
 

@@ -85,7 +85,7 @@ static void put_words(FILE *out, const char *words)
 
 /* ---- the parts ---- */
 
-static int put_synopsis(struct page *p)
+static void put_synopsis(struct page *p)
 {
     const struct plm_command *c = p->command;
     fprintf(p->out, ".Sh NAME\n.Nm plimsoll-%s\n.Nd ", c->name);
@@ -102,7 +102,6 @@ static int put_synopsis(struct page *p)
     }
     if (c->words)
         put_words(p->out, c->words);
-    return 0;
 }
 
 static void put_option(struct page *p, size_t i)
@@ -142,7 +141,7 @@ static void put_configurable(struct page *p)
         }
 }
 
-static int put_options(struct page *p)
+static void put_options(struct page *p)
 {
     fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", p->out);
     for (size_t i = 0; i < p->rows; i++)
@@ -151,10 +150,9 @@ static int put_options(struct page *p)
     if (p->command->also)
         fprintf(p->out, ".Pp\nWith a command, the options of\n.Xr plimsoll-%s 1\nas well.\n", p->command->also->name);
     put_configurable(p);
-    return 0;
 }
 
-static int put_exits(struct page *p)
+static void put_exits(struct page *p)
 {
     const char *meaning;
     fputs(".Sh EXIT STATUS\n.Bl -tag -width 126 -compact\n", p->out);
@@ -165,10 +163,9 @@ static int put_exits(struct page *p)
             putc('\n', p->out);
         }
     fputs(".El\n", p->out);
-    return 0;
 }
 
-static int put_examples(struct page *p)
+static void put_examples(struct page *p)
 {
     const struct plm_command *c = p->command ? p->command : &plm_command_help;
     fputs(".Sh EXAMPLES\n", p->out);
@@ -177,7 +174,6 @@ static int put_examples(struct page *p)
         put_text(p->out, c->example[i]);
         putc('\n', p->out);
     }
-    return 0;
 }
 
 static bool has_page(const struct plm_command *c)
@@ -185,7 +181,7 @@ static bool has_page(const struct plm_command *c)
     return c != &plm_command_help && c != &plm_command_version;
 }
 
-static int put_commands(struct page *p)
+static void put_commands(struct page *p)
 {
     fputs(".Bl -tag -width completion\n", p->out);
     for (const struct plm_command *const *c = plm_commands; *c; c++) {
@@ -196,7 +192,6 @@ static int put_commands(struct page *p)
         putc('\n', p->out);
     }
     fputs(".El\n", p->out);
-    return 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -204,7 +199,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const struct plm_command *const *)a)->name, (*(const struct plm_command *const *)b)->name);
 }
 
-static int put_pages(struct page *p)
+static void put_pages(struct page *p)
 {
     const struct plm_command *sorted[PLM_COMMANDS];
     size_t count = 0;
@@ -215,7 +210,6 @@ static int put_pages(struct page *p)
     fputs(".Sh SEE ALSO\n", p->out);
     for (size_t i = 0; i < count; i++)
         fprintf(p->out, ".Xr plimsoll-%s 1%s\n", sorted[i]->name, i + 1 < count ? " ," : "");
-    return 0;
 }
 
 static int page_fail(const struct page *p, struct plm_error *error, const char *what, const char *which)
@@ -257,7 +251,7 @@ static int read_more(struct page *p, struct plm_error *error)
 static const struct {
     const char *marker;
     bool of_command;
-    int (*put)(struct page *p);
+    void (*put)(struct page *p);
 } parts[] = {
     {"@SYNOPSIS", true, put_synopsis}, {"@OPTIONS", true, put_options},    {"@EXIT", true, put_exits},
     {"@EXAMPLES", true, put_examples}, {"@COMMANDS", false, put_commands}, {"@PAGES", false, put_pages},
@@ -270,7 +264,8 @@ static int put_part(struct page *p, const char *marker, struct plm_error *error)
             p->seen |= 1u << i;
             if (parts[i].put == put_options && read_more(p, error) < 0)
                 return PLM_EINVAL;
-            return parts[i].put(p);
+            parts[i].put(p);
+            return 0;
         }
     return page_fail(p, error, "there is no part", marker);
 }

@@ -74,33 +74,21 @@ static int choose_cards(const struct report_options *o, const struct plm_job *jo
             plm_complain(0, error->text);
         return o->gpu ? status : 0;
     }
-    status = plm_cards_choose(&catalogue, &install, o->gpu, plm_summary_config(&job->summary, "gpu"), cards, error);
+    status = plm_cards_choose(&catalogue, o->gpu, plm_summary_config(&job->summary, "gpu"), cards, error);
     plm_catalogue_free(&catalogue);
     shown->card = cards;
     shown->cards = status > 0 ? status : 0;
     return status < 0 ? status : 0;
 }
 
-/* The first format that is wanted is written. */
 static int report_show(const struct report_options *o, const struct plm_job *job,
                        const struct plm_report_options *shown)
 {
-    const struct {
-        bool wanted;
-        plm_report_write *write;
-    } formats[] = {
-        {o->json, plm_report_json},
-        {true, plm_report_text},
-    };
-    const size_t count = sizeof formats / sizeof formats[0];
     struct plm_error error;
-    size_t at = 0;
-    while (at + 1 < count && !formats[at].wanted)
-        at++;
-    if (!job->lanes && formats[at].write == plm_report_text)
+    if (!job->lanes && !o->json)
         return plm_complain(PLM_EXIT_CANNOT,
                             "this record holds no GPU activity: the job never used CUDA or was cut before it did");
-    if (formats[at].write(stdout, job, shown, &error) < 0)
+    if ((o->json ? plm_report_json : plm_report_text)(stdout, job, shown, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return PLM_EXIT_OK;
 }

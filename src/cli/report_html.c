@@ -7,17 +7,15 @@
 #include "analysis/job.h"
 #include "base/catalogue.h"
 #include "base/error.h"
-#include "base/install.h"
 #include "cli/cli.h"
 #include "report/report.h"
 
 /* Without a catalogue the page is still worth having; it shows no cards then. */
 static const struct plm_catalogue *load_cards(struct plm_catalogue *catalogue)
 {
-    struct plm_install install;
     struct plm_error error;
     *catalogue = (struct plm_catalogue){0};
-    if (plm_install_find(&install, &error) < 0 || plm_catalogue_load(catalogue, &install, &error) < 0) {
+    if (plm_catalogue_open(catalogue, &error) < 0) {
         plm_complain(0, error.text);
         return NULL;
     }

@@ -155,7 +155,7 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     options.card = cards;
     if (plm_job_read(launch->record, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    n = plm_cards_choose(catalogue, launch->install, NULL, launch->gpu->card.id, cards, &error);
+    n = plm_cards_choose(catalogue, NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
     end.job = job;
     end.result = judge_command(command_status, &job->summary, o->bounded, &why);
@@ -377,7 +377,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
-        status = plm_catalogue_find(&catalogue, &install, o->gpu, &gpu, &error);
+        status = plm_catalogue_find(&catalogue, o->gpu, &gpu, &error);
     if (status == 0)
         status = plm_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
     if (status < 0)

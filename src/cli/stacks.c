@@ -5,7 +5,6 @@
 #include "analysis/summary.h"
 #include "base/catalogue.h"
 #include "base/error.h"
-#include "base/install.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -151,27 +150,24 @@ static void json_stack(struct plm_json *j, const struct plm_stack_entry *e, cons
 static int stacks_json(const struct plm_stack_list *stacks, const struct against *a)
 {
     struct plm_json j;
-    plm_json_start(&j, stdout);
-    plm_json_object(&j, NULL);
-    plm_json_string(&j, "schema", "plimsoll.stacks/1");
+    plm_json_document(&j, stdout, "plimsoll.stacks/1");
     plm_json_array(&j, "stacks");
     for (int i = 0; i < stacks->count; i++)
         json_stack(&j, &stacks->entry[i], a);
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) ? PLM_EXIT_CANNOT : PLM_EXIT_OK;
 }
 
 /* The card of --gpu, else that of the record; one that is not known any more is no card. */
-static int find_card(const char *gpu, const struct plm_summary *job, const struct plm_install *install,
-                     struct plm_catalogue *catalogue, struct against *a, struct plm_error *error)
+static int find_card(const char *gpu, const struct plm_summary *job, struct plm_catalogue *catalogue, struct against *a,
+                     struct plm_error *error)
 {
     const struct plm_catalogue_entry *entry = NULL;
     const char *name = gpu ? gpu : job ? plm_summary_config(job, "gpu") : NULL;
     int status;
     if (!name)
         return 0;
-    status = plm_catalogue_find(catalogue, install, name, &entry, error);
+    status = plm_catalogue_find(catalogue, name, &entry, error);
     if (status == 0)
         a->card = &entry->card;
     return gpu ? status : 0;
@@ -187,23 +183,20 @@ static int stacks_show(const struct request *r)
     struct plm_catalogue catalogue = {0};
     struct plm_stack_list stacks = {0}, one;
     struct plm_summary job = {0};
-    struct plm_install install;
     struct plm_error error = {0};
     struct against a = {.given = r->gpu || r->record};
     const struct plm_stack_entry *entry = NULL;
     int status, result;
 
-    if (plm_install_find(&install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    status = plm_catalogue_load(&catalogue, &install, &error);
+    status = plm_catalogue_open(&catalogue, &error);
     if (status == 0)
-        status = plm_stack_list_load(&stacks, &install, &error);
+        status = plm_stack_list_load(&stacks, &catalogue.install, &error);
     if (status == 0 && r->record && (status = plm_summary_read(r->record, &job, &error)) == 0)
         a.job = &job;
     result = PLM_EXIT_CANNOT;
     if (status == 0) {
         result = PLM_EXIT_USAGE;
-        status = find_card(r->gpu, a.job, &install, &catalogue, &a, &error);
+        status = find_card(r->gpu, a.job, &catalogue, &a, &error);
     }
     if (status == 0 && r->name)
         status = plm_stack_list_find(&stacks, r->name, &entry, &error);

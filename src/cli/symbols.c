@@ -32,9 +32,7 @@ static void print_totals(void)
 static void symbols_json(const char *library)
 {
     struct plm_json j;
-    plm_json_start(&j, stdout);
-    plm_json_object(&j, NULL);
-    plm_json_string(&j, "schema", "plimsoll.symbols/1");
+    plm_json_document(&j, stdout, "plimsoll.symbols/1");
     plm_json_array(&j, "symbols");
     for (unsigned i = 0; i < plm_symbol_rows_count; i++) {
         const struct plm_symbol_row *row = &plm_symbol_rows[i];
@@ -48,12 +46,10 @@ static void symbols_json(const char *library)
             plm_json_signed(&j, "cuda_first", row->first);
         if (row->last < 99)
             plm_json_signed(&j, "cuda_last", row->last);
-        if (*row->note)
-            plm_json_string(&j, "note", row->note);
+        plm_json_text(&j, "note", row->note);
         plm_json_end_object(&j);
     }
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     plm_json_finish(&j);
 }
 

@@ -10,7 +10,6 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
-#include "base/install.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -192,19 +191,16 @@ static int trace_capture(struct request *r, char **command)
 {
     struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING};
     struct plm_catalogue catalogue;
-    struct plm_install install;
     struct plm_error error;
     char output[PATH_MAX];
     int status = trace_prepare(r, command, output, sizeof output);
     if (status)
         return status;
-    if (plm_install_find(&install, &error) < 0)
+    if (plm_catalogue_open(&catalogue, &error) < 0 ||
+        plm_catalogue_find(&catalogue, "a100-80gb", &launch.gpu, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (plm_catalogue_load(&catalogue, &install, &error) < 0 ||
-        plm_catalogue_find(&catalogue, &install, "a100-80gb", &launch.gpu, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    launch.install = &install;
-    launch.entry = install.capture;
+    launch.install = &catalogue.install;
+    launch.entry = catalogue.install.capture;
     launch.command = command;
     status = trace_job(r, &launch, output);
     plm_catalogue_free(&catalogue);

@@ -145,9 +145,7 @@ static void train_describe(const struct request *r, const struct plm_forest *f)
     const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
     size_t features = train_rank(f, order);
     struct plm_json json;
-    plm_json_start(&json, stdout);
-    plm_json_object(&json, NULL);
-    plm_json_string(&json, "schema", "plimsoll.training/1");
+    plm_json_document(&json, stdout, "plimsoll.training/1");
     plm_json_string(&json, "method", f->method);
     plm_json_string(&json, "forest", r->output);
     plm_json_integer(&json, "rows", f->rows);
@@ -173,7 +171,6 @@ static void train_describe(const struct request *r, const struct plm_forest *f)
         plm_json_end_object(&json);
     }
     plm_json_end_array(&json);
-    plm_json_end_object(&json);
     plm_json_finish(&json);
 }
 

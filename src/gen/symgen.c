@@ -198,62 +198,65 @@ static const char *ctype_of(const struct table *t, const struct row *row, const 
     die(t->path, row->line, "%s writes an unknown kind '%s'", row->name, kind);
 }
 
-static int parse_writes(const struct table *t, const struct row *row, char *how, struct write *out, bool *launch)
+/* What the `how` column of a row says; texts lie in `how`. */
+struct effect {
+    char how[256];
+    struct write write[WRITES_MAX];
+    int writes, args; /* args: the last argument that is written */
+    bool launch;
+};
+
+static void parse_effect(const struct table *t, const struct row *row, struct effect *e)
 {
-    int n = 0;
-    *launch = false;
-    for (char *word = strtok(how, " "); word; word = strtok(NULL, " ")) {
+    *e = (struct effect){0};
+    snprintf(e->how, sizeof e->how, "%s", strcmp(row->how, "-") ? row->how : "");
+    for (char *word = strtok(e->how, " "); word; word = strtok(NULL, " ")) {
         char *equals = strchr(word, '='), *colon;
+        struct write *out = &e->write[e->writes];
         if (!strcmp(word, "launch")) {
-            *launch = true;
+            e->launch = true;
             continue;
         }
-        if (!equals || n == WRITES_MAX)
+        if (!equals || e->writes == WRITES_MAX)
             die(t->path, row->line, "%s: cannot read '%s'", row->name, word);
         *equals = '\0';
         colon = strchr(equals + 1, ':');
         if (colon)
             *colon = '\0';
-        out[n].arg = atoi(word);
-        out[n].kind = equals + 1;
-        out[n].value = colon ? colon + 1 : "0";
-        if (out[n].arg < 1 || out[n].arg > ARGS_MAX)
+        *out = (struct write){atoi(word), equals + 1, colon ? colon + 1 : "0"};
+        if (out->arg < 1 || out->arg > ARGS_MAX)
             die(t->path, row->line, "%s: argument %s is out of range", row->name, word);
-        n++;
+        e->args = out->arg > e->args ? out->arg : e->args;
+        e->writes++;
     }
-    return n;
+}
+
+/* Which of its writes goes to an argument; -1: none. */
+static int write_to(const struct effect *e, int arg)
+{
+    int found = -1;
+    for (int w = 0; w < e->writes; w++)
+        found = e->write[w].arg == arg ? w : found;
+    return found;
 }
 
 static void emit_body(const struct table *t, const struct row *row, int index)
 {
-    struct write writes[WRITES_MAX];
-    char how[256];
-    bool launch;
-    int n, args = 0;
-
-    snprintf(how, sizeof how, "%s", strcmp(row->how, "-") ? row->how : "");
-    n = parse_writes(t, row, how, writes, &launch);
-    for (int i = 0; i < n; i++)
-        args = writes[i].arg > args ? writes[i].arg : args;
-
+    struct effect e;
+    parse_effect(t, row, &e);
     printf("PLM_API int %s(", row->name);
-    for (int i = 1; i <= args; i++) {
-        bool used = false;
-        for (int w = 0; w < n; w++)
-            used |= writes[w].arg == i;
-        printf("%s%splm_word a%d", i > 1 ? ", " : "", used ? "" : "__attribute__((unused)) ", i);
-    }
-    printf("%s)\n{\n", args ? "" : "void");
-    for (int i = 0; i < n; i++) {
-        const char *type = ctype_of(t, row, writes[i].kind);
-        bool handle = !strcmp(writes[i].kind, "handle");
-        printf("    if (a%d)\n        *(%s *)a%d = ", writes[i].arg, type, writes[i].arg);
-        if (handle)
+    for (int i = 1; i <= e.args; i++)
+        printf("%s%splm_word a%d", i > 1 ? ", " : "", write_to(&e, i) < 0 ? "__attribute__((unused)) " : "", i);
+    printf("%s)\n{\n", e.args ? "" : "void");
+    for (const struct write *w = e.write; w < e.write + e.writes; w++) {
+        const char *type = ctype_of(t, row, w->kind);
+        printf("    if (a%d)\n        *(%s *)a%d = ", w->arg, type, w->arg);
+        if (!strcmp(w->kind, "handle"))
             puts("plm_handle_new();");
         else
-            printf("(%s)%s;\n", type, writes[i].value);
+            printf("(%s)%s;\n", type, w->value);
     }
-    if (launch)
+    if (e.launch)
         printf("    plm_call_launch(&symbols[%d]);\n", index);
     if (row->class == REFUSED)
         printf("    plm_call_refused(&symbols[%d]);\n", index);
@@ -359,38 +362,29 @@ static void emit_doc(int files, char **paths)
 /* One snippet for a row that says what it writes: see tests/snippets/snippet.h. */
 static void emit_snippet(const struct table *t, const struct row *row)
 {
-    struct write writes[WRITES_MAX];
-    char how[256];
-    bool launch;
-    int n, args = 0;
-
-    snprintf(how, sizeof how, "%s", row->how);
-    n = parse_writes(t, row, how, writes, &launch);
-    for (int i = 0; i < n; i++)
-        args = writes[i].arg > args ? writes[i].arg : args;
-    printf("SNIPPET(%s)\n{\n    struct snippet_output out[%d];\n", row->name, n);
-    for (int i = 0; i < n; i++)
+    struct effect e;
+    parse_effect(t, row, &e);
+    printf("SNIPPET(%s)\n{\n    struct snippet_output out[%d];\n", row->name, e.writes);
+    for (int i = 0; i < e.writes; i++)
         printf("    snippet_poison(&out[%d]);\n", i);
     printf("    CHECK(CALL(int, %s, (", row->name);
-    for (int i = 1; i <= args; i++)
+    for (int i = 1; i <= e.args; i++)
         printf("%suintptr_t", i > 1 ? ", " : "");
     printf("), (");
-    for (int i = 1; i <= args; i++) {
-        int found = -1;
-        for (int w = 0; w < n; w++)
-            found = writes[w].arg == i ? w : found;
+    for (int i = 1; i <= e.args; i++) {
+        const int found = write_to(&e, i);
         if (found < 0)
             printf("%s0", i > 1 ? ", " : "");
         else
             printf("%s(uintptr_t)out[%d].at", i > 1 ? ", " : "", found);
     }
     puts(")) == 0);");
-    for (int i = 0; i < n; i++) {
-        const char *type = ctype_of(t, row, writes[i].kind);
-        if (!strcmp(writes[i].kind, "handle"))
+    for (int i = 0; i < e.writes; i++) {
+        const char *type = ctype_of(t, row, e.write[i].kind);
+        if (!strcmp(e.write[i].kind, "handle"))
             printf("    CHECK(snippet_wrote_handle(&out[%d]));\n", i);
         else
-            printf("    CHECK(snippet_wrote(&out[%d], &(%s){(%s)%s}, sizeof(%s)));\n", i, type, type, writes[i].value,
+            printf("    CHECK(snippet_wrote(&out[%d], &(%s){(%s)%s}, sizeof(%s)));\n", i, type, type, e.write[i].value,
                    type);
     }
     puts("}\n");
@@ -411,24 +405,26 @@ static void emit_snippets(const struct table *t, int cuda)
     puts("    {0, 0, 0},\n};");
 }
 
+static const struct {
+    const char *name;
+    void (*one)(const struct table *t, int cuda);
+    void (*all)(int files, char **paths);
+} modes[] = {
+    {"code", emit_code, NULL},         {"map", emit_map, NULL},     {"procs", emit_procs, NULL},
+    {"snippets", emit_snippets, NULL}, {"table", NULL, emit_table}, {"doc", NULL, emit_doc},
+};
+
 int main(int argc, char **argv)
 {
-    const char *mode = argc > 2 ? argv[1] : "";
-    if (!strcmp(mode, "table"))
-        emit_table(argc - 2, argv + 2);
-    else if (!strcmp(mode, "doc"))
-        emit_doc(argc - 2, argv + 2);
-    else if (argc == 4 && !strcmp(mode, "code"))
-        emit_code(read_table(argv[3]), atoi(argv[2]));
-    else if (argc == 4 && !strcmp(mode, "map"))
-        emit_map(read_table(argv[3]), atoi(argv[2]));
-    else if (argc == 4 && !strcmp(mode, "procs"))
-        emit_procs(read_table(argv[3]), atoi(argv[2]));
-    else if (argc == 4 && !strcmp(mode, "snippets"))
-        emit_snippets(read_table(argv[3]), atoi(argv[2]));
-    else {
-        fputs("usage: symgen code|map|procs|snippets CUDA FILE | symgen table|doc FILE...\n", stderr);
-        return 2;
+    for (size_t i = 0; argc > 2 && i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(argv[1], modes[i].name) || (modes[i].one && argc != 4))
+            continue;
+        if (modes[i].one)
+            modes[i].one(read_table(argv[3]), atoi(argv[2]));
+        else
+            modes[i].all(argc - 2, argv + 2);
+        return ferror(stdout) || fflush(stdout) ? 1 : 0;
     }
-    return ferror(stdout) || fflush(stdout) ? 1 : 0;
+    fputs("usage: symgen code|map|procs|snippets CUDA FILE | symgen table|doc FILE...\n", stderr);
+    return 2;
 }

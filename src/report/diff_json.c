@@ -51,9 +51,7 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
 {
     struct plm_json j;
     (void)options;
-    plm_json_start(&j, out);
-    plm_json_object(&j, NULL);
-    plm_json_string(&j, "schema", "plimsoll.diff/1");
+    plm_json_document(&j, out, "plimsoll.diff/1");
     plm_json_string(&j, "before", names[0]);
     plm_json_string(&j, "after", names[1]);
     plm_json_bool(&j, "changed", diff->changed);
@@ -61,6 +59,5 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     for (size_t i = 0; i < diff->lanes; i++)
         write_device(&j, &diff->lane[i]);
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the difference could not be written") : 0;
 }

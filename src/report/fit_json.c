@@ -5,11 +5,10 @@
 #include "report/report.h"
 
 /* The fields that `fit` and `tune` share. */
-static void write_head(struct plm_json *j, const char *schema, const struct plm_fit *fit,
+static void write_head(struct plm_json *j, FILE *out, const char *schema, const struct plm_fit *fit,
                        const struct plm_report_options *o)
 {
-    plm_json_object(j, NULL);
-    plm_json_string(j, "schema", schema);
+    plm_json_document(j, out, schema);
     plm_json_string(j, "record", o->record);
     plm_report_confidence(j, "confidence", fit->job, fit->doubt);
     plm_json_bool(j, "replay_exact", !fit->doubt[0]);
@@ -39,8 +38,7 @@ int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_repo
 {
     struct plm_json j;
     (void)all;
-    plm_json_start(&j, out);
-    write_head(&j, "plimsoll.fit/1", t->fit, options);
+    write_head(&j, out, "plimsoll.fit/1", t->fit, options);
     need_of(&j, &t->need);
     plm_json_integer(&j, "need_minimum", t->minimum);
     plm_json_array(&j, "fits");
@@ -65,7 +63,6 @@ int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_repo
         plm_json_end_object(&j);
     }
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }
 
@@ -86,8 +83,7 @@ int plm_tune_json(FILE *out, const struct plm_tune *t, const struct plm_report_o
 {
     struct plm_json j;
     (void)all;
-    plm_json_start(&j, out);
-    write_head(&j, "plimsoll.tune/1", t->fit, options);
+    write_head(&j, out, "plimsoll.tune/1", t->fit, options);
     plm_json_string(&j, "variable", plm_allocator_variable(t->fit->torch));
     if (t->card) {
         plm_json_string(&j, "gpu", t->card->id);
@@ -105,6 +101,5 @@ int plm_tune_json(FILE *out, const struct plm_tune *t, const struct plm_report_o
     for (size_t i = 0; i < t->rows; i++)
         tune_row(&j, NULL, t, &t->row[i]);
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

@@ -266,9 +266,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
                     struct plm_error *error)
 {
     struct plm_json j;
-    plm_json_start(&j, out);
-    plm_json_object(&j, NULL);
-    plm_json_string(&j, "schema", "plimsoll.report/1");
+    plm_json_document(&j, out, "plimsoll.report/1");
     write_job(&j, &job->summary);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < job->lanes; i++)
@@ -276,6 +274,5 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     plm_json_end_array(&j);
     write_fits(&j, job, options);
     write_notes(&j, &job->summary);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

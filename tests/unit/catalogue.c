@@ -58,7 +58,7 @@ static const char *find(const char *name)
 {
     const struct plm_catalogue_entry *found = NULL;
     struct plm_error error;
-    if (plm_catalogue_find(&catalogue, &install, name, &found, &error))
+    if (plm_catalogue_find(&catalogue, name, &found, &error))
         fail_msg("%s: %s", name, error.text);
     return found->card.id;
 }
@@ -103,11 +103,11 @@ static void unknown_names(void **state)
     const struct plm_catalogue_entry *found = NULL;
     struct plm_error error;
     (void)state;
-    assert_int_equal(plm_catalogue_find(&catalogue, &install, "rtx3061", &found, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_catalogue_find(&catalogue, "rtx3061", &found, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "unknown GPU 'rtx3061'; did you mean rtx306");
-    assert_int_equal(plm_catalogue_find(&catalogue, &install, "", &found, &error), PLM_ENOTFOUND);
-    assert_int_equal(plm_catalogue_find(&catalogue, &install, "NVIDIA", &found, &error), PLM_ENOTFOUND);
-    assert_int_equal(plm_catalogue_find(&catalogue, &install, "./absent.ini", &found, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_catalogue_find(&catalogue, "", &found, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_catalogue_find(&catalogue, "NVIDIA", &found, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_catalogue_find(&catalogue, "./absent.ini", &found, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "./absent.ini");
 }
 
@@ -121,13 +121,13 @@ static void own_files(void **state)
     mkdir(unit_path("plimsoll/gpus"), 0777);
     unit_write(unit_path("plimsoll/gpus/rtx3060.ini"), text, strlen(text));
     unit_write(unit_path("mine.ini"), text, strlen(text));
-    assert_int_equal(plm_catalogue_find(&catalogue, &install, unit_path("mine.ini"), &found, &error), 0);
+    assert_int_equal(plm_catalogue_find(&catalogue, unit_path("mine.ini"), &found, &error), 0);
     assert_string_equal(found->card.id, "mine");
     assert_int_equal(found->card.sms, 3);
     assert_true(found->card.memory_usable_assumed && !found->card.memory_total_assumed);
     drop(NULL);
     load(NULL);
-    assert_int_equal(plm_catalogue_find(&catalogue, &install, "rtx3060", &found, &error), 0);
+    assert_int_equal(plm_catalogue_find(&catalogue, "rtx3060", &found, &error), 0);
     assert_string_equal(found->card.name, "Mine"); /* the user's own wins */
     unlink(unit_path("plimsoll/gpus/rtx3060.ini"));
     drop(NULL);

@@ -34,12 +34,8 @@ static void read_rows(struct plm_truth *t)
 
 static struct plm_design_options options(enum plm_design design)
 {
-    return (struct plm_design_options){.design = design,
-                                       .draws = 200,
-                                       .seed = 7,
-                                       .kind = PLM_TRUTH_LESS_FIRST,
-                                       .catalogue = &catalogue,
-                                       .install = &install};
+    return (struct plm_design_options){
+        .design = design, .draws = 200, .seed = 7, .kind = PLM_TRUTH_LESS_FIRST, .catalogue = &catalogue};
 }
 
 /* ---- levels ---- */

@@ -90,9 +90,7 @@ int plm_comparison_json(FILE *out, const struct plm_comparison *c, struct plm_er
     static const char *const sources[] = {
         [PLM_CONTEXT_GIVEN] = "given", [PLM_CONTEXT_RECORD] = "record", [PLM_CONTEXT_MODEL] = "model"};
     struct plm_json j;
-    plm_json_start(&j, out);
-    plm_json_object(&j, NULL);
-    plm_json_string(&j, "schema", "plimsoll.estimate/1");
+    plm_json_document(&j, out, "plimsoll.estimate/1");
     write_captures(&j, &c->evidence);
     plm_json_string(&j, "context_source", sources[c->source]);
     write_cards(&j, c);
@@ -100,6 +98,5 @@ int plm_comparison_json(FILE *out, const struct plm_comparison *c, struct plm_er
     for (size_t i = 0; i < c->rows; i++)
         write_method(&j, c, &c->row[i]);
     plm_json_end_array(&j);
-    plm_json_end_object(&j);
     return plm_json_finish(&j) || fflush(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

@@ -9,7 +9,6 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
-#include "base/install.h"
 
 /* FNV-1a, over every string with its end. */
 static uint64_t mix(uint64_t hash, const char *text)
@@ -49,8 +48,8 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
     hash = mix(mix(hash, s->python), s->stack ? s->stack : "");
     hash = mix_file(hash, s->workloads->folder, run->workload->script);
     hash = mix_file(hash, s->workloads->folder, "workloads.ini");
-    hash = mix_file(hash, s->install->device, "");
-    hash = mix_file(hash, s->install->shims, "");
+    hash = mix_file(hash, s->catalogue->install.device, "");
+    hash = mix_file(hash, s->catalogue->install.shims, "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
         hash = mix(hash, value ? value : "");
@@ -85,7 +84,7 @@ static int describe(const struct plm_bench_settings *s, const struct plm_truth *
     if (!*gpu)
         return plm_fail(error, PLM_EFORMAT, "%s: the row names no gpu; --gpu says which",
                         row_place(truth, row, where, sizeof where));
-    if (plm_catalogue_find(s->catalogue, s->install, gpu, &entry, &why) < 0)
+    if (plm_catalogue_find(s->catalogue, gpu, &entry, &why) < 0)
         return plm_fail(error, PLM_EFORMAT, "%s: %.200s", row_place(truth, row, where, sizeof where), why.text);
     run->device = entry->card;
     snprintf(run->card, sizeof run->card, "%s", entry->card.id);

@@ -22,10 +22,8 @@
 
 struct plm_bench;
 struct plm_catalogue;
-struct plm_install;
 
 struct plm_bench_settings {
-    const struct plm_install *install;
     struct plm_catalogue *catalogue;
     const struct plm_workloads *workloads;
     const char *python;       /* the interpreter that has PyTorch */

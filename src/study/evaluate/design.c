@@ -86,7 +86,7 @@ static bool is_of(const struct maker *m, size_t row, const struct cell *cell, co
 static int card_of(const struct maker *m, const char *gpu, char card[48])
 {
     const struct plm_catalogue_entry *entry;
-    int status = plm_catalogue_find(m->options->catalogue, m->options->install, gpu, &entry, m->error);
+    int status = plm_catalogue_find(m->options->catalogue, gpu, &entry, m->error);
     if (status == 0)
         snprintf(card, 48, "%s", entry->card.id);
     return status;

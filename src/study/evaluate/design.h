@@ -16,7 +16,6 @@
 #include "study/evaluate/truth.h"
 
 struct plm_catalogue;
-struct plm_install;
 
 enum plm_design { PLM_DESIGN_ROWS, PLM_DESIGN_GRID, PLM_DESIGN_MONTECARLO, PLM_DESIGNS };
 const char *plm_design_name(enum plm_design design); /* "rows", "grid", "montecarlo" */
@@ -32,7 +31,6 @@ struct plm_design_options {
     const char *gpu;          /* instead of all others; NULL: theirs */
     const char *pattern;      /* only runs that have it; NULL: all */
     struct plm_catalogue *catalogue;
-    const struct plm_install *install;
 };
 
 struct plm_design_made {
