@@ -1,7 +1,6 @@
 #include "base/overhead.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KIB 1024ull

@@ -1,7 +1,6 @@
 #include "base/table.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -47,7 +47,6 @@ static int give_list(const struct request *r)
 static int calibrate_start(const struct request *r, const struct plm_install *install)
 {
     const char *words[10];
-    char text[400];
     int n = 0;
     words[n++] = r->python;
     words[n++] = install->calibrate;
@@ -65,11 +64,10 @@ static int calibrate_start(const struct request *r, const struct plm_install *in
         words[n++] = "--rows-only";
     words[n] = NULL;
     execvp(r->python, (char *const *)words);
-    snprintf(text, sizeof text, "cannot start %.200s: %s; --python names another", r->python, strerror(errno));
-    return plm_complain(errno == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
+    return plm_complain_of(errno == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE,
+                           "cannot start %.200s: %s; --python names another", r->python, strerror(errno));
 }
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE",
      .help = "measure the convolutions, recurrent networks and transforms of this job", .complete = PLM_COMPLETE_FILE,

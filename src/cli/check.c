@@ -19,7 +19,6 @@ struct request {
     bool github;
 };
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option own_options[] = {
     {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512m or bytes",
      .configurable = true, .required = true},
@@ -61,7 +60,6 @@ static int check_understand(struct request *r, struct plm_error *error)
 
 static int write_junit(const char *path, const struct plm_check *check)
 {
-    char text[400];
     FILE *out = fopen(path, "we");
     bool failed = !out;
     if (out) {
@@ -71,8 +69,7 @@ static int write_junit(const char *path, const struct plm_check *check)
     }
     if (!failed)
         return PLM_EXIT_OK;
-    snprintf(text, sizeof text, "cannot write %.200s: %s", path, strerror(errno));
-    return plm_complain(PLM_EXIT_CANNOT, text);
+    return plm_complain_of(PLM_EXIT_CANNOT, "cannot write %.200s: %s", path, strerror(errno));
 }
 
 /* Tells the verdict everywhere it is wanted. `result` is the exit status that goes with it. */

@@ -39,6 +39,7 @@ void plm_scratch_remove(char folder[PLM_SCRATCH]); /* nothing for "" */
 
 /* main.c: "plimsoll: sentence" on stderr; returns `status`. */
 int plm_complain(int status, const char *sentence);
+int plm_complain_of(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* look.c: what --bytes and --color ask for; plm_option_look has the rows. */
 struct plm_look {

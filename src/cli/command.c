@@ -51,9 +51,8 @@ void plm_prepend(const char *name, const char *value)
 
 int plm_could_not_start(const char *command, int failure)
 {
-    char text[400];
-    snprintf(text, sizeof text, "cannot start %.200s: %s", command, strerror(failure));
-    return plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, text);
+    return plm_complain_of(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, "cannot start %.200s: %s",
+                           command, strerror(failure));
 }
 
 int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error)

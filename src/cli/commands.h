@@ -29,6 +29,9 @@ struct plm_command {
     int (*run)(int argc, char **argv); /* the words after its name; returns the program's exit status */
 };
 
+/* Where a value is in the struct of what a command is asked for: `struct request` in its file. */
+#define AT(field) offsetof(struct request, field)
+
 #define COMMAND(name) extern const struct plm_command plm_command_##name;
 #include "cli/commands.def"
 #undef COMMAND

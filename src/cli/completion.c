@@ -5,7 +5,6 @@
  * "folders", "programs", or "command N": a command of the user's begins with word N. Each line after that is an offer, and
  * after a tab what it means.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/catalogue.h"
@@ -205,8 +204,8 @@ struct request {
 
 /* For the scripts and for the build: not shown. */
 static const struct plm_option options[] = {
-    {"answer", 0, PLM_OPTION_FLAG, offsetof(struct request, answer), .help = NULL},
-    {"manual", 0, PLM_OPTION_TEXT, offsetof(struct request, manual), .argument = "FOLDER"},
+    {"answer", 0, PLM_OPTION_FLAG, AT(answer), .help = NULL},
+    {"manual", 0, PLM_OPTION_TEXT, AT(manual), .argument = "FOLDER"},
     {0},
 };
 

@@ -14,7 +14,6 @@ struct request {
     const char *path[2];
 };
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_look, .at = AT(look)},

@@ -32,7 +32,6 @@ struct request {
 
 /* ---- what is asked for ---- */
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"method", 0, PLM_OPTION_TEXT, AT(methods), "NAME,...", .help = "only these methods (default all)",
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
@@ -323,10 +322,8 @@ static int estimate_answer(const struct request *r, const struct question *q)
     plm_compare(&q->captured.evidence, &question, &comparison);
     result = estimate_verdict(&comparison);
     if (!comparison.answered && comparison.rows == 1 && !r->json) {
-        char text[300];
-        snprintf(text, sizeof text, "%s has no answer: %s", comparison.row[0].method->name,
-                 comparison.row[0].answer[0].note);
-        result = plm_complain(PLM_EXIT_CANNOT, text);
+        result = plm_complain_of(PLM_EXIT_CANNOT, "%s has no answer: %s", comparison.row[0].method->name,
+                                 comparison.row[0].answer[0].note);
         status = 0;
     } else
         status = r->json ? plm_comparison_json(stdout, &comparison, &error)

@@ -42,7 +42,6 @@ struct request {
     char own_folder[PLM_SCRATCH]; /* a temporary one, if none was given */
 };
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"method", 0, PLM_OPTION_TEXT, AT(words.methods), "NAME,...", .help = "methods to ask beside plimsoll, or all",
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
@@ -343,15 +342,13 @@ static int evaluate_truth(struct request *r, const struct parts *parts, const st
 /* A plan is all that is asked for: nothing runs. */
 static int write_plan(const char *path, const struct plm_truth *truth, const struct plm_design_made *made)
 {
-    char text[400];
     FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
     int status = out ? plm_design_plan(out, truth, made) : PLM_EIO;
     if (out && out != stdout && fclose(out))
         status = PLM_EIO;
     if (status == 0)
         return PLM_EXIT_OK;
-    snprintf(text, sizeof text, "%.300s cannot be written: %s", path, strerror(errno));
-    return plm_complain(PLM_EXIT_CANNOT, text);
+    return plm_complain_of(PLM_EXIT_CANNOT, "%.300s cannot be written: %s", path, strerror(errno));
 }
 
 static int run_design(struct request *r, const struct parts *parts)

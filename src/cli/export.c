@@ -22,7 +22,6 @@ struct request {
     bool force, fields, formats;
 };
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option own_options[] = {
     {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT",
      .help = "of a snapshot or a flame graph: peak, end or the number of a step", .among = "peak end"},
@@ -182,11 +181,9 @@ static int export_run(int argc, char **argv)
     format = export_choose(&r, &error);
     if (!format)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO)) {
-        plm_fail(&error, PLM_EINVAL, "a %s is not for a terminal; write it to a file with -o FILE.%s", format->name,
-                 format->extension);
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    }
+    if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO))
+        return plm_complain_of(PLM_EXIT_USAGE, "a %s is not for a terminal; write it to a file with -o FILE.%s",
+                               format->name, format->extension);
     status = export_record(&r, format, &error);
     if (status == 0)
         return PLM_EXIT_OK;

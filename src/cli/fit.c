@@ -20,7 +20,6 @@ struct request {
     const char *gpu, *margin, *path;
 };
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option shared_options[] = {
     {"margin", 0, PLM_OPTION_TEXT, AT(margin), "SIZE", .help = "leave so much free: 1GiB, 512m or 5%",
      .configurable = true},

@@ -26,7 +26,6 @@ static bool is_version(const char *text)
     return major && text[major] == '.' && strspn(text + major + 1, "0123456789");
 }
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the record (default: the snapshot's name with .plm)",
      .complete = PLM_COMPLETE_FILE, .among = "plm"},

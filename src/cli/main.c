@@ -1,4 +1,5 @@
 #include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,17 @@ const struct plm_command plm_command_version = {
 
 int plm_complain(int status, const char *sentence)
 {
-    fprintf(stderr, "plimsoll: %s\n", sentence);
+    return plm_complain_of(status, "%s", sentence);
+}
+
+int plm_complain_of(int status, const char *format, ...)
+{
+    va_list arguments;
+    fputs("plimsoll: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
     return status;
 }
 
@@ -33,7 +44,6 @@ static bool is_help(const char *word)
 int main(int argc, char **argv)
 {
     const struct plm_command *command;
-    char sentence[300];
     setlocale(LC_CTYPE, "");
     if (argc < 2) {
         plm_command_help.run(0, NULL);
@@ -54,7 +64,6 @@ int main(int argc, char **argv)
     }
     if (command)
         return command->run(argc - 2, argv + 2);
-    snprintf(sentence, sizeof sentence, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1],
-             argv[1]);
-    return plm_complain(PLM_EXIT_USAGE, sentence);
+    return plm_complain_of(PLM_EXIT_USAGE, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1],
+                           argv[1]);
 }

@@ -1,13 +1,10 @@
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/child.h"
 #include "base/error.h"
@@ -35,7 +32,6 @@ struct request {
     char folder[PLM_SCRATCH]; /* where processes leave what they measured */
 };
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the truth file that gets a row (default truth.csv)",
      .complete = PLM_COMPLETE_FILE, .among = "csv", .configurable = true},

@@ -1,8 +1,5 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "analysis/job.h"
 #include "base/catalogue.h"
@@ -12,14 +9,13 @@
 #include "cli/commands.h"
 #include "report/report.h"
 
-struct report_options {
+struct request {
     struct plm_look look;
     bool json;
     const char *by, *at, *gpu, *html;
     const char *path; /* the record */
 };
 
-#define AT(field) offsetof(struct report_options, field)
 static const struct plm_option options[] = {
     {"by", 0, PLM_OPTION_TEXT, AT(by), "WHAT",
      .help = "everyone who holds memory, by module, op, phase, category or stack",
@@ -35,7 +31,7 @@ static const struct plm_option options[] = {
     {0},
 };
 
-static int report_parse(struct report_options *o, int argc, char **argv, struct plm_error *error)
+static int report_parse(struct request *o, int argc, char **argv, struct plm_error *error)
 {
     int words, status = plm_options_among(options, o, "report", argc, argv, &o->path, 1, &words, error);
     if (status < 0)
@@ -47,7 +43,7 @@ static int report_parse(struct report_options *o, int argc, char **argv, struct 
     return 0;
 }
 
-static int report_understand(const struct report_options *o, struct plm_report_options *out, struct plm_error *error)
+static int report_understand(const struct request *o, struct plm_report_options *out, struct plm_error *error)
 {
     *out = plm_look_at(&o->look);
     out->record = o->path;
@@ -60,7 +56,7 @@ static int report_understand(const struct report_options *o, struct plm_report_o
 }
 
 /* Only --gpu needs the catalogue: what else the report has to say is in the record. */
-static int choose_cards(const struct report_options *o, const struct plm_job *job, struct plm_report_options *shown,
+static int choose_cards(const struct request *o, const struct plm_job *job, struct plm_report_options *shown,
                         struct plm_card *cards, struct plm_error *error)
 {
     struct plm_catalogue catalogue;
@@ -81,8 +77,7 @@ static int choose_cards(const struct report_options *o, const struct plm_job *jo
     return status < 0 ? status : 0;
 }
 
-static int report_show(const struct report_options *o, const struct plm_job *job,
-                       const struct plm_report_options *shown)
+static int report_show(const struct request *o, const struct plm_job *job, const struct plm_report_options *shown)
 {
     struct plm_error error;
     if (!job->lanes && !o->json)
@@ -95,7 +90,7 @@ static int report_show(const struct report_options *o, const struct plm_job *job
 
 static int report_run(int argc, char **argv)
 {
-    struct report_options o = {.look = PLM_LOOK};
+    struct request o = {.look = PLM_LOOK};
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options shown;
     struct plm_error error;

@@ -101,16 +101,13 @@ static int judge_silence(const struct plm_summary *s, struct plm_error *why)
 int plm_run_document(const struct plm_run_end *end)
 {
     const char *path = end->run->json;
-    char text[400];
     FILE *out;
     int status;
     if (!path)
         return PLM_EXIT_OK;
     out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-    if (!out) {
-        snprintf(text, sizeof text, "cannot write %.200s: %s", path, strerror(errno));
-        return plm_complain(PLM_EXIT_CANNOT, text);
-    }
+    if (!out)
+        return plm_complain_of(PLM_EXIT_CANNOT, "cannot write %.200s: %s", path, strerror(errno));
     status = plm_report_json(out, end->job, end->options, NULL);
     if (out != stdout && fclose(out))
         status = PLM_EIO;
@@ -312,31 +309,31 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
     return PLM_EXIT_OK;
 }
 
-#define AT(field) offsetof(struct plm_run, field)
+#define RUN(field) offsetof(struct plm_run, field)
 const struct plm_option plm_run_options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "the card to play (default a100-80gb; see `plimsoll gpus`)",
+    {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME", .help = "the card to play (default a100-80gb; see `plimsoll gpus`)",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
+    {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
      .configurable = true},
-    {"steps", 0, PLM_OPTION_NUMBER, AT(steps), "N", .help = "stop after N steps (default: when two are alike, 3 to 10)",
-     .configurable = true},
-    {"until-exit", 0, PLM_OPTION_FLAG, AT(until_exit), .help = "let the command run until it exits"},
-    {"detail", 0, PLM_OPTION_TEXT, AT(detail), "LEVEL",
+    {"steps", 0, PLM_OPTION_NUMBER, RUN(steps), "N",
+     .help = "stop after N steps (default: when two are alike, 3 to 10)", .configurable = true},
+    {"until-exit", 0, PLM_OPTION_FLAG, RUN(until_exit), .help = "let the command run until it exits"},
+    {"detail", 0, PLM_OPTION_TEXT, RUN(detail), "LEVEL",
      .help = "what to record besides memory: full (default), low or off", .among = "full low off",
      .configurable = true},
-    {"assume", 0, PLM_OPTION_TEXT, AT(assume), "WHAT", .help = "values that steer the program: all=true, keep=0.5",
+    {"assume", 0, PLM_OPTION_TEXT, RUN(assume), "WHAT", .help = "values that steer the program: all=true, keep=0.5",
      .among = "all=true all=false keep=0 keep=1", .configurable = true},
-    {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file for library memory (default auto)",
+    {"stack", 0, PLM_OPTION_TEXT, RUN(stack), "NAME", .help = "the stack file for library memory (default auto)",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
-    {"bounded", 0, PLM_OPTION_FLAG, AT(bounded), .help = "only the card's memory: PyTorch's own OutOfMemoryError",
+    {"bounded", 0, PLM_OPTION_FLAG, RUN(bounded), .help = "only the card's memory: PyTorch's own OutOfMemoryError",
      .configurable = true},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the job record (default plimsoll-<script>.<pid>.plm)",
-     .complete = PLM_COMPLETE_FILE, .among = "plm"},
-    {.include = plm_option_force, .at = AT(force)},
-    {"json", 0, PLM_OPTION_TEXT, AT(json), "FILE", .help = "also write the report as JSON; - for stdout, and no text",
+    {"output", 'o', PLM_OPTION_TEXT, RUN(output), "FILE",
+     .help = "the job record (default plimsoll-<script>.<pid>.plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {.include = plm_option_force, .at = RUN(force)},
+    {"json", 0, PLM_OPTION_TEXT, RUN(json), "FILE", .help = "also write the report as JSON; - for stdout, and no text",
      .complete = PLM_COMPLETE_FILE, .among = "json"},
-    {.include = plm_option_strict, .at = AT(strict)},
-    {.include = plm_option_look, .at = AT(look)},
+    {.include = plm_option_strict, .at = RUN(strict)},
+    {.include = plm_option_look, .at = RUN(look)},
     {0},
 };
 

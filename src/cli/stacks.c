@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/summary.h"
 #include "base/catalogue.h"
@@ -211,7 +210,6 @@ static int stacks_show(const struct request *r)
     return result;
 }
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "mark those that were made on such a card",
      .complete = PLM_COMPLETE_CARD},

@@ -59,9 +59,9 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"library", 0, PLM_OPTION_TEXT, offsetof(struct request, library), "NAME", .help = "the functions of one library",
+    {"library", 0, PLM_OPTION_TEXT, AT(library), "NAME", .help = "the functions of one library",
      .complete = PLM_COMPLETE_LIBRARY},
-    {.include = plm_option_json, .at = offsetof(struct request, json)},
+    {.include = plm_option_json, .at = AT(json)},
     {0},
 };
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,35 +98,29 @@ static void say_written(const struct request *r, const struct status *s)
 static int trace_judge(const struct request *r, const struct status *s, int status)
 {
     const char *but = s->written ? "; the file covers what ran until then" : "";
-    char text[1400];
     if (s->written)
         say_written(r, s);
     if (s->problem[0])
         return plm_complain(PLM_EXIT_CANNOT, s->problem);
     if (WIFSIGNALED(status))
-        snprintf(text, sizeof text, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)), but);
-    else if (WEXITSTATUS(status))
-        snprintf(text, sizeof text, "the command failed with status %d%s", WEXITSTATUS(status), but);
-    if (WIFSIGNALED(status) || WEXITSTATUS(status))
-        return plm_complain(PLM_EXIT_COMMAND, text);
+        return plm_complain_of(PLM_EXIT_COMMAND, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
+                               strsignal(WTERMSIG(status)), but);
+    if (WEXITSTATUS(status))
+        return plm_complain_of(PLM_EXIT_COMMAND, "the command failed with status %d%s", WEXITSTATUS(status), but);
     if (s->written)
         return PLM_EXIT_OK;
     if (!s->hook)
-        snprintf(text, sizeof text,
-                 "the interpreter did not load plimsoll's hook: it was started with -I, -E or -S, or the command is no "
-                 "Python");
-    else if (!s->torch)
-        snprintf(text, sizeof text, "the command never imported torch");
-    else
-        snprintf(text, sizeof text, "the command made %d training iterations; %d are needed", s->steps,
-                 strcmp(r->what, "trace") ? ITERATIONS_DESCRIBED : ITERATIONS_LEAST);
-    return plm_complain(PLM_EXIT_CANNOT, text);
+        return plm_complain(PLM_EXIT_CANNOT, "the interpreter did not load plimsoll's hook: it was started with -I, -E "
+                                             "or -S, or the command is no Python");
+    if (!s->torch)
+        return plm_complain(PLM_EXIT_CANNOT, "the command never imported torch");
+    return plm_complain_of(PLM_EXIT_CANNOT, "the command made %d training iterations; %d are needed", s->steps,
+                           strcmp(r->what, "trace") ? ITERATIONS_DESCRIBED : ITERATIONS_LEAST);
 }
 
 static int trace_prepare(struct request *r, char **command, char *output, size_t size)
 {
-    char name[128], text[500];
+    char name[128];
     if (!r->output) {
         plm_job_name(name, sizeof name, command);
         snprintf(r->default_output, sizeof r->default_output, "plimsoll-%s.%d.%s", name, (int)getpid(),
@@ -138,8 +131,7 @@ static int trace_prepare(struct request *r, char **command, char *output, size_t
         return plm_complain(PLM_EXIT_CANNOT, "the path of the output is too long");
     if (r->force || access(output, F_OK))
         return PLM_EXIT_OK;
-    snprintf(text, sizeof text, "%.300s exists; -f replaces it", r->output);
-    return plm_complain(PLM_EXIT_CANNOT, text);
+    return plm_complain_of(PLM_EXIT_CANNOT, "%.300s exists; -f replaces it", r->output);
 }
 
 /* What hook/plimsoll_capture reads. */
@@ -207,7 +199,6 @@ static int trace_capture(struct request *r, char **command)
     return status;
 }
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option trace_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the trace (default plimsoll-<script>.<pid>.trace.json.gz)", .complete = PLM_COMPLETE_FILE},

@@ -34,7 +34,6 @@ enum { LEARNERS = sizeof learners / sizeof learners[0], FEATURES_SHOWN = 6, NAME
 
 #define MIB 1048576.0
 
-#define AT(field) offsetof(struct request, field)
 static const struct plm_option options[] = {
     {"method", 0, PLM_OPTION_TEXT, AT(method), "NAME", .help = "which method; schedtune is the one that learns",
      .among = PLM_SCHEDTUNE_METHOD, .configurable = true},
