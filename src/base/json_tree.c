@@ -166,11 +166,6 @@ const struct plm_json_node *plm_json_tree_next(const struct plm_json_tree *t, co
     return n && n->next != NONE ? t->node + n->next : NULL;
 }
 
-const char *plm_json_tree_key(const struct plm_json_tree *t, const struct plm_json_node *n)
-{
-    return n && n->key != NONE ? t->text + n->key : NULL;
-}
-
 const struct plm_json_node *plm_json_tree_find(const struct plm_json_tree *t, const struct plm_json_node *object,
                                                const char *key)
 {

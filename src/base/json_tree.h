@@ -35,8 +35,6 @@ size_t plm_json_tree_count(const struct plm_json_node *node);
 /* The first item or member, and the one after; NULL: none. */
 const struct plm_json_node *plm_json_tree_first(const struct plm_json_node *node);
 const struct plm_json_node *plm_json_tree_next(const struct plm_json_tree *tree, const struct plm_json_node *node);
-/* Of a member; NULL: it is none. */
-const char *plm_json_tree_key(const struct plm_json_tree *tree, const struct plm_json_node *node);
 /* NULL: no such member, or no object. */
 const struct plm_json_node *plm_json_tree_find(const struct plm_json_tree *tree, const struct plm_json_node *object,
                                                const char *key);

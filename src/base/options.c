@@ -168,25 +168,21 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, b
         const char *word = argv[i], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
         size_t n = equals ? (size_t)(equals - word) : strlen(word);
         const struct plm_option *o;
+        const char *value;
         char origin[64];
+        i++;
         if (!strcmp(word, "--")) {
             *ended = true;
-            i++;
             break;
         }
         o = option_find(t, word, n);
         if (!o)
             return plm_fail(error, PLM_EINVAL, "unknown option '%s'; see `plimsoll help`", word);
         snprintf(origin, sizeof origin, "--%s", o->name);
-        i++;
-        if (o->type == PLM_OPTION_FLAG)
-            status = option_set(t, o, equals ? equals + 1 : "1", origin, error);
-        else if (equals)
-            status = option_set(t, o, equals + 1, origin, error);
-        else if (i < argc)
-            status = option_set(t, o, argv[i++], origin, error);
-        else
+        value = equals ? equals + 1 : o->type == PLM_OPTION_FLAG ? "1" : i < argc ? argv[i++] : NULL;
+        if (!value)
             return plm_fail(error, PLM_EINVAL, "%s needs a value", origin);
+        status = option_set(t, o, value, origin, error);
         if (status < 0)
             return status;
     }
@@ -212,20 +208,15 @@ int plm_options_among(const struct plm_option *options, void *values, const char
     *words = 0;
     while (status == 0 && argc > 0) {
         int rest = 0;
-        if (!only_words) {
+        if (!only_words)
             status = read_flags(&t, argc, argv, &rest, &only_words, error);
-            if (status < 0)
-                break;
-            argc -= rest;
-            argv += rest;
-        }
-        if (argc == 0)
+        if (status < 0 || rest == argc)
             break;
         if (*words < most)
-            word[*words] = argv[0];
+            word[*words] = argv[rest];
         ++*words;
-        argc--;
-        argv++;
+        argc -= rest + 1;
+        argv += rest + 1;
     }
     return status;
 }

@@ -18,15 +18,12 @@ static int problems;
 /* Seconds that an interpreter gets to answer. */
 enum { PATIENCE = 300 };
 
-static void doctor_good(const char *what, const char *detail)
+static void doctor_say(bool good, const char *what, const char *detail, const char *advice)
 {
-    printf("  ok       %-14s %s\n", what, detail);
-}
-
-static void doctor_problem(const char *what, const char *detail, const char *advice)
-{
-    printf("  PROBLEM  %-14s %s\n           %-14s %s\n", what, detail, "", advice);
-    problems++;
+    printf("  %-8s %-14s %s\n", good ? "ok" : "PROBLEM", what, detail);
+    if (!good)
+        printf("           %-14s %s\n", "", advice);
+    problems += !good;
 }
 
 static void check_machine(void)
@@ -36,16 +33,11 @@ static void check_machine(void)
     int major = 0, minor = 0;
     uname(&u);
     snprintf(text, sizeof text, "%.40s %.40s", u.sysname, u.machine);
-    if (strcmp(u.sysname, "Linux") || strcmp(u.machine, "x86_64"))
-        doctor_problem("machine", text, "plimsoll runs on Linux on x86_64");
-    else
-        doctor_good("machine", text);
+    doctor_say(!strcmp(u.sysname, "Linux") && !strcmp(u.machine, "x86_64"), "machine", text,
+               "plimsoll runs on Linux on x86_64");
     sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
     snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
-    if (major == 2 && minor < 28)
-        doctor_problem("C library", text, "glibc 2.28 or newer is needed");
-    else
-        doctor_good("C library", text);
+    doctor_say(major != 2 || minor >= 28, "C library", text, "glibc 2.28 or newer is needed");
 }
 
 /* Runs PYTHON with a short program and gives its first line of output. */
@@ -78,7 +70,7 @@ static void try_import(const char *python, const struct plm_install *install)
 
     if (plm_catalogue_load(&catalogue, install, &error) < 0 ||
         plm_catalogue_find(&catalogue, "a100-80gb", &gpu, &error) < 0) {
-        doctor_problem("GPU files", error.text, "mend or remove that file");
+        doctor_say(false, "GPU files", error.text, "mend or remove that file");
         return;
     }
     if (plm_launch_ask(&(struct plm_launch){.install = install,
@@ -88,10 +80,10 @@ static void try_import(const char *python, const struct plm_install *install)
                                             .assume = PLM_ASSUME_NOTHING,
                                             .command = command},
                        PATIENCE, answer, sizeof answer) == 0)
-        doctor_good("virtual GPU", "PyTorch sees it and allocates on it");
+        doctor_say(true, "virtual GPU", "PyTorch sees it and allocates on it", NULL);
     else {
         plm_child_last_line(fmemopen(answer, strlen(answer), "r"), false, last);
-        doctor_problem("virtual GPU", last, "please report this with the versions above");
+        doctor_say(false, "virtual GPU", last, "please report this with the versions above");
     }
     plm_catalogue_free(&catalogue);
 }
@@ -103,30 +95,26 @@ static void check_python(const char *python, const struct plm_install *install)
 
     doctor_ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer, &failure);
     if (failure == ENOENT) {
-        doctor_problem("Python", "cannot be started",
-                       "name the interpreter of your job: plimsoll doctor /path/to/python");
+        doctor_say(false, "Python", "cannot be started",
+                   "name the interpreter of your job: plimsoll doctor /path/to/python");
         return;
     }
-    doctor_good("Python", answer);
+    doctor_say(true, "Python", answer, NULL);
     doctor_ask(python, find_torch, answer, sizeof answer, &failure);
     if (!strcmp(answer, "none") || sscanf(answer, "%63s %31s %15s", version, cuda, kind) != 3) {
-        doctor_problem(
-            "PyTorch", "not installed for this interpreter",
-            "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "
-            "doctor PYTHON");
+        doctor_say(false, "PyTorch", "not installed for this interpreter",
+                   "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "
+                   "doctor PYTHON");
         return;
     }
     snprintf(text, sizeof text, "%s, CUDA %s", version, cuda);
     if (strcmp(kind, "cuda")) {
         snprintf(text, sizeof text, "%s is a CPU-only build", version);
-        doctor_problem("PyTorch", text,
-                       "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
+        doctor_say(false, "PyTorch", text,
+                   "install a CUDA build: pip install --no-deps torch (the NVIDIA packages are not needed)");
         return;
     }
-    if (atoi(cuda) != 12 && atoi(cuda) != 13)
-        doctor_problem("PyTorch", text, "builds for CUDA 12 and 13 are supported");
-    else
-        doctor_good("PyTorch", text);
+    doctor_say(atoi(cuda) == 12 || atoi(cuda) == 13, "PyTorch", text, "builds for CUDA 12 and 13 are supported");
     try_import(python, install);
 }
 
@@ -139,9 +127,9 @@ static int doctor_run(int argc, char **argv)
     puts("plimsoll " PLM_VERSION);
     check_machine();
     if (plm_install_find(&install, &error) < 0)
-        doctor_problem("installation", error.text, "");
+        doctor_say(false, "installation", error.text, "");
     else {
-        doctor_good("installation", install.shims);
+        doctor_say(true, "installation", install.shims, NULL);
         check_python(argc ? argv[0] : "python3", &install);
     }
     if (problems)

@@ -22,18 +22,19 @@ const struct plm_command plm_command_version = {
 
 int plm_complain(int status, const char *sentence)
 {
-    return plm_complain_of(status, "%s", sentence);
+    fprintf(stderr, "plimsoll: %s\n", sentence);
+    return status;
 }
 
+/* As one text: the command may write to the same terminal. */
 int plm_complain_of(int status, const char *format, ...)
 {
+    char sentence[1000];
     va_list arguments;
-    fputs("plimsoll: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
-    return status;
+    return plm_complain(status, sentence);
 }
 
 static bool is_help(const char *word)

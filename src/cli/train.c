@@ -22,16 +22,9 @@ struct request {
     bool json, force;
 };
 
-/* Methods that learn. Their amounts are in MiB. */
-static const struct {
-    const char *name;
-    int (*train)(const char *path, const struct plm_forest_settings *settings, struct plm_forest *forest,
-                 struct plm_error *error);
-} learners[] = {
-    {PLM_SCHEDTUNE_METHOD, plm_schedtune_train},
-};
-enum { LEARNERS = sizeof learners / sizeof learners[0], FEATURES_SHOWN = 6, NAME_COLUMNS = 12 };
+enum { FEATURES_SHOWN = 6, NAME_COLUMNS = 12 };
 
+/* Amounts of the method that learns are in MiB. */
 #define MIB 1048576.0
 
 static const struct plm_option options[] = {
@@ -67,10 +60,10 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
 static int train_method(const struct request *r, struct plm_forest *forest, struct plm_error *error)
 {
     const struct plm_forest_settings settings = {.trees = (size_t)r->trees, .seed = (uint64_t)r->seed};
-    for (int i = 0; i < LEARNERS; i++)
-        if (!strcmp(r->method, learners[i].name))
-            return learners[i].train(r->data, &settings, forest, error);
-    return plm_fail(error, PLM_EINVAL, "--method %.60s: the method that learns is " PLM_SCHEDTUNE_METHOD, r->method);
+    if (strcmp(r->method, PLM_SCHEDTUNE_METHOD) != 0)
+        return plm_fail(error, PLM_EINVAL, "--method %.60s: the method that learns is " PLM_SCHEDTUNE_METHOD,
+                        r->method);
+    return plm_schedtune_train(r->data, &settings, forest, error);
 }
 
 /* Under another name first: what is there is whole, or was not touched. */
