@@ -58,7 +58,10 @@ static bool walk_set(const struct plm_tree *set, const struct plm_cell_pool *poo
         if (!ordered || at->pool != pool || at->mapped != mapped || at->allocated || at->events)
             return false;
         const struct plm_treap_node *node = &at->node;
-        if ((node->left && node->left->up != node) || (node->right && node->right->up != node) || !cells_walk(at, sums))
+        for (int side = 0; side < 2; side++)
+            if (node->child[side] && node->child[side]->up != node)
+                return false;
+        if (!cells_walk(at, sums))
             return false;
     }
     *members += count;

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json_scan.h"
-#include "base/json_source.h"
+#include "base/json_parts.h"
 #include "base/memory.h"
 
 enum { WINDOW = 256 << 10 }; /* fits the second-level cache */

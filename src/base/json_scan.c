@@ -1,4 +1,4 @@
-#include "base/json_scan.h"
+#include "base/json_parts.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "base/json_source.h"
+#include "base/json_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct plm_treap_node {
-    struct plm_treap_node *left, *right, *up;
+    struct plm_treap_node *child[2], *up; /* left, right */
     uint32_t priority;
 };
 
@@ -43,7 +43,7 @@ static inline void plm_treap_insert(struct plm_treap *treap, struct plm_treap_no
     while (at) {
         up = at;
         right = before(at, key);
-        at = right ? at->right : at->left;
+        at = at->child[right];
     }
     plm_treap_hang(treap, node, up, right);
 }
@@ -55,10 +55,10 @@ static inline struct plm_treap_node *plm_treap_from(const struct plm_treap *trea
     struct plm_treap_node *at = treap->root, *found = NULL;
     while (at) {
         if (before(at, key)) {
-            at = at->right;
+            at = at->child[1];
         } else {
             found = at;
-            at = at->left;
+            at = at->child[0];
         }
     }
     return found;

@@ -218,31 +218,33 @@ static const struct plm_option describe_options[] = {
     {0},
 };
 
+/* Options and the command after them; what is left to do after an exit status of 0. */
+static int capture_parse(struct request *r, const struct plm_command *c, int argc, char **argv, int *rest)
+{
+    struct plm_error error;
+    r->what = c->name;
+    if (plm_options_parse(c->options, r, c->name, argc, argv, rest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (*rest == argc)
+        return plm_complain_of(PLM_EXIT_USAGE, "no command given; write `plimsoll %s -- python train.py`", c->name);
+    return PLM_EXIT_OK;
+}
+
 static int trace_run(int argc, char **argv)
 {
-    struct request r = {.what = "trace", .iterations = ITERATIONS_TRACED};
-    struct plm_error error;
-    int rest;
-    if (plm_options_parse(trace_options, &r, "trace", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (rest == argc)
-        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll trace -- python train.py`");
-    if (r.iterations < ITERATIONS_LEAST || r.iterations > ITERATIONS_MOST)
-        return plm_complain(PLM_EXIT_USAGE, "--iterations is from 3 to 100");
+    struct request r = {.iterations = ITERATIONS_TRACED};
+    int rest, status = capture_parse(&r, &plm_command_trace, argc, argv, &rest);
+    if (status == PLM_EXIT_OK && (r.iterations < ITERATIONS_LEAST || r.iterations > ITERATIONS_MOST))
+        status = plm_complain(PLM_EXIT_USAGE, "--iterations is from 3 to 100");
     r.compute = !r.no_compute;
-    return trace_capture(&r, argv + rest);
+    return status ? status : trace_capture(&r, argv + rest);
 }
 
 static int describe_run(int argc, char **argv)
 {
-    struct request r = {.what = "describe", .iterations = ITERATIONS_DESCRIBED};
-    struct plm_error error;
-    int rest;
-    if (plm_options_parse(describe_options, &r, "describe", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (rest == argc)
-        return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll describe -- python train.py`");
-    return trace_capture(&r, argv + rest);
+    struct request r = {.iterations = ITERATIONS_DESCRIBED};
+    int rest, status = capture_parse(&r, &plm_command_describe, argc, argv, &rest);
+    return status ? status : trace_capture(&r, argv + rest);
 }
 
 const struct plm_command plm_command_trace = {
