@@ -93,6 +93,8 @@ int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error
 
 void plm_job_free(struct plm_job *job)
 {
+    if (!job)
+        return;
     for (size_t i = 0; i < job->lanes; i++) {
         plm_lane_free(&job->lane[i]);
         if (job->lane[i].convolutions)

@@ -106,7 +106,7 @@ struct plm_job {
 };
 
 int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
-void plm_job_free(struct plm_job *job);
+void plm_job_free(struct plm_job *job); /* nothing for NULL */
 /* The device whose memory decides: the one that takes most of its card. The job must have one. */
 const struct plm_lane *plm_job_largest(const struct plm_job *job);
 

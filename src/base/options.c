@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/ini.h"
-#include "base/memory.h"
+#include "base/names.h"
 #include "base/units.h"
 
 /* The options of one parse, and where their values go. */
@@ -76,15 +76,9 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
 /* A text of a config file lives as long as the options: the whole run. */
 static const char *keep_text(const char *text)
 {
-    static struct kept {
-        struct kept *next;
-        char text[];
-    } *all;
-    size_t bytes = strlen(text) + 1;
-    struct kept *k = plm_calloc(1, sizeof *k + bytes);
-    k->next = all;
-    all = k;
-    return memcpy(k->text, text, bytes);
+    static struct plm_names kept;
+    const uint32_t at = plm_names_add(&kept, text);
+    return kept.text[at];
 }
 
 static int visit_config(const struct plm_ini_pair *pair, void *context, struct plm_error *error)

@@ -98,15 +98,14 @@ static void code(struct list *l, const struct plm_overhead *o)
     if (!o->code)
         return;
     /* A single kernel is taken to be as large as the average of its module; one may be a tenth or ten times that. */
-    if (o->eager)
+    if (o->eager) {
         line = line_add(l, "loaded code", known / 8 * 7, o->code, known / 8 * 9 + 4 * o->guessed, PLM_LINE_COUNTED);
-    else
-        line = line_add(l, "loaded code", known / 2, o->code, 2 * known + 4 * o->guessed + 8 * MIB, PLM_LINE_COUNTED);
-    if (o->eager)
         REASON(line, "all code of the registered modules for this card (CUDA_MODULE_LOADING=EAGER)");
-    else
+    } else {
+        line = line_add(l, "loaded code", known / 2, o->code, 2 * known + 4 * o->guessed + 8 * MIB, PLM_LINE_COUNTED);
         REASON(line, "%llu kernels, loaded when they were first launched, at the average size of their module",
                (unsigned long long)o->kernels);
+    }
 }
 
 static void library_code(struct list *l, const struct plm_overhead *o)

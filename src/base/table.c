@@ -19,33 +19,25 @@ struct parser {
 static int text_read(const char *path, char **text, size_t *size, struct plm_error *error)
 {
     FILE *file = fopen(path, "re");
-    size_t room = 0;
-    *text = NULL;
+    int status = 0;
     *size = 0;
     if (!file)
         return plm_fail(error, PLM_EIO, "cannot open %.300s: %s", path, strerror(errno));
-    for (;;) {
-        if (*size + 1 >= room) {
-            room = room ? 2 * room : 1 << 16;
-            if (room > MOST_BYTES) {
-                fclose(file);
-                return plm_fail(error, PLM_EFORMAT, "%.300s is too large", path);
-            }
-            *text = plm_realloc(*text, room, 1);
-        }
-        *size += fread(*text + *size, 1, room - *size - 1, file);
-        if (feof(file) || ferror(file))
+    for (size_t room = 1 << 16; status == 0 && !feof(file); room *= 2) {
+        if (room > MOST_BYTES) {
+            status = plm_fail(error, PLM_EFORMAT, "%.300s is too large", path);
             break;
-    }
-    (*text)[*size] = '\0';
-    if (ferror(file)) {
-        fclose(file);
-        return plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+        }
+        *text = plm_realloc(*text, room, 1);
+        *size += fread(*text + *size, 1, room - *size - 1, file);
+        (*text)[*size] = '\0';
+        if (ferror(file))
+            status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     }
     fclose(file);
-    if (strlen(*text) != *size)
-        return plm_fail(error, PLM_EFORMAT, "%.300s is not a text file", path);
-    return 0;
+    if (status == 0 && strlen(*text) != *size)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s is not a text file", path);
+    return status;
 }
 
 /* Cuts the next cell out in place; *end tells what followed it: ',', '\n' or 0 at the end of the file. */
@@ -126,7 +118,7 @@ int plm_table_read(const char *path, struct plm_table *table, struct plm_error *
     int status;
     *table = (struct plm_table){.path = plm_strdup(path)};
     status = text_read(path, &table->text, &size, error);
-    if (status == 0 && table->text) {
+    if (status == 0) {
         p.at = table->text;
         if (size >= 3 && !memcmp(p.at, "\xef\xbb\xbf", 3)) /* a byte-order mark */
             p.at += 3;

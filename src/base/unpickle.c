@@ -17,9 +17,7 @@ struct node {
         uint64_t number;
         double real;
         const char *text;
-        struct {
-            uint32_t first, count;
-        } items;
+        uint32_t first; /* run of items */
     } u;
 };
 
@@ -109,7 +107,7 @@ static void container_extend(struct reader *r, uint32_t container, size_t count)
         p->run = plm_grow(p->run, p->runs, &p->run_room, sizeof *p->run); /* not more than items */
         p->run[p->runs] = (struct run){(uint32_t)p->items, 0, NO_RUN};
         if (n->last == NO_RUN)
-            n->u.items.first = (uint32_t)p->runs;
+            n->u.first = (uint32_t)p->runs;
         else
             p->run[n->last].next = (uint32_t)p->runs;
         n->last = (uint32_t)p->runs++;
@@ -121,7 +119,6 @@ static void container_extend(struct reader *r, uint32_t container, size_t count)
         p->item = plm_grow(p->item, p->items, &p->item_room, sizeof *p->item);
         p->item[p->items++] = r->stack[i];
         run->count++;
-        n->u.items.count++;
     }
     r->depth -= count;
 }
@@ -130,7 +127,7 @@ static void container_extend(struct reader *r, uint32_t container, size_t count)
 
 static struct node container(enum plm_pickled type)
 {
-    return (struct node){.type = (uint8_t)type, .last = NO_RUN, .u.items = {NO_RUN, 0}};
+    return (struct node){.type = (uint8_t)type, .last = NO_RUN, .u.first = NO_RUN};
 }
 
 /* A new container of the uppermost `count` values. */
@@ -495,16 +492,10 @@ static bool node_holds(const struct node *n)
     return n->type >= PLM_PICKLED_TUPLE;
 }
 
-size_t plm_unpickle_count(const struct plm_unpickled *p, uint32_t value)
-{
-    const struct node *n = node_of(p, value);
-    return node_holds(n) ? n->u.items.count : 0;
-}
-
 struct plm_unpickle_walk plm_unpickle_begin(const struct plm_unpickled *p, uint32_t value)
 {
     const struct node *n = node_of(p, value);
-    return (struct plm_unpickle_walk){node_holds(n) ? n->u.items.first : NO_RUN, 0};
+    return (struct plm_unpickle_walk){node_holds(n) ? n->u.first : NO_RUN, 0};
 }
 
 uint32_t plm_unpickle_next(const struct plm_unpickled *p, struct plm_unpickle_walk *walk)

@@ -48,7 +48,6 @@ const char *plm_unpickle_text(const struct plm_unpickled *pickle, uint32_t value
 bool plm_unpickle_is(const struct plm_unpickled *pickle, uint32_t value, const char *text);
 
 /* Items of a tuple or a list; keys and values in turn of a dict. Others have none. */
-size_t plm_unpickle_count(const struct plm_unpickled *pickle, uint32_t value);
 struct plm_unpickle_walk {
     uint32_t run, at;
 };

@@ -220,10 +220,8 @@ static int write_manual(const char *folder, int count, char **path)
         int status;
         snprintf(name, sizeof name, "%.3000s/%.*s", folder, (int)strcspn(base, ".") + 2, base);
         out = fopen(name, "we");
-        if (!out)
-            return plm_complain(PLM_EXIT_CANNOT, "a page of the manual cannot be written");
-        status = plm_manual_page(path[i], out, &error);
-        if (fclose(out) && status == 0)
+        status = out ? plm_manual_page(path[i], out, &error) : 0;
+        if (!out || (fclose(out) && status == 0))
             return plm_complain(PLM_EXIT_CANNOT, "a page of the manual cannot be written");
         if (status < 0)
             return plm_complain(PLM_EXIT_CANNOT, error.text);

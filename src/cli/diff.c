@@ -71,10 +71,8 @@ static int diff_run(int argc, char **argv)
         status = read_job(r.path[1], &after, &error);
     if (status == 0)
         status = diff_show(&r, before, after, &error);
-    if (before)
-        plm_job_free(before);
-    if (after)
-        plm_job_free(after);
+    plm_job_free(before);
+    plm_job_free(after);
     return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
 }
 

@@ -141,8 +141,7 @@ static int export_record(const struct request *r, const struct plm_export_format
         status = plm_at_check(job, export.at, error);
     if (status == 0)
         status = write_format(r, format, &export, error);
-    if (job)
-        plm_job_free(job);
+    plm_job_free(job);
     plm_record_free(export.record);
     return status;
 }

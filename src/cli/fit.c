@@ -73,8 +73,7 @@ struct question {
 static void fit_close(struct question *q)
 {
     plm_fit_close(&q->fit);
-    if (q->job)
-        plm_job_free(q->job);
+    plm_job_free(q->job);
     free(q->card);
     plm_catalogue_free(&q->catalogue);
 }

@@ -63,16 +63,21 @@ static void set_number(const char *name, unsigned long long value)
     setenv(name, text, 1);
 }
 
+/* NULL: the user's own value would be misunderstood. */
+static void set_or_clear(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
 static void assume_set_environment(const struct plm_assume *assume)
 {
     char share[32];
     setenv("PLIMSOLL_ASSUME_ALL", assume->all ? "true" : "false", 1);
-    if (assume->keep < 0) {
-        unsetenv("PLIMSOLL_ASSUME_KEEP");
-        return;
-    }
     snprintf(share, sizeof share, "%.6f", assume->keep);
-    setenv("PLIMSOLL_ASSUME_KEEP", share, 1);
+    set_or_clear("PLIMSOLL_ASSUME_KEEP", assume->keep < 0 ? NULL : share);
 }
 
 static void launch_set_environment(const struct plm_launch *l, const char *device, const char *audit)
@@ -83,26 +88,17 @@ static void launch_set_environment(const struct plm_launch *l, const char *devic
     setenv("PLIMSOLL_CARD", card, 1);
     setenv("PLIMSOLL_CAPABILITIES", l->install->capabilities, 1);
     setenv("PLIMSOLL_SHIMS", l->install->shims, 1);
-    if (l->entry) {
-        unsetenv("PLIMSOLL_HOOK");
+    set_or_clear("PLIMSOLL_HOOK", l->entry ? NULL : l->install->hook);
+    if (l->entry)
         plm_prepend("PYTHONPATH", l->entry);
-    } else {
-        setenv("PLIMSOLL_HOOK", l->install->hook, 1);
-    }
-    if (l->record)
-        setenv("PLIMSOLL_RECORD", l->record, 1);
-    else
-        unsetenv("PLIMSOLL_RECORD");
+    set_or_clear("PLIMSOLL_RECORD", l->record);
     set_number("PLIMSOLL_GPUS", (unsigned long long)l->gpus);
     if (l->steps == PLM_STEPS_STEADY)
         setenv("PLIMSOLL_STOP_AFTER", "steady", 1);
     else
         set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
     setenv("PLIMSOLL_DETAIL", l->detail, 1);
-    if (l->stack)
-        setenv("PLIMSOLL_STACK", l->stack, 1);
-    else
-        unsetenv("PLIMSOLL_STACK");
+    set_or_clear("PLIMSOLL_STACK", l->stack);
     assume_set_environment(&l->assume);
     if (l->bounded) {
         set_number("PLIMSOLL_LIMIT", l->usable ? l->usable : l->gpu->card.memory_usable);

@@ -68,7 +68,6 @@ static const struct plm_option options[] = {
 static int symbols_run(int argc, char **argv)
 {
     struct request r = {0};
-    const char *library;
     bool known = false;
     struct plm_error error;
     int rest;
@@ -77,18 +76,17 @@ static int symbols_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "symbols takes options only: --library NAME, --json");
-    library = r.library;
-    for (unsigned i = 0; library && i < plm_symbol_rows_count; i++)
-        known |= !strcmp(plm_symbol_rows[i].library, library);
-    if (library && !known)
+    for (unsigned i = 0; r.library && i < plm_symbol_rows_count; i++)
+        known |= !strcmp(plm_symbol_rows[i].library, r.library);
+    if (r.library && !known)
         return plm_complain(PLM_EXIT_USAGE, "no such library; `plimsoll symbols` lists them");
     if (r.json)
-        symbols_json(library);
-    else if (!library)
+        symbols_json(r.library);
+    else if (!r.library)
         print_totals();
     else
         for (unsigned i = 0; i < plm_symbol_rows_count; i++)
-            if (!strcmp(plm_symbol_rows[i].library, library))
+            if (!strcmp(plm_symbol_rows[i].library, r.library))
                 printf("%-9s %-52s %s\n", plm_symbol_rows[i].class, plm_symbol_rows[i].name, plm_symbol_rows[i].note);
     return PLM_EXIT_OK;
 }

@@ -150,8 +150,7 @@ int plm_captured_read(const char *const *paths, int count, struct plm_captured *
 
 void plm_captured_free(struct plm_captured *c)
 {
-    if (c->job)
-        plm_job_free(c->job);
+    plm_job_free(c->job);
     if (c->trace_path)
         plm_trace_free(&c->trace);
     plm_description_free(c->description);
