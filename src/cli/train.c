@@ -169,7 +169,7 @@ static void train_describe(const struct request *r, const struct plm_forest *f)
 static int train_run(int argc, char **argv)
 {
     struct request r = {.method = PLM_SCHEDTUNE_METHOD, .look = PLM_LOOK, .trees = 100};
-    struct plm_forest forest;
+    struct plm_forest forest = {0};
     struct plm_error error;
     int status;
     if (train_parse(&r, argc, argv, &error) < 0 || train_method(&r, &forest, &error) < 0)
