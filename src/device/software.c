@@ -135,17 +135,24 @@ const struct plm_software *plm_software(void)
     return &stack;
 }
 
-/* Not that of plm_software(), which may have been asked before PyTorch was loaded. */
+/* -1 while no PyTorch is loaded. */
+static int release_read(void)
+{
+    struct plm_software read = {.torch = ""};
+    char folder[4096] = "";
+    plm_libraries_each(find_torch, folder);
+    if (!folder[0])
+        return -1;
+    read_version_file(folder, &read);
+    return (int)plm_torch_number(read.torch);
+}
+
+/* Not that of plm_software(), which may have been asked before PyTorch was loaded. Launches ask: one load once known. */
 unsigned plm_torch_release(void)
 {
     static _Atomic int known = -1; /* threads that race find the same */
-    char folder[4096] = "";
-    if (known < 0)
-        plm_libraries_each(find_torch, folder);
-    if (folder[0]) {
-        struct plm_software read = {.torch = ""};
-        read_version_file(folder, &read);
-        known = (int)plm_torch_number(read.torch);
-    }
-    return known < 0 ? 0 : (unsigned)known;
+    int release = known;
+    if (release < 0)
+        known = release = release_read();
+    return release < 0 ? 0 : (unsigned)release;
 }
