@@ -24,7 +24,7 @@ int plm_record_create(const char *path, bool replace, struct plm_record_file *fi
     int status;
 
     file->header = NULL;
-    file->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0666);
+    file->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0600);
     if (file->fd < 0)
         return errno == EEXIST
                    ? plm_fail(error, PLM_EIO, "%s exists; -f replaces it, -o names another file", path)

@@ -1,0 +1,264 @@
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { SUFFIX = 4, LIVE = 8 }; /* ".tmp" */
+
+/* ---- temporary files go when a signal ends the program ---- */
+
+static char *volatile live[LIVE];
+static pid_t owner; /* children that were forked leave the files alone */
+
+static void files_remove(int number)
+{
+    for (int i = 0; i < LIVE && getpid() == owner; i++)
+        if (live[i])
+            unlink(live[i]);
+    raise(number); /* as if nobody had caught it: the handler was taken away before it was called */
+}
+
+static void live_add(char *path)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
+    const struct sigaction action = {.sa_handler = files_remove, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction now;
+    owner = getpid();
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+            sigaction(ends[i], &action, NULL);
+    for (int i = 0; i < LIVE; i++)
+        if (!live[i]) {
+            live[i] = path;
+            return;
+        }
+}
+
+static void live_remove(const char *path)
+{
+    for (int i = 0; i < LIVE; i++)
+        if (live[i] == path)
+            live[i] = NULL;
+}
+
+/* ---- what stands where it shall be ---- */
+
+enum place {
+    PLACE_FREE,
+    PLACE_FILE,   /* a regular one, to be replaced */
+    PLACE_STREAM, /* written to as it is */
+    PLACE_STDOUT, /* likewise, and it is open already */
+};
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static int fail_to_write(const char *path, bool record, int number, struct plm_error *error)
+{
+    return plm_fail(error, PLM_EIO, "cannot write %.300s: %s%s", path, strerror(number),
+                    record ? "; -o names another place" : "");
+}
+
+static int place_find(const char *path, const struct plm_output_rule *rule, enum place *place, struct stat *there,
+                      struct plm_error *error)
+{
+    const char *what = NULL;
+    struct stat other;
+    *place = PLACE_STDOUT;
+    if (!strcmp(path, "-") && !rule->record)
+        return 0;
+    *place = PLACE_FREE;
+    if (stat(path, there)) {
+        if (lstat(path, &other) == 0)
+            return plm_fail(error, PLM_EIO, "cannot write %.300s: it is a link to nothing", path);
+        return errno == ENOENT ? 0 : fail_to_write(path, rule->record, errno, error);
+    }
+    for (int i = 0; i < PLM_OUTPUT_INPUTS; i++)
+        if (rule->input[i] && stat(rule->input[i], &other) == 0 && same_file(there, &other) && !S_ISCHR(there->st_mode))
+            return plm_fail(error, PLM_EINVAL, "%.300s is %.300s, which this command needs; name another file", path,
+                            rule->input[i]);
+    if (!S_ISREG(there->st_mode) && !S_ISCHR(there->st_mode) && !S_ISFIFO(there->st_mode))
+        what = S_ISDIR(there->st_mode) ? "a folder" : S_ISBLK(there->st_mode) ? "a disk" : "not a file";
+    else if (rule->record && !S_ISREG(there->st_mode))
+        what = "a device or a pipe, and a record has to be a file";
+    if (what)
+        return plm_fail(error, PLM_EIO, "cannot write %.300s: it is %s", path, what);
+    if (!rule->record && fstat(STDOUT_FILENO, &other) == 0 && same_file(there, &other))
+        *place = PLACE_STDOUT;
+    else
+        *place = S_ISREG(there->st_mode) ? PLACE_FILE : PLACE_STREAM;
+    if (*place == PLACE_FILE && !rule->force)
+        return plm_fail(error, PLM_EIO, "%.300s exists; -f replaces it", path);
+    return 0;
+}
+
+int plm_output_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error)
+{
+    enum place place;
+    struct stat there;
+    return place_find(path, rule, &place, &there, error);
+}
+
+/* ---- opening ---- */
+
+/* NAME.XXXXXX.tmp in the folder of the target; a long name is cut. */
+static int temporary_open(struct plm_output *o, enum place place, const struct stat *there)
+{
+    const char *slash = strrchr(o->target, '/'), *name = slash ? slash + 1 : o->target;
+    mode_t mask;
+    o->temporary = plm_asprintf("%.*s%.200s.XXXXXX.tmp", (int)(name - o->target), o->target, name);
+    o->fd = mkostemps(o->temporary, SUFFIX, O_CLOEXEC);
+    if (o->fd < 0)
+        return -1;
+    live_add(o->temporary);
+    if (o->record)
+        return 0;
+    umask(mask = umask(0));
+    return fchmod(o->fd, place == PLACE_FILE ? there->st_mode & 0777 : 0666 & ~mask);
+}
+
+static int place_open(struct plm_output *o, enum place place, const struct stat *there)
+{
+    switch (place) {
+    case PLACE_STDOUT:
+        fflush(stdout);
+        o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        return o->fd < 0 ? -1 : 0;
+    case PLACE_STREAM: o->fd = open(o->path, O_WRONLY | O_NOCTTY | O_CLOEXEC); return o->fd < 0 ? -1 : 0;
+    case PLACE_FILE: o->target = realpath(o->path, NULL); break;
+    case PLACE_FREE: o->target = plm_strdup(o->path); break;
+    }
+    return o->target ? temporary_open(o, place, there) : -1;
+}
+
+int plm_output_open(struct plm_output *o, const char *path, const struct plm_output_rule *rule, struct plm_error *error)
+{
+    enum place place;
+    struct stat there;
+    int status, number;
+    *o = (struct plm_output){.fd = -1, .force = rule->force, .record = rule->record};
+    status = place_find(path, rule, &place, &there, error);
+    if (status < 0)
+        return status;
+    o->path = plm_strdup(path);
+    if (place_open(o, place, &there) == 0)
+        return 0;
+    number = errno;
+    plm_output_drop(o);
+    return fail_to_write(path, rule->record, number, error);
+}
+
+FILE *plm_output_stream(struct plm_output *o)
+{
+    if (!o->stream && !(o->stream = fdopen(o->fd, "w")))
+        abort(); /* as where memory ends: see base/memory.h */
+    return o->stream;
+}
+
+/* ---- the end ---- */
+
+static void output_free(struct plm_output *o)
+{
+    if (o->temporary)
+        live_remove(o->temporary);
+    free(o->path);
+    free(o->target);
+    free(o->temporary);
+    *o = (struct plm_output){.fd = -1};
+}
+
+/* 0, or the errno of what could not be written. */
+static int output_close(struct plm_output *o)
+{
+    bool failed = false;
+    errno = 0;
+    if (o->stream) {
+        failed = fflush(o->stream) != 0 || ferror(o->stream) != 0;
+        failed |= fclose(o->stream) != 0;
+    } else if (o->fd >= 0)
+        failed = close(o->fd) != 0;
+    o->stream = NULL;
+    o->fd = -1;
+    return !failed ? 0 : errno ? errno : EIO;
+}
+
+/* Replaces nothing. Not every file system knows how to rename so. */
+static int rename_to_free(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (link(from, to) == 0)
+        return unlink(from);
+    if (errno == EEXIST || access(to, F_OK) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+/* Replaces a regular file. What stands there may have changed since it was opened. */
+static int rename_over(const char *from, const char *to)
+{
+    struct stat there;
+    if (lstat(to, &there) == 0 && !S_ISREG(there.st_mode)) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+int plm_output_keep(struct plm_output *o, struct plm_error *error)
+{
+    const int number = output_close(o);
+    int status = 0;
+    if (number)
+        status = fail_to_write(o->path, o->record, number, error);
+    else if (o->temporary && (o->force ? rename_over : rename_to_free)(o->temporary, o->target)) {
+        if (o->record) {
+            status = plm_fail(error, PLM_EIO, "%.300s cannot be made now: %s; the record stays in %.300s", o->path,
+                              strerror(errno), o->temporary);
+            output_free(o);
+            return status;
+        }
+        status = fail_to_write(o->path, false, errno, error);
+    }
+    if (status < 0 && o->temporary)
+        unlink(o->temporary);
+    output_free(o);
+    return status;
+}
+
+void plm_output_drop(struct plm_output *o)
+{
+    output_close(o);
+    if (o->temporary)
+        unlink(o->temporary);
+    output_free(o);
+}
+
+int plm_output_write(const char *path, const struct plm_output_rule *rule, plm_output_writer *write, const void *what,
+                     struct plm_error *error)
+{
+    struct plm_output output;
+    int status = plm_output_open(&output, path, rule, error);
+    if (status < 0)
+        return status;
+    status = write(plm_output_stream(&output), what, error);
+    if (status == 0)
+        return plm_output_keep(&output, error);
+    plm_output_drop(&output);
+    return status;
+}

@@ -1,0 +1,295 @@
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "unit.h"
+
+static const struct plm_output_rule plain = {0}, force = {.force = true}, record = {.record = true};
+
+static int write_text(FILE *out, const void *what, struct plm_error *error)
+{
+    (void)error;
+    return fputs(what, out) < 0 ? PLM_EIO : 0;
+}
+
+static int write_half(FILE *out, const void *what, struct plm_error *error)
+{
+    fputs(what, out);
+    fflush(out);
+    return plm_fail(error, PLM_EFORMAT, "only half of it");
+}
+
+static int put(const char *path, const struct plm_output_rule *rule, const char *text, struct plm_error *error)
+{
+    return plm_output_write(path, rule, write_text, text, error);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char *now = unit_read(path, NULL);
+    assert_string_equal(now, text);
+    free(now);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat there;
+    assert_int_equal(lstat(path, &there), 0);
+    return there.st_mode;
+}
+
+/* Temporary files in the folder. */
+static size_t left_over(void)
+{
+    glob_t found;
+    size_t count;
+    glob(unit_path("*.tmp"), 0, NULL, &found);
+    count = found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
+static void not_without_force(void **state)
+{
+    const char *path = unit_path("exists");
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(plm_output_check(path, &plain, &error), 0);
+    assert_int_equal(put(path, &plain, "first", &error), 0);
+    assert_int_equal(put(path, &plain, "second", &error), PLM_EIO);
+    assert_contains(error.text, "exists; -f replaces it");
+    assert_int_equal(plm_output_check(path, &plain, &error), PLM_EIO);
+    assert_holds(path, "first");
+    assert_int_equal(put(path, &force, "second", &error), 0);
+    assert_holds(path, "second");
+    assert_int_equal(left_over(), 0);
+}
+
+static void never_what_is_read(void **state)
+{
+    const char *path = unit_path("input"), *name = unit_path("other-name");
+    struct plm_output_rule rule = {.force = true, .input = {[2] = path}};
+    struct plm_error error;
+    (void)state;
+    unit_write(path, "precious", 8);
+    assert_int_equal(put(path, &rule, "x", &error), PLM_EINVAL);
+    assert_int_equal(link(path, name), 0);
+    assert_int_equal(put(name, &rule, "x", &error), PLM_EINVAL);
+    assert_contains(error.text, "which this command needs");
+    assert_holds(path, "precious");
+    rule.input[2] = "/dev/null"; /* nothing is lost there */
+    assert_int_equal(put("/dev/null", &rule, "x", &error), 0);
+}
+
+/* The old file stays until the new one is whole. */
+static void half_is_none(void **state)
+{
+    const char *path = unit_path("half");
+    struct plm_output output;
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(plm_output_write(path, &plain, write_half, "new", &error), PLM_EFORMAT);
+    assert_int_equal(access(path, F_OK), -1);
+    unit_write(path, "old", 3);
+    assert_int_equal(plm_output_write(path, &force, write_half, "new", &error), PLM_EFORMAT);
+    assert_holds(path, "old");
+    assert_int_equal(plm_output_open(&output, path, &force, &error), 0);
+    fputs("new", plm_output_stream(&output));
+    assert_holds(path, "old");
+    assert_int_equal(left_over(), 1);
+    plm_output_drop(&output);
+    plm_output_drop(&output); /* nothing is left to do */
+    assert_holds(path, "old");
+    assert_int_equal(left_over(), 0);
+}
+
+static void full_disk(void **state)
+{
+    const struct rlimit little = {100, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
+    const char *path = unit_path("full");
+    struct plm_error error;
+    char text[1000];
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    unit_write(path, "old", 3);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &little);
+    assert_int_equal(put(path, &force, text, &error), PLM_EIO);
+    setrlimit(RLIMIT_FSIZE, &much);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_contains(error.text, "File too large");
+    assert_holds(path, "old");
+    assert_int_equal(left_over(), 0);
+    assert_int_equal(put("/dev/full", &plain, text, &error), PLM_EIO);
+    assert_contains(error.text, "No space left");
+    assert_true(S_ISCHR(mode_of("/dev/full")));
+}
+
+static void streams_stay(void **state)
+{
+    const char *path = unit_path("pipe");
+    struct plm_error error;
+    char text[8] = "";
+    int reader;
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(put(path, &force, "text", &error), 0);
+    assert_int_equal(read(reader, text, sizeof text), 4);
+    assert_string_equal(text, "text");
+    close(reader);
+    assert_true(S_ISFIFO(mode_of(path)));
+    assert_int_equal(put("/dev/null", &force, "text", &error), 0);
+    assert_true(S_ISCHR(mode_of("/dev/null")));
+    assert_int_equal(plm_output_check(path, &record, &error), PLM_EIO);
+    assert_contains(error.text, "a record has to be a file");
+    assert_int_equal(put(unit_folder(), &force, "text", &error), PLM_EIO);
+    assert_contains(error.text, "it is a folder");
+}
+
+static void links_stay(void **state)
+{
+    const char *path = unit_path("link"), *target = unit_path("target");
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(symlink("target", path), 0);
+    assert_int_equal(put(path, &force, "new", &error), PLM_EIO);
+    assert_contains(error.text, "a link to nothing");
+    unit_write(target, "old", 3);
+    assert_int_equal(put(path, &plain, "new", &error), PLM_EIO);
+    assert_int_equal(put(path, &force, "new", &error), 0);
+    assert_true(S_ISLNK(mode_of(path)));
+    assert_holds(target, "new");
+}
+
+static void modes(void **state)
+{
+    const char *path = unit_path("mode"), *secret = unit_path("mode.plm");
+    const mode_t mask = umask(027);
+    struct plm_output output;
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(put(path, &plain, "x", &error), 0);
+    assert_int_equal(mode_of(path) & 0777, 0640);
+    chmod(path, 0664);
+    assert_int_equal(put(path, &force, "x", &error), 0);
+    assert_int_equal(mode_of(path) & 0777, 0664);
+    assert_int_equal(plm_output_open(&output, secret, &record, &error), 0);
+    assert_int_equal(mode_of(output.temporary) & 0777, 0600);
+    assert_int_equal(plm_output_keep(&output, &error), 0);
+    assert_int_equal(mode_of(secret) & 0777, 0600);
+    umask(mask);
+}
+
+/* Two writers of one name: the first to end has it. A record is not lost by that. */
+static void taken_meanwhile(void **state)
+{
+    const char *path = unit_path("taken");
+    struct plm_output one, two;
+    struct plm_error error;
+    char *temporary;
+    (void)state;
+    assert_int_equal(plm_output_open(&one, path, &plain, &error), 0);
+    assert_int_equal(plm_output_open(&two, path, &record, &error), 0);
+    fputs("one", plm_output_stream(&one));
+    fputs("two", plm_output_stream(&two));
+    temporary = strdup(two.temporary);
+    assert_int_equal(plm_output_keep(&one, &error), 0);
+    assert_int_equal(plm_output_keep(&two, &error), PLM_EIO);
+    assert_contains(error.text, "the record stays in");
+    assert_holds(path, "one");
+    assert_holds(temporary, "two");
+    unlink(temporary);
+    free(temporary);
+    assert_int_equal(plm_output_open(&two, path, &force, &error), 0);
+    unlink(path); /* now something else stands there */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(plm_output_keep(&two, &error), PLM_EIO);
+    assert_true(S_ISFIFO(mode_of(path)));
+    assert_int_equal(left_over(), 0);
+}
+
+static void standard_output(void **state)
+{
+    const char *path = unit_path("stdout");
+    const int old = dup(STDOUT_FILENO), file = open(path, O_RDWR | O_CREAT | O_APPEND, 0600);
+    struct plm_error error;
+    int status[3];
+    (void)state;
+    fflush(stdout);
+    dup2(file, STDOUT_FILENO);
+    fputs("a", stdout);
+    status[0] = put("-", &plain, "b", &error);
+    status[1] = put("/dev/stdout", &plain, "c", &error);
+    status[2] = put(path, &plain, "d", &error);
+    fflush(stdout);
+    dup2(old, STDOUT_FILENO);
+    close(old);
+    close(file);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(status[i], 0);
+    assert_holds(path, "abcd");
+}
+
+static void ended_by_a_signal(void **state)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    (void)state;
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        int status;
+        pid_t child;
+        fflush(NULL);
+        child = fork();
+        if (!child) {
+            struct plm_output output;
+            plm_output_open(&output, unit_path("ended"), &plain, NULL);
+            if (left_over() == 1)
+                raise(ends[i]);
+            _exit(1);
+        }
+        waitpid(child, &status, 0);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == ends[i]);
+        assert_int_equal(left_over(), 0);
+    }
+}
+
+static void places_that_cannot_be(void **state)
+{
+    struct plm_error error;
+    char name[300];
+    (void)state;
+    assert_int_equal(put(unit_path("no/where"), &plain, "x", &error), PLM_EIO);
+    assert_contains(error.text, "No such file");
+    memset(name, 'n', 250);
+    name[250] = '\0';
+    assert_int_equal(put(unit_path(name), &plain, "x", &error), 0); /* the temporary name is shorter */
+    assert_holds(unit_path(name), "x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(not_without_force),
+        cmocka_unit_test(never_what_is_read),
+        cmocka_unit_test(half_is_none),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(streams_stay),
+        cmocka_unit_test(links_stay),
+        cmocka_unit_test(modes),
+        cmocka_unit_test(taken_meanwhile),
+        cmocka_unit_test(standard_output),
+        cmocka_unit_test(ended_by_a_signal),
+        cmocka_unit_test(places_that_cannot_be),
+    };
+    return RUN(tests);
+}
