@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import tempfile
+import tempfile
 import threading
 
 MIB = 1 << 20
@@ -458,12 +459,33 @@ def write(path, force, stack, memory, rows):
             text += ["", f"[{section}]", *(f"{row} = {value}" for row, value in measured)]
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        with open(path, "w" if force else "x", encoding="utf-8") as out:
-            out.write("\n".join(text) + "\n")
+        write_whole(os.path.realpath(path), force, "\n".join(text) + "\n")
     except FileExistsError as error:
-        raise Broken(f"{path} is there already; -f replaces it") from error
+        raise Broken(f"{path} exists; -f replaces it") from error
     except OSError as error:
         raise Broken(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_whole(path, force, text):
+    """As src/base/output.h has it: beside its place first, then over a regular file or nothing."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w", encoding="utf-8") as out:  # a device or a pipe
+            out.write(text)
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    fd, made = tempfile.mkstemp(prefix=os.path.basename(path)[:200] + ".", suffix=".tmp", dir=os.path.dirname(path))
+    try:
+        with open(fd, "w", encoding="utf-8") as out:
+            out.write(text)
+            os.fchmod(fd, 0o666 & ~mask)
+        if force:
+            os.replace(made, path)
+        else:
+            os.link(made, path)
+    finally:
+        if os.path.exists(made):
+            os.unlink(made)
 
 
 def own_folder():
@@ -488,7 +510,7 @@ def run(options):
     global torch
     rows, parsers = read_rows(options.list) if options.list else ({}, {})
     if options.output and os.path.exists(options.output) and not options.force:
-        raise Broken(f"{options.output} is there already; -f replaces it")
+        raise Broken(f"{options.output} exists; -f replaces it")
     nvml = Nvml()
     try:
         import torch

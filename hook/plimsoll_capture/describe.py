@@ -7,7 +7,6 @@ second is the step whose storage is noted; in a trace it is recorded, so nothing
 import collections
 import contextlib
 import json
-import sys
 import time
 import weakref
 
@@ -132,7 +131,7 @@ class Describer:
         if "model" not in found:
             return None
         zero_grad = found.pop("zero_grad", None)
-        head = {"schema": SCHEMA, "torch": self.torch.__version__.split("+")[0], "command": list(sys.orig_argv),
+        head = {"schema": SCHEMA, "torch": self.torch.__version__.split("+")[0], "command": status.COMMAND,
                 "computed": status.COMPUTE, "seconds": round(time.monotonic() - _STARTED, 3)}
         optimizer = {"class": type(self.optimizer).__name__, "state_bytes": _state(self.torch, self.optimizer),
                      "foreach": _foreach(self.optimizer)}

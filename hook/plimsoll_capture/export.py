@@ -12,12 +12,12 @@ def _pack(plain, packed):
         shutil.copyfileobj(source, target, 1 << 20)
 
 
-def write(profiler, path):
+def write(profiler, path, pack):
     plain = f"{path}.{os.getpid()}.json"
     packed = f"{path}.{os.getpid()}.gz"
     try:
         profiler.export_chrome_trace(plain)
-        if path.endswith(".gz"):
+        if pack:
             _pack(plain, packed)
             os.replace(packed, path)
         else:

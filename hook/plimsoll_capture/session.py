@@ -120,7 +120,7 @@ class Trace(Session):
         if description:
             self.profiler.add_metadata_json("plimsoll_description", description)
         self.abandon()
-        export.write(self.profiler, status.OUTPUT)
+        export.write(self.profiler, status.OUTPUT, status.PACKED)
 
     @staticmethod
     def count(iterations):

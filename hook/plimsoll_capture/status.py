@@ -5,6 +5,8 @@ import os
 
 WHAT = os.environ.get("PLIMSOLL_CAPTURE", "trace")
 OUTPUT = os.environ.get("PLIMSOLL_CAPTURE_OUTPUT", "")
+PACKED = os.environ.get("PLIMSOLL_CAPTURE_PACKED", "no") == "yes"
+COMMAND = os.environ.get("PLIMSOLL_CAPTURE_COMMAND", "").split("\x1f")[1:]  # without its secrets
 ITERATIONS = int(os.environ.get("PLIMSOLL_CAPTURE_ITERATIONS", "4"))
 COMPUTE = os.environ.get("PLIMSOLL_CAPTURE_COMPUTE", "yes") == "yes"
 _PATH = os.environ.get("PLIMSOLL_CAPTURE_STATUS", "")

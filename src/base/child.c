@@ -40,11 +40,12 @@ static void streams_close(const struct streams *s)
 }
 
 /* Returns only if the command could not be started. */
-static void become(const struct plm_child *child, const struct streams *s)
+static void become(const struct plm_child *child, const struct streams *s, pid_t parent)
 {
     const int from[] = {s->in, s->out, s->err};
-    if (child->bound)
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* it ended before that */
+        raise(SIGTERM);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (from[fd] >= 0 && dup2(from[fd], fd) < 0)
             return;
@@ -64,6 +65,7 @@ static void become(const struct plm_child *child, const struct streams *s)
    not waited for. */
 static pid_t child_start(const struct plm_child *child, const struct streams *s, bool group, int *failure)
 {
+    const pid_t parent = getpid();
     int channel[2], code = 0;
     pid_t pid;
     *failure = 0;
@@ -75,7 +77,7 @@ static pid_t child_start(const struct plm_child *child, const struct streams *s,
     if (pid == 0) {
         if (group)
             setpgid(0, 0);
-        become(child, s);
+        become(child, s, parent);
         code = errno;
         _exit(write(channel[1], &code, sizeof code) < 0 ? NOT_TOLD : NOT_STARTED);
     }

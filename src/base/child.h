@@ -2,7 +2,8 @@
  * Child processes: one way to start a command or a function, to wait for it, and to hear what it said.
  *
  * A struct plm_child says what to start; it and what it points to stay the caller's. Each process that was started is
- * waited for by the caller, with plm_child_wait() or one of the system's. One thread. What cannot be started is an
+ * waited for by the caller, with plm_child_wait() or one of the system's. One thread: when that ends, by whatever, its children get
+ * SIGTERM, so that nothing goes on unseen. What cannot be started is an
  * errno: that of fork, of a file for the output, or of exec.
  */
 #ifndef PLM_BASE_CHILD_H
@@ -20,7 +21,6 @@ struct plm_child {
     void (*prepare)(void *context); /* in the child, before the command; NULL: nothing */
     void *context;
     const char *log; /* standard output and error go to this file, input is empty; NULL: they are ours */
-    bool bound;      /* gets SIGTERM when this process ends */
     bool errors;     /* plm_child_ask() hears standard error too, which is discarded otherwise */
 };
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,20 @@ struct table {
     size_t rows;
     char *values;
     const char *section;
+    bool foreign; /* what is read comes from ./plimsoll.ini */
 };
+
+/* Its value goes to the environment: all that parse, here and in children, use the same file. */
+#define CONFIG_VARIABLE "PLIMSOLL_CONFIG"
+#define CONFIG_AT       SIZE_MAX
+static const struct plm_option option_config = {"config",
+                                                0,
+                                                PLM_OPTION_TEXT,
+                                                CONFIG_AT,
+                                                "FILE",
+                                                .help = "read settings from FILE, not from ./plimsoll.ini",
+                                                .complete = PLM_COMPLETE_FILE,
+                                                .among = "ini"};
 
 static void rows_add(const struct plm_option *options, size_t at, struct plm_option *out, size_t *count)
 {
@@ -37,8 +51,15 @@ static void rows_add(const struct plm_option *options, size_t at, struct plm_opt
 size_t plm_options_list(const struct plm_option *options, struct plm_option out[PLM_OPTIONS_MOST])
 {
     size_t count = 0;
+    bool settings = false;
     if (options)
         rows_add(options, 0, out, &count);
+    for (size_t i = 0; i < count; i++)
+        settings |= out[i].configurable;
+    if (settings) {
+        assert(count < PLM_OPTIONS_MOST);
+        out[count++] = option_config;
+    }
     return count;
 }
 
@@ -48,6 +69,8 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
     void *value = t->values + o->at;
     char *end;
     long number;
+    if (o->at == CONFIG_AT)
+        return setenv(CONFIG_VARIABLE, text, 1) ? plm_fail(error, PLM_ENOMEM, "%s: out of memory", origin) : 0;
     switch (o->type) {
     case PLM_OPTION_FLAG:
         if (!strcmp(text, "1") || !strcasecmp(text, "true") || !strcasecmp(text, "yes"))
@@ -91,6 +114,11 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
     for (size_t i = 0; i < t->rows; i++)
         if (t->row[i].configurable && !strcmp(t->row[i].name, pair->key)) {
             const bool kept = t->row[i].type == PLM_OPTION_TEXT;
+            if (t->foreign && t->row[i].own)
+                return plm_fail(error, PLM_EINVAL,
+                                "%s names a program or a file to write: that is for your own configuration, or for a "
+                                "file that --config names",
+                                origin);
             return option_set(t, &t->row[i], kept ? keep_text(pair->value) : pair->value, origin, error);
         }
     return plm_fail(error, PLM_EINVAL, "%s is not a setting of [%s]", origin, t->section);
@@ -98,7 +126,7 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
 
 static int read_configs(struct table *t, struct plm_error *error)
 {
-    const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME"), *named = getenv(CONFIG_VARIABLE);
     char path[4096];
     int status;
 
@@ -107,8 +135,13 @@ static int read_configs(struct table *t, struct plm_error *error)
     else
         snprintf(path, sizeof path, "%s/.config/plimsoll/config.ini", home ? home : "");
     status = plm_ini_read(path, visit_config, t, error);
-    if (status == 0 || status == PLM_ENOTFOUND)
-        status = plm_ini_read("plimsoll.ini", visit_config, t, error);
+    if (status < 0 && status != PLM_ENOTFOUND)
+        return status;
+    if (named && *named)
+        return plm_ini_read(named, visit_config, t, error);
+    t->foreign = true;
+    status = plm_ini_read("plimsoll.ini", visit_config, t, error);
+    t->foreign = false;
     return status == PLM_ENOTFOUND ? 0 : status;
 }
 
@@ -142,15 +175,18 @@ static const struct plm_option *option_find(const struct table *t, const char *w
     return NULL;
 }
 
-/* The rows, and the values that do not come from the command line. */
-static int table_open(struct table *t, const struct plm_option *options, void *values, const char *section,
-                      struct plm_error *error)
+static void table_open(struct table *t, const struct plm_option *options, void *values, const char *section)
 {
-    int status;
     t->rows = plm_options_list(options, t->row);
     t->values = values;
     t->section = section;
-    status = read_configs(t, error);
+    t->foreign = false;
+}
+
+/* The values that do not come from the command line. */
+static int read_settings(struct table *t, struct plm_error *error)
+{
+    const int status = read_configs(t, error);
     return status < 0 ? status : read_environment(t, error);
 }
 
@@ -188,22 +224,26 @@ int plm_options_parse(const struct plm_option *options, void *values, const char
                       int *rest, struct plm_error *error)
 {
     struct table t;
-    int status = table_open(&t, options, values, section, error);
     bool ended;
+    int status;
+    table_open(&t, options, values, section);
+    status =
+        read_flags(&t, argc, argv, rest, &ended, error); /* the first time for --config: flags have the last word */
+    if (status == 0)
+        status = read_settings(&t, error);
     return status < 0 ? status : read_flags(&t, argc, argv, rest, &ended, error);
 }
 
-int plm_options_among(const struct plm_option *options, void *values, const char *section, int argc, char **argv,
-                      const char **word, int most, int *words, struct plm_error *error)
+static int read_words(const struct table *t, int argc, char **argv, const char **word, int most, int *words,
+                      struct plm_error *error)
 {
-    struct table t;
-    int status = table_open(&t, options, values, section, error);
     bool only_words = false;
+    int status = 0;
     *words = 0;
     while (status == 0 && argc > 0) {
         int rest = 0;
         if (!only_words)
-            status = read_flags(&t, argc, argv, &rest, &only_words, error);
+            status = read_flags(t, argc, argv, &rest, &only_words, error);
         if (status < 0 || rest == argc)
             break;
         if (*words < most)
@@ -213,4 +253,16 @@ int plm_options_among(const struct plm_option *options, void *values, const char
         argv += rest + 1;
     }
     return status;
+}
+
+int plm_options_among(const struct plm_option *options, void *values, const char *section, int argc, char **argv,
+                      const char **word, int most, int *words, struct plm_error *error)
+{
+    struct table t;
+    int status;
+    table_open(&t, options, values, section);
+    status = read_words(&t, argc, argv, word, most, words, error); /* as above */
+    if (status == 0)
+        status = read_settings(&t, error);
+    return status < 0 ? status : read_words(&t, argc, argv, word, most, words, error);
 }

@@ -259,6 +259,8 @@ int plm_output_write(const char *path, const struct plm_output_rule *rule, plm_o
     status = write(plm_output_stream(&output), what, error);
     if (status == 0)
         return plm_output_keep(&output, error);
+    if (ferror(output.stream))
+        status = fail_to_write(path, rule->record, errno, error);
     plm_output_drop(&output);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/install.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "stack/rows.h"
@@ -77,7 +78,7 @@ static const struct plm_option options[] = {
      .among = "ini"},
     {.include = plm_option_force, .at = AT(force)},
     {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
-     .complete = PLM_COMPLETE_PROGRAM, .configurable = true},
+     .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
     {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "not the memory of the card and of the libraries"},
     {0},
 };
@@ -96,6 +97,9 @@ static int calibrate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, "--list needs --record JOB.plm");
     if (r.list)
         return write_list(&r, stdout);
+    if (r.output &&
+        plm_output_check(r.output, &(struct plm_output_rule){.force = r.force, .input = {r.record}}, &error) < 0)
+        return plm_not_written(&error);
     if (plm_install_find(&install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (r.record)

@@ -1,11 +1,11 @@
 #include "report/check.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/run.h"
@@ -28,13 +28,14 @@ static const struct plm_option own_options[] = {
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the high end of the range",
      .configurable = true},
     {"junit", 0, PLM_OPTION_TEXT, AT(junit), "FILE", .help = "also write the verdict as JUnit XML",
-     .complete = PLM_COMPLETE_FILE, .among = "xml", .configurable = true},
+     .complete = PLM_COMPLETE_FILE, .among = "xml", .configurable = true, .own = true},
     {"github", 0, PLM_OPTION_FLAG, AT(github), .help = "also print it as an annotation of GitHub's workflows",
      .configurable = true},
     {0},
 };
 static const struct plm_option record_options[] = {
     {.include = own_options},
+    {.include = plm_option_force, .at = AT(run.force)},
     {.include = plm_option_strict, .at = AT(run.strict)},
     {.include = plm_option_bytes, .at = AT(run.look.bytes)},
     {0},
@@ -56,25 +57,33 @@ static int check_understand(struct request *r, struct plm_error *error)
     return 0;
 }
 
+/* What the command reads, or writes besides. */
+static struct plm_output_rule junit_rule(const struct request *r)
+{
+    return (struct plm_output_rule){.force = r->run.force, .input = {r->path, r->run.output, r->run.json}};
+}
+
+static int junit_check(const struct request *r)
+{
+    const struct plm_output_rule rule = junit_rule(r);
+    struct plm_error error;
+    return r->junit && plm_output_check(r->junit, &rule, &error) < 0 ? plm_not_written(&error) : PLM_EXIT_OK;
+}
+
 /* ---- the verdict ---- */
 
-static int write_junit(const char *path, const struct plm_check *check)
+static int junit_write(FILE *out, const void *what, struct plm_error *error)
 {
-    FILE *out = fopen(path, "we");
-    bool failed = !out;
-    if (out) {
-        plm_check_junit(out, check);
-        failed = ferror(out) != 0;
-        failed |= fclose(out) != 0;
-    }
-    if (!failed)
-        return PLM_EXIT_OK;
-    return plm_complain_of(PLM_EXIT_CANNOT, "cannot write %.200s: %s", path, strerror(errno));
+    (void)error;
+    plm_check_junit(out, what);
+    return 0;
 }
 
 /* Tells the verdict everywhere it is wanted. `result` is the exit status that goes with it. */
 static int check_tell(const struct request *r, const struct plm_check *check, int result, bool quiet)
 {
+    const struct plm_output_rule rule = junit_rule(r);
+    struct plm_error error;
     int status = PLM_EXIT_OK;
     if (check->outcome == PLM_CHECK_ERROR)
         plm_complain(result, check->sentence);
@@ -84,8 +93,8 @@ static int check_tell(const struct request *r, const struct plm_check *check, in
         plm_check_github(stdout, check);
     if (fflush(stdout) || ferror(stdout))
         status = plm_complain(PLM_EXIT_CANNOT, "the verdict could not be written");
-    if (r->junit && write_junit(r->junit, check))
-        status = PLM_EXIT_CANNOT;
+    if (r->junit && plm_output_write(r->junit, &rule, junit_write, check, &error) < 0)
+        status = plm_not_written(&error);
     return result ? result : status;
 }
 
@@ -129,15 +138,17 @@ static int check_show(const struct plm_run_end *end, void *context)
 static int check_command(struct request *r, int argc, char **argv)
 {
     struct plm_error error;
-    int rest;
-    /* The settings of [run] hold here too; those of [check] are nearer. */
-    if (plm_options_parse(plm_run_options, &r->run, "run", 0, NULL, &rest, &error) < 0 ||
+    int rest, status;
+    /* The settings of [run] hold here too; those of [check] are nearer. The flags come first for --config. */
+    if (plm_options_parse(command_options, r, "check", argc, argv, &rest, &error) < 0 ||
+        plm_options_parse(plm_run_options, &r->run, "run", 0, NULL, &rest, &error) < 0 ||
         plm_options_parse(command_options, r, "check", argc, argv, &rest, &error) < 0 ||
         check_understand(r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc || strcmp(argv[rest - 1], "--") != 0)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll check --max 22GiB -- python train.py`, or name a record");
-    return plm_run_command(&r->run, argv + rest, check_show, r);
+    status = junit_check(r);
+    return status ? status : plm_run_command(&r->run, argv + rest, check_show, r);
 }
 
 /* ---- a record ---- */
@@ -181,6 +192,9 @@ static int check_record(struct request *r, int argc, char **argv)
         status = check_understand(r, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
+    status = junit_check(r);
+    if (status)
+        return status;
     if (plm_job_read(r->path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = judge_record(job, &error);

@@ -64,7 +64,7 @@ int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_EST
 #define PLM_STEPS_STEADY (-1)
 
 /* report_html.c: `report --html OUT`; "-" is stdout. */
-int plm_report_page(const struct plm_job *job, const char *record, const char *out);
+int plm_report_page(const struct plm_job *job, const char *record, const char *out, bool force);
 
 /* launch.c: what the user wants to be assumed of values that no kernel computed: --assume all=true,keep=0.5 */
 struct plm_assume {
@@ -109,6 +109,9 @@ uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_c
 
 /* Writes what the analysis needs to know of it into the record; docs/record.md has the keys. */
 void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card);
+
+/* command.c: says why base/output.h refused a file; the exit status for it. */
+int plm_not_written(const struct plm_error *error);
 
 /* command.c: writes what the line on stderr says of a command that runs. */
 typedef void plm_progress_text(char *out, size_t size, void *context);

@@ -55,6 +55,11 @@ int plm_could_not_start(const char *command, int failure)
                            command, strerror(failure));
 }
 
+int plm_not_written(const struct plm_error *error)
+{
+    return plm_complain(error->code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error->text);
+}
+
 int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error)
 {
     const char *given = getenv("TMPDIR"), *place = given && *given ? given : "/tmp";

@@ -9,6 +9,7 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/install.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "study/estimate/forest.h"
@@ -48,9 +49,9 @@ static const struct plm_option options[] = {
     {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for the methods that learn",
      .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
     {"workloads", 0, PLM_OPTION_TEXT, AT(workloads), "FOLDER", .help = "scripts of the families, with a workloads.ini",
-     .complete = PLM_COMPLETE_FOLDER, .configurable = true},
+     .complete = PLM_COMPLETE_FOLDER, .configurable = true, .own = true},
     {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
-     .complete = PLM_COMPLETE_PROGRAM, .configurable = true},
+     .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
     {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), "N", .help = "processes at the same time (default: the processors)",
      .configurable = true},
     {"gpu", 0, PLM_OPTION_TEXT, AT(design.gpu), "NAME", .help = "the card to play instead of each row's own",
@@ -170,8 +171,6 @@ static int request_check(const struct request *r, struct plm_error *error)
         return plm_fail(error, PLM_EINVAL, "--jobs takes a number from 1");
     if (r->resume && !r->folder)
         return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER, where the results of before are");
-    if (r->resume && r->force)
-        return plm_fail(error, PLM_EINVAL, "--resume keeps the results of before and -f replaces them: one of the two");
     if (r->keep && !r->folder)
         return plm_fail(error, PLM_EINVAL, "--keep needs -o FOLDER, where the captures stay");
     if (strchr(r->python, '/') && access(r->python, X_OK))
@@ -212,6 +211,7 @@ struct parts {
 static int prepare_folder(struct request *r, struct plm_error *error)
 {
     static const char *const files[] = {"results.csv", "answers.csv"};
+    struct stat there;
     char path[PATH_MAX];
     if (!r->folder) {
         r->folder = r->own_folder;
@@ -226,6 +226,8 @@ static int prepare_folder(struct request *r, struct plm_error *error)
         if (!r->force)
             return plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it",
                             path);
+        if (lstat(path, &there) || !S_ISREG(there.st_mode))
+            return plm_fail(error, PLM_EIO, "cannot replace %.200s: it is not a regular file", path);
         if (unlink(path))
             return plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
     }
@@ -255,38 +257,67 @@ static void evaluate_progress(size_t done, size_t failed, size_t all, double sec
 
 /* ---- what comes out ---- */
 
-static int evaluate_write_file(const char *path,
-                               int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *),
-                               const struct plm_evaluation *e, struct plm_error *error)
+/* The files that the options name, each with what writes it. */
+struct files {
+    struct {
+        const char *path;
+        int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *);
+    } file[4];
+};
+enum { FILES = 4 };
+
+static struct files files_of(const struct request *r)
 {
-    FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-    int status;
-    if (!out)
-        return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
-    status = write(out, e, error);
-    if ((out == stdout ? fflush(out) : fclose(out)) && status == 0)
-        status = plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
+    return (struct files){{{r->json, plm_evaluation_json},
+                           {r->csv, plm_evaluation_csv},
+                           {r->figures, plm_evaluation_figures},
+                           {r->html, plm_evaluation_html}}};
+}
+
+static struct plm_output_rule output_rule(const struct request *r)
+{
+    return (struct plm_output_rule){.force = r->force, .input = {r->truth, r->forest, r->levels}};
+}
+
+/* Before anything runs: what would be refused when all is done? */
+static int outputs_check(const struct request *r, struct plm_error *error)
+{
+    const struct plm_output_rule rule = output_rule(r);
+    const struct files files = files_of(r);
+    int status = r->plan ? plm_output_check(r->plan, &rule, error) : 0;
+    for (int i = 0; i < FILES && status == 0; i++)
+        if (files.file[i].path)
+            status = plm_output_check(files.file[i].path, &rule, error);
     return status;
+}
+
+struct shown {
+    const struct plm_evaluation *evaluation;
+    int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *);
+};
+
+static int evaluation_write(FILE *out, const void *what, struct plm_error *error)
+{
+    const struct shown *s = what;
+    return s->write(out, s->evaluation, error);
 }
 
 static int evaluate_show(const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
 {
-    const struct {
-        const char *path;
-        int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *);
-    } files[] = {{r->json, plm_evaluation_json},
-                 {r->csv, plm_evaluation_csv},
-                 {r->figures, plm_evaluation_figures},
-                 {r->html, plm_evaluation_html}};
+    const struct files files = files_of(r);
     const struct plm_page page = plm_look_page(&r->look, stdout);
+    struct plm_output_rule rule = output_rule(r);
     bool quiet = false;
     int status;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        quiet |= files[i].path && !strcmp(files[i].path, "-");
+    for (int i = 0; i < FILES; i++)
+        quiet |= files.file[i].path && !strcmp(files.file[i].path, "-");
     status = quiet ? 0 : plm_evaluation_text(&page, e, error);
-    for (size_t i = 0; status == 0 && i < sizeof files / sizeof files[0]; i++)
-        if (files[i].path)
-            status = evaluate_write_file(files[i].path, files[i].write, e, error);
+    for (int i = 0; i < FILES && status == 0; i++)
+        if (files.file[i].path) {
+            status = plm_output_write(files.file[i].path, &rule, evaluation_write,
+                                      &(struct shown){e, files.file[i].write}, error);
+            rule.input[PLM_OUTPUT_INPUTS - 1] = files.file[i].path; /* not over what was just written */
+        }
     return status;
 }
 
@@ -339,16 +370,25 @@ static int evaluate_truth(struct request *r, const struct parts *parts, const st
     return failed ? plm_complain(PLM_EXIT_COMMAND, "some workloads failed") : PLM_EXIT_OK;
 }
 
-/* A plan is all that is asked for: nothing runs. */
-static int write_plan(const char *path, const struct plm_truth *truth, const struct plm_design_made *made)
+struct plan {
+    const struct plm_truth *truth;
+    const struct plm_design_made *made;
+};
+
+static int plan_write(FILE *out, const void *what, struct plm_error *error)
 {
-    FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-    int status = out ? plm_design_plan(out, truth, made) : PLM_EIO;
-    if (out && out != stdout && fclose(out))
-        status = PLM_EIO;
-    if (status == 0)
+    const struct plan *plan = what;
+    return plm_design_plan(out, plan->truth, plan->made) ? plm_fail(error, PLM_EIO, "the plan cannot be written") : 0;
+}
+
+/* A plan is all that is asked for: nothing runs. */
+static int write_plan(const struct request *r, const struct plm_truth *truth, const struct plm_design_made *made)
+{
+    const struct plm_output_rule rule = output_rule(r);
+    struct plm_error error;
+    if (plm_output_write(r->plan, &rule, plan_write, &(struct plan){truth, made}, &error) == 0)
         return PLM_EXIT_OK;
-    return plm_complain_of(PLM_EXIT_CANNOT, "%.300s cannot be written: %s", path, strerror(errno));
+    return plm_not_written(&error);
 }
 
 static int run_design(struct request *r, const struct parts *parts)
@@ -361,7 +401,7 @@ static int run_design(struct request *r, const struct parts *parts)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     r->judge.design = &made;
     if (r->plan)
-        status = write_plan(r->plan, &truth, &made);
+        status = write_plan(r, &truth, &made);
     else if (prepare_folder(r, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else {
@@ -415,6 +455,8 @@ static int evaluate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&parts.install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (outputs_check(&r, &error) < 0)
+        return plm_not_written(&error);
     r.design.catalogue = &parts.catalogue;
     status = read_parts(&r, &parts, &error) < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run_design(&r, &parts);
     plm_forest_free(&parts.forest);

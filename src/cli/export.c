@@ -1,12 +1,11 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "export/values.h"
@@ -79,47 +78,25 @@ static const struct plm_export_format *export_choose(const struct request *r, st
     return format;
 }
 
-/* Opens the output; nothing is made or replaced before the record was read. */
-static int open_output(const struct request *r, struct plm_error *error)
-{
-    struct stat in, out;
-    int fd, flags = O_WRONLY | O_CREAT | O_CLOEXEC | (r->force ? O_TRUNC : O_EXCL);
-    if (!r->output || !strcmp(r->output, "-"))
-        return STDOUT_FILENO;
-    if (stat(r->output, &out) == 0) {
-        if (stat(r->path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return plm_fail(error, PLM_EINVAL, "%s is the record itself; name another file", r->output);
-        if (!S_ISREG(out.st_mode))
-            flags = O_WRONLY | O_CLOEXEC; /* a device or a pipe is not replaced */
-    }
-    fd = open(r->output, flags, 0666);
-    if (fd < 0 && errno == EEXIST)
-        return plm_fail(error, PLM_EIO, "%s exists; choose another name with -o, or replace it with -f", r->output);
-    if (fd < 0)
-        return plm_fail(error, PLM_EIO, "cannot write %s: %s", r->output, strerror(errno));
-    return fd;
-}
-
+/* Nothing is made before the record was read. */
 static int write_format(const struct request *r, const struct plm_export_format *format, struct plm_export *export,
                         struct plm_error *error)
 {
+    const struct plm_output_rule rule = {.force = r->force, .input = {r->path}};
+    struct plm_output output;
     struct plm_out out;
-    const bool named = r->output && strcmp(r->output, "-");
-    struct stat st;
-    bool ours;
-    int status, fd = open_output(r, error);
-    if (fd < 0)
-        return fd;
-    plm_out_open(&out, fd);
+    int status = plm_output_open(&output, r->output ? r->output : "-", &rule, error);
+    if (status < 0)
+        return status;
+    plm_out_open(&out, output.fd);
     export->out = &out;
     status = format->write(export, error);
     if (plm_out_close(&out) < 0)
-        status = plm_fail(error, PLM_EIO, "cannot write %s: %s", named ? r->output : "the output", strerror(errno));
-    ours = named && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    if (named && close(fd) && status == 0)
-        status = plm_fail(error, PLM_EIO, "cannot write %s: %s", r->output, strerror(errno));
-    if (ours && status < 0)
-        unlink(r->output); /* half a file would be taken for a whole one */
+        status =
+            plm_fail(error, PLM_EIO, "cannot write %.300s: %s", r->output ? r->output : "the output", strerror(errno));
+    if (status == 0)
+        return plm_output_keep(&output, error);
+    plm_output_drop(&output);
     return status;
 }
 

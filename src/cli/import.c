@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -82,12 +83,6 @@ static int map_file(const char *path, void **data, size_t *size, struct plm_erro
     if (fd >= 0)
         close(fd);
     return status;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static void import_tell(const struct plm_import_info *info, const char *record)
@@ -179,15 +174,19 @@ static int import_run(int argc, char **argv)
 {
     struct request r = {0};
     struct plm_error error;
+    struct plm_output_rule rule;
     char output[PATH_MAX];
     int status = import_parse(&r, argc, argv, &error);
     if (status == 0 && !r.output && !r.verify) {
         status = name_output(r.path, output, sizeof output, &error);
         r.output = output;
     }
-    if (status == 0 && r.output && same_file(r.path, r.output))
-        status = plm_fail(&error, PLM_EINVAL, "%.300s is the snapshot itself; name another file with -o", r.output);
-    return status < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : import_snapshot(&r);
+    if (status < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    rule = (struct plm_output_rule){.force = r.force, .record = true, .input = {r.path}};
+    if (r.output && plm_output_check(r.output, &rule, &error) < 0)
+        return plm_not_written(&error);
+    return import_snapshot(&r);
 }
 
 const struct plm_command plm_command_import = {

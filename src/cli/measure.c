@@ -34,7 +34,7 @@ struct request {
 
 static const struct plm_option options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the truth file that gets a row (default truth.csv)",
-     .complete = PLM_COMPLETE_FILE, .among = "csv", .configurable = true},
+     .complete = PLM_COMPLETE_FILE, .among = "csv", .configurable = true, .own = true},
     {"family", 0, PLM_OPTION_TEXT, AT(family), "NAME", .help = "the family of models (default: the script's name)"},
     {"model", 0, PLM_OPTION_TEXT, AT(model), "NAME", .help = "the model (default: its class)"},
     {"run", 0, PLM_OPTION_TEXT, AT(run), "NAME",

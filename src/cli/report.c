@@ -11,7 +11,7 @@
 
 struct request {
     struct plm_look look;
-    bool json;
+    bool json, force;
     const char *by, *at, *gpu, *html;
     const char *path; /* the record */
 };
@@ -27,6 +27,7 @@ static const struct plm_option options[] = {
     {.include = plm_option_json, .at = AT(json)},
     {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write a page for the browser",
      .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {.include = plm_option_force, .at = AT(force)},
     {.include = plm_option_look, .at = AT(look)},
     {0},
 };
@@ -104,7 +105,7 @@ static int report_run(int argc, char **argv)
     if (plm_at_check(job, shown.at, &error) < 0 || choose_cards(&o, job, &shown, cards, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
-        status = o.html ? plm_report_page(job, o.path, o.html) : report_show(&o, job, &shown);
+        status = o.html ? plm_report_page(job, o.path, o.html, o.force) : report_show(&o, job, &shown);
     plm_job_free(job);
     return status;
 }

@@ -12,6 +12,8 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "base/install.h"
+#include "base/output.h"
+#include "base/secret.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/run.h"
@@ -37,10 +39,23 @@ static int gpus_wanted(void)
     return most + 1;
 }
 
+/* Secrets are masked: a record is kept, and shown to others. */
+static void describe_command(struct plm_pen *pen, char **command)
+{
+    bool next = false;
+    char key[32];
+    for (int i = 0; command[i]; i++) {
+        char *word = plm_secret_mask(command[i], &next);
+        snprintf(key, sizeof key, "argv[%d]", i);
+        plm_pen_setting(pen, key, word);
+        free(word);
+    }
+}
+
 static void run_describe(struct plm_pen *pen, const struct plm_run *o, const struct plm_catalogue_entry *gpu,
                          const struct plm_stack_entry *stack, char **command)
 {
-    char key[32], value[32];
+    char value[32];
     const char *allocator = getenv("PYTORCH_ALLOC_CONF");
     if (!allocator)
         allocator = getenv("PYTORCH_CUDA_ALLOC_CONF");
@@ -54,10 +69,8 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     plm_pen_setting(pen, "allocator", allocator ? allocator : "default");
     if (stack)
         plm_stack_describe(pen, stack, &gpu->card);
-    for (int i = 0; command[i]; i++) {
-        snprintf(key, sizeof key, "argv[%d]", i);
-        plm_pen_setting(pen, key, command[i]);
-    }
+    if (!o->no_argv)
+        describe_command(pen, command);
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
@@ -88,8 +101,6 @@ static int judge_silence(const struct plm_summary *s, struct plm_error *why)
         plm_fail(why, PLM_EINVAL,
                  "this PyTorch is a CPU-only build; install a CUDA build in this environment (no NVIDIA packages "
                  "needed: pip install --no-deps torch) and run again");
-    else if (s->full)
-        plm_fail(why, PLM_EIO, "the disk is full: nothing could be recorded; -o names another place");
     else if (s->processes > 1)
         plm_fail(why, PLM_EINVAL,
                  "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
@@ -98,20 +109,19 @@ static int judge_silence(const struct plm_summary *s, struct plm_error *why)
     return PLM_EXIT_CANNOT;
 }
 
+static int document_write(FILE *out, const void *what, struct plm_error *error)
+{
+    const struct plm_run_end *end = what;
+    return plm_report_json(out, end->job, end->options, error);
+}
+
 int plm_run_document(const struct plm_run_end *end)
 {
-    const char *path = end->run->json;
-    FILE *out;
-    int status;
-    if (!path)
+    const struct plm_output_rule rule = {.force = end->run->force, .input = {end->run->output}};
+    struct plm_error error;
+    if (!end->run->json || plm_output_write(end->run->json, &rule, document_write, end, &error) == 0)
         return PLM_EXIT_OK;
-    out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-    if (!out)
-        return plm_complain_of(PLM_EXIT_CANNOT, "cannot write %.200s: %s", path, strerror(errno));
-    status = plm_report_json(out, end->job, end->options, NULL);
-    if (out != stdout && fclose(out))
-        status = PLM_EIO;
-    return status ? plm_complain(PLM_EXIT_CANNOT, "the JSON report could not be written") : PLM_EXIT_OK;
+    return plm_not_written(&error);
 }
 
 bool plm_run_quiet(const struct plm_run *run)
@@ -138,20 +148,42 @@ static int show_report(const struct plm_run_end *end, void *context)
     return result;
 }
 
+/* A run that failed leaves a record if that holds a step, or if the user named it. That the card was too small is a result. */
+static int record_settle(const struct plm_run *o, const struct plm_run_end *end, struct plm_output *record,
+                         struct plm_report_options *options)
+{
+    const bool failed = end->result == PLM_EXIT_COMMAND || end->result == PLM_EXIT_CANNOT;
+    struct plm_error error;
+    options->record = o->output;
+    if (failed && o->output == o->default_output && !end->job->summary.steps)
+        plm_output_drop(record);
+    else if (plm_output_keep(record, &error) == 0)
+        return PLM_EXIT_OK;
+    else
+        plm_complain(PLM_EXIT_CANNOT, error.text);
+    options->record = NULL;
+    return failed ? PLM_EXIT_OK : PLM_EXIT_CANNOT;
+}
+
+/* What the job came to. The record gets its name, or goes. */
 static int run_report(const struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
-                      int command_status, plm_run_show *show, void *context)
+                      struct plm_output *record, int command_status, plm_run_show *show, void *context)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = plm_look_at(&o->look);
     struct plm_run_end end = {.run = o, .options = &options};
     struct plm_error error, why = {0};
     struct plm_job *job;
-    int n, result;
+    int n, kept, result;
 
-    options.record = o->output;
     options.card = cards;
     if (plm_job_read(launch->record, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (job->summary.full) {
+        plm_job_free(job);
+        return plm_complain(PLM_EXIT_CANNOT, "the disk was full: the record lacks a part of the job and is not kept; "
+                                             "-o names another place");
+    }
     n = plm_cards_choose(catalogue, NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
     end.job = job;
@@ -159,9 +191,10 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     if (!job->lanes && !end.result)
         end.result = judge_silence(&job->summary, &why);
     end.why = why.text;
+    kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
     plm_job_free(job);
-    return result;
+    return result ? result : kept;
 }
 
 static void note_end(struct plm_pen *pen, int status, const struct timespec *start)
@@ -196,19 +229,22 @@ static void other_end_write(struct plm_pen *pen, const struct plm_summary *s)
 
 static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, int command_status)
 {
+    const struct plm_output_rule rule = {.record = true, .force = true};
     struct plm_launch launch = *first;
-    char path[PATH_MAX];
+    struct plm_output output;
     struct plm_record_file file;
     struct plm_summary s;
     int status = -1, failure;
     pid_t child;
     bool done;
 
-    if (snprintf(path, sizeof path, "%s.other-end", first->record) >= (int)sizeof path)
+    if (plm_output_open(&output, first->record, &rule, NULL) < 0)
         return false;
-    if (plm_record_create(path, true, &file, NULL) < 0)
+    if (plm_record_create(output.temporary, true, &file, NULL) < 0) {
+        plm_output_drop(&output);
         return false;
-    launch.record = path;
+    }
+    launch.record = output.temporary;
     launch.silent = true; /* its output was seen once already, and its input is used up */
     launch.assume = (struct plm_assume){true, 1};
     child = plm_launch_start(&launch, &failure);
@@ -216,13 +252,13 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, i
         status = plm_await(child, plm_progress_of_record, file.header);
     plm_record_close(&file);
     done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
-           WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(path, &s, NULL) == 0;
+           WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(launch.record, &s, NULL) == 0;
     if (done) {
         other_end_write(pen, &s);
         plm_summary_free(&s);
     } else
         plm_pen_setting(pen, "other-end", "failed");
-    unlink(path);
+    plm_output_drop(&output);
     return done;
 }
 
@@ -247,10 +283,9 @@ static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, cons
 
 /* ---- the run ---- */
 
-static int run_job(struct plm_run *o, struct plm_launch *launch, struct plm_catalogue *catalogue,
-                   const struct plm_stack_entry *stack, plm_run_show *show, void *context)
+static int run_job(struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
+                   const struct plm_stack_entry *stack, struct plm_output *record, plm_run_show *show, void *context)
 {
-    const char *record = launch->record;
     struct plm_record_file file;
     struct plm_writer writer;
     struct plm_pen pen = {.writer = &writer};
@@ -259,9 +294,9 @@ static int run_job(struct plm_run *o, struct plm_launch *launch, struct plm_cata
     int failure, status = 0;
     pid_t child;
 
-    if (plm_record_create(record, o->force, &file, &error) < 0)
+    if (plm_record_create(launch->record, true, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    plm_writer_open(&writer, record); /* where it fails, the record tells less */
+    plm_writer_open(&writer, launch->record); /* where it fails, the record tells less */
     run_describe(&pen, o, launch->gpu, stack, launch->command);
     plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
@@ -274,11 +309,9 @@ static int run_job(struct plm_run *o, struct plm_launch *launch, struct plm_cata
     plm_pen_close(&pen);
     plm_writer_close(&writer);
     plm_record_close(&file);
-    if (child < 0) {
-        unlink(record);
+    if (child < 0)
         return plm_could_not_start(launch->command[0], failure);
-    }
-    return run_report(o, launch, catalogue, status, show, context);
+    return run_report(o, launch, catalogue, record, status, show, context);
 }
 
 static bool is_one_of(const char *word, const char *const *words, size_t count)
@@ -306,6 +339,8 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
         return plm_complain(PLM_EXIT_USAGE, "--gpus is at most 64");
     if (o->until_exit)
         o->steps = 0;
+    if (o->json && plm_output_check(o->json, &(struct plm_output_rule){.force = o->force}, &error) < 0)
+        return plm_not_written(&error);
     return PLM_EXIT_OK;
 }
 
@@ -332,6 +367,8 @@ const struct plm_option plm_run_options[] = {
     {.include = plm_option_force, .at = RUN(force)},
     {"json", 0, PLM_OPTION_TEXT, RUN(json), "FILE", .help = "also write the report as JSON; - for stdout, and no text",
      .complete = PLM_COMPLETE_FILE, .among = "json"},
+    {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "keep the words of the command out of the record",
+     .configurable = true},
     {.include = plm_option_strict, .at = RUN(strict)},
     {.include = plm_option_look, .at = RUN(look)},
     {0},
@@ -342,20 +379,30 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
                           const struct plm_stack_entry *stack, plm_run_show *show, void *context)
 {
     struct plm_launch launch = *given;
+    struct plm_output output = {.fd = -1};
+    struct plm_output_rule rule = {.force = o->force, .record = true, .input = {stack ? stack->path : NULL}};
+    struct plm_error error;
     char name[128], record[PATH_MAX], stack_path[PATH_MAX];
+    int status;
     if (!o->output) {
         plm_job_name(name, sizeof name, launch.command);
         snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
         o->output = o->default_output;
     }
-    if (plm_absolute(record, sizeof record, o->output) ||
-        (stack && plm_absolute(stack_path, sizeof stack_path, stack->path)))
+    if (plm_output_open(&output, o->output, &rule, &error) < 0)
+        return plm_not_written(&error);
+    if (plm_absolute(record, sizeof record, output.temporary) ||
+        (stack && plm_absolute(stack_path, sizeof stack_path, stack->path))) {
+        plm_output_drop(&output);
         return plm_complain(PLM_EXIT_CANNOT, "the path of the record or of the stack file is too long");
+    }
     launch.record = record;
     launch.stack = stack ? stack_path : NULL;
     launch.context = stack ? plm_stack_context(stack) : 0;
     launch.usable = stack ? plm_stack_limit(stack, &launch.gpu->card) : 0;
-    return run_job(o, &launch, catalogue, stack, show, context);
+    status = run_job(o, &launch, catalogue, stack, &output, show, context);
+    plm_output_drop(&output); /* where it was not kept */
+    return status;
 }
 
 int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void *context)

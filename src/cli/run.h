@@ -14,7 +14,7 @@ struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
     const char *gpu, *output, *json, *detail, *assume, *stack;
     int gpus, steps;
-    bool bounded, force, strict, until_exit;
+    bool bounded, force, strict, until_exit, no_argv;
     struct plm_look look;
 };
 
@@ -26,7 +26,7 @@ extern const struct plm_option plm_run_options[];
 
 /* How a command ended. Valid while the function that is given it runs. */
 struct plm_run_end {
-    const struct plm_run *run;                /* output: the record */
+    const struct plm_run *run;
     const struct plm_job *job;
     const struct plm_report_options *options; /* to show the job with */
     int result;                               /* enum plm_exit: 0 if it ended well and used the GPU */

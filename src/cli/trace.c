@@ -9,6 +9,9 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/secret.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -25,7 +28,7 @@ struct request {
     const char *output;
     char default_output[256];
     int iterations;
-    bool force, compute, no_compute;
+    bool force, compute, no_compute, no_argv;
 };
 
 /* What the status file tells. */
@@ -118,8 +121,11 @@ static int trace_judge(const struct request *r, const struct status *s, int stat
                            strcmp(r->what, "trace") ? ITERATIONS_DESCRIBED : ITERATIONS_LEAST);
 }
 
-static int trace_prepare(struct request *r, char **command, char *output, size_t size)
+/* Opens the output, and says where it is until it is whole. */
+static int trace_prepare(struct request *r, char **command, struct plm_output *output, char *path, size_t size)
 {
+    struct plm_error error;
+    const char *why;
     char name[128];
     if (!r->output) {
         plm_job_name(name, sizeof name, command);
@@ -127,11 +133,34 @@ static int trace_prepare(struct request *r, char **command, char *output, size_t
                  strcmp(r->what, "trace") ? "description.json" : "trace.json.gz");
         r->output = r->default_output;
     }
-    if (plm_absolute(output, size, r->output))
-        return plm_complain(PLM_EXIT_CANNOT, "the path of the output is too long");
-    if (r->force || access(output, F_OK))
+    if (plm_output_open(output, r->output, &(struct plm_output_rule){.force = r->force}, &error) < 0)
+        return plm_not_written(&error);
+    if (output->temporary && plm_absolute(path, size, output->temporary) == 0)
         return PLM_EXIT_OK;
-    return plm_complain_of(PLM_EXIT_CANNOT, "%.300s exists; -f replaces it", r->output);
+    why = output->temporary ? "the path is too long" : "it is a device or a pipe; -o names a file";
+    plm_output_drop(output);
+    return plm_complain_of(PLM_EXIT_CANNOT, "cannot write %.300s: %s", r->output, why);
+}
+
+/* The words of the command as they may be stored, each after a separator of units. */
+static void command_set_environment(char **command)
+{
+    bool next = false;
+    char *text = plm_strdup("");
+    for (; *command; command++) {
+        char *word = plm_secret_mask(*command, &next), *longer = plm_asprintf("%s\x1f%s", text, word);
+        free(word);
+        free(text);
+        text = longer;
+    }
+    setenv("PLIMSOLL_CAPTURE_COMMAND", text, 1);
+    free(text);
+}
+
+static bool is_packed(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 3 && !strcmp(path + n - 3, ".gz");
 }
 
 /* What hook/plimsoll_capture reads. */
@@ -141,6 +170,7 @@ static void trace_set_environment(const struct request *r, const char *output, c
     snprintf(number, sizeof number, "%d", r->iterations);
     setenv("PLIMSOLL_CAPTURE", r->what, 1);
     setenv("PLIMSOLL_CAPTURE_OUTPUT", output, 1);
+    setenv("PLIMSOLL_CAPTURE_PACKED", is_packed(r->output) ? "yes" : "no", 1);
     setenv("PLIMSOLL_CAPTURE_STATUS", status, 1);
     setenv("PLIMSOLL_CAPTURE_ITERATIONS", number, 1);
     setenv("PLIMSOLL_CAPTURE_COMPUTE", r->compute ? "yes" : "no", 1);
@@ -152,9 +182,11 @@ static void trace_set_environment(const struct request *r, const char *output, c
     setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
 }
 
-static int trace_job(const struct request *r, const struct plm_launch *launch, const char *output)
+static int trace_job(const struct request *r, const struct plm_launch *launch, struct plm_output *output,
+                     const char *made)
 {
     struct status s = {0};
+    struct plm_error error;
     const char *folder = getenv("TMPDIR");
     char path[PATH_MAX];
     int fd, failure, status;
@@ -165,7 +197,11 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, c
         return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made; TMPDIR names another folder");
     close(fd);
     s.path = path;
-    trace_set_environment(r, output, path);
+    trace_set_environment(r, made, path);
+    if (r->no_argv)
+        setenv("PLIMSOLL_CAPTURE_COMMAND", "", 1);
+    else
+        command_set_environment(launch->command);
     plm_child_forward_signals();
     child = plm_launch_start(launch, &failure);
     if (child < 0) {
@@ -175,6 +211,8 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, c
     status = plm_await(child, show_status, &s);
     read_status(&s);
     unlink(path);
+    if (s.written && plm_output_keep(output, &error) < 0)
+        return plm_not_written(&error);
     return trace_judge(r, &s, status);
 }
 
@@ -183,18 +221,22 @@ static int trace_capture(struct request *r, char **command)
 {
     struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING};
     struct plm_catalogue catalogue;
+    struct plm_output output;
     struct plm_error error;
-    char output[PATH_MAX];
-    int status = trace_prepare(r, command, output, sizeof output);
+    char path[PATH_MAX];
+    int status = trace_prepare(r, command, &output, path, sizeof path);
     if (status)
         return status;
     if (plm_catalogue_open(&catalogue, &error) < 0 ||
-        plm_catalogue_find(&catalogue, "a100-80gb", &launch.gpu, &error) < 0)
+        plm_catalogue_find(&catalogue, "a100-80gb", &launch.gpu, &error) < 0) {
+        plm_output_drop(&output);
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    }
     launch.install = &catalogue.install;
     launch.entry = catalogue.install.capture;
     launch.command = command;
-    status = trace_job(r, &launch, output);
+    status = trace_job(r, &launch, &output, path);
+    plm_output_drop(&output); /* where it was not kept */
     plm_catalogue_free(&catalogue);
     return status;
 }
@@ -207,6 +249,7 @@ static const struct plm_option trace_options[] = {
      .help = "make the memory of operators' results and no values: seconds instead of minutes"},
     {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), "N",
      .help = "run so many, of which the first is not recorded (default 4)"},
+    {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "keep the words of the command out of the file"},
     {0},
 };
 static const struct plm_option describe_options[] = {
@@ -215,6 +258,7 @@ static const struct plm_option describe_options[] = {
     {.include = plm_option_force, .at = AT(force)},
     {"compute", 0, PLM_OPTION_FLAG, AT(compute),
      .help = "let operators compute; without it only their results' memory is made"},
+    {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "keep the words of the command out of the file"},
     {0},
 };
 

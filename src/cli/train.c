@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -52,8 +52,6 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
         return plm_fail(error, PLM_EINVAL, "-o FILE says where the forest goes");
     if (r->trees < 1 || r->trees > PLM_FOREST_TREES)
         return plm_fail(error, PLM_EINVAL, "--trees takes a number from 1 to %d", PLM_FOREST_TREES);
-    if (!r->force && !access(r->output, F_OK))
-        return plm_fail(error, PLM_EINVAL, "%.300s is there already: -f replaces it", r->output);
     return 0;
 }
 
@@ -66,22 +64,10 @@ static int train_method(const struct request *r, struct plm_forest *forest, stru
     return plm_schedtune_train(r->data, &settings, forest, error);
 }
 
-/* Under another name first: what is there is whole, or was not touched. */
-static int train_save(const struct request *r, const struct plm_forest *forest, struct plm_error *error)
+static int forest_write(FILE *out, const void *what, struct plm_error *error)
 {
-    char *path = plm_asprintf("%s.%ld", r->output, (long)getpid());
-    FILE *out = fopen(path, "wxe");
-    int failed = !out || plm_forest_save(out, forest);
-    if (out)
-        failed |= fclose(out) != 0;
-    failed = failed || rename(path, r->output);
-    if (failed) {
-        plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", r->output, strerror(errno));
-        if (out)
-            unlink(path);
-    }
-    free(path);
-    return failed ? PLM_EIO : 0;
+    return plm_forest_save(out, what) ? plm_fail(error, PLM_EIO, "the forest cannot be written: %s", strerror(errno))
+                                      : 0;
 }
 
 /* ---- what it learned ---- */
@@ -171,10 +157,17 @@ static int train_run(int argc, char **argv)
     struct request r = {.method = PLM_SCHEDTUNE_METHOD, .look = PLM_LOOK, .trees = 100};
     struct plm_forest forest = {0};
     struct plm_error error;
+    struct plm_output_rule rule;
     int status;
-    if (train_parse(&r, argc, argv, &error) < 0 || train_method(&r, &forest, &error) < 0)
+    if (train_parse(&r, argc, argv, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    status = train_save(&r, &forest, &error) < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
+    rule = (struct plm_output_rule){.force = r.force, .input = {r.data}};
+    if (plm_output_check(r.output, &rule, &error) < 0)
+        return plm_not_written(&error);
+    if (train_method(&r, &forest, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    status =
+        plm_output_write(r.output, &rule, forest_write, &forest, &error) < 0 ? plm_not_written(&error) : PLM_EXIT_OK;
     if (status == PLM_EXIT_OK && r.json)
         train_describe(&r, &forest);
     else if (status == PLM_EXIT_OK)

@@ -71,12 +71,12 @@ static bool enough(uint32_t step, bool same)
     return steps && step >= steps;
 }
 
-/* Returns whether the program has run long enough. */
+/* Returns whether the program has run long enough, or nobody looks at what it does any more. */
 int plm_hook_step(uint32_t step, uint32_t optimizers)
 {
     plm_put_step(0, &(struct plm_ev_step){step, optimizers});
     atomic_store_explicit(&plm_record_live()->step, step, memory_order_relaxed);
-    return enough(step, steady());
+    return enough(step, steady()) || plm_record_abandoned();
 }
 
 void plm_hook_config(const char *key, const char *value)

@@ -1,11 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/map.h"
 #include "base/names.h"
+#include "base/output.h"
 #include "base/unpickle.h"
 #include "import/import.h"
 #include "import/history.h"
@@ -270,20 +270,27 @@ static void write_record(struct import *m, const char *name)
 
 static int make_record(struct import *m, const char *name, const char *path, bool replace, struct plm_error *error)
 {
+    const struct plm_output_rule rule = {.force = replace, .record = true, .input = {name}};
+    struct plm_output output;
     struct plm_record_file file;
-    int full, status = plm_record_create(path, replace, &file, error);
+    int full, status = plm_output_open(&output, path, &rule, error);
     if (status < 0)
         return status;
-    status = plm_writer_open(&m->writer, path);
+    status = plm_record_create(output.temporary, true, &file, error);
+    if (status < 0)
+        goto out;
+    status = plm_writer_open(&m->writer, output.temporary);
     plm_writer_past(&m->writer, m->trace->first_us * 1000);
     write_record(m, name);
     plm_pen_close(&m->pen);
     full = plm_writer_close(&m->writer);
     plm_record_close(&file);
     if (status == 0 && full == 0)
-        return 0;
-    unlink(path);
-    return plm_fail(error, PLM_EIO, "cannot write %s: the disk may be full", path);
+        return plm_output_keep(&output, error);
+    status = plm_fail(error, PLM_EIO, "cannot write %s: the disk may be full", path);
+out:
+    plm_output_drop(&output);
+    return status;
 }
 
 int plm_import_snapshot(const void *data, size_t size, const struct plm_import_options *o, struct plm_import_info *info,

@@ -18,6 +18,13 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* As long as this process lives: writers that find it gone know that nobody watches them. Not every file system has such locks. */
+static bool file_hold(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
 int plm_record_create(const char *path, bool replace, struct plm_record_file *file, struct plm_error *error)
 {
     struct plm_record_header *h;
@@ -46,6 +53,8 @@ int plm_record_create(const char *path, bool replace, struct plm_record_file *fi
     h->slots = PLM_RECORD_SLOTS;
     h->created_ns = now_ns(CLOCK_REALTIME);
     h->monotonic_ns = now_ns(CLOCK_MONOTONIC);
+    if (file_hold(file->fd))
+        atomic_fetch_or(&h->flags, PLM_RECORD_HELD);
     file->header = h;
     return 0;
 fail:

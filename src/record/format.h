@@ -34,6 +34,7 @@ struct plm_live {
 enum plm_record_flag {
     PLM_RECORD_FULL = 1,   /* a writer could not extend the file: events are missing */
     PLM_RECORD_ENDED = 2,  /* the run saw the command end and closed the record */
+    PLM_RECORD_HELD = 4,   /* until then it holds a lock on the first byte of the file */
 };
 
 struct plm_record_header {

@@ -1,5 +1,6 @@
 #include "record/writer.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -63,6 +64,15 @@ struct plm_live *plm_record_live(void)
 {
     plm_pen_enter(my_pen());
     return writer.live;
+}
+
+bool plm_record_abandoned(void)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    if (!my_pen()->writer->header ||
+        (atomic_load(&writer.header->flags) & (PLM_RECORD_HELD | PLM_RECORD_ENDED)) != PLM_RECORD_HELD)
+        return false;
+    return fcntl(writer.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
 void plm_record_end(void)

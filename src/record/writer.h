@@ -41,6 +41,9 @@ void plm_record_note(const char *kind, const char *value);
 /* This process's live figures; never NULL. */
 struct plm_live *plm_record_live(void);
 
+/* Did the run that made the record die without closing it? */
+bool plm_record_abandoned(void);
+
 /* Called at exit: the launches so far and that the process left normally. */
 void plm_record_end(void);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,6 +179,32 @@ static void signals_are_forwarded(void **state)
     plm_child_wait(other, NULL, NULL); /* it gets its own signals back */
 }
 
+static int start_and_wait(void *pids)
+{
+    int failure;
+    pid_t pid = plm_child_start(&(struct plm_child){.words = SHELL("exec sleep 100")}, &failure);
+    if (write(*(int *)pids, &pid, sizeof pid) != sizeof pid)
+        return 1;
+    return plm_child_wait(pid, NULL, NULL);
+}
+
+/* However the parent ends, its child does not go on. */
+static void children_end_with_their_parent(void **state)
+{
+    int channel[2], failure, status;
+    pid_t parent, child;
+    (void)state;
+    assert_int_equal(pipe(channel), 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* to wait for a grandchild */
+    parent = plm_child_start(&(struct plm_child){.body = start_and_wait, .context = &channel[1]}, &failure);
+    assert_int_equal(read(channel[0], &child, sizeof child), sizeof child);
+    kill(parent, SIGKILL);
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 static void last_line(void **state)
 {
     static const struct {
@@ -206,10 +233,15 @@ static void last_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(output_is_heard),       cmocka_unit_test(limit_ends_the_group),
-        cmocka_unit_test(only_the_child_counts), cmocka_unit_test(what_cannot_start),
-        cmocka_unit_test(log_and_prepare),       cmocka_unit_test(body_and_ticks),
-        cmocka_unit_test(signals_are_forwarded), cmocka_unit_test(last_line),
+        cmocka_unit_test(output_is_heard),
+        cmocka_unit_test(limit_ends_the_group),
+        cmocka_unit_test(only_the_child_counts),
+        cmocka_unit_test(what_cannot_start),
+        cmocka_unit_test(log_and_prepare),
+        cmocka_unit_test(body_and_ticks),
+        cmocka_unit_test(signals_are_forwarded),
+        cmocka_unit_test(last_line),
+        cmocka_unit_test(children_end_with_their_parent),
     };
     return RUN(tests);
 }

@@ -1,7 +1,10 @@
 /* Measuring: which card is meant, samples that settle, what the hook leaves, and rows of a truth file. */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -265,6 +268,27 @@ static void test_unfinished_line(void **state)
     plm_table_free(&table);
 }
 
+/* A full disk takes no half of a row. */
+static void test_full_disk(void **state)
+{
+    const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    const char *path = unit_path("full.csv");
+    struct plm_measured m = {.batch = 1};
+    struct plm_error error;
+    struct stat before, after;
+    struct rlimit little = all;
+    (void)state;
+    assert_int_equal(plm_measured_append(path, &m, &error), 0);
+    assert_int_equal(stat(path, &before), 0);
+    little.rlim_cur = (rlim_t)before.st_size + 10;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &little);
+    assert_int_equal(plm_measured_append(path, &m, &error), PLM_EIO);
+    setrlimit(RLIMIT_FSIZE, &all);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+}
+
 static void test_other_columns(void **state)
 {
     struct plm_error error;
@@ -278,6 +302,7 @@ static void test_other_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full_disk),
         cmocka_unit_test_setup(test_choose, fresh),
         cmocka_unit_test_setup(test_no_driver, fresh),
         cmocka_unit_test_setup(test_settle, fresh),

@@ -14,7 +14,7 @@ struct inner {
 
 static struct values {
     bool flag;
-    const char *text;
+    const char *text, *program;
     struct inner inner;
 } v;
 
@@ -30,6 +30,13 @@ static const struct plm_option options[] = {
     {.include = included, .at = offsetof(struct values, inner)},
     {"gpu", 'g', PLM_OPTION_TEXT, offsetof(struct values, text), .argument = "NAME", .help = "a card",
      .configurable = true},
+    {"python", 0, PLM_OPTION_TEXT, offsetof(struct values, program), .argument = "PROGRAM", .help = "a program",
+     .configurable = true, .own = true},
+    {0},
+};
+
+static const struct plm_option no_settings[] = {
+    {"json", 0, PLM_OPTION_FLAG, offsetof(struct values, flag), .help = "a flag"},
     {0},
 };
 
@@ -47,6 +54,7 @@ static int clean(void **state)
 {
     (void)state;
     memset(&v, 0, sizeof v);
+    unsetenv("PLIMSOLL_CONFIG");
     unsetenv("PLIMSOLL_GPU");
     unsetenv("PLIMSOLL_BOUNDED");
     unsetenv("PLIMSOLL_MAX_STEPS");
@@ -73,12 +81,14 @@ static void rows_in_order(void **state)
 {
     struct plm_option row[PLM_OPTIONS_MOST];
     (void)state;
-    assert_int_equal(plm_options_list(options, row), 4);
+    assert_int_equal(plm_options_list(options, row), 6);
     assert_string_equal(row[0].name, "bounded");
     assert_string_equal(row[1].name, "max-steps");
     assert_int_equal(row[1].at, offsetof(struct values, inner.number));
     assert_int_equal(row[2].at, offsetof(struct values, inner.size));
     assert_string_equal(row[3].name, "gpu");
+    assert_string_equal(row[5].name, "config"); /* there are settings */
+    assert_int_equal(plm_options_list(no_settings, row), 1);
     assert_int_equal(plm_options_list(NULL, row), 0);
 }
 
@@ -200,16 +210,40 @@ static void wrong_config(void **state)
     assert_contains(error.text, "PLIMSOLL_MAX_STEPS: 'x' is not a whole number");
 }
 
+/* A folder may be anybody's: what is run or written is for the user to say. */
+static void own_settings(void **state)
+{
+    const char *word[2];
+    struct plm_error error;
+    int words;
+    (void)state;
+    write_text("plimsoll.ini", "[run]\ngpu = here\npython = ./evil\n");
+    assert_int_equal(PARSE(NULL, &error, "--"), PLM_EINVAL);
+    assert_contains(error.text, "plimsoll.ini:3: python names a program or a file to write");
+    assert_int_equal(PARSE(NULL, &error, "--config", "plimsoll.ini"), 0);
+    assert_string_equal(v.program, "./evil");
+    write_text("other.ini", "[run]\ngpu = other\n");
+    assert_int_equal(AMONG(word, &words, "a", "--config=other.ini", "--max-steps", "3"), 0); /* the last one counts */
+    assert_string_equal(v.text, "other");
+    assert_int_equal(PARSE(NULL, &error, "--config", "other.ini", "--gpu", "flag"), 0);
+    assert_string_equal(v.text, "flag");
+    assert_int_equal(PARSE(NULL, &error, "--config", "none.ini"), PLM_ENOTFOUND);
+    assert_contains(error.text, "none.ini: No such file");
+    unlink("plimsoll.ini");
+    unsetenv("PLIMSOLL_CONFIG");
+    mkdir(unit_path("plimsoll"), 0777);
+    write_text(unit_path("plimsoll/config.ini"), "[run]\npython = mine\n");
+    assert_int_equal(PARSE(NULL, &error, "--"), 0);
+    assert_string_equal(v.program, "mine");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(flags, clean),
-        cmocka_unit_test_setup(two_dashes_end, clean),
-        cmocka_unit_test_setup(mistakes, clean),
-        cmocka_unit_test_setup(nearer_wins, clean),
-        cmocka_unit_test_setup(wrong_config, clean),
-        cmocka_unit_test_setup(among_words, clean),
-        cmocka_unit_test(rows_in_order),
+        cmocka_unit_test_setup(flags, clean),        cmocka_unit_test_setup(two_dashes_end, clean),
+        cmocka_unit_test_setup(mistakes, clean),     cmocka_unit_test_setup(nearer_wins, clean),
+        cmocka_unit_test_setup(wrong_config, clean), cmocka_unit_test_setup(own_settings, clean),
+        cmocka_unit_test_setup(among_words, clean),  cmocka_unit_test(rows_in_order),
     };
     if (chdir(unit_folder()))
         return 1;

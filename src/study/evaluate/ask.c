@@ -16,7 +16,7 @@ static int run_capture(const struct plm_bench *bench, size_t run, const char *pa
     const char *const words[] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, NULL};
     const double start = plm_clock_now();
     int status, failure;
-    pid_t pid = plm_bench_start(bench, run, words, log, true, &failure);
+    pid_t pid = plm_bench_start(bench, run, words, log, &failure);
     if (pid < 0)
         return PLM_EIO;
     status = plm_child_wait(pid, NULL, NULL);

@@ -147,7 +147,7 @@ void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, 
 }
 
 pid_t plm_bench_start(const struct plm_bench *bench, size_t index, const char *const *first, const char *log,
-                      bool bound, int *failure)
+                      int *failure)
 {
     const struct plm_bench_settings *s = bench->settings;
     const struct plm_bench_run *run = &bench->run[index];
@@ -171,7 +171,7 @@ pid_t plm_bench_start(const struct plm_bench *bench, size_t index, const char *c
         word[n++] = mode;
     }
     word[n] = NULL;
-    return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log, .bound = bound}, failure);
+    return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log}, failure);
 }
 
 uint64_t plm_bench_missing(const struct plm_bench *bench, size_t run)

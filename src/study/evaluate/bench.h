@@ -78,8 +78,8 @@ void plm_bench_free(struct plm_bench *bench);
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size);
 
 /* Starts `plimsoll` with these words, which NULL ends, for the workload's command, with its output in a log; as
-   plm_child_start(). `bound`: not left behind if this process is ended. */
-pid_t plm_bench_start(const struct plm_bench *bench, size_t run, const char *const *first, const char *log, bool bound,
+   plm_child_start(). */
+pid_t plm_bench_start(const struct plm_bench *bench, size_t run, const char *const *first, const char *log,
                       int *failure);
 
 /* The methods that have not answered about the run, as bits: the first 64 can be asked. */

@@ -82,7 +82,7 @@ static pid_t start_record(const struct plm_bench *bench, size_t run, int *failur
         "-f",       "-o",  record,  stack ? "--stack" : NULL, stack,          NULL};
     plm_bench_path(bench, run, "plm", record, sizeof record);
     plm_bench_path(bench, run, "log", log, sizeof log);
-    return plm_bench_start(bench, run, words, log, false, failure);
+    return plm_bench_start(bench, run, words, log, failure);
 }
 
 static int run_begin(struct pool *p, size_t run, enum part part, struct plm_error *error)

@@ -161,7 +161,9 @@ int plm_measured_check(const char *path, struct plm_error *error)
             return 0;
         return plm_fail(error, PLM_EIO, "cannot look at %.300s: %s", path, strerror(errno));
     }
-    if (S_ISREG(info.st_mode) && !info.st_size)
+    if (!S_ISREG(info.st_mode))
+        return plm_fail(error, PLM_EIO, "%.300s is not a file that a row can be added to", path);
+    if (!info.st_size)
         return 0;
     status = plm_table_read(path, &table, error);
     if (status)
@@ -211,10 +213,18 @@ int plm_measured_append(const char *path, const struct plm_measured *m, struct p
         return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
     out = open_memstream(&text, &size);
     if (out && !flock(file, LOCK_EX) && !fstat(file, &info)) {
+        ssize_t written;
         if (lacks_newline(file, info.st_size))
             fputc('\n', out);
         write_row(out, m, info.st_size == 0);
-        failed = fflush(out) != 0 || write(file, text, size) != (ssize_t)size;
+        failed = fflush(out) != 0;
+        written = failed ? 0 : write(file, text, size);
+        if (written != (ssize_t)size) {
+            errno = written < 0 ? errno : ENOSPC;
+            failed = true;
+        }
+        if (written > 0 && failed && ftruncate(file, info.st_size)) /* no half of a row */
+            errno = EIO;
     }
     if (failed)
         plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
