@@ -70,6 +70,18 @@ static int fail_to_write(const char *path, bool record, int number, struct plm_e
                     record ? "; -o names another place" : "");
 }
 
+/* Devices lose nothing. */
+static bool is_at(const struct stat *file, const char *path)
+{
+    struct stat other;
+    return !S_ISCHR(file->st_mode) && stat(path, &other) == 0 && same_file(file, &other);
+}
+
+static int fail_to_lose(const char *path, const char *input, struct plm_error *error)
+{
+    return plm_fail(error, PLM_EINVAL, "%.220s is %.220s, which this command needs", path, input);
+}
+
 static int place_find(const char *path, const struct plm_output_rule *rule, enum place *place, struct stat *there,
                       struct plm_error *error)
 {
@@ -85,9 +97,11 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
         return errno == ENOENT ? 0 : fail_to_write(path, rule->record, errno, error);
     }
     for (int i = 0; i < PLM_OUTPUT_INPUTS; i++)
-        if (rule->input[i] && stat(rule->input[i], &other) == 0 && same_file(there, &other) && !S_ISCHR(there->st_mode))
-            return plm_fail(error, PLM_EINVAL, "%.300s is %.300s, which this command needs; name another file", path,
-                            rule->input[i]);
+        if (rule->input[i] && is_at(there, rule->input[i]))
+            return fail_to_lose(path, rule->input[i], error);
+    for (char *const *word = rule->words; word && *word; word++)
+        if (is_at(there, *word))
+            return fail_to_lose(path, *word, error);
     if (!S_ISREG(there->st_mode) && !S_ISCHR(there->st_mode) && !S_ISFIFO(there->st_mode))
         what = S_ISDIR(there->st_mode) ? "a folder" : S_ISBLK(there->st_mode) ? "a disk" : "not a file";
     else if (rule->record && !S_ISREG(there->st_mode))

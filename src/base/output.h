@@ -25,6 +25,7 @@ struct plm_output_rule {
     bool
         record; /* of a job: mode 0600, a regular file, and one whose name was taken meanwhile keeps its temporary one */
     const char *input[PLM_OUTPUT_INPUTS]; /* paths that the command reads or writes besides; NULL: none */
+    char *const *words; /* of a command that is run, ended by NULL: those that are files count too; NULL: none */
 };
 
 struct plm_output {

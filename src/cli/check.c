@@ -60,7 +60,8 @@ static int check_understand(struct request *r, struct plm_error *error)
 /* What the command reads, or writes besides. */
 static struct plm_output_rule junit_rule(const struct request *r)
 {
-    return (struct plm_output_rule){.force = r->run.force, .input = {r->path, r->run.output, r->run.json}};
+    return (struct plm_output_rule){
+        .force = r->run.force, .input = {r->path, r->run.output, r->run.json}, .words = r->run.command};
 }
 
 static int junit_check(const struct request *r)
@@ -147,6 +148,7 @@ static int check_command(struct request *r, int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc || strcmp(argv[rest - 1], "--") != 0)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll check --max 22GiB -- python train.py`, or name a record");
+    r->run.command = argv + rest;
     status = junit_check(r);
     return status ? status : plm_run_command(&r->run, argv + rest, check_show, r);
 }

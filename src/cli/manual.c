@@ -139,6 +139,9 @@ static void put_configurable(struct page *p)
                     : left   ? ""
                              : " .");
         }
+    for (size_t i = 0; i < p->rows; i++)
+        if (p->row[i].own)
+            fprintf(p->out, ".Pa plimsoll.ini\nof the current folder may not have\n.Fl -%s .\n", p->row[i].name);
 }
 
 static void put_options(struct page *p)

@@ -117,7 +117,8 @@ static int document_write(FILE *out, const void *what, struct plm_error *error)
 
 int plm_run_document(const struct plm_run_end *end)
 {
-    const struct plm_output_rule rule = {.force = end->run->force, .input = {end->run->output}};
+    const struct plm_output_rule rule = {
+        .force = end->run->force, .input = {end->run->output}, .words = end->run->command};
     struct plm_error error;
     if (!end->run->json || plm_output_write(end->run->json, &rule, document_write, end, &error) == 0)
         return PLM_EXIT_OK;
@@ -339,7 +340,8 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
         return plm_complain(PLM_EXIT_USAGE, "--gpus is at most 64");
     if (o->until_exit)
         o->steps = 0;
-    if (o->json && plm_output_check(o->json, &(struct plm_output_rule){.force = o->force}, &error) < 0)
+    if (o->json &&
+        plm_output_check(o->json, &(struct plm_output_rule){.force = o->force, .words = o->command}, &error) < 0)
         return plm_not_written(&error);
     return PLM_EXIT_OK;
 }
@@ -380,7 +382,8 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
 {
     struct plm_launch launch = *given;
     struct plm_output output = {.fd = -1};
-    struct plm_output_rule rule = {.force = o->force, .record = true, .input = {stack ? stack->path : NULL}};
+    const struct plm_output_rule rule = {
+        .force = o->force, .record = true, .input = {stack ? stack->path : NULL}, .words = o->command};
     struct plm_error error;
     char name[128], record[PATH_MAX], stack_path[PATH_MAX];
     int status;
@@ -414,7 +417,9 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING};
     struct plm_error error;
-    int status = run_check(o, &launch.assume);
+    int status;
+    o->command = command;
+    status = run_check(o, &launch.assume);
     if (status)
         return status;
     if (plm_install_find(&install, &error) < 0)

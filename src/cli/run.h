@@ -16,6 +16,7 @@ struct plm_run {
     int gpus, steps;
     bool bounded, force, strict, until_exit, no_argv;
     struct plm_look look;
+    char **command; /* what is run */
 };
 
 #define PLM_RUN_UNTRUSTED "the confidence is not high, and --strict asks for that"

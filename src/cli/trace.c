@@ -133,7 +133,7 @@ static int trace_prepare(struct request *r, char **command, struct plm_output *o
                  strcmp(r->what, "trace") ? "description.json" : "trace.json.gz");
         r->output = r->default_output;
     }
-    if (plm_output_open(output, r->output, &(struct plm_output_rule){.force = r->force}, &error) < 0)
+    if (plm_output_open(output, r->output, &(struct plm_output_rule){.force = r->force, .words = command}, &error) < 0)
         return plm_not_written(&error);
     if (output->temporary && plm_absolute(path, size, output->temporary) == 0)
         return PLM_EXIT_OK;

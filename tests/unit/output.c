@@ -86,6 +86,9 @@ static void never_what_is_read(void **state)
     assert_int_equal(put(name, &rule, "x", &error), PLM_EINVAL);
     assert_contains(error.text, "which this command needs");
     assert_holds(path, "precious");
+    rule = (struct plm_output_rule){.force = true, .words = (char *[]){"python", (char *)name, NULL}};
+    assert_int_equal(put(path, &rule, "x", &error), PLM_EINVAL);
+    assert_holds(path, "precious");
     rule.input[2] = "/dev/null"; /* nothing is lost there */
     assert_int_equal(put("/dev/null", &rule, "x", &error), 0);
 }
