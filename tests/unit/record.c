@@ -279,6 +279,49 @@ static void created_once(void **state)
     assert_contains(error.text, "-o names another place");
 }
 
+/* Whether a process that records finds it abandoned: a new one, since it opens its record once. */
+static bool is_abandoned(const char *path)
+{
+    int status;
+    fflush(NULL);
+    if (!fork()) {
+        setenv("PLIMSOLL_RECORD", path, 1);
+        _exit(plm_record_abandoned());
+    }
+    wait(&status);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void run_that_dies(void **state)
+{
+    const char *path = unit_path("held.plm");
+    struct plm_record_file file;
+    int channel[2];
+    char byte = 0;
+    pid_t run;
+    (void)state;
+    assert_int_equal(pipe(channel), 0);
+    fflush(NULL);
+    run = fork();
+    if (!run) {
+        plm_record_create(path, false, &file, NULL);
+        if (write(channel[1], &byte, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(channel[0], &byte, 1), 1);
+    assert_false(is_abandoned(path));
+    kill(run, SIGKILL);
+    waitpid(run, NULL, 0);
+    assert_true(is_abandoned(path));
+    assert_int_equal(plm_record_create(path, true, &file, NULL), 0);
+    assert_false(is_abandoned(path));
+    plm_record_close(&file); /* it has ended: who still writes may */
+    assert_false(is_abandoned(path));
+    assert_false(is_abandoned("/no/record"));
+}
+
 /* ---- files that are not what they should be ---- */
 
 struct damage {
@@ -780,6 +823,7 @@ int main(void)
         cmocka_unit_test(damaged),
         cmocka_unit_test(no_record_wanted),
         cmocka_unit_test(created_once),
+        cmocka_unit_test(run_that_dies),
         cmocka_unit_test(no_file),
         cmocka_unit_test(lost_chunks),
     };
