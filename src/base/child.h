@@ -2,9 +2,9 @@
  * Child processes: one way to start a command or a function, to wait for it, and to hear what it said.
  *
  * A struct plm_child says what to start; it and what it points to stay the caller's. Each process that was started is
- * waited for by the caller, with plm_child_wait() or one of the system's. One thread: when that ends, by whatever, its children get
- * SIGTERM, so that nothing goes on unseen. What cannot be started is an
- * errno: that of fork, of a file for the output, or of exec.
+ * waited for by the caller, with plm_child_wait() or one of the system's. One thread: when that ends, by whatever, its
+ * children get SIGTERM, so that nothing goes on unseen. What cannot be started is an errno: that of fork, of a file for
+ * the output, or of exec.
  */
 #ifndef PLM_BASE_CHILD_H
 #define PLM_BASE_CHILD_H

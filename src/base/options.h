@@ -2,13 +2,15 @@
  * Command-line options as tables. A row says all about an option: what it is called, where its value goes, what it means
  * and what completes it. Parsing, --help, the manual and the completion of shells read the same rows.
  *
- * A table is constant and ends with an empty row. Values are fields of a struct of the caller's, by their offset. A value
- * comes from the flag, else from the environment variable PLIMSOLL_<NAME>, else from [section] of ./plimsoll.ini, else from
- * the user's config file, else it stays what the caller put in. --config FILE, which every table with settings has, or
- * PLIMSOLL_CONFIG, which it sets, names a file in the place of ./plimsoll.ini. That one comes with a folder, which may be anybody's:
- * settings that name a program or a file to write are refused there. Strings belong to the command line, the environment, or
- * (from files) to nobody: they live as long as the program. Parsing stops at "--" or at the first word that is not an
- * option. It fails with PLM_EINVAL and a sentence. Any thread.
+ * A table is constant and ends with an empty row. Values are fields of a struct of the caller's, by their offset. A
+ * value comes from the flag, else from the environment variable PLIMSOLL_<NAME>, else from [section] of
+ * ./plimsoll.ini, else from the user's config file, else it stays what the caller put in. --config FILE, which every
+ * table with settings has, or PLIMSOLL_CONFIG, which it sets, names a file in the place of ./plimsoll.ini. That one
+ * comes with a folder, which may be anybody's: settings that name a program or a file to write are refused there.
+ *
+ * Strings belong to the command line, the environment, or (from files) to nobody: they live as long as the program.
+ * Parsing stops at "--" or at the first word that is not an option. It fails with PLM_EINVAL and a sentence. Any
+ * thread.
  */
 #ifndef PLM_OPTIONS_H
 #define PLM_OPTIONS_H
@@ -53,7 +55,8 @@ struct plm_option {
     const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
 };
 
-/* The rows of a table in their order, included ones in their places, and --config if there are settings. Returns their number. */
+/* The rows of a table in their order, included ones in their places, and --config if there are settings. Returns their
+   number. */
 enum { PLM_OPTIONS_MOST = 64 };
 size_t plm_options_list(const struct plm_option *options, struct plm_option out[PLM_OPTIONS_MOST]);
 

@@ -1,16 +1,17 @@
 /*
  * A file that a command writes: opened, written, then kept or dropped. One rule for all of them:
  *
- * - Nothing that is there is lost: an existing file is refused without `force`, and with it replaced at the end, by a whole one.
- *   Until then the bytes are in NAME.XXXXXX.tmp beside it, which is gone if the command fails or is ended by a signal.
- * - Only a regular file is ever replaced. A pipe and a character device (/dev/stdout, /dev/null) are written to; a folder, a
- *   disk and a socket are refused. A link stays what it is: the file that it leads to is meant.
+ * - Nothing that is there is lost: an existing file is refused without `force`, and with it replaced at the end, by a
+ *   whole one. Until then the bytes are in NAME.XXXXXX.tmp beside it, which is gone if the command fails or is ended by
+ *   a signal.
+ * - Only a regular file is ever replaced. A pipe and a character device (/dev/stdout, /dev/null) are written to; a
+ *   folder, a disk and a socket are refused. A link stays what it is: the file that it leads to is meant.
  * - What the command reads is never written, with or without `force`.
  *
  * "-" and a file that is standard output already are written to through a copy of its descriptor.
  *
- * The structure belongs to the caller, who ends it with plm_output_keep() or plm_output_drop(). One thread. Fails with a sentence:
- * PLM_EINVAL for a file that the command reads, PLM_EIO for the rest.
+ * The structure belongs to the caller, who ends it with plm_output_keep() or plm_output_drop(). One thread. Fails
+ * with a sentence: PLM_EINVAL for a file that the command reads, PLM_EIO for the rest.
  */
 #ifndef PLM_BASE_OUTPUT_H
 #define PLM_BASE_OUTPUT_H
@@ -21,9 +22,9 @@ struct plm_error;
 
 enum { PLM_OUTPUT_INPUTS = 4 };
 struct plm_output_rule {
-    bool force;  /* replace a file */
-    bool
-        record; /* of a job: mode 0600, a regular file, and one whose name was taken meanwhile keeps its temporary one */
+    /* `force`: replace a file. `record`, of a job: mode 0600, a regular file, and one whose name was taken meanwhile
+       keeps its temporary one. */
+    bool force, record;
     const char *input[PLM_OUTPUT_INPUTS]; /* paths that the command reads or writes besides; NULL: none */
     char *const *words; /* of a command that is run, ended by NULL: those that are files count too; NULL: none */
 };

@@ -1,11 +1,11 @@
 /*
  * What of a command line may be stored. A value whose name looks like that of a secret becomes ***:
  *
- *   --api-key X   --api-key=X   HF_TOKEN=X   trainer.auth.password=X   https://user:X@host/?access_token=X   "password": "X"
+ *   --api-key X   --api-key=X   HF_TOKEN=X   trainer.auth.password=X   https://user:X@host/?access_token=X
  *
- * The name decides, cut into its parts (api, key): secret.c has the tables. Values after a name that starts a word are masked to
- * the end of the word, those inside one (sh -c "...") to the next blank, quote or separator. Too much is masked rather than too
- * little. What is given is the caller's to free. Any thread; nothing fails.
+ * The name decides, cut into its parts (api, key): secret.c has the tables. Values after a name that starts a word
+ * are masked to the end of the word, those inside one (sh -c "...") to the next blank, quote or separator. Too much
+ * is masked rather than too little. What is given is the caller's to free. Any thread; nothing fails.
  */
 #ifndef PLM_BASE_SECRET_H
 #define PLM_BASE_SECRET_H

@@ -149,7 +149,8 @@ static int show_report(const struct plm_run_end *end, void *context)
     return result;
 }
 
-/* A run that failed leaves a record if that holds a step, or if the user named it. That the card was too small is a result. */
+/* A run that failed leaves a record if that holds a step, or if the user named it. That the card was too small is a
+   result. */
 static int record_settle(const struct plm_run *o, const struct plm_run_end *end, struct plm_output *record,
                          struct plm_report_options *options)
 {

@@ -18,7 +18,8 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* As long as this process lives: writers that find it gone know that nobody watches them. Not every file system has such locks. */
+/* As long as this process lives: writers that find it gone know that nobody watches them. Not every file system has
+   such locks. */
 static bool file_hold(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
