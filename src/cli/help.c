@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 
-enum { WIDTH = 80, LEFT_MOST = 24, EXAMPLES_MOST = 2 };
+enum { WIDTH = 80, LEFT_MOST = 24, EXAMPLES_MOST = 2, ROWS_MANY = 15 };
 
 /* Words from `column` on, which is where the cursor is. */
 static void print_wrapped(const char *text, int column)
@@ -67,13 +67,13 @@ int plm_help(const struct plm_command *c)
 {
     struct plm_option row[PLM_OPTIONS_MOST];
     size_t rows = plm_command_options(c, row);
-    printf("plimsoll %s: %s\n\n  plimsoll %s%s%s%s\n\n", c->name, c->line, c->name, rows ? " [options]" : "",
+    printf("plimsoll %s: %s\n  plimsoll %s%s%s%s\n\n", c->name, c->line, c->name, rows ? " [options]" : "",
            c->words ? " " : "", c->words ? c->words : "");
     print_options(row, rows);
     if (c->also)
         printf("With a command: the options of %s as well.\n", c->also->name);
     printf("%sExamples:\n", rows ? "\n" : "");
-    print_examples(c, EXAMPLES_MOST);
+    print_examples(c, rows > ROWS_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
     print_exits(c);
     printf("More in `man plimsoll-%s`.\n", c->name);
     return PLM_EXIT_OK;
