@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/units.h"
 
 enum { BAR_MOST = 48, BAR_LEAST = 8, NAME_BYTES = 2048 };
@@ -62,42 +63,21 @@ void plm_page_title(const struct plm_page *p, const char *title)
     fprintf(p->out, "\n%s%s%s\n", plm_ink(p, PLM_INK_BOLD), title, plm_ink(p, PLM_INK_PLAIN));
 }
 
-/* Bytes of one character that can be sent as it is; 0 if it must be shown as a number. Controls of the
-   second block (U+0080 to U+009F) act on some terminals too. */
-static size_t printable(const struct plm_page *p, const unsigned char *c)
-{
-    size_t n = c[0] < 0x80                    ? 1
-               : c[0] >= 0xf0 && c[0] <= 0xf4 ? 4
-               : c[0] >= 0xe0 && c[0] < 0xf0  ? 3
-               : c[0] >= 0xc2 && c[0] < 0xe0  ? 2
-                                              : 0;
-    if (n == 1)
-        return c[0] >= 0x20 && c[0] != 0x7f;
-    if (!p->utf8 || (c[0] == 0xc2 && c[1] < 0xa0))
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
-
 /* The string as it may be printed; returns how many columns it takes. */
 static int make_safe(const struct plm_page *p, const char *text, char *out, size_t size)
 {
-    const unsigned char *c = (const unsigned char *)text;
+    char shown[PLM_PRINTABLE_MOST];
     size_t used = 0;
     int columns = 0;
-    while (*c && used + 8 < size) {
-        size_t n = printable(p, c);
-        if (n) {
-            memcpy(out + used, c, n);
-            used += n;
-            columns++;
-        } else {
-            used += (size_t)snprintf(out + used, size - used, "\\x%02x", *c);
-            columns += 4;
+    while (*text && used + PLM_PRINTABLE_MOST < size) {
+        unsigned n = plm_printable_next(text, shown);
+        if (!p->utf8 && *text & 0x80) {
+            snprintf(shown, sizeof shown, "\\x%02x", (unsigned char)*text);
+            n = 1;
         }
-        c += n ? n : 1;
+        columns += shown[0] & 0x80 ? 1 : (int)strlen(shown);
+        used += (size_t)snprintf(out + used, size - used, "%s", shown);
+        text += n;
     }
     out[used] = '\0';
     return columns;
@@ -157,4 +137,25 @@ void plm_page_sentences(const struct plm_page *p, const char *first, const char 
         c += strspn(c, " ");
     }
     fputc('\n', p->out);
+}
+
+void plm_page_shell(FILE *out, const char *word)
+{
+    char shown[PLM_PRINTABLE_MOST];
+    bool quoted =
+        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") != strlen(word);
+    bool coded = false;
+    unsigned n;
+    for (const char *p = word; (n = plm_printable_next(p, shown)); p += n)
+        coded |= strncmp(shown, p, n) != 0;
+    fputs(coded ? "$'" : quoted || !*word ? "'" : "", out);
+    for (const char *p = word; (n = plm_printable_next(p, shown)); p += n)
+        if (strncmp(shown, p, n) != 0)
+            for (unsigned i = 0; i < n; i++)
+                fprintf(out, "\\x%02x", (unsigned char)p[i]);
+        else if (*p == '\'')
+            fputs(coded ? "\\'" : "'\\''", out);
+        else
+            fprintf(out, "%s%s", coded && *p == '\\' ? "\\" : "", shown);
+    fputs(coded || quoted || !*word ? "'" : "", out);
 }

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/input.h"
+#include "base/printable.h"
 
 enum { LINE_MAX_BYTES = 4096, FILE_MAX_BYTES = 1 << 20 };
 
@@ -30,11 +32,17 @@ static char *trim(char *text)
 static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size_t section_size, plm_ini_visit *visit,
                       void *context, struct plm_error *error)
 {
-    char *text = trim(line), *equals;
+    char *text = trim(line), *at = text, *equals, shown[PLM_PRINTABLE_MOST];
     size_t n = strlen(text);
 
     if (!n || *text == '#' || *text == ';')
         return 0;
+    for (unsigned step; *at; at += step) { /* names and settings are shown as they are */
+        step = plm_printable_next(at, shown);
+        if (*at != '\t' && strncmp(at, shown, step))
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: the line has a character that cannot be shown: %s", pair->path,
+                            pair->line, shown);
+    }
     if (*text == '[') {
         if (text[n - 1] != ']' || n < 3 || n >= section_size)
             return plm_fail(error, PLM_EFORMAT, "%s:%d: a section reads [name]", pair->path, pair->line);
@@ -82,27 +90,21 @@ int plm_ini_parse(const char *path, const char *text, size_t size, plm_ini_visit
 
 int plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct plm_error *error)
 {
-    FILE *in = fopen(path, "re");
-    char *text = NULL;
-    size_t n;
-    int status;
-
-    if (!in)
-        return plm_fail(error, errno == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "%s: %s", path, strerror(errno));
-    text = malloc(FILE_MAX_BYTES);
-    if (!text) {
-        status = plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
-        goto out;
+    char *text = malloc(FILE_MAX_BYTES);
+    int fd = text ? plm_input_open(path, NULL, error) : plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    int status = fd < 0 ? fd : 0;
+    size_t n = 0;
+    for (ssize_t got = 1; status == 0 && got > 0; n += (size_t)(got > 0 ? got : 0)) {
+        got = read(fd, text + n, FILE_MAX_BYTES - n);
+        if (got < 0)
+            status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     }
-    n = fread(text, 1, FILE_MAX_BYTES, in);
-    if (ferror(in))
-        status = plm_fail(error, PLM_EIO, "%s: cannot be read", path);
-    else if (n == FILE_MAX_BYTES)
-        status = plm_fail(error, PLM_EFORMAT, "%s: larger than a file of this kind can be", path);
-    else
+    if (status == 0 && n == FILE_MAX_BYTES)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s: larger than a file of this kind can be", path);
+    if (status == 0)
         status = plm_ini_parse(path, text, n, visit, context, error);
-out:
+    if (fd >= 0)
+        close(fd);
     free(text);
-    fclose(in);
     return status;
 }

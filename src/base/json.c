@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 void plm_json_start(struct plm_json *json, FILE *out)
 {
@@ -19,25 +19,22 @@ void plm_json_document(struct plm_json *json, FILE *out, const char *schema)
     plm_json_string(json, "schema", schema);
 }
 
-/* Bytes that are not UTF-8 (file names can hold anything) become the replacement character. */
+/* A page is for people: what is read from it is already what is to be shown, lines apart. */
 static void text_quote(const struct plm_json *json, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
+    char shown[PLM_PRINTABLE_MOST], quoted[PLM_PRINTABLE_MOST];
     FILE *out = json->out;
+    unsigned n;
     fputc('"', out);
-    while (*p) {
-        unsigned n = plm_utf8_length((const char *)p);
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p == '\n')
-            fputs("\\n", out);
-        else if (*p < 0x20 || *p == 0x7f || (json->page && *p == '<'))
-            fprintf(out, "\\u%04x", *p);
-        else if (!n)
-            fputs(PLM_UTF8_REPLACEMENT, out);
-        else
-            fwrite(p, 1, n, out);
-        p += n ? n : 1;
+    for (; *text; text += n) {
+        n = plm_printable_json(text, quoted);
+        if (json->page && *text == '<')
+            fputs("\\u003c", out);
+        else if (json->page && *text != '\n' && quoted[0] == '\\' && quoted[1] != *text) {
+            plm_printable_next(text, shown);
+            fprintf(out, "\\%s", shown); /* it begins with a backslash */
+        } else
+            fputs(quoted, out);
     }
     fputc('"', out);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/input.h"
 #include "base/memory.h"
 
 enum {
@@ -66,9 +67,9 @@ static int source_begin(struct plm_json_source *s, struct plm_error *error)
 
 int plm_json_source_open(struct plm_json_source *s, const char *path, struct plm_error *error)
 {
-    *s = (struct plm_json_source){.name = path, .file = open(path, O_RDONLY | O_CLOEXEC)};
+    *s = (struct plm_json_source){.name = path, .file = plm_input_open(path, NULL, error)};
     if (s->file < 0)
-        return plm_fail(error, PLM_EIO, "cannot read %s: %s", path, strerror(errno));
+        return s->file;
     (void)posix_fadvise(s->file, 0, 0, POSIX_FADV_SEQUENTIAL);
     return source_begin(s, error);
 }

@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/error.h"
+#include "base/input.h"
+#include "base/printable.h"
 
-enum { MOST_BYTES = 256 << 20 };
+enum { MOST_BYTES = 64 << 20, CELL_BYTES = 64 << 10 };
 
 struct parser {
     struct plm_table *table;
@@ -18,23 +21,22 @@ struct parser {
 
 static int text_read(const char *path, char **text, size_t *size, struct plm_error *error)
 {
-    FILE *file = fopen(path, "re");
-    int status = 0;
+    uint64_t whole;
+    int file = plm_input_open(path, &whole, error), status = 0;
     *size = 0;
-    if (!file)
-        return plm_fail(error, PLM_EIO, "cannot open %.300s: %s", path, strerror(errno));
-    for (size_t room = 1 << 16; status == 0 && !feof(file); room *= 2) {
-        if (room > MOST_BYTES) {
-            status = plm_fail(error, PLM_EFORMAT, "%.300s is too large", path);
-            break;
-        }
-        *text = plm_realloc(*text, room, 1);
-        *size += fread(*text + *size, 1, room - *size - 1, file);
-        (*text)[*size] = '\0';
-        if (ferror(file))
+    if (file < 0)
+        return file;
+    if (whole > MOST_BYTES)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s is too large for a table: it has more than %d MiB", path,
+                          MOST_BYTES >> 20);
+    else
+        *text = plm_calloc((size_t)whole + 1, 1);
+    for (ssize_t got = 1; status == 0 && got > 0; *size += (size_t)(got > 0 ? got : 0)) {
+        got = read(file, *text + *size, (size_t)whole - *size);
+        if (got < 0)
             status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     }
-    fclose(file);
+    close(file);
     if (status == 0 && strlen(*text) != *size)
         status = plm_fail(error, PLM_EFORMAT, "%.300s is not a text file", path);
     return status;
@@ -62,6 +64,9 @@ static int cell_cut(struct parser *p, char **cell, char *end, struct plm_error *
         from++;
     if (*from && *from != ',' && *from != '\n')
         return plm_fail(error, PLM_EFORMAT, "%.300s:%u: text after a closing quote", p->table->path, p->line);
+    if (to - *cell > CELL_BYTES)
+        return plm_fail(error, PLM_EFORMAT, "%.300s:%u: a cell of more than %d KiB", p->table->path, start,
+                        CELL_BYTES >> 10);
     *end = *from;
     p->line += *from == '\n';
     p->at = *from ? from + 1 : from;
@@ -158,15 +163,12 @@ const char *plm_table_cell(const struct plm_table *table, size_t row, int column
 
 void plm_table_put(FILE *out, const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
+    const char *quote = strpbrk(text, ",\"") ? "\"" : "";
+    char shown[PLM_PRINTABLE_MOST];
+    fputs(quote, out);
+    for (unsigned n; (n = plm_printable_next(text, shown)); text += n) {
+        fputs(*text == '"' ? quote : "", out);
+        fputs(shown, out);
     }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputs(quote, out);
 }

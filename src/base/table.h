@@ -32,7 +32,7 @@ const char *plm_table_name(const struct plm_table *table, size_t column);
 /* "" for a column of -1. */
 const char *plm_table_cell(const struct plm_table *table, size_t row, int column);
 
-/* Writes a cell, quoted where that is needed. */
+/* Writes a cell, quoted where that is needed and safe to show (base/printable.h). */
 void plm_table_put(FILE *out, const char *text);
 
 #endif

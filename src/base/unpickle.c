@@ -37,7 +37,7 @@ struct plm_unpickled {
 struct reader {
     struct plm_unpickled *p;
     const unsigned char *data;
-    size_t size, at;
+    size_t size, at, opcodes;
     uint32_t *stack, *memo;
     size_t *mark;
     size_t depth, marks, memos, stack_room, mark_room, memo_room;
@@ -240,18 +240,20 @@ static int push_text(struct reader *r, enum plm_pickled type, unsigned length_by
 {
     const unsigned char *from = bytes_take(r, length_bytes);
     uint64_t count = from ? little_endian(from, length_bytes) : 0;
-    from = from && count < UINT32_MAX ? bytes_take(r, count) : NULL;
+    from = from ? bytes_take(r, count) : NULL;
     if (!from)
         return pickle_bad(r, "it ends within a text");
+    if (count > PLM_PICKLED_LONGEST)
+        return pickle_bad(r, "a text of more than 16 MiB");
     return push_node(r, (struct node){.type = (uint8_t)type, .last = (uint32_t)count, .u.text = (const char *)from});
 }
 
-/* Numbers of the memo count up in a pickle; one beyond the size of the input is a mistake. */
+/* Numbers of the memo count what was remembered; one beyond the opcodes so far is a mistake. */
 static int memo_put(struct reader *r, uint64_t number)
 {
     if (!above_mark(r))
         return pickle_bad(r, "too few values");
-    if (number >= r->size)
+    if (number >= r->opcodes)
         return pickle_bad(r, "a number of the memo that cannot be");
     while (r->memos <= number) {
         r->memo = plm_grow(r->memo, r->memos, &r->memo_room, sizeof *r->memo);
@@ -387,6 +389,7 @@ static int pickle_read(struct reader *r)
             return pickle_bad(r, "it has no end");
         if (*opcode == '.')
             break;
+        r->opcodes++;
         status = opcode_run(r, *opcode);
     }
     if (status == 0 && (r->depth != 1 || r->marks))
@@ -427,6 +430,24 @@ static const struct node *node_of(const struct plm_unpickled *p, uint32_t value)
 {
     static const struct node none = {.type = PLM_PICKLED_NONE};
     return value < p->nodes ? &p->node[value] : &none;
+}
+
+size_t plm_unpickle_values(const struct plm_unpickled *p)
+{
+    return p->nodes;
+}
+
+size_t plm_unpickle_keys(const struct plm_unpickled *p)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < p->nodes; i++) {
+        size_t items = 0;
+        if (p->node[i].type == PLM_PICKLED_DICT)
+            for (uint32_t run = p->node[i].u.first; run != NO_RUN; run = p->run[run].next)
+                items += p->run[run].count;
+        most = items / 2 > most ? items / 2 : most;
+    }
+    return most;
 }
 
 uint32_t plm_unpickle_root(const struct plm_unpickled *p)

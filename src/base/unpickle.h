@@ -5,7 +5,8 @@
  *
  * The input must stay where it is while the result is used: texts point into it. Memory is bounded by some
  * twenty times the size of the input, there is no recursion. Values are numbers; one may be in several places, also
- * inside itself, so who descends must know how deep. One thread to read; any to look.
+ * inside itself, so who descends must know how deep, and who copies must count: a reference takes two bytes of the input,
+ * whatever it stands for. plm_unpickle_values() is what to count against. One thread to read; any to look.
  */
 #ifndef PLM_UNPICKLE_H
 #define PLM_UNPICKLE_H
@@ -30,6 +31,8 @@ enum plm_pickled {
 
 #define PLM_PICKLED_ABSENT UINT32_MAX
 
+enum { PLM_PICKLED_LONGEST = 16 << 20 }; /* bytes of a text; longer ones are refused */
+
 struct plm_unpickled;
 
 /* PLM_EFORMAT for anything that is not such a pickle. The input may go on after the pickle's end. */
@@ -37,6 +40,10 @@ int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, stru
 void plm_unpickle_free(struct plm_unpickled *pickle);
 
 /* PLM_PICKLED_ABSENT is accepted as a value everywhere below; it is nothing and holds nothing. */
+/* How many values were built; each takes a byte of the input at least. */
+size_t plm_unpickle_values(const struct plm_unpickled *pickle);
+/* The keys of the dict that has most: it is searched from its start to its end. */
+size_t plm_unpickle_keys(const struct plm_unpickled *pickle);
 uint32_t plm_unpickle_root(const struct plm_unpickled *pickle);
 enum plm_pickled plm_unpickle_type(const struct plm_unpickled *pickle, uint32_t value);
 /* Whether it is an int from 0 to 2^64-1, or a bool; and which. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/install.h"
 #include "base/output.h"
 #include "cli/cli.h"
@@ -21,7 +22,9 @@ static int write_list(const struct request *r, FILE *out)
 {
     struct plm_stack_used used;
     struct plm_error error = {0};
-    fprintf(out, "# what %s uses, for plimsoll_calibrate.py --list\n", r->record);
+    fputs("# what ", out);
+    plm_printable_put(out, r->record);
+    fputs(" uses, for plimsoll_calibrate.py --list\n", out);
     if (plm_stack_used(r->record, out, &used, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (fflush(out) || ferror(out))

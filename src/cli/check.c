@@ -132,7 +132,7 @@ static int check_show(const struct plm_run_end *end, void *context)
     int result = check_judge(r, end->job, end->result, end->why, plm_run_quiet(end->run));
     int json = plm_run_document(end);
     if (result == PLM_EXIT_NO_FIT)
-        fprintf(stderr, "plimsoll: `plimsoll report %s` shows what takes it\n", end->run->output);
+        plm_complain_of(PLM_EXIT_OK, "`plimsoll report %.300s` shows what takes it", end->run->output);
     return result ? result : json;
 }
 

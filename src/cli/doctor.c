@@ -8,6 +8,7 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -20,9 +21,11 @@ enum { PATIENCE = 300 };
 
 static void doctor_say(bool good, const char *what, const char *detail, const char *advice)
 {
-    printf("  %-8s %-14s %s\n", good ? "ok" : "PROBLEM", what, detail);
+    printf("  %-8s %-14s ", good ? "ok" : "PROBLEM", what);
+    plm_printable_put(stdout, detail);
     if (!good)
-        printf("           %-14s %s\n", "", advice);
+        printf("\n           %-14s %s", "", advice);
+    putchar('\n');
     problems += !good;
 }
 

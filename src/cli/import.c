@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/draw.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -68,20 +70,19 @@ static int name_output(const char *path, char *out, size_t size, struct plm_erro
 /* The whole file in memory; it is read as it is needed. */
 static int map_file(const char *path, void **data, size_t *size, struct plm_error *error)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
-    if (fd < 0 || fstat(fd, &st) < 0)
-        status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode) || !st.st_size)
-        status = plm_fail(error, PLM_EFORMAT, "%.300s is %s", path, S_ISREG(st.st_mode) ? "empty" : "not a file");
+    uint64_t whole;
+    int fd = plm_input_open(path, &whole, error), status = 0;
+    if (fd < 0)
+        return fd;
+    if (!whole)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s is empty", path);
     else {
-        *size = (size_t)st.st_size;
+        *size = (size_t)whole;
         *data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (*data == MAP_FAILED)
             status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     }
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     return status;
 }
 
@@ -94,7 +95,11 @@ static void import_tell(const struct plm_import_info *info, const char *record)
                info->earlier, info->earlier == 1 ? "" : "s", info->earlier == 1 ? "was" : "were");
     if (!info->agrees)
         puts("It does not end with what the snapshot says is there: sizes may be a little wrong.");
-    printf("Record: %s\nNext:   plimsoll report %s\n", record, record);
+    fputs("Record: ", stdout);
+    plm_printable_put(stdout, record);
+    fputs("\nNext:   plimsoll report ", stdout);
+    plm_page_shell(stdout, record);
+    putchar('\n');
 }
 
 /* ---- --verify ---- */

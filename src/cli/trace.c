@@ -92,9 +92,9 @@ static void say_written(const struct request *r, const struct status *s)
         return;
     plm_size_text(size, sizeof size, (uint64_t)file.st_size);
     if (!strcmp(r->what, "trace"))
-        fprintf(stderr, "plimsoll: wrote %s: %d iterations, %s\n", r->output, s->written, size);
+        plm_complain_of(PLM_EXIT_OK, "wrote %.300s: %d iterations, %s", r->output, s->written, size);
     else
-        fprintf(stderr, "plimsoll: wrote %s: %s\n", r->output, size);
+        plm_complain_of(PLM_EXIT_OK, "wrote %.300s: %s", r->output, size);
 }
 
 /* The sentence and the exit status for how it went. */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 void plm_out_open(struct plm_out *out, int fd)
 {
@@ -93,49 +93,23 @@ void plm_out_us(struct plm_out *out, uint64_t ns)
     plm_out_bytes(out, text, sizeof text);
 }
 
-static void json_escape(struct plm_out *out, char c)
-{
-    static const char letters[] = "\"\"\\\\\nn\tt\rr";
-    const char *found = c ? strchr(letters, c) : NULL;
-    char text[6] = {'\\', 'u', '0', '0', "0123456789abcdef"[(unsigned char)c >> 4], "0123456789abcdef"[c & 15]};
-    if (found && (found - letters) % 2 == 0) {
-        plm_out_byte(out, '\\');
-        plm_out_byte(out, found[1]);
-    } else
-        plm_out_bytes(out, text, sizeof text);
-}
-
 void plm_out_json(struct plm_out *out, const char *text)
 {
+    char quoted[PLM_PRINTABLE_MOST];
     plm_out_byte(out, '"');
-    while (*text) {
-        unsigned n = plm_utf8_length(text);
-        if (!n)
-            plm_out_text(out, PLM_UTF8_REPLACEMENT);
-        else if (n == 1 && ((unsigned char)*text < 0x20 || *text == '"' || *text == '\\' || *text == 0x7f))
-            json_escape(out, *text);
-        else
-            plm_out_bytes(out, text, n);
-        text += n ? n : 1;
-    }
+    for (unsigned n; (n = plm_printable_json(text, quoted)); text += n)
+        plm_out_text(out, quoted);
     plm_out_byte(out, '"');
 }
 
 void plm_out_csv(struct plm_out *out, const char *text)
 {
-    const char quote = strpbrk(text, ",\"\r\n") ? '"' : '\0';
-    if (quote)
-        plm_out_byte(out, quote);
-    while (*text) {
-        unsigned n = plm_utf8_length(text);
-        if (*text == '"')
-            plm_out_byte(out, '"');
-        if (n)
-            plm_out_bytes(out, text, n);
-        else
-            plm_out_text(out, PLM_UTF8_REPLACEMENT);
-        text += n ? n : 1;
+    const char *quote = strpbrk(text, ",\"") ? "\"" : "";
+    char shown[PLM_PRINTABLE_MOST];
+    plm_out_text(out, quote);
+    for (unsigned n; (n = plm_printable_next(text, shown)); text += n) {
+        plm_out_text(out, *text == '"' ? quote : "");
+        plm_out_text(out, shown);
     }
-    if (quote)
-        plm_out_byte(out, quote);
+    plm_out_text(out, quote);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "export/out.h"
 
 /* Opcodes, named as in Python's pickletools. */
@@ -148,22 +148,17 @@ void plm_pickle_again(struct plm_pickle *p, uint32_t number)
 
 static void put_string(struct plm_pickle *p, const char *text)
 {
-    size_t length = 0, n;
-    for (const char *c = text; *c; c += n ? n : 1) {
-        n = plm_utf8_length(c);
-        length += n ? n : strlen(PLM_UTF8_REPLACEMENT);
-    }
+    char shown[PLM_PRINTABLE_MOST];
+    size_t length = 0;
+    unsigned n;
+    for (const char *c = text; (n = plm_printable_next(c, shown)); c += n)
+        length += strlen(shown);
     if (length <= UINT8_MAX)
         put_number(p, SHORT_BINUNICODE, length, 1);
     else
         put_number(p, BINUNICODE, length, 4);
-    for (; *text; text += n ? n : 1) {
-        n = plm_utf8_length(text);
-        if (n)
-            plm_out_bytes(p->out, text, n);
-        else
-            plm_out_text(p->out, PLM_UTF8_REPLACEMENT);
-    }
+    for (; (n = plm_printable_next(text, shown)); text += n)
+        plm_out_text(p->out, shown);
 }
 
 void plm_pickle_text(struct plm_pickle *p, const char *text)

@@ -1,11 +1,12 @@
 #include "export/stacks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/job.h"
 #include "base/memory.h"
 #include "base/map.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 enum { STACK_BYTES = 8192, MODULE_BYTES = 2048 };
 
@@ -26,26 +27,18 @@ struct line {
     size_t length;
 };
 
-/* Adds a frame; `length` bytes of it. What separates frames and lines becomes something else. */
+/* Adds a frame; `length` bytes of it. What separates frames becomes something else. */
 static void line_add(struct line *l, const char *text, size_t length)
 {
-    const size_t room = sizeof l->text - 4; /* a character and the end */
-    if (!length || l->length >= room)
+    const char *end = text + length;
+    char shown[PLM_PRINTABLE_MOST];
+    if (!length || l->length + 2 * PLM_PRINTABLE_MOST > sizeof l->text)
         return;
     if (l->length)
         l->text[l->length++] = ';';
-    while (length && l->length < room) {
-        unsigned n = plm_utf8_length(text);
-        const char *from = n && n <= length ? text : PLM_UTF8_REPLACEMENT;
-        size_t bytes = from == text ? n : strlen(PLM_UTF8_REPLACEMENT), used = from == text ? n : 1;
-        memcpy(l->text + l->length, from, bytes);
-        if (bytes == 1 && (unsigned char)*text < 0x20)
-            l->text[l->length] = ' ';
-        else if (*text == ';')
-            l->text[l->length] = ':';
-        l->length += bytes;
-        text += used;
-        length -= used;
+    while (text < end && l->length + PLM_PRINTABLE_MOST < sizeof l->text) {
+        text += plm_printable_next(text, shown);
+        l->length += (size_t)snprintf(l->text + l->length, PLM_PRINTABLE_MOST, "%s", *shown == ';' ? ":" : shown);
     }
     l->text[l->length] = '\0';
 }

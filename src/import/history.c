@@ -11,7 +11,7 @@
 #include "base/unpickle.h"
 #include "torch/facts.h"
 
-enum { DEVICES_MOST = 1024 };
+enum { DEVICES_MOST = 64, KEYS_MOST = 256 }; /* devices: as in a record */
 
 #define BYTES_MOST (1ull << 48) /* no memory is larger */
 
@@ -24,6 +24,15 @@ static uint64_t key_number(const struct plm_unpickled *p, uint32_t dict, const c
     uint64_t value = 0;
     plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, key), &value);
     return value;
+}
+
+/* References to one value cost two bytes each, what is kept of it some hundred. */
+static int visit_count(const struct plm_unpickled *p, struct plm_history *t, struct plm_error *error)
+{
+    if (++t->visits <= plm_unpickle_values(p))
+        return 0;
+    return plm_fail(error, PLM_EFORMAT,
+                    "this is not a memory snapshot of PyTorch: it lists the same events or blocks over and over");
 }
 
 /* ---- events ---- */
@@ -96,33 +105,34 @@ static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_
     for (uint32_t dict; status == 0 && (dict = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
         if (plm_unpickle_type(p, dict) != PLM_PICKLED_DICT)
             return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: an event is no dict");
-        status = read_event(p, dict, place++, t, d, error);
+        status = visit_count(p, t, error);
+        if (status == 0)
+            status = read_event(p, dict, place++, t, d, error);
     }
     return status;
 }
 
 /* ---- what the allocator held before the history begins: what it held at the end, with the history undone ---- */
 
-/* Pages of expandable segments that all events together may be about. */
-#define PAGES_MOST (1ull << 22) /* mapped and unmapped, over the whole history */
+/* Pages of expandable segments that are mapped and unmapped, in the whole history: 1 TiB, and one for each value of the pickle. */
+#define PAGES_MOST (1ull << 19)
 
 struct work {
     const struct plm_unpickled *p;
-    const struct plm_history *trace;
+    struct plm_history *trace;
     struct plm_history_device *d;
     struct plm_history_range *info; /* what is known of memory that was there at some time */
     size_t infos, info_room;
-    struct plm_map segment;     /* address -> its info */
-    struct plm_map page;        /* of expandable segments -> info */
-    struct plm_map seen;        /* addresses that the history hands out or takes back */
-    uint64_t pages;
+    struct plm_map segment; /* address -> its info */
+    struct plm_map page; /* of expandable segments -> info */
+    struct plm_map seen; /* addresses that the history hands out or takes back */
     struct plm_error *error;
 };
 
 static int set_pages(struct work *w, uint64_t address, uint64_t bytes, uint64_t info)
 {
     for (uint64_t at = 0; at < bytes; at += PLM_HEAP_PAGE) {
-        if (++w->pages > PAGES_MOST)
+        if (++w->trace->pages > PAGES_MOST + plm_unpickle_values(w->p))
             return plm_fail(w->error, PLM_EFORMAT, "this snapshot is about more memory than there can be");
         if (info == PLM_MAP_NONE)
             plm_map_remove(&w->page, address + at);
@@ -159,6 +169,8 @@ static int end_segment(struct work *w, uint32_t segment)
         .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"), "small")};
     if (range.bytes > 1ull << 48 || range.address > UINT64_MAX - range.bytes)
         return plm_fail(w->error, PLM_EFORMAT, "a segment of %llu bytes cannot be", (unsigned long long)range.bytes);
+    if (visit_count(w->p, w->trace, w->error) < 0)
+        return PLM_EFORMAT;
     w->d->end_reserved += range.bytes;
     w->d->end_allocated += key_number(w->p, segment, "allocated_size");
     return range_put(w, range);
@@ -263,6 +275,7 @@ static int find_kept(struct work *w, uint32_t segment)
     const uint64_t pool = plm_history_pool(w->p, plm_unpickle_find(w->p, segment, "segment_pool_id"));
     uint64_t at = key_number(w->p, segment, "address");
     for (uint32_t b; (b = plm_unpickle_next(w->p, &walk)) != PLM_PICKLED_ABSENT;) {
+        int status = visit_count(w->p, w->trace, w->error);
         struct plm_history_block block = {.address = key_number(w->p, b, "address"),
                                           .bytes = key_number(w->p, b, "size"),
                                           .stream = key_number(w->p, segment, "stream"),
@@ -271,6 +284,8 @@ static int find_kept(struct work *w, uint32_t segment)
                                           .frames = plm_unpickle_find(w->p, b, "frames"),
                                           .known = true};
         const uint32_t state = plm_unpickle_find(w->p, b, "state");
+        if (status < 0)
+            return status;
         if (!block.address)
             block.address = at; /* before 2.1 only the order of the blocks tells */
         at = block.address + block.bytes;
@@ -391,7 +406,7 @@ static int each_segment(struct work *w, uint32_t segments, int (*visit)(struct w
     return status;
 }
 
-static int find_start(const struct plm_unpickled *p, uint32_t segments, const struct plm_history *trace,
+static int find_start(const struct plm_unpickled *p, uint32_t segments, struct plm_history *trace,
                       struct plm_history_device *d, struct plm_error *error)
 {
     struct work w = {.p = p, .trace = trace, .d = d, .error = error};
@@ -480,7 +495,7 @@ static void read_settings(const struct plm_unpickled *p, uint32_t dict, struct p
 }
 
 /* Annotations tell when optimizers stepped. Of several, the first one counts. */
-static void read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_history *t)
+static int read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_history *t, struct plm_error *error)
 {
     static const char prefix[] = "Optimizer.step#";
     struct plm_unpickle_walk walk = plm_unpickle_begin(p, list);
@@ -490,6 +505,8 @@ static void read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_
         size_t n = 0;
         const char *name = plm_unpickle_text(p, plm_unpickle_find(p, dict, "name"), &n);
         uint64_t us = key_number(p, dict, "time_us");
+        if (visit_count(p, t, error) < 0)
+            return PLM_EFORMAT;
         if (!name || n < sizeof prefix || memcmp(name, prefix, sizeof prefix - 1) != 0 || us < t->first_us ||
             !plm_unpickle_is(p, plm_unpickle_find(p, dict, "stage"), "END"))
             continue;
@@ -503,6 +520,7 @@ static void read_steps(const struct plm_unpickled *p, uint32_t list, struct plm_
         t->step_us[t->steps] = t->steps && us < t->step_us[t->steps - 1] ? t->step_us[t->steps - 1] : us;
         t->steps++;
     }
+    return 0;
 }
 
 /* ---- all of it ---- */
@@ -517,6 +535,9 @@ int plm_history_read(const struct plm_unpickled *p, struct plm_history *t, struc
     if (traces == PLM_PICKLED_ABSENT || segments == PLM_PICKLED_ABSENT)
         return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: it has no %s",
                         traces == PLM_PICKLED_ABSENT ? "device_traces" : "segments");
+    if (plm_unpickle_keys(p) > KEYS_MOST)
+        return plm_fail(error, PLM_EFORMAT,
+                        "this is not a memory snapshot of PyTorch: a dict in it has more than %d keys", KEYS_MOST);
     read_settings(p, plm_unpickle_find(p, root, "allocator_settings"), t);
     status = read_devices(p, traces, segments, t, error);
     for (size_t i = 0; i < t->devices; i++)
@@ -526,7 +547,7 @@ int plm_history_read(const struct plm_unpickled *p, struct plm_history *t, struc
                           "this snapshot has no history: call torch.cuda.memory._record_memory_history() before the "
                           "training starts");
     if (status == 0)
-        read_steps(p, plm_unpickle_find(p, root, "external_annotations"), t);
+        status = read_steps(p, plm_unpickle_find(p, root, "external_annotations"), t, error);
     if (status < 0)
         plm_history_free(t);
     return status;

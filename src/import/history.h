@@ -3,7 +3,8 @@
  * events, and what it held before the first of them. That follows from what it held at the end, which a snapshot has
  * too, with the history undone.
  *
- * Frames are values of the pickle. plm_history_free frees it. One thread.
+ * What is read is counted: each event, segment and block is a value of its own where PyTorch wrote it, so that more of them than the pickle
+ * has values are the same ones over and over. Frames are values of the pickle. plm_history_free frees it. One thread.
  */
 #ifndef PLM_HISTORY_H
 #define PLM_HISTORY_H
@@ -69,6 +70,8 @@ struct plm_history {
     bool has_pools;            /* events tell their private pool; otherwise the segments of the end do */
     char allocator[512];       /* the user's setting, or "default" */
     uint64_t first_us;         /* of all events */
+    size_t visits;             /* events, segments, blocks and annotations that were read */
+    uint64_t pages;            /* of expandable segments that they are about */
     uint64_t *step_us;         /* ends of optimizer steps */
     size_t steps, step_room;
 };

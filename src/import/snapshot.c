@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void next_thread(struct import *m, uint32_t number)
 
 static bool contains(const char *text, size_t size, const char *part)
 {
-    return memmem(text, size, part, strlen(part)) != NULL;
+    return memmem(text, size < PATH_MAX ? size : PATH_MAX, part, strlen(part)) != NULL;
 }
 
 /* "(train, model.py:12)": the parentheses keep the dot of the file from being taken for one of a module's path. */
@@ -56,7 +57,8 @@ static void name_frame(const struct plm_unpickled *p, uint32_t frame, char *out,
     size_t name_size = 0, file_size = 0;
     const char *name = plm_unpickle_text(p, plm_unpickle_find(p, frame, "name"), &name_size);
     const char *file = plm_unpickle_text(p, plm_unpickle_find(p, frame, "filename"), &file_size);
-    const char *slash = file ? memrchr(file, '/', file_size) : NULL;
+    const size_t passed = file_size > PATH_MAX ? file_size - PATH_MAX : 0;
+    const char *slash = file ? memrchr(file + passed, '/', file_size - passed) : NULL;
     uint64_t line = 0;
     if (slash) {
         file_size -= (size_t)(slash + 1 - file);

@@ -1,16 +1,20 @@
 #include "record/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/input.h"
 #include "base/memory.h"
 #include "record/fields.h"
+
+enum {
+    THREADS_MOST = 1 << 16,   /* each is looked for among all */
+    DEVICES_MOST = 64,        /* of a process; what concerns all of them is kept for each */
+};
 
 /* The chunks that one thread wrote, in file order, which is the order of their times. */
 struct strand {
@@ -32,6 +36,7 @@ struct text {
 
 struct plm_record {
     const char *path;
+    int fd; /* while it is opened */
     const char *data;
     uint64_t size;
     struct plm_record_header header;
@@ -49,12 +54,15 @@ static int corrupt(const struct plm_record *r, const char *what, struct plm_erro
     return plm_fail(error, PLM_EFORMAT, "%s is damaged: %s; run the job again", r->path, what);
 }
 
+/* NULL: there are too many. */
 static struct strand *strand_of(struct plm_record *r, const struct plm_record_chunk *chunk)
 {
     struct strand *s;
     for (size_t i = 0; i < r->strands; i++)
         if (r->strand[i].pid == chunk->pid && r->strand[i].tid == chunk->tid && r->strand[i].process == chunk->process)
             return &r->strand[i];
+    if (r->strands == THREADS_MOST)
+        return NULL;
     r->strand = plm_grow(r->strand, r->strands, &r->strand_room, sizeof *s);
     s = &r->strand[r->strands++];
     memset(s, 0, sizeof *s);
@@ -76,6 +84,8 @@ static int add_chunk(struct plm_record *r, uint64_t offset, struct plm_error *er
     if (chunk->magic != PLM_RECORD_CHUNK_MAGIC || chunk->used > PLM_RECORD_CHUNK - sizeof *chunk)
         return corrupt(r, "a chunk has a wrong head", error);
     s = strand_of(r, chunk);
+    if (!s)
+        return corrupt(r, "it has too many threads", error);
     s->chunk = plm_grow(s->chunk, s->chunks, &s->room, sizeof *s->chunk);
     s->chunk[s->chunks++] = offset;
     return 0;
@@ -123,6 +133,8 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
             return corrupt(r, "an event of unknown type", error);
         if ((int)s->event.count < r->least[head.type])
             return corrupt(r, "an event is too short", error);
+        if (head.device >= DEVICES_MOST)
+            return corrupt(r, "an event is about a device that cannot be", error);
         if (head.type == PLM_EV_TIME) {
             s->base_ns = plm_get_time(&s->event).base_ns;
             continue;
@@ -175,28 +187,19 @@ static int read_texts(struct plm_record *r, struct plm_error *error)
 
 static int map_file(struct plm_record *r, struct plm_error *error)
 {
-    struct stat st;
-    int fd = open(r->path, O_RDONLY | O_CLOEXEC), status = 0;
+    uint64_t size;
     void *map;
-
-    if (fd < 0)
-        return plm_fail(error, errno == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "cannot read %s: %s", r->path,
-                        strerror(errno));
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        status = plm_fail(error, PLM_EFORMAT, "%s is not a job record", r->path);
-    else if (st.st_size == 0)
-        status = plm_fail(error, PLM_EFORMAT, "%s is empty; run the job again", r->path);
-    else {
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED)
-            status = plm_fail(error, PLM_EIO, "cannot map %s: %s", r->path, strerror(errno));
-        else {
-            r->data = map;
-            r->size = (uint64_t)st.st_size;
-        }
-    }
-    close(fd);
-    return status;
+    r->fd = plm_input_open(r->path, &size, error);
+    if (r->fd < 0)
+        return r->fd;
+    if (size == 0)
+        return plm_fail(error, PLM_EFORMAT, "%s is empty; run the job again", r->path);
+    map = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, r->fd, 0);
+    if (map == MAP_FAILED)
+        return plm_fail(error, PLM_EIO, "cannot map %s: %s", r->path, strerror(errno));
+    r->data = map;
+    r->size = size;
+    return 0;
 }
 
 static int check_header(struct plm_record *r, struct plm_error *error)
@@ -220,6 +223,27 @@ static int check_header(struct plm_record *r, struct plm_error *error)
     return 0;
 }
 
+/* Of a file that is mostly a hole only what was written is looked at. */
+static int find_chunks(struct plm_record *r, struct plm_error *error)
+{
+    uint64_t hole = 0;
+    int status = 0;
+    for (uint64_t at = PLM_RECORD_HEADER; status == 0 && r->size - at >= PLM_RECORD_CHUNK; at += PLM_RECORD_CHUNK) {
+        if (at >= hole) {
+            const off_t data = lseek(r->fd, (off_t)at, SEEK_DATA);
+            if (data < 0 && errno == ENXIO)
+                break; /* a hole up to the end */
+            if (data >= 0 && (uint64_t)data - at >= PLM_RECORD_CHUNK)
+                at += ((uint64_t)data - at) / PLM_RECORD_CHUNK * PLM_RECORD_CHUNK;
+            if (r->size - at < PLM_RECORD_CHUNK)
+                break;
+            hole = data < 0 ? r->size : (uint64_t)lseek(r->fd, data, SEEK_HOLE);
+        }
+        status = add_chunk(r, at, error);
+    }
+    return status;
+}
+
 int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error)
 {
     struct plm_record *r = plm_calloc(1, sizeof *r);
@@ -228,9 +252,10 @@ int plm_record_open(const char *path, struct plm_record **out, struct plm_error 
     status = map_file(r, error);
     if (status == 0)
         status = check_header(r, error);
-    for (uint64_t at = PLM_RECORD_HEADER; status == 0 && r->data && r->size - at >= PLM_RECORD_CHUNK;
-         at += PLM_RECORD_CHUNK)
-        status = add_chunk(r, at, error);
+    if (status == 0)
+        status = find_chunks(r, error);
+    if (r->fd >= 0)
+        close(r->fd);
     if (status == 0)
         status = read_texts(r, error);
     r->queue = plm_calloc(r->strands, sizeof(struct strand *));

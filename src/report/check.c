@@ -6,7 +6,7 @@
 #include "fit/ladder.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 static const struct {
     const char *name, *words;
@@ -96,25 +96,16 @@ struct escape {
     const char *instead;
 };
 
-/* Writes text of unknown origin. What is not UTF-8, and control characters that have no escape, become the
-   replacement character: XML 1.0 cannot hold them at all, and a log should not act on them. */
+/* Writes text of unknown origin, with what the format wants to be written otherwise. */
 static void escaped(FILE *out, const char *text, const struct escape *table, size_t count)
 {
-    while (*text) {
-        unsigned n = plm_utf8_length(text);
-        const char *instead =
-            n == 0 || (n == 1 && (unsigned char)*text < 0x20) || *text == 0x7f ? PLM_UTF8_REPLACEMENT : NULL;
-        /* U+FFFE and U+FFFF are no characters of XML. */
-        if (n == 3 && (!memcmp(text, "\xef\xbf\xbe", 3) || !memcmp(text, "\xef\xbf\xbf", 3)))
-            instead = PLM_UTF8_REPLACEMENT;
+    char shown[PLM_PRINTABLE_MOST];
+    for (unsigned n; (n = plm_printable_next(text, shown)); text += n) {
+        const char *instead = shown;
         for (size_t i = 0; i < count; i++)
             if (*text == table[i].character)
                 instead = table[i].instead;
-        if (instead)
-            fputs(instead, out);
-        else
-            fwrite(text, 1, n, out);
-        text += n ? n : 1;
+        fputs(instead, out);
     }
 }
 

@@ -108,19 +108,11 @@ static void show_confidence(const struct plm_page *p, const struct plm_job *job)
 static void next_command(const struct plm_page *page, const char *option, const char *record)
 {
     FILE *out = page->out;
-    bool plain =
-        strspn(record, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") == strlen(record);
     fputs("\nRecord: ", out);
     plm_page_name(page, record, 0, 0);
     fprintf(out, "\nNext:   plimsoll report %s ", option);
-    if (plain) {
-        fprintf(out, "%s\n", record);
-        return;
-    }
-    fputc('\'', out);
-    for (const char *p = record; *p; p++)
-        fputs(*p == '\'' ? "'\\''" : (char[]){*p, '\0'}, out);
-    fputs("'\n", out);
+    plm_page_shell(out, record);
+    fputc('\n', out);
 }
 
 static void show_headline(const struct plm_page *p, const struct plm_summary *s)

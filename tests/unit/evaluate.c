@@ -55,6 +55,7 @@ static void test_table_bad(void **state)
     };
     struct plm_error error;
     struct plm_table t;
+    char *cell;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(plm_table_read(file("bad.csv", bad[i].text), &t, &error), PLM_EFORMAT);
@@ -62,7 +63,21 @@ static void test_table_bad(void **state)
     }
     unit_write(unit_path("nul.csv"), "a\n\0\n", 4);
     assert_int_equal(plm_table_read(unit_path("nul.csv"), &t, &error), PLM_EFORMAT);
-    assert_int_equal(plm_table_read(unit_path("not there"), &t, &error), PLM_EIO);
+    /* A cell, and a table, have an end. */
+    cell = malloc(65536 + 4);
+    memset(cell, 'x', 65536 + 3);
+    memcpy(cell, "a\n", 2);
+    cell[65536 + 3] = '\0';
+    assert_int_equal(plm_table_read(file("long.csv", cell), &t, &error), PLM_EFORMAT);
+    assert_contains(error.text, ":2: a cell of more than 64 KiB");
+    cell[65536 + 2] = '\0';
+    assert_int_equal(plm_table_read(file("long.csv", cell), &t, &error), 0);
+    plm_table_free(&t);
+    free(cell);
+    assert_int_equal(truncate(file("large.csv", "a\n"), (64 << 20) + 1), 0);
+    assert_int_equal(plm_table_read(unit_path("large.csv"), &t, &error), PLM_EFORMAT);
+    assert_contains(error.text, "more than 64 MiB");
+    assert_int_equal(plm_table_read(unit_path("not there"), &t, &error), PLM_ENOTFOUND);
 }
 
 static void test_table_put(void **state)
@@ -74,9 +89,11 @@ static void test_table_put(void **state)
     plm_table_put(out, "plain");
     fputc(',', out);
     plm_table_put(out, "a \"b\", c");
+    fputc(',', out);
+    plm_table_put(out, "\x1b[2J\xe2\x80\xae\r\n");
     fclose(out);
     text = unit_read(path, NULL);
-    assert_string_equal(text, "plain,\"a \"\"b\"\", c\"");
+    assert_string_equal(text, "plain,\"a \"\"b\"\", c\",\\x1b[2J\\u202e\\x0d\\x0a");
     free(text);
 }
 

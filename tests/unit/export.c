@@ -64,8 +64,7 @@ static void quoting(void **state)
     plm_out_csv(&out, "a,\"b\"\xff");
     finish();
     text = unit_read(unit_path("quoting"), NULL);
-    assert_string_equal(text,
-                        "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"\nplain \"a,\"\"b\"\"\xef\xbf\xbd\"");
+    assert_string_equal(text, "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"\nplain \"a,\"\"b\"\"\\xff\"");
     free(text);
 }
 
@@ -167,7 +166,7 @@ static void pickle_strings(void **state)
     finish();
     python("strings", "d[:300] == d[300:600] == [chr(97 + i % 26) * i for i in range(300)] and "
                       "all(x is y for x, y in zip(d[2:300], d[302:600])) and "
-                      "d[600] == '\\ufffd\\u00e9\\ufffd\\ufffd\\ufffd' and len(b) < 50000");
+                      "d[600] == '@xff\\u00e9@xed@xa0@x80'.replace('@', chr(92)) and len(b) < 50000");
 }
 
 /* Batches of a long list, lists and dicts in each other, an object that is shared. */

@@ -275,7 +275,7 @@ static void test_bad_files(void **state)
         assert_contains(error.text, bad[i].part);
         assert_null(f.node);
     }
-    assert_int_equal(plm_forest_load(unit_path("nowhere"), &f, &error), PLM_EIO);
+    assert_int_equal(plm_forest_load(unit_path("nowhere"), &f, &error), PLM_ENOTFOUND);
     assert_int_equal(plm_forest_load(unit_folder(), &f, &error), PLM_EFORMAT);
 }
 

@@ -101,7 +101,7 @@ static void reads_files(void **state)
     assert_string_equal(out, "2:s/a=1;");
     assert_int_equal(plm_ini_read(unit_path("absent.ini"), collect, out, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "absent.ini");
-    assert_int_equal(plm_ini_read(unit_folder(), collect, out, &error), PLM_EIO);
+    assert_int_equal(plm_ini_read(unit_folder(), collect, out, &error), PLM_EFORMAT);
 }
 
 int main(void)

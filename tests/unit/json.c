@@ -32,7 +32,7 @@ static void document(void **state)
     assert_int_equal(plm_json_finish(&j), 0);
     fclose(out);
     assert_string_equal(text, "{\n"
-                              "  \"s\": \"a\\\"b\\\\c\\nd\\u0009e\\u007f\",\n"
+                              "  \"s\": \"a\\\"b\\\\c\\nd\\te\\u007f\",\n"
                               "  \"u\": 18446744073709551615,\n"
                               "  \"i\": -9223372036854775808,\n"
                               "  \"r\": 0.25,\n"

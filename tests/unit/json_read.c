@@ -399,10 +399,10 @@ static void files(void **state)
 {
     struct plm_json_reader *r;
     (void)state;
-    assert_int_equal(plm_json_open(unit_path("absent.json"), &r, &error), PLM_EIO);
+    assert_int_equal(plm_json_open(unit_path("absent.json"), &r, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "cannot read ");
     assert_contains(error.text, "absent.json");
-    assert_int_equal(plm_json_open(unit_folder(), &r, &error), PLM_EIO);
+    assert_int_equal(plm_json_open(unit_folder(), &r, &error), PLM_EFORMAT);
 }
 
 int main(void)

@@ -140,7 +140,7 @@ static void limits(void **state)
     plm_json_tree_free(t);
     assert_int_equal(plm_json_tree_read_memory("job.json", "[1", 2, &t, &error), PLM_EFORMAT);
     assert_contains(error.text, "job.json: not JSON");
-    assert_int_equal(plm_json_tree_read(unit_path("absent"), &t, &error), PLM_EIO);
+    assert_int_equal(plm_json_tree_read(unit_path("absent"), &t, &error), PLM_ENOTFOUND);
 }
 
 int main(void)

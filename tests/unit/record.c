@@ -388,7 +388,7 @@ static void no_file(void **state)
     assert_int_equal(plm_record_open(unit_path("absent.plm"), &record, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "cannot read");
     assert_int_equal(plm_record_open(unit_folder(), &record, &error), PLM_EFORMAT);
-    assert_contains(error.text, "is not a job record");
+    assert_contains(error.text, "is a folder, not a file");
     unit_write(unit_path("empty.plm"), "", 0);
     assert_int_equal(plm_record_open(unit_path("empty.plm"), &record, &error), PLM_EFORMAT);
     assert_contains(error.text, "is empty; run the job again");

@@ -1,12 +1,13 @@
 #include "study/estimate/capture.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "base/json_read.h"
 #include "study/estimate/description.h"
 #include "record/format.h"
@@ -18,17 +19,16 @@ enum kind { UNKNOWN, RECORD, TRACE, DESCRIPTION };
 static int begins_like_record(const char *path, bool *yes, struct plm_error *error)
 {
     char magic[sizeof PLM_RECORD_MAGIC - 1] = {0};
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return plm_fail(error, PLM_EIO, "%.300s cannot be read: %s", path, strerror(errno));
-    *yes = fread(magic, 1, sizeof magic, file) == sizeof magic && !memcmp(magic, PLM_RECORD_MAGIC, sizeof magic);
-    if (ferror(file)) { /* a folder, for one */
-        int code = errno;
-        fclose(file);
-        return plm_fail(error, PLM_EIO, "%.300s cannot be read: %s", path, strerror(code));
-    }
-    fclose(file);
-    return 0;
+    int file = plm_input_open(path, NULL, error);
+    ssize_t got;
+    if (file < 0)
+        return file;
+    got = read(file, magic, sizeof magic);
+    *yes = got == sizeof magic && !memcmp(magic, PLM_RECORD_MAGIC, sizeof magic);
+    if (got < 0)
+        plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+    close(file);
+    return got < 0 ? PLM_EIO : 0;
 }
 
 /* By the first key that decides; what stands before it is passed over. */

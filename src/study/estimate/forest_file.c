@@ -1,15 +1,14 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "study/estimate/forest.h"
 
 #define VERSION "1"
@@ -266,19 +265,15 @@ static int read_forest(struct reader *r, struct plm_forest *f)
 
 static int read_text(const char *path, char **text, size_t *size, struct plm_error *error)
 {
-    struct stat info = {0};
+    uint64_t whole = 0;
     ssize_t part = 1;
-    int file = open(path, O_RDONLY | O_CLOEXEC), status = 0;
-    if (file < 0 || fstat(file, &info))
-        status = plm_fail(error, PLM_EIO, "cannot open %.300s: %s", path, strerror(errno));
-    else if (!S_ISREG(info.st_mode))
-        status = plm_fail(error, PLM_EFORMAT, "%.300s is not a file", path);
-    else if (info.st_size > MOST_BYTES)
+    int file = plm_input_open(path, &whole, error), status = file < 0 ? file : 0;
+    if (status == 0 && whole > MOST_BYTES)
         status = plm_fail(error, PLM_EFORMAT, "%.300s is too large to be a forest", path);
     *size = 0;
-    *text = status ? NULL : plm_calloc((size_t)info.st_size + 1, 1);
-    while (status == 0 && part > 0 && *size < (size_t)info.st_size) {
-        part = read(file, *text + *size, (size_t)info.st_size - *size);
+    *text = status ? NULL : plm_calloc((size_t)whole + 1, 1);
+    while (status == 0 && part > 0 && *size < whole) {
+        part = read(file, *text + *size, (size_t)whole - *size);
         if (part < 0)
             status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
         *size += part > 0 ? (size_t)part : 0;

@@ -49,7 +49,9 @@ static void result_write(FILE *out, const struct plm_bench_run *run)
     fputs(run->key, out);
     plm_truth_row_put(out, run->row);
     plm_truth_row_put_mode(out, run->row);
-    fprintf(out, ",%s,%s,%s,", run->card, o.torch, o.done ? "true" : "false");
+    fprintf(out, ",%s,", run->card);
+    plm_table_put(out, o.torch);
+    fprintf(out, ",%s,", o.done ? "true" : "false");
     plm_table_put(out, o.why);
     fprintf(out, ",%s,%.3f,%.3f", o.confidence, o.seconds, o.cpu_seconds);
     for (int i = 0; i < COLUMNS; i++)

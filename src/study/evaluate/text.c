@@ -86,14 +86,16 @@ static void outside(const struct plm_page *p, const struct plm_evaluation *e, co
     const char *before = "All compared runs are outside of what these were made for: ";
     for (size_t i = 0; i < e->estimators; i++) {
         const struct plm_metrics *m = &f->metrics[i];
-        if (m->outside && m->outside < m->compared)
-            fprintf(p->out,
-                    "%s: %zu of %zu runs are outside of what it was made for; the median of the others is %.2f %%.\n",
-                    e->estimator[i].name, m->outside, m->compared, 100 * m->inside);
+        if (!m->outside || m->outside == m->compared)
+            continue;
+        plm_page_name(p, e->estimator[i].name, 0, 0);
+        fprintf(p->out, ": %zu of %zu runs are outside of what it was made for; the median of the others is %.2f %%.\n",
+                m->outside, m->compared, 100 * m->inside);
     }
     for (size_t i = 0; i < e->estimators; i++)
         if (f->metrics[i].outside && f->metrics[i].outside == f->metrics[i].compared) {
-            fprintf(p->out, "%s%s", before, e->estimator[i].name);
+            fputs(before, p->out);
+            plm_page_name(p, e->estimator[i].name, 0, 0);
             before = ", ";
         }
     if (*before == ',')
@@ -188,7 +190,9 @@ static void show_silences(const struct plm_page *p, const struct plm_evaluation 
             told[notes++] = s->note;
             if (notes == 1)
                 plm_page_title(p, "Not answered");
-            fprintf(p->out, "  %s: ", e->estimator[i].name);
+            fputs("  ", p->out);
+            plm_page_name(p, e->estimator[i].name, 0, 0);
+            fputs(": ", p->out);
             plm_page_name(p, s->note, 0, 0);
             fputc('\n', p->out);
         }
