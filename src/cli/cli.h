@@ -37,7 +37,7 @@ enum { PLM_SCRATCH = 3900 };
 int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error);
 void plm_scratch_remove(char folder[PLM_SCRATCH]); /* nothing for "" */
 
-/* main.c: "plimsoll: sentence" on stderr; returns `status`. */
+/* main.c: "plimsoll: sentence" on stderr, safe to show whatever names are in it; returns `status`. */
 int plm_complain(int status, const char *sentence);
 int plm_complain_of(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
