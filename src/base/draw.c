@@ -144,10 +144,8 @@ void plm_page_shell(FILE *out, const char *word)
     char shown[PLM_PRINTABLE_MOST];
     bool quoted =
         strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") != strlen(word);
-    bool coded = false;
+    const bool coded = plm_printable_not(word) != NULL;
     unsigned n;
-    for (const char *p = word; (n = plm_printable_next(p, shown)); p += n)
-        coded |= strncmp(shown, p, n) != 0;
     fputs(coded ? "$'" : quoted || !*word ? "'" : "", out);
     for (const char *p = word; (n = plm_printable_next(p, shown)); p += n)
         if (strncmp(shown, p, n) != 0)

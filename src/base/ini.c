@@ -29,20 +29,29 @@ static char *trim(char *text)
     return text;
 }
 
+static int text_refuse(const char *path, int line, const char *bad, struct plm_error *error)
+{
+    char shown[PLM_PRINTABLE_MOST];
+    plm_printable_next(bad, shown);
+    if (!line)
+        return plm_fail(error, PLM_EFORMAT, "%.300s: its name has a character that cannot be shown: %s", path, shown);
+    return plm_fail(error, PLM_EFORMAT, "%.300s:%d: the line has a character that cannot be shown: %s", path, line,
+                    shown);
+}
+
 static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size_t section_size, plm_ini_visit *visit,
                       void *context, struct plm_error *error)
 {
-    char *text = trim(line), *at = text, *equals, shown[PLM_PRINTABLE_MOST];
+    char *text = trim(line), *equals;
+    const char *bad = text;
     size_t n = strlen(text);
 
     if (!n || *text == '#' || *text == ';')
         return 0;
-    for (unsigned step; *at; at += step) { /* names and settings are shown as they are */
-        step = plm_printable_next(at, shown);
-        if (*at != '\t' && strncmp(at, shown, step))
-            return plm_fail(error, PLM_EFORMAT, "%s:%d: the line has a character that cannot be shown: %s", pair->path,
-                            pair->line, shown);
-    }
+    while ((bad = plm_printable_not(bad)) && *bad == '\t')
+        bad++;
+    if (bad) /* names and settings are shown as they are */
+        return text_refuse(pair->path, pair->line, bad, error);
     if (*text == '[') {
         if (text[n - 1] != ']' || n < 3 || n >= section_size)
             return plm_fail(error, PLM_EFORMAT, "%s:%d: a section reads [name]", pair->path, pair->line);
@@ -90,9 +99,10 @@ int plm_ini_parse(const char *path, const char *text, size_t size, plm_ini_visit
 
 int plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct plm_error *error)
 {
+    const char *slash = strrchr(path, '/'), *bad = plm_printable_not(slash ? slash + 1 : path);
     char *text = malloc(FILE_MAX_BYTES);
     int fd = text ? plm_input_open(path, NULL, error) : plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
-    int status = fd < 0 ? fd : 0;
+    int status = fd < 0 ? fd : bad ? text_refuse(path, 0, bad, error) : 0; /* the name is that of a card or stack */
     size_t n = 0;
     for (ssize_t got = 1; status == 0 && got > 0; n += (size_t)(got > 0 ? got : 0)) {
         got = read(fd, text + n, FILE_MAX_BYTES - n);

@@ -74,6 +74,15 @@ unsigned plm_printable_json(const char *text, char out[PLM_PRINTABLE_MOST])
     return n ? n : 1;
 }
 
+const char *plm_printable_not(const char *text)
+{
+    char shown[PLM_PRINTABLE_MOST];
+    for (unsigned n; (n = plm_printable_next(text, shown)); text += n)
+        if (strncmp(text, shown, n) != 0)
+            return text;
+    return NULL;
+}
+
 char *plm_printable(char *out, size_t size, const char *text)
 {
     char shown[PLM_PRINTABLE_MOST];

@@ -20,6 +20,8 @@ unsigned plm_printable_next(const char *text, char out[PLM_PRINTABLE_MOST]);
 /* The same inside a string of JSON, with its escapes; what is not UTF-8 becomes the replacement character. */
 unsigned plm_printable_json(const char *text, char out[PLM_PRINTABLE_MOST]);
 
+/* The first character that is not shown as itself; NULL: all are. */
+const char *plm_printable_not(const char *text);
 /* A whole text; of what does not fit, the beginning. Returns `out`. */
 char *plm_printable(char *out, size_t size, const char *text);
 void plm_printable_put(FILE *out, const char *text);
