@@ -1,10 +1,10 @@
 /*
- * Opens what a command reads: records, snapshots, traces, tables, settings. One rule for all of them: only a regular file is
- * read, so that no pipe, terminal, device, socket or folder keeps plimsoll waiting or feeds it without an end.
+ * Opens what a command reads: records, snapshots, traces, tables, settings. One rule for all of them: only a regular
+ * file is read, so that no pipe, terminal, device, socket or folder keeps plimsoll waiting or feeds it without an end.
  *
- * plm_input_open() never waits. It returns a descriptor, which the caller closes, or a negative code with one sentence that names the
- * path and says what to do: PLM_ENOTFOUND (no such file), PLM_EIO (cannot be opened), PLM_EFORMAT (not a file). Any thread. It also is in the
- * user's process, for stack files: no memory is taken.
+ * plm_input_open() never waits. It returns a descriptor, which the caller closes, or a negative code with one sentence
+ * that names the path and says what to do: PLM_ENOTFOUND (no such file), PLM_EIO (cannot be opened), PLM_EFORMAT (not a
+ * file). Any thread. It is in the user's process too, for stack files: no memory is taken.
  */
 #ifndef PLM_INPUT_H
 #define PLM_INPUT_H

@@ -3,10 +3,10 @@
  * imported: whatever asks for that (GLOBAL, REDUCE, BUILD, ...) is refused with a sentence that names the opcode.
  * Protocols 2 to 5.
  *
- * The input must stay where it is while the result is used: texts point into it. Memory is bounded by some
- * twenty times the size of the input, there is no recursion. Values are numbers; one may be in several places, also
- * inside itself, so who descends must know how deep, and who copies must count: a reference takes two bytes of the input,
- * whatever it stands for. plm_unpickle_values() is what to count against. One thread to read; any to look.
+ * The input must stay where it is while the result is used: texts point into it. Memory is bounded by some twenty times
+ * the size of the input, there is no recursion. Values are numbers; one may be in several places, also inside itself, so
+ * who descends must know how deep, and who copies must count: a reference takes two bytes of the input, whatever it
+ * stands for. plm_unpickle_values() is what to count against. One thread to read; any to look.
  */
 #ifndef PLM_UNPICKLE_H
 #define PLM_UNPICKLE_H

@@ -114,7 +114,7 @@ static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_
 
 /* ---- what the allocator held before the history begins: what it held at the end, with the history undone ---- */
 
-/* Pages of expandable segments that are mapped and unmapped, in the whole history: 1 TiB, and one for each value of the pickle. */
+/* Pages of expandable segments that are mapped and unmapped in the whole history: 1 TiB, and one for each value. */
 #define PAGES_MOST (1ull << 19)
 
 struct work {

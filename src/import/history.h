@@ -3,8 +3,10 @@
  * events, and what it held before the first of them. That follows from what it held at the end, which a snapshot has
  * too, with the history undone.
  *
- * What is read is counted: each event, segment and block is a value of its own where PyTorch wrote it, so that more of them than the pickle
- * has values are the same ones over and over. Frames are values of the pickle. plm_history_free frees it. One thread.
+ * What is read is counted: each event, segment and block is a value of its own where PyTorch wrote it, so that more of
+ * them than the pickle has values are the same ones over and over.
+ *
+ * Frames are values of the pickle. plm_history_free frees it. One thread.
  */
 #ifndef PLM_HISTORY_H
 #define PLM_HISTORY_H
