@@ -263,7 +263,7 @@ static void convolution_visit(struct plm_conv_marks *m, const struct plm_lane *l
     if (said.workspace_source != PLM_CONV_SOURCE_FORMULA)
         return;
     mark = (struct plm_conv_mark){(uint32_t)lane->moments, workspace_block(lane, said.workspace),
-                                  said.workspace_most_mib << 20};
+                                  (uint64_t)said.workspace_most_mib << 20};
     if (last && last->at == mark.at) { /* tried one after another */
         last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
         last->most = last->most > mark.most ? last->most : mark.most;

@@ -236,7 +236,7 @@ static void convolve(void)
         alloc(at, 1024, 0);
         plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_FORMULA,
                                                             .workspace = 512,
-                                                            .workspace_most_mib = 3});
+                                                            .workspace_most_mib = at == A ? 3 : 5000});
     }
     plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE, .workspace = 512});
 }
@@ -251,7 +251,8 @@ static void convolutions(void **state)
     assert_int_equal(marks->count, 2);
     assert_int_equal(marks->mark[1].at, 2);
     assert_int_equal(marks->mark[1].block, 1);
-    assert_int_equal(marks->mark[1].most, 3 * MIB);
+    assert_int_equal(marks->mark[0].most, 3 * MIB);
+    assert_int_equal(marks->mark[1].most, 5000 * MIB); /* more than 31 bits */
     assert_false(marks->weighed);
     assert_true(marks->low == 0 && marks->high == 0);
     plm_job_free(job);
