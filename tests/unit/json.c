@@ -80,6 +80,10 @@ static void strings_are_utf8(void **state)
         {"\xed\xa0\x80", "\"" NOT_A_CHARACTER NOT_A_CHARACTER NOT_A_CHARACTER "\"\n"},      /* a surrogate */
         {"\xf4\x90\x80\x80", "\"" NOT_A_CHARACTER NOT_A_CHARACTER NOT_A_CHARACTER NOT_A_CHARACTER "\"\n"},
         {"\x01\x1f", "\"\\u0001\\u001f\"\n"},
+        {"\xc2\x9b", "\"\\u009b\"\n"}, /* begins a sequence of a terminal */
+        {"\xd8\x9c\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa9",
+         "\"\\u061c\\u200f\\u202e\\u2069\"\n"}, /* turn what follows around */
+        {"\xc2\xa0\xe2\x80\xa7\xe2\x80\xaf", "\"\xc2\xa0\xe2\x80\xa7\xe2\x80\xaf\"\n"}, /* beside these */
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
