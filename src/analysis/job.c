@@ -52,7 +52,7 @@ static void hand_over(struct plm_job *job, struct plm_collect *c)
     c->names.count = 0;
 }
 
-static int read_all(struct plm_job *job, struct plm_record *record, const char *path, struct plm_error *error)
+static int read_all(struct plm_job *job, struct plm_record *record, const char *name, struct plm_error *error)
 {
     struct work w;
     int status;
@@ -64,26 +64,31 @@ static int read_all(struct plm_job *job, struct plm_record *record, const char *
         plm_collect_end(&w.collect);
         hand_over(job, &w.collect);
     } else if (status == PLM_EFORMAT && w.collect.lanes && !error->text[0])
-        plm_fail(error, status, "%s holds too many blocks", path);
+        plm_fail(error, status, "%s holds too many blocks", name);
     plm_collect_free(&w.collect);
     return status;
 }
 
 int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error)
 {
-    struct plm_error unused;
     struct plm_record *record;
-    struct plm_job *job;
+    int status = plm_record_open(path, &record, error);
+    if (status < 0)
+        return status;
+    status = plm_job_read_record(record, path, out, error);
+    plm_record_free(record);
+    return status;
+}
+
+int plm_job_read_record(struct plm_record *record, const char *name, struct plm_job **out, struct plm_error *error)
+{
+    struct plm_job *job = plm_calloc(1, sizeof *job);
+    struct plm_error unused;
     int status;
 
     error = error ? error : &unused;
     *error = (struct plm_error){0};
-    status = plm_record_open(path, &record, error);
-    if (status < 0)
-        return status;
-    job = plm_calloc(1, sizeof *job);
-    status = read_all(job, record, path, error);
-    plm_record_free(record);
+    status = read_all(job, record, name, error);
     if (status == 0)
         *out = job;
     else

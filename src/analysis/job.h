@@ -18,6 +18,7 @@
 #include "record/format.h"
 
 struct plm_error;
+struct plm_record;
 
 /* Where in the program something happened. Unknown strings are "". */
 struct plm_site {
@@ -106,6 +107,8 @@ struct plm_job {
 };
 
 int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
+/* The same of a record that is open; it stays the caller's, and the job needs it no more. `name` is for sentences. */
+int plm_job_read_record(struct plm_record *record, const char *name, struct plm_job **job, struct plm_error *error);
 void plm_job_free(struct plm_job *job); /* nothing for NULL */
 /* The device whose memory decides: the one that takes most of its card. The job must have one. */
 const struct plm_lane *plm_job_largest(const struct plm_job *job);

@@ -39,6 +39,7 @@ struct plm_record {
     int fd; /* while it is opened */
     const char *data;
     uint64_t size;
+    bool mapped; /* else the bytes are the caller's */
     struct plm_record_header header;
     int16_t least[PLM_EV_TYPES]; /* words of the payload; -1: this version has no such type */
     struct strand *strand;
@@ -98,7 +99,7 @@ static void enter_chunk(const struct plm_record *r, struct strand *s)
     s->next = (const char *)(chunk + 1);
     s->end = s->next + chunk->used;
     s->base_ns = chunk->start_ns;
-    if (s->at > 1)
+    if (s->at > 1 && r->mapped)
         madvise((void *)(r->data + s->chunk[s->at - 2]), PLM_RECORD_CHUNK, MADV_DONTNEED);
 }
 
@@ -199,6 +200,7 @@ static int map_file(struct plm_record *r, struct plm_error *error)
         return plm_fail(error, PLM_EIO, "cannot map %s: %s", r->path, strerror(errno));
     r->data = map;
     r->size = size;
+    r->mapped = true;
     return 0;
 }
 
@@ -229,7 +231,7 @@ static int find_chunks(struct plm_record *r, struct plm_error *error)
     uint64_t hole = 0;
     int status = 0;
     for (uint64_t at = PLM_RECORD_HEADER; status == 0 && r->size - at >= PLM_RECORD_CHUNK; at += PLM_RECORD_CHUNK) {
-        if (at >= hole) {
+        if (r->mapped && at >= hole) {
             const off_t data = lseek(r->fd, (off_t)at, SEEK_DATA);
             if (data < 0 && errno == ENXIO)
                 break; /* a hole up to the end */
@@ -244,12 +246,9 @@ static int find_chunks(struct plm_record *r, struct plm_error *error)
     return status;
 }
 
-int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error)
+/* Checks all of it. `status` is how getting at the bytes went. */
+static int record_begin(struct plm_record *r, int status, struct plm_record **out, struct plm_error *error)
 {
-    struct plm_record *r = plm_calloc(1, sizeof *r);
-    int status;
-    r->path = path;
-    status = map_file(r, error);
     if (status == 0)
         status = check_header(r, error);
     if (status == 0)
@@ -267,6 +266,24 @@ int plm_record_open(const char *path, struct plm_record **out, struct plm_error 
     return 0;
 }
 
+int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error)
+{
+    struct plm_record *r = plm_calloc(1, sizeof *r);
+    r->path = path;
+    return record_begin(r, map_file(r, error), out, error);
+}
+
+int plm_record_open_memory(const char *name, const void *data, size_t size, struct plm_record **out,
+                           struct plm_error *error)
+{
+    struct plm_record *r = plm_calloc(1, sizeof *r);
+    r->path = name;
+    r->fd = -1;
+    r->data = data;
+    r->size = size;
+    return record_begin(r, 0, out, error);
+}
+
 void plm_record_free(struct plm_record *r)
 {
     for (size_t i = 0; i < r->strands; i++)
@@ -276,7 +293,7 @@ void plm_record_free(struct plm_record *r)
     free(r->strand);
     free(r->queue);
     free(r->text);
-    if (r->data)
+    if (r->mapped)
         munmap((void *)r->data, r->size);
     free(r);
 }

@@ -75,6 +75,9 @@ struct plm_record_info {
 typedef int plm_record_visit(const struct plm_record_event *event, void *context);
 
 int plm_record_open(const char *path, struct plm_record **out, struct plm_error *error);
+/* The same of bytes that are in memory already, and stay the caller's: aligned to 8, there until plm_record_free(). */
+int plm_record_open_memory(const char *name, const void *data, size_t size, struct plm_record **out,
+                           struct plm_error *error);
 void plm_record_free(struct plm_record *record);
 struct plm_record_info plm_record_info(const struct plm_record *record);
 /* All events in the order of their times. */

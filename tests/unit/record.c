@@ -551,6 +551,40 @@ static int try_record(const char *path)
     return status;
 }
 
+static int count_event(const struct plm_record_event *e, void *context)
+{
+    (void)e;
+    ++*(int *)context;
+    return 0;
+}
+
+/* Bytes in memory are read as the file is, and stay what they were: reading twice gives the same. */
+static void from_memory(void **state)
+{
+    struct plm_record *record;
+    struct plm_error error = {0};
+    size_t size;
+    char *file = golden_three(&size), *bytes = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+    int of_file = 0, first = 0, second = 0;
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, file, size);
+    assert_int_equal(plm_record_open(unit_path("golden.plm"), &record, NULL), 0);
+    assert_int_equal(plm_record_each(record, count_event, &of_file, NULL), 0);
+    plm_record_free(record);
+    assert_int_equal(plm_record_open_memory("name", bytes, size, &record, NULL), 0);
+    assert_int_equal(plm_record_each(record, count_event, &first, NULL), 0);
+    assert_int_equal(plm_record_each(record, count_event, &second, NULL), 0);
+    plm_record_free(record);
+    assert_true(of_file > 0 && first == of_file && second == of_file);
+    assert_memory_equal(bytes, file, size);
+    assert_int_equal(plm_record_open_memory("name", bytes, size - 1, &record, &error), PLM_EFORMAT);
+    assert_contains(error.text, "name is cut off");
+    assert_int_equal(plm_record_open_memory("name", bytes, 0, &record, &error), PLM_EFORMAT);
+    free(bytes);
+    free(file);
+}
+
 /* Every event in turn loses its type, some of them in other ways or their length. */
 static void damaged_events(void **state)
 {
@@ -807,6 +841,7 @@ int main(void)
         cmocka_unit_test(least_lengths_of_old),
         cmocka_unit_test(lengths_of_strings),
         cmocka_unit_test(layout),
+        cmocka_unit_test(from_memory),
         cmocka_unit_test(damaged_events),
         cmocka_unit_test(damaged_bytes),
         cmocka_unit_test(cut),

@@ -92,13 +92,11 @@ static int check_complete(const struct plm_trace_making *m, struct plm_error *er
     return 0;
 }
 
-int plm_trace_read(const char *path, struct plm_trace *trace, struct plm_error *error)
+/* Closes `json`. */
+static int trace_make(const char *name, struct plm_json_reader *json, struct plm_trace *trace, struct plm_error *error)
 {
-    struct plm_trace_making m = {.file = path};
-    struct plm_json_reader *json;
-    int status = plm_json_open(path, &json, error);
-    if (status < 0)
-        return status;
+    struct plm_trace_making m = {.file = name};
+    int status;
     plm_json_tolerate(json);
     status = read_document(&m, json, error);
     m.trace.file_bytes = plm_json_place(json);
@@ -118,6 +116,21 @@ int plm_trace_read(const char *path, struct plm_trace *trace, struct plm_error *
         plm_trace_free(&m.trace);
     *trace = m.trace;
     return status;
+}
+
+int plm_trace_read(const char *path, struct plm_trace *trace, struct plm_error *error)
+{
+    struct plm_json_reader *json;
+    int status = plm_json_open(path, &json, error);
+    return status < 0 ? status : trace_make(path, json, trace, error);
+}
+
+int plm_trace_read_memory(const char *name, const void *data, size_t size, struct plm_trace *trace,
+                          struct plm_error *error)
+{
+    struct plm_json_reader *json;
+    int status = plm_json_open_memory(name, data, size, &json, error);
+    return status < 0 ? status : trace_make(name, json, trace, error);
 }
 
 void plm_trace_free(struct plm_trace *t)

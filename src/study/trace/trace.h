@@ -76,6 +76,9 @@ struct plm_trace {
 };
 
 int plm_trace_read(const char *path, struct plm_trace *trace, struct plm_error *error);
+/* The same of bytes in memory, which stay the caller's; `name` is for sentences. */
+int plm_trace_read_memory(const char *name, const void *data, size_t size, struct plm_trace *trace,
+                          struct plm_error *error);
 void plm_trace_free(struct plm_trace *trace);
 
 #endif
