@@ -6,8 +6,8 @@
  *   symgen procs CUDA FILE      the driver's entry-point table (name, since, address), for cuda.tsv
  *   symgen table FILE...        all rows, for `plimsoll symbols` and the report
  *   symgen doc   FILE...        docs/symbols.md
- *   symgen snippets CUDA FILE   calls of the entry points whose outputs the table writes, and the list
- *                               of all rows, for tests/snippets
+ *   symgen snippets CUDA FILE   calls of the entry points whose outputs the table writes, and the list of all
+ *                               rows, for tests/snippets
  *
  * CUDA is the generation (12 or 13); rows whose `cuda` column does not include it are left out.
  * A malformed table ends the build with file, line and reason.
@@ -42,6 +42,7 @@ struct table {
     } soname[SONAMES_MAX];
     int sonames;
     char refused[32], refused_name[64];
+    char null[32]; /* the status for an output that is a null pointer; "": it is left out */
     struct row rows[ROWS_MAX];
     int count;
     struct table *next;
@@ -91,7 +92,9 @@ static void read_property(struct table *t, char **field, int n, int line)
     else if (!strcmp(field[0], "@refused") && n >= 3) {
         snprintf(t->refused, sizeof t->refused, "%s", field[1]);
         snprintf(t->refused_name, sizeof t->refused_name, "%s", field[2]);
-    } else if (!strcmp(field[0], "@soname") && n >= 3 && t->sonames < SONAMES_MAX) {
+    } else if (!strcmp(field[0], "@null") && n >= 3)
+        snprintf(t->null, sizeof t->null, "%s", field[1]);
+    else if (!strcmp(field[0], "@soname") && n >= 3 && t->sonames < SONAMES_MAX) {
         t->soname[t->sonames].cuda = strcmp(field[1], "-") ? atoi(field[1]) : 0;
         snprintf(t->soname[t->sonames++].name, sizeof t->soname[0].name, "%s", field[2]);
     } else
@@ -248,6 +251,8 @@ static void emit_body(const struct table *t, const struct row *row, int index)
     for (int i = 1; i <= e.args; i++)
         printf("%s%splm_word a%d", i > 1 ? ", " : "", write_to(&e, i) < 0 ? "__attribute__((unused)) " : "", i);
     printf("%s)\n{\n", e.args ? "" : "void");
+    for (int i = 0; t->null[0] && i < e.writes; i++)
+        printf("    if (!a%d)\n        return %s;\n", e.write[i].arg, t->null);
     for (const struct write *w = e.write; w < e.write + e.writes; w++) {
         const char *type = ctype_of(t, row, w->kind);
         printf("    if (a%d)\n        *(%s *)a%d = ", w->arg, type, w->arg);
@@ -359,12 +364,12 @@ static void emit_doc(int files, char **paths)
     }
 }
 
-/* One snippet for a row that says what it writes: see tests/snippets/snippet.h. */
+/* One call for a row that says what it writes: see tests/snippets/snippet.h. */
 static void emit_snippet(const struct table *t, const struct row *row)
 {
     struct effect e;
     parse_effect(t, row, &e);
-    printf("SNIPPET(%s)\n{\n    struct snippet_output out[%d];\n", row->name, e.writes);
+    printf("ACCEPTED(%s)\n{\n    struct snippet_output out[%d];\n", row->name, e.writes);
     for (int i = 0; i < e.writes; i++)
         printf("    snippet_poison(&out[%d]);\n", i);
     printf("    CHECK(CALL(int, %s, (", row->name);
@@ -396,6 +401,7 @@ static void emit_snippets(const struct table *t, int cuda)
     for (int i = 0; i < t->count; i++)
         if (in_generation(&t->rows[i], cuda) && strchr(t->rows[i].how, '='))
             emit_snippet(t, &t->rows[i]);
+    printf("const char snippet_library[] = \"%s\";\n", t->library);
     puts("const struct snippet_row snippet_rows[] = {");
     for (int i = 0; i < t->count; i++) {
         const struct row *row = &t->rows[i];

@@ -276,6 +276,14 @@ SNIPPET(cudaDeviceGetStreamPriorityRange)
     CHECK(RT(cudaDeviceGetStreamPriorityRange, (int *, int *), (NULL, NULL)) == 0);
 }
 
+SNIPPET(cudaThreadGetLimit)
+{
+    size_t value = 1, same = 2;
+    CHECK(RT(cudaThreadGetLimit, (size_t *, unsigned), (&value, 2)) == 0);
+    CHECK(RT(cudaDeviceGetLimit, (size_t *, unsigned), (&same, 2)) == 0 && value == same);
+    CHECK(RT(cudaThreadGetLimit, (size_t *, unsigned), (&value, 99)) == INVALID_VALUE);
+}
+
 SNIPPET(cudaDeviceGetLimit)
 {
     size_t value = 0;

@@ -194,6 +194,14 @@ PLM_API int cudaDeviceSetLimit(unsigned limit, size_t value)
     return PLM_RT_OK;
 }
 
+#if PLM_CUDA == 12
+/* Deprecated names, which the documentation calls identical. */
+PLM_API int cudaThreadGetLimit(size_t *value, unsigned limit)
+{
+    return cudaDeviceGetLimit(value, limit);
+}
+#endif
+
 PLM_API int cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
     uint64_t f, t;
