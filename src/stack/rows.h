@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 struct plm_error;
+struct plm_record;
 
 enum plm_conv_op { PLM_CONV_FORWARD, PLM_CONV_BACKWARD_DATA, PLM_CONV_BACKWARD_FILTER };
 
@@ -83,5 +84,6 @@ struct plm_stack_used {
 
 /* Writes lines `section<tab>row`. 0 or a negative PLM_E code; what the stream says is the caller's to check. */
 int plm_stack_used(const char *record, FILE *out, struct plm_stack_used *used, struct plm_error *error);
+int plm_stack_used_record(struct plm_record *record, FILE *out, struct plm_stack_used *used, struct plm_error *error);
 
 #endif

@@ -94,16 +94,24 @@ static int row_visit(const struct plm_record_event *e, void *context)
     return 0;
 }
 
+int plm_stack_used_record(struct plm_record *record, FILE *out, struct plm_stack_used *used, struct plm_error *error)
+{
+    struct work w = {.used = used, .out = out, .record = record};
+    int status;
+    *used = (struct plm_stack_used){0};
+    plm_names_add(&w.names, "");
+    status = plm_record_each(record, row_visit, &w, error);
+    plm_names_free(&w.names);
+    return status;
+}
+
 int plm_stack_used(const char *path, FILE *out, struct plm_stack_used *used, struct plm_error *error)
 {
-    struct work w = {.used = used, .out = out};
-    int status = plm_record_open(path, &w.record, error);
-    *used = (struct plm_stack_used){0};
+    struct plm_record *record;
+    int status = plm_record_open(path, &record, error);
     if (status < 0)
         return status;
-    plm_names_add(&w.names, "");
-    status = plm_record_each(w.record, row_visit, &w, error);
-    plm_names_free(&w.names);
-    plm_record_free(w.record);
+    status = plm_stack_used_record(record, out, used, error);
+    plm_record_free(record);
     return status;
 }
