@@ -1,26 +1,115 @@
 #include "fuzz.h"
 
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-int fuzz_fd(void)
-{
-    static int fd = -1;
-    if (fd < 0)
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0)
-        abort();
-    return fd;
-}
+#include "base/error.h"
+#include "base/ini.h"
+#include "base/output.h"
+#include "base/utf8.h"
 
 const char *fuzz_file(const void *data, size_t size)
 {
     static char path[64];
-    int fd = fuzz_fd();
-    if (ftruncate(fd, 0) || (size && pwrite(fd, data, size, 0) != (ssize_t)size))
-        abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    static int fd = -1;
+    if (fd < 0) {
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    MUST(fd >= 0 && !ftruncate(fd, 0) && (!size || pwrite(fd, data, size, 0) == (ssize_t)size));
     return path;
+}
+
+/* ---- settings ---- */
+
+enum { INI_FILES = 2 };
+static struct {
+    const char *path, *text;
+    size_t size;
+} ini[INI_FILES];
+
+void fuzz_ini(const char *path, const void *text, size_t size)
+{
+    int i = 0;
+    while (ini[i].path && strcmp(ini[i].path, path)) {
+        i++;
+        MUST(i < INI_FILES);
+    }
+    ini[i].path = path;
+    ini[i].text = text;
+    ini[i].size = size;
+}
+
+int __wrap_plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct plm_error *error);
+int __wrap_plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct plm_error *error)
+{
+    for (int i = 0; i < INI_FILES; i++)
+        if (ini[i].path && !strcmp(ini[i].path, path))
+            return plm_ini_parse(path, ini[i].text, ini[i].size, visit, context, error);
+    return plm_fail(error, PLM_ENOTFOUND, "%s: there is none", path);
+}
+
+/* ---- outputs ---- */
+
+static char *written;
+
+const char *fuzz_written(void)
+{
+    return written;
+}
+
+int __wrap_plm_output_open(struct plm_output *output, const char *path, const struct plm_output_rule *rule,
+                           struct plm_error *error);
+int __wrap_plm_output_open(struct plm_output *output, const char *path, const struct plm_output_rule *rule,
+                           struct plm_error *error)
+{
+    (void)path, (void)rule, (void)error;
+    written = (char *)fuzz_file("", 0);
+    *output = (struct plm_output){.fd = -1, .temporary = written};
+    return 0;
+}
+
+int __wrap_plm_output_keep(struct plm_output *output, struct plm_error *error);
+int __wrap_plm_output_keep(struct plm_output *output, struct plm_error *error)
+{
+    (void)output, (void)error;
+    return 0;
+}
+
+void __wrap_plm_output_drop(struct plm_output *output);
+void __wrap_plm_output_drop(struct plm_output *output)
+{
+    (void)output;
+    written = NULL;
+}
+
+/* ---- what is said ---- */
+
+void fuzz_sentence(const struct plm_error *error)
+{
+    MUST(error->text[0] && memchr(error->text, '\0', sizeof error->text) && !strchr(error->text, '\n'));
+}
+
+/* U+061C, U+200E and U+200F, U+202A to U+202E, U+2066 to U+2069: they change what others look like. */
+static bool is_direction(uint32_t c)
+{
+    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+void fuzz_plain(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        const unsigned n = text[i] ? plm_utf8_length(text + i) : 0;
+        uint32_t c = (unsigned char)text[i];
+        MUST(n && i + n <= size);
+        c = n == 1 ? c : c & (0x7fu >> n);
+        for (unsigned k = 1; k < n; k++)
+            c = c << 6 | ((unsigned char)text[i + k] & 0x3f);
+        MUST(c == '\n' || (c >= 0x20 && (c < 0x7f || c >= 0xa0)));
+        MUST(!is_direction(c));
+        i += n;
+    }
 }

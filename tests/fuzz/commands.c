@@ -1,0 +1,235 @@
+/*
+ * What every command that reads a job record says of it: report, fit, check, diff, the formats of export, tune and
+ * calibrate, as text and as documents. The first byte of the input chooses among them. Documents are valid, whatever the names.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "base/card.h"
+#include "base/error.h"
+#include "base/json_tree.h"
+#include "export/export.h"
+#include "export/out.h"
+#include "fit/fit.h"
+#include "fit/tune.h"
+#include "fuzz.h"
+#include "record_input.h"
+#include "report/check.h"
+#include "report/diff.h"
+#include "report/report.h"
+#include "stack/rows.h"
+
+static const struct plm_card cards[] = {
+    {.id = "small", .name = "small", .memory_total = 1 << 21, .memory_usable = 1 << 20, .sms = 1},
+    {.id = "large", .name = "large", .memory_total = 3ull << 33, .memory_usable = 3ull << 33, .sms = 80},
+};
+static const struct plm_report_options plain = {.width = 80, .record = "fuzz.plm", .card = cards, .cards = 2};
+static const struct plm_report_options rich = {.width = 20,
+                                               .bytes = true,
+                                               .color = true,
+                                               .utf8 = true,
+                                               .listed = true,
+                                               .by = PLM_BY_STACK,
+                                               .at = {PLM_AT_STEP, 1}};
+
+/* ---- what is written ---- */
+
+static char *text;
+static size_t length;
+
+static void wrote_text(FILE *out)
+{
+    MUST(!ferror(out) && !fclose(out));
+    free(text);
+}
+
+static void wrote_document(FILE *out)
+{
+    struct plm_json_tree *tree;
+    MUST(!ferror(out) && !fclose(out));
+    MUST(plm_json_tree_read_memory("output", text, length, &tree, NULL) == 0);
+    plm_json_tree_free(tree);
+    free(text);
+}
+
+static FILE *writing(void)
+{
+    FILE *out = open_memstream(&text, &length);
+    MUST(out);
+    return out;
+}
+
+/* ---- the commands ---- */
+
+static void report_text(const struct plm_job *job)
+{
+    struct plm_error error = {0};
+    FILE *out = writing();
+    if (plm_report_text(out, job, &plain, &error) || plm_report_text(out, job, &rich, &error))
+        fuzz_sentence(&error);
+    wrote_text(out);
+}
+
+static void report_json(const struct plm_job *job)
+{
+    struct plm_error error = {0};
+    FILE *out = writing();
+    MUST(plm_report_json(out, job, &plain, &error) == 0);
+    wrote_document(out);
+    out = writing();
+    MUST(plm_report_json(out, job, &rich, &error) == 0);
+    wrote_document(out);
+}
+
+static const struct plm_margin margin = {.bytes = 1 << 10};
+
+static bool fit_open(const struct plm_job *job, struct plm_fit *f)
+{
+    struct plm_error error = {0};
+    *f = (struct plm_fit){0};
+    if (plm_fit_open(job, f, &error) == 0)
+        return true;
+    fuzz_sentence(&error);
+    plm_fit_close(f);
+    return false;
+}
+
+static void fit(const struct plm_job *job)
+{
+    struct plm_error error = {0};
+    struct plm_fit_table table;
+    struct plm_fit f;
+    if (!fit_open(job, &f))
+        return;
+    if (plm_fit_table(&f, cards, 2, &margin, &table, &error))
+        fuzz_sentence(&error);
+    else {
+        FILE *out = writing();
+        MUST(plm_fit_text(out, &table, &plain, true, &error) == 0);
+        wrote_text(out);
+        out = writing();
+        MUST(plm_fit_json(out, &table, &plain, true, &error) == 0);
+        wrote_document(out);
+        plm_fit_table_free(&table);
+    }
+    plm_fit_close(&f);
+}
+
+static void tune(const struct plm_job *job)
+{
+    struct plm_error error = {0};
+    struct plm_tune t;
+    struct plm_fit f;
+    if (!fit_open(job, &f))
+        return;
+    if (plm_tune(&f, &cards[0], &margin, NULL, NULL, &t, &error))
+        fuzz_sentence(&error);
+    else {
+        FILE *out = writing();
+        MUST(plm_tune_text(out, &t, &plain, true, &error) == 0);
+        wrote_text(out);
+        out = writing();
+        MUST(plm_tune_json(out, &t, &plain, true, &error) == 0);
+        wrote_document(out);
+        plm_tune_free(&t);
+    }
+    plm_fit_close(&f);
+}
+
+static void used(const struct fuzz_record *r)
+{
+    struct plm_stack_used rows;
+    FILE *out = writing();
+    MUST(plm_stack_used_record(r->record, out, &rows, NULL) == 0);
+    wrote_text(out);
+}
+
+static void check(const struct plm_job *job)
+{
+    FILE *out = writing();
+    for (int what = PLM_CHECK_USED; what <= PLM_CHECK_ALLOCATED; what++) {
+        const struct plm_limit limit = {
+            .what = (enum plm_check_what)what, .pessimistic = what == PLM_CHECK_USED, .max = 1 << 20};
+        const struct plm_check c = job->lanes ? plm_check_job(job, &limit, true) : plm_check_error(job, "nothing");
+        MUST(c.sentence[0] && !strchr(c.sentence, '\n'));
+        plm_check_junit(out, &c);
+        plm_check_github(out, &c);
+    }
+    wrote_text(out);
+}
+
+static void diff(const struct plm_job *before, const struct plm_job *after)
+{
+    static const char *const names[2] = {"before.plm", "after.plm"};
+    struct plm_error error = {0};
+    struct plm_diff d;
+    FILE *out;
+    if (!before->lanes || !after->lanes)
+        return;
+    plm_diff_make(before, after, &d);
+    MUST(before != after || !d.changed);
+    out = writing();
+    MUST(plm_diff_text(out, &d, names, &plain, &error) == 0);
+    wrote_text(out);
+    out = writing();
+    MUST(plm_diff_json(out, &d, names, &plain, &error) == 0);
+    wrote_document(out);
+    plm_diff_free(&d);
+}
+
+/* Ends without an error, whatever is in a record that can be read. */
+static void export(const struct fuzz_record *r, const struct plm_export_format *format)
+{
+    static int nowhere = -1;
+    struct plm_out out;
+    struct plm_export export = {.path = "fuzz.plm", .record = r->record, .job = r->job, .out = &out};
+    const int last = format->flags & PLM_EXPORT_MOMENT ? PLM_AT_END : PLM_AT_PEAK;
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    plm_out_open(&out, nowhere);
+    for (int at = PLM_AT_PEAK; at <= last; at++) {
+        export.at.kind = at;
+        export.at.step = 1;
+        MUST(format->write(&export, NULL) == 0);
+    }
+    MUST(plm_out_close(&out) == 0);
+}
+
+/* With itself, and with what the record was before its last events: both ways. */
+static void diffs(struct fuzz_record *r, const uint8_t *data, size_t size)
+{
+    struct fuzz_record earlier;
+    diff(r->job, r->job);
+    plm_record_free(r->record); /* one record at a time */
+    r->record = NULL;
+    if (fuzz_record_open(data, size / 2, &earlier)) {
+        diff(earlier.job, r->job);
+        diff(r->job, earlier.job);
+        fuzz_record_close(&earlier);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { TEXT, JSON, FIT, CHECK, DIFF, TUNE, USED, EXPORT };
+    struct fuzz_record r;
+    size_t which = size ? *data % (EXPORT + plm_export_format_count) : 0;
+    if (!size || !fuzz_record_open(data + 1, size - 1, &r))
+        return 0;
+    switch (which) {
+    case TEXT: report_text(r.job); break;
+    case JSON: report_json(r.job); break;
+    case FIT: fit(r.job); break;
+    case CHECK: check(r.job); break;
+    case DIFF: diffs(&r, data + 1, size - 1); break;
+    case TUNE: tune(r.job); break;
+    case USED: used(&r); break;
+    default: export(&r, &plm_export_formats[which - EXPORT]);
+    }
+    fuzz_record_close(&r);
+    return 0;
+}
