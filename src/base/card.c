@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/ini.h"
 
-enum field_type { TEXT, INTEGER, BYTES, MIB, REAL, CAPABILITY, LIST };
+enum field_type { TEXT, INTEGER, BYTES, MIB, REAL, CAPABILITY, LIST, FLAG };
 
 struct field {
     const char *key;
@@ -36,6 +36,7 @@ static const struct field gpu_fields[] = {
     FIELD("memory_nominal_mib", MIB, memory_total, 100, 1048576),
     FIELD("memory_usable", BYTES, memory_usable, 1e8, TIB),
     FIELD("memory_nvml", BYTES, memory_nvml, 1e8, TIB),
+    FIELD("shared_memory", FLAG, shared_memory, 0, 0),
     FIELD("sms", INTEGER, sms, 1, 1024),
     FIELD("clock_mhz", INTEGER, clock_mhz, 100, 10000),
     FIELD("memory_clock_mhz", INTEGER, memory_clock_mhz, 100, 40000),
@@ -133,6 +134,11 @@ static int set_field(struct plm_card *card, const struct field *field, const str
     case CAPABILITY:
         if (sscanf(pair->value, "%d.%d%c", &card->major, &card->minor, &tail) != 2)
             return plm_fail(error, PLM_EFORMAT, "%s:%d: a compute capability reads 8.6", pair->path, pair->line);
+        return 0;
+    case FLAG:
+        if (strcmp(pair->value, "yes") != 0 && strcmp(pair->value, "no") != 0)
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: %s is yes or no", pair->path, pair->line, pair->key);
+        *(bool *)((char *)card + field->offset) = pair->value[0] == 'y';
         return 0;
     default: return set_number(card, field, pair, error);
     }

@@ -21,6 +21,7 @@ struct plm_card {
     char architecture[24];
     int major, minor;        /* compute capability */
     bool mig;
+    bool shared_memory;      /* with the system, which takes its part of it */
     uint64_t memory_nominal; /* GB as sold */
     uint64_t memory_total;   /* bytes the runtime reports */
     bool memory_total_assumed;
