@@ -15,7 +15,7 @@ const chosen = firstCards();
 /* The card of the run, the smallest that is enough and the largest that is not: the lines worth seeing first. */
 function firstCards() {
   const whole = page.gpus.filter((gpu) => !gpu.mig);
-  const enough = whole.find((gpu) => gpu.verdict !== "no");
+  const enough = whole.find((gpu) => (gpu.verdict === "fits" || gpu.verdict === "tight") && !gpu.shared);
   const short = whole.filter((gpu) => gpu.verdict === "no").at(-1);
   return new Set([page.gpu, enough?.id, short?.id].filter((id) => page.gpus.some((gpu) => gpu.id === id)));
 }

@@ -6,7 +6,7 @@ import { count, plural, size, words } from "./format.js";
 import { indexNear } from "./data.js";
 import { sizeTicks, tickText } from "./timeline.js";
 
-const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit" };
+const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit", unknown: "not known" };
 const ROWS_FIRST = 100; /* the others when they are asked for */
 const CHART_FROM = 13; /* steps; fewer are read better in the table alone */
 
@@ -34,6 +34,8 @@ export function drawAnswer(page, lane) {
   const [number, unit] = size(lane.peak.allocated).split(" ");
   fill(byId("peak"), number, " ", el("small", {}, unit));
   fill(byId("peak-exact"), `${count(lane.peak.allocated)} bytes`);
+  byId("unknown").hidden = page.job.known;
+  fill(byId("unknown"), el("strong", {}, "What it needs is not known: "), `${page.job.why ?? ""}. The figures are of what ran.`);
   drawWhere(page, lane);
   drawLadder(lane);
   drawTrust(page);
@@ -61,31 +63,36 @@ function drawLadder(lane) {
 }
 
 function drawTrust(page) {
-  const { level, reasons } = page.confidence;
+  const { level, reasons, grounds } = page.confidence;
   fill(byId("confidence"), el("span", { class: `pill ${level}` }, level));
-  fill(byId("reasons"), ...(reasons.length ? reasons : ["every step alike, nothing refused"]).map((reason) => el("li", {}, reason)));
+  fill(byId("reasons"), ...(reasons.length ? reasons : [grounds]).map((reason) => el("li", {}, reason)));
   const own = page.gpus.find((gpu) => gpu.id === page.gpu);
   fill(byId("fit-label"), own ? `On ${own.id}` : "");
   fill(byId("fit-answer"), ...(own ? [el("span", { class: `pill ${own.verdict}` }, VERDICTS[own.verdict]),
-    ` needs ${size(own.need)} of ${size(own.usable)} usable`] : []));
+    own.need ? ` needs ${size(own.need)} of ${size(own.usable)} usable` : ` of ${size(own.usable)} usable`] : []));
 }
 
 /* ---- cards ---- */
 
+function cardRemarks(gpu) {
+  const remarks = [gpu.better && `${VERDICTS[gpu.then]} with ${gpu.better}`, gpu.lacks && `has no ${gpu.lacks}`, gpu.shared && "shares memory with the system"];
+  return remarks.filter(Boolean).map((remark, i) => `${i ? "; " : " "}${remark}`).join("");
+}
+
 function cardRow(gpu, chosen, toggle) {
   const box = el("input", { type: "checkbox", "aria-label": `Show the capacity of ${gpu.id} in the timeline`, "data-gpu": gpu.id, change: () => toggle(gpu.id) });
   box.checked = chosen.has(gpu.id);
-  const share = gpu.need / gpu.usable;
+  const share = gpu.need === undefined ? undefined : gpu.need / gpu.usable;
   const bar = el("i", { class: `bar ${gpu.verdict}` });
-  bar.style.width = `${Math.min(100, 100 * share)}%`;
+  bar.style.width = `${Math.min(100, 100 * (share ?? 0))}%`;
   return el("tr", {}, el("td", {}, box), el("th", { scope: "row", title: gpu.name }, gpu.id), el("td", { class: "n" }, `${size(gpu.usable)}${gpu.assumed ? "*" : "\u2007"}`),
-    el("td", { class: "track" }, bar), el("td", { class: "n" }, `${(100 * share).toFixed(0)} %`), el("td", {}, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict]), gpu.better ? ` ${VERDICTS[gpu.then]} with ${gpu.better}` : ""));
+    el("td", { class: "track" }, bar), el("td", { class: "n" }, share === undefined ? "" : `${(100 * share).toFixed(0)} %`), el("td", {}, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict]), cardRemarks(gpu)));
 }
 
 /* Cards go from small to large: what is worth seeing is where they begin to be enough. */
 export function scrollToEnough() {
   const rows = [...byId("fits-table").tBodies[0].rows];
-  const first = rows.findIndex((row) => !row.querySelector(".pill.no"));
+  const first = rows.findIndex((row) => row.querySelector(".pill.fits, .pill.tight"));
   const box = byId("fits-table").parentElement;
   if (first > 3) box.scrollTop = rows[first - 3].offsetTop - box.querySelector("thead").offsetHeight;
 }
@@ -98,7 +105,7 @@ export function drawCards(page, chosen, toggle) {
   const need = Math.max(...page.lanes.map((lane) => lane.peak.device_used));
   const highest = Math.max(...page.lanes.map((lane) => lane.high));
   const lowest = Math.max(...page.lanes.map((lane) => lane.low));
-  fill(byId("fits-note"), `needs ${size(need)}, between ${size(lowest)} and ${size(highest)}. * assumed`);
+  fill(byId("fits-note"), page.job.known ? `needs ${size(need)}, between ${size(lowest)} and ${size(highest)}. * assumed` : "what it needs is not known. * assumed");
 }
 
 /* ---- steps ---- */

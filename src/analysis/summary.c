@@ -88,6 +88,7 @@ static void step_end(struct plm_summary *s, const struct plm_record_event *e)
             continue;
         d->step = items_grow(d->step, d->steps, &d->step_room, sizeof *d->step);
         d->step[d->steps++] = d->current;
+        d->oom_open = false;
         d->current = (struct plm_step){d->allocated, d->reserved, d->used};
     }
 }
@@ -161,6 +162,8 @@ static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *
     const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
     const uint64_t size = said.bytes;
     d->used = alloc ? d->used + size : bytes_less(d->used, size);
+    if (alloc && size >= d->oom_asked) /* the cache was flushed, and there was enough */
+        d->oom_open = false;
     if (said.kind == PLM_RECORD_LIBRARY) {
         struct plm_taker *t = taker_of(d, plm_record_string(w->record, e->process, said.owner));
         d->libraries = alloc ? d->libraries + size : bytes_less(d->libraries, size);
@@ -198,6 +201,8 @@ static void on_device(struct plm_summary_work *w, const struct plm_record_event 
     case PLM_EV_OOM:
         d->out_of_memory = true;
         d->oom_asked = plm_get_oom(e).bytes;
+        d->oom_steps = d->steps;
+        d->oom_open = true;
         break;
     case PLM_EV_READBACK:
         readback = plm_get_readback(e);
@@ -273,6 +278,29 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
     }
 }
 
+/* ---- types of numbers ---- */
+
+/* As the documentation of CUDA and cuDNN numbers them; 8 bits: e4m3 and e5m2. */
+static unsigned cuda_type(unsigned type)
+{
+    return type == 14 ? 1u << PLM_TYPE_BF16 : type == 28 || type == 29 ? 1u << PLM_TYPE_FP8 : 0;
+}
+
+static unsigned cudnn_type(unsigned type)
+{
+    return type == 9 ? 1u << PLM_TYPE_BF16 : type == 12 || type == 13 ? 1u << PLM_TYPE_FP8 : 0;
+}
+
+static unsigned types_of(const struct plm_record_event *e)
+{
+    struct plm_ev_gemm gemm;
+    switch (e->type) {
+    case PLM_EV_GEMM: gemm = plm_get_gemm(e); return cuda_type(gemm.type_a) | cuda_type(gemm.type_b);
+    case PLM_EV_CONVOLUTION: return cudnn_type(plm_get_convolution(e).data_type);
+    default: return cudnn_type(plm_get_attention(e).data_type);
+    }
+}
+
 void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     struct plm_told t;
@@ -294,6 +322,9 @@ void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event
     case PLM_EV_REFUSED: refused_visit(w, e); break;
     case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; break;
     case PLM_EV_PROCESS: w->summary->processes++; break;
+    case PLM_EV_GEMM:
+    case PLM_EV_CONVOLUTION:
+    case PLM_EV_ATTENTION: w->summary->types |= types_of(e); break;
     case PLM_EV_BLOCK_ALLOC:
     case PLM_EV_BLOCK_FREE:
     case PLM_EV_RESERVED:

@@ -39,6 +39,10 @@ struct plm_taker {
     uint64_t low, high;    /* how certain that is; 0: nothing was said */
 };
 
+/* Types of numbers that not every card has. The record tells them of matrix products, convolutions and attention of
+   NVIDIA's libraries, at the full detail. */
+enum plm_type { PLM_TYPE_BF16, PLM_TYPE_FP8, PLM_TYPES };
+
 struct plm_device_summary {
     uint32_t process;
     int rank, device;
@@ -51,6 +55,8 @@ struct plm_device_summary {
     struct plm_counts readbacks;
     bool out_of_memory;
     uint64_t oom_asked;
+    int oom_steps;         /* that had ended when the card was last full */
+    bool oom_open;         /* since then neither was as much given nor did a step end: it may have failed for that */
     struct plm_taker taker[PLM_TAKERS];
     int takers;
     struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */
@@ -73,6 +79,7 @@ struct plm_summary {
     bool ended, full;
     int processes;
     uint64_t launches, blocks;
+    unsigned types;        /* enum plm_type, a bit for each that library calls were seen to compute with */
     struct plm_device_summary *device;
     int devices, device_room;
     struct plm_counts unmodelled, notes, config;

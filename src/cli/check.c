@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "fit/known.h"
 #include "fit/ladder.h"
 #include "report/report.h"
 
@@ -103,7 +104,8 @@ static int check_tell(const struct request *r, const struct plm_check *check, in
    the job must have been seen. */
 static int check_judge(const struct request *r, const struct plm_job *job, int result, const char *why, bool quiet)
 {
-    char reasons[8][256];
+    const struct plm_known known = plm_known(job);
+    char reasons[9][256], sentence[200];
     struct plm_check check;
     int n;
     if (result) {
@@ -113,11 +115,12 @@ static int check_judge(const struct request *r, const struct plm_job *job, int r
     check = plm_check_job(job, &r->limit, r->run.look.bytes);
     if (check.outcome == PLM_CHECK_TOO_MUCH)
         return check_tell(r, &check, PLM_EXIT_NO_FIT, quiet);
-    if (job->summary.full) {
-        check = plm_check_error(job, "the disk was full while the job ran: its record does not hold all of it");
+    if (known.what == PLM_KNOWN_NOTHING) {
+        snprintf(sentence, sizeof sentence, "not known: %s", known.why);
+        check = plm_check_error(job, sentence);
         return check_tell(r, &check, PLM_EXIT_CANNOT, quiet);
     }
-    if (r->run.strict && strcmp(plm_confidence(job, reasons, 8, &n), "high")) {
+    if (r->run.strict && strcmp(plm_confidence(job, reasons, 9, &n), "high")) {
         check = plm_check_error(job, PLM_RUN_UNTRUSTED);
         return check_tell(r, &check, PLM_EXIT_UNTRUSTED, quiet);
     }
@@ -155,30 +158,21 @@ static int check_command(struct request *r, int argc, char **argv)
 
 /* ---- a record ---- */
 
-/* How the recorded job ended, as an exit status and a sentence. */
+/* What the record can decide, as an exit status and a sentence. Where a full disk is the reason, a limit may still be
+   exceeded by what was seen. */
 static int judge_record(const struct plm_job *job, struct plm_error *why)
 {
-    const struct plm_summary *s = &job->summary;
-    const char *code = plm_summary_config(s, "exit"), *bounded = plm_summary_config(s, "bounded");
-    bool oom = false;
-    for (int i = 0; i < s->devices; i++)
-        oom |= s->device[i].out_of_memory;
-    if (s->ended && (!code || !strcmp(code, "0"))) {
-        if (job->lanes)
-            return PLM_EXIT_OK;
-        plm_fail(why, PLM_EINVAL, "this record holds no GPU activity: the job never used CUDA");
-        return PLM_EXIT_CANNOT;
+    const struct plm_known known = plm_known(job);
+    plm_fail(why, PLM_EINVAL, "not known: %s", known.why);
+    switch (known.what) {
+    case PLM_KNOWN_PEAK:
+    case PLM_KNOWN_ENOUGH: return PLM_EXIT_OK;
+    case PLM_KNOWN_TOO_LITTLE: return PLM_EXIT_NO_FIT;
+    case PLM_KNOWN_NOTHING: break;
     }
-    if (s->ended && oom && bounded && !strcmp(bounded, "yes")) {
-        plm_fail(why, PLM_EINVAL, "the job of this record ran out of memory on its card");
-        return PLM_EXIT_NO_FIT;
-    }
-    if (s->ended)
-        plm_fail(why, PLM_EINVAL, "the job of this record failed with status %.20s; it holds what ran until then",
-                 code);
-    else
-        plm_fail(why, PLM_EINVAL, "this record has no end: the job still runs, or was killed");
-    return PLM_EXIT_COMMAND;
+    if (known.failed)
+        return PLM_EXIT_COMMAND;
+    return job->lanes ? PLM_EXIT_OK : PLM_EXIT_CANNOT;
 }
 
 static int check_record(struct request *r, int argc, char **argv)

@@ -199,7 +199,8 @@ static int capture_make(const struct way *way, const char *gpu, char **command, 
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
     status = plm_child_wait(pid, NULL, NULL);
     capture_tell(NULL);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(c->path[at], R_OK) == 0) {
+    /* Of a job that does not fit on the card there is all of the record. */
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= PLM_EXIT_NO_FIT && access(c->path[at], R_OK) == 0) {
         c->file[c->files++] = c->path[at];
         return 0;
     }

@@ -102,13 +102,12 @@ static int fit_open(struct question *q, const struct request *r)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (fit_choose(q, r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_job_read(r->path, &q->job, &error) < 0 || plm_fit_open(q->job, &q->fit, &error) < 0)
+    if (plm_job_read(r->path, &q->job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return 0;
 }
 
-typedef int answer_question(const struct request *r, const struct question *q,
-                            const struct plm_report_options *options);
+typedef int answer_question(const struct request *r, struct question *q, const struct plm_report_options *options);
 
 static int question_run(const struct plm_command *command, int argc, char **argv, answer_question *answer)
 {
@@ -134,21 +133,28 @@ static int question_run(const struct plm_command *command, int argc, char **argv
 static int fit_judge(const struct request *r, const struct plm_fit_table *t)
 {
     enum plm_verdict verdict = t->rows == 1 ? t->row[0].answer.verdict : PLM_FITS;
-    char reasons[8][256];
+    char reasons[9][256];
     int n;
+    if (t->rows > 1 && !t->fit)
+        verdict = PLM_UNKNOWN; /* nobody can choose from these */
     if (verdict == PLM_NO_FIT || (verdict == PLM_TIGHT && r->pessimistic))
         return PLM_EXIT_NO_FIT;
-    if (r->strict && (t->fit->doubt[0] || strcmp(plm_confidence(t->fit->job, reasons, 8, &n), "high") != 0))
+    if (verdict == PLM_UNKNOWN)
+        return PLM_EXIT_CANNOT;
+    if (r->strict && ((t->fit && t->fit->doubt[0]) || strcmp(plm_confidence(t->job, reasons, 9, &n), "high") != 0))
         return PLM_EXIT_UNTRUSTED;
     return PLM_EXIT_OK;
 }
 
-static int fit_answer(const struct request *r, const struct question *q, const struct plm_report_options *options)
+static int fit_answer(const struct request *r, struct question *q, const struct plm_report_options *options)
 {
     struct plm_fit_table table;
     struct plm_error error;
     int status;
-    if (plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
+    if (q->job->lanes && plm_known(q->job).what != PLM_KNOWN_PEAK)
+        table = plm_fit_table_known(q->job, q->card, q->cards, &q->margin);
+    else if (plm_fit_open(q->job, &q->fit, &error) < 0 ||
+             plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = fit_judge(r, &table);
     if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, options, r->all, &error) < 0)
@@ -174,7 +180,7 @@ const struct plm_command plm_command_fit = {
     .exit = {{PLM_EXIT_OK, "the one card fits or is tight, or there are several"},
              {PLM_EXIT_NO_FIT, "the one card does not fit"},
              {PLM_EXIT_UNTRUSTED, "the answer is not certain (--strict)"},
-             {PLM_EXIT_CANNOT, "the record cannot be read or cannot be asked"}},
+             {PLM_EXIT_CANNOT, "the record cannot be read, or cannot say: its job ran out of memory or failed"}},
     .run = fit_run,
 };
 
@@ -186,13 +192,15 @@ static void fit_tell(size_t done, size_t all, void *context)
     fprintf(stderr, "\r%zu of %zu settings\033[K%s", done, all, done == all ? "\r\033[K" : "");
 }
 
-static int tune_answer(const struct request *r, const struct question *q, const struct plm_report_options *options)
+static int tune_answer(const struct request *r, struct question *q, const struct plm_report_options *options)
 {
     struct plm_error error;
     struct plm_tune tune;
     int status = PLM_EXIT_OK;
     if (r->gpu && q->cards > 1)
         return plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
+    if (plm_fit_open(q->job, &q->fit, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (plm_tune(&q->fit, r->gpu ? q->card : NULL, &q->margin, isatty(STDERR_FILENO) ? fit_tell : NULL, NULL, &tune,
                  &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
@@ -216,6 +224,6 @@ const struct plm_command plm_command_tune = {
     .among = "plm",
     .example = {"plimsoll tune job.plm", "plimsoll tune --gpu rtx3060 job.plm"},
     .exit = {{PLM_EXIT_OK, "the settings were tried, whether or not one helps"},
-             {PLM_EXIT_CANNOT, "the record cannot be read or cannot be asked"}},
+             {PLM_EXIT_CANNOT, "the record cannot be read, or cannot say: its job ran out of memory or failed"}},
     .run = tune_run,
 };

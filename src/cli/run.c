@@ -14,11 +14,13 @@
 #include "base/install.h"
 #include "base/output.h"
 #include "base/secret.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "record/create.h"
 #include "record/pen.h"
+#include "fit/fit.h"
 #include "fit/ladder.h"
 #include "report/report.h"
 #include "stack/folder.h"
@@ -74,15 +76,16 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
-static int judge_command(int status, const struct plm_summary *s, bool bounded, struct plm_error *why)
+static int judge_command(int status, const struct plm_job *job, bool bounded, struct plm_error *why)
 {
+    const struct plm_summary *s = &job->summary;
     bool oom = false;
     for (int i = 0; i < s->devices; i++)
         oom |= s->device[i].out_of_memory;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLM_EXIT_OK;
     if (bounded && oom) {
-        plm_fail(why, PLM_EINVAL, "the job does not fit on this card: it ran out of memory");
+        plm_fail(why, PLM_EINVAL, "the job does not fit on this card: %s", plm_known(job).why);
         return PLM_EXIT_NO_FIT;
     }
     if (WIFSIGNALED(status))
@@ -130,6 +133,22 @@ bool plm_run_quiet(const struct plm_run *run)
     return run->json && !strcmp(run->json, "-");
 }
 
+/* Does the job fit on the card that the user named? An exit status. */
+static int judge_card(const struct plm_run_end *end)
+{
+    struct plm_fit_table table = plm_fit_report(end->job, end->card, 1);
+    const struct plm_fit_row row = table.row[0];
+    char need[32], usable[32];
+    plm_fit_table_free(&table);
+    if (row.answer.verdict == PLM_UNKNOWN)
+        return plm_complain_of(PLM_EXIT_CANNOT, "whether the job fits is not known: %s", table.known.why);
+    if (row.answer.verdict != PLM_NO_FIT)
+        return PLM_EXIT_OK;
+    return plm_complain_of(PLM_EXIT_NO_FIT, "the job does not fit on %s: it needs %s, and %s are usable", end->card->id,
+                           plm_size_text(need, sizeof need, row.need),
+                           plm_size_text(usable, sizeof usable, row.usable));
+}
+
 /* What `run` itself shows: the report. */
 static int show_report(const struct plm_run_end *end, void *context)
 {
@@ -144,6 +163,8 @@ static int show_report(const struct plm_run_end *end, void *context)
     json = plm_run_document(end);
     if (result == PLM_EXIT_OK)
         result = json;
+    if (result == PLM_EXIT_OK && end->run->gpu)
+        result = judge_card(end);
     if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, 8, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
     return result;
@@ -173,7 +194,7 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = plm_look_at(&o->look);
-    struct plm_run_end end = {.run = o, .options = &options};
+    struct plm_run_end end = {.run = o, .options = &options, .card = &launch->gpu->card};
     struct plm_error error, why = {0};
     struct plm_job *job;
     int n, kept, result;
@@ -189,7 +210,7 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     n = plm_cards_choose(catalogue, NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
     end.job = job;
-    end.result = judge_command(command_status, &job->summary, o->bounded, &why);
+    end.result = judge_command(command_status, job, o->bounded, &why);
     if (!job->lanes && !end.result)
         end.result = judge_silence(&job->summary, &why);
     end.why = why.text;
@@ -349,7 +370,8 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
 
 #define RUN(field) offsetof(struct plm_run, field)
 const struct plm_option plm_run_options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME", .help = "the card to play (default a100-80gb; see `plimsoll gpus`)",
+    {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME",
+     .help = "the card to play, and to judge (default " PLM_RUN_CARD "; see `plimsoll gpus`)",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
     {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
      .configurable = true},
@@ -427,7 +449,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
-        status = plm_catalogue_find(&catalogue, o->gpu, &gpu, &error);
+        status = plm_catalogue_find(&catalogue, o->gpu ? o->gpu : PLM_RUN_CARD, &gpu, &error);
     if (status == 0)
         status = plm_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
     if (status < 0)
@@ -464,8 +486,8 @@ const struct plm_command plm_command_run = {
     .example = {"plimsoll run -- python train.py --batch 64",
                 "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
                 "plimsoll run --gpus 2 --json report.json -- torchrun --nproc-per-node 2 train.py"},
-    .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps"},
-             {PLM_EXIT_NO_FIT, "the card was full (--bounded)"},
+    .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps, and fits on the card of --gpu"},
+             {PLM_EXIT_NO_FIT, "it does not fit on the card of --gpu, or the card was full (--bounded)"},
              {PLM_EXIT_USAGE, "usage, an unknown GPU or an unknown or wrong stack file"},
              {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
              {PLM_EXIT_CANNOT, "the record cannot be written, or the command never used CUDA"}},

@@ -21,14 +21,17 @@ struct plm_run {
 
 #define PLM_RUN_UNTRUSTED "the confidence is not high, and --strict asks for that"
 
-/* The values without options, and the options, for a struct plm_run. */
-#define PLM_RUN {.gpu = "a100-80gb", .look = PLM_LOOK, .detail = "full", .steps = PLM_STEPS_STEADY}
+/* The values without options, and the options, for a struct plm_run. Without --gpu PLM_RUN_CARD is played, and nobody
+   asked whether the job fits on it. */
+#define PLM_RUN_CARD "a100-80gb"
+#define PLM_RUN      {.look = PLM_LOOK, .detail = "full", .steps = PLM_STEPS_STEADY}
 extern const struct plm_option plm_run_options[];
 
 /* How a command ended. Valid while the function that is given it runs. */
 struct plm_run_end {
     const struct plm_run *run;
     const struct plm_job *job;
+    const struct plm_card *card;              /* that was played */
     const struct plm_report_options *options; /* to show the job with */
     int result;                               /* enum plm_exit: 0 if it ended well and used the GPU */
     const char *why;                          /* if not: a sentence */

@@ -1,9 +1,9 @@
-
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/job.h"
 #include "base/units.h"
+#include "fit/known.h"
 #include "fit/ladder.h"
 
 /* Operators whose result decides how large the next tensors are. */
@@ -23,6 +23,11 @@ uint64_t plm_deciding_readbacks(const struct plm_summary *s)
     return calls;
 }
 
+/* Which free block is taken moves the allocated bytes a little from step to step; up to this much does not count. */
+#define SLACK 0.005
+
+/* ---- steps ---- */
+
 /* How many of the last steps raised their peak, each by more than `slack` of it. The second step always does: the
    optimizer's state is there then; it counts only if it is the last. */
 static int rising(const struct plm_device_summary *d, bool reserved, double slack)
@@ -37,8 +42,7 @@ static int rising(const struct plm_device_summary *d, bool reserved, double slac
     return n;
 }
 
-/* How many of the last steps raised the peak, and by how much on average, where it is most. Which free block
-   is taken moves the allocated bytes a little from step to step; that does not count. */
+/* How many of the last steps raised the peak, and by how much on average, where it is most. */
 static int growth(const struct plm_summary *s, uint64_t *each)
 {
     int steps = 0;
@@ -46,7 +50,7 @@ static int growth(const struct plm_summary *s, uint64_t *each)
     for (int i = 0; i < s->devices; i++)
         for (int reserved = 0; reserved < 2; reserved++) {
             const struct plm_device_summary *d = &s->device[i];
-            int n = rising(d, reserved, reserved ? 0 : 0.005);
+            int n = rising(d, reserved, reserved ? 0 : SLACK);
             const struct plm_step *last = n ? &d->step[d->steps - 1] : NULL, *first = n ? last - n : NULL;
             uint64_t rise;
             if (!n)
@@ -61,28 +65,81 @@ static int growth(const struct plm_summary *s, uint64_t *each)
     return steps;
 }
 
-static void describe_growth(char out[256], int steps, uint64_t each)
+/* How many of the last steps of a device have the same peaks. */
+static int steps_alike(const struct plm_device_summary *d)
 {
-    char size[32];
-    plm_size_text(size, sizeof size, each);
-    if (steps == 1)
-        snprintf(out, 256, "the peak still grew in the last step, by %s: run more steps with --steps", size);
-    else
-        snprintf(out, 256, "the peak still grew in the last %d steps, by %s a step: run more steps with --steps", steps,
-                 size);
+    int n = d->steps > 0;
+    for (; n && n < d->steps; n++) {
+        const struct plm_step *last = &d->step[d->steps - 1], *other = &d->step[d->steps - 1 - n];
+        const double less = (double)last->allocated_peak - (double)other->allocated_peak;
+        if (last->reserved_peak != other->reserved_peak || less > SLACK * (double)last->allocated_peak ||
+            -less > SLACK * (double)last->allocated_peak)
+            break;
+    }
+    return n;
 }
 
-/* Returns by how much it lowers the confidence: less if both ends were run, since the range has them. */
-static int describe_assumed(char out[256], const struct plm_summary *s, uint64_t calls)
+/* Of the device on which they are fewest. A device of a process without steps tells nothing. */
+static int job_steps_alike(const struct plm_summary *s)
 {
-    const char *chosen = plm_summary_config(s, "assume");
-    uint64_t most = 0, other;
-    char size[32];
+    int least = s->steps;
     for (int i = 0; i < s->devices; i++) {
-        other = s->device[i].other_end;
-        most = other > most ? other : most;
+        const struct plm_device_summary *d = &s->device[i];
+        const int n = steps_alike(d) + s->steps - d->steps; /* it came when others had made steps */
+        if (d->steps && n < least)
+            least = n;
     }
-    if (chosen)
+    return least;
+}
+
+/* ---- doubts: each writes its reason and returns how far it lowers the confidence ---- */
+
+enum weight { NO_DOUBT = -1, WORTH_SAYING, MEDIUM, LOW };
+
+static enum weight doubt_known(const struct plm_job *job, char out[256])
+{
+    const struct plm_known known = plm_known(job);
+    if (known.what == PLM_KNOWN_PEAK)
+        return NO_DOUBT;
+    snprintf(out, 256, "%s%s", known.what == PLM_KNOWN_ENOUGH ? "" : "not known: ", known.why);
+    return known.what == PLM_KNOWN_ENOUGH ? MEDIUM : LOW;
+}
+
+/* Shares of device_used, by the device that takes most: docs/accuracy.md. */
+static const struct {
+    double share;
+    enum weight weight;
+} widths[] = {{1.0, LOW}, {0.25, MEDIUM}};
+
+static enum weight doubt_width(const struct plm_job *job, char out[256])
+{
+    const struct plm_ladder l = job->lanes ? plm_ladder(job, plm_job_largest(job)) : (struct plm_ladder){0};
+    char low[32], high[32];
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        if ((double)(l.high - l.low) > widths[i].share * (double)l.device_used) {
+            snprintf(out, 256, "the range is wide: from %s to %s, which is %.0f %% of the figure",
+                     plm_size_text(low, sizeof low, l.low), plm_size_text(high, sizeof high, l.high),
+                     100 * (double)(l.high - l.low) / (double)l.device_used);
+            return widths[i].weight;
+        }
+    return NO_DOUBT;
+}
+
+/* Less if both ends were run, since the range has them. */
+static enum weight doubt_read(const struct plm_job *job, char out[256])
+{
+    const struct plm_summary *s = &job->summary;
+    const uint64_t calls = plm_deciding_readbacks(s);
+    const char *chosen = plm_summary_config(s, "assume");
+    uint64_t most = 0;
+    char size[32];
+    for (int i = 0; i < s->devices; i++)
+        most = s->device[i].other_end > most ? s->device[i].other_end : most;
+    if (!calls && !(chosen && plm_summary_has_note(s, "selection-assumed")))
+        return NO_DOUBT;
+    if (!calls)
+        snprintf(out, 256, "how much nonzero, masks, unique or nms keep was assumed (--assume %.100s)", chosen);
+    else if (chosen)
         snprintf(out, 256, "%llu results that decide the size of tensors were assumed (--assume %.100s)",
                  (unsigned long long)calls, chosen);
     else if (most)
@@ -92,76 +149,119 @@ static int describe_assumed(char out[256], const struct plm_summary *s, uint64_t
     else
         snprintf(out, 256, "%llu results that decide the size of tensors were read as empty",
                  (unsigned long long)calls);
-    return most && !chosen ? 1 : 2;
+    return !calls || (most && !chosen) ? MEDIUM : LOW;
 }
 
-static void describe_workspaces(char out[256], const struct plm_conv_range *r)
+static enum weight doubt_history(const struct plm_job *job, char out[256])
 {
+    if (!plm_summary_has_note(&job->summary, "history-late"))
+        return NO_DOUBT;
+    snprintf(out, 256, "the history of the snapshot begins late: an earlier peak is not in it");
+    return MEDIUM;
+}
+
+static enum weight doubt_history_end(const struct plm_job *job, char out[256])
+{
+    if (!plm_summary_has_note(&job->summary, "history-differs"))
+        return NO_DOUBT;
+    snprintf(out, 256, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
+    return MEDIUM;
+}
+
+/* Not worth lowering it up to 5 % of the peak. */
+static enum weight doubt_workspaces(const struct plm_job *job, char out[256])
+{
+    const struct plm_conv_range r = plm_conv_range_most(job);
     char less[32], more[32];
-    snprintf(
-        out, 256,
-        "the workspaces of %llu convolutions are estimated by a formula: they make the range %s lower and %s higher; "
-        "`plimsoll calibrate` measures them",
-        (unsigned long long)r->guessed, plm_size_text(less, sizeof less, r->low),
-        plm_size_text(more, sizeof more, r->high));
+    if (r.guessed) {
+        snprintf(out, 256,
+                 "the workspaces of %llu convolutions are estimated by a formula: they make the range %s lower and %s "
+                 "higher; `plimsoll calibrate` measures them",
+                 (unsigned long long)r.guessed, plm_size_text(less, sizeof less, r.low),
+                 plm_size_text(more, sizeof more, r.high));
+        return r.low + r.high > plm_known(job).used / 20 ? MEDIUM : WORTH_SAYING;
+    }
+    if (!plm_summary_has_note(&job->summary, "conv-formula"))
+        return NO_DOUBT;
+    snprintf(out, 256,
+             "the workspaces of convolutions are estimated by a formula; how much they matter is not "
+             "recorded at this level of detail");
+    return WORTH_SAYING;
 }
 
-/* How much a doubt of so many bytes lowers the confidence: not at all up to 5 % of the peak. */
-static int weighs(const struct plm_summary *s, uint64_t bytes)
+static enum weight doubt_stack(const struct plm_job *job, char out[256])
 {
-    uint64_t peak = 0;
-    for (int i = 0; i < s->devices; i++)
-        peak = s->device[i].used_peak > peak ? s->device[i].used_peak : peak;
-    return bytes > peak / 20;
+    char why[PLM_STACK_WHY];
+    if (!plm_stack_job_differs(&job->summary, why))
+        return NO_DOUBT;
+    snprintf(out, 256, "the stack file '%.40s' is of other versions or another card: %s",
+             plm_summary_config(&job->summary, "stack"), why);
+    return MEDIUM;
 }
+
+static enum weight doubt_refused(const struct plm_job *job, char out[256])
+{
+    uint64_t calls = 0;
+    for (int i = 0; i < job->summary.unmodelled.count; i++)
+        calls += job->summary.unmodelled.item[i].calls;
+    snprintf(out, 256, "%llu calls were refused", (unsigned long long)calls);
+    return calls ? MEDIUM : NO_DOUBT;
+}
+
+static enum weight doubt_steps(const struct plm_job *job, char out[256])
+{
+    const struct plm_summary *s = &job->summary;
+    uint64_t each;
+    const int grown = growth(s, &each);
+    char size[32];
+    if (plm_known(job).failed) /* it was told why there are no more */
+        return NO_DOUBT;
+    plm_size_text(size, sizeof size, each);
+    if (!s->steps)
+        snprintf(out, 256, "no optimizer step was seen: the figures cover the whole command");
+    else if (s->steps < 2)
+        snprintf(out, 256, "only one step was seen: optimizer state and caches settle in the second");
+    else if (grown == 1)
+        snprintf(out, 256, "the peak still grew in the last step, by %s: run more steps with --steps", size);
+    else if (grown)
+        snprintf(out, 256, "the peak still grew in the last %d steps, by %s a step: run more steps with --steps", grown,
+                 size);
+    else if (job_steps_alike(s) < 2)
+        snprintf(out, 256, "the last two steps differ: a longer run may reach a higher peak");
+    else
+        return NO_DOUBT;
+    return MEDIUM;
+}
+
+typedef enum weight doubt(const struct plm_job *job, char out[256]);
+
+/* In the order in which they are told; docs/accuracy.md has the same table in words. */
+static doubt *const doubts[] = {doubt_known,      doubt_width, doubt_read,    doubt_history, doubt_history_end,
+                                doubt_workspaces, doubt_stack, doubt_refused, doubt_steps};
 
 const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count)
 {
-    const struct plm_summary *s = &job->summary;
-    const struct plm_conv_range workspaces = plm_conv_range_most(job);
-    uint64_t calls = plm_deciding_readbacks(s), refused = 0, each;
-    int n = 0, level = 0, grown = growth(s, &each); /* level: 0 high, 1 medium, 2 low */
-    char text[256], why[PLM_STACK_WHY];
-    static const char *const names[] = {"high", "medium", "low"};
-
-    for (int i = 0; i < s->unmodelled.count; i++)
-        refused += s->unmodelled.item[i].calls;
-#define REASON(lowers, ...) \
-    (level = level > (lowers) ? level : (lowers), n < most ? (void)snprintf(reasons[n++], 256, __VA_ARGS__) : (void)0)
-    if (!s->ended)
-        REASON(2, "the record was cut: the job was killed or is still running");
-    if (s->full)
-        REASON(2, "the disk was full: events are missing");
-    if (calls) {
-        int lowers = describe_assumed(text, s, calls);
-        REASON(lowers, "%s", text);
-    } else if (plm_summary_has_note(s, "selection-assumed") && plm_summary_config(s, "assume"))
-        REASON(1, "how much nonzero, masks, unique or nms keep was assumed (--assume %.100s)",
-               plm_summary_config(s, "assume"));
-    if (plm_summary_has_note(s, "history-late"))
-        REASON(1, "the history of the snapshot begins late: an earlier peak is not in it");
-    if (plm_summary_has_note(s, "history-differs"))
-        REASON(1, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
-    if (workspaces.guessed) {
-        describe_workspaces(text, &workspaces);
-        REASON(weighs(s, workspaces.low + workspaces.high), "%s", text);
-    } else if (plm_summary_has_note(s, "conv-formula"))
-        REASON(0, "the workspaces of convolutions are estimated by a formula; how much they matter is not recorded at "
-                  "this level of detail");
-    if (plm_stack_job_differs(s, why))
-        REASON(1, "the stack file '%.40s' is of other versions or another card: %s", plm_summary_config(s, "stack"),
-               why);
-    if (refused)
-        REASON(1, "%llu calls were refused", (unsigned long long)refused);
-    if (!s->steps)
-        REASON(1, "no optimizer step was seen: the figures cover the whole command");
-    else if (s->steps < 2)
-        REASON(1, "only one step was seen: optimizer state and caches settle in the second");
-    else if (grown) {
-        describe_growth(text, grown, each);
-        REASON(1, "%s", text);
+    static const char *const names[] = {[WORTH_SAYING] = "high", [MEDIUM] = "medium", [LOW] = "low"};
+    enum weight level = WORTH_SAYING;
+    char text[256];
+    *count = 0;
+    for (size_t i = 0; i < sizeof doubts / sizeof doubts[0]; i++) {
+        const enum weight weight = doubts[i](job, text);
+        if (weight == NO_DOUBT)
+            continue;
+        level = weight > level ? weight : level;
+        if (*count < most)
+            memcpy(reasons[(*count)++], text, sizeof text);
     }
-#undef REASON
-    *count = n;
     return names[level];
+}
+
+const char *plm_confidence_grounds(const struct plm_job *job, char out[64])
+{
+    const int steps = job->summary.steps, alike = job_steps_alike(&job->summary);
+    if (alike == steps)
+        snprintf(out, 64, "every step alike, nothing refused");
+    else
+        snprintf(out, 64, "the last %d of %d steps alike, nothing refused", alike, steps);
+    return out;
 }

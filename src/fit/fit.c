@@ -104,22 +104,20 @@ static void doubt_sizes(struct plm_fit *fit)
                  unknown, blocks);
 }
 
-static int check_end(const struct plm_job *job, struct plm_error *error)
+static int check_known(const struct plm_job *job, struct plm_error *error)
 {
+    const struct plm_known known = plm_known(job);
     if (!job->lanes)
         return plm_fail(error, PLM_EINVAL,
                         "this record holds no GPU activity: the job never used CUDA or was cut before it did");
-    for (size_t i = 0; i < job->lanes; i++)
-        if (job->lane[i].summary->out_of_memory)
-            return plm_fail(error, PLM_EINVAL,
-                            "the job of this record ran out of memory on its card, so what it needs is not known; "
-                            "record it without --bounded");
+    if (known.what != PLM_KNOWN_PEAK)
+        return plm_fail(error, PLM_EINVAL, "not known: %s", known.why);
     return 0;
 }
 
 int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_error *error)
 {
-    int status = check_end(job, error);
+    int status = check_known(job, error);
     *fit = (struct plm_fit){.job = job, .lanes = job->lanes, .repeats = true};
     if (status == 0)
         status = read_settings(fit, error);

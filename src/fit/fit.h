@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "allocator/settings.h"
+#include "fit/known.h"
 #include "fit/ladder.h"
 
 struct plm_card;
@@ -46,7 +47,7 @@ struct plm_fit {
     char doubt[256]; /* why replays of this record may be wrong; "" if they are exact */
 };
 
-/* PLM_EINVAL with a sentence if the record cannot be asked: no GPU activity, ended for want of memory. */
+/* PLM_EINVAL with a sentence if the record cannot be asked: no GPU activity, or its peak is not the job's. */
 int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_error *error);
 void plm_fit_close(struct plm_fit *fit);
 
@@ -88,15 +89,18 @@ struct plm_fit_row {
     const struct plm_card *card;
     uint64_t usable;        /* less the margin */
     bool assumed;           /* nobody has measured how much is usable */
-    uint64_t need, minimum; /* with this card's context */
+    unsigned lacks;         /* enum plm_type, a bit for each that the job computes with and the card does not have */
+    uint64_t need, minimum; /* with this card's context; 0: not known */
     struct plm_fit_answer answer;
     char better[128]; /* a setting with which the verdict is better ("default"); "": none of those tried */
     struct plm_fit_answer then;
     uint64_t better_need;
 };
 struct plm_fit_table {
-    const struct plm_fit *fit;
-    struct plm_need need;
+    const struct plm_job *job;
+    const struct plm_fit *fit; /* NULL: it was not asked */
+    struct plm_known known;    /* if the peak is not the job's, the rows that cannot be judged are PLM_UNKNOWN */
+    struct plm_need need;      /* on the card that was played; zeros if that is not known, as is `minimum` */
     uint64_t minimum;
     struct plm_fit_row *row; /* by memory */
     size_t rows;
@@ -105,8 +109,18 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
                   const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error);
 void plm_fit_table_free(struct plm_fit_table *table);
 
+/* Of a job that cannot be replayed because its peak is not its own: what is known of each card nevertheless. */
+struct plm_fit_table plm_fit_table_known(const struct plm_job *job, const struct plm_card *cards, size_t count,
+                                         const struct plm_margin *margin);
+
+/* The smallest card, or MIG slice, that can be recommended: the job fits, the card has all it computes with, and does
+   not share its memory with the system. NULL: none. */
+const struct plm_fit_row *plm_fit_smallest(const struct plm_fit_table *table, bool mig);
+/* "bf16, fp8": what is missing. */
+const char *plm_fit_lacks_text(unsigned lacks, char out[32]);
+
 /* The same by the way, in a report: by replay where that is quick and the record allows it, else by the ladder; then
-   `minimum` is 0. `fit` is NULL. */
+   `minimum` is 0. */
 struct plm_fit_table plm_fit_report(const struct plm_job *job, const struct plm_card *cards, size_t count);
 
 #endif

@@ -168,5 +168,7 @@ enum plm_verdict plm_ladder_fit(const struct plm_ladder *l, uint64_t usable)
 
 const char *plm_verdict_name(enum plm_verdict verdict)
 {
-    return verdict == PLM_FITS ? "fits" : verdict == PLM_TIGHT ? "tight" : "no";
+    static const char *const names[] = {
+        [PLM_FITS] = "fits", [PLM_TIGHT] = "tight", [PLM_NO_FIT] = "no", [PLM_UNKNOWN] = "unknown"};
+    return names[verdict];
 }

@@ -46,10 +46,10 @@ struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *l
 /* On another card: its context is of another size. What the libraries took stays. */
 struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card);
 
-enum plm_verdict { PLM_FITS, PLM_TIGHT, PLM_NO_FIT };
-/* Tight: the card's usable memory lies within the range. */
+enum plm_verdict { PLM_FITS, PLM_TIGHT, PLM_NO_FIT, PLM_UNKNOWN };
+/* Tight: the card's usable memory lies within the range. Of a job whose peak is its own (fit/known.h). */
 enum plm_verdict plm_ladder_fit(const struct plm_ladder *ladder, uint64_t usable);
-const char *plm_verdict_name(enum plm_verdict verdict); /* "fits", "tight", "no" */
+const char *plm_verdict_name(enum plm_verdict verdict); /* "fits", "tight", "no", "unknown" */
 
 /*
  * conv_range.c: what the workspaces of convolutions may do to the peak, where a formula gave them and no measurement.
@@ -69,8 +69,11 @@ struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm
 /* Of the device where it does most, with the convolutions of all devices. */
 struct plm_conv_range plm_conv_range_most(const struct plm_job *job);
 
-/* confidence.c: how far the figures of a job can be trusted, and why not further. Fills up to `most` reasons; returns "high", "medium" or "low". */
+/* confidence.c: how far the figures of a job can be trusted, and why not further; the rule is in docs/accuracy.md. Fills
+   up to `most` reasons; returns "high", "medium" or "low". */
 const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count);
+/* What it rests on if there is no reason at all: "every step alike, nothing refused". */
+const char *plm_confidence_grounds(const struct plm_job *job, char out[64]);
 
 /* How many results were read back that decide the size of tensors. */
 uint64_t plm_deciding_readbacks(const struct plm_summary *summary);

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "fit/ladder.h"
 #include "base/error.h"
 #include "fit/fit.h"
+#include "fit/known.h"
+#include "fit/ladder.h"
 
 /* As `plimsoll fit` finds it; what was reserved, where the record cannot be asked. */
 static uint64_t least_of(const struct plm_job *job, const struct plm_lane *lane)
@@ -55,14 +56,10 @@ uint64_t plm_outcome_used(const struct plm_outcome *o)
 
 void plm_outcome_of(const struct plm_job *job, struct plm_outcome *o)
 {
-    const char *code = plm_summary_config(&job->summary, "exit");
+    const struct plm_known known = plm_known(job);
     *o = (struct plm_outcome){0};
-    if (!job->summary.ended || (code && strcmp(code, "0") != 0))
-        snprintf(o->why, sizeof o->why, "the workload failed with status %.20s", code ? code : "unknown");
-    else if (!job->lanes)
-        snprintf(o->why, sizeof o->why, "the workload put nothing on the GPU");
-    else if (job->summary.full)
-        snprintf(o->why, sizeof o->why, "the disk was full: the record does not hold all of the run");
+    if (known.what != PLM_KNOWN_PEAK)
+        snprintf(o->why, sizeof o->why, "not known: %s", known.why);
     else {
         outcome_fill(job, o);
         o->done = true;

@@ -20,6 +20,68 @@ static int by_memory(const void *a, const void *b)
     return x->usable != y->usable ? (x->usable < y->usable ? -1 : 1) : strcmp(x->card->id, y->card->id);
 }
 
+/* ---- rows ---- */
+
+/* From which compute capability on cards have a type. */
+static const struct {
+    const char *name;
+    int major, minor;
+} types[PLM_TYPES] = {[PLM_TYPE_BF16] = {"bf16", 8, 0}, [PLM_TYPE_FP8] = {"fp8", 8, 9}};
+
+static unsigned card_lacks(const struct plm_card *card, unsigned used)
+{
+    unsigned lacks = 0;
+    for (unsigned i = 0; i < PLM_TYPES; i++)
+        if (used >> i & 1 &&
+            (card->major < types[i].major || (card->major == types[i].major && card->minor < types[i].minor)))
+            lacks |= 1u << i;
+    return lacks;
+}
+
+const char *plm_fit_lacks_text(unsigned lacks, char out[32])
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < PLM_TYPES; i++)
+        if (lacks >> i & 1)
+            n += (size_t)snprintf(out + n, 32 - n, "%s%s", n ? ", " : "", types[i].name);
+    return out;
+}
+
+/* All that is known of the cards themselves. */
+static struct plm_fit_table table_make(const struct plm_job *job, const struct plm_card *cards, size_t count,
+                                       const struct plm_margin *margin)
+{
+    struct plm_fit_table t = {
+        .job = job, .known = plm_known(job), .row = plm_calloc(count, sizeof *t.row), .rows = count};
+    for (size_t i = 0; i < count; i++) {
+        struct plm_fit_row *row = &t.row[i];
+        row->card = &cards[i];
+        row->usable = plm_margin_usable(margin, plm_stack_usable(&job->summary, &cards[i], &row->assumed));
+        row->lacks = card_lacks(&cards[i], job->summary.types);
+    }
+    qsort(t.row, t.rows, sizeof *t.row, by_memory);
+    return t;
+}
+
+void plm_fit_table_free(struct plm_fit_table *table)
+{
+    free(table->row);
+    table->row = NULL;
+}
+
+const struct plm_fit_row *plm_fit_smallest(const struct plm_fit_table *t, bool mig)
+{
+    for (size_t i = 0; i < t->rows; i++) {
+        const struct plm_fit_row *row = &t->row[i];
+        if (row->answer.verdict == PLM_FITS && row->card->mig == mig && !row->card->shared_memory && !row->lacks)
+            return row;
+    }
+    return NULL;
+}
+
+/* ---- by replay ---- */
+
 static int make_others(const struct plm_fit *fit, struct others *others, struct plm_error *error)
 {
     others->count = plm_candidates_quick(fit->torch, others->candidate);
@@ -71,11 +133,10 @@ static int table_fill(struct plm_fit_table *t, struct others *others, struct plm
         row->need = plm_fit_need_on(fit, &t->need, row->card).need;
         row->minimum = row->need - (t->need.need - t->minimum);
         if (i && repeats(fit, row, row - 1)) {
-            const struct plm_card *card = row->card;
-            const bool assumed = row->assumed;
-            *row = row[-1];
-            row->card = card;
-            row->assumed = assumed;
+            row->answer = row[-1].answer;
+            row->then = row[-1].then;
+            row->better_need = row[-1].better_need;
+            memcpy(row->better, row[-1].better, sizeof row->better);
             continue;
         }
         status = plm_fit_card(fit, &fit->settings, &t->need, row->card, row->usable, &row->answer, error);
@@ -95,14 +156,9 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
                   const struct plm_margin *margin, struct plm_fit_table *table, struct plm_error *error)
 {
     struct others *others = plm_calloc(1, sizeof *others);
-    struct plm_fit_row *row = plm_calloc(count, sizeof *row);
     int status;
-    *table = (struct plm_fit_table){.fit = fit, .row = row, .rows = count};
-    for (size_t i = 0; i < count; i++) {
-        row[i].card = &cards[i];
-        row[i].usable = plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, &cards[i], &row[i].assumed));
-    }
-    qsort(row, count, sizeof *row, by_memory);
+    *table = table_make(fit->job, cards, count, margin);
+    table->fit = fit;
     status = table_fill(table, others, error);
     free(others);
     if (status)
@@ -110,10 +166,45 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
     return status;
 }
 
-void plm_fit_table_free(struct plm_fit_table *table)
+/* ---- without a peak ---- */
+
+/* What a card has for the job beside the context. */
+static uint64_t card_room(const struct plm_job *job, const struct plm_card *card, uint64_t usable)
 {
-    free(table->row);
-    table->row = NULL;
+    const uint64_t context = plm_context_memory(&job->summary, plm_job_largest(job)->summary, card).bytes;
+    return usable > context ? usable - context : 0;
+}
+
+/* With memory between what was taken and what there was, a job of which TOO_LITTLE is known would have been given and
+   refused the same, and so would one of which ENOUGH is known: so the one does not end on a card with no more room than
+   the played one, and the other does on a card with what it took. */
+struct plm_fit_table plm_fit_table_known(const struct plm_job *job, const struct plm_card *cards, size_t count,
+                                         const struct plm_margin *margin)
+{
+    const char *played = plm_summary_config(&job->summary, "gpu");
+    struct plm_fit_table t = table_make(job, cards, job->lanes ? count : 0, margin);
+    const struct plm_fit_row *own = NULL;
+    uint64_t refused = t.known.used, all = 0, room;
+    bool assumed;
+    for (size_t i = 0; i < t.rows && !own; i++)
+        if (played && !strcmp(t.row[i].card->id, played))
+            own = &t.row[i];
+    if (own) {
+        all = plm_stack_usable(&job->summary, own->card, &assumed);
+        room = card_room(job, own->card, all);
+        refused = room > refused ? room : refused;
+    }
+    for (size_t i = 0; i < t.rows; i++) {
+        struct plm_fit_row *row = &t.row[i];
+        const bool same = row == own && row->usable == all; /* whatever its context was then */
+        room = card_room(job, row->card, row->usable);
+        row->answer.verdict = PLM_UNKNOWN;
+        if (t.known.what == PLM_KNOWN_TOO_LITTLE && (same || room <= refused))
+            row->answer.verdict = PLM_NO_FIT;
+        else if (t.known.what == PLM_KNOWN_ENOUGH && (same || room >= t.known.used))
+            row->answer.verdict = PLM_TIGHT;
+    }
+    return t;
 }
 
 /* ---- in a report ---- */
@@ -130,9 +221,10 @@ static bool job_is_quick(const struct plm_job *job)
 }
 
 /* By the device that needs most; no allocator is asked. */
-static struct plm_fit_table table_by_ladder(const struct plm_job *job, const struct plm_card *cards, size_t count)
+static struct plm_fit_table table_by_ladder(const struct plm_job *job, const struct plm_card *cards, size_t count,
+                                            const struct plm_margin *margin)
 {
-    struct plm_fit_table t = {.row = plm_calloc(count, sizeof *t.row), .rows = job->lanes ? count : 0};
+    struct plm_fit_table t = table_make(job, cards, count, margin);
     const struct plm_lane *most = NULL;
     struct plm_ladder l;
     for (size_t i = 0; i < job->lanes; i++) {
@@ -143,14 +235,10 @@ static struct plm_fit_table table_by_ladder(const struct plm_job *job, const str
         t.need.need = l.device_used;
     }
     for (size_t i = 0; i < t.rows; i++) {
-        struct plm_fit_row *row = &t.row[i];
-        row->card = &cards[i];
-        row->usable = plm_stack_usable(&job->summary, &cards[i], &row->assumed);
-        l = plm_ladder_on(job, most, &cards[i]);
-        row->need = l.device_used;
-        row->answer.verdict = plm_ladder_fit(&l, row->usable);
+        l = plm_ladder_on(job, most, t.row[i].card);
+        t.row[i].need = l.device_used;
+        t.row[i].answer.verdict = plm_ladder_fit(&l, t.row[i].usable);
     }
-    qsort(t.row, t.rows, sizeof *t.row, by_memory);
     return t;
 }
 
@@ -159,13 +247,16 @@ struct plm_fit_table plm_fit_report(const struct plm_job *job, const struct plm_
     const struct plm_margin none = {0};
     struct plm_fit_table table;
     struct plm_fit fit;
-    int status = job_is_quick(job) ? plm_fit_open(job, &fit, NULL) : PLM_EINVAL;
+    int status;
+    if (plm_known(job).what != PLM_KNOWN_PEAK)
+        return plm_fit_table_known(job, cards, count, &none);
+    status = job_is_quick(job) ? plm_fit_open(job, &fit, NULL) : PLM_EINVAL;
     if (status == 0) {
         status = fit.repeats ? plm_fit_table(&fit, cards, count, &none, &table, NULL) : PLM_EINVAL;
         plm_fit_close(&fit);
     }
     if (status)
-        return table_by_ladder(job, cards, count);
+        return table_by_ladder(job, cards, count, &none);
     table.fit = NULL;
     return table;
 }

@@ -55,6 +55,12 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     plm_json_string(&j, "before", names[0]);
     plm_json_string(&j, "after", names[1]);
     plm_json_bool(&j, "changed", diff->changed);
+    for (int i = 0; i < 2; i++) {
+        static const char *const keys[] = {"before_known", "after_known"};
+        plm_json_object(&j, keys[i]);
+        plm_report_known(&j, i ? diff->after : diff->before);
+        plm_json_end_object(&j);
+    }
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < diff->lanes; i++)
         write_device(&j, &diff->lane[i]);

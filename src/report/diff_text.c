@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "report/diff.h"
 #include "base/draw.h"
+#include "fit/known.h"
 #include "report/report.h"
 
 enum { MODULES = 10, LABEL = 20 };
@@ -170,6 +171,17 @@ static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
     fputs(diff->lane[0].categories ? "\n" : " " UNTOLD ".\n", p->out);
 }
 
+/* A job that did not end well may have more to come. */
+static void show_known(const struct plm_page *p, const struct plm_job *job, const char *name)
+{
+    const struct plm_known known = plm_known(job);
+    if (known.what == PLM_KNOWN_PEAK)
+        return;
+    fputs("\nNote: what ", p->out);
+    plm_page_name(p, name, 0, 0);
+    fprintf(p->out, " needs is not known: %s.\n", known.why);
+}
+
 int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],
                   const struct plm_report_options *options, struct plm_error *error)
 {
@@ -185,6 +197,8 @@ int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const name
         for (size_t i = 0; i < diff->lanes; i++)
             show_device(&p, &diff->lane[i], names);
     }
+    show_known(&p, diff->before, names[0]);
+    show_known(&p, diff->after, names[1]);
     if (fflush(out) || ferror(out))
         return plm_fail(error, PLM_EIO, "the difference could not be written");
     return 0;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/job.h"
 #include "base/card.h"
 #include "base/draw.h"
 #include "base/error.h"
@@ -10,7 +11,7 @@
 enum { CARD = 22, TUNE_ROWS = 12 };
 
 static const enum plm_ink inks[] = {
-    [PLM_FITS] = PLM_INK_GREEN, [PLM_TIGHT] = PLM_INK_YELLOW, [PLM_NO_FIT] = PLM_INK_RED};
+    [PLM_FITS] = PLM_INK_GREEN, [PLM_TIGHT] = PLM_INK_YELLOW, [PLM_NO_FIT] = PLM_INK_RED, [PLM_UNKNOWN] = PLM_INK_DIM};
 
 static void show_doubt(const struct plm_page *p, const struct plm_fit *fit)
 {
@@ -22,20 +23,18 @@ static void show_doubt(const struct plm_page *p, const struct plm_fit *fit)
 
 /* ---- fit ---- */
 
-static const struct plm_fit_row *smallest(const struct plm_fit_table *t, bool mig)
+static void show_need(const struct plm_page *p, const struct plm_fit_table *t)
 {
-    for (size_t i = 0; i < t->rows; i++)
-        if (t->row[i].answer.verdict == PLM_FITS && t->row[i].card->mig == mig)
-            return &t->row[i];
-    return NULL;
-}
-
-static void needs(const struct plm_page *p, const struct plm_fit_table *t)
-{
+    const char *played = plm_summary_config(&t->job->summary, "gpu");
     const struct plm_need *n = &t->need;
     char need[32], low[32], high[32], minimum[32], reserved[32], rest[32];
-    fprintf(p->out, "%sIt needs %s%s (%s to %s): %s reserved by PyTorch, %s libraries and context.\n",
-            plm_ink(p, PLM_INK_BOLD), plm_page_amount(p, need, sizeof need, n->need), plm_ink(p, PLM_INK_PLAIN),
+    fprintf(p->out, "%sIt needs %s%s", plm_ink(p, PLM_INK_BOLD), plm_page_amount(p, need, sizeof need, n->need),
+            plm_ink(p, PLM_INK_PLAIN));
+    if (played) {
+        fputs(" on ", p->out);
+        plm_page_name(p, played, 0, 0);
+    }
+    fprintf(p->out, " (%s to %s): %s reserved by PyTorch, %s libraries and context.\n",
             plm_page_amount(p, low, sizeof low, n->low), plm_page_amount(p, high, sizeof high, n->high),
             plm_page_amount(p, reserved, sizeof reserved, n->reserved),
             plm_page_amount(p, rest, sizeof rest, n->need - n->reserved));
@@ -49,12 +48,15 @@ static void needs(const struct plm_page *p, const struct plm_fit_table *t)
 /* The question most people have, answered for cards and for slices of cards. */
 static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
 {
-    const struct plm_fit_row *card = smallest(t, false), *slice = smallest(t, true);
+    const struct plm_fit_row *card = plm_fit_smallest(t, false), *slice = plm_fit_smallest(t, true);
+    bool fits = false;
     char usable[32];
     if (t->rows == 1)
         return;
+    for (size_t i = 0; i < t->rows; i++)
+        fits |= t->row[i].answer.verdict == PLM_FITS;
     if (!card && !slice) {
-        fputs("None of these cards fits.\n", p->out);
+        fputs(fits ? "It fits only on cards with a remark.\n" : "None of these cards fits.\n", p->out);
         return;
     }
     fputs("The smallest that fits: ", p->out);
@@ -66,65 +68,122 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
     fputs(".\n", p->out);
 }
 
+/* Of a job whose peak is not its own. */
+static void show_unknown(const struct plm_page *p, const struct plm_fit_table *t)
+{
+    static const char *const then[] = {
+        [PLM_KNOWN_ENOUGH] = "It fits on cards that have what it took; of smaller ones nothing is known.",
+        [PLM_KNOWN_TOO_LITTLE] = "It does not fit on cards with no more memory; of larger ones nothing is known.",
+        [PLM_KNOWN_NOTHING] = "So nothing is known of any card.",
+    };
+    char text[320];
+    snprintf(text, sizeof text, "Not known: %s. %s", t->known.why, then[t->known.what]);
+    plm_page_sentences(p, "", text);
+    if (t->known.what != PLM_KNOWN_NOTHING)
+        fputs("Record it without --bounded to know what it needs.\n", p->out);
+}
+
 static void remark(const struct plm_page *p, const struct plm_fit_row *row)
 {
     const struct plm_fit_answer *a = &row->answer;
+    const char *before = "  ";
+    char lacks[32];
     if (a->verdict == PLM_TIGHT && a->retries)
         fprintf(p->out, "  flushes the cache %llu time%s", (unsigned long long)a->retries, a->retries == 1 ? "" : "s");
-    else if (a->verdict == PLM_TIGHT)
+    else if (a->in_range)
         fputs("  inside the range", p->out);
-    if (!row->better[0])
-        return;
-    fprintf(p->out, "%s%s with ", a->verdict == PLM_TIGHT ? "; " : "  ", plm_verdict_name(row->then.verdict));
-    plm_page_name(p, row->better, 0, 0);
+    if (a->retries || a->in_range)
+        before = "; ";
+    if (row->better[0]) {
+        fprintf(p->out, "%s%s with ", before, plm_verdict_name(row->then.verdict));
+        plm_page_name(p, row->better, 0, 0);
+        before = "; ";
+    }
+    if (row->lacks) {
+        fprintf(p->out, "%shas no %s", before, plm_fit_lacks_text(row->lacks, lacks));
+        before = "; ";
+    }
+    if (row->card->shared_memory)
+        fprintf(p->out, "%sshares memory with the system", before);
+}
+
+/* Amounts of a line are rounded before they are subtracted, so that it adds up as it stands there. */
+static int64_t line_units(const struct plm_page *p, uint64_t bytes)
+{
+    return p->bytes ? (int64_t)bytes : (int64_t)((double)bytes / (1 << 30) * 10 + 0.5);
+}
+
+static const char *line_amount(const struct plm_page *p, char out[32], int64_t units, bool sign)
+{
+    if (p->bytes)
+        snprintf(out, 32, sign ? "%+lld" : "%lld", (long long)units);
+    else
+        snprintf(out, 32, sign ? "%+.1f GiB" : "%.1f GiB", (double)units / 10);
+    return out;
 }
 
 static void show_line(const struct plm_page *p, const struct plm_fit_row *row)
 {
+    const int64_t has = line_units(p, row->usable), takes = line_units(p, row->need);
     int amount = plm_page_amount_columns(p);
-    bool over = row->need > row->usable;
-    char usable[32], room[32], sign[40];
+    char usable[32], need[32] = "-", room[32] = "-";
     fputs("  ", p->out);
     plm_page_name(p, row->card->id, CARD, 1);
-    plm_page_amount(p, room, sizeof room, over ? row->need - row->usable : row->usable - row->need);
-    snprintf(sign, sizeof sign, "%s%s", over ? "-" : "+", room);
-    fprintf(p->out, " %*s%s %*s  %s%-5s%s", amount, plm_page_amount(p, usable, sizeof usable, row->usable),
-            row->assumed ? "~" : " ", amount + 1, sign, plm_ink(p, inks[row->answer.verdict]),
+    if (row->need) {
+        line_amount(p, need, takes, false);
+        line_amount(p, room, has - takes, true);
+    }
+    fprintf(p->out, " %*s%s %*s %*s  %s%-7s%s", amount, line_amount(p, usable, has, false), row->assumed ? "~" : " ",
+            amount, need, amount + 1, room, plm_ink(p, inks[row->answer.verdict]),
             plm_verdict_name(row->answer.verdict), plm_ink(p, PLM_INK_PLAIN));
     remark(p, row);
     fputc('\n', p->out);
 }
 
-/* Cards far from what is needed say nothing new. */
+/* Cards far from what is needed say nothing new; where that is not known, neither do those of which nothing is. */
 static bool is_near(const struct plm_fit_table *t, const struct plm_fit_row *row)
 {
+    if (!t->need.need)
+        return false;
     return row->usable >= t->minimum - t->minimum / 4 && row->usable <= t->need.high + t->need.high / 4;
+}
+
+/* How many rows at one end of the table have the same verdict and are far. */
+static size_t rows_alike(const struct plm_fit_table *t, bool last)
+{
+    const size_t at = last ? t->rows - 1 : 0;
+    const enum plm_verdict verdict = t->row[at].answer.verdict;
+    size_t n = 0;
+    while (n < t->rows) {
+        const struct plm_fit_row *row = &t->row[last ? at - n : n];
+        if (row->answer.verdict != verdict || is_near(t, row))
+            break;
+        n++;
+    }
+    return n;
+}
+
+static void show_left_out(const struct plm_page *p, const struct plm_fit_table *t, size_t count, bool last)
+{
+    if (count)
+        fprintf(p->out, "  %s%zu %s%s: %s%s%s\n", plm_ink(p, PLM_INK_DIM), count, last ? "larger one" : "smaller one",
+                count == 1 ? "" : "s", plm_verdict_name(t->row[last ? t->rows - 1 : 0].answer.verdict),
+                last ? "  (--all shows them)" : "", plm_ink(p, PLM_INK_PLAIN));
 }
 
 static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, bool all)
 {
     int amount = plm_page_amount_columns(p);
-    size_t small = 0, large = 0;
+    size_t small = all ? 0 : rows_alike(t, false), large = all || small == t->rows ? 0 : rows_alike(t, true);
     bool assumed = false;
-    if (!all) {
-        while (small < t->rows && t->row[small].answer.verdict == PLM_NO_FIT && !is_near(t, &t->row[small]))
-            small++;
-        while (large < t->rows - small && t->row[t->rows - 1 - large].answer.verdict == PLM_FITS &&
-               !is_near(t, &t->row[t->rows - 1 - large]))
-            large++;
-    }
-    fprintf(p->out, "\n  %s%-*s %*s  %*s  verdict%s\n", plm_ink(p, PLM_INK_DIM), CARD, "card", amount, "usable",
-            amount + 1, "headroom", plm_ink(p, PLM_INK_PLAIN));
-    if (small)
-        fprintf(p->out, "  %s%zu smaller one%s: no%s\n", plm_ink(p, PLM_INK_DIM), small, small == 1 ? "" : "s",
-                plm_ink(p, PLM_INK_PLAIN));
+    fprintf(p->out, "\n  %s%-*s %*s  %*s %*s  verdict%s\n", plm_ink(p, PLM_INK_DIM), CARD, "card", amount, "usable",
+            amount, "need", amount + 1, "headroom", plm_ink(p, PLM_INK_PLAIN));
+    show_left_out(p, t, small, false);
     for (size_t i = small; i < t->rows - large; i++) {
         show_line(p, &t->row[i]);
         assumed |= t->row[i].assumed;
     }
-    if (large)
-        fprintf(p->out, "  %s%zu larger one%s: fit%s  (--all shows them)%s\n", plm_ink(p, PLM_INK_DIM), large,
-                large == 1 ? "" : "s", large == 1 ? "s" : "", plm_ink(p, PLM_INK_PLAIN));
+    show_left_out(p, t, large, true);
     if (assumed)
         fprintf(p->out, "  %s~ assumed: nobody has measured how much of this card is usable%s\n",
                 plm_ink(p, PLM_INK_DIM), plm_ink(p, PLM_INK_PLAIN));
@@ -135,11 +194,15 @@ int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_repo
 {
     const struct plm_page p = plm_page_for(out, options);
     bool doubtful = false;
-    needs(&p, t);
-    show_answer(&p, t);
+    if (t->fit) {
+        show_need(&p, t);
+        show_answer(&p, t);
+    } else
+        show_unknown(&p, t);
     show_rows(&p, t, all || t->rows <= PLM_REPORT_CARDS);
-    show_doubt(&p, t->fit);
-    for (size_t i = 0; i < t->rows; i++)
+    if (t->fit)
+        show_doubt(&p, t->fit);
+    for (size_t i = 0; t->fit && i < t->rows; i++)
         doubtful |= t->row[i].answer.verdict != PLM_FITS;
     if (doubtful && options->record) {
         fputs("\nNext: plimsoll tune ", out);

@@ -24,13 +24,16 @@ static void write_job(struct page *p)
     plm_json_integer(&p->json, "launches", s->launches);
     plm_json_real(&p->json, "seconds", plm_summary_seconds(s));
     plm_report_started(&p->json, s);
+    plm_report_known(&p->json, p->job);
     plm_json_end_object(&p->json);
 }
 
 static void write_confidence(struct page *p)
 {
+    char grounds[64];
     plm_json_object(&p->json, "confidence");
     plm_report_confidence(&p->json, "level", p->job, NULL);
+    plm_json_string(&p->json, "grounds", plm_confidence_grounds(p->job, grounds));
     plm_json_end_object(&p->json);
 }
 
@@ -38,13 +41,19 @@ static void write_confidence(struct page *p)
 
 static void write_card(struct page *p, const struct plm_fit_row *row)
 {
+    char lacks[32];
     plm_json_object(&p->json, NULL);
     plm_json_string(&p->json, "id", row->card->id);
     plm_json_string(&p->json, "name", row->card->name);
     plm_json_integer(&p->json, "usable", row->usable);
     plm_json_bool(&p->json, "assumed", row->assumed);
     plm_json_bool(&p->json, "mig", row->card->mig);
-    plm_json_integer(&p->json, "need", row->need);
+    if (row->card->shared_memory)
+        plm_json_bool(&p->json, "shared", true);
+    if (row->lacks)
+        plm_json_string(&p->json, "lacks", plm_fit_lacks_text(row->lacks, lacks));
+    if (row->need)
+        plm_json_integer(&p->json, "need", row->need);
     plm_json_string(&p->json, "verdict", plm_verdict_name(row->answer.verdict));
     if (row->better[0]) {
         plm_json_string(&p->json, "better", row->better);

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "fit/ladder.h"
-#include "base/error.h"
 #include "base/card.h"
+#include "base/error.h"
 #include "fit/fit.h"
+#include "fit/known.h"
+#include "fit/ladder.h"
 #include "report/report.h"
 
 void plm_report_command(struct plm_json *j, const struct plm_summary *s)
@@ -32,11 +33,25 @@ void plm_report_started(struct plm_json *j, const struct plm_summary *s)
     plm_json_string(j, "started", stamp);
 }
 
+void plm_report_known(struct plm_json *j, const struct plm_job *job)
+{
+    const struct plm_known known = plm_known(job);
+    plm_json_bool(j, "known", known.what == PLM_KNOWN_PEAK);
+    if (known.what != PLM_KNOWN_PEAK)
+        plm_json_string(j, "why", known.why);
+}
+
+const char *plm_report_allocator(const struct plm_job *job)
+{
+    const char *allocator = plm_summary_config(&job->summary, "allocator");
+    return allocator && *allocator ? allocator : "default";
+}
+
 void plm_report_confidence(struct plm_json *j, const char *key, const struct plm_job *job, const char *doubt)
 {
-    char reasons[8][256];
+    char reasons[9][256];
     int n;
-    plm_json_string(j, key, plm_confidence(job, reasons, 8, &n));
+    plm_json_string(j, key, plm_confidence(job, reasons, 9, &n));
     plm_json_array(j, "reasons");
     for (int i = 0; i < n; i++)
         plm_json_string(j, NULL, reasons[i]);
@@ -44,8 +59,9 @@ void plm_report_confidence(struct plm_json *j, const char *key, const struct plm
     plm_json_end_array(j);
 }
 
-static void write_job(struct plm_json *j, const struct plm_summary *s)
+static void write_job(struct plm_json *j, const struct plm_job *job)
 {
+    const struct plm_summary *s = &job->summary;
     const char *exit_code = plm_summary_config(s, "exit");
     plm_json_object(j, "job");
     plm_report_command(j, s);
@@ -57,6 +73,7 @@ static void write_job(struct plm_json *j, const struct plm_summary *s)
     if (exit_code)
         plm_json_signed(j, "exit", strtol(exit_code, NULL, 10));
     plm_json_bool(j, "complete", s->ended && !s->full);
+    plm_report_known(j, job);
     plm_json_end_object(j);
 }
 
@@ -243,7 +260,6 @@ static void write_notes(struct plm_json *j, const struct plm_summary *s)
 /* The device that needs most decides. */
 static void write_fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
 {
-    const char *allocator = plm_summary_config(&job->summary, "allocator");
     struct plm_fit_table f = plm_fit_report(job, o->card, job->lanes ? (size_t)o->cards : 0);
     plm_json_array(j, "fits");
     for (size_t i = 0; i < f.rows; i++) {
@@ -251,11 +267,12 @@ static void write_fits(struct plm_json *j, const struct plm_job *job, const stru
         plm_json_object(j, NULL);
         plm_json_string(j, "gpu", row->card->id);
         plm_json_integer(j, "usable", row->usable);
-        plm_json_integer(j, "need", row->need);
+        if (row->need)
+            plm_json_integer(j, "need", row->need);
         if (row->minimum)
             plm_json_integer(j, "need_minimum", row->minimum);
         plm_json_string(j, "verdict", plm_verdict_name(row->answer.verdict));
-        plm_json_text(j, "allocator", allocator);
+        plm_json_string(j, "allocator", plm_report_allocator(job));
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
@@ -267,7 +284,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
 {
     struct plm_json j;
     plm_json_document(&j, out, "plimsoll.report/1");
-    write_job(&j, &job->summary);
+    write_job(&j, job);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < job->lanes; i++)
         write_device(&j, job, &job->lane[i], options);

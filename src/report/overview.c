@@ -6,6 +6,7 @@
 #include "base/card.h"
 #include "base/units.h"
 #include "fit/fit.h"
+#include "fit/known.h"
 #include "fit/ladder.h"
 
 enum { HOLDERS = 10, LISTED = 60, DEVICES = 16, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
@@ -61,12 +62,28 @@ static void show_where(const struct plm_page *p, const struct plm_place *place)
     fputc('\n', p->out);
 }
 
+/* Before all figures: whether they are those of the job. */
+static void show_known(const struct plm_page *p, const struct plm_job *job)
+{
+    const struct plm_known known = plm_known(job);
+    char text[320];
+    if (known.what == PLM_KNOWN_PEAK)
+        return;
+    snprintf(text, sizeof text, "What it needs is not known: %s. The figures are of what ran%s%s.", known.why,
+             known.what == PLM_KNOWN_ENOUGH ? "" : " until then",
+             known.what == PLM_KNOWN_NOTHING ? "" : "; a run without --bounded tells what it needs");
+    fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_YELLOW));
+    plm_page_sentences(p, "", text);
+    fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
+}
+
 void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
 {
     const char *gpu = plm_summary_config(&job->summary, "gpu");
     const struct plm_device_summary *d = lane->summary;
     struct plm_place peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     char a[32], r[32];
+    show_known(p, job);
     fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s   (rank %d, device %d, ", plm_ink(p, PLM_INK_BOLD),
             plm_page_amount(p, a, sizeof a, d->allocated_peak), plm_page_amount(p, r, sizeof r, d->reserved_peak),
             plm_ink(p, PLM_INK_PLAIN), d->rank, d->device);
@@ -411,17 +428,28 @@ void plm_overview_steps(const struct plm_page *p, const struct plm_lane *lane)
 /* What else there is to say of a verdict. */
 static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
 {
+    char lacks[32];
     if (row->better[0])
         fprintf(p->out, "; %s with %s", plm_verdict_name(row->then.verdict), row->better);
     else if (row->answer.verdict == PLM_TIGHT && row->answer.retries)
         fputs("; flushes its cache", p->out);
+    if (row->lacks)
+        fprintf(p->out, "; has no %s", plm_fit_lacks_text(row->lacks, lacks));
+    if (row->card->shared_memory)
+        fputs("; shares memory with the system", p->out);
 }
 
 static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits)
 {
     char need[32], minimum[32], title[128];
-    int n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
-                     plm_page_amount(p, need, sizeof need, fits->need.need));
+    int n;
+    if (!fits->need.need) {
+        plm_page_title(p, fits->known.what == PLM_KNOWN_NOTHING ? "Does it fit? That is not known"
+                                                                : "Does it fit? That is known of some cards only");
+        return;
+    }
+    n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
+                 plm_page_amount(p, need, sizeof need, fits->need.need));
     if (fits->minimum && fits->minimum < fits->need.need - fits->need.need / 50) /* less is not worth a word */
         snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s",
                  plm_page_amount(p, minimum, sizeof minimum, fits->minimum));
@@ -430,7 +458,7 @@ static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits
 
 void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, const struct plm_report_options *options)
 {
-    static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED};
+    static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED, PLM_INK_DIM};
     struct plm_fit_table fits;
     if (!options->cards)
         return;

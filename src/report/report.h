@@ -62,5 +62,9 @@ plm_tune_write plm_tune_text, plm_tune_json;
 void plm_report_command(struct plm_json *json, const struct plm_summary *summary);
 void plm_report_started(struct plm_json *json, const struct plm_summary *summary);
 void plm_report_confidence(struct plm_json *json, const char *key, const struct plm_job *job, const char *doubt);
+/* "known", and if the peak is not the job's, "why". */
+void plm_report_known(struct plm_json *json, const struct plm_job *job);
+/* The job's setting of PyTorch's allocator, or "default". */
+const char *plm_report_allocator(const struct plm_job *job);
 
 #endif

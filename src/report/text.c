@@ -95,11 +95,13 @@ static void show_notes(const struct plm_page *p, const struct plm_summary *s)
 
 static void show_confidence(const struct plm_page *p, const struct plm_job *job)
 {
-    char reasons[8][256];
+    char reasons[9][256], grounds[64];
     int n;
-    const char *level = plm_confidence(job, reasons, 8, &n);
-    fprintf(p->out, "\n%sConfidence: %s%s%s\n", plm_ink(p, PLM_INK_BOLD), level, plm_ink(p, PLM_INK_PLAIN),
-            n ? "" : " (every step alike, nothing refused)");
+    const char *level = plm_confidence(job, reasons, 9, &n);
+    fprintf(p->out, "\n%sConfidence: %s%s", plm_ink(p, PLM_INK_BOLD), level, plm_ink(p, PLM_INK_PLAIN));
+    if (!n)
+        fprintf(p->out, " (%s)", plm_confidence_grounds(job, grounds));
+    fputc('\n', p->out);
     for (int i = 0; i < n; i++)
         plm_page_sentences(p, "  - ", reasons[i]);
 }

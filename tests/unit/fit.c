@@ -33,8 +33,12 @@ static struct made *make(struct made *m, struct plm_block *block, size_t blocks,
     *m = (struct made){.device = {.reserved_peak = reserved, .used_peak = reserved}};
     m->lane =
         (struct plm_lane){.summary = &m->device, .block = block, .blocks = blocks, .order = order, .moments = moments};
-    m->job =
-        (struct plm_job){.summary = {.config = {config, COUNT(config), COUNT(config)}}, .lane = &m->lane, .lanes = 1};
+    m->job = (struct plm_job){.summary = {.config = {config, COUNT(config), COUNT(config)},
+                                          .ended = true,
+                                          .device = &m->device,
+                                          .devices = 1},
+                              .lane = &m->lane,
+                              .lanes = 1};
     return m;
 }
 
@@ -224,7 +228,7 @@ static void doubts(void **state)
     two(&m);
     m.device.out_of_memory = true;
     assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_EINVAL);
-    assert_contains(error.text, "without --bounded");
+    assert_string_equal(error.text, "not known: it ran out of memory at 620.0 MiB before its first step");
     m.job.lanes = 0;
     assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_EINVAL);
     assert_contains(error.text, "no GPU activity");

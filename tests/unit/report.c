@@ -366,11 +366,11 @@ static void json(void **state)
 static void both_ends(void)
 {
     plm_record_config("rank", "0");
-    memory(0, 100 * MIB, PLM_RECORD_MALLOC);
-    plm_put_reserved(0, &(struct plm_ev_reserved){100 * MIB});
+    memory(0, 900 * MIB, PLM_RECORD_MALLOC);
+    plm_put_reserved(0, &(struct plm_ev_reserved){900 * MIB});
     alloc(4096, 50 * MIB, 0, 0);
     plm_put_readback(0, &(struct plm_ev_readback){8, plm_record_text("aten::nonzero"), 0});
-    plm_put_other_end(0, &(struct plm_ev_other_end){.allocated = 200 * MIB, .reserved = 300 * MIB});
+    plm_put_other_end(0, &(struct plm_ev_other_end){.allocated = 200 * MIB, .reserved = 1100 * MIB});
 }
 
 static void ends(void **state)
@@ -380,10 +380,11 @@ static void ends(void **state)
     char reasons[8][256];
     int n;
     (void)state;
-    assert_int_equal(l.low, (100 + 100) * MIB);
-    assert_int_equal(l.high, (300 + 700) * MIB);
+    assert_int_equal(l.low, (900 + 100) * MIB);
+    assert_int_equal(l.high, (1100 + 700) * MIB);
     assert_string_equal(plm_confidence(other, reasons, 8, &n), "medium");
-    assert_contains(reasons[0], "1 results that decide the size of tensors were read as empty; full, 300.0 MiB");
+    assert_string_equal(reasons[0], "the range is wide: from 1000.0 MiB to 1.8 GiB, which is 55 % of the figure");
+    assert_contains(reasons[1], "1 results that decide the size of tensors were read as empty; full, 1.1 GiB");
     plm_job_free(other);
 }
 

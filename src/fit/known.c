@@ -1,0 +1,104 @@
+#include "fit/known.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/job.h"
+#include "base/units.h"
+#include "fit/ladder.h"
+
+enum { SIGNALED = 128, SIGNALS = 64 }; /* an exit status of 128 + signal, as shells have it */
+
+/* "in step 2", or that none began. */
+static const char *step_text(char out[32], const struct plm_job *job, int steps)
+{
+    bool began = steps > 0;
+    for (size_t i = 0; i < job->lanes; i++)
+        began |= job->lane[i].phases > 0;
+    if (began)
+        snprintf(out, 32, "in step %d", steps + 1);
+    else
+        snprintf(out, 32, "before its first step");
+    return out;
+}
+
+/* The device that was full last; NULL: none was. */
+static const struct plm_lane *lane_full(const struct plm_job *job)
+{
+    const struct plm_lane *full = NULL;
+    for (size_t i = 0; i < job->lanes; i++)
+        if (job->lane[i].summary->out_of_memory &&
+            (!full || job->lane[i].summary->oom_steps > full->summary->oom_steps))
+            full = &job->lane[i];
+    return full;
+}
+
+static bool job_is_open(const struct plm_job *job)
+{
+    for (size_t i = 0; i < job->lanes; i++)
+        if (job->lane[i].summary->oom_open)
+            return true;
+    return false;
+}
+
+static void known_full(const struct plm_job *job, const struct plm_lane *lane, bool well, struct plm_known *k)
+{
+    const char *bounded = plm_summary_config(&job->summary, "bounded");
+    const struct plm_device_summary *d = lane->summary;
+    const bool on_card = bounded && !strcmp(bounded, "yes");
+    char at[32], step[32];
+    plm_size_text(at, sizeof at, plm_ladder(job, lane).device_used);
+    step_text(step, job, d->oom_steps);
+    k->failed = true;
+    if (on_card && well && !job_is_open(job)) {
+        k->what = PLM_KNOWN_ENOUGH;
+        k->failed = false;
+        snprintf(k->why, sizeof k->why, "its card was full at %s %s, and it went on with less", at, step);
+    } else if (well && on_card) { /* a shell script may hide that its program failed */
+        k->what = PLM_KNOWN_NOTHING;
+        snprintf(k->why, sizeof k->why, "its card was full at %s %s, and nothing shows that it went on", at, step);
+    } else {
+        k->what = on_card ? PLM_KNOWN_TOO_LITTLE : PLM_KNOWN_NOTHING;
+        snprintf(k->why, sizeof k->why, "it ran out of memory at %s %s", at, step);
+    }
+}
+
+static void known_failed(const struct plm_job *job, const char *code, struct plm_known *k)
+{
+    const int status = code ? atoi(code) : 0;
+    char step[32];
+    step_text(step, job, job->summary.steps);
+    k->what = PLM_KNOWN_NOTHING;
+    k->failed = true;
+    if (!job->summary.ended)
+        snprintf(k->why, sizeof k->why, "the record ends %s: the job still runs, or plimsoll was killed", step);
+    else if (status > SIGNALED && status <= SIGNALED + SIGNALS)
+        snprintf(k->why, sizeof k->why, "the job was killed by signal %d %s", status - SIGNALED, step);
+    else
+        snprintf(k->why, sizeof k->why, "the job failed with status %d %s", status, step);
+}
+
+struct plm_known plm_known(const struct plm_job *job)
+{
+    const struct plm_summary *s = &job->summary;
+    const char *code = plm_summary_config(s, "exit"); /* of imported records there is none */
+    const bool well = s->ended && (!code || !strcmp(code, "0"));
+    const struct plm_lane *full = lane_full(job);
+    struct plm_known k = {.what = PLM_KNOWN_PEAK};
+
+    for (int i = 0; i < s->devices; i++)
+        k.used = s->device[i].used_peak > k.used ? s->device[i].used_peak : k.used;
+    if (full && s->ended)
+        known_full(job, full, well, &k);
+    else if (!well)
+        known_failed(job, code, &k);
+    else if (!s->devices) {
+        k.what = PLM_KNOWN_NOTHING;
+        snprintf(k.why, sizeof k.why, "the job put nothing on the GPU");
+    } else if (s->full) {
+        k.what = PLM_KNOWN_NOTHING;
+        snprintf(k.why, sizeof k.why, "the disk was full: the record does not hold all of the run");
+    }
+    return k;
+}

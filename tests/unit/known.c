@@ -1,0 +1,276 @@
+/* What records can decide, and how far their figures are trusted, for jobs that are made by hand. */
+#include "fit/known.h"
+
+#include <stdlib.h>
+
+#include "analysis/job.h"
+#include "base/card.h"
+#include "base/error.h"
+#include "fit/fit.h"
+#include "fit/ladder.h"
+#include "fit/outcome.h"
+#include "unit.h"
+
+enum { CONTEXT = 550 }; /* MiB: of a job that tells nothing of its card, between 100 and 700 */
+
+struct made {
+    struct plm_count config[4];
+    struct plm_step step[6];
+    struct plm_device_summary device[2];
+    struct plm_lane lane[2];
+    struct plm_job job;
+};
+
+/* One device that holds so many MiB in two steps that are alike. */
+static struct made *job_make(struct made *m, uint64_t mib, const char *status, const char *bounded)
+{
+    *m = (struct made){.config = {{.name = (char *)"gpu", .detail = (char *)"own"}}};
+    m->job = (struct plm_job){
+        .summary = {.config = {m->config, 1, 4}, .ended = true, .steps = 2, .device = m->device, .devices = 1},
+        .lane = m->lane,
+        .lanes = 1};
+    if (status)
+        m->config[m->job.summary.config.count++] =
+            (struct plm_count){.name = (char *)"exit", .detail = (char *)(uintptr_t)status};
+    if (bounded)
+        m->config[m->job.summary.config.count++] =
+            (struct plm_count){.name = (char *)"bounded", .detail = (char *)(uintptr_t)bounded};
+    for (int i = 0; i < 6; i++)
+        m->step[i] = (struct plm_step){mib * MIB, mib * MIB, mib * MIB};
+    for (int i = 0; i < 2; i++) {
+        m->device[i] = (struct plm_device_summary){.rank = i,
+                                                   .allocated_peak = mib * MIB,
+                                                   .reserved_peak = mib * MIB,
+                                                   .used_peak = mib * MIB,
+                                                   .step = m->step,
+                                                   .steps = 2};
+        m->lane[i] = (struct plm_lane){.summary = &m->device[i]};
+    }
+    return m;
+}
+
+/* ---- how it ended ---- */
+
+static void endings(void **state)
+{
+    static const struct {
+        const char *status, *bounded;
+        bool ended, full_disk, oom, open, phases;
+        int steps, oom_steps;
+        enum plm_known_what what;
+        bool failed;
+        const char *why;
+    } rows[] = {
+        {"0", "no", true, false, false, false, true, 2, 0, PLM_KNOWN_PEAK, false, ""},
+        {"0", "no", true, false, false, false, false, 0, 0, PLM_KNOWN_PEAK, false, ""}, /* no step, but it ended well */
+        {NULL, NULL, true, false, false, false, false, 0, 0, PLM_KNOWN_PEAK, false, ""}, /* imported */
+        {"1", "no", true, false, false, false, true, 2, 0, PLM_KNOWN_NOTHING, true,
+         "the job failed with status 1 in step 3"},
+        {"1", "no", true, false, false, false, false, 0, 0, PLM_KNOWN_NOTHING, true,
+         "the job failed with status 1 before its first step"},
+        {"137", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
+         "the job was killed by signal 9 in step 2"},
+        {"255", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
+         "the job failed with status 255 in step 2"},
+        {NULL, "no", false, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
+         "the record ends in step 2: the job still runs, or plimsoll was killed"},
+        {"0", "no", true, true, false, false, true, 2, 0, PLM_KNOWN_NOTHING, false,
+         "the disk was full: the record does not hold all of the run"},
+        {"1", "yes", true, false, true, true, true, 0, 0, PLM_KNOWN_TOO_LITTLE, true,
+         "it ran out of memory at 11.6 GiB in step 1"},
+        {"1", "no", true, false, true, true, true, 0, 0, PLM_KNOWN_NOTHING, true,
+         "it ran out of memory at 11.6 GiB in step 1"},
+        {NULL, NULL, true, false, true, true, true, 3, 3, PLM_KNOWN_NOTHING, true,
+         "it ran out of memory at 11.6 GiB in step 4"},
+        {"0", "yes", true, false, true, false, true, 3, 1, PLM_KNOWN_ENOUGH, false,
+         "its card was full at 11.6 GiB in step 2, and it went on with less"},
+        {"0", "yes", true, false, true, true, true, 1, 1, PLM_KNOWN_NOTHING, true,
+         "its card was full at 11.6 GiB in step 2, and nothing shows that it went on"},
+    };
+    struct plm_known known;
+    struct plm_outcome outcome;
+    struct made m;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        job_make(&m, 11300, rows[i].status, rows[i].bounded);
+        m.job.summary.ended = rows[i].ended;
+        m.job.summary.full = rows[i].full_disk;
+        m.job.summary.steps = m.device[0].steps = rows[i].steps;
+        m.device[0].out_of_memory = rows[i].oom;
+        m.device[0].oom_steps = rows[i].oom_steps;
+        m.device[0].oom_open = rows[i].open;
+        m.lane[0].phases = rows[i].phases;
+        known = plm_known(&m.job);
+        assert_string_equal(known.why, rows[i].why);
+        assert_int_equal(known.what, rows[i].what);
+        assert_int_equal(known.failed, rows[i].failed);
+        assert_int_equal(known.used, 11300 * MIB);
+        if (known.what == PLM_KNOWN_PEAK)
+            continue;
+        plm_outcome_of(&m.job, &outcome);
+        assert_false(outcome.done);
+        assert_contains(outcome.why, rows[i].why);
+    }
+    job_make(&m, 1, "0", "no");
+    m.job.lanes = 0;
+    m.job.summary.devices = 0;
+    assert_string_equal(plm_known(&m.job).why, "the job put nothing on the GPU");
+}
+
+/* ---- cards ---- */
+
+static struct plm_card card(const char *id, uint64_t mib)
+{
+    struct plm_card c = {.memory_total = (mib + 100) * MIB, .memory_usable = mib * MIB, .major = 8, .minor = 6};
+    strcpy(c.id, id);
+    return c;
+}
+
+static void verdicts_are(const struct plm_fit_table *t, const enum plm_verdict *expected)
+{
+    for (size_t i = 0; i < t->rows; i++) {
+        assert_int_equal(t->row[i].answer.verdict, expected[i]);
+        assert_int_equal(t->row[i].need, 0);
+    }
+    assert_null(plm_fit_smallest(t, false));
+}
+
+/* It took 1000 MiB beside the context, on a card that had room for 1010. */
+static void cards_without_a_peak(void **state)
+{
+    const struct plm_card cards[] = {card("much", 80000), card("own", CONTEXT + 1010), card("less", CONTEXT + 999),
+                                     card("more", CONTEXT + 1011), card("took", CONTEXT + 1000)};
+    struct plm_fit_table t;
+    struct made m;
+    (void)state;
+    job_make(&m, 1000, "1", "yes")->device[0].out_of_memory = true;
+    t = plm_fit_report(&m.job, cards, COUNT(cards)); /* less, took, own, more, much */
+    verdicts_are(&t, (enum plm_verdict[]){PLM_NO_FIT, PLM_NO_FIT, PLM_NO_FIT, PLM_UNKNOWN, PLM_UNKNOWN});
+    plm_fit_table_free(&t);
+    /* A margin makes the played card no larger. */
+    t = plm_fit_table_known(&m.job, cards, COUNT(cards), &(struct plm_margin){.bytes = MIB});
+    verdicts_are(&t, (enum plm_verdict[]){PLM_NO_FIT, PLM_NO_FIT, PLM_NO_FIT, PLM_NO_FIT, PLM_UNKNOWN});
+    plm_fit_table_free(&t);
+    /* Where the played card is not among them, what it took is known. */
+    t = plm_fit_report(&m.job, cards + 2, 3);
+    verdicts_are(&t, (enum plm_verdict[]){PLM_NO_FIT, PLM_NO_FIT, PLM_UNKNOWN});
+    plm_fit_table_free(&t);
+
+    job_make(&m, 1000, "0", "yes")->device[0].out_of_memory = true;
+    t = plm_fit_report(&m.job, cards, COUNT(cards));
+    verdicts_are(&t, (enum plm_verdict[]){PLM_UNKNOWN, PLM_TIGHT, PLM_TIGHT, PLM_TIGHT, PLM_TIGHT});
+    plm_fit_table_free(&t);
+
+    job_make(&m, 1000, "139", "no");
+    t = plm_fit_report(&m.job, cards, COUNT(cards));
+    verdicts_are(&t, (enum plm_verdict[]){PLM_UNKNOWN, PLM_UNKNOWN, PLM_UNKNOWN, PLM_UNKNOWN, PLM_UNKNOWN});
+    plm_fit_table_free(&t);
+}
+
+static void recommended(void **state)
+{
+    struct plm_card cards[] = {card("shares", 8000), card("old", 9000), card("ada", 10000), card("slice", 8500)};
+    struct plm_fit_table t;
+    char lacks[32];
+    struct made m;
+    (void)state;
+    cards[0].shared_memory = true;
+    cards[1].major = 7;
+    cards[2].minor = 9;
+    cards[3].mig = true;
+    t = plm_fit_report(&job_make(&m, 1000, "0", "no")->job, cards, COUNT(cards));
+    assert_string_equal(plm_fit_smallest(&t, false)->card->id, "old");
+    assert_string_equal(plm_fit_smallest(&t, true)->card->id, "slice");
+    plm_fit_table_free(&t);
+    m.job.summary.types = 1u << PLM_TYPE_BF16 | 1u << PLM_TYPE_FP8;
+    t = plm_fit_report(&m.job, cards, COUNT(cards)); /* shares, slice, old, ada */
+    assert_string_equal(plm_fit_smallest(&t, false)->card->id, "ada");
+    assert_null(plm_fit_smallest(&t, true));
+    assert_string_equal(plm_fit_lacks_text(t.row[0].lacks, lacks), "fp8");
+    assert_string_equal(plm_fit_lacks_text(t.row[2].lacks, lacks), "bf16, fp8");
+    assert_string_equal(plm_fit_lacks_text(t.row[3].lacks, lacks), "");
+    plm_fit_table_free(&t);
+}
+
+/* ---- confidence ---- */
+
+static const char *confidence(const struct made *m, char reason[256])
+{
+    char reasons[9][256] = {""};
+    const char *level;
+    int n;
+    level = plm_confidence(&m->job, reasons, 9, &n);
+    memcpy(reason, reasons[0], 256);
+    return level;
+}
+
+/* The range is of 600 MiB: that of the context. */
+static void width(void **state)
+{
+    char reason[256];
+    struct made m;
+    (void)state;
+    assert_string_equal(confidence(job_make(&m, 2400 - CONTEXT, "0", "no"), reason), "high");
+    assert_string_equal(reason, "");
+    assert_string_equal(confidence(job_make(&m, 2399 - CONTEXT, "0", "no"), reason), "medium");
+    assert_string_equal(reason, "the range is wide: from 1.9 GiB to 2.5 GiB, which is 25 % of the figure");
+    assert_string_equal(confidence(job_make(&m, 600 - CONTEXT, "0", "no"), reason), "medium");
+    assert_string_equal(confidence(job_make(&m, 599 - CONTEXT, "0", "no"), reason), "low");
+    /* What an FSDP run on two ranks said: 1008 MiB, between 498.6 MiB and 2.3 GiB. */
+    job_make(&m, 458, "0", "no");
+    m.device[0].takers = 1;
+    m.device[0].taker[0] = (struct plm_taker){.name = "nccl", .at_peak = 60 * MIB, .low = MIB, .high = 1257 * MIB};
+    assert_string_equal(confidence(&m, reason), "low");
+    /* A job that has no peak of its own. */
+    assert_string_equal(confidence(job_make(&m, 9000, "1", "no"), reason), "low");
+    assert_string_equal(reason, "not known: the job failed with status 1 in step 3");
+}
+
+static void steps(void **state)
+{
+    static const struct {
+        int count;
+        uint64_t allocated[6], reserved[6]; /* MiB */
+        const char *level, *words;
+    } rows[] = {
+        {4, {5000, 5000, 5000, 5000}, {6000, 6000, 6000, 6000}, "high", "every step alike, nothing refused"},
+        {4, {4000, 5000, 5010, 5000}, {5000, 6000, 6000, 6000}, "high", "the last 3 of 4 steps alike, nothing refused"},
+        {4, {4000, 5000, 5000, 5000}, {5000, 5900, 6000, 6000}, "high", "the last 2 of 4 steps alike, nothing refused"},
+        {0, {0}, {0}, "medium", "no optimizer step was seen: the figures cover the whole command"},
+        {1, {5000}, {6000}, "medium", "only one step was seen: optimizer state and caches settle in the second"},
+        {3,
+         {5000, 5000, 4000},
+         {6000, 6000, 6000},
+         "medium",
+         "the last two steps differ: a longer run may reach a higher peak"},
+        {3,
+         {5000, 5000, 5100},
+         {6000, 6000, 6000},
+         "medium",
+         "the peak still grew in the last step, by 100.0 MiB: run more steps with --steps"},
+    };
+    char text[256], grounds[64];
+    struct made m;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        job_make(&m, 6000, "0", "no");
+        m.job.summary.steps = m.device[0].steps = rows[i].count;
+        for (int k = 0; k < rows[i].count; k++)
+            m.step[k] = (struct plm_step){rows[i].allocated[k] * MIB, rows[i].reserved[k] * MIB, 6000 * MIB};
+        assert_string_equal(confidence(&m, text), rows[i].level);
+        assert_string_equal(*text ? text : plm_confidence_grounds(&m.job, grounds), rows[i].words);
+    }
+    /* The device on which fewest are alike decides. */
+    job_make(&m, 6000, "0", "no");
+    m.job.summary.devices = 2;
+    m.job.summary.steps = m.device[0].steps = m.device[1].steps = 3;
+    m.device[1].step = (struct plm_step[]){{MIB, MIB, MIB}, {2 * MIB, 2 * MIB, MIB}, {2 * MIB, 2 * MIB, MIB}};
+    assert_string_equal(plm_confidence_grounds(&m.job, grounds), "the last 2 of 3 steps alike, nothing refused");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings), cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended), cmocka_unit_test(width), cmocka_unit_test(steps)};
+    return RUN(tests);
+}
