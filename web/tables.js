@@ -86,7 +86,7 @@ function cardRow(gpu, chosen, toggle) {
   const bar = el("i", { class: `bar ${gpu.verdict}` });
   bar.style.width = `${Math.min(100, 100 * (share ?? 0))}%`;
   return el("tr", {}, el("td", {}, box), el("th", { scope: "row", title: gpu.name }, gpu.id), el("td", { class: "n" }, `${size(gpu.usable)}${gpu.assumed ? "*" : "\u2007"}`),
-    el("td", { class: "track" }, bar), el("td", { class: "n" }, share === undefined ? "" : `${(100 * share).toFixed(0)} %`), el("td", {}, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict]), cardRemarks(gpu)));
+    el("td", { class: "track" }, bar), el("td", { class: "n" }, share === undefined ? "" : `${(100 * share).toFixed(0)} %`), el("td", { title: cardRemarks(gpu).trim() || null }, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict]), cardRemarks(gpu)));
 }
 
 /* Cards go from small to large: what is worth seeing is where they begin to be enough. */
