@@ -371,8 +371,8 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
 #define RUN(field) offsetof(struct plm_run, field)
 const struct plm_option plm_run_options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME",
-     .help = "the card to play, and to judge (default " PLM_RUN_CARD "; see `plimsoll gpus`)",
-     .complete = PLM_COMPLETE_CARD, .configurable = true},
+     .help = "the card to play (default " PLM_RUN_CARD "; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
+     .configurable = true},
     {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
      .configurable = true},
     {"steps", 0, PLM_OPTION_NUMBER, RUN(steps), "N",
@@ -486,8 +486,8 @@ const struct plm_command plm_command_run = {
     .example = {"plimsoll run -- python train.py --batch 64",
                 "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
                 "plimsoll run --gpus 2 --json report.json -- torchrun --nproc-per-node 2 train.py"},
-    .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps, and fits on the card of --gpu"},
-             {PLM_EXIT_NO_FIT, "it does not fit on the card of --gpu, or the card was full (--bounded)"},
+    .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps, and fits if --gpu names a card"},
+             {PLM_EXIT_NO_FIT, "it does not fit on the card"},
              {PLM_EXIT_USAGE, "usage, an unknown GPU or an unknown or wrong stack file"},
              {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
              {PLM_EXIT_CANNOT, "the record cannot be written, or the command never used CUDA"}},
