@@ -317,21 +317,76 @@ static void name_normalize(char *out, size_t size, const char *text)
     snprintf(out, size, "%s", word);
 }
 
+/* GeForce and workstation cards go by their number alone. */
 static bool name_is(const char *wanted, const char *name)
 {
     char have[128];
     name_normalize(have, sizeof have, name);
-    return !strcmp(wanted, have);
+    return !strcmp(wanted, have) ||
+           ((!strncmp(have, "rtx", 3) || !strncmp(have, "gtx", 3)) && !strcmp(wanted, have + 3));
 }
 
-bool plm_card_matches(const struct plm_card *card, const char *name)
+static bool card_is(const struct plm_card *card, const char *wanted)
+{
+    for (int i = 0; i < card->alias_count; i++)
+        if (name_is(wanted, card->aliases[i]))
+            return true;
+    return name_is(wanted, card->id);
+}
+
+/* "RTX 4090 24GB": what the card has anyway. */
+static bool card_is_with_memory(const struct plm_card *card, const char *wanted)
+{
+    char memory[32], rest[128];
+    size_t n = strlen(wanted), k;
+    snprintf(memory, sizeof memory, "%llugb", (unsigned long long)card->memory_nominal);
+    k = strlen(memory);
+    if (card->mig || n <= k || strcmp(wanted + n - k, memory) != 0)
+        return false;
+    snprintf(rest, sizeof rest, "%.*s", (int)(n - k), wanted);
+    return card_is(card, rest);
+}
+
+/* Its id without the last parts: "a100" of a100-80gb-pcie, "a100:1g.5gb" of a100-40gb:1g.5gb. */
+static bool card_is_of(const struct plm_card *card, const char *wanted)
+{
+    const char *profile = strchr(card->id, ':');
+    char part[sizeof card->id * 2];
+    for (const char *dash = card->id; (dash = strchr(dash, '-')) && (!profile || dash < profile); dash++) {
+        snprintf(part, sizeof part, "%.*s%s", (int)(dash - card->id), card->id, profile ? profile : "");
+        if (name_is(wanted, part))
+            return true;
+    }
+    return false;
+}
+
+enum plm_card_match plm_card_match(const struct plm_card *card, const char *name)
 {
     char wanted[128];
     name_normalize(wanted, sizeof wanted, name);
     if (!wanted[0])
-        return false;
-    for (int i = 0; i < card->alias_count; i++)
-        if (name_is(wanted, card->aliases[i]))
-            return true;
-    return name_is(wanted, card->id) || name_is(wanted, card->name);
+        return PLM_CARD_OTHER;
+    if (card_is(card, wanted) || card_is_with_memory(card, wanted))
+        return PLM_CARD_SAME;
+    return name_is(wanted, card->name) || card_is_of(card, wanted) ? PLM_CARD_PERHAPS : PLM_CARD_OTHER;
+}
+
+const char *plm_card_maker(const char *name)
+{
+    static const struct {
+        const char *start, *maker;
+        bool number; /* follows */
+    } makers[] = {
+        {"amd", "AMD", false},     {"radeon", "AMD", false},  {"instinct", "AMD", false}, {"mi", "AMD", true},
+        {"rx", "AMD", true},       {"intel", "Intel", false}, {"arc", "Intel", false},    {"gaudi", "Intel", false},
+        {"apple", "Apple", false}, {"tpu", "Google", false},
+    };
+    char wanted[128];
+    name_normalize(wanted, sizeof wanted, name);
+    for (size_t i = 0; i < COUNT(makers); i++) {
+        const size_t n = strlen(makers[i].start);
+        if (!strncmp(wanted, makers[i].start, n) && (!makers[i].number || isdigit((unsigned char)wanted[n])))
+            return makers[i].maker;
+    }
+    return NULL;
 }

@@ -47,7 +47,15 @@ struct plm_card {
 int plm_card_file(const char *path, const char *capabilities, struct plm_card *cards, int most,
                   struct plm_error *error);
 
-/* True if `name` is a spelling of this card: its id, its driver name or an alias, however written. */
-bool plm_card_matches(const struct plm_card *card, const char *name);
+/*
+ * Whether `name` means this card. Case, blanks, dashes and makers' words ("NVIDIA GeForce") do not count, nor "RTX" before
+ * the number, nor the memory that the card has anyway. PERHAPS: by the driver's name, which several cards may share, or by
+ * the start of its id ("A100"); then all such cards are the choice.
+ */
+enum plm_card_match { PLM_CARD_OTHER, PLM_CARD_PERHAPS, PLM_CARD_SAME };
+enum plm_card_match plm_card_match(const struct plm_card *card, const char *name);
+
+/* Who makes a card of that name, if it is not NVIDIA; NULL: not known. */
+const char *plm_card_maker(const char *name);
 
 #endif

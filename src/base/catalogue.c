@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { CARDS_PER_FILE = 16 };
+enum { CARDS_PER_FILE = 16, CHOICES = 8 };
 
 static int file_add(const char *path, bool own, void *context, struct plm_error *error)
 {
@@ -78,15 +78,51 @@ static int name_unknown(const struct plm_catalogue *c, const char *name, struct 
                 break;
             }
     }
+    if (plm_card_maker(name))
+        return plm_fail(error, PLM_ENOTFOUND,
+                        "'%.60s' is a GPU of %s; plimsoll plays NVIDIA's only, those that `plimsoll gpus` lists", name,
+                        plm_card_maker(name));
     if (!score[2])
         return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
     return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s, %s or %s? `plimsoll gpus` lists all",
                     name, best[0], best[1], best[2]);
 }
 
+/* The cards that a name may mean, each once: the last of an id. Returns their number, at most CHOICES. */
+static int choices_find(const struct plm_catalogue *c, const char *name, const struct plm_catalogue_entry **choice)
+{
+    int count = 0;
+    for (int i = 0; i < c->count && count < CHOICES; i++) {
+        int same = 0;
+        if (plm_card_match(&c->entry[i].card, name) != PLM_CARD_PERHAPS)
+            continue;
+        while (same < count && strcmp(choice[same]->card.id, c->entry[i].card.id) != 0)
+            same++;
+        choice[same] = &c->entry[i];
+        count += same == count;
+    }
+    return count;
+}
+
+static int name_ambiguous(const char *name, const struct plm_catalogue_entry **choice, int count,
+                          struct plm_error *error)
+{
+    char list[400];
+    size_t n = 0;
+    for (int i = 0; i < count && n < sizeof list; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s",
+                              !i              ? ""
+                              : i + 1 < count ? ", "
+                                              : " or ",
+                              choice[i]->card.id);
+    return plm_fail(error, PLM_EINVAL, "'%.60s' is not one GPU: write %s", name, list);
+}
+
 int plm_catalogue_find(struct plm_catalogue *c, const char *name, const struct plm_catalogue_entry **out,
                        struct plm_error *error)
 {
+    const struct plm_catalogue_entry *choice[CHOICES];
+    int count;
     if (strchr(name, '/')) {
         int at = c->count, status = file_add(name, true, c, error);
         if (status < 0)
@@ -96,9 +132,15 @@ int plm_catalogue_find(struct plm_catalogue *c, const char *name, const struct p
     }
     /* The last match wins, so that a user's own file can replace one of ours. */
     for (int i = c->count - 1; i >= 0; i--)
-        if (plm_card_matches(&c->entry[i].card, name)) {
+        if (plm_card_match(&c->entry[i].card, name) == PLM_CARD_SAME) {
             *out = &c->entry[i];
             return 0;
         }
-    return name_unknown(c, name, error);
+    count = choices_find(c, name, choice);
+    if (count > 1)
+        return name_ambiguous(name, choice, count, error);
+    if (!count)
+        return name_unknown(c, name, error);
+    *out = choice[0];
+    return 0;
 }

@@ -30,8 +30,8 @@ int plm_catalogue_load(struct plm_catalogue *catalogue, const struct plm_install
 int plm_catalogue_open(struct plm_catalogue *catalogue, struct plm_error *error);
 void plm_catalogue_free(struct plm_catalogue *catalogue);
 
-/* By name in any common spelling, or by path of a GPU file ("./my.ini"). The entry belongs to the
-   catalogue. An unknown name is an error that offers the nearest ones. */
+/* By name in any common spelling (plm_card_match), or by path of a GPU file ("./my.ini"). The entry belongs to the
+   catalogue. An unknown name is an error that offers the nearest ones, an ambiguous one lists the choices. */
 int plm_catalogue_find(struct plm_catalogue *catalogue, const char *name, const struct plm_catalogue_entry **out,
                        struct plm_error *error);
 

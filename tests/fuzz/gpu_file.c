@@ -21,9 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < n; i++) {
         const struct plm_card *c = &cards[i];
         MUST(c->name[0] && c->sms > 0 && c->memory_total && c->memory_usable); /* accepted, so usable */
-        plm_card_matches(c, "NVIDIA GeForce RTX 3060");
+        plm_card_match(c, "NVIDIA GeForce RTX 3060");
         for (int k = 0; k < c->alias_count; k++)
-            plm_card_matches(c, c->aliases[k]);
+            plm_card_match(c, c->aliases[k]);
     }
     return 0;
 }

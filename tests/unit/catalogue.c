@@ -79,13 +79,58 @@ static void spellings(void **state)
         {"Tesla T4", "t4"},
         {"rtx4060ti-16gb", "rtx4060ti-16gb"},
         {"A100 40GB:1g.5gb", "a100-40gb:1g.5gb"},
+        {"4090", "rtx4090"},
+        {"RTX 4090 24GB", "rtx4090"},
+        {"1080 Ti", "gtx1080ti"},
+        {"A6000", "rtxa6000"},
+        {"a10", "a10"},
+        {"A2000", "rtxa2000-12gb"},         /* the only one of them */
+        {"a100:1g.5gb", "a100-40gb:1g.5gb"}, /* the other has larger ones */
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_string_equal(find(rows[i].spelling), rows[i].id);
 }
 
-/* Each name of each card leads to it, or to another size that shares the driver's name. */
+static const char *refused(const char *name, int code)
+{
+    static struct plm_error error;
+    const struct plm_catalogue_entry *found = NULL;
+    assert_int_equal(plm_catalogue_find(&catalogue, name, &found, &error), code);
+    return error.text;
+}
+
+/* A name that several cards with different memory go by is not decided for the user. */
+static void ambiguous_names(void **state)
+{
+    static const struct {
+        const char *name, *choices;
+    } rows[] = {
+        {"A100", "'A100' is not one GPU: write a100-40gb, a100-80gb-pcie or a100-80gb"},
+        {"h100", "h100-80gb-pcie, h100-80gb or h100-nvl"},
+        {"NVIDIA H100", "h100-80gb-pcie, h100-80gb or h100-nvl"},
+        {"3080", "rtx3080-10gb or rtx3080-12gb"},
+        {"NVIDIA GeForce RTX 3080", "rtx3080-10gb or rtx3080-12gb"},
+        {"V100", "v100-16gb or v100-32gb"},
+        {"a100:1g.10gb", "a100-40gb:1g.10gb, a100-80gb-pcie:1g.10gb or a100-80gb:1g.10gb"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_contains(refused(rows[i].name, PLM_EINVAL), rows[i].choices);
+}
+
+static void other_makers(void **state)
+{
+    (void)state;
+    assert_contains(refused("MI300X", PLM_ENOTFOUND), "'MI300X' is a GPU of AMD; plimsoll plays NVIDIA's only");
+    assert_contains(refused("AMD Instinct MI250", PLM_ENOTFOUND), "GPU of AMD");
+    assert_contains(refused("RX 7900 XTX", PLM_ENOTFOUND), "GPU of AMD");
+    assert_contains(refused("Radeon RX 7900", PLM_ENOTFOUND), "GPU of AMD");
+    assert_contains(refused("Intel Arc A770", PLM_ENOTFOUND), "GPU of Intel");
+    assert_contains(refused("mine", PLM_ENOTFOUND), "unknown GPU 'mine'");
+}
+
+/* Each name of each card leads to it; the driver's may be that of several. */
 static void names_lead_home(void **state)
 {
     (void)state;
@@ -94,7 +139,10 @@ static void names_lead_home(void **state)
         assert_string_equal(find(c->id), c->id);
         for (int k = 0; k < c->alias_count; k++)
             assert_string_equal(find(c->aliases[k]), c->id);
-        find(c->name);
+        if (plm_card_match(c, c->name) == PLM_CARD_SAME)
+            find(c->name);
+        else
+            assert_int_equal(plm_card_match(c, c->name), PLM_CARD_PERHAPS);
     }
 }
 
@@ -253,6 +301,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_card_is_sound),
         cmocka_unit_test(spellings),
+        cmocka_unit_test(ambiguous_names),
+        cmocka_unit_test(other_makers),
         cmocka_unit_test(names_lead_home),
         cmocka_unit_test(unknown_names),
         cmocka_unit_test(own_files),
