@@ -60,12 +60,12 @@ def program() -> str:
 
 
 def _words(options: Dict[str, Option]) -> list[str]:
-    """max_size=4 is --max-size 4, force=True is --force; False and None are left out."""
+    """max_size=4 is --max-size=4, force=True is --force; False and None are left out."""
     words = []
     for name, value in options.items():
         if value is not None and value is not False:
-            words.append("--" + name.replace("_", "-"))
-            words += [] if value is True else [os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+            text = "" if value is True else "=" + (os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+            words.append("--" + name.replace("_", "-") + text)
     return words
 
 

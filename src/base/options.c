@@ -14,6 +14,7 @@
 #include "base/ini.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "base/words.h"
 
 /* The options of one parse, and where their values go. */
 struct table {
@@ -63,12 +64,67 @@ size_t plm_options_list(const struct plm_option *options, struct plm_option out[
     return count;
 }
 
+static bool word_is_among(const char *word, const char *among)
+{
+    const size_t n = strlen(word);
+    for (size_t k; *among; among += k + (among[k] == ' ')) {
+        k = strcspn(among, " ");
+        if (k == n && !strncmp(word, among, n))
+            return true;
+    }
+    return false;
+}
+
+/* "a, b or c" */
+static const char *among_text(const char *among, char *out, size_t size)
+{
+    size_t at = 0;
+    for (size_t k; *among && at < size; among += k + (among[k] == ' ')) {
+        k = strcspn(among, " ");
+        at += (size_t)snprintf(out + at, size - at, "%s%.*s", !at ? "" : among[k] ? ", " : " or ", (int)k, among);
+    }
+    return out;
+}
+
+static int number_set(int *value, const struct plm_option *o, const char *text, const char *origin,
+                      struct plm_error *error)
+{
+    char *end;
+    long number;
+    errno = 0;
+    number = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || number > INT_MAX)
+        return plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not a whole number", origin, text);
+    if (number < o->least || (o->most && number > o->most)) {
+        char most[32] = "";
+        if (o->most)
+            snprintf(most, sizeof most, " to %d", o->most);
+        return plm_fail(error, PLM_EINVAL, "%s takes a number from %d%s, not %ld%s%s", origin, o->least, most, number,
+                        o->instead ? "; " : "", o->instead ? o->instead : "");
+    }
+    *value = (int)number;
+    return 0;
+}
+
+/* Nobody means 22 bytes. */
+static int size_set(uint64_t *value, const char *text, const char *origin, struct plm_error *error)
+{
+    const bool bare = strspn(text, "0123456789.") == strlen(text);
+    uint64_t bytes;
+    if (plm_size_parse(text, &bytes))
+        return plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not a size; write 24GB, 24GiB or bytes", origin, text);
+    if (bare && bytes && bytes < 1000000)
+        return plm_fail(error, PLM_EINVAL, "%s: %.20s of what? Write %.20sGiB, %.20sGB or %.20sMiB", origin, text, text,
+                        text, text);
+    *value = bytes;
+    return 0;
+}
+
 static int option_set(const struct table *t, const struct plm_option *o, const char *text, const char *origin,
                       struct plm_error *error)
 {
     void *value = t->values + o->at;
-    char *end;
-    long number;
+    char choices[200];
     if (o->at == CONFIG_AT)
         return setenv(CONFIG_VARIABLE, text, 1) ? plm_fail(error, PLM_ENOMEM, "%s: out of memory", origin) : 0;
     switch (o->type) {
@@ -78,20 +134,18 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
         else if (!*text || !strcmp(text, "0") || !strcasecmp(text, "false") || !strcasecmp(text, "no"))
             *(bool *)value = false;
         else
-            return plm_fail(error, PLM_EINVAL, "%s: '%s' is not yes or no", origin, text);
+            return plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not yes or no", origin, text);
         return 0;
-    case PLM_OPTION_TEXT: *(const char **)value = text; return 0;
-    case PLM_OPTION_NUMBER:
-        errno = 0;
-        number = strtol(text, &end, 10);
-        if (!*text || *end || errno || number < 0 || number > INT_MAX)
-            return plm_fail(error, PLM_EINVAL, "%s: '%s' is not a whole number", origin, text);
-        *(int *)value = (int)number;
+    case PLM_OPTION_CHOICE:
+        if (!word_is_among(text, o->among))
+            return plm_fail(error, PLM_EINVAL, "%s takes %s, not '%.100s'", origin,
+                            among_text(o->among, choices, sizeof choices), text);
+        *(const char **)value = text;
         return 0;
-    case PLM_OPTION_SIZE:
-        if (plm_size_parse(text, value))
-            return plm_fail(error, PLM_EINVAL, "%s: '%s' is not a size; write 24GB, 24GiB or bytes", origin, text);
-        return 0;
+    case PLM_OPTION_TEXT:
+    case PLM_OPTION_OUTPUT: *(const char **)value = text; return 0;
+    case PLM_OPTION_NUMBER: return number_set(value, o, text, origin, error);
+    case PLM_OPTION_SIZE: return size_set(value, text, origin, error);
     }
     return PLM_EINVAL;
 }
@@ -113,7 +167,7 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
     snprintf(origin, sizeof origin, "%s:%d: %s", pair->path, pair->line, pair->key);
     for (size_t i = 0; i < t->rows; i++)
         if (t->row[i].configurable && !strcmp(t->row[i].name, pair->key)) {
-            const bool kept = t->row[i].type == PLM_OPTION_TEXT;
+            const bool kept = t->row[i].type <= PLM_OPTION_OUTPUT && t->row[i].type != PLM_OPTION_FLAG;
             if (t->foreign && t->row[i].own)
                 return plm_fail(error, PLM_EINVAL,
                                 "%s names a program or a file to write: that is for your own configuration, or for a "
@@ -190,6 +244,42 @@ static int read_settings(struct table *t, struct plm_error *error)
     return status < 0 ? status : read_environment(t, error);
 }
 
+static int option_unknown(const struct table *t, const char *word, size_t n, struct plm_error *error)
+{
+    char typed[64] = "";
+    struct plm_nearest nearest = {.typed = typed};
+    if (n > 2 && n - 2 < sizeof typed)
+        memcpy(typed, word + 2, n - 2);
+    for (size_t i = 0; i < t->rows; i++)
+        if (t->row[i].help)
+            plm_nearest_see(&nearest, t->row[i].name);
+    return plm_fail(error, PLM_EINVAL, "unknown option '%.100s'; %s%s%s`plimsoll %s --help` lists them", word,
+                    nearest.best ? "did you mean --" : "", nearest.best ? nearest.best : "", nearest.best ? "? " : "",
+                    t->section);
+}
+
+static bool has_ending(const char *word, const char *ending)
+{
+    const char *dot = strrchr(word, '.');
+    return dot && !strcmp(dot + 1, ending);
+}
+
+/* The value of an option, which may take the next word; NULL: there is none. */
+static const char *option_value(const struct plm_option *o, const char *equals, int argc, char **argv, int *next)
+{
+    const char *word = *next < argc ? argv[*next] : NULL;
+    if (equals)
+        return equals + 1;
+    if (o->type == PLM_OPTION_FLAG)
+        return "1";
+    if (o->type == PLM_OPTION_OUTPUT && (!word || (strcmp(word, "-") != 0 && !has_ending(word, o->among))))
+        return "-";
+    if (!word || !strncmp(word, "--", 2))
+        return NULL;
+    ++*next;
+    return word;
+}
+
 static int read_flags(const struct table *t, int argc, char **argv, int *rest, bool *ended, struct plm_error *error)
 {
     int i = 0, status = 0;
@@ -207,9 +297,9 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, b
         }
         o = option_find(t, word, n);
         if (!o)
-            return plm_fail(error, PLM_EINVAL, "unknown option '%s'; see `plimsoll help`", word);
+            return option_unknown(t, word, n, error);
         snprintf(origin, sizeof origin, "--%s", o->name);
-        value = equals ? equals + 1 : o->type == PLM_OPTION_FLAG ? "1" : i < argc ? argv[i++] : NULL;
+        value = option_value(o, equals, argc, argv, &i);
         if (!value)
             return plm_fail(error, PLM_EINVAL, "%s needs a value", origin);
         status = option_set(t, o, value, origin, error);

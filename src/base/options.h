@@ -11,6 +11,9 @@
  * Strings belong to the command line, the environment, or (from files) to nobody: they live as long as the program.
  * Parsing stops at "--" or at the first word that is not an option. It fails with PLM_EINVAL and a sentence. Any
  * thread.
+ *
+ * A value stands behind "=" or is the next word, which then does not begin with "--": that is an option whose value was
+ * forgotten.
  */
 #ifndef PLM_OPTIONS_H
 #define PLM_OPTIONS_H
@@ -23,8 +26,11 @@ struct plm_error;
 enum plm_option_type {
     PLM_OPTION_FLAG,   /* bool */
     PLM_OPTION_TEXT,   /* const char * */
-    PLM_OPTION_NUMBER, /* int, from 0 */
-    PLM_OPTION_SIZE,   /* uint64_t */
+    PLM_OPTION_CHOICE, /* const char *, one of the words of `among` */
+    PLM_OPTION_OUTPUT, /* const char *, a file or "-" for standard output, which it is without a value; the next word is
+                          the value only if it is "-" or has the ending `among` */
+    PLM_OPTION_NUMBER, /* int, from `least` to `most` */
+    PLM_OPTION_SIZE, /* uint64_t, with a unit unless it is so large that bytes must be meant */
 };
 
 /* What a shell offers for a value, or for a word. */
@@ -38,20 +44,23 @@ enum plm_complete {
     PLM_COMPLETE_FILE, /* with the ending `among`, if that is given */
     PLM_COMPLETE_FOLDER,
     PLM_COMPLETE_PROGRAM,
+    PLM_COMPLETE_COMMAND, /* of plimsoll's */
 };
 
 struct plm_option {
     const char *name; /* "gpu" for --gpu */
-    char letter;      /* 'o' for -o, 0 for none */
+    char letter; /* 'o' for -o, 0 for none */
     enum plm_option_type type;
-    size_t at;            /* offset of the value */
+    size_t at; /* offset of the value */
     const char *argument; /* what texts call the value: "NAME"; NULL for a flag */
-    const char *help;     /* one line, a sentence without its full stop; NULL: the option is not shown */
+    const char *help; /* one line, a sentence without its full stop; NULL: the option is not shown */
     enum plm_complete complete;
     const char *among;
+    int least, most; /* of a number; `most` 0: any */
+    const char *instead; /* what to write for a number that is refused */
     bool configurable; /* may stand in the environment and in config files */
-    bool own;          /* names a program or a file to write: not in ./plimsoll.ini */
-    bool required;     /* in texts; who needs it checks for it */
+    bool own; /* names a program or a file to write: not in ./plimsoll.ini */
+    bool required; /* in texts; who needs it checks for it */
     const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
 };
 

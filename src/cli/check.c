@@ -21,9 +21,9 @@ struct request {
 };
 
 static const struct plm_option own_options[] = {
-    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512m or bytes",
-     .configurable = true, .required = true},
-    {"what", 0, PLM_OPTION_TEXT, AT(what), "FIGURE",
+    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512MiB", .configurable = true,
+     .required = true},
+    {"what", 0, PLM_OPTION_CHOICE, AT(what), "FIGURE",
      .help = "what is compared: device_used (default), reserved or allocated",
      .among = "device_used reserved allocated", .configurable = true},
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the high end of the range",
@@ -51,8 +51,7 @@ static int check_understand(struct request *r, struct plm_error *error)
 {
     if (!r->limit.max)
         return plm_fail(error, PLM_EINVAL, "no limit given; write `plimsoll check --max 22GiB FILE.plm`");
-    if (plm_check_what_parse(r->what, &r->limit.what))
-        return plm_fail(error, PLM_EINVAL, "--what %.60s: it takes device_used, reserved or allocated", r->what);
+    plm_check_what_parse(r->what, &r->limit.what);
     if (r->limit.pessimistic && r->limit.what != PLM_CHECK_USED)
         return plm_fail(error, PLM_EINVAL, "--pessimistic is about device_used: what PyTorch takes has no range");
     return 0;

@@ -91,6 +91,7 @@ struct plm_launch {
     const char *entry; /* folder of a sitecustomize.py to enter Python by, in place of the hook; NULL: the hook */
     char **command;
     bool silent; /* the command reads and writes nothing */
+    bool aside; /* what it writes to standard output goes to standard error: ours is a document */
 };
 /* Returns the child's pid; or -1 with the errno of exec or fork in *failure. */
 pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
@@ -128,6 +129,6 @@ void plm_prepend(const char *name, const char *value);
 /* Waits for the command, showing progress; its wait status. */
 int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* Says that exec failed with this errno; the exit status for it. */
-int plm_could_not_start(const char *command, int failure);
+int plm_could_not_start(char **command, int failure);
 
 #endif

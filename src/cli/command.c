@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "base/words.h"
 #include "cli/cli.h"
 #include "record/format.h"
 
@@ -49,10 +50,23 @@ void plm_prepend(const char *name, const char *value)
     free(joined);
 }
 
-int plm_could_not_start(const char *command, int failure)
+/* A script that is not a program of its own was meant for Python. */
+int plm_could_not_start(char **command, int failure)
 {
-    return plm_complain_of(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, "cannot start %.200s: %s",
-                           command, strerror(failure));
+    const size_t n = strlen(command[0]);
+    const bool python = n > 3 && !strcmp(command[0] + n - 3, ".py") && access(command[0], R_OK) == 0;
+    size_t count = 0;
+    char *words, *sentence;
+    int status;
+    while (command[count])
+        count++;
+    words = plm_words_quote((const char *const *)command, count);
+    sentence = plm_asprintf("cannot start %.200s: %s%s%s%s", command[0], strerror(failure),
+                            python ? "; write `-- python " : "", python ? words : "", python ? "`" : "");
+    status = plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, sentence);
+    free(sentence);
+    free(words);
+    return status;
 }
 
 int plm_not_written(const struct plm_error *error)

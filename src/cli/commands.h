@@ -65,8 +65,9 @@ int plm_help(const struct plm_command *command);
 int plm_manual_page(const char *path, FILE *out, struct plm_error *error);
 
 /* look.c: options that several commands have, to be included: --json and --force for a bool, --bytes, --color, and both for a
-   struct plm_look; --strict of jobs. */
-extern const struct plm_option plm_option_json[], plm_option_force[], plm_option_bytes[], plm_option_color[],
-    plm_option_look[], plm_option_strict[];
+   struct plm_look; --strict of jobs. --json prints one document in place of the text; json_file is for commands whose text
+   one wants as well: a `const char *`, which is "-" or a file that gets the document. */
+extern const struct plm_option plm_option_json[], plm_option_json_file[], plm_option_force[], plm_option_bytes[],
+    plm_option_color[], plm_option_look[], plm_option_strict[];
 
 #endif

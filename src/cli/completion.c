@@ -75,6 +75,12 @@ static void offer_libraries(const char *before)
             offer(before, plm_symbol_rows[i].library, "");
 }
 
+static void offer_commands(const char *before)
+{
+    for (const struct plm_command *const *row = plm_commands; *row; row++)
+        offer(before, (*row)->name, (*row)->line);
+}
+
 /* What the shell offers for each kind, what we do, and whether there may be several with commas. */
 static const struct {
     const char *shell;
@@ -85,7 +91,7 @@ static const struct {
     [PLM_COMPLETE_CARDS] = {"words", offer_cards, true},   [PLM_COMPLETE_METHODS] = {"words", offer_methods, true},
     [PLM_COMPLETE_STACK] = {"files", offer_stacks, false}, [PLM_COMPLETE_LIBRARY] = {"words", offer_libraries, false},
     [PLM_COMPLETE_FILE] = {"files", NULL, false},          [PLM_COMPLETE_FOLDER] = {"folders", NULL, false},
-    [PLM_COMPLETE_PROGRAM] = {"programs", NULL, false},
+    [PLM_COMPLETE_PROGRAM] = {"programs", NULL, false},    [PLM_COMPLETE_COMMAND] = {"words", offer_commands, false},
 };
 
 /* `typed`: the word, in which the value begins at `value`. */
@@ -180,8 +186,7 @@ static void completion_answer(int count, char **word)
         return;
     if (count == 1 && word[0][0] != '-') {
         puts("words");
-        for (const struct plm_command *const *row = plm_commands; *row; row++)
-            offer("", (*row)->name, (*row)->line);
+        offer_commands("");
         return;
     }
     c = word[0][0] == '-' ? &plm_command_run : plm_command_find(word[0]);

@@ -18,10 +18,11 @@
 #include "report/report.h"
 
 enum { FILES = 4 };
+#define CONTEXT_UNKNOWN UINT64_MAX
 
 struct request {
     struct plm_look look;
-    const char *methods, *gpu, *forest, *context_text;
+    const char *methods, *gpu, *forest;
     uint64_t context;
     int gpus, nodes, tensor_parallel;
     bool json;
@@ -37,13 +38,15 @@ static const struct plm_option options[] = {
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to judge (default: some common ones)",
      .complete = PLM_COMPLETE_CARDS, .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "on so many GPUs together", .configurable = true},
-    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), "N", .help = "spread over so many machines", .configurable = true},
+    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "on so many GPUs together", .least = 1, .most = 1 << 20,
+     .configurable = true},
+    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), "N", .help = "spread over so many machines", .least = 1, .most = 1 << 20,
+     .configurable = true},
     {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), "N",
-     .help = "of these GPUs, so many share each layer", .configurable = true},
+     .help = "of these GPUs, so many share each layer", .least = 1, .most = 1 << 20, .configurable = true},
     {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for schedtune",
      .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
-    {"context", 0, PLM_OPTION_TEXT, AT(context_text), "SIZE",
+    {"context", 0, PLM_OPTION_SIZE, AT(context), "SIZE",
      .help = "what the process takes beside its allocations: 500MiB", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_look, .at = AT(look)},
@@ -74,17 +77,8 @@ static int estimate_parse(struct request *r, int argc, char **argv, struct plm_e
 
 static int estimate_understand(struct request *r, struct plm_error *error)
 {
-    const struct {
-        const char *name;
-        int value;
-    } counts[] = {{"gpus", r->gpus}, {"nodes", r->nodes}, {"tensor-parallel", r->tensor_parallel}};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        if (counts[i].value < 1 || counts[i].value > 1 << 20)
-            return plm_fail(error, PLM_EINVAL, "--%s takes a number from 1", counts[i].name);
     if (r->gpus % r->nodes)
         return plm_fail(error, PLM_EINVAL, "%d GPUs cannot be spread evenly over %d nodes", r->gpus, r->nodes);
-    if (r->context_text && plm_size_parse(r->context_text, &r->context))
-        return plm_fail(error, PLM_EINVAL, "--context %.60s: it takes a size, such as 500MiB", r->context_text);
     return 0;
 }
 
@@ -315,7 +309,7 @@ static int estimate_answer(const struct request *r, const struct question *q)
                                                     .gpus = r->gpus,
                                                     .nodes = r->nodes,
                                                     .tensor_parallel = r->tensor_parallel,
-                                                    .context_given = r->context_text != NULL,
+                                                    .context_given = r->context != CONTEXT_UNKNOWN,
                                                     .context = r->context};
     struct plm_comparison comparison;
     struct plm_error error;
@@ -335,7 +329,8 @@ static int estimate_answer(const struct request *r, const struct question *q)
 
 static int estimate_run(int argc, char **argv)
 {
-    struct request r = {.methods = "all", .look = PLM_LOOK, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
+    struct request r = {
+        .methods = "all", .look = PLM_LOOK, .context = CONTEXT_UNKNOWN, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
     struct question q = {0};
     struct plm_error error;
     int status;

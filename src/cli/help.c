@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -92,9 +93,8 @@ static void print_main_options(void)
     print_options(row, rows);
 }
 
-static int help_run(int argc, char **argv)
+static void print_page(void)
 {
-    (void)argc, (void)argv;
     puts("plimsoll tells how much GPU memory a training job needs, before it gets a GPU.\n"
          "\n"
          "  plimsoll [options] -- python train.py     run a few steps on a virtual GPU and report\n"
@@ -103,18 +103,38 @@ static int help_run(int argc, char **argv)
     for (const struct plm_command *const *c = plm_commands; *c; c++)
         printf("  %-10s %s\n", (*c)->name, (*c)->line);
     puts("\n"
-         "`plimsoll COMMAND --help` and `man plimsoll-COMMAND` tell their options. The main ones of run:");
+         "`plimsoll help COMMAND` and `man plimsoll-COMMAND` tell their options. The main ones of run:");
     print_main_options();
     puts("\nExamples:");
     print_examples(&plm_command_help, 4);
     puts("\n"
          "Exit: 0 done, 1 does not fit, 2 usage, 3 the command failed, 4 not trustworthy, 125-127 could not start it.");
-    return PLM_EXIT_OK;
+}
+
+static int help_run(int argc, char **argv)
+{
+    const struct plm_command *command = argc ? plm_command_find(argv[0]) : NULL;
+    struct plm_nearest nearest = {.typed = argc ? argv[0] : ""};
+    if (argc > 1)
+        return plm_complain(PLM_EXIT_USAGE, "help takes one command: `plimsoll help run`");
+    if (command && command != &plm_command_help && command != &plm_command_version)
+        return plm_help(command);
+    if (!argc || command || argv[0][0] == '-') {
+        print_page();
+        return PLM_EXIT_OK;
+    }
+    for (const struct plm_command *const *c = plm_commands; *c; c++)
+        plm_nearest_see(&nearest, (*c)->name);
+    return plm_complain_of(PLM_EXIT_USAGE, "unknown command '%.100s'; %s%s%s`plimsoll help` lists them", argv[0],
+                           nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "",
+                           nearest.best ? "? " : "");
 }
 
 const struct plm_command plm_command_help = {
     .name = "help",
-    .line = "this page",
+    .line = "this page, or that of a command",
+    .words = "[COMMAND]",
+    .complete = PLM_COMPLETE_COMMAND,
     .example = {"plimsoll -- python train.py --batch 64", "plimsoll run --gpu rtx3060 --bounded -- python train.py",
                 "plimsoll report plimsoll-train.4711.plm --by module --at 3",
                 "plimsoll fit --gpu rtx4090 plimsoll-train.4711.plm && plimsoll tune plimsoll-train.4711.plm"},

@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "import/import.h"
+#include "record/format.h"
 
 struct request {
     const char *path, *output, *torch;
@@ -84,6 +85,17 @@ static int map_file(const char *path, void **data, size_t *size, struct plm_erro
     }
     close(fd);
     return status;
+}
+
+static bool is_record(const char *path)
+{
+    char start[sizeof PLM_RECORD_MAGIC - 1] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool record =
+        fd >= 0 && read(fd, start, sizeof start) == sizeof start && !memcmp(start, PLM_RECORD_MAGIC, sizeof start);
+    if (fd >= 0)
+        close(fd);
+    return record;
 }
 
 static void import_tell(const struct plm_import_info *info, const char *record)
@@ -182,6 +194,9 @@ static int import_run(int argc, char **argv)
     struct plm_output_rule rule;
     char output[PATH_MAX];
     int status = import_parse(&r, argc, argv, &error);
+    if (status == 0 && is_record(r.path))
+        return plm_complain_of(PLM_EXIT_CANNOT, "%.300s is a job record already; `plimsoll report %.300s` shows it",
+                               r.path, r.path);
     if (status == 0 && !r.output && !r.verify) {
         status = name_output(r.path, output, sizeof output, &error);
         r.output = output;

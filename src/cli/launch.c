@@ -127,6 +127,8 @@ static void launch_prepare(void *context)
 {
     const struct start *s = context;
     launch_set_environment(s->launch, s->device, s->audit);
+    if (s->launch->aside)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 static struct plm_child make_child(const struct plm_launch *l, struct start *s)

@@ -11,7 +11,13 @@
 #include "report/report.h"
 
 const struct plm_option plm_option_json[] = {
-    {"json", 0, PLM_OPTION_FLAG, 0, .help = "print one JSON document"},
+    {"json", 0, PLM_OPTION_FLAG, 0, .help = "print one JSON document instead of text"},
+    {0},
+};
+
+const struct plm_option plm_option_json_file[] = {
+    {"json", 0, PLM_OPTION_OUTPUT, 0, "[FILE]", .help = "print one JSON document instead of text, or write FILE too",
+     .complete = PLM_COMPLETE_FILE, .among = "json"},
     {0},
 };
 
@@ -31,7 +37,7 @@ const struct plm_option plm_option_bytes[] = {
 };
 
 const struct plm_option plm_option_color[] = {
-    {"color", 0, PLM_OPTION_TEXT, 0, .argument = "WHEN",
+    {"color", 0, PLM_OPTION_CHOICE, 0, .argument = "WHEN",
      .help = "colours: auto (on a terminal; default), always or never", .among = "auto always never",
      .configurable = true},
     {0},

@@ -1,13 +1,17 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/printable.h"
+#include "base/words.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -51,6 +55,67 @@ static bool is_help(const char *word)
     return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
+/* ---- a first word that is no command ---- */
+
+static bool has_ending(const char *word, const char *ending)
+{
+    const size_t n = strlen(word), k = strlen(ending);
+    return n > k && !strcmp(word + n - k, ending);
+}
+
+static bool is_program(const char *word)
+{
+    char path[PATH_MAX];
+    const char *list = getenv("PATH");
+    if (strchr(word, '/'))
+        return access(word, X_OK) == 0;
+    for (size_t n; list && *list; list += n + (list[n] == ':')) {
+        n = strcspn(list, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)n, list, word);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What to type instead; the user's words follow it. NULL: nobody knows. */
+static const char *meant(const char *word)
+{
+    static const struct {
+        const char *ending, *before;
+    } files[] = {{".py", "-- python"}, {".plm", "report"}, {".pickle", "import"}, {".pkl", "import"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (has_ending(word, files[i].ending))
+            return files[i].before;
+    return is_program(word) ? "--" : NULL;
+}
+
+/* The whole line is offered, with all words that were typed. */
+static int unknown_command(int argc, char **argv)
+{
+    struct plm_nearest nearest = {.typed = argv[1]};
+    const char *before = meant(argv[1]);
+    char *words, *sentence;
+    int status;
+    for (const struct plm_command *const *c = plm_commands; *c; c++)
+        plm_nearest_see(&nearest, (*c)->name);
+    if (before)
+        nearest.best = NULL;
+    words = plm_words_quote((const char *const *)argv + (nearest.best ? 2 : 1), (size_t)argc - (nearest.best ? 2 : 1));
+    if (nearest.best)
+        sentence = plm_asprintf("unknown command '%.100s'; did you mean `plimsoll %s%s%s`?", argv[1], nearest.best,
+                                *words ? " " : "", words);
+    else if (before)
+        sentence =
+            plm_asprintf("'%.100s' is not a command of plimsoll; write `plimsoll %s %s`", argv[1], before, words);
+    else
+        sentence = plm_asprintf("unknown command '%.100s'; `plimsoll help` lists them", argv[1]);
+    status = plm_complain(PLM_EXIT_USAGE, sentence);
+    free(sentence);
+    free(words);
+    return status;
+}
+
 static int command_line(int argc, char **argv)
 {
     const struct plm_command *command;
@@ -71,10 +136,7 @@ static int command_line(int argc, char **argv)
         if (command != &plm_command_help)
             return plm_help(command);
     }
-    if (command)
-        return command->run(argc - 2, argv + 2);
-    return plm_complain_of(PLM_EXIT_USAGE, "unknown command '%.100s'; to run it, write `plimsoll -- %.100s`", argv[1],
-                           argv[1]);
+    return command ? command->run(argc - 2, argv + 2) : unknown_command(argc, argv);
 }
 
 /* A record must not become standard output because that was closed; writing there fails, as it would have. */

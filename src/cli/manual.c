@@ -52,10 +52,15 @@ static void put_sentence(FILE *out, const char *text)
     fputs(".\n", out);
 }
 
-/* "NAME,..." as an argument: "Ar name,..."; lower case, as manuals have it. */
+/* "NAME,..." as an argument: "Ar name,..."; lower case, as manuals have it. One that may be left out: "[FILE]". */
 static void put_argument(FILE *out, const char *text, size_t n)
 {
     const size_t dots = n > 3 && !strncmp(text + n - 3, "...", 3) && text[n - 4] != ',' ? 3 : 0;
+    if (text[0] == '[') {
+        fputs("Op ", out);
+        text++;
+        n -= 2;
+    }
     fputs("Ar ", out);
     for (size_t i = 0; i < n - dots; i++)
         putc(tolower((unsigned char)text[i]), out);

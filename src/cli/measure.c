@@ -39,9 +39,9 @@ static const struct plm_option options[] = {
     {"model", 0, PLM_OPTION_TEXT, AT(model), "NAME", .help = "the model (default: its class)"},
     {"run", 0, PLM_OPTION_TEXT, AT(run), "NAME",
      .help = "what the row is called (default: model, optimizer, batch and time)"},
-    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), "N", .help = "the batch size, where it is not seen"},
+    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), "N", .help = "the batch size, where it is not seen", .least = 1},
     {"interval", 0, PLM_OPTION_NUMBER, AT(interval), "MS",
-     .help = "milliseconds between samples of the card (default 1)", .configurable = true},
+     .help = "milliseconds between samples of the card (default 1)", .least = 1, .most = 1000, .configurable = true},
     {.include = plm_option_look, .at = AT(look)},
     {0},
 };
@@ -54,8 +54,6 @@ static int measure_parse(struct request *r, int argc, char **argv, struct plm_er
     if (rest >= argc)
         return plm_fail(error, PLM_EINVAL,
                         "no command given; write `plimsoll measure -o TRUTH.csv -- python train.py`");
-    if (r->interval < 1 || r->interval > 1000)
-        return plm_fail(error, PLM_EINVAL, "--interval takes milliseconds from 1 to 1000");
     r->command = argv + rest;
     return plm_measured_check(r->output, error);
 }
@@ -254,7 +252,7 @@ static int measure_command(struct request *r)
     child = plm_child_start(&start, &failure);
     if (child < 0) {
         plm_scratch_remove(r->folder);
-        return plm_could_not_start(r->command[0], failure);
+        return plm_could_not_start(r->command, failure);
     }
     status = plm_await(child, measure_progress, r);
     status = measure_finish(r, status);

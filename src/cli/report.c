@@ -17,7 +17,7 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"by", 0, PLM_OPTION_TEXT, AT(by), "WHAT",
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT",
      .help = "everyone who holds memory, by module, op, phase, category or stack",
      .among = "module op phase category stack"},
     {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN",
@@ -49,8 +49,8 @@ static int report_understand(const struct request *o, struct plm_report_options 
     *out = plm_look_at(&o->look);
     out->record = o->path;
     out->listed = o->by != NULL;
-    if (o->by && plm_key_parse(o->by, &out->by))
-        return plm_fail(error, PLM_EINVAL, "--by %.60s: it takes module, op, phase, category or stack", o->by);
+    if (o->by)
+        plm_key_parse(o->by, &out->by);
     if (o->at && plm_at_parse(o->at, &out->at))
         return plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", o->at);
     return 0;

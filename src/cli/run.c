@@ -333,7 +333,7 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, struct pl
     plm_writer_close(&writer);
     plm_record_close(&file);
     if (child < 0)
-        return plm_could_not_start(launch->command[0], failure);
+        return plm_could_not_start(launch->command, failure);
     return run_report(o, launch, catalogue, record, status, show, context);
 }
 
@@ -347,19 +347,15 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
 
 static int run_check(struct plm_run *o, struct plm_assume *assume)
 {
-    static const char *const details[] = {"full", "low", "off"}, *const workspaces[] = {"auto", "model", "none"};
+    static const char *const workspaces[] = {"auto", "model", "none"};
     const char *workspace = getenv("PLIMSOLL_CONV_WORKSPACE");
     struct plm_error error;
-    if (!is_one_of(o->detail, details, 3))
-        return plm_complain(PLM_EXIT_USAGE, "--detail is full, low or off");
     if (workspace && !is_one_of(workspace, workspaces, 3))
         return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
     if (o->assume && plm_assume_parse(o->assume, assume, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (!o->gpus)
         o->gpus = gpus_wanted();
-    if (o->gpus > 64)
-        return plm_complain(PLM_EXIT_USAGE, "--gpus is at most 64");
     if (o->until_exit)
         o->steps = 0;
     if (o->json &&
@@ -374,11 +370,12 @@ const struct plm_option plm_run_options[] = {
      .help = "the card to play (default " PLM_RUN_CARD "; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
      .configurable = true},
     {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
-     .configurable = true},
+     .least = 1, .most = 64, .configurable = true},
     {"steps", 0, PLM_OPTION_NUMBER, RUN(steps), "N",
-     .help = "stop after N steps (default: when two are alike, 3 to 10)", .configurable = true},
+     .help = "stop after N steps (default: when two are alike, 3 to 10)", .least = 1,
+     .instead = "--until-exit lets the command run until it exits", .configurable = true},
     {"until-exit", 0, PLM_OPTION_FLAG, RUN(until_exit), .help = "let the command run until it exits"},
-    {"detail", 0, PLM_OPTION_TEXT, RUN(detail), "LEVEL",
+    {"detail", 0, PLM_OPTION_CHOICE, RUN(detail), "LEVEL",
      .help = "what to record besides memory: full (default), low or off", .among = "full low off",
      .configurable = true},
     {"assume", 0, PLM_OPTION_TEXT, RUN(assume), "WHAT", .help = "values that steer the program: all=true, keep=0.5",
@@ -390,8 +387,7 @@ const struct plm_option plm_run_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, RUN(output), "FILE",
      .help = "the job record (default plimsoll-<script>.<pid>.plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_force, .at = RUN(force)},
-    {"json", 0, PLM_OPTION_TEXT, RUN(json), "FILE", .help = "also write the report as JSON; - for stdout, and no text",
-     .complete = PLM_COMPLETE_FILE, .among = "json"},
+    {.include = plm_option_json_file, .at = RUN(json)},
     {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "keep the words of the command out of the record",
      .configurable = true},
     {.include = plm_option_strict, .at = RUN(strict)},
@@ -460,6 +456,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     launch.bounded = o->bounded;
     launch.detail = o->detail;
     launch.command = command;
+    launch.aside = plm_run_quiet(o);
     status = run_with_paths(o, &launch, &catalogue, stack, show, context);
     plm_stack_list_free(&stacks);
     plm_catalogue_free(&catalogue);

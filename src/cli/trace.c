@@ -206,7 +206,7 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
     child = plm_launch_start(launch, &failure);
     if (child < 0) {
         unlink(path);
-        return plm_could_not_start(launch->command[0], failure);
+        return plm_could_not_start(launch->command, failure);
     }
     status = plm_await(child, show_status, &s);
     read_status(&s);
@@ -248,7 +248,8 @@ static const struct plm_option trace_options[] = {
     {"no-compute", 0, PLM_OPTION_FLAG, AT(no_compute),
      .help = "make the memory of operators' results and no values: seconds instead of minutes"},
     {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), "N",
-     .help = "run so many, of which the first is not recorded (default 4)"},
+     .help = "run so many, of which the first is not recorded (default 4)", .least = ITERATIONS_LEAST,
+     .most = ITERATIONS_MOST},
     {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "keep the words of the command out of the file"},
     {0},
 };
@@ -278,8 +279,6 @@ static int trace_run(int argc, char **argv)
 {
     struct request r = {.iterations = ITERATIONS_TRACED};
     int rest, status = capture_parse(&r, &plm_command_trace, argc, argv, &rest);
-    if (status == PLM_EXIT_OK && (r.iterations < ITERATIONS_LEAST || r.iterations > ITERATIONS_MOST))
-        status = plm_complain(PLM_EXIT_USAGE, "--iterations is from 3 to 100");
     r.compute = !r.no_compute;
     return status ? status : trace_capture(&r, argv + rest);
 }

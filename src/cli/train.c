@@ -28,12 +28,13 @@ enum { FEATURES_SHOWN = 6, NAME_COLUMNS = 12 };
 #define MIB 1048576.0
 
 static const struct plm_option options[] = {
-    {"method", 0, PLM_OPTION_TEXT, AT(method), "NAME", .help = "which method; schedtune is the one that learns",
+    {"method", 0, PLM_OPTION_CHOICE, AT(method), "NAME", .help = "which method; schedtune is the one that learns",
      .among = PLM_SCHEDTUNE_METHOD, .configurable = true},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "where the forest goes", .complete = PLM_COMPLETE_FILE,
      .among = "forest", .required = true},
     {.include = plm_option_force, .at = AT(force)},
-    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "how many trees (default 100)", .configurable = true},
+    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "how many trees (default 100)", .least = 1,
+     .most = PLM_FOREST_TREES, .configurable = true},
     {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_color, .at = AT(look.color)},
@@ -50,17 +51,12 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
                         words ? "one data file at a time" : "no data file given");
     if (!r->output)
         return plm_fail(error, PLM_EINVAL, "-o FILE says where the forest goes");
-    if (r->trees < 1 || r->trees > PLM_FOREST_TREES)
-        return plm_fail(error, PLM_EINVAL, "--trees takes a number from 1 to %d", PLM_FOREST_TREES);
     return 0;
 }
 
 static int train_method(const struct request *r, struct plm_forest *forest, struct plm_error *error)
 {
     const struct plm_forest_settings settings = {.trees = (size_t)r->trees, .seed = (uint64_t)r->seed};
-    if (strcmp(r->method, PLM_SCHEDTUNE_METHOD) != 0)
-        return plm_fail(error, PLM_EINVAL, "--method %.60s: the method that learns is " PLM_SCHEDTUNE_METHOD,
-                        r->method);
     return plm_schedtune_train(r->data, &settings, forest, error);
 }
 

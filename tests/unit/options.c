@@ -14,13 +14,13 @@ struct inner {
 
 static struct values {
     bool flag;
-    const char *text, *program;
+    const char *text, *program, *color, *json;
     struct inner inner;
 } v;
 
 static const struct plm_option included[] = {
-    {"max-steps", 's', PLM_OPTION_NUMBER, offsetof(struct inner, number), .argument = "N", .help = "steps",
-     .configurable = true},
+    {"max-steps", 's', PLM_OPTION_NUMBER, offsetof(struct inner, number), .argument = "N", .help = "steps", .least = 1,
+     .most = 64, .instead = "--all is more", .configurable = true},
     {"limit", 0, PLM_OPTION_SIZE, offsetof(struct inner, size), .argument = "SIZE", .help = "a limit"},
     {0},
 };
@@ -32,6 +32,10 @@ static const struct plm_option options[] = {
      .configurable = true},
     {"python", 0, PLM_OPTION_TEXT, offsetof(struct values, program), .argument = "PROGRAM", .help = "a program",
      .configurable = true, .own = true},
+    {"color", 0, PLM_OPTION_CHOICE, offsetof(struct values, color), .argument = "WHEN", .help = "colours",
+     .among = "auto always never", .configurable = true},
+    {"json", 0, PLM_OPTION_OUTPUT, offsetof(struct values, json), .argument = "[FILE]", .help = "a document",
+     .among = "json"},
     {0},
 };
 
@@ -81,7 +85,7 @@ static void rows_in_order(void **state)
 {
     struct plm_option row[PLM_OPTIONS_MOST];
     (void)state;
-    assert_int_equal(plm_options_list(options, row), 6);
+    assert_int_equal(plm_options_list(options, row), 7);
     assert_string_equal(row[0].name, "bounded");
     assert_string_equal(row[1].name, "max-steps");
     assert_int_equal(row[1].at, offsetof(struct values, inner.number));
@@ -114,6 +118,16 @@ static void mistakes(void **state)
         {"-x", "unknown option '-x'"},
         {"--gpux", "unknown option '--gpux'"},
         {"--gp", "unknown option '--gp'"},
+        {"--gup", "did you mean --gpu? `plimsoll run --help` lists them"},
+        {"--bound=yes", "did you mean --bounded?"},
+        {"--max-steps=0", "--max-steps takes a number from 1 to 64, not 0; --all is more"},
+        {"--max-steps=65", "takes a number from 1 to 64, not 65"},
+        {"--max-steps=+3", "'+3' is not a whole number"},
+        {"--color=blue", "--color takes auto, always or never, not 'blue'"},
+        {"--color=auto always", "not 'auto always'"},
+        {"--color=", "not ''"},
+        {"--limit=22", "--limit: 22 of what? Write 22GiB, 22GB or 22MiB"},
+        {"--limit=1.5", "1.5 of what?"},
         {"--gpu", "--gpu needs a value"},
         {"--max-steps=-1", "'-1' is not a whole number"},
         {"--max-steps=7x", "'7x' is not a whole number"},
@@ -128,6 +142,45 @@ static void mistakes(void **state)
         assert_int_equal(PARSE(NULL, &error, rows[i].word), PLM_EINVAL);
         assert_contains(error.text, rows[i].message);
     }
+}
+
+/* An option whose value was forgotten does not take the next option, or the end of the options, for it. */
+static void forgotten_values(void **state)
+{
+    struct plm_error error;
+    int rest;
+    (void)state;
+    assert_int_equal(PARSE(NULL, &error, "--gpu", "--", "true"), PLM_EINVAL);
+    assert_contains(error.text, "--gpu needs a value");
+    assert_int_equal(PARSE(NULL, &error, "--gpu", "--bounded"), PLM_EINVAL);
+    assert_int_equal(PARSE(&rest, NULL, "--gpu=--", "true"), 0);
+    assert_string_equal(v.text, "--");
+    assert_int_equal(PARSE(NULL, NULL, "--limit", "0"), 0);
+    assert_int_equal(PARSE(NULL, NULL, "--limit=23622320128"), 0); /* these are bytes */
+    assert_int_equal(v.inner.size, 22 * GIB);
+}
+
+/* Without a value it is standard output; only a name that looks like one is taken from the next word. */
+static void outputs(void **state)
+{
+    int rest = -1;
+    (void)state;
+    assert_int_equal(PARSE(&rest, NULL, "--json", "--", "true"), 0);
+    assert_string_equal(v.json, "-");
+    assert_int_equal(rest, 2);
+    assert_int_equal(PARSE(&rest, NULL, "--json", "a.json", "--bounded"), 0);
+    assert_string_equal(v.json, "a.json");
+    assert_true(v.flag);
+    assert_int_equal(PARSE(&rest, NULL, "--json=report", "x"), 0);
+    assert_string_equal(v.json, "report");
+    assert_int_equal(PARSE(&rest, NULL, "--json", "-", "x"), 0);
+    assert_string_equal(v.json, "-");
+    assert_int_equal(rest, 2);
+    assert_int_equal(PARSE(&rest, NULL, "--json", "truth.csv"), 0);
+    assert_string_equal(v.json, "-");
+    assert_int_equal(rest, 1);
+    assert_int_equal(PARSE(&rest, NULL, "--json"), 0);
+    assert_string_equal(v.json, "-");
 }
 
 static void write_text(const char *path, const char *text)
@@ -179,9 +232,7 @@ static void among_words(void **state)
     assert_int_equal(words, 3);
     assert_string_equal(word[0], "--gpu");
     assert_string_equal(word[1], "-x");
-    assert_int_equal(AMONG(word, &words, "a", "--gpu", "--", "b"), 0); /* here it is a value */
-    assert_int_equal(words, 2);
-    assert_string_equal(v.text, "--");
+    assert_int_equal(AMONG(word, &words, "a", "--gpu", "--", "b"), PLM_EINVAL);
     assert_int_equal(AMONG(word, &words, "a", "--nothing"), PLM_EINVAL);
     assert_int_equal(AMONG(word, &words, "--bounded"), 0);
     assert_int_equal(words, 0);
@@ -195,6 +246,8 @@ static void wrong_config(void **state)
         {"[run]\n\nspeed = 9\n", "plimsoll.ini:3: speed is not a setting of [run]"},
         {"[run]\nlimit = 1g\n", "plimsoll.ini:2: limit is not a setting of [run]"}, /* flag only */
         {"[run]\nmax-steps = many\n", "plimsoll.ini:2: max-steps: 'many' is not a whole number"},
+        {"[run]\nmax-steps = 0\n", "plimsoll.ini:2: max-steps takes a number from 1 to 64, not 0"},
+        {"[run]\ncolor = blue\n", "plimsoll.ini:2: color takes auto, always or never, not 'blue'"},
         {"[run]\nwhat\n", "plimsoll.ini:2: expected 'key = value'"},
     };
     struct plm_error error;
@@ -240,10 +293,16 @@ static void own_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(flags, clean),        cmocka_unit_test_setup(two_dashes_end, clean),
-        cmocka_unit_test_setup(mistakes, clean),     cmocka_unit_test_setup(nearer_wins, clean),
-        cmocka_unit_test_setup(wrong_config, clean), cmocka_unit_test_setup(own_settings, clean),
-        cmocka_unit_test_setup(among_words, clean),  cmocka_unit_test(rows_in_order),
+        cmocka_unit_test_setup(flags, clean),
+        cmocka_unit_test_setup(two_dashes_end, clean),
+        cmocka_unit_test_setup(mistakes, clean),
+        cmocka_unit_test_setup(nearer_wins, clean),
+        cmocka_unit_test_setup(wrong_config, clean),
+        cmocka_unit_test_setup(own_settings, clean),
+        cmocka_unit_test_setup(among_words, clean),
+        cmocka_unit_test(rows_in_order),
+        cmocka_unit_test_setup(forgotten_values, clean),
+        cmocka_unit_test_setup(outputs, clean),
     };
     if (chdir(unit_folder()))
         return 1;
