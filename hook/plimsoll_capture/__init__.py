@@ -6,7 +6,7 @@ may raise into the user's program, except the SystemExit that ends it and Unavai
 """
 
 from . import status
-from .shared import leaving, watching
+from .shared import leaving, tracebacks, watching
 
 
 def _begin(torch):
@@ -27,4 +27,5 @@ def _failed(name, error):
 
 status.say("hook")
 leaving.install()
+tracebacks.install()
 watching.Watcher({"torch": [_begin]}, _failed).install()

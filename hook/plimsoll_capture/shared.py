@@ -17,4 +17,5 @@ def _load(name):
 
 leaving = _load("leaving")
 selecting = _load("selecting")
+tracebacks = _load("tracebacks")
 watching = _load("watching")

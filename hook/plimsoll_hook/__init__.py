@@ -9,7 +9,7 @@ user's program, except the SystemExit that ends it.
 import os
 import sys
 
-from . import attribution, device, fsdp, groups, leaving, releases, steps, values, watching
+from . import attribution, device, fsdp, groups, leaving, releases, steps, tracebacks, values, watching
 
 _ATTRIBUTION = device.DETAIL != "off"
 
@@ -38,6 +38,7 @@ def _install():
         if name in os.environ:
             device.config(name.lower(), os.environ[name])
     leaving.install()
+    tracebacks.install()
     watching.Watcher({name: [*actions, releases.check] for name, actions in _WANTED.items()}, _failed).install()
 
 

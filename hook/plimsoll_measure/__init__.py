@@ -84,16 +84,17 @@ def _failed(name, error):
     _report.failures.append(f"{name}: {type(error).__name__}: {error}")
 
 
-def _watching():
+def _of_hook(name):
     """A file of plimsoll_hook, whose package needs the virtual device."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    spec = importlib.util.spec_from_file_location("plimsoll_measure.watching", os.path.join(folder, "plimsoll_hook", "watching.py"))
+    spec = importlib.util.spec_from_file_location(f"plimsoll_measure.{name}", os.path.join(folder, "plimsoll_hook", f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-_watching().Watcher(
+_of_hook("tracebacks").install()
+_of_hook("watching").Watcher(
     {
         "torch.cuda": [_begin],
         "torch.nn.modules.module": [training.hook_modules],
