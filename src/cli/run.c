@@ -75,6 +75,16 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
         describe_command(pen, command);
 }
 
+/* How far a command came that did not end well. */
+static const char *came_to(const struct plm_summary *s)
+{
+    if (s->devices)
+        return "; the figures cover what ran until then";
+    if (s->processes > 1)
+        return " before it used the GPU";
+    return " before it imported torch; `plimsoll doctor` checks its PyTorch";
+}
+
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
 static int judge_command(int status, const struct plm_job *job, bool bounded, struct plm_error *why)
 {
@@ -89,11 +99,10 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
         return PLM_EXIT_NO_FIT;
     }
     if (WIFSIGNALED(status))
-        plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s); the figures cover what ran until then",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+        plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), came_to(s));
     else
-        plm_fail(why, PLM_EINVAL, "the command failed with status %d; the figures cover what ran until then",
-                 WEXITSTATUS(status));
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s));
     return PLM_EXIT_COMMAND;
 }
 
