@@ -22,6 +22,7 @@ _WANTED = {
     "torch.nn.init": [values.skip_large_fills],
     "torch.cuda": [values.assume_selections],
     "torchvision.ops.boxes": [values.assume_boxes],
+    "torch._meta_registrations": [device.imported],
     "torch.distributed.distributed_c10d": [groups.name_groups],
     "torch.distributed.fsdp._fully_shard._fsdp_param_group": [fsdp.hook_groups] if _ATTRIBUTION else [],
 }

@@ -39,6 +39,11 @@ def start():
     _library.plm_hook_start()
 
 
+def imported(_module):
+    """For the progress line: the import of torch comes to its end."""
+    _library.plm_hook_imported()
+
+
 def step(number, optimizers):
     """Tells that a step ended. True: the program has run long enough."""
     return bool(_library.plm_hook_step(ctypes.c_uint32(number), ctypes.c_uint32(optimizers)))

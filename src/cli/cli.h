@@ -16,6 +16,7 @@ struct plm_install;
 struct plm_job;
 struct plm_method;
 struct plm_page;
+struct plm_record_header;
 struct plm_report_options;
 struct plm_pen;
 struct plm_stack_entry;
@@ -114,10 +115,17 @@ void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry
 /* command.c: says why base/output.h refused a file; the exit status for it. */
 int plm_not_written(const struct plm_error *error);
 
-/* command.c: writes what the line on stderr says of a command that runs. */
-typedef void plm_progress_text(char *out, size_t size, void *context);
-/* The same for one that writes a record; the context is its struct plm_record_header. */
-void plm_progress_of_record(char *out, size_t size, void *header);
+/* command.c: what the line on stderr says of a command that runs; how long it has been at `what` stands between the two. */
+struct plm_progress_line {
+    char what[64], detail[96]; /* "step 2 of 3"; "1.2 GiB now", or nothing */
+};
+typedef void plm_progress_text(struct plm_progress_line *line, void *context);
+/* The same for one that writes a record: the context is a struct plm_progress_record. */
+struct plm_progress_record {
+    struct plm_record_header *header;
+    int steps; /* as those of a launch */
+};
+void plm_progress_of_record(struct plm_progress_line *line, void *record);
 
 /* command.c: what the sub-commands that start a command share. */
 /* What the job is called: the first word that names a Python file, else the program. */

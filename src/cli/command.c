@@ -116,14 +116,16 @@ enum { ROWS_LEAST = 6 };
 struct progress {
     plm_progress_text *text;
     void *context; /* of the text */
+    char what[sizeof((struct plm_progress_line *)0)->what];
+    double since; /* when it began to wait for that */
     unsigned tick;
     int rows;
 };
 
-static int rows_of(void)
+static struct winsize window(void)
 {
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+    struct winsize size = {0};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size : (struct winsize){0};
 }
 
 /* Saves the cursor, limits scrolling to the rows above the last, restores the cursor. */
@@ -136,19 +138,34 @@ static void reserve_row(int rows)
 static bool progress_start(struct progress *p)
 {
     const char *term = getenv("TERM");
-    p->rows = rows_of();
+    p->rows = window().ws_row;
     if (!isatty(STDERR_FILENO) || p->rows < ROWS_LEAST || (term && !strcmp(term, "dumb")))
         return false;
     reserve_row(p->rows);
     return true;
 }
 
-/* Largest step, sums over the processes that use the GPU. */
-void plm_progress_of_record(char *out, size_t size, void *context)
+/* "3": of a run that ends after as many; "3 to 10": when two are alike; "": none is known. */
+static void step_text(char *out, size_t size, unsigned step, int steps)
 {
-    struct plm_record_header *header = context;
+    if (steps > 0 && step >= (unsigned)steps)
+        snprintf(out, size, "ending after step %u", step);
+    else if (steps > 0)
+        snprintf(out, size, "step %u of %d", step + 1, steps);
+    else if (steps == PLM_STEPS_STEADY)
+        snprintf(out, size, "step %u of 3 to 10", step + 1);
+    else
+        snprintf(out, size, "step %u", step + 1);
+}
+
+/* Largest step, sums over the processes that use the GPU. The first slot is plimsoll's own. */
+void plm_progress_of_record(struct plm_progress_line *line, void *context)
+{
+    const struct plm_progress_record *record = context;
+    struct plm_record_header *header = record->header;
     uint64_t launches = 0, now = 0, peak = 0;
     unsigned step = 0, processes = header->processes;
+    bool imported = false;
     char a[32], b[32];
 
     if (processes > PLM_RECORD_SLOTS)
@@ -159,26 +176,41 @@ void plm_progress_of_record(char *out, size_t size, void *context)
         now += live->allocated;
         peak += live->allocated_peak;
         step = live->step > step ? live->step : step;
+        imported |= live->stage == PLM_LIVE_IMPORTED;
     }
-    if (!launches)
-        snprintf(out, size, "starting");
-    else
-        snprintf(out, size, "step %u, %llu launches, %s now, %s peak", step + 1, (unsigned long long)launches,
-                 plm_size_text(a, sizeof a, now), plm_size_text(b, sizeof b, peak));
+    if (!launches) {
+        snprintf(line->what, sizeof line->what, "%s",
+                 processes < 2 ? "starting the command"
+                 : imported    ? "before the first kernel"
+                               : "importing torch");
+        return;
+    }
+    step_text(line->what, sizeof line->what, step, record->steps);
+    snprintf(line->detail, sizeof line->detail, "%s now, %s peak", plm_size_text(a, sizeof a, now),
+             plm_size_text(b, sizeof b, peak));
 }
 
 static void progress_show(void *context)
 {
     static const char *const wheel[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
     struct progress *p = context;
-    const int rows = rows_of();
-    char text[128];
-    if (rows != p->rows && rows >= ROWS_LEAST) { /* the window was resized */
-        p->rows = rows;
-        reserve_row(rows);
+    struct plm_progress_line line = {"", ""};
+    const struct winsize size = window();
+    char text[256];
+    if (size.ws_row != p->rows && size.ws_row >= ROWS_LEAST) { /* the window was resized */
+        p->rows = size.ws_row;
+        reserve_row(p->rows);
     }
-    p->text(text, sizeof text, p->context);
-    fprintf(stderr, "\0337\033[%d;1H\033[K%s plimsoll: %s\0338", p->rows, wheel[p->tick++ % 10], text);
+    p->text(&line, p->context);
+    if (strcmp(line.what, p->what) != 0) {
+        memcpy(p->what, line.what, sizeof p->what);
+        p->since = plm_clock_now();
+    }
+    snprintf(text, sizeof text, "plimsoll: %s, %.0f s%s%s", line.what, plm_clock_now() - p->since,
+             line.detail[0] ? ", " : "", line.detail);
+    /* A line that is broken in two would move what stands above it. */
+    fprintf(stderr, "\0337\033[%d;1H\033[K%s %.*s\0338", p->rows, wheel[p->tick++ % 10],
+            size.ws_col > 3 ? size.ws_col - 3 : (int)sizeof text, text);
     fflush(stderr);
 }
 

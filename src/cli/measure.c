@@ -74,13 +74,14 @@ static void measure_prepare(void *context)
     plm_prepend("PYTHONPATH", r->install.capture);
 }
 
-static void measure_progress(char *out, size_t size, void *context)
+static void measure_progress(struct plm_progress_line *line, void *context)
 {
     struct request *r = context;
     uint64_t used = 0;
     char text[32];
     plm_meter_used(&r->meter, &used);
-    snprintf(out, size, "%s in use on the card", plm_size_text(text, sizeof text, used));
+    snprintf(line->what, sizeof line->what, "measuring");
+    snprintf(line->detail, sizeof line->detail, "%s in use on the card", plm_size_text(text, sizeof text, used));
 }
 
 /* Each process that imported PyTorch left a file. Of those that used the card there should be one; *m is it, or the last that did

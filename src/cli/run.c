@@ -281,7 +281,7 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, i
     launch.assume = (struct plm_assume){true, 1};
     child = plm_launch_start(&launch, &failure);
     if (child > 0)
-        status = plm_await(child, plm_progress_of_record, file.header);
+        status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){file.header, launch.steps});
     plm_record_close(&file);
     done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
            WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(launch.record, &s, NULL) == 0;
@@ -334,7 +334,7 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, struct pl
     clock_gettime(CLOCK_MONOTONIC, &start);
     child = plm_launch_start(launch, &failure);
     if (child > 0) {
-        status = plm_await(child, plm_progress_of_record, file.header);
+        status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){file.header, launch->steps});
         note_end(&pen, status, &start);
         look_at_other_end(&pen, o, launch, status);
     }

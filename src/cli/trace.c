@@ -72,16 +72,16 @@ static void read_status(struct status *s)
     fclose(file);
 }
 
-static void show_status(char *out, size_t size, void *context)
+static void show_status(struct plm_progress_line *line, void *context)
 {
     struct status *s = context;
     read_status(s);
     if (s->exporting)
-        snprintf(out, size, "writing the file");
+        snprintf(line->what, sizeof line->what, "writing the file");
     else if (s->iteration)
-        snprintf(out, size, "iteration %d", s->iteration);
+        snprintf(line->what, sizeof line->what, "iteration %d", s->iteration);
     else
-        snprintf(out, size, "%s", s->torch ? "waiting for the first iteration" : "starting");
+        snprintf(line->what, sizeof line->what, "%s", s->torch ? "waiting for the first iteration" : "starting");
 }
 
 static void say_written(const struct request *r, const struct status *s)

@@ -19,6 +19,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT void plm_hook_start(void);
+EXPORT void plm_hook_imported(void);
 EXPORT __attribute__((noreturn)) void plm_hook_leave(void);
 EXPORT int plm_hook_step(uint32_t step, uint32_t optimizers);
 EXPORT void plm_hook_config(const char *key, const char *value);
@@ -30,6 +31,11 @@ void plm_hook_start(void)
 {
     plm_software(); /* records the versions */
     plm_asked_start();
+}
+
+void plm_hook_imported(void)
+{
+    atomic_store_explicit(&plm_record_live()->stage, PLM_LIVE_IMPORTED, memory_order_relaxed);
 }
 
 void plm_hook_leave(void)

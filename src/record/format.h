@@ -28,7 +28,12 @@ struct plm_live {
     _Atomic uint64_t launches;
     _Atomic uint64_t allocated, allocated_peak;
     _Atomic uint64_t reserved, reserved_peak;
-    _Atomic uint64_t unused;
+    _Atomic uint64_t stage; /* enum plm_live_stage */
+};
+
+enum plm_live_stage {
+    PLM_LIVE_IMPORTING, /* `import torch` is under way: a process enters the record in it */
+    PLM_LIVE_IMPORTED,
 };
 
 enum plm_record_flag {

@@ -85,13 +85,13 @@ static void rows_in_order(void **state)
 {
     struct plm_option row[PLM_OPTIONS_MOST];
     (void)state;
-    assert_int_equal(plm_options_list(options, row), 7);
+    assert_int_equal(plm_options_list(options, row), 8);
     assert_string_equal(row[0].name, "bounded");
     assert_string_equal(row[1].name, "max-steps");
     assert_int_equal(row[1].at, offsetof(struct values, inner.number));
     assert_int_equal(row[2].at, offsetof(struct values, inner.size));
     assert_string_equal(row[3].name, "gpu");
-    assert_string_equal(row[5].name, "config"); /* there are settings */
+    assert_string_equal(row[7].name, "config"); /* there are settings */
     assert_int_equal(plm_options_list(no_settings, row), 1);
     assert_int_equal(plm_options_list(NULL, row), 0);
 }
