@@ -291,17 +291,28 @@ static int on_device(struct plm_collect *c, const struct plm_record_event *e)
 /* ---- phases, modules, steps ---- */
 
 /* A phase or step concerns all devices of its process. */
-static void mark_add(struct plm_collect *c, const struct plm_record_event *e, uint32_t value)
+static void mark_add(struct plm_lane_work *w, bool step, struct plm_mark mark)
 {
+    struct plm_mark **list = step ? &w->lane.step : &w->lane.phase;
+    size_t *count = step ? &w->lane.steps : &w->lane.phases;
+    *list = plm_grow(*list, *count, step ? &w->step_room : &w->phase_room, sizeof **list);
+    (*list)[(*count)++] = mark;
+}
+
+static void marks_add(struct plm_collect *c, const struct plm_record_event *e, uint32_t value)
+{
+    const bool step = e->type == PLM_EV_STEP;
+    c->steps += step;
     for (size_t i = 0; i < c->lanes; i++) {
         struct plm_lane_work *w = &c->lane[i];
-        bool step = e->type == PLM_EV_STEP;
-        struct plm_mark **list = step ? &w->lane.step : &w->lane.phase;
-        size_t *count = step ? &w->lane.steps : &w->lane.phases;
-        if (w->lane.process != e->process || (step && value <= *count))
+        if (w->lane.process != e->process || (step && value <= w->lane.steps))
             continue;
-        *list = plm_grow(*list, *count, step ? &w->step_room : &w->phase_room, sizeof **list);
-        (*list)[(*count)++] = (struct plm_mark){e->time_ns, (uint32_t)w->lane.moments, value};
+        /* Steps before the device was used, as in the summary. */
+        while (step && w->lane.steps + 1 < value && w->lane.steps + 1 < c->steps)
+            mark_add(w, true,
+                     (struct plm_mark){0, w->lane.steps ? w->lane.step[w->lane.steps - 1].at : 0,
+                                       (uint32_t)w->lane.steps + 1});
+        mark_add(w, step, (struct plm_mark){e->time_ns, (uint32_t)w->lane.moments, value});
     }
 }
 
@@ -316,7 +327,7 @@ static void phase_visit(struct plm_collect *c, const struct plm_record_event *e)
     p->forwards += now == PLM_PHASE_FORWARD;
     p->backwards += now == PLM_PHASE_BACKWARD;
     c->attributed = true;
-    mark_add(c, e, now);
+    marks_add(c, e, now);
 }
 
 static void module_visit(struct plm_collect *c, const struct plm_record_event *e)
@@ -336,7 +347,7 @@ static void step_visit(struct plm_collect *c, const struct plm_record_event *e)
     for (size_t i = 0; i < c->threads; i++)
         if (c->thread[i].process == t->process)
             c->thread[i].modules = 0;
-    mark_add(c, e, plm_get_step(e).step);
+    marks_add(c, e, plm_get_step(e).step);
 }
 
 /* ---- tags: the hook tells what the block at an address is for, and whose it is ---- */

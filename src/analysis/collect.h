@@ -78,6 +78,7 @@ struct plm_collect {
     size_t threads;
     struct plm_lane_work *lane;
     size_t lanes, lane_room;
+    size_t steps; /* that ended, of all processes */
     bool attributed;
 };
 

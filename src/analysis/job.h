@@ -162,6 +162,10 @@ struct plm_at {
     uint32_t step;              /* from 1; its own peak is meant */
 };
 
+/* The moment of a lane that has some. In a step it is the first of its peak, which may be what the step before it left: as
+   the table of steps has it. */
+uint32_t plm_lane_moment(const struct plm_lane *lane, struct plm_at at);
+
 /* "peak", "end", "3", "step 3", "step:3"; "module", "op", ... PLM_EINVAL for anything else. */
 int plm_at_parse(const char *text, struct plm_at *at);
 int plm_key_parse(const char *text, enum plm_key *key);
@@ -171,14 +175,15 @@ int plm_at_check(const struct plm_job *job, struct plm_at at, struct plm_error *
 
 /* A moment of a lane, and what is known of it. */
 struct plm_place {
-    bool known;                           /* blocks were seen at all */
+    bool known; /* blocks were seen at all */
     uint32_t moment;
-    uint32_t step;                        /* from 1; 0: no step ended */
-    const struct plm_site *context;    /* of the allocation that made this moment; NULL: none, or not known */
+    uint32_t step; /* from 1, as in the table of steps; 0: no step ended */
+    bool after; /* not in that step but after it, which was the last */
+    const struct plm_site *context; /* of the allocation that made this moment; NULL: none, or not known */
     uint64_t allocated, reserved;
     uint64_t category[PLM_CATEGORIES];
-    uint64_t casts;                       /* activations and temporaries that are copies in another precision */
-    uint64_t captured;                    /* in private pools of CUDA graphs */
+    uint64_t casts; /* activations and temporaries that are copies in another precision */
+    uint64_t captured; /* in private pools of CUDA graphs */
 };
 struct plm_place plm_place_at(const struct plm_job *job, const struct plm_lane *lane, struct plm_at at);
 /* What the allocator holds beyond the blocks. */

@@ -48,24 +48,23 @@ int plm_at_parse(const char *text, struct plm_at *at)
     return 0;
 }
 
-/* What came after the last step that ended counts as one more, if there is anything. */
 int plm_at_check(const struct plm_job *job, struct plm_at at, struct plm_error *error)
 {
     size_t most = 0;
     if (at.kind != PLM_AT_STEP)
         return 0;
-    for (size_t i = 0; i < job->lanes; i++) {
-        uint32_t from, to;
-        plm_lane_step(&job->lane[i], job->lane[i].steps + 1, &from, &to);
-        if (job->lane[i].steps + (from < to) > most)
-            most = job->lane[i].steps + (from < to);
-    }
+    for (size_t i = 0; i < job->lanes; i++)
+        if (job->lane[i].steps > most)
+            most = job->lane[i].steps;
     if (at.step <= most)
         return 0;
-    return plm_fail(error, PLM_EINVAL, "there is no step %u: this record has %zu", at.step, most);
+    if (!most)
+        return plm_fail(error, PLM_EINVAL, "no step of this job ended: --at takes peak or end");
+    return plm_fail(error, PLM_EINVAL, "there is no step %u: %zu ended, and --at end shows what came after", at.step,
+                    most);
 }
 
-static uint32_t moment_of(const struct plm_lane *lane, struct plm_at at)
+uint32_t plm_lane_moment(const struct plm_lane *lane, struct plm_at at)
 {
     uint32_t from, to;
     if (at.kind == PLM_AT_PEAK)
@@ -73,7 +72,7 @@ static uint32_t moment_of(const struct plm_lane *lane, struct plm_at at)
     if (at.kind == PLM_AT_END)
         return (uint32_t)lane->moments - 1;
     plm_lane_step(lane, at.step, &from, &to);
-    return from < to ? plm_lane_peak(lane, from, to) : from < lane->moments ? from : (uint32_t)lane->moments - 1;
+    return plm_lane_peak(lane, from ? from - 1 : 0, to);
 }
 
 static bool is_cast(const struct plm_site *c)
@@ -96,21 +95,39 @@ static void add_up(const struct plm_job *job, const struct plm_lane *lane, struc
     }
 }
 
+/* The step that runs when so many have ended: none after the last one of a job that came to its end. */
+static void place_in_step(const struct plm_job *job, size_t ended, size_t steps, struct plm_place *p)
+{
+    const char *exit = plm_summary_config(&job->summary, "exit");
+    const bool complete = job->summary.ended && (!exit || !strcmp(exit, "0"));
+    p->after = steps && ended == steps && complete;
+    p->step = steps ? (uint32_t)(ended + !p->after) : 0;
+}
+
 struct plm_place plm_place_at(const struct plm_job *job, const struct plm_lane *lane, struct plm_at at)
 {
     struct plm_place p = {.known = lane->moments > 0};
-    uint32_t entry;
+    uint32_t entry, from, to;
+    size_t ended = 0;
     if (!p.known) {
-        p.step = lane->summary->steps ? lane->summary->peak_step + 1 : 0;
+        place_in_step(job, lane->summary->peak_step, (size_t)lane->summary->steps, &p);
         return p;
     }
-    p.moment = moment_of(lane, at);
+    p.moment = plm_lane_moment(lane, at);
+    while (ended < lane->steps && lane->step[ended].at <= p.moment)
+        ended++;
+    place_in_step(job, ended, lane->steps, &p);
+    if (at.kind == PLM_AT_STEP) {
+        p.step = at.step;
+        p.after = false;
+        plm_lane_step(lane, at.step, &from, &to);
+        p.known = to > 0; /* a device may be used for the first time in a later step */
+        if (!p.known)
+            return p;
+    }
     entry = lane->order[p.moment];
     if (job->attributed && !(entry & 1))
         p.context = &job->context[lane->block[entry >> 1].context];
-    for (size_t i = 0; i < lane->steps && lane->step[i].at <= p.moment; i++)
-        p.step = (uint32_t)i + 1;
-    p.step += lane->steps > 0;
     p.reserved = plm_lane_reserved(lane, p.moment);
     add_up(job, lane, &p);
     return p;

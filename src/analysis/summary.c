@@ -76,18 +76,27 @@ static void raise_reserved(struct plm_device_summary *d)
     raise_to(&d->current.reserved_peak, d->reserved);
 }
 
-/* A step ends on every device of its process at once. */
+static void step_add(struct plm_device_summary *d, struct plm_step step)
+{
+    d->step = items_grow(d->step, d->steps, &d->step_room, sizeof *d->step);
+    d->step[d->steps++] = step;
+}
+
+/* A step ends on every device of its process at once. One that is used for the first time in a later step had nothing in
+   those before; a damaged record may have any number, so no more of them are added than steps have ended. */
 static void step_end(struct plm_summary *s, const struct plm_record_event *e)
 {
     int number = (int)plm_get_step(e).step;
     if (number > s->steps)
         s->steps = number;
+    s->step_events++;
     for (int i = 0; i < s->devices; i++) {
         struct plm_device_summary *d = &s->device[i];
         if (d->process != e->process || number <= d->steps)
             continue;
-        d->step = items_grow(d->step, d->steps, &d->step_room, sizeof *d->step);
-        d->step[d->steps++] = d->current;
+        while (d->steps + 1 < number && d->steps + 1 < s->step_events)
+            step_add(d, (struct plm_step){0});
+        step_add(d, d->current);
         d->oom_open = false;
         d->current = (struct plm_step){d->allocated, d->reserved, d->used};
     }

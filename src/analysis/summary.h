@@ -76,6 +76,7 @@ struct plm_summary {
     uint64_t created_ns;
     double seconds;
     int steps;
+    int step_events; /* of all processes */
     bool ended, full;
     int processes;
     uint64_t launches, blocks;

@@ -21,7 +21,7 @@ static const struct plm_option options[] = {
      .help = "everyone who holds memory, by module, op, phase, category or stack",
      .among = "module op phase category stack"},
     {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN",
-     .help = "the moment of --by: peak (default), end, or the number of a step", .among = "peak end"},
+     .help = "the moment that is shown: peak (default), end, or the number of a step", .among = "peak end"},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to judge", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
@@ -41,6 +41,9 @@ static int report_parse(struct request *o, int argc, char **argv, struct plm_err
         return plm_fail(error, PLM_EINVAL, "one record at a time: `plimsoll report FILE`");
     if (!o->path)
         return plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll report FILE.plm`");
+    if (o->html && (o->at || o->by))
+        return plm_fail(error, PLM_EINVAL, "--%s has no meaning with --html: one chooses it on the page",
+                        o->at ? "at" : "by");
     return 0;
 }
 

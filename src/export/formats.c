@@ -30,9 +30,8 @@ bool plm_export_at(const struct plm_export *export, const struct plm_lane *lane,
         plm_lane_step(lane, export->at.step, &from, &to);
         if (export->at.step > lane->steps && from >= to)
             return false;
-        /* A step without an event of the allocator shows what was there before. */
-        *moment = from < to ? plm_lane_peak(lane, from, to) : from ? from - 1 : 0;
-        return true;
+        *moment = plm_lane_moment(lane, export->at);
+        return to > 0;
     }
     return false;
 }

@@ -113,6 +113,8 @@ static void write_place(struct plm_json *j, const struct plm_job *job, const str
 {
     if (p->step)
         plm_json_integer(j, "step", p->step);
+    if (p->after)
+        plm_json_bool(j, "after", true);
     if (p->context) {
         plm_json_string(j, "phase", plm_phase_name(p->context->phase));
         plm_json_text(j, "module", p->context->module);

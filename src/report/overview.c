@@ -48,7 +48,7 @@ static void show_where(const struct plm_page *p, const struct plm_place *place)
     const struct plm_site *c = place->context;
     if (!place->step && !c)
         return;
-    fputs("  in ", p->out);
+    fputs(place->after ? "  after " : "  in ", p->out);
     if (place->step)
         fprintf(p->out, "step %u%s", place->step, c ? ", " : "");
     if (c) {
@@ -223,17 +223,21 @@ static void share(const struct plm_page *p, const char *label, uint64_t bytes, u
 
 void plm_overview_categories(const struct plm_page *p, const struct plm_place *place, struct plm_at at)
 {
-    uint64_t whole = place->allocated + plm_place_free(place);
+    const uint64_t whole = place->allocated;
     bool shown[PLM_CATEGORIES] = {false};
-    char title[96], when[48];
-    snprintf(title, sizeof title, "What it is for, at %s", when_text(at, when, sizeof when));
+    char title[96], when[48], amount[32];
+    snprintf(title, sizeof title, "What it is for, at %s: %s allocated", when_text(at, when, sizeof when),
+             plm_page_amount(p, amount, sizeof amount, whole));
     plm_page_title(p, title);
     for (int i; (i = category_next(place->category, shown)) >= 0;)
         share(p, plm_category_name((enum plm_category)i), place->category[i], whole);
     if (200 * place->casts >= whole) /* every program converts a few values */
         share(p, "  of it cast copies", place->casts, whole);
     share(p, "  of it CUDA graphs", place->captured, whole);
-    share(p, "free in segments", plm_place_free(place), whole);
+    if (plm_place_free(place)) { /* beside what is allocated, so it has no share of that */
+        show_amount(p, "free in segments", LABEL, plm_place_free(place));
+        fputs("beside it\n", p->out);
+    }
 }
 
 static void show_shares(const struct plm_page *p, const struct plm_holder *h, int columns)

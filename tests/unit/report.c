@@ -149,7 +149,7 @@ static void text(void **state)
     assert_contains(t, "+ other allocations    30.0 MiB");
     assert_contains(t, "+ context             550.0 MiB");
     assert_contains(t, "= device used           1.5 GiB");
-    assert_contains(t, "What it is for, at the peak\n  activations           316.0 MiB  ####");
+    assert_contains(t, "What it is for, at the peak: 480.0 MiB allocated\n  activations           316.0 MiB  ####");
     assert_contains(t, "  parameters            100.0 MiB");
     assert_contains(t, "    of it cast copies    50.0 MiB");
     assert_contains(t, "    of it CUDA graphs   266.0 MiB");
@@ -275,10 +275,110 @@ static void places(void **state)
     assert_string_equal(p.context->module, "net.fc");
     p = plm_place_at(job, lane, (struct plm_at){PLM_AT_STEP, 2});
     assert_true(p.step == 2 && p.allocated == 472 * MIB);
-    p = plm_place_at(job, lane, (struct plm_at){PLM_AT_STEP, 4});
-    assert_true(p.step == 4 && p.allocated == 100 * MIB + 512);
     p = plm_place_at(job, lane, (struct plm_at){PLM_AT_END, 0});
-    assert_true(p.step == 4 && p.allocated == 100 * MIB + 512);
+    assert_true(p.step == 3 && p.after && p.allocated == 100 * MIB + 512);
+}
+
+/* A step that only gives back has its peak where it begins: what the table says is what --at N shows. */
+static void shrink(void)
+{
+    plm_record_config("exit", "0");
+    alloc(4096, 100 * MIB, 0, 0);
+    alloc(1 * GIB, 50 * MIB, 0, 0);
+    step(1);
+    release(1 * GIB, 50 * MIB);
+    step(2);
+    step(3);
+}
+
+/* Device 1 is used from the second step on; its steps have the numbers of the job's. */
+static void late_device(void)
+{
+    plm_record_config("exit", "0");
+    alloc(4096, 100 * MIB, 0, 0);
+    step(1);
+    plm_put_block_alloc(1, &(struct plm_ev_block_alloc){4096, 7 * MIB, 0, 0, 0, 0});
+    step(2);
+    plm_put_block_alloc(1, &(struct plm_ev_block_alloc){1 * GIB, 9 * MIB, 0, 0, 0, 0});
+    step(3);
+}
+
+/* The job was cut in its second step. */
+static void cut(void)
+{
+    plm_record_config("exit", "1");
+    alloc(4096, 100 * MIB, 0, 0);
+    step(1);
+    alloc(1 * GIB, 50 * MIB, 0, 0);
+}
+
+static void steps_agree(void **state)
+{
+    static void (*const jobs[])(void) = {train, shrink, late_device, cut};
+    (void)state;
+    for (size_t k = 0; k < COUNT(jobs); k++) {
+        struct plm_job *j = unit_job(jobs[k]);
+        for (size_t l = 0; l < j->lanes; l++) {
+            const struct plm_device_summary *d = j->lane[l].summary;
+            assert_int_equal(j->lane[l].steps, d->steps);
+            for (int i = 0; i < d->steps; i++) {
+                struct plm_place p = plm_place_at(j, &j->lane[l], (struct plm_at){PLM_AT_STEP, (uint32_t)i + 1});
+                assert_int_equal(p.allocated, d->step[i].allocated_peak);
+                assert_int_equal(p.step, i + 1);
+            }
+        }
+        plm_job_free(j);
+    }
+}
+
+static void late_devices(void **state)
+{
+    struct plm_job *j = unit_job(late_device);
+    const struct plm_device_summary *d = j->lane[1].summary;
+    (void)state;
+    assert_int_equal(j->lanes, 2);
+    assert_int_equal(d->steps, 3);
+    assert_int_equal(d->step[0].allocated_peak, 0);
+    assert_int_equal(d->step[1].allocated_peak, 7 * MIB);
+    assert_int_equal(d->step[2].allocated_peak, 16 * MIB);
+    assert_int_equal(plm_place_at(j, &j->lane[1], (struct plm_at){PLM_AT_PEAK, 0}).step, 3);
+    plm_job_free(j);
+}
+
+static void cut_jobs(void **state)
+{
+    struct plm_job *j = unit_job(cut);
+    struct plm_place p = plm_place_at(j, &j->lane[0], (struct plm_at){PLM_AT_END, 0});
+    (void)state;
+    assert_true(p.step == 2 && !p.after); /* which did not end */
+    plm_job_free(j);
+}
+
+/* The shares of a moment are of the amount that its title has: together they are all of it. */
+static void shares_add_up(void **state)
+{
+    static const struct plm_report_options kinds[] = {
+        {.width = 100},
+        {.width = 100, .at = {PLM_AT_STEP, 2}},
+        {.width = 100, .at = {PLM_AT_END, 0}},
+        {.width = 100, .listed = true, .by = PLM_BY_CATEGORY},
+        {.width = 100, .listed = true, .by = PLM_BY_CATEGORY, .at = {PLM_AT_STEP, 2}},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        char *t = written(plm_report_text, job, kinds[i]),
+             *at = strstr(t, kinds[i].listed ? "  share " : "What it is for");
+        double sum = 0;
+        for (at = strchr(at, '\n') + 1; at && *at == ' '; at = strchr(at, '\n') + 1) {
+            char *end = strchr(at, '\n'), *percent = memchr(at, '%', (size_t)(end - at));
+            if (percent && memcmp(at, "    of it", 9) != 0)
+                sum += atof(percent - 4);
+        }
+        assert_true(sum >= 99 && sum <= 101);
+        if (kinds[i].at.kind == PLM_AT_PEAK)
+            assert_contains(t, "  66 %"); /* activations: 316 of 480 MiB */
+        free(t);
+    }
 }
 
 static void words(void **state)
@@ -306,9 +406,9 @@ static void words(void **state)
     assert_int_equal(by, PLM_BY_STACK);
     assert_string_equal(plm_key_name(by), "stack");
     assert_int_equal(plm_key_parse("stacks", &by), PLM_EINVAL);
-    assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 4}, &error), 0);
-    assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 5}, &error), PLM_EINVAL);
-    assert_contains(error.text, "no step 5: this record has 4");
+    assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 3}, &error), 0);
+    assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 4}, &error), PLM_EINVAL);
+    assert_contains(error.text, "no step 4: 3 ended, and --at end shows what came after");
 }
 
 /* ---- JSON ---- */
@@ -495,11 +595,12 @@ static void many_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text),           cmocka_unit_test(fits),       cmocka_unit_test(widths),
-        cmocka_unit_test(listings),       cmocka_unit_test(places),     cmocka_unit_test(narrow_and_colored),
-        cmocka_unit_test(words),          cmocka_unit_test(json),       cmocka_unit_test(many_devices),
-        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps), cmocka_unit_test(ends),
-        cmocka_unit_test(version_one),
+        cmocka_unit_test(text),           cmocka_unit_test(fits),          cmocka_unit_test(widths),
+        cmocka_unit_test(listings),       cmocka_unit_test(places),        cmocka_unit_test(narrow_and_colored),
+        cmocka_unit_test(words),          cmocka_unit_test(json),          cmocka_unit_test(many_devices),
+        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),    cmocka_unit_test(ends),
+        cmocka_unit_test(version_one),    cmocka_unit_test(steps_agree),   cmocka_unit_test(late_devices),
+        cmocka_unit_test(cut_jobs),       cmocka_unit_test(shares_add_up),
     };
     return cmocka_run_group_tests(tests, make_job, drop_job);
 }
