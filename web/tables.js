@@ -43,7 +43,7 @@ export function drawAnswer(page, lane) {
 
 function drawWhere(page, lane) {
   const at = lane.at_peak;
-  const rows = [["Step", at.step > lane.steps.count ? "after the last" : at.step ? `${count(at.step)} of ${count(lane.steps.count)}` : ""], ["Phase", at.phase && words(at.phase)], ["Module", at.module], ["Operator", at.op]];
+  const rows = [["Step", at.after ? "after the last" : at.step ? `${count(at.step)} of ${count(lane.steps.count)}` : ""], ["Phase", at.phase && words(at.phase)], ["Module", at.module], ["Operator", at.op]];
   fill(byId("where"), ...rows.filter(([, text]) => text).flatMap(([name, text]) =>
     [el("dt", {}, name), el("dd", { id: `peak-${name.toLowerCase()}`, title: text }, text)]));
 }

@@ -24,7 +24,9 @@ const lane = () => page.lanes[state.lane];
 const points = () => lane().points;
 const horizontal = () => (state.axis === "time" ? points().us : points().at);
 
-/* Cumulative values for uPlot: x, one series per category, reserved, used. */
+/* Cumulative values for uPlot: x, reserved, used, then one series per category. Areas are drawn last: the peak often takes
+   new memory from the card, and the rising line would hide it. */
+const LINES = 2;
 function series() {
   const p = points();
   const below = new Float64Array(p.length);
@@ -32,7 +34,43 @@ function series() {
     const values = p.category.get(name);
     return Float64Array.from(values, (bytes, i) => (below[i] += bytes));
   });
-  return [Float64Array.from(horizontal()), ...stacked, p.reserved, p.used];
+  return [Float64Array.from(horizontal()), p.reserved, p.used, ...stacked];
+}
+
+/* Where many points share a pixel, an area that is as wide as its points apart is not seen, peaks first of all. So each
+   column of pixels shows the point that has most allocated, and behind it goes on with the last. [places on x, points] */
+function columns(u) {
+  const x = u.data[0];
+  const { allocated } = points();
+  const [first, last] = visible(u);
+  const places = [];
+  const shown = [];
+  for (let i = first; i <= last;) {
+    const column = Math.round(u.valToPos(x[i], "x", true));
+    const start = i;
+    let best = i;
+    for (; i <= last && Math.round(u.valToPos(x[i], "x", true)) === column; i++) if (allocated[i] > allocated[best]) best = i;
+    places.push(x[start]);
+    shown.push(best);
+    if (best < i - 1) {
+      places.push(u.posToVal(column + 1, "x", true));
+      shown.push(i - 1);
+    }
+  }
+  return [places, shown];
+}
+
+let drawnColumns;
+
+function areaPaths(stepped) {
+  return (u, series) => {
+    if (series === 1 + LINES) drawnColumns = columns(u);
+    const [places, shown] = drawnColumns;
+    const data = [...u.data];
+    data[0] = places;
+    data[series] = shown.map((i) => u.data[series][i]);
+    return stepped(Object.create(u, { data: { value: data }, _data: { value: data } }), series, 0, places.length - 1);
+  };
 }
 
 function highest() {
@@ -53,6 +91,7 @@ export const tickText = (value) => (value === 0 ? "0" : size(value, value % 2 **
 
 function options(width) {
   const stepped = uPlot.paths.stepped({ align: 1 });
+  const areas = areaPaths(stepped);
   const axis = { stroke: color("--ink-2"), grid: { stroke: color("--grid"), width: 1 }, ticks: { show: false }, font: `12px ${color("--font")}` };
   const line = (name, dash) => ({ label: name, stroke: color(name), width: 1.5, dash, paths: stepped, points: { show: false } });
   return {
@@ -68,30 +107,41 @@ function options(width) {
     ],
     series: [
       {},
-      ...STACK.map((name) => ({ label: name, width: 0, fill: color(`--c-${name}`), paths: stepped, points: { show: false } })),
       line("--reserved"),
       line("--used", [3, 3]),
+      ...STACK.map((name) => ({ label: name, width: 0, fill: color(`--c-${name}`), paths: areas, points: { show: false } })),
     ],
-    bands: STACK.slice(1).map((name, i) => ({ series: [i + 2, i + 1] })),
-    hooks: { draw: [drawMarks], setScale: [noteZoom], setCursor: [hover], ready: [listen] },
+    bands: STACK.slice(1).map((name, i) => ({ series: [i + 2 + LINES, i + 1 + LINES] })),
+    hooks: { drawAxes: [drawBehind], draw: [drawMarks], setScale: [noteZoom], setCursor: [hover], ready: [listen] },
   };
 }
 
 /* ---- marks ---- */
 
-function drawMarks(u) {
+function clipped(u, draw) {
   const context = u.ctx;
   context.save();
   context.beginPath();
   context.rect(u.bbox.left, 0, u.bbox.width, u.bbox.top + u.bbox.height);
   context.clip();
-  const steps = stepStride(u);
-  drawSteps(u, context, steps);
+  draw(context);
+  context.restore();
+}
+
+/* Behind the areas: in front, the line of a step would hide a peak that is its last event. */
+function drawBehind(u) {
+  clipped(u, (context) => drawSteps(u, context, stepStride(u)));
+}
+
+function drawMarks(u) {
+  clipped(u, (context) => drawInFront(u, context, stepStride(u)));
+}
+
+function drawInFront(u, context, steps) {
   /* Where many steps share a few pixels, a point's phase is that of the peak and says nothing about its neighbours. */
   if (steps.apart > 24 && points().phase.some(Boolean)) drawPhases(u, context);
   drawCapacities(u, context);
   drawCursor(u, context);
-  context.restore();
 }
 
 const pixels = (n) => n * devicePixelRatio;

@@ -134,6 +134,8 @@ static void write_place(struct page *p, const struct plm_lane *lane, const struc
     plm_json_object(&p->json, "at_peak");
     if (place.step)
         plm_json_integer(&p->json, "step", place.step);
+    if (place.after)
+        plm_json_bool(&p->json, "after", true);
     if (place.known)
         plm_json_integer(&p->json, "point", point_of(m, place.moment));
     if (place.context) {
@@ -144,11 +146,10 @@ static void write_place(struct page *p, const struct plm_lane *lane, const struc
     plm_json_end_object(&p->json);
 }
 
-/* Of the first so many steps. */
-static uint32_t last_event(const struct plm_lane *lane, size_t steps)
+/* Of the first so many steps; -1 if the device was not used in them. */
+static int64_t last_event(const struct plm_lane *lane, size_t steps)
 {
-    uint32_t at = lane->step[(steps < lane->steps ? steps : lane->steps) - 1].at;
-    return at ? at - 1 : 0;
+    return (int64_t)lane->step[(steps < lane->steps ? steps : lane->steps) - 1].at - 1;
 }
 
 static void write_steps(struct page *p, const struct plm_lane *lane, const struct plm_html_moments *m)
@@ -159,7 +160,10 @@ static void write_steps(struct page *p, const struct plm_lane *lane, const struc
     plm_json_integer(j, "count", (uint64_t)lane->summary->steps);
     PLM_HTML_EACH(j, "allocated", i, m->steps, m->step_allocated[i]);
     PLM_HTML_EACH(j, "reserved", i, m->steps, m->step_reserved[i]);
-    PLM_HTML_EACH(j, "end", i, m->steps, last_event(lane, (i + 1) * m->steps_each));
+    plm_json_array(j, "end");
+    for (size_t i = 0; i < m->steps; i++)
+        plm_json_signed(j, NULL, last_event(lane, (i + 1) * m->steps_each));
+    plm_json_end_array(j);
     PLM_HTML_EACH(j, "peak", i, m->steps, m->step_peak[i]);
     plm_json_end_object(j);
 }

@@ -196,12 +196,17 @@ static void choose_snapshots(const struct plm_lane *lane, size_t lanes, struct p
     }
 }
 
-/* Every snapshot is a point too, so that its figures are those of the timeline. */
+/* Every snapshot is a point too, so that its figures are those of the timeline; and so is the peak of every step, which
+   shares its stretch with others where steps are many. */
 static void merge_points(struct plm_html_moments *o)
 {
     size_t kept = 0;
+    if (!o->points) /* the job has no blocks */
+        return;
     memcpy(o->point + o->points, o->snapshot, o->snapshots * sizeof *o->point);
     o->points += o->snapshots;
+    memcpy(o->point + o->points, o->step_peak, o->steps * sizeof *o->point);
+    o->points += o->steps;
     qsort(o->point, o->points, sizeof *o->point, ascending);
     for (size_t i = 0; i < o->points; i++)
         if (!kept || o->point[kept - 1] != o->point[i])
@@ -232,7 +237,7 @@ void plm_html_choose(const struct plm_lane *lane, size_t lanes, struct plm_html_
     o->steps_each = quotient_up((uint32_t)steps, PLM_HTML_STEPS);
     o->steps = quotient_up((uint32_t)steps, o->steps_each) - (steps ? 0 : 1);
     /* Two borders of the window can each cut a stretch in two. */
-    o->point = plm_calloc(points + 8 + PLM_HTML_SNAPSHOTS, sizeof *o->point);
+    o->point = plm_calloc(points + 8 + PLM_HTML_SNAPSHOTS + o->steps, sizeof *o->point);
     o->step_peak = plm_calloc(o->steps, sizeof *o->step_peak);
     o->step_allocated = plm_calloc(o->steps, sizeof *o->step_allocated);
     o->step_reserved = plm_calloc(o->steps, sizeof *o->step_reserved);

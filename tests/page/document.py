@@ -71,7 +71,7 @@ def check_lane(page, packed, exact=True):
         assert not lane.length
         return lane
     assert lane.at == sorted(set(lane.at)) and lane.at[-1] < packed["events"] and lane.us == sorted(lane.us)
-    assert len(lane.phase) == lane.length <= 4200 and 1 <= len(lane.snapshots) <= 150
+    assert len(lane.phase) == lane.length <= 4200 + len(packed["steps"]["peak"]) and 1 <= len(lane.snapshots) <= 150
     peak = packed["at_peak"]["point"]
     assert lane.allocated[peak] == max(lane.allocated) == packed["peak"]["allocated"], "the peak is not among the points"
     assert any(snapshot["point"] == peak and snapshot["map"] for snapshot in lane.snapshots), "the peak has no map"
@@ -89,6 +89,9 @@ def check_lane(page, packed, exact=True):
     steps = packed["steps"]
     assert len(steps["allocated"]) == len(steps["reserved"]) == len(steps["end"]) == len(steps["peak"]) <= 4000
     assert -(-steps["count"] // steps["each"]) == len(steps["allocated"])
+    if exact:
+        drawn = dict(zip(lane.at, lane.allocated))
+        assert [drawn[at] for at in steps["peak"]] == steps["allocated"], "the peak of a step is not among the points"
     return lane
 
 
