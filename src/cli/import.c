@@ -90,7 +90,7 @@ static int map_file(const char *path, void **data, size_t *size, struct plm_erro
 static bool is_record(const char *path)
 {
     char start[sizeof PLM_RECORD_MAGIC - 1] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = plm_input_open(path, NULL, &(struct plm_error){0});
     bool record =
         fd >= 0 && read(fd, start, sizeof start) == sizeof start && !memcmp(start, PLM_RECORD_MAGIC, sizeof start);
     if (fd >= 0)
