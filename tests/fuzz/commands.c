@@ -65,7 +65,7 @@ static FILE *writing(void)
 
 /* ---- the commands ---- */
 
-static void report_text(const struct plm_job *job)
+static void show_text(const struct plm_job *job)
 {
     struct plm_error error = {0};
     FILE *out = writing();
@@ -74,7 +74,7 @@ static void report_text(const struct plm_job *job)
     wrote_text(out);
 }
 
-static void report_json(const struct plm_job *job)
+static void show_json(const struct plm_job *job)
 {
     struct plm_error error = {0};
     FILE *out = writing();
@@ -98,7 +98,7 @@ static bool fit_open(const struct plm_job *job, struct plm_fit *f)
     return false;
 }
 
-static void fit(const struct plm_job *job)
+static void show_fit(const struct plm_job *job)
 {
     struct plm_error error = {0};
     struct plm_fit_table table;
@@ -119,7 +119,7 @@ static void fit(const struct plm_job *job)
     plm_fit_close(&f);
 }
 
-static void tune(const struct plm_job *job)
+static void show_tune(const struct plm_job *job)
 {
     struct plm_error error = {0};
     struct plm_tune t;
@@ -140,7 +140,7 @@ static void tune(const struct plm_job *job)
     plm_fit_close(&f);
 }
 
-static void used(const struct fuzz_record *r)
+static void show_used(const struct fuzz_record *r)
 {
     struct plm_stack_used rows;
     FILE *out = writing();
@@ -148,7 +148,7 @@ static void used(const struct fuzz_record *r)
     wrote_text(out);
 }
 
-static void check(const struct plm_job *job)
+static void show_check(const struct plm_job *job)
 {
     FILE *out = writing();
     for (int what = PLM_CHECK_USED; what <= PLM_CHECK_ALLOCATED; what++) {
@@ -162,7 +162,7 @@ static void check(const struct plm_job *job)
     wrote_text(out);
 }
 
-static void diff(const struct plm_job *before, const struct plm_job *after)
+static void show_diff(const struct plm_job *before, const struct plm_job *after)
 {
     static const char *const names[2] = {"before.plm", "after.plm"};
     struct plm_error error = {0};
@@ -182,7 +182,7 @@ static void diff(const struct plm_job *before, const struct plm_job *after)
 }
 
 /* Ends without an error, whatever is in a record that can be read. */
-static void export(const struct fuzz_record *r, const struct plm_export_format *format)
+static void show_export(const struct fuzz_record *r, const struct plm_export_format *format)
 {
     static int nowhere = -1;
     struct plm_out out;
@@ -200,15 +200,15 @@ static void export(const struct fuzz_record *r, const struct plm_export_format *
 }
 
 /* With itself, and with what the record was before its last events: both ways. */
-static void diffs(struct fuzz_record *r, const uint8_t *data, size_t size)
+static void show_diffs(struct fuzz_record *r, const uint8_t *data, size_t size)
 {
     struct fuzz_record earlier;
-    diff(r->job, r->job);
+    show_diff(r->job, r->job);
     plm_record_free(r->record); /* one record at a time */
     r->record = NULL;
     if (fuzz_record_open(data, size / 2, &earlier)) {
-        diff(earlier.job, r->job);
-        diff(r->job, earlier.job);
+        show_diff(earlier.job, r->job);
+        show_diff(r->job, earlier.job);
         fuzz_record_close(&earlier);
     }
 }
@@ -221,14 +221,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size || !fuzz_record_open(data + 1, size - 1, &r))
         return 0;
     switch (which) {
-    case TEXT: report_text(r.job); break;
-    case JSON: report_json(r.job); break;
-    case FIT: fit(r.job); break;
-    case CHECK: check(r.job); break;
-    case DIFF: diffs(&r, data + 1, size - 1); break;
-    case TUNE: tune(r.job); break;
-    case USED: used(&r); break;
-    default: export(&r, &plm_export_formats[which - EXPORT]);
+    case TEXT: show_text(r.job); break;
+    case JSON: show_json(r.job); break;
+    case FIT: show_fit(r.job); break;
+    case CHECK: show_check(r.job); break;
+    case DIFF: show_diffs(&r, data + 1, size - 1); break;
+    case TUNE: show_tune(r.job); break;
+    case USED: show_used(&r); break;
+    default: show_export(&r, &plm_export_formats[which - EXPORT]);
     }
     fuzz_record_close(&r);
     return 0;

@@ -1,7 +1,8 @@
 /*
- * What NVIDIA's documentation says of outputs that the symbol tables write, in its own terms: which parameter it is, how wide
- * its type is, and what it holds. Written from the pages that each group names, not from the tables: a wrong row fails here.
- * What is not documented is not in here; such calls are counted as accepted.
+ * Outputs that the symbol tables write, as NVIDIA's documentation has them: which parameter it is, how wide its type is, and what
+ * it holds. Written apart from the tables, in the terms of the pages that each group names, so that a wrong row fails here. A value
+ * is a documented default or constant, or what the documented meaning is for a card on which nothing runs and nothing is
+ * computed. Where neither tells, there is no row, and the call is counted as accepted.
  *
  * Only integer and pointer parameters are counted, from 1. Rows of one symbol follow each other.
  */
@@ -20,7 +21,7 @@
     INT(before "S" after, parameter, SNIPPET_IS, value), INT(before "D" after, parameter, SNIPPET_IS, value), \
         INT(before "C" after, parameter, SNIPPET_IS, value), INT(before "Z" after, parameter, SNIPPET_IS, value)
 
-/* cuSOLVER, "cusolverDn<t1><t2>gesv()": the thirteenth parameter is niter, "number of iterations"; one that converges at
+/* cuSOLVER, cusolverDn<t1><t2>gesv(): the thirteenth parameter is niter, number of iterations; one that converges at
    once has made one. All pairs of types of that page. */
 #define REFINED(routine, pair) INT("cusolverDn" pair routine, 13, SNIPPET_LEAST, 1)
 #define EACH_PAIR(routine)                                                                              \
@@ -31,7 +32,7 @@
         REFINED(routine, "SB"), REFINED(routine, "SX")
 
 static const struct snippet_fact cublas[] = {
-    /* docs.nvidia.com/cuda/cublas: "info = 0: the parameters passed to the function are valid" */
+    /* docs.nvidia.com/cuda/cublas: info = 0: the parameters passed to the function are valid */
     EACH_TYPE("cublas", "getrsBatched", 10, 0),
     EACH_TYPE("cublas", "geqrfBatched", 7, 0),
     EACH_TYPE("cublas", "gelsBatched", 10, 0),
@@ -44,7 +45,7 @@ static const struct snippet_fact cublaslt[] = {HANDLE("cublasLtCreate", 1), {0}}
 static const struct snippet_fact cuda[] = {
     /* C programming guide, technical specifications: 2^28 elements of linear memory for the cards of today */
     SIZE("cuDeviceGetTexture1DLinearMaxWidth", 1, SNIPPET_IS, 1ull << 28),
-    INT("cuDeviceGetExecAffinitySupport", 1, SNIPPET_MOST, 1), /* "1 if ... supported; 0 if not" */
+    INT("cuDeviceGetExecAffinitySupport", 1, SNIPPET_MOST, 1), /* 1 if ... supported; 0 if not */
     HANDLE("cuDeviceRegisterAsyncNotification", 4),
     INT("cuCtxGetSharedMemConfig", 1, SNIPPET_IS, 1), /* CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE */
     INT("cuModuleGetLoadingMode", 1, SNIPPET_IS, 2), /* CU_MODULE_LAZY_LOADING, the default since 12.2 */
@@ -62,11 +63,11 @@ static const struct snippet_fact cudart[] = {
     HANDLE("cudaGraphConditionalHandleCreate", 1),
     HANDLE("cudaGraphConditionalHandleCreate_v2", 1),
     ULL("cudaGraphExecGetFlags", 2, SNIPPET_IS, 0), /* made without flags */
-    UINT("cudaGraphNodeGetEnabled", 3, SNIPPET_IS, 1), /* "nodes are enabled by default" */
+    UINT("cudaGraphNodeGetEnabled", 3, SNIPPET_IS, 1), /* nodes are enabled by default */
     HANDLE("cudaUserObjectCreate", 1),
     SIZE("cudaDeviceGetTexture1DLinearMaxWidth", 1, SNIPPET_IS, 1ull << 28),
     INT("cudaDeviceGetCacheConfig", 1, SNIPPET_IS, 0), /* cudaFuncCachePreferNone */
-    INT("cudaThreadGetCacheConfig", 1, SNIPPET_IS, 0), /* "identical to cudaDeviceGetCacheConfig()" */
+    INT("cudaThreadGetCacheConfig", 1, SNIPPET_IS, 0), /* identical to cudaDeviceGetCacheConfig() */
     /* "can be either cudaSharedMemBankSizeFourByte or cudaSharedMemBankSizeEightByte": 1 or 2, not the default, 0 */
     INT("cudaDeviceGetSharedMemConfig", 1, SNIPPET_IS, 1),
     {0},
@@ -75,7 +76,7 @@ static const struct snippet_fact cudart[] = {
 /* docs.nvidia.com/deeplearning/cudnn, API of the graph, ops, cnn and adv libraries */
 static const struct snippet_fact cudnn[] = {
     INT("cudnnQueryRuntimeError", 2, SNIPPET_IS, 0), /* CUDNN_STATUS_SUCCESS */
-    /* "the sum of all algorithms plus the sum of all algorithms with Tensor Core operations": at least the enumeration */
+    /* the sum of all algorithms plus the sum of all algorithms with Tensor Core operations: at least the enumeration */
     INT("cudnnGetConvolutionForwardAlgorithmMaxCount", 2, SNIPPET_LEAST, 8),
     INT("cudnnGetConvolutionBackwardDataAlgorithmMaxCount", 2, SNIPPET_LEAST, 6),
     INT("cudnnGetConvolutionBackwardFilterAlgorithmMaxCount", 2, SNIPPET_LEAST, 7),
@@ -91,7 +92,7 @@ static const struct snippet_fact cupti[] = {
     SIZE("cuptiActivityGetNumDroppedRecords", 3, SNIPPET_IS, 0), /* none is made, so none is lost */
     HANDLE("cuptiSubscribe", 1),
     HANDLE("cuptiSubscribe_v2", 1),
-    UINT("cuptiGetCallbackState", 1, SNIPPET_IS, 0), /* "zero if disabled": none was enabled */
+    UINT("cuptiGetCallbackState", 1, SNIPPET_IS, 0), /* zero if disabled: none was enabled */
     INT("cuptiGetThreadIdType", 1, SNIPPET_IS, 0), /* CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT */
     INT("cuptiDeviceSupported", 2, SNIPPET_IS, 1),
     INT("cuptiComputeCapabilitySupported", 3, SNIPPET_IS, 1),
@@ -106,12 +107,12 @@ static const struct snippet_fact cusolver[] = {
     HANDLE("cusolverDnCreateParams", 1),
     HANDLE("cusolverDnCreateSyevjInfo", 1),
     REAL("cusolverDnXsyevjGetResidual", 3, SNIPPET_IS, 0),
-    INT("cusolverDnXsyevjGetSweeps", 3, SNIPPET_LEAST, 1), /* "number of executed sweeps" */
+    INT("cusolverDnXsyevjGetSweeps", 3, SNIPPET_LEAST, 1), /* number of executed sweeps */
     HANDLE("cusolverDnCreateGesvdjInfo", 1),
     REAL("cusolverDnXgesvdjGetResidual", 3, SNIPPET_IS, 0),
     INT("cusolverDnXgesvdjGetSweeps", 3, SNIPPET_LEAST, 1),
     HANDLE("cusolverDnIRSInfosCreate", 1),
-    INT("cusolverDnIRSInfosGetMaxIters", 2, SNIPPET_IS, 50), /* "the default value is 50" */
+    INT("cusolverDnIRSInfosGetMaxIters", 2, SNIPPET_IS, 50), /* the default value is 50 */
     INT("cusolverDnIRSInfosGetNiters", 2, SNIPPET_LEAST, 1), /* negative: it fell back to full precision */
     INT("cusolverDnIRSInfosGetOuterNiters", 2, SNIPPET_LEAST, 1),
     EACH_PAIR("gesv"),
@@ -146,7 +147,7 @@ static const struct snippet_fact nccl[] = {
 
 /* docs.nvidia.com/cuda/nvjpeg */
 static const struct snippet_fact nvjpeg[] = {
-    UINT("nvjpegGetHardwareDecoderInfo", 2, SNIPPET_IS, 0), /* "0 if there is no hardware decoder" */
+    UINT("nvjpegGetHardwareDecoderInfo", 2, SNIPPET_IS, 0), /* 0 if there is no hardware decoder */
     UINT("nvjpegGetHardwareDecoderInfo", 3, SNIPPET_IS, 0),
     UINT("nvjpegGetHardwareEncoderInfo", 2, SNIPPET_IS, 0),
     HANDLE("nvjpegBufferDeviceCreate", 3),
@@ -162,7 +163,7 @@ static const struct snippet_fact nvjpeg[] = {
     HANDLE("nvjpegDecoderCreate", 3),
     HANDLE("nvjpegDecoderStateCreate", 3),
     HANDLE("nvjpegDecodeParamsCreate", 2),
-    INT("nvjpegDecoderJpegSupported", 4, SNIPPET_IS, 0), /* "0 indicates supported, non zero value ... not" */
+    INT("nvjpegDecoderJpegSupported", 4, SNIPPET_IS, 0), /* 0 indicates supported, non zero value ... not */
     INT("nvjpegDecodeBatchedSupported", 3, SNIPPET_IS, 0),
     INT("nvjpegDecodeBatchedSupportedEx", 4, SNIPPET_IS, 0),
     HANDLE("nvjpegEncoderParamsCreate", 2),
@@ -209,7 +210,7 @@ static const struct snippet_fact nvml[] = {
     UINT("nvmlDeviceGetOfaUtilization", 3, SNIPPET_LEAST, 1),
     INT("nvmlDeviceGetDisplayActive", 2, SNIPPET_IS, 0), /* NVML_FEATURE_DISABLED */
     INT("nvmlDeviceGetDisplayMode", 2, SNIPPET_IS, 0),
-    UINT("nvmlDeviceGetMultiGpuBoard", 2, SNIPPET_IS, 0), /* "0 ... not on a multi GPU board" */
+    UINT("nvmlDeviceGetMultiGpuBoard", 2, SNIPPET_IS, 0), /* 0 ... not on a multi GPU board */
     UINT("nvmlDeviceGetPcieReplayCounter", 2, SNIPPET_IS, 0),
     UINT("nvmlDeviceGetPcieThroughput", 3, SNIPPET_IS, 0),
     INT("nvmlDeviceGetPersistenceMode", 2, SNIPPET_MOST, 1), /* an nvmlEnableState_t */
@@ -219,7 +220,7 @@ static const struct snippet_fact nvml[] = {
     {0},
 };
 
-/* docs.nvidia.com/cuda/nvrtc: "0 if the program was not compiled with" the option that makes it */
+/* docs.nvidia.com/cuda/nvrtc: 0 if the program was not compiled with the option that makes it */
 static const struct snippet_fact nvrtc[] = {
     SIZE("nvrtcGetLTOIRSize", 2, SNIPPET_IS, 0),
     SIZE("nvrtcGetOptiXIRSize", 2, SNIPPET_IS, 0),
@@ -234,8 +235,8 @@ static const struct snippet_fact nvshmem[] = {
     {0},
 };
 
-/* The status for a null pointer, where the documentation names it for every function: NVML_ERROR_INVALID_ARGUMENT "if ... is
-   NULL", CUPTI_ERROR_INVALID_PARAMETER likewise, NVJPEG_STATUS_INVALID_PARAMETER for "a null pointer". */
+/* The status for a null pointer. NVML's pages name NVML_ERROR_INVALID_ARGUMENT for it, function by function. Of CUPTI and nvJPEG it
+   rests on their lists of result codes only, in which an invalid parameter has but one. */
 const struct snippet_documented snippet_documented[] = {
     {"cublas", cublas, 0},     {"cublaslt", cublaslt, 0}, {"cuda", cuda, 0},     {"cudart", cudart, 0},
     {"cudnn", cudnn, 0},       {"cupti", cupti, 1},       {"curand", curand, 0}, {"cusolver", cusolver, 0},
