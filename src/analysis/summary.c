@@ -97,7 +97,6 @@ static void step_end(struct plm_summary *s, const struct plm_record_event *e)
         while (d->steps + 1 < number && d->steps + 1 < s->step_events)
             step_add(d, (struct plm_step){0});
         step_add(d, d->current);
-        d->oom_open = false;
         d->current = (struct plm_step){d->allocated, d->reserved, d->used};
     }
 }
@@ -171,8 +170,7 @@ static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *
     const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
     const uint64_t size = said.bytes;
     d->used = alloc ? d->used + size : bytes_less(d->used, size);
-    if (alloc && size >= d->oom_asked) /* the cache was flushed, and there was enough */
-        d->oom_open = false;
+    d->oom_open &= !alloc;
     if (said.kind == PLM_RECORD_LIBRARY) {
         struct plm_taker *t = taker_of(d, plm_record_string(w->record, e->process, said.owner));
         d->libraries = alloc ? d->libraries + size : bytes_less(d->libraries, size);
@@ -193,6 +191,7 @@ static void on_device(struct plm_summary_work *w, const struct plm_record_event 
     case PLM_EV_BLOCK_ALLOC:
         w->summary->blocks++;
         d->caching = true;
+        d->oom_open = false;
         d->allocated += plm_get_block_alloc(e).bytes;
         raise_allocated(d);
         break;

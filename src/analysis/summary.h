@@ -56,7 +56,7 @@ struct plm_device_summary {
     bool out_of_memory;
     uint64_t oom_asked;
     int oom_steps;         /* that had ended when the card was last full */
-    bool oom_open;         /* since then neither was as much given nor did a step end: it may have failed for that */
+    bool oom_open;         /* nothing was allocated since then: it may have failed for that */
     struct plm_taker taker[PLM_TAKERS];
     int takers;
     struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */

@@ -208,6 +208,8 @@ static void odd_job(void)
     step(1);
     step(2);
     step(UINT32_MAX);
+    plm_put_gemm(0, &(struct plm_ev_gemm){.type_a = 14, .type_b = 0}); /* CUDA_R_16BF, CUDA_R_32F */
+    plm_put_convolution(0, &(struct plm_ev_convolution){.data_type = 12}); /* CUDNN_DATA_FP8_E4M3 */
     plm_put_oom(0, &(struct plm_ev_oom){5 * GIB, GIB});
 }
 
@@ -222,6 +224,9 @@ static void odd_records(void **state)
     assert_int_equal(odd.device[0].libraries_peak, 2 * MIB);
     assert_true(odd.device[0].steps >= 1 && odd.device[0].steps <= 2);
     assert_true(odd.device[0].out_of_memory && odd.device[0].oom_asked == 5 * GIB);
+    assert_true(odd.device[0].oom_open && odd.device[0].oom_steps == odd.device[0].steps);
+    assert_int_equal(odd.types, 1u << PLM_TYPE_BF16 | 1u << PLM_TYPE_FP8);
+    assert_int_equal(s.types, 0);
     plm_summary_free(&odd);
 }
 
