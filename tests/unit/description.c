@@ -174,9 +174,9 @@ static void test_capture_refused(void **state)
         plm_captured_free(&c);
     }
     const char *const gone[] = {unit_path("not there")}, *const folder[] = {unit_folder()};
-    assert_int_equal(plm_captured_read(gone, 1, &c, &error), PLM_EIO);
+    assert_int_equal(plm_captured_read(gone, 1, &c, &error), PLM_ENOTFOUND);
     plm_captured_free(&c);
-    assert_int_equal(plm_captured_read(folder, 1, &c, &error), PLM_EIO);
+    assert_int_equal(plm_captured_read(folder, 1, &c, &error), PLM_EFORMAT);
     plm_captured_free(&c);
 }
 

@@ -385,7 +385,7 @@ static void unusable(void **state)
                         "\"Bytes\":1,\"Addr\":1,\"Device Type\":1}}",
                         &t),
             "a job on a GPU");
-    assert_int_equal(plm_trace_read(unit_path("absent"), &t, &error), PLM_EIO);
+    assert_int_equal(plm_trace_read(unit_path("absent"), &t, &error), PLM_ENOTFOUND);
 }
 
 static void wrong_types(void **state)
