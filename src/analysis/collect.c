@@ -255,20 +255,46 @@ static uint32_t workspace_block(const struct plm_lane *lane, uint64_t bytes)
     return entry >> 1;
 }
 
-/* Takes a convolution down whose workspace came from the formula. */
-static void convolution_visit(struct plm_conv_marks *m, const struct plm_lane *lane, const struct plm_record_event *e)
+/* Which of the convolutions that were seen this is: of all that is said, what decides about the plan. */
+static uint32_t shape_of(struct plm_lane_work *w, const struct plm_ev_convolution *said, uint32_t thread)
 {
-    struct plm_conv_mark mark, *last = m->count ? &m->mark[m->count - 1] : NULL;
+    struct plm_ev_convolution shape = *said;
+    uint64_t words[sizeof shape / 8], hash = 0xcbf29ce484222325ull ^ thread, known;
+    shape.call = (struct plm_ev_call){0};
+    shape.workspace = shape.workspace_most_mib = shape.workspace_source = 0;
+    memcpy(words, &shape, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
+    known = plm_map_get(&w->shapes, hash);
+    if (known != PLM_MAP_NONE)
+        return (uint32_t)known;
+    plm_map_put(&w->shapes, hash, w->convolutions.shapes);
+    return w->convolutions.shapes++;
+}
+
+/* Takes a convolution down that has a workspace, or whose workspace came from the formula. */
+static void convolution_visit(struct plm_lane_work *w, const struct plm_record_event *e)
+{
+    struct plm_conv_marks *m = &w->convolutions;
     const struct plm_ev_convolution said = plm_get_convolution(e);
-    if (said.workspace_source != PLM_CONV_SOURCE_FORMULA)
+    const bool guessed = said.workspace_source == PLM_CONV_SOURCE_FORMULA;
+    const uint32_t block = workspace_block(&w->lane, said.workspace);
+    struct plm_conv_mark mark, *last = m->count ? &m->mark[m->count - 1] : NULL;
+    if (!guessed && block == PLM_CONV_NO_BLOCK)
         return;
-    mark = (struct plm_conv_mark){(uint32_t)lane->moments, workspace_block(lane, said.workspace),
-                                  (uint64_t)said.workspace_most_mib << 20};
+    mark = (struct plm_conv_mark){.at = (uint32_t)w->lane.moments,
+                                  .block = block,
+                                  .most = guessed ? (uint64_t)said.workspace_most_mib << 20 : 0,
+                                  .guessed = guessed};
     if (last && last->at == mark.at) { /* tried one after another */
         last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
         last->most = last->most > mark.most ? last->most : mark.most;
         return;
     }
+    mark.shape = shape_of(w, &said, e->thread);
+    m->guessed += guessed;
     m->mark = plm_grow(m->mark, m->count, &m->room, sizeof *m->mark);
     m->mark[m->count++] = mark;
 }
@@ -281,7 +307,7 @@ static int on_device(struct plm_collect *c, const struct plm_record_event *e)
     case PLM_EV_BLOCK_ALLOC: return block_alloc(c, t, w, e);
     case PLM_EV_BLOCK_FREE: block_free(c, w, plm_get_block_free(e).address, e->time_ns); break;
     case PLM_EV_RESERVED: level_add(w, e); break;
-    case PLM_EV_CONVOLUTION: convolution_visit(&w->convolutions, &w->lane, e); break;
+    case PLM_EV_CONVOLUTION: convolution_visit(w, e); break;
     case PLM_EV_MEMORY_FREE: segment_free(w, e); break;
     default: segment_alloc(c, w, e);
     }
@@ -506,6 +532,7 @@ static void lane_free(struct plm_lane_work *w)
     plm_map_free(&w->live);
     plm_map_free(&w->segments);
     plm_map_free(&w->tagged);
+    plm_map_free(&w->shapes);
     free(w->convolutions.mark);
     free(w->life);
 }

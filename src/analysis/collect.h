@@ -59,6 +59,7 @@ struct plm_lane_work {
     size_t lives, life_room;
     uint32_t free_life;
     struct plm_conv_marks convolutions;
+    struct plm_map shapes;   /* hash of a convolution to its number */
     bool undecided; /* has blocks that are PLM_CATEGORY_UNLESS_BACKWARD */
 };
 

@@ -61,17 +61,20 @@ struct plm_level {               /* what the caching allocator holds, from this 
     uint32_t at;
 };
 
-/* Convolutions whose workspace came from a formula and not from a measurement: which blocks these are, and how large
-   they may be in truth. fit/ladder.h tells what that does to the peak. */
+/* Convolutions that have a workspace, or whose workspace a formula gave: which blocks these are, how large they may be in
+   truth, and which share a plan. fit/ladder.h tells what the first does to the peak, fit/replay.h what the last is for. */
 #define PLM_CONV_NO_BLOCK UINT32_MAX
 struct plm_conv_mark {
     uint32_t at;                 /* moments of the lane that had passed */
     uint32_t block;              /* its workspace; PLM_CONV_NO_BLOCK: it had none */
-    uint64_t most;               /* bytes that it may be in truth */
+    uint64_t most;               /* guessed: bytes that it may be in truth */
+    uint32_t shape;              /* from 0: PyTorch keeps one plan for all of a shape and direction in a thread */
+    bool guessed;                /* by a formula; otherwise it was measured */
 };
 struct plm_conv_marks {
     struct plm_conv_mark *mark;
-    size_t count, room;
+    size_t count, room, guessed;
+    uint32_t shapes;
     bool weighed;                /* fit/conv_range.c has found these: */
     uint64_t low, high;
 };
@@ -92,7 +95,7 @@ struct plm_lane {
     size_t reserveds;
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
-    struct plm_conv_marks *convolutions; /* with a guessed workspace (fit/ladder.h); NULL: none */
+    struct plm_conv_marks *convolutions; /* with a workspace; NULL: none */
 };
 
 struct plm_job {

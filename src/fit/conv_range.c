@@ -54,7 +54,7 @@ static void workspaces_resize(struct changed *c, const struct plm_conv_marks *ma
 {
     for (size_t i = 0; i < marks->count; i++) {
         const struct plm_conv_mark *m = &marks->mark[i];
-        if (m->block == PLM_CONV_NO_BLOCK)
+        if (!m->guessed || m->block == PLM_CONV_NO_BLOCK)
             continue;
         if (!most)
             c->lane.block[m->block].bytes = 0;
@@ -109,16 +109,11 @@ static uint64_t beyond(uint64_t more, uint64_t less)
     return more > less ? more - less : 0;
 }
 
-/* The settings of the job; false if the simulator does not know them. */
+/* The settings of the job; false if the replay does not know them. */
 static bool settings_of(const struct plm_summary *job, struct plm_replay_options *options)
 {
-    const char *torch = plm_summary_config(job, "torch"), *allocator = plm_summary_config(job, "allocator");
-    *options = (struct plm_replay_options){
-        .torch = plm_torch_version(torch ? torch : ""), .capacity = UINT64_MAX, .total = UINT64_MAX};
-    if (allocator && !strcmp(allocator, "default"))
-        allocator = NULL;
-    return plm_allocator_settings_parse(allocator, options->torch, &options->settings, NULL) == 0 &&
-           !options->settings.async && options->settings.fraction < 0;
+    *options = (struct plm_replay_options){.capacity = UINT64_MAX, .total = UINT64_MAX};
+    return plm_replay_settings(job, options) == 0 && !options->settings.async && options->settings.fraction < 0;
 }
 
 /* More workspace does not always reserve more: what is cached then may serve what comes later. So both replays count
@@ -156,14 +151,14 @@ struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct plm_conv_marks *marks = lane->convolutions;
-    if (!marks)
+    if (!marks || !marks->guessed)
         return (struct plm_conv_range){0};
     pthread_mutex_lock(&lock);
     if (!marks->weighed)
         weigh(&job->summary, lane, marks);
     marks->weighed = true;
     pthread_mutex_unlock(&lock);
-    return (struct plm_conv_range){marks->count, marks->low, marks->high};
+    return (struct plm_conv_range){marks->guessed, marks->low, marks->high};
 }
 
 struct plm_conv_range plm_conv_range_most(const struct plm_job *job)

@@ -48,19 +48,6 @@ static int read_settings(struct plm_fit *fit, struct plm_error *error)
     return 0;
 }
 
-/* The most that was asked for at a time, each size rounded up as every setting does. */
-static uint64_t lane_least(const struct plm_lane *lane)
-{
-    uint64_t now = 0, most = 0;
-    for (size_t i = 0; i < lane->moments; i++) {
-        const struct plm_block *b = &lane->block[lane->order[i] >> 1];
-        uint64_t bytes = b->asked ? (b->asked + 511) & ~511ull : b->bytes;
-        now = lane->order[i] & 1 ? now - bytes : now + bytes;
-        most = now > most ? now : most;
-    }
-    return most;
-}
-
 /* A record is only as good as the replay of its own settings. */
 static int replay_own(struct plm_fit *fit, struct plm_error *error)
 {
@@ -131,7 +118,7 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
                                              .outside = (int64_t)(l.device_used - l.reserved),
                                              .outside_low = (int64_t)(l.low - l.reserved),
                                              .outside_high = (int64_t)(l.high - l.reserved)};
-        fit->lane[i].least = lane_least(lane);
+        fit->lane[i].least = plm_lane_least(lane);
         if (fit->lane[i].least > fit->least)
             fit->least = fit->lane[i].least;
     }
@@ -260,21 +247,30 @@ struct plm_need plm_fit_need_on(const struct plm_fit *fit, const struct plm_need
     return there;
 }
 
+/* A device completes with so much beside PyTorch's segments. */
+static void answer_add(struct plm_fit_answer *answer, const struct plm_replay *r, int64_t outside)
+{
+    const uint64_t takes = bytes_plus(reserved_peak(r), outside);
+    answer->takes = takes > answer->takes ? takes : answer->takes;
+    answer->fallbacks += r->fallbacks;
+}
+
 /* One device that may not have all it would take. */
 static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                     const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t usable,
                     struct plm_fit_answer *answer, struct plm_error *error)
 {
     const struct shift shift = shift_of(fit, card);
-    uint64_t best = bytes_minus(usable, lane->outside_low + shift.low);
+    const int64_t middle = lane->outside + shift.bytes, low = lane->outside_low + shift.low;
+    uint64_t best = bytes_minus(usable, low);
     struct plm_replay r;
     int status;
 
     if (best < lane->least) {
-        answer->verdict = PLM_NO_FIT;
+        *answer = (struct plm_fit_answer){.verdict = PLM_NO_FIT};
         return 0;
     }
-    status = attempt(fit, lane, settings, card, bytes_minus(usable, lane->outside + shift.bytes), &r, error);
+    status = attempt(fit, lane, settings, card, bytes_minus(usable, middle), &r, error);
     if (status)
         return status;
     if (r.completed) {
@@ -282,31 +278,37 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
             answer->retries = r.stats.num_alloc_retries;
         /* Plenty at the middle of the range, but not at its upper end. */
         answer->in_range |= r.stats.num_alloc_retries == 0;
+        answer_add(answer, &r, middle);
         return 0;
     }
     status = attempt(fit, lane, settings, card, best, &r, error);
-    if (status == 0 && !r.completed)
-        answer->verdict = PLM_NO_FIT;
+    if (status)
+        return status;
+    if (!r.completed)
+        *answer = (struct plm_fit_answer){.verdict = PLM_NO_FIT};
+    else
+        answer_add(answer, &r, low);
     answer->in_range = true;
-    return status;
+    return 0;
 }
 
 int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings *settings, const struct plm_need *need,
                  const struct plm_card *card, uint64_t usable, struct plm_fit_answer *answer, struct plm_error *error)
 {
-    const bool plenty = plm_fit_need_on(fit, need, card).high <= usable;
-    *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
+    const struct plm_need there = plm_fit_need_on(fit, need, card);
+    const bool plenty = there.high <= usable;
+    *answer = (struct plm_fit_answer){.verdict = PLM_FITS, .takes = there.need};
     /* A share of the card is a limit of its own. */
     if (plenty && settings->fraction < 0)
         return 0;
-    answer->verdict = PLM_TIGHT;
+    *answer = (struct plm_fit_answer){.verdict = PLM_TIGHT};
     for (size_t i = 0; i < fit->lanes && answer->verdict != PLM_NO_FIT; i++) {
         int status = try_lane(fit, &fit->lane[i], settings, card, usable, answer, error);
         if (status)
             return status;
     }
     if (answer->verdict == PLM_TIGHT && plenty && !answer->retries)
-        *answer = (struct plm_fit_answer){.verdict = PLM_FITS};
+        *answer = (struct plm_fit_answer){.verdict = PLM_FITS, .takes = answer->takes};
     return 0;
 }
 

@@ -71,6 +71,8 @@ struct plm_fit_answer {
     enum plm_verdict verdict;
     bool in_range; /* tight: whether it completes depends on where in the range the truth lies */
     uint64_t retries; /* else: how often the cache is flushed before memory suffices */
+    uint64_t takes; /* of the card, which may be less than it would take if it could; 0: it does not complete */
+    uint64_t fallbacks; /* convolutions, each shape once, that have to do without their workspace */
 };
 /* On a card with `usable` bytes. `need`: of plm_fit_need() for the same settings. */
 int plm_fit_card(const struct plm_fit *fit, const struct plm_allocator_settings *settings, const struct plm_need *need,

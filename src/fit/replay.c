@@ -114,6 +114,8 @@ struct work {
     uint32_t moment;
     size_t next_segment; /* of the lane, in the order they were taken */
     uint64_t mapped;     /* expandable: bytes that were mapped at this moment */
+    size_t next_mark;    /* of the lane's convolutions */
+    bool *fallen;        /* per shape of a convolution: its plan is now one without a workspace */
 };
 
 static bool is_native(const struct plm_segment *s)
@@ -202,7 +204,7 @@ static void compare_rest(struct work *w)
     w->mapped = 0;
 }
 
-static int allocate(struct work *w, const struct plm_block *block, uint64_t *address)
+static int allocate_block(struct work *w, const struct plm_block *block, uint64_t *address)
 {
     uint64_t pool = w->private && w->private[block - w->lane->block] ? PRIVATE_POOL : 0;
     int status = 0;
@@ -218,6 +220,36 @@ static int allocate(struct work *w, const struct plm_block *block, uint64_t *add
     return status;
 }
 
+/* The convolution whose workspace is taken at this moment; NULL if it is none's. */
+static const struct plm_conv_mark *workspace_mark(struct work *w, uint32_t index)
+{
+    const struct plm_conv_marks *marks = w->lane->convolutions;
+    while (marks && w->next_mark < marks->count && marks->mark[w->next_mark].at <= w->moment)
+        w->next_mark++;
+    if (!marks || w->next_mark == marks->count || marks->mark[w->next_mark].at != w->moment + 1 ||
+        marks->mark[w->next_mark].block != index)
+        return NULL;
+    return &marks->mark[w->next_mark];
+}
+
+/* A workspace that cannot be had is no end: the attempt has emptied the cache, PyTorch goes on with a plan that needs none
+   and keeps that for this convolution. */
+static int allocate(struct work *w, uint32_t index, uint64_t *address)
+{
+    const struct plm_conv_mark *mark = workspace_mark(w, index);
+    int status;
+
+    *address = 0; /* nothing, which can be freed */
+    if (mark && w->fallen[mark->shape])
+        return 0;
+    status = allocate_block(w, &w->lane->block[index], address);
+    if (!mark || status != PLM_ALLOCATOR_OOM)
+        return status;
+    w->fallen[mark->shape] = true;
+    w->replay->fallbacks++;
+    return 0;
+}
+
 static int replay_moment(struct work *w)
 {
     uint32_t entry = w->lane->order[w->moment], index = entry >> 1;
@@ -230,7 +262,7 @@ static int replay_moment(struct work *w)
     if (entry & 1)
         status = plm_allocator_free(w->a, w->address[index]);
     else
-        status = allocate(w, &w->lane->block[index], &w->address[index]);
+        status = allocate(w, index, &w->address[index]);
     if (w->options->compare && status == 0)
         compare_rest(w);
     w->replay->events++;
@@ -280,6 +312,15 @@ static int replay_run(struct work *w, struct plm_error *error)
     return 0;
 }
 
+int plm_replay_settings(const struct plm_summary *job, struct plm_replay_options *options)
+{
+    const char *torch = plm_summary_config(job, "torch"), *allocator = plm_summary_config(job, "allocator");
+    options->torch = plm_torch_version(torch ? torch : "");
+    if (allocator && !strcmp(allocator, "default"))
+        allocator = NULL;
+    return plm_allocator_settings_parse(allocator, options->torch, &options->settings, NULL);
+}
+
 int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options *options, struct plm_replay *replay,
                     struct plm_error *error)
 {
@@ -296,6 +337,7 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
     *replay = (struct plm_replay){.completed = true, .as_recorded = options->compare};
     find_empties(&w);
     w.private = plm_lane_private(lane);
+    w.fallen = plm_calloc(lane->convolutions ? lane->convolutions->shapes : 0, sizeof *w.fallen);
     status = plm_allocator_new(&o, &w.a);
     if (status)
         plm_fail(error, status, "The replay cannot start: %s.", plm_allocator_error_name(status));
@@ -303,7 +345,27 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
         status = replay_run(&w, error);
     plm_allocator_delete(w.a);
     free(w.private);
+    free(w.fallen);
     free(w.emptied);
     free(w.address);
     return status;
+}
+
+uint64_t plm_lane_least(const struct plm_lane *lane)
+{
+    bool *workspace = plm_calloc(lane->blocks, sizeof *workspace);
+    uint64_t now = 0, most = 0;
+    for (size_t i = 0; lane->convolutions && i < lane->convolutions->count; i++)
+        if (lane->convolutions->mark[i].block != PLM_CONV_NO_BLOCK)
+            workspace[lane->convolutions->mark[i].block] = true;
+    for (size_t i = 0; i < lane->moments; i++) {
+        const struct plm_block *b = &lane->block[lane->order[i] >> 1];
+        uint64_t bytes = b->asked ? (b->asked + 511) & ~511ull : b->bytes;
+        if (workspace[lane->order[i] >> 1])
+            continue;
+        now = lane->order[i] & 1 ? now - bytes : now + bytes;
+        most = now > most ? now : most;
+    }
+    free(workspace);
+    return most;
 }

@@ -53,6 +53,7 @@ static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const str
         plm_json_integer(j, "need_minimum", row->minimum);
         plm_json_signed(j, "headroom", (int64_t)row->usable - (int64_t)row->need);
     }
+    plm_report_takes(j, row);
     verdict(j, &row->answer);
     plm_json_string(j, "allocator", plm_report_allocator(t->job));
     if (row->better[0]) {

@@ -15,6 +15,7 @@
 struct plm_card;
 struct plm_catalogue;
 struct plm_error;
+struct plm_fit_row;
 struct plm_fit_table;
 struct plm_json;
 struct plm_summary;
@@ -66,5 +67,11 @@ void plm_report_confidence(struct plm_json *json, const char *key, const struct 
 void plm_report_known(struct plm_json *json, const struct plm_job *job);
 /* The job's setting of PyTorch's allocator, or "default". */
 const char *plm_report_allocator(const struct plm_job *job);
+
+/* takes.c: what a job takes of a card where it cannot have all it would. As fields of an object: `takes` (not there if the job
+   does not complete, or nothing was replayed), `would_take`, `workspace_fallbacks`. As words: "takes 11.4 GiB of 11.6 GiB, would
+   take 16.1 GiB if it could"; false and "" if that is the same, or it does not complete. */
+void plm_report_takes(struct plm_json *json, const struct plm_fit_row *row);
+bool plm_takes_text(const struct plm_page *page, const struct plm_fit_row *row, char *out, size_t size);
 
 #endif

@@ -237,8 +237,8 @@ static void doubts(void **state)
 /* The first 30 MiB are a workspace that a formula gave: it may be nothing or 50 MiB. */
 static void workspaces(void **state)
 {
-    struct plm_conv_mark mark = {.at = 1, .block = 0, .most = 50 * MIB};
-    struct plm_conv_marks marks = {.mark = &mark, .count = 1};
+    struct plm_conv_mark mark = {.at = 1, .block = 0, .most = 50 * MIB, .guessed = true};
+    struct plm_conv_marks marks = {.mark = &mark, .count = 1, .guessed = 1, .shapes = 1};
     struct plm_context_memory context = assumed();
     struct plm_conv_range r;
     struct plm_ladder l;

@@ -239,20 +239,36 @@ static void convolve(void)
                                                             .workspace_most_mib = at == A ? 3 : 5000});
     }
     plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE, .workspace = 512});
+    alloc(A + 8192, 1024, 0);
+    plm_put_convolution(
+        0, &(struct plm_ev_convolution){
+               .batch = 2, .workspace_source = PLM_CONV_SOURCE_FORMULA, .workspace = 1024, .workspace_most_mib = 5000});
+    alloc(A + 12288, 1024, 0);
+    plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE, .workspace = 512});
+    alloc(A + 16384, 1024, 0); /* not a workspace */
+    plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE});
 }
 
-/* Reading notes which workspaces were guessed, and replays nothing: analysis knows no allocator (tools/rooms). */
+/* Reading notes which blocks are workspaces, which share a plan and which were guessed, and replays nothing: analysis knows no allocator (tools/rooms). */
 static void convolutions(void **state)
 {
     struct plm_job *job = unit_job(convolve);
     const struct plm_conv_marks *marks = job->lane[0].convolutions;
     (void)state;
     assert_non_null(marks);
-    assert_int_equal(marks->count, 2);
+    assert_int_equal(marks->count, 4);
+    assert_int_equal(marks->guessed, 3);
+    assert_int_equal(marks->shapes, 2);
     assert_int_equal(marks->mark[1].at, 2);
     assert_int_equal(marks->mark[1].block, 1);
     assert_int_equal(marks->mark[0].most, 3 * MIB);
     assert_int_equal(marks->mark[1].most, 5000 * MIB); /* more than 31 bits */
+    assert_int_equal(marks->mark[1].shape, marks->mark[0].shape);
+    assert_int_equal(marks->mark[2].most, 5000 * MIB);
+    assert_int_not_equal(marks->mark[2].shape, marks->mark[0].shape);
+    assert_int_equal(marks->mark[3].shape, marks->mark[0].shape); /* wherever its size comes from */
+    assert_int_equal(marks->mark[3].block, 3);
+    assert_false(marks->mark[3].guessed);
     assert_false(marks->weighed);
     assert_true(marks->low == 0 && marks->high == 0);
     plm_job_free(job);

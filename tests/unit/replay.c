@@ -118,13 +118,61 @@ static void chunks_of_a_pool(void **state)
     assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 40 * MIB);
 }
 
+/*
+ * 60 MiB are held; twice a convolution of the same shape takes 30 MiB of workspace, then another one 20 MiB. On a card with
+ * 80 MiB the first does not get it, and the second does not ask again: PyTorch has kept the plan. The third has room.
+ */
+static void workspaces_fall_back(void **state)
+{
+    enum { HELD, FIRST, AGAIN, OTHER, BLOCKS };
+    struct plm_block block[BLOCKS] = {[HELD] = {.bytes = 60 * MIB, .asked = 60 * MIB},
+                                      [FIRST] = {.bytes = 30 * MIB, .asked = 30 * MIB},
+                                      [AGAIN] = {.bytes = 30 * MIB, .asked = 30 * MIB},
+                                      [OTHER] = {.bytes = 20 * MIB, .asked = 20 * MIB}};
+    uint32_t order[] = {HELD << 1,          FIRST << 1, FIRST << 1 | FREED, AGAIN << 1,
+                        AGAIN << 1 | FREED, OTHER << 1, OTHER << 1 | FREED};
+    struct plm_conv_mark mark[] = {{.at = 2, .block = FIRST, .shape = 0},
+                                   {.at = 4, .block = AGAIN, .shape = 0},
+                                   {.at = 6, .block = OTHER, .shape = 1}};
+    struct plm_conv_marks marks = {.mark = mark, .count = COUNT(mark), .shapes = 2};
+    struct plm_lane lane = {
+        .block = block, .blocks = BLOCKS, .order = order, .moments = COUNT(order), .convolutions = &marks};
+    struct plm_replay_options o = {.torch = PLM_TORCH_2_15, .capacity = UINT64_MAX, .total = 12 * GIB};
+    struct plm_replay r;
+
+    (void)state;
+    assert_int_equal(plm_allocator_settings_parse("", o.torch, &o.settings, NULL), 0);
+    assert_int_equal(plm_lane_least(&lane), 60 * MIB);
+    assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
+    assert_true(r.completed && r.fallbacks == 0);
+    assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 90 * MIB);
+
+    o.capacity = 80 * MIB;
+    assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
+    assert_true(r.completed);
+    assert_int_equal(r.fallbacks, 1);
+    assert_int_equal(r.stats.num_ooms, 1);
+    assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 80 * MIB);
+
+    o.capacity = 60 * MIB;
+    assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
+    assert_true(r.completed && r.fallbacks == 2);
+    assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 60 * MIB);
+    o.capacity = 58 * MIB; /* what is no workspace has no other plan */
+    assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
+    assert_true(!r.completed && r.at == 0);
+    lane.convolutions = NULL;
+    o.capacity = 80 * MIB;
+    assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
+    assert_true(!r.completed && r.at == 1);
+    assert_int_equal(plm_lane_least(&lane), 90 * MIB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warm_up_of_a_graph),
-        cmocka_unit_test(addresses_come_back),
-        cmocka_unit_test(failed_attempts),
-        cmocka_unit_test(chunks_of_a_pool),
+        cmocka_unit_test(warm_up_of_a_graph), cmocka_unit_test(addresses_come_back),  cmocka_unit_test(failed_attempts),
+        cmocka_unit_test(chunks_of_a_pool),   cmocka_unit_test(workspaces_fall_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
