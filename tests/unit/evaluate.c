@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
+#include "base/card.h"
 #include "base/error.h"
 #include "study/evaluate/judge.h"
 #include "record/writer.h"
@@ -261,13 +262,14 @@ static void test_early(void **state)
     } samples[] = {{1, 20}, {4, 40}, {8, 60}, {30, 80}}; /* each parameter takes 3.1 ms and 0.1 ms of the call */
     struct plm_workload w = {
         .first_sample = PLM_SAMPLE_LATE, .copy_gbs = 20.0 * MIB / 3.1e-3 / 1e9, .copy_call_us = 100};
+    const struct plm_card card = {.memory_usable = 12 * GIB, .memory_total = 12 * GIB};
     struct plm_outcome o;
     struct plm_error error;
     (void)state;
     plm_job_free(unit_job(train));
     for (size_t i = 0; i < COUNT(samples); i++) {
         w.sampler_ms = samples[i].ms;
-        assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &o, &error), 0);
+        assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &card, &o, &error), 0);
         assert_true(o.done);
         assert_int_equal(o.reserved, 200 * MIB);
         assert_int_equal(o.allocated, 189 * MIB);
@@ -276,7 +278,7 @@ static void test_early(void **state)
     /* Nothing is given back: the cached 11 MiB beside the batch are of no use to a block of 100 MiB. */
     assert_int_equal(o.least, 200 * MIB);
     w.first_sample = PLM_SAMPLE_BEFORE;
-    assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &o, &error), 0);
+    assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &card, &o, &error), 0);
     assert_int_equal(o.early, 0);
 }
 

@@ -88,6 +88,30 @@ static void test_kinds(void **state)
     assert_int_equal(plm_truth_kind_parse("used", &kind), PLM_EINVAL);
 }
 
+/* A card of 440 gives 360 to PyTorch instead of 400: 250 of the 300 are allocated then. It shows no more than it has. */
+static void test_bounded(void **state)
+{
+    static const struct {
+        enum plm_truth_kind kind;
+        uint64_t low, bytes, high;
+    } want[] = {{PLM_TRUTH_ALLOCATED, 250, 250, 320},
+                {PLM_TRUTH_RESERVED, 360, 360, 400},
+                {PLM_TRUTH_DEVICE, 420, 420, 440},
+                {PLM_TRUTH_LESS_FIRST, 370, 370, 400}};
+    struct plm_outcome o = outcome();
+    (void)state;
+    o.bounded_reserved = 360;
+    o.bounded_allocated = 250;
+    o.usable = 440;
+    assert_int_equal(o.context_low, 40);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        const struct plm_estimate e = plm_outcome_estimate(&o, want[i].kind);
+        assert_int_equal(e.low, want[i].low);
+        assert_int_equal(e.bytes, want[i].bytes);
+        assert_int_equal(e.high, want[i].high);
+    }
+}
+
 /* Of the 70 that the context may take, 25 may come after the first sample: they widen what is compared with such a truth, and it alone. */
 static void test_later(void **state)
 {
@@ -360,6 +384,9 @@ static void test_factors(void **state)
 
 static void test_results(void **state)
 {
+    static const char bad[] =
+        "key,done,allocated,reserved,outside,context,context_low,context_high,low,high,later,least,"
+        "early,bounded_allocated,bounded_reserved,usable\nkey0,true,1,x,1,1,1,1,1,1,1,1,1,1,1,1\n";
     struct plm_bench_settings settings = {.folder = unit_folder()};
     struct plm_error error;
     struct made m;
@@ -369,6 +396,9 @@ static void test_results(void **state)
     unlink(unit_path("results.csv"));
     for (size_t i = 0; i < 3; i++)
         snprintf(m.run[i].key, sizeof m.run[i].key, "key%zu", i);
+    m.run[0].outcome.bounded_allocated = 250;
+    m.run[0].outcome.bounded_reserved = 360;
+    m.run[0].outcome.usable = 440;
     m.run[0].outcome.cpu_seconds = 6.25;
     snprintf(m.run[0].outcome.torch, sizeof m.run[0].outcome.torch, "2.6.0");
     m.run[1].outcome = (struct plm_outcome){.why = "no, \"it\" failed"};
@@ -387,18 +417,23 @@ static void test_results(void **state)
     assert_false(m.run[1].known); /* what failed is tried again */
     assert_string_equal(m.run[1].outcome.why, "no, \"it\" failed");
     assert_false(m.run[2].known);
-    unit_write(unit_path("results.csv"), "key,done\nkey0,true\n", 19);
+    assert_true(m.run[0].outcome.bounded_allocated == 250 && m.run[0].outcome.bounded_reserved == 360);
+    assert_int_equal(m.run[0].outcome.usable, 440);
+    unit_write(unit_path("results.csv"), bad, sizeof bad - 1);
     assert_int_equal(plm_results_read(&m.bench, &error), PLM_EFORMAT);
-    assert_contains(error.text, ":2: allocated is \"\"");
+    assert_contains(error.text, ":2: reserved is \"x\"");
+    unit_write(unit_path("results.csv"), "key,done\nkey0,true\n", 19); /* of a release that knew less */
+    assert_int_equal(plm_results_read(&m.bench, &error), PLM_EFORMAT);
+    assert_contains(error.text, "no column allocated");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_later),   cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_tools),   cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_answers), cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_later),     cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_judge),   cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_methods), cmocka_unit_test(test_reference), cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_factors), cmocka_unit_test(test_results),
     };
     return RUN(tests);
 }

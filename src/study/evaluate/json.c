@@ -132,6 +132,10 @@ static void write_outcome(struct plm_json *j, const struct plm_evaluation *e, co
     plm_json_object(j, "run_on_the_virtual_gpu");
     plm_json_integer(j, "allocated", o->allocated);
     plm_json_integer(j, "reserved", o->reserved);
+    if (o->bounded_reserved) {
+        plm_json_integer(j, "bounded_allocated", o->bounded_allocated);
+        plm_json_integer(j, "bounded_reserved", o->bounded_reserved);
+    }
     plm_json_integer(j, "outside", o->outside);
     plm_json_integer(j, "context", o->context);
     plm_json_integer(j, "least", o->least);

@@ -51,10 +51,10 @@ static uint64_t bytes_less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* The range of device_used holds that of the context, which is not part of the other kinds. What comes after the
-   first sample is, at the upper end: a process that used the card before has loaded its code already, a fresh one has
-   not. */
-struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
+/* With memory in plenty. The range of device_used holds that of the context, which is not part of the other kinds. What
+   comes after the first sample is, at the upper end: a process that used the card before has loaded its code already, a
+   fresh one has not. */
+static struct plm_estimate estimate_unbounded(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
     const uint64_t beyond = bytes_less(bytes_less(o->high, o->context_high), o->reserved + o->outside);
     const uint64_t below = bytes_less(o->reserved + o->outside, bytes_less(o->low, o->context_low));
@@ -70,11 +70,25 @@ struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_t
     return e;
 }
 
-/* Does it not fit on the card, if it takes `cap` at most beside the context? */
-static bool runs_out(const struct plm_bench_run *run, uint64_t cap, uint64_t context)
+/* Where the card is the limit, it shows less, and never more than it has. */
+struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
-    const struct plm_outcome *o = &run->outcome;
-    return o->least + bytes_less(cap, o->reserved) + context > run->usable;
+    struct plm_estimate e = estimate_unbounded(o, kind);
+    const uint64_t most = kind == PLM_TRUTH_DEVICE ? o->usable : bytes_less(o->usable, o->context_low);
+    if (!o->bounded_reserved)
+        return e;
+    e.bytes = bytes_less(e.bytes, kind == PLM_TRUTH_ALLOCATED ? bytes_less(o->allocated, o->bounded_allocated)
+                                                              : bytes_less(o->reserved, o->bounded_reserved));
+    e.low = e.low < e.bytes ? e.low : e.bytes;
+    e.high = e.high < most ? e.high : most;
+    e.high = e.high > e.bytes ? e.high : e.bytes;
+    return e;
+}
+
+/* Does it not fit on the card, with so much beside what PyTorch reserves and the context? */
+static bool runs_out(const struct plm_bench_run *run, uint64_t beside, uint64_t context)
+{
+    return run->outcome.least + beside + context > run->usable;
 }
 
 static struct plm_yardstick yardstick_of(const struct plm_bench_run *run, const struct plm_truth_row *row,
@@ -85,7 +99,7 @@ static struct plm_yardstick yardstick_of(const struct plm_bench_run *run, const 
     y.reference = !y.bytes && !y.oom;
     if (y.reference && o->done) {
         y.bytes = plm_outcome_estimate(o, options->kind).bytes;
-        y.oom = runs_out(run, o->reserved + o->outside, o->context);
+        y.oom = runs_out(run, o->outside, o->context);
     } else if (y.bytes && options->late_sample && run->workload->first_sample == PLM_SAMPLE_LATE)
         y.bytes += o->early;
     return y;
@@ -124,7 +138,9 @@ static struct plm_score score_virtual(const struct plm_evaluation *e, const stru
     const struct plm_outcome *o = &run->outcome;
     const struct plm_estimate own = plm_outcome_estimate(o, e->options.kind);
     const struct plm_estimate beside = plm_outcome_estimate(o, PLM_TRUTH_LESS_FIRST);
+    const struct plm_estimate plenty = estimate_unbounded(o, PLM_TRUTH_LESS_FIRST);
     const uint64_t cap = by->upper ? beside.high : beside.bytes;
+    const uint64_t held = bytes_less(by->upper ? plenty.high : plenty.bytes, o->reserved);
     const uint64_t context = by->upper ? bytes_less(o->context_high, o->later) : o->context;
     struct plm_score s = {.judged = !y->reference};
     if (!o->done) {
@@ -133,7 +149,7 @@ static struct plm_score score_virtual(const struct plm_evaluation *e, const stru
     }
     s.answered = true;
     s.seconds = o->seconds;
-    score_compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, cap, context), &s);
+    score_compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, held, context), &s);
     s.width = y->bytes ? (double)(own.high - own.low) / (double)y->bytes : 0;
     if (!s.oom && !y->oom)
         score_replay(o, cap, bytes_less(y->bytes, own.bytes), &s);

@@ -18,8 +18,20 @@ struct column {
 };
 #define COLUMN(field) {#field, offsetof(struct plm_outcome, field)}
 static const struct column columns[] = {
-    COLUMN(allocated), COLUMN(reserved), COLUMN(outside), COLUMN(context), COLUMN(context_low), COLUMN(context_high),
-    COLUMN(low),       COLUMN(high),     COLUMN(later),   COLUMN(least),   COLUMN(early),
+    COLUMN(allocated),
+    COLUMN(reserved),
+    COLUMN(outside),
+    COLUMN(context),
+    COLUMN(context_low),
+    COLUMN(context_high),
+    COLUMN(low),
+    COLUMN(high),
+    COLUMN(later),
+    COLUMN(least),
+    COLUMN(early),
+    COLUMN(bounded_allocated),
+    COLUMN(bounded_reserved),
+    COLUMN(usable),
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -111,6 +123,18 @@ static int result_read(const struct plm_table *t, size_t row, struct plm_outcome
     return 0;
 }
 
+/* A line of ours cannot stand under another head. */
+static int head_check(const struct plm_table *t, struct plm_error *error)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        if (plm_table_column(t, columns[i].name) < 0)
+            return plm_fail(
+                error, PLM_EFORMAT,
+                "%.300s has no column %s: it is of another release; remove it, or choose another folder (-o)", t->path,
+                columns[i].name);
+    return 0;
+}
+
 /* Later lines replace earlier ones. A failed run is made again. */
 int plm_results_read(struct plm_bench *bench, struct plm_error *error)
 {
@@ -122,6 +146,7 @@ int plm_results_read(struct plm_bench *bench, struct plm_error *error)
     status = plm_table_read(path, &t, error);
     if (status)
         return status;
+    status = head_check(&t, error);
     for (size_t row = 0; row < t.rows && status == 0; row++)
         for (size_t i = 0; i < bench->runs; i++)
             if (!strcmp(bench->run[i].key, cell(&t, row, "key"))) {

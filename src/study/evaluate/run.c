@@ -78,7 +78,7 @@ static pid_t start_record(const struct plm_bench *bench, size_t run, int *failur
     const char *const stack = bench->settings->stack;
     char record[4096], log[4096];
     const char *const words[] = {
-        "plimsoll", "run", "--gpu", bench->run[run].card,     "--until-exit", "--detail", "low",
+        "plimsoll", "run", "--gpu", bench->run[run].card,     "--until-exit", "--detail", "full",
         "-f",       "-o",  record,  stack ? "--stack" : NULL, stack,          NULL};
     plm_bench_path(bench, run, "plm", record, sizeof record);
     plm_bench_path(bench, run, "log", log, sizeof log);
@@ -117,7 +117,7 @@ static int end_record(struct pool *p, size_t index, const struct rusage *usage, 
     struct plm_error why = {0};
     plm_bench_path(p->bench, index, "plm", record, sizeof record);
     plm_bench_path(p->bench, index, "log", log, sizeof log);
-    if (plm_workload_outcome(run->workload, record, &run->outcome, &why) < 0)
+    if (plm_workload_outcome(run->workload, record, &run->device, &run->outcome, &why) < 0)
         snprintf(run->outcome.why, sizeof run->outcome.why, "%.199s", why.text);
     if (!run->outcome.done) {
         plm_child_last_line(fopen(log, "re"), false, line);

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
+#include "base/card.h"
 #include "base/error.h"
 #include "base/ini.h"
 #include "base/install.h"
+#include "fit/bounded.h"
 #include "fit/outcome.h"
 #include "study/evaluate/levels.h"
 
@@ -151,8 +153,19 @@ static uint64_t early_of(const struct plm_lane *lane, const struct plm_workload 
     return 0;
 }
 
-int plm_workload_outcome(const struct plm_workload *workload, const char *record, struct plm_outcome *o,
-                         struct plm_error *error)
+/* What the card shows is the run that it bounds. */
+static void outcome_bound(const struct plm_job *job, const struct plm_card *card, struct plm_outcome *o)
+{
+    struct plm_bounded b;
+    if (plm_bounded(job, card, card->memory_usable, &b) || !b.completes || b.takes >= b.would)
+        return;
+    o->bounded_allocated = b.allocated;
+    o->bounded_reserved = b.reserved;
+    o->usable = card->memory_usable;
+}
+
+int plm_workload_outcome(const struct plm_workload *workload, const char *record, const struct plm_card *card,
+                         struct plm_outcome *o, struct plm_error *error)
 {
     struct plm_job *job;
     int status = plm_job_read(record, &job, error);
@@ -160,8 +173,10 @@ int plm_workload_outcome(const struct plm_workload *workload, const char *record
     if (status)
         return status;
     plm_outcome_of(job, o);
-    if (o->done)
+    if (o->done) {
         o->early = early_of(plm_job_largest(job), workload);
+        outcome_bound(job, card, o);
+    }
     plm_job_free(job);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct plm_card;
 struct plm_error;
 struct plm_install;
 struct plm_outcome;
@@ -41,8 +42,9 @@ int plm_workloads_read(const char *folder, const struct plm_install *install, st
 /* NULL: no script for that family. */
 const struct plm_workload *plm_workloads_find(const struct plm_workloads *workloads, const char *family);
 
-/* What a run took, from its record; with what was reserved when a late first sample was taken. */
-int plm_workload_outcome(const struct plm_workload *workload, const char *record, struct plm_outcome *outcome,
-                         struct plm_error *error);
+/* What a run took, from its record; with what it takes of this card if that has less, and what was reserved when a late
+   first sample was taken. */
+int plm_workload_outcome(const struct plm_workload *workload, const char *record, const struct plm_card *card,
+                         struct plm_outcome *outcome, struct plm_error *error);
 
 #endif
