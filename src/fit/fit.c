@@ -22,12 +22,13 @@ static uint64_t reserved_peak(const struct plm_replay *r)
 /* `card` NULL: any; then there is no share of it to keep to. */
 static int attempt(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                    const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t capacity,
-                   struct plm_replay *replay, struct plm_error *error)
+                   bool without_guessed, struct plm_replay *replay, struct plm_error *error)
 {
     struct plm_replay_options options = {.torch = fit->torch,
                                          .settings = *settings,
                                          .capacity = capacity,
-                                         .total = card ? card->memory_total : SOME_CARD};
+                                         .total = card ? card->memory_total : SOME_CARD,
+                                         .without_guessed = without_guessed};
     if (!card)
         options.settings.fraction = -1;
     return plm_replay_lane(lane->lane, &options, replay, error);
@@ -56,7 +57,7 @@ static int replay_own(struct plm_fit *fit, struct plm_error *error)
         struct plm_fit_lane *l = &fit->lane[i];
         const struct plm_device_summary *d = l->lane->summary;
         char replayed[32], recorded[32];
-        int status = attempt(fit, l, &fit->settings, NULL, UINT64_MAX, &r, error);
+        int status = attempt(fit, l, &fit->settings, NULL, UINT64_MAX, false, &r, error);
         if (status)
             return status;
         l->replayed = reserved_peak(&r);
@@ -117,7 +118,8 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
         fit->lane[i] = (struct plm_fit_lane){.lane = lane,
                                              .outside = (int64_t)(l.device_used - l.reserved),
                                              .outside_low = (int64_t)(l.low - l.reserved),
-                                             .outside_high = (int64_t)(l.high - l.reserved)};
+                                             .outside_high = (int64_t)(l.high - l.reserved),
+                                             .guessed = plm_conv_range(job, lane).low};
         fit->lane[i].least = plm_lane_least(lane);
         if (fit->lane[i].least > fit->least)
             fit->least = fit->lane[i].least;
@@ -160,7 +162,7 @@ static int plentiful(const struct plm_fit *fit, const struct plm_fit_lane *lane,
     *calls = lane->calls;
     if (settings == &fit->settings)
         return 0;
-    status = attempt(fit, lane, settings, NULL, UINT64_MAX, &r, error);
+    status = attempt(fit, lane, settings, NULL, UINT64_MAX, false, &r, error);
     *reserved = reserved_peak(&r);
     *calls = r.stats.num_device_alloc;
     return status;
@@ -201,7 +203,7 @@ static int lane_minimum(const struct plm_fit *fit, const struct plm_fit_lane *la
     fails -= fails > 0; /* not even room for the tensors */
     while (status == 0 && completes > fails + 1) {
         uint64_t middle = fails + (completes - fails) / 2;
-        status = attempt(fit, lane, settings, NULL, middle * PLM_DRIVER_PAGE, &r, error);
+        status = attempt(fit, lane, settings, NULL, middle * PLM_DRIVER_PAGE, false, &r, error);
         *(r.completed ? &completes : &fails) = middle;
     }
     *minimum = bytes_plus(completes * PLM_DRIVER_PAGE, lane->outside);
@@ -255,13 +257,14 @@ static void answer_add(struct plm_fit_answer *answer, const struct plm_replay *r
     answer->fallbacks += r->fallbacks;
 }
 
-/* One device that may not have all it would take. */
+/* One device that may not have all it would take. At the lower end of the range, what is guessed of workspaces is nothing:
+   that is replayed, not added to the card's memory. */
 static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                     const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t usable,
                     struct plm_fit_answer *answer, struct plm_error *error)
 {
     const struct shift shift = shift_of(fit, card);
-    const int64_t middle = lane->outside + shift.bytes, low = lane->outside_low + shift.low;
+    const int64_t middle = lane->outside + shift.bytes, low = lane->outside_low + shift.low + (int64_t)lane->guessed;
     uint64_t best = bytes_minus(usable, low);
     struct plm_replay r;
     int status;
@@ -270,7 +273,7 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
         *answer = (struct plm_fit_answer){.verdict = PLM_NO_FIT};
         return 0;
     }
-    status = attempt(fit, lane, settings, card, bytes_minus(usable, middle), &r, error);
+    status = attempt(fit, lane, settings, card, bytes_minus(usable, middle), false, &r, error);
     if (status)
         return status;
     if (r.completed) {
@@ -281,7 +284,7 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
         answer_add(answer, &r, middle);
         return 0;
     }
-    status = attempt(fit, lane, settings, card, best, &r, error);
+    status = attempt(fit, lane, settings, card, best, true, &r, error);
     if (status)
         return status;
     if (!r.completed)

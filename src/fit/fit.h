@@ -33,6 +33,7 @@ struct plm_fit_lane {
     uint64_t replayed; /* reserved by a replay with the job's own settings */
     uint64_t calls;    /* for memory, to the driver, in that replay */
     int64_t outside, outside_low, outside_high;
+    uint64_t guessed;  /* of outside_low: by how much it is lower because workspaces of convolutions were guessed */
 };
 
 struct plm_fit {

@@ -321,6 +321,15 @@ int plm_replay_settings(const struct plm_summary *job, struct plm_replay_options
     return plm_allocator_settings_parse(allocator, options->torch, &options->settings, NULL);
 }
 
+/* Per shape of a convolution. */
+static bool *shapes_fallen(const struct plm_conv_marks *marks, bool without_guessed)
+{
+    bool *fallen = plm_calloc(marks ? marks->shapes : 0, sizeof *fallen);
+    for (size_t i = 0; marks && without_guessed && i < marks->count; i++)
+        fallen[marks->mark[i].shape] |= marks->mark[i].guessed;
+    return fallen;
+}
+
 int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options *options, struct plm_replay *replay,
                     struct plm_error *error)
 {
@@ -337,7 +346,7 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
     *replay = (struct plm_replay){.completed = true, .as_recorded = options->compare};
     find_empties(&w);
     w.private = plm_lane_private(lane);
-    w.fallen = plm_calloc(lane->convolutions ? lane->convolutions->shapes : 0, sizeof *w.fallen);
+    w.fallen = shapes_fallen(lane->convolutions, options->without_guessed);
     status = plm_allocator_new(&o, &w.a);
     if (status)
         plm_fail(error, status, "The replay cannot start: %s.", plm_allocator_error_name(status));

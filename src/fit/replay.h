@@ -27,6 +27,7 @@ struct plm_replay_options {
     enum plm_torch torch;
     struct plm_allocator_settings settings;
     uint64_t capacity, total;   /* of the card; capacity UINT64_MAX: any amount */
+    bool without_guessed;       /* the workspaces of convolutions that a formula gave are nothing */
     bool recorded_addresses;    /* segments lie where they did in the record, as far as that is possible */
     bool compare;               /* look for differences from the record */
 };

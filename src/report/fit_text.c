@@ -87,12 +87,13 @@ static void remark(const struct plm_page *p, const struct plm_fit_row *row)
 {
     const struct plm_fit_answer *a = &row->answer;
     const char *before = "  ";
+    const bool said = plm_takes_row(p, row, before);
     char lacks[32];
-    if (a->verdict == PLM_TIGHT && a->retries)
+    if (!said && a->verdict == PLM_TIGHT && a->retries)
         fprintf(p->out, "  flushes the cache %llu time%s", (unsigned long long)a->retries, a->retries == 1 ? "" : "s");
-    else if (a->in_range)
+    else if (!said && a->in_range)
         fputs("  inside the range", p->out);
-    if (a->retries || a->in_range)
+    if (said || a->retries || a->in_range)
         before = "; ";
     if (row->better[0]) {
         fprintf(p->out, "%s%s with ", before, plm_verdict_name(row->then.verdict));

@@ -273,6 +273,7 @@ static void write_fits(struct plm_json *j, const struct plm_job *job, const stru
             plm_json_integer(j, "need", row->need);
         if (row->minimum)
             plm_json_integer(j, "need_minimum", row->minimum);
+        plm_report_takes(j, row);
         plm_json_string(j, "verdict", plm_verdict_name(row->answer.verdict));
         plm_json_string(j, "allocator", plm_report_allocator(job));
         plm_json_end_object(j);

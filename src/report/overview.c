@@ -435,7 +435,7 @@ static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
     char lacks[32];
     if (row->better[0])
         fprintf(p->out, "; %s with %s", plm_verdict_name(row->then.verdict), row->better);
-    else if (row->answer.verdict == PLM_TIGHT && row->answer.retries)
+    else if (!plm_takes_row(p, row, "; ") && row->answer.verdict == PLM_TIGHT && row->answer.retries)
         fputs("; flushes its cache", p->out);
     if (row->lacks)
         fprintf(p->out, "; has no %s", plm_fit_lacks_text(row->lacks, lacks));

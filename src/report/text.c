@@ -138,6 +138,7 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
     struct plm_place place = plm_place_at(job, lane, o->at);
     char text[32];
     plm_overview_peak(p, job, lane);
+    plm_takes_played(p, job, o);
     plm_overview_ladder(p, job, lane);
     if (place.known && job->attributed) {
         plm_overview_categories(p, &place, o->at);

@@ -6,6 +6,7 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "base/card.h"
+#include "fit/bounded.h"
 #include "fit/ladder.h"
 #include "fit/tune.h"
 #include "unit.h"
@@ -260,12 +261,68 @@ static void workspaces(void **state)
     assert_int_equal(plm_conv_range(&m.job, &m.lane).low, 0);
 }
 
+/* 60 MiB are held while a convolution takes 30 MiB of workspace, twice, which a formula gave. */
+static void bounded(void **state)
+{
+    struct plm_block block[] = {{.address = 0x10000000, .bytes = 60 * MIB, .asked = 60 * MIB},
+                                {.address = 0x20000000, .bytes = 30 * MIB, .asked = 30 * MIB},
+                                {.address = 0x20000000, .bytes = 30 * MIB, .asked = 30 * MIB}};
+    uint32_t order[] = {0 << 1, 1 << 1, 1 << 1 | 1, 2 << 1, 2 << 1 | 1};
+    struct plm_conv_mark mark[] = {{.at = 2, .block = 1, .most = 30 * MIB, .guessed = true},
+                                   {.at = 4, .block = 2, .most = 30 * MIB, .guessed = true}};
+    struct plm_conv_marks marks = {.mark = mark, .count = 2, .guessed = 2, .shapes = 1};
+    const struct plm_context_memory context = assumed();
+    const struct {
+        uint64_t usable;
+        enum plm_verdict verdict;
+        uint64_t takes, fallbacks;
+    } expected[] = {
+        {90 * MIB + context.high, PLM_FITS, 90 * MIB + context.bytes, 0},
+        {90 * MIB + context.bytes, PLM_TIGHT, 90 * MIB + context.bytes, 0},
+        {88 * MIB + context.bytes, PLM_TIGHT, 60 * MIB + context.bytes, 1},
+        {60 * MIB + context.bytes, PLM_TIGHT, 60 * MIB + context.bytes, 1},
+        {60 * MIB + context.low, PLM_TIGHT, 60 * MIB + context.low, 0}, /* without workspaces from the start */
+        {58 * MIB + context.low, PLM_NO_FIT, 0, 0}, /* that they may be nothing does not make room for tensors */
+    };
+    struct plm_fit_answer answer;
+    struct plm_bounded b;
+    struct plm_need need;
+    struct plm_fit fit;
+    uint64_t minimum;
+    struct made m;
+    (void)state;
+    make(&m, block, COUNT(block), order, COUNT(order), 90 * MIB)->lane.convolutions = &marks;
+    assert_int_equal(plm_fit_open(&m.job, &fit, NULL), 0);
+    assert_int_equal(fit.least, 60 * MIB);
+    assert_int_equal(plm_fit_need(&fit, &fit.settings, &need, NULL), 0);
+    assert_int_equal(need.low, 60 * MIB + context.low);
+    assert_int_equal(plm_fit_minimum(&fit, &fit.settings, &minimum, NULL), 0);
+    assert_int_equal(minimum, 60 * MIB + context.bytes);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct plm_card c = card("some", expected[i].usable);
+        assert_int_equal(plm_fit_card(&fit, &fit.settings, &need, &c, expected[i].usable, &answer, NULL), 0);
+        assert_int_equal(answer.verdict, expected[i].verdict);
+        assert_int_equal(answer.takes, expected[i].takes);
+        assert_int_equal(answer.fallbacks, expected[i].fallbacks);
+        assert_int_equal(plm_bounded(&m.job, &c, expected[i].usable, &b), 0);
+        assert_int_equal(b.would, 90 * MIB + context.bytes);
+        assert_int_equal(b.completes, expected[i].usable >= 60 * MIB + context.bytes);
+        if (b.completes)
+            assert_true(b.takes == expected[i].takes && b.fallbacks == expected[i].fallbacks);
+    }
+    plm_fit_close(&fit);
+    m.device.reserved_peak = 92 * MIB; /* its replay does not repeat it */
+    assert_int_equal(plm_bounded(&m.job, &(struct plm_card){.memory_total = GIB}, 88 * MIB, &b), PLM_EINVAL);
+    m.job.lanes = 0;
+    assert_int_equal(plm_bounded(&m.job, &(struct plm_card){.memory_total = GIB}, GIB, &b), PLM_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(needs),   cmocka_unit_test(workspaces), cmocka_unit_test(verdicts),
         cmocka_unit_test(margins), cmocka_unit_test(candidates), cmocka_unit_test(keys),
-        cmocka_unit_test(advice),  cmocka_unit_test(doubts),
+        cmocka_unit_test(advice),  cmocka_unit_test(doubts),     cmocka_unit_test(bounded),
     };
     return RUN(tests);
 }
