@@ -282,6 +282,36 @@ static void test_early(void **state)
     assert_int_equal(o.early, 0);
 }
 
+/* The activations are given back before 104 MiB are asked for: with memory in plenty both are held. */
+static void train_again(void)
+{
+    train();
+    plm_put_block_free(0, &(struct plm_ev_block_free){6 * GIB, 100 * MIB});
+    block(7 * GIB, 104 * MIB, PLM_CATEGORY_ACTIVATIONS, 104 * MIB);
+}
+
+static void test_bounded(void **state)
+{
+    static const struct {
+        uint64_t room, allocated, reserved; /* beside the context; what the card then shows, 0: nothing else */
+    } cards[] = {{2048, 0, 0}, {250, 193, 204}, {203, 0, 0}};
+    const struct plm_workload w = {.first_sample = PLM_SAMPLE_BEFORE};
+    struct plm_outcome o;
+    struct plm_error error;
+    (void)state;
+    plm_job_free(unit_job(train_again));
+    for (size_t i = 0; i < COUNT(cards); i++) {
+        struct plm_card card = {.memory_total = 12 * GIB};
+        assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &card, &o, &error), 0);
+        card.memory_usable = o.outside + o.context + cards[i].room * MIB;
+        assert_int_equal(plm_workload_outcome(&w, unit_path("job.plm"), &card, &o, &error), 0);
+        assert_int_equal(o.reserved, 304 * MIB);
+        assert_int_equal(o.bounded_allocated, cards[i].allocated * MIB);
+        assert_int_equal(o.bounded_reserved, cards[i].reserved * MIB);
+        assert_int_equal(o.usable, cards[i].reserved ? card.memory_usable : 0);
+    }
+}
+
 /* ---- workloads ---- */
 
 static void test_workloads(void **state)
@@ -321,7 +351,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_cells), cmocka_unit_test(test_table_bad), cmocka_unit_test(test_table_put),
         cmocka_unit_test(test_truth),       cmocka_unit_test(test_truth_bad), cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_early),     cmocka_unit_test(test_workloads),
+        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_early),     cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_workloads),
     };
     return RUN(tests);
 }
