@@ -272,7 +272,8 @@ static void bounded(void **state)
                                    {.at = 4, .block = 2, .most = 30 * MIB, .guessed = true}};
     struct plm_conv_marks marks = {.mark = mark, .count = 2, .guessed = 2, .shapes = 1};
     const struct plm_context_memory context = assumed();
-    const struct {
+    struct plm_conv_range range;
+    struct {
         uint64_t usable;
         enum plm_verdict verdict;
         uint64_t takes, fallbacks;
@@ -292,10 +293,13 @@ static void bounded(void **state)
     struct made m;
     (void)state;
     make(&m, block, COUNT(block), order, COUNT(order), 90 * MIB)->lane.convolutions = &marks;
+    range = plm_conv_range(&m.job, &m.lane);
+    assert_true(range.low >= 30 * MIB);
+    expected[0].usable += range.high;
     assert_int_equal(plm_fit_open(&m.job, &fit, NULL), 0);
     assert_int_equal(fit.least, 60 * MIB);
     assert_int_equal(plm_fit_need(&fit, &fit.settings, &need, NULL), 0);
-    assert_int_equal(need.low, 60 * MIB + context.low);
+    assert_int_equal(need.low, 90 * MIB - range.low + context.low);
     assert_int_equal(plm_fit_minimum(&fit, &fit.settings, &minimum, NULL), 0);
     assert_int_equal(minimum, 60 * MIB + context.bytes);
     for (size_t i = 0; i < COUNT(expected); i++) {
