@@ -287,10 +287,11 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
     status = attempt(fit, lane, settings, card, best, true, &r, error);
     if (status)
         return status;
-    if (!r.completed)
+    if (!r.completed) {
         *answer = (struct plm_fit_answer){.verdict = PLM_NO_FIT};
-    else
-        answer_add(answer, &r, low);
+        return 0;
+    }
+    answer_add(answer, &r, low);
     answer->in_range = true;
     return 0;
 }
