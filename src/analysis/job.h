@@ -61,8 +61,9 @@ struct plm_level {               /* what the caching allocator holds, from this 
     uint32_t at;
 };
 
-/* Convolutions that have a workspace, or whose workspace a formula gave: which blocks these are, how large they may be in
-   truth, and which share a plan. fit/ladder.h tells what the first does to the peak, fit/replay.h what the last is for. */
+/* Convolutions that have a workspace, or whose workspace a formula gave: which blocks these are, how large they may be
+   in truth, and which share a plan. fit/ladder.h tells what their size does to the peak, fit/replay.h what the plan is
+   for. */
 #define PLM_CONV_NO_BLOCK UINT32_MAX
 struct plm_conv_mark {
     uint32_t at;                 /* moments of the lane that had passed */

@@ -257,8 +257,8 @@ static void answer_add(struct plm_fit_answer *answer, const struct plm_replay *r
     answer->fallbacks += r->fallbacks;
 }
 
-/* One device that may not have all it would take. At the lower end of the range, what is guessed of workspaces is nothing:
-   that is replayed, not added to the card's memory. */
+/* One device that may not have all it would take. At the lower end of the range, what is guessed of workspaces is
+   nothing: that is replayed, not added to the card's memory. */
 static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                     const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t usable,
                     struct plm_fit_answer *answer, struct plm_error *error)

@@ -21,8 +21,8 @@ struct plm_outcome {
         later; /* of context_high: what may come after a first sample, such as code that is loaded when it is used */
     uint64_t low, high; /* of device_used */
     uint64_t least; /* the least that PyTorch can do with instead of `reserved`: it gives cached memory back first */
-    /* Where the card is the limit and the job completes: what it then allocates and reserves, and what the card has. All 0
-       where it has room. study/evaluate/workload.h sets them. */
+    /* Where the card is the limit and the job completes: what it then allocates and reserves, and what the card has.
+       All 0 where it has room. study/evaluate/workload.h sets them. */
     uint64_t bounded_allocated, bounded_reserved, usable;
     uint64_t early; /* reserved when a late first sample was taken; study/evaluate/workload.h sets it */
     double seconds, cpu_seconds; /* of the run: by the clock, and of all its processes */

@@ -232,8 +232,8 @@ static const struct plm_conv_mark *workspace_mark(struct work *w, uint32_t index
     return &marks->mark[w->next_mark];
 }
 
-/* A workspace that cannot be had is no end: the attempt has emptied the cache, PyTorch goes on with a plan that needs none
-   and keeps that for this convolution. */
+/* A workspace that cannot be had is no end: the attempt has emptied the cache, PyTorch goes on with a plan that needs
+   none and keeps that for this convolution. */
 static int allocate(struct work *w, uint32_t index, uint64_t *address)
 {
     const struct plm_conv_mark *mark = workspace_mark(w, index);

@@ -7,10 +7,10 @@
  * is emptied where recorded segments went. Jobs for which that makes a difference show it: with the settings and the
  * version of the record, `as_recorded` is false and the first difference is named.
  *
- * As on a card, memory that does not suffice for the workspace of a convolution is not the end: PyTorch's allocator gives back
- * what it has cached, cuDNN's next plan is tried, and it is kept for all convolutions of that shape and direction in the same
- * thread (pytorch, aten/src/ATen/native/cudnn/Conv_v8.cpp: try_configs). The record does not have the list of plans:
- * the next one is taken to be without a workspace, as it is where a formula gave the first.
+ * As on a card, memory that does not suffice for the workspace of a convolution is not the end: PyTorch's allocator
+ * gives back what it has cached, cuDNN's next plan is tried, and it is kept for all convolutions of that shape and
+ * direction in the same thread (pytorch, aten/src/ATen/native/cudnn/Conv_v8.cpp: try_configs). The record does not have
+ * the list of plans: the next one is taken to be without a workspace, as it is where a formula gave the first.
  *
  * The lane belongs to the caller and is only read; several threads may replay the same one.
  */

@@ -68,10 +68,10 @@ void plm_report_known(struct plm_json *json, const struct plm_job *job);
 /* The job's setting of PyTorch's allocator, or "default". */
 const char *plm_report_allocator(const struct plm_job *job);
 
-/* takes.c: what a job takes of a card where it cannot have all it would. As fields of an object: `takes` (absent if the job does
-   not complete, or nothing was replayed), `would_take`, `workspace_fallbacks`. As a remark on a row, ", takes 11.2 GiB"; false
-   if that is no less than it would take. Of the card that was played: "rtx3060: takes 11.2 GiB of 11.6 GiB, would take 15.8 GiB
-   if it could", where that differs. */
+/* takes.c: what a job takes of a card where it cannot have all it would. As fields of an object: `takes` (absent if the
+   job does not complete, or nothing was replayed), `would_take`, `workspace_fallbacks`. As a remark on a row, "takes
+   11.2 GiB"; false if that is no less than it would take. Of the card that was played: "rtx3060: takes 11.2 GiB of
+   11.6 GiB, would take 15.8 GiB if it could", where that differs. */
 void plm_report_takes(struct plm_json *json, const struct plm_fit_row *row);
 bool plm_takes_row(const struct plm_page *page, const struct plm_fit_row *row, const char *before);
 void plm_takes_played(const struct plm_page *page, const struct plm_job *job, const struct plm_report_options *options);

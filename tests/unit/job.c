@@ -249,7 +249,8 @@ static void convolve(void)
     plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE});
 }
 
-/* Reading notes which blocks are workspaces, which share a plan and which were guessed, and replays nothing: analysis knows no allocator (tools/rooms). */
+/* Reading notes which blocks are workspaces, which share a plan and which were guessed, and replays nothing: analysis
+   knows no allocator (tools/rooms). */
 static void convolutions(void **state)
 {
     struct plm_job *job = unit_job(convolve);

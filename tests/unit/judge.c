@@ -88,7 +88,8 @@ static void test_kinds(void **state)
     assert_int_equal(plm_truth_kind_parse("used", &kind), PLM_EINVAL);
 }
 
-/* A card of 440 gives 360 to PyTorch instead of 400: 250 of the 300 are allocated then. It shows no more than it has. */
+/* A card of 440 gives 360 to PyTorch instead of 400: 250 of the 300 are allocated then. It shows no more than it
+   has. */
 static void test_bounded(void **state)
 {
     static const struct {

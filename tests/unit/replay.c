@@ -119,8 +119,8 @@ static void chunks_of_a_pool(void **state)
 }
 
 /*
- * 60 MiB are held; twice a convolution of the same shape takes 30 MiB of workspace, then another one 20 MiB. On a card with
- * 80 MiB the first does not get it, and the second does not ask again: PyTorch has kept the plan. The third has room.
+ * 60 MiB are held; twice a convolution of the same shape takes 30 MiB of workspace, then another one 20 MiB. On a card
+ * with 80 MiB the first does not get it, and the second does not ask again: PyTorch has kept the plan. The third has room.
  */
 static void workspaces_fall_back(void **state)
 {
