@@ -189,6 +189,41 @@ static void test_bootstrap(void **state)
     assert_true(first.low == 0 && first.high == 0);
 }
 
+/* The share of resamples of 0, 1, ... n - 1 (n odd) whose median is at most k: those in which more than half of n draws are. */
+static double median_at_most(int k, int n)
+{
+    const double p = (k + 1.0) / n;
+    double sum = 0;
+    for (int i = n / 2 + 1; i <= n; i++)
+        sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) + (n - i) * log1p(-p));
+    return sum;
+}
+
+static int exact_quantile(double share, int n)
+{
+    int k = 0;
+    while (median_at_most(k, n) < share)
+        k++;
+    return k;
+}
+
+/* No resampling: both ends as the binomial distribution has them. What 10,000 resamples may miss is well below the distance
+   to the ends of a 90 % interval. */
+static void test_bootstrap_exact(void **state)
+{
+    double value[1001];
+    struct plm_interval interval;
+    (void)state;
+    for (size_t i = 0; i < COUNT(value); i++)
+        value[i] = (double)i;
+    assert_true(exact_quantile(0.05, COUNT(value)) - exact_quantile(0.025, COUNT(value)) >= 5);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        plm_bootstrap_median(value, COUNT(value), seed, &interval);
+        assert_true(fabs(interval.low - exact_quantile(0.025, COUNT(value))) <= 2);
+        assert_true(fabs(interval.high - exact_quantile(0.975, COUNT(value))) <= 2);
+    }
+}
+
 /* Of two values, a resample has the same one twice in half of the cases, else both: the median is one of three. */
 static void test_bootstrap_even(void **state)
 {
@@ -229,9 +264,11 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f_values),     cmocka_unit_test(test_f_identities), cmocka_unit_test(test_one_way),
-        cmocka_unit_test(test_two_ways),     cmocka_unit_test(test_unbalanced),   cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_not_possible), cmocka_unit_test(test_bootstrap),    cmocka_unit_test(test_bootstrap_even),
+        cmocka_unit_test(test_f_values),       cmocka_unit_test(test_f_identities),
+        cmocka_unit_test(test_one_way),        cmocka_unit_test(test_two_ways),
+        cmocka_unit_test(test_unbalanced),     cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_not_possible),   cmocka_unit_test(test_bootstrap),
+        cmocka_unit_test(test_bootstrap_even), cmocka_unit_test(test_bootstrap_exact),
         cmocka_unit_test(test_random),
     };
     return RUN(tests);
