@@ -3,7 +3,7 @@ BUILD ?= build
 TORCH ?= 2.15.0
 comma = ,
 
-.PHONY: all build demo test torch bench wheel lint format sanitize tsan docs install clean help
+.PHONY: all build demo test mutants torch bench wheel lint format sanitize tsan docs install clean help
 all: build
 
 # Puts Meson and Ninja of an environment that tools/setup makes on the PATH of a recipe.
@@ -20,11 +20,14 @@ demo: build ## the memory of a GPT-2 training, without a GPU
 	@$(python) && $(BUILD)/plimsoll -- "$$python" examples/train_gpt2.py
 
 # A build folder that was made before cmocka was there has no unit tests yet.
-test: ## run the tests (TEST_ARGS='-k NAME' for some; see tests/run --help)
+test: ## run the tests (TEST_ARGS='-k NAME'; TRUTH=PATH holds estimates against real runs)
 	@$(call tools,test) && { [ ! -f $(BUILD)/build.ninja ] || \
 	grep -q cmocka $(BUILD)/meson-info/intro-dependencies.json || \
 	tools/quiet "setting the build up again" meson setup --reconfigure $(BUILD); } && \
-	$(call compile,$(BUILD)) && tests/run --build $(BUILD) --torch $(TORCH) $(TEST_ARGS)
+	$(call compile,$(BUILD)) && tests/run --build $(BUILD) --torch $(TORCH) $(if $(TRUTH),--truth "$(TRUTH)") $(TEST_ARGS)
+
+mutants: ## put known bugs into a copy: do the tests notice? (MUTANTS='--tenth', words)
+	@tests/mutants/run $(MUTANTS)
 
 torch: ## try a release of PyTorch: make torch VERSION=2.11.0 (docs/HOWTO_ADD_TORCH.md)
 	@$(call tools,build) && $(call compile,$(BUILD)) && tools/torch --build $(BUILD) $(VERSION)
@@ -63,7 +66,7 @@ install: build ## install (PREFIX=/usr/local, DESTDIR)
 	meson install --no-rebuild -C $(BUILD)
 
 clean: ## remove what was built; the environments in the cache stay
-	rm -rf build build-asan build-tsan build-lint build-fuzz build-wheel dist
+	rm -rf build build-asan build-tsan build-lint build-fuzz build-mutants build-wheel dist
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16

@@ -24,7 +24,10 @@ static void numbers(void **state)
     assert_int_equal(plm_torch_number("2"), 0);
     assert_int_equal(plm_torch_number("2.x"), 0);
     assert_int_equal(plm_torch_number("-2.6"), 0);
+    assert_int_equal(plm_torch_of(2009), PLM_TORCH_2_6);
+    assert_int_equal(plm_torch_of(2010), PLM_TORCH_2_10);
     assert_int_equal(plm_torch_of(2012), PLM_TORCH_2_10);
+    assert_int_equal(plm_torch_of(2013), PLM_TORCH_2_15); /* pytorch/pytorch#183591 */
     assert_int_equal(plm_torch_of(0), PLM_TORCHES - 1);
 }
 
