@@ -339,6 +339,9 @@ static void check_occupancy(const char *name)
     CHECK(BY(name, (int *, void *, int, size_t, unsigned), (&blocks, cu_kernel(), 32, (size_t)cu_attribute(97), 0)) ==
           0);
     CHECK(blocks >= 1 && blocks <= 2);
+    /* Threads come in warps: 97 of them take the room of 128. */
+    CHECK(BY(name, (int *, void *, int, size_t, unsigned), (&blocks, cu_kernel(), 97, 0, 0)) == 0);
+    CHECK(blocks == (cu_attribute(39) / 128 < cu_attribute(106) ? cu_attribute(39) / 128 : cu_attribute(106)));
 }
 CHECKED(cuOccupancyMaxActiveBlocksPerMultiprocessor, check_occupancy)
 CHECKED(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, check_occupancy)

@@ -125,6 +125,37 @@ static void verdicts(void **state)
     plm_fit_close(&fit);
 }
 
+/* 2 KiB for each of the threads that can be resident, which CUDA documents: 28 SMs of 1536, 108 of 2048. */
+static void contexts_of_cards(void **state)
+{
+    struct plm_card small = card("small", 0), large = card("large", 0), cards[2];
+    const struct plm_margin margin = {0};
+    struct plm_context_memory context;
+    struct plm_fit_table table;
+    struct plm_fit fit;
+    struct made m;
+    (void)state;
+    two(&m);
+    m.device.overhead = (struct plm_overhead){.sms = 10, .threads = 1024};
+    small.sms = 28;
+    small.max_threads_per_sm = 1536;
+    large.sms = 108;
+    large.max_threads_per_sm = 2048;
+    assert_int_equal(plm_context_memory(&m.job.summary, &m.device, &large).bytes, 432 * MIB);
+    context = plm_context_memory(&m.job.summary, &m.device, &small);
+    assert_int_equal(context.bytes, 84 * MIB);
+    /* As much memory, but the larger card keeps more of it for itself. */
+    small.memory_usable = large.memory_usable = 70 * MIB + context.high;
+    cards[0] = large;
+    cards[1] = small;
+    assert_int_equal(plm_fit_open(&m.job, &fit, NULL), 0);
+    assert_int_equal(plm_fit_table(&fit, cards, COUNT(cards), &margin, &table, NULL), 0);
+    for (size_t i = 0; i < table.rows; i++)
+        assert_int_equal(table.row[i].answer.verdict, table.row[i].card->sms == 28 ? PLM_FITS : PLM_NO_FIT);
+    plm_fit_table_free(&table);
+    plm_fit_close(&fit);
+}
+
 static void margins(void **state)
 {
     struct plm_margin m;
@@ -181,7 +212,8 @@ static void advice(void **state)
 {
     static struct plm_block one_block[] = {
         {.address = 0x10000000, .bytes = 30 * MIB, .asked = 30 * MIB, .free_at = PLM_MOMENT_NEVER}};
-    static uint32_t one_order[] = {0};
+    static uint32_t one_order[] = {0}, held_order[] = {0 << 1, 0 << 1 | 1, 1 << 1, 2 << 1};
+    struct plm_block held[3];
     const struct plm_margin margin = {0};
     struct plm_tune tune;
     struct plm_fit fit;
@@ -200,6 +232,17 @@ static void advice(void **state)
 
     assert_int_equal(plm_fit_open(&make(&m, one_block, 1, one_order, 1, 30 * MIB)->job, &fit, NULL), 0);
     assert_int_equal(plm_tune(&fit, NULL, &margin, NULL, NULL, &tune, NULL), 0);
+    assert_null(tune.advice);
+    plm_tune_free(&tune);
+    plm_fit_close(&fit);
+
+    /* 30 of 4,070 MiB are less than one part in a hundred. */
+    memcpy(held, two_blocks, sizeof two_blocks);
+    held[2] = (struct plm_block){
+        .address = 0x40000000, .bytes = 4000 * MIB, .asked = 4000 * MIB, .alloc_at = 3, .free_at = PLM_MOMENT_NEVER};
+    assert_int_equal(plm_fit_open(&make(&m, held, 3, held_order, 4, 4070 * MIB)->job, &fit, NULL), 0);
+    assert_int_equal(plm_tune(&fit, NULL, &margin, NULL, NULL, &tune, NULL), 0);
+    assert_true(tune.row[0].need.reserved == 4040 * MIB && tune.own.need.reserved == 4070 * MIB);
     assert_null(tune.advice);
     plm_tune_free(&tune);
     plm_fit_close(&fit);
@@ -324,9 +367,16 @@ static void bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs),   cmocka_unit_test(workspaces), cmocka_unit_test(verdicts),
-        cmocka_unit_test(margins), cmocka_unit_test(candidates), cmocka_unit_test(keys),
-        cmocka_unit_test(advice),  cmocka_unit_test(doubts),     cmocka_unit_test(bounded),
+        cmocka_unit_test(needs),
+        cmocka_unit_test(workspaces),
+        cmocka_unit_test(verdicts),
+        cmocka_unit_test(margins),
+        cmocka_unit_test(contexts_of_cards),
+        cmocka_unit_test(candidates),
+        cmocka_unit_test(keys),
+        cmocka_unit_test(advice),
+        cmocka_unit_test(doubts),
+        cmocka_unit_test(bounded),
     };
     return RUN(tests);
 }

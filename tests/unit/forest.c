@@ -76,6 +76,28 @@ static void test_the_best_split(void **state)
     plm_forest_free(&f);
 }
 
+/* scikit-learn takes values for one that are within 1e-7 of each other (its FEATURE_THRESHOLD), not those a thousandth apart. */
+static void test_close_values(void **state)
+{
+    enum { N = 10 };
+    double apart[N], same[N], y[N];
+    struct plm_forest f;
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        apart[i] = i < N / 2 ? 0 : 0.001;
+        same[i] = i < N / 2 ? 0 : 5e-8;
+        y[i] = i < N / 2 ? 1 : 3;
+    }
+    f = trained(apart, y, N, 1, 1, 0, true);
+    assert_int_equal(f.nodes, 3);
+    NEAR(plm_forest_predict(&f, &apart[0]), 1);
+    NEAR(plm_forest_predict(&f, &apart[N - 1]), 3);
+    plm_forest_free(&f);
+    f = trained(same, y, N, 1, 1, 0, true);
+    assert_int_equal(f.nodes, 1);
+    plm_forest_free(&f);
+}
+
 /* Rows that nothing tells apart are one leaf: their mean. */
 static void test_equal_rows(void **state)
 {
@@ -426,12 +448,13 @@ static void test_schedtune_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_step),        cmocka_unit_test(test_the_best_split),
-        cmocka_unit_test(test_equal_rows),    cmocka_unit_test(test_many_trees),
-        cmocka_unit_test(test_draws),         cmocka_unit_test(test_nothing_to_learn),
-        cmocka_unit_test(test_file),          cmocka_unit_test(test_good_file),
-        cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_schedtune),
-        cmocka_unit_test(test_schedtune_bad), cmocka_unit_test(test_schedtune_answer),
+        cmocka_unit_test(test_a_step),           cmocka_unit_test(test_the_best_split),
+        cmocka_unit_test(test_equal_rows),       cmocka_unit_test(test_close_values),
+        cmocka_unit_test(test_many_trees),       cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_nothing_to_learn), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_good_file),        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_schedtune),        cmocka_unit_test(test_schedtune_bad),
+        cmocka_unit_test(test_schedtune_answer),
     };
     return RUN(tests);
 }

@@ -58,6 +58,7 @@ static void test_choose(void **state)
         {3, "2", "PCI_BUS_ID", "GPU-00000002", NULL, 0},
         {3, "2", NULL, NULL, "CUDA_DEVICE_ORDER=PCI_BUS_ID", PLM_EINVAL},
         {3, "2", "FASTEST_FIRST", NULL, "CUDA_DEVICE_ORDER=PCI_BUS_ID", PLM_EINVAL},
+        {2, "1", NULL, NULL, "CUDA_DEVICE_ORDER=PCI_BUS_ID", PLM_EINVAL},
         {3, NULL, NULL, NULL, "this machine has 3 GPUs and a row is of one", PLM_EINVAL},
         {3, "0,1", NULL, NULL, "names several GPUs", PLM_EINVAL},
         {1, "", NULL, NULL, "is empty", PLM_EINVAL},

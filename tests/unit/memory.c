@@ -61,6 +61,24 @@ static void whole_pages(void **state)
     assert_int_equal(plm_mem_alloc(-1, 1, &zero), PLM_DEV_INVALID);
 }
 
+/* What lies between two free ranges makes them one again, whatever goes first. */
+static void gaps_join(void **state)
+{
+    static const int orders[][3] = {{0, 2, 1}, {2, 0, 1}, {0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        const uint64_t at[] = {take(0, 8 * MIB), take(0, 8 * MIB), take(0, 8 * MIB)}, behind = take(0, 8 * MIB);
+        uint64_t again;
+        assert_int_equal(at[2], at[0] + 16 * MIB);
+        for (int k = 0; k < 3; k++)
+            give(at[orders[i][k]]);
+        again = take(0, 24 * MIB);
+        assert_int_equal(again, at[0]);
+        give(again);
+        give(behind);
+    }
+}
+
 static void the_limit(void **state)
 {
     uint64_t all = take(0, GIB), other, free_bytes, total;
@@ -373,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(whole_pages, nothing_is_left),
+        cmocka_unit_test_teardown(gaps_join, nothing_is_left),
         cmocka_unit_test_teardown(the_limit, nothing_is_left),
         cmocka_unit_test_teardown(small_ones_share_pages, nothing_is_left),
         cmocka_unit_test_teardown(each_card_has_its_range, nothing_is_left),

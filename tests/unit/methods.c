@@ -253,6 +253,29 @@ static void test_dnnmem(void **state)
 }
 
 /*
+ * Two layers, the second of which needs its input in its backward pass, at 5. Weights 40 + 20, x 12, the outputs 30 and 12, of which
+ * the second goes at 3: 114; its gradient has its place. At 5 the gradient of the first output, 30, while that is still there, and of
+ * the second weight, 20: 164. At 6 that of the first weight, 40: 204.
+ */
+static void test_dnnmem_saved_inputs(void **state)
+{
+    struct plm_answer a = ask(
+        "dnnmem", "{\"schema\": \"plimsoll.description/1\", \"model\": {\"class\": \"Net\", \"dtype\": \"float32\"},"
+                  " \"batch\": {\"size\": 4}, \"modules\": [{\"class\": \"Net\"},"
+                  " {\"class\": \"Linear\", \"leaf\": true, \"parent\": 0},"
+                  " {\"class\": \"Linear\", \"leaf\": true, \"parent\": 0}],"
+                  " \"parameters\": [{\"module\": 1, \"elements\": 1, \"bytes\": 41943040, \"trainable\": true},"
+                  " {\"module\": 2, \"elements\": 1, \"bytes\": 20971520, \"trainable\": true}],"
+                  " \"graph\": [{\"op\": \"placeholder\", \"name\": \"x\", \"inputs\": [], \"bytes\": 12582912},"
+                  " {\"op\": \"call_module\", \"name\": \"a\", \"module\": 1, \"inputs\": [0], \"bytes\": 31457280},"
+                  " {\"op\": \"call_module\", \"name\": \"b\", \"module\": 2, \"inputs\": [1], \"bytes\": 12582912},"
+                  " {\"op\": \"output\", \"name\": \"output\", \"inputs\": [2], \"bytes\": 12582912}]}");
+    (void)state;
+    assert_int_equal(a.state, PLM_ANSWERED);
+    assert_int_equal(a.bytes, 204 * MIB);
+}
+
+/*
  * Seven nodes with the target (2 MiB, small pool) and the loss. x 12, conv's weight 40 and output 30, fc's 20 and 12: 116. Loss at 5: fc's output goes. Its
  * gradient, made at 8, has its place. At 10 fc's weight gradient, 20, and that of its input, 30, while conv's output goes only then: 166. At
  * 12 conv's weight gradient, 40: 206; the gradient of x finds 12 free. The gradient that relu makes is dropped.
@@ -494,12 +517,12 @@ int main(void)
         cmocka_unit_test(test_deepspeed),      cmocka_unit_test(test_faketensor),
         cmocka_unit_test(test_llmem),          cmocka_unit_test(test_llmem_without_linear),
         cmocka_unit_test(test_llmem_parallel), cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_dnnmem),         cmocka_unit_test(test_dnnmem_x_graph),
-        cmocka_unit_test(test_dnnmem_x_sight), cmocka_unit_test(test_virtual),
-        cmocka_unit_test(test_missing),        cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_once),           cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_compare),        cmocka_unit_test(test_howto),
-        cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_dnnmem),         cmocka_unit_test(test_dnnmem_saved_inputs),
+        cmocka_unit_test(test_dnnmem_x_graph), cmocka_unit_test(test_dnnmem_x_sight),
+        cmocka_unit_test(test_virtual),        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_verdict),        cmocka_unit_test(test_once),
+        cmocka_unit_test(test_nearest),        cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_howto),          cmocka_unit_test(test_documents),
     };
     return RUN(tests);
 }

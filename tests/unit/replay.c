@@ -79,6 +79,29 @@ static void addresses_come_back(void **state)
     assert_true(replay(&lane, "").as_recorded); /* and the cache is emptied where the first segment went */
 }
 
+/* A large segment lies where two small ones were: what lies in it is of none of them. */
+static void addresses_are_covered(void **state)
+{
+    struct plm_block block[] = {
+        {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 2},
+        {.address = 0x21400000, .bytes = 20 * MIB, .alloc_at = 1, .free_at = 3, .captured = true},
+        {.address = 0x21800000, .bytes = 4 * MIB, .alloc_at = 4, .free_at = PLM_MOMENT_NEVER},
+    };
+    struct plm_segment segment[] = {
+        {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 4},
+        {.address = 0x21400000, .bytes = 20 * MIB, .alloc_at = 1, .free_at = 4},
+        {.address = 0x20000000, .bytes = 80 * MIB, .alloc_at = 4, .free_at = PLM_MOMENT_NEVER},
+    };
+    uint32_t order[] = {0 << 1 | TAKEN, 1 << 1 | TAKEN, 0 << 1 | FREED, 1 << 1 | FREED, 2 << 1 | TAKEN};
+    struct plm_lane lane = {
+        .block = block, .blocks = 3, .order = order, .moments = 5, .segment = segment, .segments = 3};
+    bool *private = plm_lane_private(&lane);
+
+    (void)state;
+    assert_true(!private[0] && private[1] && !private[2]);
+    free(private);
+}
+
 /* A segment that came and went before a block was handed out: the program ran out of memory there. */
 static void failed_attempts(void **state)
 {
@@ -171,8 +194,9 @@ static void workspaces_fall_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warm_up_of_a_graph), cmocka_unit_test(addresses_come_back),  cmocka_unit_test(failed_attempts),
-        cmocka_unit_test(chunks_of_a_pool),   cmocka_unit_test(workspaces_fall_back),
+        cmocka_unit_test(warm_up_of_a_graph),    cmocka_unit_test(addresses_come_back),
+        cmocka_unit_test(addresses_are_covered), cmocka_unit_test(failed_attempts),
+        cmocka_unit_test(chunks_of_a_pool),      cmocka_unit_test(workspaces_fall_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "analysis/job.h"
 #include "base/error.h"
 #include "base/install.h"
 #include "base/card.h"
+#include "record/writer.h"
+#include "stack/rows.h"
 #include "unit.h"
 
 #define HEAD "[stack]\nname = x\nmade = measured\n"
@@ -197,11 +200,62 @@ static void chosen(void **state)
     plm_stack_list_free(&list);
 }
 
+/* A record that names the same transform twice asks for it once. */
+static void write_ffts(void)
+{
+    plm_record_config("fft", "c2c 1024 batch 7 fp32");
+    plm_record_config("fft", "c2r 3x4x5 batch 1 fp16");
+    plm_record_config("fft", "c2c 1024 batch 7 fp32");
+    plm_record_config("fft", "no transform");
+}
+
+static void used_once(void **state)
+{
+    struct plm_stack_used used;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct plm_error error;
+    (void)state;
+    plm_job_free(unit_job(write_ffts));
+    assert_int_equal(plm_stack_used(unit_path("job.plm"), out, &used, &error), 0);
+    fclose(out);
+    assert_string_equal(text, "fft\tc2c 1024 batch 7 fp32\nfft\tc2r 3x4x5 batch 1 fp16\n");
+    assert_true(used.ffts == 2 && used.unnamed == 1);
+    free(text);
+}
+
+/* cudnnGetVersion says 90100 for 9.1.0 and 91900 for 9.19.0, ncclGetVersion 22105 for 2.21.5. */
+static void versions(void **state)
+{
+    static const struct {
+        const char *cudnn, *nccl, *why;
+    } cases[] = {
+        {"9.1.0", "2.21.5", ""},
+        {"9.1.0", "", ""},
+        {"9.19.0", "2.21.5", "cuDNN 9.19.0 instead of 9.1.0"},
+        {"8.9.2", "2.20.5", "cuDNN 8.9.2 instead of 9.1.0, NCCL 2.20.5 instead of 2.21.5"},
+    };
+    struct plm_count said[] = {{.name = (char *)"cudnn", .detail = (char *)"90100"},
+                               {.name = (char *)"nccl", .detail = (char *)"22105"}};
+    const struct plm_summary job = {.config = {said, COUNT(said), COUNT(said)}};
+    char why[PLM_STACK_WHY];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct plm_stack_file stack = {0};
+        strcpy(stack.cudnn, cases[i].cudnn);
+        strcpy(stack.nccl, cases[i].nccl);
+        assert_int_equal(plm_stack_differs(&stack, &job, why), *cases[i].why != '\0');
+        assert_string_equal(why, cases[i].why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_a_file), cmocka_unit_test(texts),  cmocka_unit_test(refused),
-        cmocka_unit_test(many_rows),     cmocka_unit_test(chosen),
+        cmocka_unit_test(many_rows),     cmocka_unit_test(chosen), cmocka_unit_test(used_once),
+        cmocka_unit_test(versions),
     };
     return RUN(tests);
 }

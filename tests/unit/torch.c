@@ -84,6 +84,7 @@ static int use(const char *folder)
     static const char *const names[] = {"libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch_cuda.so"};
     void *library[COUNT(names)], **table;
     void (*report)(void *, int64_t, size_t, size_t, int16_t);
+    uint64_t peaks[2 * PLM_DEVICES_MAX];
     char path[4096];
     int used = 0, *count;
 
@@ -102,6 +103,15 @@ static int use(const char *folder)
         return WRONG;
     report = (void (*)(void *, int64_t, size_t, size_t, int16_t))dlsym(RTLD_DEFAULT, PLM_TORCH_REPORT_NAME);
     report((void *)512, 512, 512, 2 * MIB, 1); /* device 0 of type CUDA */
+    report((void *)1024, 2048, 2560, 20 * MIB, 1);
+    report((void *)1024, -2048, 512, 4 * MIB, 1);
+    /* The peaks of a step are the most there was in it; the next begins with what is there. */
+    plm_block_step_peaks(peaks);
+    if (peaks[0] != 2560 || peaks[1] != 20 * MIB)
+        return WRONG;
+    plm_block_step_peaks(peaks);
+    if (peaks[0] != 512 || peaks[1] != 4 * MIB)
+        return WRONG;
     count = dlsym(library[1], "fake_streams");
     return used | (*count ? STREAMS : 0);
 }

@@ -217,7 +217,7 @@ static void operators_nest(void **state)
     (void)state;
     assert_int_equal(
         read_events(
-            OP("c", "1", "30", "10") "," OP("a", "1", "10", "90") "," OP("b", "1", "10", "40") "," OP(
+            OP("c", "1", "30", "10") "," OP("b", "1", "10", "40") "," OP("a", "1", "10", "90") "," OP(
                 "other", "2", "20",
                 "100") "," OP("moment", "1", "40",
                               "0") "," OP("d", "1", "60", "10") "," OP("overlap", "1", "80",

@@ -1,4 +1,6 @@
-/* cuSOLVER's work sizes against the manual pages of reference LAPACK, whose formulas docs/accuracy.md says they follow. */
+/* Work sizes by formula: cuSOLVER's against the manual pages of reference LAPACK, which docs/accuracy.md says they follow; cuFFT's
+   against what NVIDIA documents of it. */
+#include "shim/cufft/plan.h"
 #include "shim/cusolver/worksize.h"
 #include "unit.h"
 
@@ -47,11 +49,31 @@ static void test_batched(void **state)
     assert_int_equal(plm_work_batch(7, 6), 42);
 }
 
+static size_t transform_bytes(int64_t n)
+{
+    struct plm_transform t;
+    size_t bytes = 0;
+    assert_int_equal(plm_transform_of_type(&t, 0x29), 0); /* C2C */
+    assert_int_equal(plm_transform_shape(&t, 1, &n, 4), 0);
+    assert_int_equal(plm_transform_work(&t, &bytes), 0);
+    return bytes;
+}
+
+/* The manual: primes up to 127 have kernels of their own, and beyond Bluestein's algorithm pads a length to more than its double. */
+static void test_fft(void **state)
+{
+    (void)state;
+    assert_int_equal(transform_bytes(1024), 0);
+    assert_int_equal(transform_bytes(127), 4 * 127 * 8);
+    assert_int_equal(transform_bytes(131), 4 * 512 * 8); /* 2 * 131 - 1 fits into 512 */
+    assert_int_equal(transform_bytes(2 * 251), 4 * 1024 * 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_panel), cmocka_unit_test(test_reflect), cmocka_unit_test(test_svd),
-        cmocka_unit_test(test_eigen), cmocka_unit_test(test_batched),
+        cmocka_unit_test(test_eigen), cmocka_unit_test(test_batched), cmocka_unit_test(test_fft),
     };
     return RUN(tests);
 }
