@@ -156,6 +156,23 @@ static void contexts_of_cards(void **state)
     plm_fit_close(&fit);
 }
 
+/* What goes at a moment is not there any more. */
+static void places_after_a_free(void **state)
+{
+    struct plm_block block[COUNT(two_blocks)];
+    uint32_t order[] = {0 << 1, 1 << 1, 0 << 1 | 1};
+    struct plm_place p;
+    struct made m;
+    (void)state;
+    memcpy(block, two_blocks, sizeof block);
+    block[1].alloc_at = 1;
+    block[0].free_at = 2;
+    make(&m, block, COUNT(block), order, COUNT(order), 70 * MIB);
+    p = plm_place_at(&m.job, &m.lane, (struct plm_at){PLM_AT_END, 0});
+    assert_int_equal(p.moment, 2);
+    assert_int_equal(p.allocated, 40 * MIB);
+}
+
 static void margins(void **state)
 {
     struct plm_margin m;
@@ -371,6 +388,7 @@ int main(void)
         cmocka_unit_test(workspaces),
         cmocka_unit_test(verdicts),
         cmocka_unit_test(margins),
+        cmocka_unit_test(places_after_a_free),
         cmocka_unit_test(contexts_of_cards),
         cmocka_unit_test(candidates),
         cmocka_unit_test(keys),
