@@ -1,12 +1,19 @@
-"""Everything that decides whether a change lands, on two cores. Needs git, make and Python's standard library.
+"""What decides whether a change lands, on two cores. Needs git, make and Python's standard library.
 
     .ci/run             the steps that always run, and those whose turn it is
     .ci/run --list      only says which, and for how long
     CI_ALL=1 .ci/run    all steps, which takes twice as long
 
 It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and
-starts with the two commands of README.md in their order. What repeats most on other releases of PyTorch, and the full tiers,
-take turns: a hash of the commit says whose turn it is (CI_TURN=N does too), so each of them runs within a few submissions.
+starts with the two commands of README.md in their order. It is not everything. What repeats most on other releases of PyTorch, and
+the full tiers, take turns: the hash of the commit says which of three it is (CI_TURN=N does too), so each step runs within a few
+submissions, and CI_ALL=1 runs all. Of tests/mutants a tenth is tried, drawn by the commit. No run here has: releases of PyTorch other than
+2.6, 2.10 and 2.15 (tools/torch tries one), a machine without what tools/setup installs (tools/fresh-machine), the hour-long fuzzing
+(tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside the checkout
+(CI_TRUTH=PATH names another place). The last table has a line for every step that was left out, with the reason.
+
+In a step nothing may be missing: a test that lacks a program, which elsewhere is skipped, fails (CI=true in the environment says so
+to tests/run). What is skipped for another reason is printed with it and counted, not passed.
 
 A step is a row of STEPS; to add one, add a row. Its seconds are what it may take on a calm machine, and those of a turn may
 add up to BUDGET: with a row too many, .ci/run says so instead of running. A step is ended when its seconds are used up
@@ -33,7 +40,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 ALL = os.environ.get("CI_ALL", "0") not in ("", "0")
 LIMIT = int(os.environ.get("CI_SECONDS") or ("10000" if ALL else "4800"))
-BUDGET = 55 * 60
+BUDGET = 62 * 60
+TRUTH = Path(os.environ.get("CI_TRUTH") or HERE.parent / "shared" / "truth").resolve()
 TURNS = 3
 ALWAYS = range(TURNS)
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
@@ -53,6 +61,8 @@ STEPS = [Step(*row) for row in (
     ("sanitizers", ALWAYS, 270, "make sanitize"),
     ("threads", ALWAYS, 200, "make tsan STRESS_SECONDS=90"),
     ("fuzz", ALWAYS, 220, "tests/fuzz/run"), # 20,000 executions of each target
+    ("mutants", ALWAYS, 200, "tests/mutants/run --tenth"),
+    ("truth", ALWAYS, 160, f"tests/run --truth {TRUTH} truth"),
     ("figures of 2.6.0", (1, 2), 110, f"tests/run --torch 2.6.0 {FIGURES}"),
     ("figures of 2.10.0", (0, 2), 110, f"tests/run --torch 2.10.0 {FIGURES}"),
     ("2.6.0", (0,), 580, f"tests/run --torch 2.6.0 {RELEASE}"),
@@ -65,8 +75,8 @@ STEPS = [Step(*row) for row in (
     ("with NVIDIA's packages", (1,), 200, "tests/run --torch 2.15.0-nvidia attribution calls e2e golden imports"),
     ("PyTorch without CUDA", (0,), 120, "tests/run --torch 2.13.0-cpu capture"),
 )]
-# A step for which this command fails is left out: not every package index has such a build.
-NEEDS = {"PyTorch without CUDA": "tools/setup torch 2.13.0-cpu"}
+# A step for which this command fails is left out: not every package index has such a build, nor everybody measured runs.
+NEEDS = {"PyTorch without CUDA": "tools/setup torch 2.13.0-cpu", "truth": f"test -e {TRUTH}"}
 
 
 class Result:
