@@ -342,8 +342,13 @@ SNIPPET(cublasLtMatmulAlgoConfigGetAttribute)
 {
     uint64_t algorithm[8] = {0};
     size_t written = 0;
+    int32_t split = -1;
     init(algorithm);
     CHECK(CALL(int, cublasLtMatmulAlgoConfigGetAttribute, (void *, int, void *, size_t, size_t *),
                (algorithm, 7, NULL, 0, &written)) == 0);
     CHECK(written == 2);
+    /* CUBLASLT_ALGO_CONFIG_SPLITK_NUM: 1 unless it is set. */
+    CHECK(CALL(int, cublasLtMatmulAlgoConfigGetAttribute, (void *, int, void *, size_t, size_t *),
+               (algorithm, 2, &split, sizeof split, NULL)) == 0);
+    CHECK(split == 1);
 }
