@@ -57,6 +57,25 @@ static void test_levels_of_truth(void **state)
     plm_truth_free(&t);
 }
 
+/* The most frequent is first, wherever in the file it is. */
+static void test_levels_by_frequency(void **state)
+{
+    static const char text[] = HEAD "r1,CNN,A,SGD,200,rtx3060,2,1,false,\n"
+                                    "r2,CNN,A,SGD,300,rtx4060,0,1,false,\n"
+                                    "r3,CNN,A,SGD,100,rtx4060,0,1,false,\n";
+    struct plm_levels levels;
+    struct plm_truth t;
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(plm_truth_read(file("frequent.csv", text), PLM_TRUTH_NEEDS_GROUND, &t, &error), 0);
+    assert_int_equal(plm_levels_of_truth(&t, &levels), 0);
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_GPU].level[0].text, "rtx4060");
+    assert_string_equal(levels.family[0].list[PLM_LEVEL_ZERO_GRAD].level[0].text, "0");
+    assert_int_equal(levels.family[0].list[PLM_LEVEL_ZERO_GRAD].level[0].times, 2);
+    plm_levels_free(&levels);
+    plm_truth_free(&t);
+}
+
 static void test_levels_read(void **state)
 {
     static const struct {
@@ -290,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels_of_truth),
+        cmocka_unit_test(test_levels_by_frequency),
         cmocka_unit_test(test_levels_read),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_grid),
