@@ -62,9 +62,11 @@ static void quoting(void **state)
     plm_out_csv(&out, "plain");
     plm_out_byte(&out, ' ');
     plm_out_csv(&out, "a,\"b\"\xff");
+    plm_out_csv(&out, "c,d"); /* RFC 4180 */
     finish();
     text = unit_read(unit_path("quoting"), NULL);
-    assert_string_equal(text, "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"\nplain \"a,\"\"b\"\"\\xff\"");
+    assert_string_equal(text,
+                        "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\"\nplain \"a,\"\"b\"\"\\xff\"\"c,d\"");
     free(text);
 }
 
