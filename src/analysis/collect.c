@@ -287,7 +287,8 @@ static void convolution_visit(struct plm_lane_work *w, const struct plm_record_e
     mark = (struct plm_conv_mark){.at = (uint32_t)w->lane.moments,
                                   .block = block,
                                   .most = guessed ? (uint64_t)said.workspace_most_mib << 20 : 0,
-                                  .guessed = guessed};
+                                  .guessed = guessed,
+                                  .forward = said.operation == PLM_CONVOLUTION_FORWARD};
     if (last && last->at == mark.at) { /* tried one after another */
         last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
         last->most = last->most > mark.most ? last->most : mark.most;

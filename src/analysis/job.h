@@ -71,6 +71,7 @@ struct plm_conv_mark {
     uint64_t most;               /* guessed: bytes that it may be in truth */
     uint32_t shape;              /* from 0: PyTorch keeps one plan for all of a shape and direction in a thread */
     bool guessed;                /* by a formula; otherwise it was measured */
+    bool forward;                /* the convolution itself, not one of its gradients */
 };
 struct plm_conv_marks {
     struct plm_conv_mark *mark;

@@ -8,10 +8,18 @@
 #include "base/memory.h"
 #include "fit/replay.h"
 
-/* Three replays of more than that would keep the reader waiting, and the steps of a job repeat each other. */
+/* Four replays of more than that would keep the reader waiting, and the steps of a job repeat each other. */
 enum { MOMENTS_MOST = 1000000 };
 
+/* Workspaces may be off by a little in number and size, and so may the order in which memory comes and goes; this share
+   of the peak is always in doubt. docs/accuracy.md has what it is chosen by. */
+enum { PER_CENT_ALWAYS = 1 };
+
 /* ---- a lane with other workspaces ---- */
+
+/* None; the most for every convolution; the most forward and none backward: what forward passes leave behind in the cache
+   serves the gradients, so this reserves least of all. */
+enum workspaces { NONE, MOST, MOST_FORWARD, VARIANTS };
 
 struct changed {
     struct plm_lane lane;
@@ -50,27 +58,34 @@ static void workspace_insert(struct changed *c, uint64_t bytes)
     c->lane.order[c->lane.moments++] = index << 1 | 1;
 }
 
-static void workspaces_resize(struct changed *c, const struct plm_conv_marks *marks, bool most)
+static bool has_most(const struct plm_conv_mark *mark, enum workspaces which)
+{
+    return which == MOST || (which == MOST_FORWARD && mark->forward);
+}
+
+static void workspaces_resize(struct changed *c, const struct plm_conv_marks *marks, enum workspaces which)
 {
     for (size_t i = 0; i < marks->count; i++) {
         const struct plm_conv_mark *m = &marks->mark[i];
         if (!m->guessed || m->block == PLM_CONV_NO_BLOCK)
             continue;
-        if (!most)
+        if (!has_most(m, which))
             c->lane.block[m->block].bytes = 0;
         else if (c->lane.block[m->block].bytes < m->most)
             c->lane.block[m->block].bytes = c->lane.block[m->block].asked = m->most;
     }
 }
 
-static void change(struct changed *c, const struct plm_lane *lane, const struct plm_conv_marks *marks, bool most)
+static void change(struct changed *c, const struct plm_lane *lane, const struct plm_conv_marks *marks,
+                   enum workspaces which)
 {
     size_t next = 0;
     make_room(c, lane, marks->count);
-    workspaces_resize(c, marks, most);
+    workspaces_resize(c, marks, which);
     for (size_t m = 0; m <= lane->moments; m++) {
         for (; next < marks->count && marks->mark[next].at <= m; next++)
-            if (most && marks->mark[next].block == PLM_CONV_NO_BLOCK && marks->mark[next].most)
+            if (has_most(&marks->mark[next], which) && marks->mark[next].block == PLM_CONV_NO_BLOCK &&
+                marks->mark[next].most)
                 workspace_insert(c, marks->mark[next].most);
         c->moved[m] = (uint32_t)c->lane.moments;
         if (m < lane->moments && c->lane.block[lane->order[m] >> 1].bytes)
@@ -116,12 +131,19 @@ static bool settings_of(const struct plm_summary *job, struct plm_replay_options
     return plm_replay_settings(job, options) == 0 && !options->settings.async && options->settings.fraction < 0;
 }
 
-/* More workspace does not always reserve more: what is cached then may serve what comes later. So both replays count
+/* More workspace does not always reserve more: what is cached then may serve what comes later. So every replay counts
    for both ends. */
-static void set_range(struct plm_conv_marks *marks, uint64_t is, uint64_t without, uint64_t with)
+static void set_range(struct plm_conv_marks *marks, uint64_t is, const uint64_t other[VARIANTS])
 {
-    marks->low = beyond(is, without < with ? without : with);
-    marks->high = beyond(without > with ? without : with, is);
+    const uint64_t always = is / 100 * PER_CENT_ALWAYS;
+    marks->low = marks->high = 0;
+    for (int i = 0; i < VARIANTS; i++) {
+        const uint64_t low = beyond(is, other[i]), high = beyond(other[i], is);
+        marks->low = low > marks->low ? low : marks->low;
+        marks->high = high > marks->high ? high : marks->high;
+    }
+    marks->low += always;
+    marks->high += always;
 }
 
 static void weigh(const struct plm_summary *job, const struct plm_lane *lane, struct plm_conv_marks *marks)
@@ -129,22 +151,24 @@ static void weigh(const struct plm_summary *job, const struct plm_lane *lane, st
     struct plm_replay_options options;
     const struct plm_replay_options *how = settings_of(job, &options) ? &options : NULL;
     struct plm_lane first = *lane;
-    struct changed none, most;
-    struct peaks is, low, high;
+    struct peaks is, other[VARIANTS];
+    uint64_t reserved[VARIANTS], allocated[VARIANTS];
     bool all;
     if (lane->blocks + marks->count >= UINT32_MAX / 4)
         return;
     first.moments = lane->moments < MOMENTS_MOST ? lane->moments : MOMENTS_MOST;
-    change(&none, &first, marks, false);
-    change(&most, &first, marks, true);
     is = replayed(&first, how);
-    low = replayed(&none.lane, how);
-    high = replayed(&most.lane, how);
-    all = is.reserved && low.reserved && high.reserved;
-    set_range(marks, all ? is.reserved : is.allocated, all ? low.reserved : low.allocated,
-              all ? high.reserved : high.allocated);
-    free_changed(&none);
-    free_changed(&most);
+    all = is.reserved;
+    for (int i = 0; i < VARIANTS; i++) {
+        struct changed c;
+        change(&c, &first, marks, (enum workspaces)i);
+        other[i] = replayed(&c.lane, how);
+        free_changed(&c);
+        reserved[i] = other[i].reserved;
+        allocated[i] = other[i].allocated;
+        all = all && reserved[i];
+    }
+    set_range(marks, all ? is.reserved : is.allocated, all ? reserved : allocated);
 }
 
 struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm_lane *lane)

@@ -236,7 +236,9 @@ static void convolve(void)
         alloc(at, 1024, 0);
         plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_FORMULA,
                                                             .workspace = 512,
-                                                            .workspace_most_mib = at == A ? 3 : 5000});
+                                                            .workspace_most_mib = at == A ? 3 : 5000,
+                                                            .operation = at == A ? PLM_CONVOLUTION_FORWARD
+                                                                                 : PLM_CONVOLUTION_BACKWARD_DATA});
     }
     plm_put_convolution(0, &(struct plm_ev_convolution){.workspace_source = PLM_CONV_SOURCE_TABLE, .workspace = 512});
     alloc(A + 8192, 1024, 0);
@@ -263,6 +265,7 @@ static void convolutions(void **state)
     assert_int_equal(marks->mark[1].block, 1);
     assert_int_equal(marks->mark[0].most, 3 * MIB);
     assert_int_equal(marks->mark[1].most, 5000 * MIB); /* more than 31 bits */
+    assert_true(marks->mark[0].forward && !marks->mark[1].forward);
     assert_int_equal(marks->mark[2].most, 5000 * MIB);
     assert_int_not_equal(marks->mark[2].shape, marks->mark[0].shape);
     assert_int_equal(marks->mark[3].shape, marks->mark[0].shape); /* wherever its size comes from */

@@ -1,49 +1,65 @@
 /*
- * The formula has sizes decoded from real allocator traces: tensor-core kernels work on copies of their operands in
- * another layout, so a workspace is a sum of the bytes of input (x), output (y) and filter (w), and the gradient of a
- * filter may be summed up in parts. Which sum cuDNN picks for a shape is not known in general: `expected` has those that
- * did best on runs that were held out, `most` the largest that was seen of each kind.
+ * The formula: a tensor-core kernel works on copies of its two inputs in another layout and writes its result where it
+ * belongs. So a workspace is a sum of the bytes of input (x), output (y) and filter (w): x+w forward, y+w for the
+ * gradient of the data, x+y for that of the filter, which is summed up in parts of w bytes. Which kinds of convolution
+ * run so is not known in general: `expected` has what does best over the measured networks, `most` the largest that a
+ * trace shows of each kind. docs/workspaces.md has both, and how they were chosen.
  */
 #include "shim/cudnn/conv_workspace.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
 #include "stack/stack_file.h"
 
-enum kind { STEM, STEM_7X7, DEPTHWISE_LAST, GROUPED, POINTWISE_THIN, POINTWISE_STRIDED, POINTWISE, DENSE, KINDS };
+enum kind { STEM, DEPTHWISE_LAST, GROUPED, POINTWISE_THIN, POINTWISE_STRIDED, POINTWISE, PATCHES, DENSE, KINDS };
 
 /* Operands that are copied. XE: the part of x that the filter touches. X4, W4: padded to 4 channels. PARTS: partial
-   sums of a filter's gradient. IMAGES: a filter's gradient for each image, with 384 KiB to sum it up, and 15.5 MiB. */
-enum { X = 1, Y = 2, W = 4, XE = 8, X4 = 16, W4 = 32, PARTS = 64, IMAGES = 128 };
+   sums of a filter's gradient. IMAGES: a filter's gradient for each image, with 384 KiB to sum it up, and 15.5 MiB.
+   FIXED: 128 MiB whatever the shape, for large ones. */
+enum { X = 1, Y = 2, W = 4, XE = 8, X4 = 16, W4 = 32, PARTS = 64, IMAGES = 128, FIXED = 256 };
 
-static const unsigned char expected[KINDS][3] = {
+static const unsigned short expected[KINDS][3] = {
     /*                       forward  backward data  backward filter */
-    [STEM] = {0, 0, 0},
-    [STEM_7X7] = {0, 0, X4 | W4 | Y},
+    [STEM] = {0, 0, X4 | W4 | Y},
     [DEPTHWISE_LAST] = {0, 0, X},
-    [GROUPED] = {0, 0, X | Y | W},
+    [GROUPED] = {X | W, Y | W, X | Y | W},
     [POINTWISE_THIN] = {0, 0, 0},
-    [POINTWISE_STRIDED] = {X | W, X | Y | W, X | Y},
-    [POINTWISE] = {X | W, X | Y | W, X | Y | W},
-    [DENSE] = {0, XE | Y | W, X | Y | W},
+    [POINTWISE_STRIDED] = {X | W, Y | W, X | Y | W},
+    [POINTWISE] = {X | W, Y | W, X | Y | W},
+    [PATCHES] = {0, Y | W, X | Y | W},
+    [DENSE] = {X | W, Y | W, X | Y | W},
 };
 
-static const unsigned char most[KINDS][3] = {
+static const unsigned short most[KINDS][3] = {
     [STEM] = {X4 | W4, X4 | W4 | Y, X4 | W4 | Y},
-    [STEM_7X7] = {X4 | W4, X4 | W4 | Y, X4 | W4 | Y},
     [DEPTHWISE_LAST] = {0, 0, X | PARTS},
     [GROUPED] = {X | W, X | Y | W, X | Y | W | PARTS},
-    [POINTWISE_THIN] = {X | W, X | Y | W, X | Y | W | PARTS | IMAGES},
+    [POINTWISE_THIN] = {X | W | FIXED, X | Y | W, X | Y | W | PARTS | IMAGES},
     [POINTWISE_STRIDED] = {X | W, X | Y | W, X | Y | W | PARTS},
-    [POINTWISE] = {X | W, X | Y | W, X | Y | W | PARTS | IMAGES},
+    [POINTWISE] = {X | W | FIXED, X | Y | W, X | Y | W | PARTS | IMAGES},
+    [PATCHES] = {X | Y | W, XE | Y | W, X | Y | W | PARTS},
     [DENSE] = {X | Y | W, XE | Y | W, X | Y | W | PARTS},
+};
+
+/* What some cards do otherwise. Measured on 8.0; that the other cards of the data centre do alike is assumed. */
+static const struct {
+    int major, minor;
+    enum kind kind;
+    enum plm_conv_op op;
+    unsigned short expected;
+} by_card[] = {
+    {8, 0, POINTWISE_STRIDED, PLM_CONV_FORWARD, 0},
+    {9, 0, POINTWISE_STRIDED, PLM_CONV_FORWARD, 0},
+    {10, 0, POINTWISE_STRIDED, PLM_CONV_FORWARD, 0},
 };
 
 enum { SPLITS = 14, STEM_CHANNELS = 3, THIN = 128 };
 static const uint64_t image_scratch = 384 << 10, image_fixed = 31 << 19;
+static const uint64_t fixed = 128 << 20, fixed_from = 32 << 20; /* seen where x and y have so many bytes together */
 
 static bool all_equal(const int64_t *axis, int64_t value)
 {
@@ -58,9 +74,9 @@ static enum kind kind_of(const struct plm_conv_shape *s)
     if (s->groups > 1)
         return s->groups == s->c && s->channels_last ? DEPTHWISE_LAST : GROUPED;
     if (s->c == STEM_CHANNELS)
-        return s->filter[1] == 7 && s->filter[2] == 7 ? STEM_7X7 : STEM;
+        return STEM;
     if (!all_equal(s->filter, 1))
-        return DENSE;
+        return memcmp(s->filter, s->stride, sizeof s->filter) ? DENSE : PATCHES;
     if (s->c < THIN || s->k < THIN)
         return POINTWISE_THIN;
     return all_equal(s->stride, 1) ? POINTWISE : POINTWISE_STRIDED;
@@ -103,11 +119,14 @@ static uint64_t sum(const struct plm_conv_shape *s, unsigned wanted)
         {PARTS, SPLITS * partial},
     };
     const uint64_t summed = images * ((partial < UINT32_MAX ? partial : 0) + image_scratch) + image_fixed;
+    const bool large = operand[0].bytes + operand[1].bytes >= fixed_from;
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof operand / sizeof operand[0]; i++)
         if (wanted & operand[i].what)
             total += operand[i].bytes;
-    return wanted & IMAGES && summed > total ? summed : total;
+    if (wanted & IMAGES && summed > total)
+        total = summed;
+    return wanted & FIXED && large && fixed > total ? fixed : total;
 }
 
 /* Without tensor cores nothing is converted; half precision in NHWC is in the right layout already. */
@@ -118,47 +137,22 @@ static bool converts(const struct plm_conv_shape *s)
     return s->element_bytes > 2 || !s->channels_last;
 }
 
-void plm_conv_model(const struct plm_conv_shape *s, uint64_t *bytes, uint64_t *high)
+static unsigned expected_of(const struct plm_conv_shape *s, enum kind kind, const struct plm_card *card)
+{
+    for (size_t i = 0; i < sizeof by_card / sizeof by_card[0]; i++)
+        if (by_card[i].kind == kind && by_card[i].op == s->op && by_card[i].major == card->major &&
+            by_card[i].minor == card->minor)
+            return by_card[i].expected;
+    return expected[kind][s->op];
+}
+
+void plm_conv_model(const struct plm_conv_shape *s, const struct plm_card *card, uint64_t *bytes, uint64_t *high)
 {
     const enum kind kind = kind_of(s);
     const unsigned kept = converts(s) ? ~0u : PARTS | IMAGES;
-    *bytes = sum(s, expected[kind][s->op] & kept);
+    *bytes = sum(s, expected_of(s, kind, card) & kept);
     *high = sum(s, most[kind][s->op] & kept);
     *high = *high > *bytes ? *high : *bytes;
-}
-
-/*
- * Measured on single cards, far from the formula: operands as above and, for each image, so many bytes more. `less` is the
- * number of images up to which it was seen. Sizes of 0 are any.
- */
-static const struct {
-    int major, minor, sms;
-    enum plm_conv_op op;
-    int64_t c, k, side, filter, less;
-    unsigned operands;
-    uint64_t fixed, image;
-} measured[] = {
-    {8, 6, 28, PLM_CONV_BACKWARD_FILTER, 32, 16, 43, 1, 350, 0, 100 << 20, 1520435}, /* RTX 3060: 1.45 N + 100 MiB */
-    {8, 9, 24, PLM_CONV_BACKWARD_FILTER, STEM_CHANNELS, 16, 0, 3, 0, X4 | W4 | Y, 0, 0}, /* RTX 4060 */
-};
-
-bool plm_conv_measured(const struct plm_conv_shape *s, const struct plm_card *card, uint64_t *bytes)
-{
-    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
-        if (card->major != measured[i].major || card->minor != measured[i].minor || card->sms != measured[i].sms ||
-            s->op != measured[i].op || s->c != measured[i].c || s->k != measured[i].k || s->groups > 1)
-            continue;
-        if (s->axes != 2 || s->filter[1] != measured[i].filter || s->filter[2] != measured[i].filter)
-            continue;
-        if (measured[i].side && (s->in[1] != measured[i].side || s->in[2] != measured[i].side))
-            continue;
-        /* In single precision with tensor cores, channels first. */
-        if (s->element_bytes != 4 || !s->tf32 || s->channels_last || (measured[i].less && s->n >= measured[i].less))
-            continue;
-        *bytes = sum(s, measured[i].operands) + measured[i].fixed + (uint64_t)s->n * measured[i].image;
-        return true;
-    }
-    return false;
 }
 
 static enum plm_conv_source chosen(void)
@@ -179,11 +173,21 @@ static enum plm_conv_source chosen(void)
     return (enum plm_conv_source)now;
 }
 
+/* A plan is the choice of one cuDNN. Rows that were measured count for others too, and the report says so; what was only
+   written down does not. */
+static bool holds(const struct plm_stack_file *stack)
+{
+    const int version = plm_software()->cudnn;
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+    return !stack || stack->made != PLM_STACK_WRITTEN || !stack->cudnn[0] || !strcmp(stack->cudnn, text);
+}
+
 static bool look_up(const struct plm_conv_shape *s, struct plm_conv_answer *a)
 {
     const struct plm_row_key key = plm_conv_key(s);
     const struct plm_stack_sizes found = plm_stack_file_find(plm_stack_in_use(), &key);
-    if (!found.count)
+    if (!found.count || !holds(plm_stack_in_use()))
         return false;
     a->source = PLM_CONV_SOURCE_TABLE;
     a->plans = found.count;
@@ -199,8 +203,6 @@ void plm_conv_answer(const struct plm_conv_shape *s, struct plm_conv_answer *a)
     if (setting == PLM_CONV_SOURCE_OFF || (setting == PLM_CONV_SOURCE_TABLE && look_up(s, a)))
         return;
     a->source = PLM_CONV_SOURCE_FORMULA;
-    plm_conv_model(s, &a->plan[0], &a->most);
-    if (plm_conv_measured(s, plm_device_card(plm_device_current()), &a->plan[0]) && a->most < a->plan[0])
-        a->most = a->plan[0];
+    plm_conv_model(s, plm_device_card(plm_device_current()), &a->plan[0], &a->most);
     a->plans = a->plan[0] ? 2 : 1; /* something always runs without a workspace, if more slowly */
 }

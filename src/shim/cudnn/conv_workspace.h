@@ -21,10 +21,7 @@ struct plm_conv_answer {
 /* PLIMSOLL_CONV_WORKSPACE, read once: auto (the default), model (the formula alone) or none (no workspace at all). */
 void plm_conv_answer(const struct plm_conv_shape *shape, struct plm_conv_answer *answer);
 
-/* The formula: the best plan, and the most that is seen for such a convolution. The least is 0. */
-void plm_conv_model(const struct plm_conv_shape *shape, uint64_t *bytes, uint64_t *most);
-
-/* The few that were measured on single cards and that the formula is far from. False: this is none of them. */
-bool plm_conv_measured(const struct plm_conv_shape *shape, const struct plm_card *card, uint64_t *bytes);
+/* The formula alone: the best plan on a card, and the most that is seen for such a convolution. The least is 0. */
+void plm_conv_model(const struct plm_conv_shape *shape, const struct plm_card *card, uint64_t *bytes, uint64_t *most);
 
 #endif
