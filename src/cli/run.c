@@ -69,8 +69,10 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     if (o->assume)
         plm_pen_setting(pen, "assume", o->assume);
     plm_pen_setting(pen, "allocator", allocator ? allocator : "default");
-    if (stack)
+    if (stack) {
         plm_stack_describe(pen, stack, &gpu->card);
+        plm_pen_setting(pen, "stack-chosen", o->stack && strcmp(o->stack, "auto") != 0 ? "name" : "card");
+    }
     if (!o->no_argv)
         describe_command(pen, command);
 }

@@ -189,10 +189,33 @@ static enum weight doubt_workspaces(const struct plm_job *job, char out[256])
     return WORTH_SAYING;
 }
 
+static bool config_is(const struct plm_job *job, const char *key, const char *value)
+{
+    const char *text = plm_summary_config(&job->summary, key);
+    return text && !strcmp(text, value);
+}
+
+/* One that was written down and not named has rows for some convolutions, and may be of another cuDNN than the job's. */
+static bool stack_used(const struct plm_job *job)
+{
+    return !config_is(job, "stack-chosen", "card") || !config_is(job, "stack-made", "written") ||
+           plm_summary_has_note(&job->summary, "conv-table");
+}
+
+static enum weight doubt_stack_taken(const struct plm_job *job, char out[256])
+{
+    const char *made = plm_summary_config(&job->summary, "stack-made");
+    if (!config_is(job, "stack-chosen", "card") || !stack_used(job))
+        return NO_DOUBT;
+    snprintf(out, 256, "the stack file '%.40s' (%.20s) was taken for this card; `--stack none` does without it",
+             plm_summary_config(&job->summary, "stack"), made ? made : "unknown");
+    return WORTH_SAYING;
+}
+
 static enum weight doubt_stack(const struct plm_job *job, char out[256])
 {
     char why[PLM_STACK_WHY];
-    if (!plm_stack_job_differs(&job->summary, why))
+    if (!plm_stack_job_differs(&job->summary, why) || !stack_used(job))
         return NO_DOUBT;
     snprintf(out, 256, "the stack file '%.40s' is of other versions or another card: %s",
              plm_summary_config(&job->summary, "stack"), why);
@@ -236,8 +259,8 @@ static enum weight doubt_steps(const struct plm_job *job, char out[256])
 typedef enum weight doubt(const struct plm_job *job, char out[256]);
 
 /* In the order in which they are told; docs/accuracy.md has the same table in words. */
-static doubt *const doubts[] = {doubt_known,      doubt_width, doubt_read,    doubt_history, doubt_history_end,
-                                doubt_workspaces, doubt_stack, doubt_refused, doubt_steps};
+static doubt *const doubts[] = {doubt_known,      doubt_width,       doubt_read,  doubt_history, doubt_history_end,
+                                doubt_workspaces, doubt_stack_taken, doubt_stack, doubt_refused, doubt_steps};
 
 const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count)
 {

@@ -71,15 +71,28 @@ bool plm_stack_on_card(const struct plm_stack_file *s, const struct plm_card *ca
            (!s->major || (s->major == card->major && s->minor == card->minor)) && (!s->sms || s->sms == card->sms);
 }
 
+/* 0: never taken by itself. What was written down says too little unless it names its card and its cuDNN, and what a user
+   wrote down is for him to name. */
+static int stack_trust(const struct plm_stack_entry *e)
+{
+    if (e->stack->made == PLM_STACK_MEASURED)
+        return 2;
+    return !e->own && e->stack->gpu[0] && e->stack->cudnn[0];
+}
+
 const struct plm_stack_entry *plm_stack_list_for(const struct plm_stack_list *s, const struct plm_card *card)
 {
     const struct plm_stack_entry *best = NULL;
+    int most = 1;
     for (int i = 0; i < s->count; i++) {
         const struct plm_stack_entry *e = &s->entry[i];
-        if (e->stack->made != PLM_STACK_MEASURED || !plm_stack_on_card(e->stack, card))
+        const int trust = stack_trust(e);
+        if (trust < most || !plm_stack_on_card(e->stack, card))
             continue;
-        if (!best || strcmp(e->stack->date, best->stack->date) >= 0) /* dates are ISO: text order is time order */
+        /* dates are ISO: text order is time order */
+        if (!best || trust > most || strcmp(e->stack->date, best->stack->date) >= 0)
             best = e;
+        most = trust;
     }
     return best;
 }

@@ -51,11 +51,13 @@ _Static_assert((int)PLM_CONV_AXES == (int)PLM_CALL_AXES, "the axes of an event")
 
 void plm_conv_record(const struct plm_conv_shape *s, uint64_t workspace, struct plm_stream *stream, bool run)
 {
-    static atomic_bool noted; /* once for a process, at every level of detail */
+    static const char *const notes[PLM_CONV_SOURCES] = {
+        [PLM_CONV_SOURCE_TABLE] = "conv-table", [PLM_CONV_SOURCE_FORMULA] = "conv-formula"};
+    static atomic_bool noted[PLM_CONV_SOURCES]; /* once for a process, at every level of detail */
     struct plm_conv_answer answer;
     plm_conv_answer(s, &answer);
-    if (answer.source == PLM_CONV_SOURCE_FORMULA && !atomic_exchange_explicit(&noted, true, memory_order_relaxed))
-        plm_record_note("conv-formula", "");
+    if (notes[answer.source] && !atomic_exchange_explicit(&noted[answer.source], true, memory_order_relaxed))
+        plm_record_note(notes[answer.source], "");
     plm_call_convolution(&(struct plm_call_convolution){(int)s->op, s->type, s->channels_last,
                                                         s->tf32 && s->type == PLM_DNN_FLOAT, s->axes, s->n, s->c, s->k,
                                                         s->groups, s->in, s->out, s->filter, s->stride, s->dilation,
