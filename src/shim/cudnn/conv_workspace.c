@@ -42,7 +42,7 @@ static const unsigned short most[KINDS][3] = {
     [POINTWISE_STRIDED] = {X | W, X | Y | W, X | Y | W | PARTS},
     [POINTWISE] = {X | W | FIXED, X | Y | W, X | Y | W | PARTS | IMAGES},
     [PATCHES] = {X | Y | W, XE | Y | W, X | Y | W | PARTS},
-    [DENSE] = {X | Y | W, XE | Y | W, X | Y | W | PARTS},
+    [DENSE] = {X | W, XE | Y | W, X | Y | W | PARTS},
 };
 
 /* What some cards do otherwise. Measured on 8.0; that the other cards of the data centre do alike is assumed. */
