@@ -179,6 +179,7 @@ static void test_metrics(void **state)
          .estimate = 110,
          .error = 0.10,
          .agrees = true,
+         .covers = true,
          .width = 0.2},
         {.answered = true,
          .compared = true,
@@ -197,7 +198,7 @@ static void test_metrics(void **state)
          .capped_fails = {false, true},
          .seconds = 4,
          .width = 0.4},
-        {.answered = true, .judged = true, .estimate = 1200, .agrees = true, .oom = true},
+        {.answered = true, .judged = true, .estimate = 1200, .agrees = true, .oom = true, .covers = true},
         {.answered = true, .judged = true, .estimate = 900, .agrees = false},
     };
     struct plm_metrics m;
@@ -225,6 +226,7 @@ static void test_metrics(void **state)
     NEAR(m.interval.low, 0.1);
     NEAR(m.interval.high, 0.3);
     NEAR(m.width, 0.2);
+    assert_int_equal(m.covered, 1); /* of those compared */
     plm_metrics_make(s, 0, 1, &m);
     NEAR(m.median, 0);
     NEAR(m.pef[PLM_CAP_TORCH], 0);

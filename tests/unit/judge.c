@@ -161,6 +161,8 @@ static void test_judge(void **state)
     NEAR(e.family[2].metrics[0].pef[PLM_CAP_DEVICE], 1.0 / 3);
     NEAR(e.family[2].metrics[0].pef[PLM_CAP_TORCH], 0);
     NEAR(e.family[0].metrics[0].width, (25.0 / 410 + 25.0 / 470) / 2);
+    assert_true(e.estimator[0].score[0].covers && !e.estimator[0].score[1].covers); /* 410 and 470, of 405 to 430 */
+    assert_int_equal(e.family[0].metrics[0].covered, 1);
     plm_evaluation_free(&e);
     /* The sample that came late had seen 60 of it, for the family of which that is known. */
     plm_judge(&m.bench, &late, &e);

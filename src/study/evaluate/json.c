@@ -24,8 +24,10 @@ static void write_errors(struct plm_json *j, const struct plm_estimator *by, con
     }
     plm_json_end_array(j);
     plm_json_real(j, "under", m->under);
-    if (by->origin == PLM_ORIGIN_VIRTUAL)
+    if (by->origin == PLM_ORIGIN_VIRTUAL) {
         plm_json_real(j, "range_width", m->width);
+        plm_json_integer(j, "range_covers", m->covered);
+    }
     plm_json_integer(j, "outside", m->outside);
     if (m->outside && m->outside < m->compared)
         plm_json_real(j, "median_inside", m->inside);

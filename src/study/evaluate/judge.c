@@ -151,6 +151,7 @@ static struct plm_score score_virtual(const struct plm_evaluation *e, const stru
     s.seconds = o->seconds;
     score_compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, held, context), &s);
     s.width = y->bytes ? (double)(own.high - own.low) / (double)y->bytes : 0;
+    s.covers = own.low <= y->bytes && y->bytes <= own.high;
     if (!s.oom && !y->oom)
         score_replay(o, cap, bytes_less(y->bytes, own.bytes), &s);
     s.compared = s.compared && !y->reference;

@@ -156,6 +156,7 @@ void plm_metrics_make(const struct plm_score *score, size_t count, uint64_t seed
         list[n++] = score[i].error;
         under += score[i].error < 0;
         width += score[i].width;
+        m->covered += score[i].covers;
     }
     m->compared = n;
     add_errors(list, n, seed, m);

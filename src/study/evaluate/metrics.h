@@ -42,6 +42,7 @@ struct plm_score {
     bool capped_fails[PLM_CAPS]; /* a second run that may take `estimate` runs out */
     double conserved[PLM_CAPS]; /* bytes of the card that the estimate leaves free for others; negative for a failure */
     double width; /* of the range, as a share of the truth; counts if `compared` */
+    bool covers; /* the truth is in the range; likewise */
     double seconds; /* that the answer took, what it needs included; 0: not known */
     const char *note; /* why it is outside or not answered; NULL: nothing to say */
 };
@@ -62,6 +63,7 @@ struct plm_metrics {
     double pef[PLM_CAPS]; /* share of judged runs that are not accurate: wrong verdict, or the capped run fails */
     double mcp[PLM_CAPS]; /* mean of `conserved` over judged runs */
     double width; /* mean of `width` over `compared` */
+    size_t covered; /* of those compared */
     size_t timed;
     double seconds; /* mean over `timed` */
 };
