@@ -53,8 +53,8 @@ const char *plm_verdict_name(enum plm_verdict verdict); /* "fits", "tight", "no"
 
 /*
  * conv_range.c: what the workspaces of convolutions may do to the peak, where a formula gave them and no measurement.
- * The job is replayed through the simulator of PyTorch's allocator with no workspace at all, and with the largest that
- * is sensible for each convolution. docs/workspaces.md tells why. The replays are made when somebody first asks, and
+ * The job is replayed through the simulator of PyTorch's allocator with no workspace at all, with the largest that is
+ * sensible for each convolution, and with that forward alone. docs/workspaces.md tells why. The replays are made when somebody first asks, and
  * once: the job keeps what came of them.
  */
 
