@@ -69,13 +69,13 @@ function drawTrust(page) {
   const own = page.gpus.find((gpu) => gpu.id === page.gpu);
   fill(byId("fit-label"), own ? `On ${own.id}` : "");
   fill(byId("fit-answer"), ...(own ? [el("span", { class: `pill ${own.verdict}` }, VERDICTS[own.verdict]),
-    own.need ? ` needs ${size(own.need)} of ${size(own.usable)} usable` : ` of ${size(own.usable)} usable`] : []));
+    own.takes ? ` takes ${size(own.takes)} of ${size(own.usable)} usable, would take ${size(own.need)} if it could` : own.need ? ` needs ${size(own.need)} of ${size(own.usable)} usable` : ` of ${size(own.usable)} usable`] : []));
 }
 
 /* ---- cards ---- */
 
 function cardRemarks(gpu) {
-  const remarks = [gpu.better && `${VERDICTS[gpu.then]} with ${gpu.better}`, gpu.lacks && `has no ${gpu.lacks}`, gpu.shared && "shares memory with the system"];
+  const remarks = [gpu.takes && `takes ${size(gpu.takes)}`, gpu.better && `${VERDICTS[gpu.then]} with ${gpu.better}`, gpu.lacks && `has no ${gpu.lacks}`, gpu.shared && "shares memory with the system"];
   return remarks.filter(Boolean).map((remark, i) => `${i ? "; " : " "}${remark}`).join("");
 }
 

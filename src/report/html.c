@@ -54,6 +54,8 @@ static void write_card(struct page *p, const struct plm_fit_row *row)
         plm_json_string(&p->json, "lacks", plm_fit_lacks_text(row->lacks, lacks));
     if (row->need)
         plm_json_integer(&p->json, "need", row->need);
+    if (plm_takes_less(row))
+        plm_json_integer(&p->json, "takes", row->answer.takes);
     plm_json_string(&p->json, "verdict", plm_verdict_name(row->answer.verdict));
     if (row->better[0]) {
         plm_json_string(&p->json, "better", row->better);

@@ -73,6 +73,7 @@ const char *plm_report_allocator(const struct plm_job *job);
    11.2 GiB"; false if that is no less than it would take. Of the card that was played: "rtx3060: takes 11.2 GiB of
    11.6 GiB, would take 15.8 GiB if it could", where that differs. */
 void plm_report_takes(struct plm_json *json, const struct plm_fit_row *row);
+bool plm_takes_less(const struct plm_fit_row *row);
 bool plm_takes_row(const struct plm_page *page, const struct plm_fit_row *row, const char *before);
 void plm_takes_played(const struct plm_page *page, const struct plm_job *job, const struct plm_report_options *options);
 

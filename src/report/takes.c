@@ -26,10 +26,15 @@ void plm_report_takes(struct plm_json *j, const struct plm_fit_row *row)
         plm_json_integer(j, "workspace_fallbacks", row->answer.fallbacks);
 }
 
+bool plm_takes_less(const struct plm_fit_row *row)
+{
+    return is_visible(row->answer.takes, row->need);
+}
+
 bool plm_takes_row(const struct plm_page *p, const struct plm_fit_row *row, const char *before)
 {
     char takes[32];
-    if (!is_visible(row->answer.takes, row->need))
+    if (!plm_takes_less(row))
         return false;
     fprintf(p->out, "%stakes %s", before, plm_page_amount(p, takes, sizeof takes, row->answer.takes));
     return true;
