@@ -383,6 +383,8 @@ const char *plm_card_maker(const char *name)
     };
     char wanted[128];
     name_normalize(wanted, sizeof wanted, name);
+    if (isdigit((unsigned char)wanted[0]) && !strncmp(wanted + strspn(wanted, "0123456789"), "xt", 2))
+        return "AMD"; /* 7900 XTX */
     for (size_t i = 0; i < COUNT(makers); i++) {
         const size_t n = strlen(makers[i].start);
         if (!strncmp(wanted, makers[i].start, n) && (!makers[i].number || isdigit((unsigned char)wanted[n])))

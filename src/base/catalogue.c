@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 
 enum { CARDS_PER_FILE = 16, CHOICES = 8 };
 
@@ -46,10 +47,11 @@ void plm_catalogue_free(struct plm_catalogue *c)
     *c = (struct plm_catalogue){0};
 }
 
-/* Letters in common, in order, from the start and then anywhere: enough to guess what was meant. */
+/* A slip, two in a long name; else letters in common, in order, from the start and then anywhere: enough to guess. */
 static int name_likeness(const char *id, const char *name)
 {
-    int score = 0;
+    const size_t slips = plm_word_distance(name, id);
+    int score = slips <= (strlen(name) < 5 ? 1 : 2) && slips < strlen(name) ? 1000 - 100 * (int)slips : 0;
     const char *p = id;
     for (; *name; name++) {
         const char *found = p;

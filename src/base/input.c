@@ -49,3 +49,29 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
         *size = (uint64_t)st.st_size;
     return fd;
 }
+
+int plm_input_foreign(const char *path, const void *data, size_t size, const char *what, struct plm_error *error)
+{
+    static const struct {
+        const char *start, *kind, *command;
+    } known[] = {
+        {"\x80", "looks like a memory snapshot of PyTorch", "import"},
+        {"{", "is JSON, as a trace or a description", "estimate"},
+        {"[", "is JSON, as a trace or a description", "estimate"},
+        {"\x1f\x8b", "is compressed, as a trace", "estimate"},
+    };
+    const char *at = data, *end = at + size;
+    const size_t length = strlen(path);
+    while (at < end && at - (const char *)data < 64 && *at && strchr(" \t\r\n", *at))
+        at++;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const size_t n = strlen(known[i].start);
+        if ((size_t)(end - at) >= n && !memcmp(at, known[i].start, n))
+            return plm_fail(error, PLM_EFORMAT, "%.200s is not %s: it %s; `plimsoll %s %.200s` reads it", path, what,
+                            known[i].kind, known[i].command, path);
+    }
+    if (length > 3 && !strcmp(path + length - 3, ".py"))
+        return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but a program: `plimsoll -- python %.200s` records it",
+                        path, what, path);
+    return plm_fail(error, PLM_EFORMAT, "%.300s is not %s", path, what);
+}

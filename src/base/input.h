@@ -9,11 +9,16 @@
 #ifndef PLM_INPUT_H
 #define PLM_INPUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct plm_error;
 
 /* `size` of the file; may be NULL. */
 int plm_input_open(const char *path, uint64_t *size, struct plm_error *error);
+
+/* PLM_EFORMAT, for a file that is not `what`: the sentence says what it looks like by its first bytes or its name, and
+   which command takes that. */
+int plm_input_foreign(const char *path, const void *data, size_t size, const char *what, struct plm_error *error);
 
 #endif

@@ -106,16 +106,17 @@ static int number_set(int *value, const struct plm_option *o, const char *text, 
     return 0;
 }
 
-/* Nobody means 22 bytes. */
-static int size_set(uint64_t *value, const char *text, const char *origin, struct plm_error *error)
+static int size_set(uint64_t *value, const struct plm_option *o, const char *text, const char *origin,
+                    struct plm_error *error)
 {
-    const bool bare = strspn(text, "0123456789.") == strlen(text);
     uint64_t bytes;
     if (plm_size_parse(text, &bytes))
         return plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not a size; write 24GB, 24GiB or bytes", origin, text);
-    if (bare && bytes && bytes < 1000000)
+    if (plm_size_lacks_unit(text))
         return plm_fail(error, PLM_EINVAL, "%s: %.20s of what? Write %.20sGiB, %.20sGB or %.20sMiB", origin, text, text,
                         text, text);
+    if (bytes < (uint64_t)o->least)
+        return plm_fail(error, PLM_EINVAL, "%s takes a size above 0, not %.100s", origin, text);
     *value = bytes;
     return 0;
 }
@@ -145,7 +146,7 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
     case PLM_OPTION_TEXT:
     case PLM_OPTION_OUTPUT: *(const char **)value = text; return 0;
     case PLM_OPTION_NUMBER: return number_set(value, o, text, origin, error);
-    case PLM_OPTION_SIZE: return size_set(value, text, origin, error);
+    case PLM_OPTION_SIZE: return size_set(value, o, text, origin, error);
     }
     return PLM_EINVAL;
 }
@@ -161,6 +162,7 @@ static const char *keep_text(const char *text)
 static int visit_config(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     const struct table *t = context;
+    struct plm_nearest nearest = {.typed = pair->key};
     char origin[4200];
     if (strcmp(pair->section, t->section))
         return 0; /* other sub-commands have sections of their own */
@@ -175,7 +177,11 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
                                 origin);
             return option_set(t, &t->row[i], kept ? keep_text(pair->value) : pair->value, origin, error);
         }
-    return plm_fail(error, PLM_EINVAL, "%s is not a setting of [%s]", origin, t->section);
+    for (size_t i = 0; i < t->rows; i++)
+        if (t->row[i].configurable)
+            plm_nearest_see(&nearest, t->row[i].name);
+    return plm_fail(error, PLM_EINVAL, "%s is not a setting of [%s]%s%s%s", origin, t->section,
+                    nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 }
 
 static int read_configs(struct table *t, struct plm_error *error)
@@ -253,6 +259,7 @@ static int option_unknown(const struct table *t, const char *word, size_t n, str
     for (size_t i = 0; i < t->rows; i++)
         if (t->row[i].help)
             plm_nearest_see(&nearest, t->row[i].name);
+    plm_nearest_see(&nearest, "help");
     return plm_fail(error, PLM_EINVAL, "unknown option '%.100s'; %s%s%s`plimsoll %s --help` lists them", word,
                     nearest.best ? "did you mean --" : "", nearest.best ? nearest.best : "", nearest.best ? "? " : "",
                     t->section);
@@ -300,7 +307,7 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, b
             return option_unknown(t, word, n, error);
         snprintf(origin, sizeof origin, "--%s", o->name);
         value = option_value(o, equals, argc, argv, &i);
-        if (!value)
+        if (!value || (!*value && o->type != PLM_OPTION_FLAG))
             return plm_fail(error, PLM_EINVAL, "%s needs a value", origin);
         status = option_set(t, o, value, origin, error);
         if (status < 0)

@@ -56,7 +56,7 @@ struct plm_option {
     const char *help; /* one line, a sentence without its full stop; NULL: the option is not shown */
     enum plm_complete complete;
     const char *among;
-    int least, most; /* of a number; `most` 0: any */
+    int least, most; /* of a number; `most` 0: any. Of a size `least` alone, 0 or 1: may it be nothing? */
     const char *instead; /* what to write for a number that is refused */
     bool configurable; /* may stand in the environment and in config files */
     bool own; /* names a program or a file to write: not in ./plimsoll.ini */

@@ -55,6 +55,12 @@ int plm_size_parse(const char *text, uint64_t *bytes)
     return PLM_EINVAL;
 }
 
+bool plm_size_lacks_unit(const char *text)
+{
+    uint64_t bytes;
+    return strspn(text, "0123456789.") == strlen(text) && plm_size_parse(text, &bytes) == 0 && bytes && bytes < 1000000;
+}
+
 const char *plm_size_text(char *buffer, size_t size, uint64_t bytes)
 {
     static const char *const names[] = {"KiB", "MiB", "GiB", "TiB"};

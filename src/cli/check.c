@@ -21,8 +21,8 @@ struct request {
 };
 
 static const struct plm_option own_options[] = {
-    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512MiB", .configurable = true,
-     .required = true},
+    {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512MiB", .least = 1,
+     .configurable = true, .required = true},
     {"what", 0, PLM_OPTION_CHOICE, AT(what), "FIGURE",
      .help = "what is compared: device_used (default), reserved or allocated",
      .among = "device_used reserved allocated", .configurable = true},

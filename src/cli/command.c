@@ -50,19 +50,23 @@ void plm_prepend(const char *name, const char *value)
     free(joined);
 }
 
-/* A script that is not a program of its own was meant for Python. */
+/* A script that is not a program of its own was meant for Python; a record was meant for report. */
 int plm_could_not_start(char **command, int failure)
 {
     const size_t n = strlen(command[0]);
-    const bool python = n > 3 && !strcmp(command[0] + n - 3, ".py") && access(command[0], R_OK) == 0;
+    const bool there = n > 4 && access(command[0], R_OK) == 0;
+    const char *before = !there                                ? NULL
+                         : !strcmp(command[0] + n - 3, ".py")  ? "-- python "
+                         : !strcmp(command[0] + n - 4, ".plm") ? "plimsoll report "
+                                                               : NULL;
     size_t count = 0;
     char *words, *sentence;
     int status;
     while (command[count])
         count++;
     words = plm_words_quote((const char *const *)command, count);
-    sentence = plm_asprintf("cannot start %.200s: %s%s%s%s", command[0], strerror(failure),
-                            python ? "; write `-- python " : "", python ? words : "", python ? "`" : "");
+    sentence = plm_asprintf("cannot start %.200s: %s%s%s%s%s", command[0], strerror(failure), before ? "; write `" : "",
+                            before ? before : "", before ? words : "", before ? "`" : "");
     status = plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, sentence);
     free(sentence);
     free(words);

@@ -8,6 +8,7 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "fit/tune.h"
@@ -55,6 +56,9 @@ static int fit_parse(struct request *r, const struct plm_command *command, int a
     if (words != 1)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll %s FILE.plm`",
                         words ? "one record at a time" : "no record given", command->name);
+    if (r->margin && plm_size_lacks_unit(r->margin))
+        return plm_fail(error, PLM_EINVAL, "--margin: %.20s of what? Write %.20sGiB or %.20s%%", r->margin, r->margin,
+                        r->margin);
     if (r->margin && plm_margin_parse(r->margin, margin))
         return plm_fail(error, PLM_EINVAL, "--margin %.60s: it takes a size or a share, 1GiB or 5%%", r->margin);
     return 0;

@@ -87,15 +87,23 @@ static int map_file(const char *path, void **data, size_t *size, struct plm_erro
     return status;
 }
 
-static bool is_record(const char *path)
+/* By its first bytes, before an output is looked at. What cannot be read is told by who reads it. */
+static int snapshot_check(const char *path, struct plm_error *error)
 {
-    char start[sizeof PLM_RECORD_MAGIC - 1] = "";
+    char start[64];
     int fd = plm_input_open(path, NULL, &(struct plm_error){0});
-    bool record =
-        fd >= 0 && read(fd, start, sizeof start) == sizeof start && !memcmp(start, PLM_RECORD_MAGIC, sizeof start);
+    const ssize_t got = fd < 0 ? -1 : read(fd, start, sizeof start);
+    const size_t magic = sizeof PLM_RECORD_MAGIC - 1;
     if (fd >= 0)
         close(fd);
-    return record;
+    if (got >= (ssize_t)magic && !memcmp(start, PLM_RECORD_MAGIC, magic))
+        return plm_fail(error, PLM_EFORMAT, "%.300s is a job record already; `plimsoll report %.300s` shows it", path,
+                        path);
+    if (got == 0)
+        return plm_fail(error, PLM_EFORMAT, "%.300s is empty", path);
+    if (got > 0 && start[0] != '\x80')
+        return plm_input_foreign(path, start, (size_t)got, "a memory snapshot of PyTorch", error);
+    return 0;
 }
 
 static void import_tell(const struct plm_import_info *info, const char *record)
@@ -194,9 +202,8 @@ static int import_run(int argc, char **argv)
     struct plm_output_rule rule;
     char output[PATH_MAX];
     int status = import_parse(&r, argc, argv, &error);
-    if (status == 0 && is_record(r.path))
-        return plm_complain_of(PLM_EXIT_CANNOT, "%.300s is a job record already; `plimsoll report %.300s` shows it",
-                               r.path, r.path);
+    if (status == 0 && snapshot_check(r.path, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (status == 0 && !r.output && !r.verify) {
         status = name_output(r.path, output, sizeof output, &error);
         r.output = output;

@@ -66,7 +66,7 @@ static bool has_ending(const char *word, const char *ending)
 static bool is_program(const char *word)
 {
     char path[PATH_MAX];
-    const char *list = getenv("PATH");
+    const char *list = *word ? getenv("PATH") : NULL;
     if (strchr(word, '/'))
         return access(word, X_OK) == 0;
     for (size_t n; list && *list; list += n + (list[n] == ':')) {

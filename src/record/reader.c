@@ -204,34 +204,10 @@ static int map_file(struct plm_record *r, struct plm_error *error)
     return 0;
 }
 
-/* Files that are taken for records, by what they begin with, and the command that reads them. */
-static const struct {
-    const char *start, *what, *command;
-} foreign[] = {
-    {"\x80", "looks like a memory snapshot of PyTorch", "import"},
-    {"{", "is JSON, as a trace or a description", "estimate"},
-    {"[", "is JSON, as a trace or a description", "estimate"},
-    {"\x1f\x8b", "is compressed, as a trace", "estimate"},
-};
-
-static int foreign_file(const struct plm_record *r, struct plm_error *error)
-{
-    size_t blank = 0;
-    while (blank < 64 && blank < r->size && strchr(" \t\r\n", r->data[blank]) && r->data[blank])
-        blank++;
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-        const size_t n = strlen(foreign[i].start);
-        if (r->size - blank >= n && !memcmp(r->data + blank, foreign[i].start, n))
-            return plm_fail(error, PLM_EFORMAT, "%.200s is not a job record: it %s; `plimsoll %s %.200s` reads it",
-                            r->path, foreign[i].what, foreign[i].command, r->path);
-    }
-    return plm_fail(error, PLM_EFORMAT, "%s is not a job record", r->path);
-}
-
 static int check_header(struct plm_record *r, struct plm_error *error)
 {
     if (r->size < 12 || memcmp(r->data, PLM_RECORD_MAGIC, 8))
-        return foreign_file(r, error);
+        return plm_input_foreign(r->path, r->data, r->size, "a job record", error);
     memcpy(&r->header.version, r->data + 8, 4);
     if (r->header.version > PLM_RECORD_VERSION)
         return plm_fail(error, PLM_EVERSION,

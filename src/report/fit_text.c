@@ -141,12 +141,14 @@ static void show_line(const struct plm_page *p, const struct plm_fit_row *row)
     fputc('\n', p->out);
 }
 
-/* Cards far from what is needed say nothing new; where that is not known, neither do those of which nothing is. */
+/* Cards far from what is needed say nothing new, except those that the answer names; where that is not known, neither do
+   those of which nothing is. */
 static bool is_near(const struct plm_fit_table *t, const struct plm_fit_row *row)
 {
     if (!t->need.need)
         return false;
-    return row->usable >= t->minimum - t->minimum / 4 && row->usable <= t->need.high + t->need.high / 4;
+    return row == plm_fit_smallest(t, false) || row == plm_fit_smallest(t, true) ||
+           (row->usable >= t->minimum - t->minimum / 4 && row->usable <= t->need.high + t->need.high / 4);
 }
 
 /* How many rows at one end of the table have the same verdict and are far. */
@@ -166,10 +168,14 @@ static size_t rows_alike(const struct plm_fit_table *t, bool last)
 
 static void show_left_out(const struct plm_page *p, const struct plm_fit_table *t, size_t count, bool last)
 {
+    const bool all = count == t->rows;
     if (count)
-        fprintf(p->out, "  %s%zu %s%s: %s%s%s\n", plm_ink(p, PLM_INK_DIM), count, last ? "larger one" : "smaller one",
+        fprintf(p->out, "  %s%s%zu %s%s: %s%s%s\n", plm_ink(p, PLM_INK_DIM), all ? "all " : "", count,
+                all    ? "card"
+                : last ? "larger one"
+                       : "smaller one",
                 count == 1 ? "" : "s", plm_verdict_name(t->row[last ? t->rows - 1 : 0].answer.verdict),
-                last ? "  (--all shows them)" : "", plm_ink(p, PLM_INK_PLAIN));
+                last || all ? "  (--all shows them)" : "", plm_ink(p, PLM_INK_PLAIN));
 }
 
 static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, bool all)

@@ -209,16 +209,21 @@ static int category_next(const uint64_t bytes[PLM_CATEGORIES], bool shown[PLM_CA
     return largest;
 }
 
+/* "66 %"; what is there has a share, however small. */
+static const char *share_text(char out[16], uint64_t bytes, uint64_t whole)
+{
+    const double percent = whole ? 100 * (double)bytes / (double)whole : 0;
+    snprintf(out, 16, bytes && percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
+    return out;
+}
+
 static void share(const struct plm_page *p, const char *label, uint64_t bytes, uint64_t whole)
 {
-    double percent = whole ? 100 * (double)bytes / (double)whole : 0;
+    char text[16];
     if (!bytes)
         return;
     show_line(p, label, 0, bytes, whole);
-    if (percent < 0.5)
-        fputs("   <1 %\n", p->out);
-    else
-        fprintf(p->out, "  %3.0f %%\n", percent);
+    fprintf(p->out, "  %5s\n", share_text(text, bytes, whole));
 }
 
 void plm_overview_categories(const struct plm_page *p, const struct plm_place *place, struct plm_at at)
@@ -485,11 +490,11 @@ void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, cons
 static void holder_show(const struct plm_page *p, enum plm_key by, const struct plm_holder *h, uint64_t whole, int name)
 {
     int amount = plm_page_amount_columns(p), left = p->width - name - amount - 21;
-    char text[32];
+    char text[32], percent[16];
     fputs("  ", p->out);
     plm_page_name(p, holder_name(h, by), name, 1);
-    fprintf(p->out, " %*s %4.0f %% %8u  ", amount, plm_page_amount(p, text, sizeof text, h->bytes),
-            whole ? 100 * (double)h->bytes / (double)whole : 0.0, h->blocks);
+    fprintf(p->out, " %*s %6s %8u  ", amount, plm_page_amount(p, text, sizeof text, h->bytes),
+            share_text(percent, h->bytes, whole), h->blocks);
     if (by == PLM_BY_CATEGORY)
         plm_page_bar(p, plm_page_room(p, p->width - left), 0, h->bytes, whole);
     else

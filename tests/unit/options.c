@@ -125,13 +125,13 @@ static void mistakes(void **state)
         {"--max-steps=+3", "'+3' is not a whole number"},
         {"--color=blue", "--color takes auto, always or never, not 'blue'"},
         {"--color=auto always", "not 'auto always'"},
-        {"--color=", "not ''"},
+        {"--color=", "--color needs a value"},
         {"--limit=22", "--limit: 22 of what? Write 22GiB, 22GB or 22MiB"},
         {"--limit=1.5", "1.5 of what?"},
         {"--gpu", "--gpu needs a value"},
         {"--max-steps=-1", "'-1' is not a whole number"},
         {"--max-steps=7x", "'7x' is not a whole number"},
-        {"--max-steps=", "'' is not a whole number"},
+        {"--max-steps=", "--max-steps needs a value"},
         {"--max-steps=99999999999", "is not a whole number"},
         {"--limit=much", "'much' is not a size"},
         {"--bounded=maybe", "'maybe' is not yes or no"},
@@ -244,6 +244,7 @@ static void wrong_config(void **state)
         const char *text, *message;
     } rows[] = {
         {"[run]\n\nspeed = 9\n", "plimsoll.ini:3: speed is not a setting of [run]"},
+        {"[run]\nmax-step = 9\n", "plimsoll.ini:2: max-step is not a setting of [run]; did you mean max-steps?"},
         {"[run]\nlimit = 1g\n", "plimsoll.ini:2: limit is not a setting of [run]"}, /* flag only */
         {"[run]\nmax-steps = many\n", "plimsoll.ini:2: max-steps: 'many' is not a whole number"},
         {"[run]\nmax-steps = 0\n", "plimsoll.ini:2: max-steps takes a number from 1 to 64, not 0"},

@@ -16,15 +16,16 @@ enum kind { UNKNOWN, RECORD, TRACE, DESCRIPTION };
 
 /* ---- which of them it is ---- */
 
-static int begins_like_record(const char *path, bool *yes, struct plm_error *error)
+enum { MAGIC = sizeof PLM_RECORD_MAGIC - 1 };
+
+static int start_read(const char *path, char start[MAGIC], struct plm_error *error)
 {
-    char magic[sizeof PLM_RECORD_MAGIC - 1] = {0};
     int file = plm_input_open(path, NULL, error);
     ssize_t got;
     if (file < 0)
         return file;
-    got = read(file, magic, sizeof magic);
-    *yes = got == sizeof magic && !memcmp(magic, PLM_RECORD_MAGIC, sizeof magic);
+    memset(start, 0, MAGIC);
+    got = read(file, start, MAGIC);
     if (got < 0)
         plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     close(file);
@@ -58,11 +59,13 @@ static int kind_of(const char *path, enum kind *kind, struct plm_error *error)
 {
     struct plm_json_reader *reader;
     struct plm_json_value value;
-    bool record = false;
-    int status = begins_like_record(path, &record, error);
-    *kind = record ? RECORD : UNKNOWN;
-    if (status || record)
+    char start[MAGIC];
+    int status = start_read(path, start, error);
+    *kind = status == 0 && !memcmp(start, PLM_RECORD_MAGIC, MAGIC) ? RECORD : UNKNOWN;
+    if (status || *kind == RECORD)
         return status;
+    if (start[0] == '\x80')
+        return plm_input_foreign(path, start, MAGIC, "a job record, a profiler trace or a description", error);
     status = plm_json_open(path, &reader, error);
     if (status)
         return status;
