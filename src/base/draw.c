@@ -138,22 +138,3 @@ void plm_page_sentences(const struct plm_page *p, const char *first, const char 
     }
     fputc('\n', p->out);
 }
-
-void plm_page_shell(FILE *out, const char *word)
-{
-    char shown[PLM_PRINTABLE_MOST];
-    bool quoted =
-        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@") != strlen(word);
-    const bool coded = plm_printable_not(word) != NULL;
-    unsigned n;
-    fputs(coded ? "$'" : quoted || !*word ? "'" : "", out);
-    for (const char *p = word; (n = plm_printable_next(p, shown)); p += n)
-        if (strncmp(shown, p, n) != 0)
-            for (unsigned i = 0; i < n; i++)
-                fprintf(out, "\\x%02x", (unsigned char)p[i]);
-        else if (*p == '\'')
-            fputs(coded ? "\\'" : "'\\''", out);
-        else
-            fprintf(out, "%s%s", coded && *p == '\\' ? "\\" : "", shown);
-    fputs(coded || quoted || !*word ? "'" : "", out);
-}

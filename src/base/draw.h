@@ -37,8 +37,6 @@ int plm_page_columns(const struct plm_page *page, const char *text);
 /* Sentences in lines of the page's width, after `first`, further lines indented by as much as it takes. Safe
    as plm_page_name. */
 void plm_page_sentences(const struct plm_page *page, const char *first, const char *text);
-/* A word to be pasted into a shell: an unusual one is quoted, what cannot be shown in it is written $'\x1b'. */
-void plm_page_shell(FILE *out, const char *word);
 void plm_page_title(const struct plm_page *page, const char *title);
 
 #endif

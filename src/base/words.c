@@ -2,9 +2,11 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/printable.h"
 
 enum { LETTERS_MOST = 63 }; /* of a word that is compared; longer ones are told apart by these */
 
@@ -50,33 +52,35 @@ void plm_nearest_see(struct plm_nearest *nearest, const char *known)
     nearest->distance = distance;
 }
 
-static size_t word_quote(char *out, const char *word)
+/* What cannot be shown in a word makes it one of the kind $'\x1b'. */
+static char *word_quote(char *at, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-    char *at = out;
+    const bool coded = plm_printable_not(word) != NULL;
+    char shown[PLM_PRINTABLE_MOST];
+    unsigned n;
     if (*word && strspn(word, plain) == strlen(word))
-        return (size_t)(stpcpy(out, word) - out);
-    *at++ = '\'';
-    for (; *word; word++)
-        if (*word == '\'')
-            at = stpcpy(at, "'\\''");
+        return stpcpy(at, word);
+    at = stpcpy(at, coded ? "$'" : "'");
+    for (; (n = plm_printable_next(word, shown)); word += n)
+        if (strncmp(shown, word, n) != 0)
+            for (unsigned i = 0; i < n; i++)
+                at += sprintf(at, "\\x%02x", (unsigned char)word[i]);
+        else if (*word == '\'')
+            at = stpcpy(at, coded ? "\\'" : "'\\''");
         else
-            *at++ = *word;
-    *at++ = '\'';
-    return (size_t)(at - out);
+            at = stpcpy(stpcpy(at, coded && *word == '\\' ? "\\" : ""), shown);
+    return stpcpy(at, "'");
 }
 
 char *plm_words_quote(const char *const *words, size_t count)
 {
-    size_t room = 1, at = 0;
-    char *text;
+    size_t room = 1;
+    char *text, *at;
     for (size_t i = 0; i < count; i++)
-        room += 4 * strlen(words[i]) + 3;
-    text = plm_calloc(room, 1);
-    for (size_t i = 0; i < count; i++) {
-        if (i)
-            text[at++] = ' ';
-        at += word_quote(text + at, words[i]);
-    }
+        room += 4 * strlen(words[i]) + 4; /* a blank and $'' */
+    at = text = plm_calloc(room, 1);
+    for (size_t i = 0; i < count; i++)
+        at = word_quote(i ? stpcpy(at, " ") : at, words[i]);
     return text;
 }

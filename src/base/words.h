@@ -19,7 +19,7 @@ struct plm_nearest {
 };
 void plm_nearest_see(struct plm_nearest *nearest, const char *known);
 
-/* With blanks between them, quoted where a shell would take them otherwise. */
+/* With blanks between them, quoted where a shell would take them otherwise; what cannot be shown is written $'\x1b'. */
 char *plm_words_quote(const char *const *words, size_t count);
 
 #endif

@@ -1,18 +1,19 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draw.h"
 #include "base/error.h"
 #include "base/input.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "base/printable.h"
 #include "base/units.h"
+#include "base/words.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "import/import.h"
@@ -108,6 +109,7 @@ static int snapshot_check(const char *path, struct plm_error *error)
 
 static void import_tell(const struct plm_import_info *info, const char *record)
 {
+    char *word = plm_words_quote(&record, 1);
     printf("%zu event%s of %zu device%s, %zu allocation%s\n", info->events, info->events == 1 ? "" : "s", info->devices,
            info->devices == 1 ? "" : "s", info->allocations, info->allocations == 1 ? "" : "s");
     if (info->earlier)
@@ -117,9 +119,8 @@ static void import_tell(const struct plm_import_info *info, const char *record)
         puts("It does not end with what the snapshot says is there: sizes may be a little wrong.");
     fputs("Record: ", stdout);
     plm_printable_put(stdout, record);
-    fputs("\nNext:   plimsoll report ", stdout);
-    plm_page_shell(stdout, record);
-    putchar('\n');
+    printf("\nNext:   plimsoll report %s\n", word);
+    free(word);
 }
 
 /* ---- --verify ---- */

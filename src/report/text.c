@@ -1,6 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "fit/ladder.h"
 #include "report/overview.h"
 
@@ -109,12 +111,11 @@ static void show_confidence(const struct plm_page *p, const struct plm_job *job)
 /* To be pasted into a shell, so an unusual name is quoted. */
 static void next_command(const struct plm_page *page, const char *option, const char *record)
 {
-    FILE *out = page->out;
-    fputs("\nRecord: ", out);
+    char *word = plm_words_quote(&record, 1);
+    fputs("\nRecord: ", page->out);
     plm_page_name(page, record, 0, 0);
-    fprintf(out, "\nNext:   plimsoll report %s ", option);
-    plm_page_shell(out, record);
-    fputc('\n', out);
+    fprintf(page->out, "\nNext:   plimsoll report %s %s\n", option, word);
+    free(word);
 }
 
 static void show_headline(const struct plm_page *p, const struct plm_summary *s)

@@ -91,23 +91,6 @@ static void page(void **state)
     free(text);
 }
 
-static void shell_write(FILE *out)
-{
-    static const char *const words[] = {"job.plm", "my job's.plm", "", "a\x1b'\\" OVERRIDE "\xff"};
-    for (size_t i = 0; i < COUNT(words); i++) {
-        plm_page_shell(out, words[i]);
-        fputc('\n', out);
-    }
-}
-
-static void shell(void **state)
-{
-    char *text = written(shell_write);
-    (void)state;
-    assert_string_equal(text, "job.plm\n'my job'\\''s.plm'\n''\n$'a\\x1b\\'\\\\\\xe2\\x80\\xae\\xff'\n");
-    free(text);
-}
-
 static void columns(void **state)
 {
     struct plm_page p = {.utf8 = true, .width = 80};
@@ -120,8 +103,10 @@ static void columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts), cmocka_unit_test(room),    cmocka_unit_test(page),
-        cmocka_unit_test(shell), cmocka_unit_test(columns),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(room),
+        cmocka_unit_test(page),
+        cmocka_unit_test(columns),
     };
     return RUN(tests);
 }

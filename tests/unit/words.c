@@ -54,12 +54,23 @@ static void quotes(void **state)
     free(text);
 }
 
+/* Every byte of it at its longest, so that the room for them is enough. */
+static void quotes_what_cannot_be_shown(void **state)
+{
+    static const char *const words[] = {"a\x1b'\\\xe2\x80\xae\xff", "\x1b\x1b\x1b"};
+    char *text = plm_words_quote(words, COUNT(words));
+    (void)state;
+    assert_string_equal(text, "$'a\\x1b\\'\\\\\\xe2\\x80\\xae\\xff' $'\\x1b\\x1b\\x1b'");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances),
         cmocka_unit_test(offers),
         cmocka_unit_test(quotes),
+        cmocka_unit_test(quotes_what_cannot_be_shown),
     };
     return RUN(tests);
 }
