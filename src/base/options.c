@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/ini.h"
 #include "base/names.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -184,6 +185,14 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
                     nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 }
 
+static int config_read(const char *path, struct table *t, struct plm_error *error)
+{
+    const int status = plm_ini_read(path, visit_config, t, error);
+    if (status == 0)
+        plm_output_spare(path);
+    return status;
+}
+
 static int read_configs(struct table *t, struct plm_error *error)
 {
     const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME"), *named = getenv(CONFIG_VARIABLE);
@@ -194,13 +203,13 @@ static int read_configs(struct table *t, struct plm_error *error)
         snprintf(path, sizeof path, "%s/plimsoll/config.ini", base);
     else
         snprintf(path, sizeof path, "%s/.config/plimsoll/config.ini", home ? home : "");
-    status = plm_ini_read(path, visit_config, t, error);
+    status = config_read(path, t, error);
     if (status < 0 && status != PLM_ENOTFOUND)
         return status;
     if (named && *named)
-        return plm_ini_read(named, visit_config, t, error);
+        return config_read(named, t, error);
     t->foreign = true;
-    status = plm_ini_read("plimsoll.ini", visit_config, t, error);
+    status = config_read("plimsoll.ini", t, error);
     t->foreign = false;
     return status == PLM_ENOTFOUND ? 0 : status;
 }

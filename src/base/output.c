@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { SUFFIX = 4, LIVE = 8 }; /* ".tmp" */
+enum { SUFFIX = 4, LIVE = 8, SPARED = 3 }; /* ".tmp"; --config, the user's own, the folder's */
 
 /* ---- temporary files go when a signal ends the program ---- */
 
@@ -70,16 +70,85 @@ static int fail_to_write(const char *path, bool record, int number, struct plm_e
                     record ? "; -o names another place" : "");
 }
 
-/* Devices lose nothing. */
-static bool is_at(const struct stat *file, const char *path)
+static const char *name_of(const char *path)
 {
-    struct stat other;
-    return !S_ISCHR(file->st_mode) && stat(path, &other) == 0 && same_file(file, &other);
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
-static int fail_to_lose(const char *path, const char *input, struct plm_error *error)
+static int folder_stat(const char *path, struct stat *folder)
 {
-    return plm_fail(error, PLM_EINVAL, "%.220s is %.220s, which this command needs", path, input);
+    char *text = plm_asprintf("%.*s.", (int)(name_of(path) - path), path);
+    const int status = stat(text, folder), number = errno;
+    free(text);
+    errno = number;
+    return status;
+}
+
+/* Where nothing stands yet, the folder and the name say that two paths mean one place. Devices lose nothing. */
+static bool same_place(const char *path, const struct stat *there, const char *other)
+{
+    struct stat file, folder;
+    if (!strcmp(path, "-") || !strcmp(other, "-"))
+        return !strcmp(path, other);
+    if (there)
+        return !S_ISCHR(there->st_mode) && stat(other, &file) == 0 && same_file(there, &file);
+    return !strcmp(name_of(path), name_of(other)) && folder_stat(path, &folder) == 0 &&
+           folder_stat(other, &file) == 0 && same_file(&folder, &file);
+}
+
+/* Files that settings came from. */
+static struct {
+    dev_t device;
+    ino_t file;
+} spared[SPARED];
+static int spared_count;
+
+static bool is_spared(const struct stat *there)
+{
+    for (int i = 0; i < spared_count; i++)
+        if (spared[i].device == there->st_dev && spared[i].file == there->st_ino)
+            return true;
+    return false;
+}
+
+void plm_output_spare(const char *path)
+{
+    struct stat there;
+    if (stat(path, &there) || !S_ISREG(there.st_mode) || is_spared(&there) || spared_count == SPARED)
+        return;
+    spared[spared_count].device = there.st_dev;
+    spared[spared_count++].file = there.st_ino;
+}
+
+static int needed_check(const char *path, const struct stat *there, const struct plm_output_rule *rule,
+                        struct plm_error *error)
+{
+    const char *needed = NULL;
+    for (int i = 0; i < PLM_OUTPUT_INPUTS && !needed; i++)
+        if (rule->input[i] && rule->input[i] != path && same_place(path, there, rule->input[i]))
+            needed = rule->input[i];
+    for (char *const *word = there ? rule->words : NULL; word && *word && !needed; word++)
+        if (same_place(path, there, *word))
+            needed = *word;
+    if (there && is_spared(there))
+        return plm_fail(error, PLM_EINVAL, "%.300s has settings of this command", path);
+    if (!needed)
+        return 0;
+    if (!strcmp(path, needed))
+        return plm_fail(error, PLM_EINVAL, "%.300s is something else already, which this command needs", path);
+    return plm_fail(error, PLM_EINVAL, "%.220s is %.220s, which this command needs", path, needed);
+}
+
+/* Nothing is there: could a file be made? Told before a command that takes hours, not after it. */
+static int free_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error)
+{
+    struct stat folder;
+    if (!*path)
+        return plm_fail(error, PLM_EINVAL, "a file to write has no name");
+    if (folder_stat(path, &folder))
+        return fail_to_write(path, rule->record, errno, error);
+    return needed_check(path, NULL, rule, error);
 }
 
 static int place_find(const char *path, const struct plm_output_rule *rule, enum place *place, struct stat *there,
@@ -87,21 +156,19 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
 {
     const char *what = NULL;
     struct stat other;
+    int status;
     *place = PLACE_STDOUT;
     if (!strcmp(path, "-") && !rule->record)
-        return 0;
+        return needed_check(path, NULL, rule, error);
     *place = PLACE_FREE;
     if (stat(path, there)) {
         if (lstat(path, &other) == 0)
             return plm_fail(error, PLM_EIO, "cannot write %.300s: it is a link to nothing", path);
-        return errno == ENOENT ? 0 : fail_to_write(path, rule->record, errno, error);
+        return errno == ENOENT ? free_check(path, rule, error) : fail_to_write(path, rule->record, errno, error);
     }
-    for (int i = 0; i < PLM_OUTPUT_INPUTS; i++)
-        if (rule->input[i] && is_at(there, rule->input[i]))
-            return fail_to_lose(path, rule->input[i], error);
-    for (char *const *word = rule->words; word && *word; word++)
-        if (is_at(there, *word))
-            return fail_to_lose(path, *word, error);
+    status = needed_check(path, there, rule, error);
+    if (status < 0)
+        return status;
     if (!S_ISREG(there->st_mode) && !S_ISCHR(there->st_mode) && !S_ISFIFO(there->st_mode))
         what = S_ISDIR(there->st_mode) ? "a folder" : S_ISBLK(there->st_mode) ? "a disk" : "not a file";
     else if (rule->record && !S_ISREG(there->st_mode))
@@ -129,7 +196,7 @@ int plm_output_check(const char *path, const struct plm_output_rule *rule, struc
 /* NAME.XXXXXX.tmp in the folder of the target; a long name is cut. */
 static int temporary_open(struct plm_output *o, enum place place, const struct stat *there)
 {
-    const char *slash = strrchr(o->target, '/'), *name = slash ? slash + 1 : o->target;
+    const char *name = name_of(o->target);
     mode_t mask;
     o->temporary = plm_asprintf("%.*s%.200s.XXXXXX.tmp", (int)(name - o->target), o->target, name);
     o->fd = mkostemps(o->temporary, SUFFIX, O_CLOEXEC);

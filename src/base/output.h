@@ -6,7 +6,7 @@
  *   a signal.
  * - Only a regular file is ever replaced. A pipe and a character device (/dev/stdout, /dev/null) are written to; a
  *   folder, a disk and a socket are refused. A link stays what it is: the file that it leads to is meant.
- * - What the command reads is never written, with or without `force`.
+ * - What the command reads is never written, with or without `force`, and no name serves for two outputs.
  *
  * "-" and a file that is standard output already are written to through a copy of its descriptor.
  *
@@ -20,12 +20,14 @@
 #include <stdio.h>
 struct plm_error;
 
-enum { PLM_OUTPUT_INPUTS = 4 };
+enum { PLM_OUTPUT_INPUTS = 8 };
 struct plm_output_rule {
     /* `force`: replace a file. `record`, of a job: mode 0600, a regular file, and one whose name was taken meanwhile
        keeps its temporary one. */
     bool force, record;
-    const char *input[PLM_OUTPUT_INPUTS]; /* paths that the command reads or writes besides; NULL: none */
+    /* Paths that the command reads or writes besides, whether they are there or not; NULL: none. The very string that
+       is asked for, by its address, is no other one. */
+    const char *input[PLM_OUTPUT_INPUTS];
     char *const *words; /* of a command that is run, ended by NULL: those that are files count too; NULL: none */
 };
 
@@ -37,6 +39,9 @@ struct plm_output {
     char *temporary; /* where it is until then; NULL likewise */
     bool force, record;
 };
+
+/* A file of settings, which no output replaces from now on. */
+void plm_output_spare(const char *path);
 
 /* Would it be refused? For commands that have a lot to do before they write. */
 int plm_output_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error);

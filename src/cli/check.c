@@ -61,7 +61,7 @@ static int check_understand(struct request *r, struct plm_error *error)
 static struct plm_output_rule junit_rule(const struct request *r)
 {
     return (struct plm_output_rule){
-        .force = r->run.force, .input = {r->path, r->run.output, r->run.json}, .words = r->run.command};
+        .force = r->run.force, .input = {r->path, r->run.output, r->run.json, r->run.stack}, .words = r->run.command};
 }
 
 static int junit_check(const struct request *r)
@@ -80,7 +80,8 @@ static int junit_write(FILE *out, const void *what, struct plm_error *error)
     return 0;
 }
 
-/* Tells the verdict everywhere it is wanted. `result` is the exit status that goes with it. */
+/* Tells the verdict everywhere it is wanted: first in the file, without which there is none. `result` is the exit status
+   that goes with it. */
 static int check_tell(const struct request *r, const struct plm_check *check, int result, bool quiet)
 {
     const struct plm_output_rule rule = junit_rule(r);
@@ -88,14 +89,14 @@ static int check_tell(const struct request *r, const struct plm_check *check, in
     int status = PLM_EXIT_OK;
     if (check->outcome == PLM_CHECK_ERROR)
         plm_complain(result, check->sentence);
-    else if (!quiet)
+    if (r->junit && plm_output_write(r->junit, &rule, junit_write, check, &error) < 0)
+        return plm_not_written(&error);
+    if (check->outcome != PLM_CHECK_ERROR && !quiet)
         puts(check->sentence);
     if (r->github && !quiet)
         plm_check_github(stdout, check);
     if (fflush(stdout) || ferror(stdout))
         status = plm_complain(PLM_EXIT_CANNOT, "the verdict could not be written");
-    if (r->junit && plm_output_write(r->junit, &rule, junit_write, check, &error) < 0)
-        status = plm_not_written(&error);
     return result ? result : status;
 }
 

@@ -265,7 +265,10 @@ static struct files files_of(const struct request *r)
 
 static struct plm_output_rule output_rule(const struct request *r)
 {
-    return (struct plm_output_rule){.force = r->force, .input = {r->truth, r->forest, r->levels}};
+    const bool file = r->levels && strcmp(r->levels, "file") && strcmp(r->levels, "workloads");
+    return (struct plm_output_rule){
+        .force = r->force,
+        .input = {r->truth, r->forest, file ? r->levels : NULL, r->plan, r->json, r->csv, r->figures, r->html}};
 }
 
 /* Before anything runs: what would be refused when all is done? */
@@ -295,18 +298,16 @@ static int evaluate_show(const struct request *r, const struct plm_evaluation *e
 {
     const struct files files = files_of(r);
     const struct plm_page page = plm_look_page(&r->look, stdout);
-    struct plm_output_rule rule = output_rule(r);
+    const struct plm_output_rule rule = output_rule(r);
     bool quiet = false;
     int status;
     for (int i = 0; i < FILES; i++)
         quiet |= files.file[i].path && !strcmp(files.file[i].path, "-");
     status = quiet ? 0 : plm_evaluation_text(&page, e, error);
     for (int i = 0; i < FILES && status == 0; i++)
-        if (files.file[i].path) {
+        if (files.file[i].path)
             status = plm_output_write(files.file[i].path, &rule, evaluation_write,
                                       &(struct shown){e, files.file[i].write}, error);
-            rule.input[PLM_OUTPUT_INPUTS - 1] = files.file[i].path; /* not over what was just written */
-        }
     return status;
 }
 

@@ -369,9 +369,6 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
         o->gpus = gpus_wanted();
     if (o->until_exit)
         o->steps = 0;
-    if (o->json &&
-        plm_output_check(o->json, &(struct plm_output_rule){.force = o->force, .words = o->command}, &error) < 0)
-        return plm_not_written(&error);
     return PLM_EXIT_OK;
 }
 
@@ -412,8 +409,7 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
 {
     struct plm_launch launch = *given;
     struct plm_output output = {.fd = -1};
-    const struct plm_output_rule rule = {
-        .force = o->force, .record = true, .input = {stack ? stack->path : NULL}, .words = o->command};
+    struct plm_output_rule rule = {.force = o->force, .words = o->command};
     struct plm_error error;
     char name[128], record[PATH_MAX], stack_path[PATH_MAX];
     int status;
@@ -422,6 +418,12 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
         snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
         o->output = o->default_output;
     }
+    rule.input[0] = o->output;
+    rule.input[1] = o->json;
+    rule.input[2] = stack ? stack->path : NULL;
+    if (o->json && plm_output_check(o->json, &rule, &error) < 0)
+        return plm_not_written(&error);
+    rule.record = true;
     if (plm_output_open(&output, o->output, &rule, &error) < 0)
         return plm_not_written(&error);
     if (plm_absolute(record, sizeof record, output.temporary) ||

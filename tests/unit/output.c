@@ -77,11 +77,14 @@ static void not_without_force(void **state)
 static void never_what_is_read(void **state)
 {
     const char *path = unit_path("input"), *name = unit_path("other-name");
-    struct plm_output_rule rule = {.force = true, .input = {[2] = path}};
+    char same[4096];
+    struct plm_output_rule rule = {.force = true, .input = {[2] = same}};
     struct plm_error error;
     (void)state;
+    snprintf(same, sizeof same, "%s", path);
     unit_write(path, "precious", 8);
     assert_int_equal(put(path, &rule, "x", &error), PLM_EINVAL);
+    assert_contains(error.text, "is something else already, which this command needs");
     assert_int_equal(link(path, name), 0);
     assert_int_equal(put(name, &rule, "x", &error), PLM_EINVAL);
     assert_contains(error.text, "which this command needs");
@@ -91,6 +94,47 @@ static void never_what_is_read(void **state)
     assert_holds(path, "precious");
     rule.input[2] = "/dev/null"; /* nothing is lost there */
     assert_int_equal(put("/dev/null", &rule, "x", &error), 0);
+}
+
+/* Also before there is a file, whichever way its folder is called. */
+static void one_name_for_one_output(void **state)
+{
+    char folder[4096], other[8192];
+    struct plm_output_rule rule = {.force = true, .input = {"-", other}};
+    const char *path = unit_path("twice");
+    struct plm_error error;
+    (void)state;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    snprintf(other, sizeof other, "%s/./twice", folder);
+    assert_int_equal(plm_output_check(path, &rule, &error), PLM_EINVAL);
+    assert_contains(error.text, "which this command needs");
+    assert_int_equal(plm_output_check((char[]){"-"}, &rule, &error), PLM_EINVAL);
+    assert_contains(error.text, "is something else already, which this command needs");
+    assert_int_equal(plm_output_check(other, &rule, &error), 0); /* itself */
+    snprintf(other, sizeof other, "%s/thrice", folder);
+    assert_int_equal(plm_output_check(path, &rule, &error), 0);
+}
+
+static void what_cannot_be_made(void **state)
+{
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(plm_output_check("", &record, &error), PLM_EINVAL);
+    assert_int_equal(plm_output_check(unit_path("no-folder/it"), &plain, &error), PLM_EIO);
+    assert_contains(error.text, "No such file or directory");
+}
+
+static void settings_are_spared(void **state)
+{
+    const char *path = unit_path("settings.ini");
+    struct plm_error error;
+    (void)state;
+    unit_write(path, "[run]\n", 6);
+    assert_int_equal(plm_output_check(path, &force, &error), 0);
+    plm_output_spare(path);
+    assert_int_equal(put(path, &force, "x", &error), PLM_EINVAL);
+    assert_contains(error.text, "has settings of this command");
+    assert_holds(path, "[run]\n");
 }
 
 /* The old file stays until the new one is whole. */
@@ -284,6 +328,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(not_without_force),
         cmocka_unit_test(never_what_is_read),
+        cmocka_unit_test(one_name_for_one_output),
+        cmocka_unit_test(what_cannot_be_made),
+        cmocka_unit_test(settings_are_spared),
         cmocka_unit_test(half_is_none),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(streams_stay),
