@@ -43,19 +43,19 @@ function columns(u) {
   const x = u.data[0];
   const { allocated } = points();
   const [first, last] = visible(u);
+  const { left, width } = u.bbox;
+  const { min, max } = u.scales.x;
+  /* What is before the window stays before it, and what is at its right border is not drawn beyond it. */
+  const lastColumn = (value) => (value < min ? left - 1 : value <= max ? left + width - 1 : Infinity);
+  const columnOf = (i) => Math.min(Math.round(u.valToPos(x[i], "x", true)), lastColumn(x[i]));
   const places = [];
   const shown = [];
   for (let i = first; i <= last;) {
-    const column = Math.round(u.valToPos(x[i], "x", true));
-    const start = i;
+    const column = columnOf(i);
     let best = i;
-    for (; i <= last && Math.round(u.valToPos(x[i], "x", true)) === column; i++) if (allocated[i] > allocated[best]) best = i;
-    places.push(x[start]);
-    shown.push(best);
-    if (best < i - 1) {
-      places.push(u.posToVal(column + 1, "x", true));
-      shown.push(i - 1);
-    }
+    for (; i <= last && columnOf(i) === column; i++) if (allocated[i] > allocated[best]) best = i;
+    places.push(u.posToVal(column, "x", true), u.posToVal(column + 1, "x", true));
+    shown.push(best, i - 1);
   }
   return [places, shown];
 }
@@ -148,7 +148,8 @@ const pixels = (n) => n * devicePixelRatio;
 
 function visible(u) {
   const x = u.data[0];
-  const first = indexAt(x, u.scales.x.min);
+  let first = indexAt(x, u.scales.x.min);
+  while (first && x[first - 1] === x[first]) first--; /* many points can have the same time */
   const last = Math.min(x.length - 1, indexAt(x, u.scales.x.max) + 1);
   return [first, last];
 }
