@@ -73,7 +73,7 @@ static int gpus_text(const struct plm_card *cards, int count, bool all)
 }
 
 /* The named cards, or all. Returns their number, or -1 after complaining. */
-static int gpus_choose(struct plm_catalogue *catalogue, char **names, int count, struct plm_card *out)
+static int gpus_choose(struct plm_catalogue *catalogue, const char **names, int count, struct plm_card *out)
 {
     struct plm_error error;
     for (int i = 0; i < count; i++) {
@@ -92,23 +92,30 @@ static int gpus_choose(struct plm_catalogue *catalogue, char **names, int count,
 static int gpus_run(int argc, char **argv)
 {
     bool json = false;
+    const char **name = plm_calloc((size_t)argc + 1, sizeof *name);
     struct plm_card *cards = NULL;
-    struct plm_catalogue catalogue;
+    struct plm_catalogue catalogue = {0};
     struct plm_error error;
-    int rest, count, status;
+    int names, count, status;
 
-    if (plm_options_parse(plm_option_json, &json, "gpus", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_catalogue_open(&catalogue, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (plm_options_among(plm_option_json, &json, "gpus", argc, argv, name, argc, &names, &error) < 0) {
+        status = plm_complain(PLM_EXIT_USAGE, error.text);
+        goto out;
+    }
+    if (plm_catalogue_open(&catalogue, &error) < 0) {
+        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        goto out;
+    }
     cards = plm_calloc((size_t)catalogue.count + (size_t)argc, sizeof *cards);
-    count = gpus_choose(&catalogue, argv + rest, argc - rest, cards);
+    count = gpus_choose(&catalogue, name, names, cards);
     if (count < 0)
         status = PLM_EXIT_USAGE;
     else
-        status = json ? gpus_json(cards, count) : gpus_text(cards, count, rest == argc);
+        status = json ? gpus_json(cards, count) : gpus_text(cards, count, !names);
+out:
     free(cards);
     plm_catalogue_free(&catalogue);
+    free(name);
     return status;
 }
 

@@ -38,9 +38,10 @@ static void show_need(const struct plm_page *p, const struct plm_fit_table *t)
             plm_page_amount(p, low, sizeof low, n->low), plm_page_amount(p, high, sizeof high, n->high),
             plm_page_amount(p, reserved, sizeof reserved, n->reserved),
             plm_page_amount(p, rest, sizeof rest, n->need - n->reserved));
+    plm_page_amount(p, minimum, sizeof minimum, t->minimum);
     if (t->minimum < n->need)
-        fprintf(p->out, "It can do with %s, at the cost of flushing PyTorch's cache.\n",
-                plm_page_amount(p, minimum, sizeof minimum, t->minimum));
+        fprintf(p->out, "It can do with %s%s, at the cost of flushing PyTorch's cache.\n",
+                strcmp(minimum, need) ? "" : "a little less than ", minimum);
     else
         fputs("With less it runs out of memory, however often it flushes its cache.\n", p->out);
 }

@@ -459,9 +459,10 @@ static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits
     }
     n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
                  plm_page_amount(p, need, sizeof need, fits->need.need));
-    if (fits->minimum && fits->minimum < fits->need.need - fits->need.need / 50) /* less is not worth a word */
-        snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s",
-                 plm_page_amount(p, minimum, sizeof minimum, fits->minimum));
+    plm_page_amount(p, minimum, sizeof minimum, fits->minimum);
+    if (fits->minimum && fits->minimum < fits->need.need - fits->need.need / 50 && /* less is not worth a word */
+        strcmp(minimum, need) != 0)
+        snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s", minimum);
     plm_page_title(p, title);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "base/memory.h"
+#include "base/words.h"
 
 static int file_add(const char *path, bool own, void *context, struct plm_error *error)
 {
@@ -48,6 +49,7 @@ static bool is_path(const char *name)
 int plm_stack_list_find(struct plm_stack_list *s, const char *name, const struct plm_stack_entry **out,
                         struct plm_error *error)
 {
+    struct plm_nearest nearest = {.typed = name};
     if (is_path(name)) {
         int status = file_add(name, true, s, error);
         if (status == 0)
@@ -55,12 +57,15 @@ int plm_stack_list_find(struct plm_stack_list *s, const char *name, const struct
         return status;
     }
     /* The last match wins, so that a user's own file can replace one of ours. */
-    for (int i = s->count - 1; i >= 0; i--)
+    for (int i = s->count - 1; i >= 0; i--) {
         if (!strcmp(s->entry[i].stack->id, name)) {
             *out = &s->entry[i];
             return 0;
         }
-    return plm_fail(error, PLM_ENOTFOUND, "unknown stack '%s'; `plimsoll stacks` lists the known ones", name);
+        plm_nearest_see(&nearest, s->entry[i].stack->id);
+    }
+    return plm_fail(error, PLM_ENOTFOUND, "unknown stack '%.100s'; %s%s%s`plimsoll stacks` lists the known ones", name,
+                    nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "", nearest.best ? "? " : "");
 }
 
 bool plm_stack_on_card(const struct plm_stack_file *s, const struct plm_card *card)
