@@ -25,10 +25,12 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([%s]?)(i?b)?" % _POWERS, re.IGNORE
 def parse_size(value):
     """Bytes of "2 GiB", "2g" (the same), "2GB" (decimal), or of a number."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
+        value = str(value)
     match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     if not match or ((match[3] or "").lower() == "ib" and not match[2]):
         raise ValueError("%r is not a size; write \"2 GiB\", \"2GB\" or bytes" % (value,))
+    if not match[2] and not match[3] and 0 < float(match[1]) < 1000000:  # nobody means 2 bytes
+        raise ValueError("%s of what? Write \"%s GiB\", \"%s GB\" or \"%s MiB\"" % ((match[1],) * 4))
     unit = 1000 if match[2] and (match[3] or "").lower() == "b" else 1024
     power = _POWERS.index(match[2].lower()) + 1 if match[2] else 0
     return int(float(match[1]) * unit**power) if "." in match[1] else int(match[1]) * unit**power

@@ -175,12 +175,24 @@ static int judge_record(const struct plm_job *job, struct plm_error *why)
     return job->lanes ? PLM_EXIT_OK : PLM_EXIT_CANNOT;
 }
 
+/* The options of run without a command are no slips: its `--` was forgotten. */
+static bool lacks_dashes(int argc, char **argv)
+{
+    struct request other = {0};
+    struct plm_error error;
+    const char *path;
+    int words;
+    return plm_options_among(command_options, &other, "check", argc, argv, &path, 1, &words, &error) == 0;
+}
+
 static int check_record(struct request *r, int argc, char **argv)
 {
     struct plm_error error;
     struct plm_job *job;
     int words, status;
     status = plm_options_among(record_options, r, "check", argc, argv, &r->path, 1, &words, &error);
+    if (status < 0 && lacks_dashes(argc, argv))
+        plm_fail(&error, PLM_EINVAL, "options of run are for a command: write `plimsoll check [options] -- COMMAND`");
     if (status == 0 && words != 1)
         status = plm_fail(&error, PLM_EINVAL, "%s; write `plimsoll check --max 22GiB FILE.plm`, or `--` and a command",
                           words ? "one record at a time" : "no record given");
