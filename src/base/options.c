@@ -160,13 +160,35 @@ static const char *keep_text(const char *text)
     return kept.text[at];
 }
 
+static const char *const *sections;
+
+void plm_options_sections(const char *const *names)
+{
+    sections = names;
+}
+
+static int section_check(const struct plm_ini_pair *pair, struct plm_error *error)
+{
+    struct plm_nearest nearest = {.typed = pair->section};
+    for (const char *const *name = sections; name && *name; name++) {
+        if (!strcmp(pair->section, *name))
+            return 0;
+        plm_nearest_see(&nearest, *name);
+    }
+    if (!sections)
+        return 0;
+    return plm_fail(error, PLM_EINVAL, "%s:%d: %s stands in [%.60s], which is no command of plimsoll%s%s%s", pair->path,
+                    pair->line, pair->key, pair->section, nearest.best ? "; did you mean [" : "",
+                    nearest.best ? nearest.best : "", nearest.best ? "]?" : "");
+}
+
 static int visit_config(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
 {
     const struct table *t = context;
     struct plm_nearest nearest = {.typed = pair->key};
     char origin[4200];
     if (strcmp(pair->section, t->section))
-        return 0; /* other sub-commands have sections of their own */
+        return section_check(pair, error); /* other sub-commands have sections of their own */
     snprintf(origin, sizeof origin, "%s:%d: %s", pair->path, pair->line, pair->key);
     for (size_t i = 0; i < t->rows; i++)
         if (t->row[i].configurable && !strcmp(t->row[i].name, pair->key)) {

@@ -69,6 +69,10 @@ struct plm_option {
 enum { PLM_OPTIONS_MOST = 64 };
 size_t plm_options_list(const struct plm_option *options, struct plm_option out[PLM_OPTIONS_MOST]);
 
+/* The sections that files of settings may have, NULL at the end; another one is refused. To be called once, before
+   anything is parsed; without it any section may stand there. The list is kept. */
+void plm_options_sections(const char *const *names);
+
 /* On success *rest is the index of the first word that was not consumed ("--" is). */
 int plm_options_parse(const struct plm_option *options, void *values, const char *section, int argc, char **argv,
                       int *rest, struct plm_error *error);

@@ -83,7 +83,8 @@ static const char *meant(const char *word)
 {
     static const struct {
         const char *ending, *before;
-    } files[] = {{".py", "-- python"}, {".plm", "report"}, {".pickle", "import"}, {".pkl", "import"}};
+    } files[] = {{".py", "-- python"}, {".plm", "report"},    {".pickle", "import"},
+                 {".pkl", "import"},   {".json", "estimate"}, {".json.gz", "estimate"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (has_ending(word, files[i].ending))
             return files[i].before;
@@ -118,7 +119,11 @@ static int unknown_command(int argc, char **argv)
 
 static int command_line(int argc, char **argv)
 {
+    static const char *names[PLM_COMMANDS + 1];
     const struct plm_command *command;
+    for (int i = 0; i < PLM_COMMANDS; i++)
+        names[i] = plm_commands[i]->name;
+    plm_options_sections(names);
     if (argc < 2) {
         plm_command_help.run(0, NULL);
         return PLM_EXIT_USAGE;
