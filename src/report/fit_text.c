@@ -142,8 +142,8 @@ static void show_line(const struct plm_page *p, const struct plm_fit_row *row)
     fputc('\n', p->out);
 }
 
-/* Cards far from what is needed say nothing new, except those that the answer names; where that is not known, neither do
-   those of which nothing is. */
+/* Cards far from what is needed say nothing new, except those that the answer names; where that is not known, neither
+   do those of which nothing is. */
 static bool is_near(const struct plm_fit_table *t, const struct plm_fit_row *row)
 {
     if (!t->need.need)
