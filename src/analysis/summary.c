@@ -273,16 +273,19 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
     case PLM_EV_CONTEXT_MEMORY:
         if (s->context.known)
             break;
-        s->context = (struct plm_context_said){true, t->context.bytes, t->context.low, t->context.high, ""};
+        s->context =
+            (struct plm_context_said){true, at_most(t->context.bytes, BYTES_MOST), at_most(t->context.low, BYTES_MOST),
+                                      at_most(t->context.high, BYTES_MOST), ""};
         memcpy(s->context.source, t->text, sizeof t->text);
         break;
     case PLM_EV_STACK_MEMORY:
         if (t->stack.figure == PLM_STACK_USABLE && !s->stack_usable)
-            s->stack_usable = t->stack.low;
+            s->stack_usable = at_most(t->stack.low, BYTES_MOST);
         break;
     default:
         w->end = plm_grow(w->end, w->ends, &w->end_room, sizeof *w->end);
-        w->end[w->ends++] = (struct plm_summary_end){t->other_end.rank, t->device, t->other_end.reserved};
+        w->end[w->ends++] =
+            (struct plm_summary_end){t->other_end.rank, t->device, at_most(t->other_end.reserved, BYTES_MOST)};
     }
 }
 

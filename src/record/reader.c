@@ -15,6 +15,8 @@ enum {
     THREADS_MOST = 1 << 16,   /* each is looked for among all */
     DEVICES_MOST = 64,        /* of a process; what concerns all of them is kept for each */
 };
+#define BYTES_MOST     (1ull << 48) /* no memory is larger */
+#define ALL_BYTES_MOST (1ull << 62)
 
 /* The chunks that one thread wrote, in file order, which is the order of their times. */
 struct strand {
@@ -166,9 +168,21 @@ static int compare_text(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Checks every event once and gathers the strings. */
+static uint64_t bytes_taken(const struct plm_record_event *e)
+{
+    switch (e->type) {
+    case PLM_EV_BLOCK_ALLOC: return plm_get_block_alloc(e).bytes;
+    case PLM_EV_MEMORY_ALLOC: return plm_get_memory_alloc(e).bytes;
+    case PLM_EV_RESERVED: return plm_get_reserved(e).bytes;
+    default: return 0;
+    }
+}
+
+/* Checks every event once and gathers the strings. No sum of what is taken is wrong, because all of it together is not
+   too much for a number. */
 static int read_texts(struct plm_record *r, struct plm_error *error)
 {
+    uint64_t taken, all = 0;
     for (size_t i = 0; i < r->strands; i++) {
         struct strand *s = &r->strand[i];
         for (rewind_strand(s);;) {
@@ -179,6 +193,10 @@ static int read_texts(struct plm_record *r, struct plm_error *error)
                 return status;
             if (s->done)
                 break;
+            taken = bytes_taken(&s->event);
+            all += s->event.type == PLM_EV_RESERVED ? 0 : taken; /* which is a state */
+            if (taken > BYTES_MOST || all > ALL_BYTES_MOST)
+                return corrupt(r, "it is about more memory than there can be", error);
         }
     }
     if (r->texts)
