@@ -198,6 +198,8 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
                                 "%s names a program or a file to write: that is for your own configuration, or for a "
                                 "file that --config names",
                                 origin);
+            if (t->foreign && t->row[i].guard && *(const bool *)(t->values + t->row[i].at))
+                return 0;
             return option_set(t, &t->row[i], kept ? keep_text(pair->value) : pair->value, origin, error);
         }
     for (size_t i = 0; i < t->rows; i++)

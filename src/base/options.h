@@ -60,6 +60,7 @@ struct plm_option {
     const char *instead; /* what to write for a number that is refused */
     bool configurable; /* may stand in the environment and in config files */
     bool own; /* names a program or a file to write: not in ./plimsoll.ini */
+    bool guard; /* a flag that protects: ./plimsoll.ini may switch it on, and not off */
     bool required; /* in texts; who needs it checks for it */
     const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
 };

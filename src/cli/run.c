@@ -397,7 +397,7 @@ const struct plm_option plm_run_options[] = {
     {.include = plm_option_force, .at = RUN(force)},
     {.include = plm_option_json_file, .at = RUN(json)},
     {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "keep the words of the command out of the record",
-     .configurable = true},
+     .configurable = true, .guard = true},
     {.include = plm_option_strict, .at = RUN(strict)},
     {.include = plm_option_look, .at = RUN(look)},
     {0},
