@@ -101,9 +101,12 @@ int plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct p
 {
     const char *slash = strrchr(path, '/'), *bad = plm_printable_not(slash ? slash + 1 : path);
     char *text = malloc(FILE_MAX_BYTES);
-    int fd = text ? plm_input_open(path, NULL, error) : plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
-    int status = fd < 0 ? fd : bad ? text_refuse(path, 0, bad, error) : 0; /* the name is that of a card or stack */
+    int fd, status;
     size_t n = 0;
+    if (!text)
+        return plm_fail(error, PLM_ENOMEM, "%s: out of memory", path);
+    fd = plm_input_open(path, NULL, error);
+    status = fd < 0 ? fd : bad ? text_refuse(path, 0, bad, error) : 0; /* the name is that of a card or stack */
     for (ssize_t got = 1; status == 0 && got > 0; n += (size_t)(got > 0 ? got : 0)) {
         got = read(fd, text + n, FILE_MAX_BYTES - n);
         if (got < 0)

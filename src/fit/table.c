@@ -196,7 +196,7 @@ struct plm_fit_table plm_fit_table_known(const struct plm_job *job, const struct
     }
     for (size_t i = 0; i < t.rows; i++) {
         struct plm_fit_row *row = &t.row[i];
-        const bool same = row == own && row->usable == all; /* whatever its context was then */
+        const bool same = own && row == own && row->usable == all; /* whatever its context was then */
         room = card_room(job, row->card, row->usable);
         row->answer.verdict = PLM_UNKNOWN;
         if (t.known.what == PLM_KNOWN_TOO_LITTLE && (same || room <= refused))
