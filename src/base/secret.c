@@ -37,6 +37,7 @@ static const struct {
     {"accesskey", LAST, true},
     {"token", PLAIN, true},
     {"key", PLAIN, false},
+    {"cookie", LAST, false},
 };
 
 /* --pad-token, --max-token, --sort-key, --image-key */

@@ -88,6 +88,7 @@ static const struct {
     const char *given, *stored;
 } commands[] = {
     {"python|train.py|--api-key|abc|--lr|1", "python|train.py|--api-key|***|--lr|1"},
+    {"--cookie|abc|--cookie-jar|x|--cookie-file|y", "--cookie|***|--cookie-jar|x|--cookie-file|y"},
     {"--api-key=abc|x", "--api-key=***|x"},
     {"--password=two words; and=more", "--password=***"},
     {"env|HF_TOKEN=abc|BATCH=8|python", "env|HF_TOKEN=***|BATCH=8|python"},
