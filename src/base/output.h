@@ -20,7 +20,7 @@
 #include <stdio.h>
 struct plm_error;
 
-enum { PLM_OUTPUT_INPUTS = 8 };
+enum { PLM_OUTPUT_INPUTS = 10 };
 struct plm_output_rule {
     /* `force`: replace a file. `record`, of a job: mode 0600, a regular file, and one whose name was taken meanwhile
        keeps its temporary one. */

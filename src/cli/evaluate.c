@@ -32,7 +32,7 @@ struct request {
     const char *workloads, *python, *stack, *folder, *json, *csv, *figures, *html, *plan;
     const char *levels; /* "file", "workloads" or the path of a file */
     int jobs;
-    bool resume, force, keep;
+    bool resume, force, keep, made; /* made: the folder was not there */
     struct plm_look look;
     const char *forest;
     const struct plm_method
@@ -41,6 +41,7 @@ struct request {
     struct plm_design_options design;
     struct plm_judge_options judge;
     char own_folder[PLM_SCRATCH]; /* a temporary one, if none was given */
+    char lines[2][PATH_MAX];      /* of a folder that was given: what runs add to */
 };
 
 static const struct plm_option options[] = {
@@ -199,17 +200,13 @@ struct parts {
 
 static int prepare_folder(struct request *r, struct plm_error *error)
 {
-    static const char *const files[] = {"results.csv", "answers.csv"};
     struct stat there;
-    char path[PATH_MAX];
     if (!r->folder) {
         r->folder = r->own_folder;
         return plm_scratch_make("evaluate", r->own_folder, error);
     }
-    if (mkdir(r->folder, 0777) && errno != EEXIST)
-        return plm_fail(error, PLM_EIO, "cannot make the folder %.200s: %s", r->folder, strerror(errno));
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        snprintf(path, sizeof path, "%.3900s/%s", r->folder, files[i]);
+    for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0]; i++) {
+        const char *path = r->lines[i];
         if (r->resume || access(path, F_OK))
             continue;
         if (!r->force)
@@ -266,17 +263,25 @@ static struct files files_of(const struct request *r)
 static struct plm_output_rule output_rule(const struct request *r)
 {
     const bool file = r->levels && strcmp(r->levels, "file") && strcmp(r->levels, "workloads");
-    return (struct plm_output_rule){
-        .force = r->force,
-        .input = {r->truth, r->forest, file ? r->levels : NULL, r->plan, r->json, r->csv, r->figures, r->html}};
+    return (struct plm_output_rule){.force = r->force,
+                                    .input = {r->truth, r->forest, file ? r->levels : NULL, r->plan, r->json, r->csv,
+                                              r->figures, r->html, *r->lines[0] ? r->lines[0] : NULL,
+                                              *r->lines[1] ? r->lines[1] : NULL}};
 }
 
-/* Before anything runs: what would be refused when all is done? */
-static int outputs_check(const struct request *r, struct plm_error *error)
+/* Before anything runs: what would be refused when all is done? The folder is made, for the files that shall be in it. */
+static int outputs_check(struct request *r, struct plm_error *error)
 {
-    const struct plm_output_rule rule = output_rule(r);
     const struct files files = files_of(r);
-    int status = r->plan ? plm_output_check(r->plan, &rule, error) : 0;
+    struct plm_output_rule rule;
+    int status;
+    r->made = r->folder && !r->plan && mkdir(r->folder, 0777) == 0;
+    if (r->folder && !r->plan && !r->made && errno != EEXIST)
+        return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", r->folder, strerror(errno));
+    for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0] && r->folder; i++)
+        snprintf(r->lines[i], sizeof r->lines[i], "%.3900s/%s", r->folder, i ? "answers.csv" : "results.csv");
+    rule = output_rule(r);
+    status = r->plan ? plm_output_check(r->plan, &rule, error) : 0;
     for (int i = 0; i < FILES && status == 0; i++)
         if (files.file[i].path)
             status = plm_output_check(files.file[i].path, &rule, error);
@@ -445,10 +450,15 @@ static int evaluate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_install_find(&parts.install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (outputs_check(&r, &error) < 0)
-        return plm_not_written(&error);
     r.design.catalogue = &parts.catalogue;
-    status = read_parts(&r, &parts, &error) < 0 ? plm_complain(PLM_EXIT_USAGE, error.text) : run_design(&r, &parts);
+    if (outputs_check(&r, &error) < 0)
+        status = plm_not_written(&error);
+    else if (read_parts(&r, &parts, &error) < 0)
+        status = plm_complain(PLM_EXIT_USAGE, error.text);
+    else
+        status = run_design(&r, &parts);
+    if (r.made)
+        rmdir(r.folder); /* where nothing came of it */
     plm_forest_free(&parts.forest);
     plm_levels_free(&parts.levels);
     plm_truth_free(&parts.file);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/ini.h"
 #include "base/table.h"
 
@@ -158,7 +159,7 @@ int plm_measured_check(const char *path, struct plm_error *error)
     int status;
     if (stat(path, &info)) {
         if (errno == ENOENT)
-            return 0;
+            return plm_output_check(path, &(struct plm_output_rule){0}, error);
         return plm_fail(error, PLM_EIO, "cannot look at %.300s: %s", path, strerror(errno));
     }
     if (!S_ISREG(info.st_mode))
