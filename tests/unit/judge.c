@@ -172,6 +172,29 @@ static void test_judge(void **state)
     plm_evaluation_free(&e);
 }
 
+/* A late first sample took up to 60 off the truth, which so lies between 345 and 405, where the range begins. One less
+   is outside of it; so is a truth of a family whose first sample was not late, or of another kind. */
+static void test_range_of_late_sample(void **state)
+{
+    const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST}, device = {.kind = PLM_TRUTH_DEVICE};
+    struct plm_evaluation e;
+    struct made m;
+    (void)state;
+    make(&m); /* 410 of any kind; of the device, the range begins at 445 */
+    plm_judge(&m.bench, &device, &e);
+    assert_false(e.estimator[0].score[0].covers);
+    plm_evaluation_free(&e);
+    m.row[0].ground[PLM_TRUTH_LESS_FIRST] = 345;
+    m.row[1].ground[PLM_TRUTH_LESS_FIRST] = 344;
+    m.row[2].ground[PLM_TRUTH_LESS_FIRST] = 404;
+    plm_judge(&m.bench, &options, &e);
+    assert_true(e.estimator[0].score[0].covers);
+    assert_false(e.estimator[0].score[1].covers);
+    assert_false(e.estimator[0].score[2].covers);
+    NEAR(e.estimator[0].score[0].error, 65.0 / 345); /* the error is against what was measured */
+    plm_evaluation_free(&e);
+}
+
 /* Does it fit? What PyTorch can do with counts, not what it takes when there is plenty. */
 static void test_verdicts(void **state)
 {
@@ -433,10 +456,18 @@ static void test_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_later),     cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_judge),   cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_tools),
-        cmocka_unit_test(test_methods), cmocka_unit_test(test_reference), cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_factors), cmocka_unit_test(test_results),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_later),
+        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_range_of_late_sample),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_results),
     };
     return RUN(tests);
 }

@@ -100,8 +100,13 @@ static struct plm_yardstick yardstick_of(const struct plm_bench_run *run, const 
     if (y.reference && o->done) {
         y.bytes = plm_outcome_estimate(o, options->kind).bytes;
         y.oom = runs_out(run, o->outside, o->context);
-    } else if (y.bytes && options->late_sample && run->workload->first_sample == PLM_SAMPLE_LATE)
-        y.bytes += o->early;
+    }
+    y.most = y.bytes;
+    if (y.bytes && !y.reference && options->kind == PLM_TRUTH_LESS_FIRST &&
+        run->workload->first_sample == PLM_SAMPLE_LATE) {
+        y.most += o->early;
+        y.bytes = options->late_sample ? y.most : y.bytes;
+    }
     return y;
 }
 
@@ -151,7 +156,7 @@ static struct plm_score score_virtual(const struct plm_evaluation *e, const stru
     s.seconds = o->seconds;
     score_compare(y, (double)(by->upper ? own.high : own.bytes), runs_out(run, held, context), &s);
     s.width = y->bytes ? (double)(own.high - own.low) / (double)y->bytes : 0;
-    s.covers = own.low <= y->bytes && y->bytes <= own.high;
+    s.covers = own.low <= y->most && y->bytes <= own.high;
     if (!s.oom && !y->oom)
         score_replay(o, cap, bytes_less(y->bytes, own.bytes), &s);
     s.compared = s.compared && !y->reference;

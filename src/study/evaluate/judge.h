@@ -53,6 +53,7 @@ struct plm_family {
 /* What a row is held against. */
 struct plm_yardstick {
     uint64_t bytes; /* 0: not known */
+    uint64_t most; /* it may have been as much: with what a late first sample took off */
     bool oom;
     bool reference; /* the run on the virtual GPU, not a measurement */
 };
