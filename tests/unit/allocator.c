@@ -256,6 +256,17 @@ static void expandable_out_of_memory(void **state)
     done(a, "m20 u20 m60");
 }
 
+/* c10/cuda/CUDACachingAllocator.cpp: "we allocate enough address space for 1 1/8 the total memory on the GPU". */
+static void expandable_range(void **state)
+{
+    struct plm_allocator *a = make("expandable_segments:True", PLM_TORCH_2_15, UINT64_MAX);
+    uint64_t address;
+    (void)state;
+    take(a, 13 * GIB); /* of 13.5 */
+    assert_int_equal(plm_allocator_malloc(a, 14 * GIB, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    done(a, "m13320");
+}
+
 /* Ranges of a tenth of the card: a block lies in one of them. */
 static void expandable_reserve(void **state)
 {
@@ -282,6 +293,21 @@ static void capture_reuse(void **state)
     assert_int_equal(plm_allocator_pool_end(a, 1), 0);
     give(a, block);
     done(a, "+2");
+}
+
+/* The same file: "C10_LIKELY(captures_underway.empty()) && release_cached_blocks(...)": a capture does not give memory back. */
+static void capture_keeps_the_cache(void **state)
+{
+    struct plm_allocator *a = make("", PLM_TORCH_2_15, 64 * MIB);
+    uint64_t address;
+    (void)state;
+    give(a, take(a, 30 * MIB));
+    assert_int_equal(plm_allocator_pool_begin(a, 1), 0);
+    assert_int_equal(plm_allocator_malloc(a, 40 * MIB, 0, 1, &address), PLM_ALLOCATOR_OOM);
+    assert_string_equal(did, "+30");
+    assert_int_equal(plm_allocator_pool_end(a, 1), 0);
+    take(a, 40 * MIB);
+    done(a, "+30 -30 +40");
 }
 
 static void uses_on_other_streams(void **state)
@@ -314,7 +340,7 @@ static void pending_events(void **state)
     assert_int_equal(plm_allocator_record_stream(a, block, 5), 0);
     give(a, block);
     assert_int_not_equal(take(a, 12 * MIB), block); /* not complete yet */
-    take(a, 12 * MIB);                              /* the card is full: the allocator waits */
+    take(a, 12 * MIB); /* the card is full: the allocator waits */
     assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 24 * MIB);
     plm_allocator_delete(a);
 }
@@ -506,7 +532,9 @@ int main(void)
         cmocka_unit_test(expandable),
         cmocka_unit_test(expandable_out_of_memory),
         cmocka_unit_test(expandable_reserve),
+        cmocka_unit_test(expandable_range),
         cmocka_unit_test(capture_reuse),
+        cmocka_unit_test(capture_keeps_the_cache),
         cmocka_unit_test(uses_on_other_streams),
         cmocka_unit_test(pending_events),
         cmocka_unit_test(private_pools),

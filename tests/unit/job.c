@@ -63,6 +63,59 @@ static void step(uint32_t number)
     plm_put_step(0, &(struct plm_ev_step){number, 1});
 }
 
+/* ---- what is multiplied and convolved ---- */
+
+static struct plm_ev_gemm product;
+static struct plm_ev_convolution convolution;
+
+static void compute(void)
+{
+    plm_put_gemm(0, &product);
+    plm_put_convolution(0, &convolution);
+}
+
+/* cudaDataType: 0 and 2 are single and half precision, 14 CUDA_R_16BF, 28 CUDA_R_8F_E4M3, 29 CUDA_R_8F_E5M2. cudnnDataType_t: 0, 2
+   alike, 9 CUDNN_DATA_BFLOAT16, 12 CUDNN_DATA_FP8_E4M3, 13 CUDNN_DATA_FP8_E5M2. */
+static void types_of_numbers(void **state)
+{
+    enum { BF16 = 1u << PLM_TYPE_BF16, FP8 = 1u << PLM_TYPE_FP8 };
+    static const struct {
+        uint8_t a, b, convolved;
+        unsigned types;
+    } rows[] = {{0, 0, 0, 0},     {2, 2, 2, 0},     {14, 14, 0, BF16}, {2, 14, 0, BF16},
+                {28, 28, 2, FP8}, {29, 29, 0, FP8}, {0, 29, 0, FP8},   {0, 0, 9, BF16},
+                {14, 0, 9, BF16}, {0, 0, 12, FP8},  {0, 0, 13, FP8},   {14, 14, 13, BF16 | FP8}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_job *job;
+        product = (struct plm_ev_gemm){.type_a = rows[i].a, .type_b = rows[i].b};
+        convolution = (struct plm_ev_convolution){.data_type = rows[i].convolved};
+        job = unit_job(compute);
+        assert_int_equal(job->summary.types, rows[i].types);
+        plm_job_free(job);
+    }
+}
+
+/* ---- several devices ---- */
+
+/* The first has more tensors, the second takes more of its card. */
+static void two_cards(void)
+{
+    for (int i = 0; i < 2; i++) {
+        plm_put_memory_alloc(i, &(struct plm_ev_memory_alloc){A, i ? 300 : 120, PLM_RECORD_MALLOC, 0});
+        alloc_on(i, A, i ? 50 : 100, 0);
+    }
+}
+
+static void largest_takes_most_of_its_card(void **state)
+{
+    struct plm_job *job = unit_job(two_cards);
+    (void)state;
+    assert_int_equal(job->lanes, 2);
+    assert_int_equal(plm_job_largest(job)->summary->device, 1);
+    plm_job_free(job);
+}
+
 /* ---- reading ---- */
 
 /* What the record says, added up by other means. */
@@ -151,14 +204,14 @@ static void train(void)
     tag(A, PLM_CATEGORY_GRADIENTS, "wrong");
     tag(A, PLM_CATEGORY_PARAMETERS, "net.fc.weight");
     tag(A, PLM_CATEGORY_INPUTS, "wrong too");
-    alloc(B, 512, BATCH);  /* 1: the batch */
+    alloc(B, 512, BATCH); /* 1: the batch */
     alloc(0x28000, 512, BATCH); /* 2: gone before the forward */
     release(0x28000, 512);
     alloc(0x29000, 512, LOAD); /* 3: brought by the script itself */
     phase(PLM_PHASE_FORWARD);
     module("net", PLM_PHASE_FORWARD);
     alloc(C, 1024, LINEAR); /* 4: kept */
-    alloc(D, 2048, CAST);   /* 5: freed in the forward */
+    alloc(D, 2048, CAST); /* 5: freed in the forward */
     release(D, 2048);
     module(NULL, PLM_PHASE_FORWARD);
     phase(PLM_PHASE_OTHER);
@@ -179,10 +232,10 @@ static void train(void)
     alloc(H, 512, ADAM); /* 11: stays without a tag */
     phase(PLM_PHASE_OTHER);
     step(1);
-    alloc(C, 512, ZERO);  /* 12: the record ends before its step does */
+    alloc(C, 512, ZERO); /* 12: the record ends before its step does */
     alloc(D, 1024, LINEAR); /* 13: the next forward, no backward any more */
     release(B, 512);
-    alloc(B, 512, 0);      /* 14: nothing known */
+    alloc(B, 512, 0); /* 14: nothing known */
 }
 
 static void training(void **state)
@@ -603,10 +656,20 @@ static void phases_that_never_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(training),      cmocka_unit_test(convolutions), cmocka_unit_test(holders),
-        cmocka_unit_test(recomputation), cmocka_unit_test(inference),    cmocka_unit_test(tags),
-        cmocka_unit_test(damaged),       cmocka_unit_test(unreadable),   cmocka_unit_test(segments),
-        cmocka_unit_test(processes),     cmocka_unit_test(names),        cmocka_unit_test(phases_that_never_end),
+        cmocka_unit_test(types_of_numbers),
+        cmocka_unit_test(largest_takes_most_of_its_card),
+        cmocka_unit_test(training),
+        cmocka_unit_test(convolutions),
+        cmocka_unit_test(holders),
+        cmocka_unit_test(recomputation),
+        cmocka_unit_test(inference),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(unreadable),
+        cmocka_unit_test(segments),
+        cmocka_unit_test(processes),
+        cmocka_unit_test(names),
+        cmocka_unit_test(phases_that_never_end),
     };
     return RUN(tests);
 }

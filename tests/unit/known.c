@@ -72,6 +72,13 @@ static void endings(void **state)
          "the job was killed by signal 9 in step 2"},
         {"255", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
          "the job failed with status 255 in step 2"},
+        /* signals are numbered from 1 to 64: signal(7) */
+        {"128", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
+         "the job failed with status 128 in step 2"},
+        {"192", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
+         "the job was killed by signal 64 in step 2"},
+        {"193", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
+         "the job failed with status 193 in step 2"},
         {NULL, "no", false, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
          "the record ends in step 2: the job still runs, or plimsoll was killed"},
         {"0", "no", true, true, false, false, true, 2, 0, PLM_KNOWN_NOTHING, false,
@@ -115,6 +122,15 @@ static void endings(void **state)
     m.job.lanes = 0;
     m.job.summary.devices = 0;
     assert_string_equal(plm_known(&m.job).why, "the job put nothing on the GPU");
+    /* Of several devices that were full, the last one ended the job. */
+    job_make(&m, 11300, "1", "yes");
+    m.job.lanes = m.job.summary.devices = 2;
+    m.device[0].out_of_memory = m.device[1].out_of_memory = true;
+    for (int last = 0; last < 2; last++) {
+        m.device[last].oom_steps = 3;
+        m.device[!last].oom_steps = 1;
+        assert_string_equal(plm_known(&m.job).why, "it ran out of memory at 11.6 GiB in step 4");
+    }
 }
 
 /* ---- cards ---- */
@@ -226,6 +242,22 @@ static void width(void **state)
     assert_string_equal(reason, "not known: the job failed with status 1 in step 3");
 }
 
+/* docs/accuracy.md: wider by more than 5 % of the peak. */
+static void workspaces(void **state)
+{
+    struct plm_conv_marks marks = {.guessed = 3, .weighed = true, .low = 200 * MIB, .high = 250 * MIB};
+    char reason[256];
+    struct made m;
+    (void)state;
+    job_make(&m, 9000, "0", "no")->lane[0].convolutions = &marks;
+    assert_string_equal(confidence(&m, reason), "high");
+    assert_contains(reason,
+                    "the workspaces of 3 convolutions are estimated by a formula: they make the range 200.0 MiB "
+                    "lower and 250.0 MiB higher");
+    marks.low++;
+    assert_string_equal(confidence(&m, reason), "medium");
+}
+
 static void steps(void **state)
 {
     static const struct {
@@ -270,7 +302,8 @@ static void steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(endings), cmocka_unit_test(cards_without_a_peak),
-                                       cmocka_unit_test(recommended), cmocka_unit_test(width), cmocka_unit_test(steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),     cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended), cmocka_unit_test(width),
+                                       cmocka_unit_test(workspaces),  cmocka_unit_test(steps)};
     return RUN(tests);
 }

@@ -409,6 +409,15 @@ static void lost_chunks(void **state)
 
 /* ---- every event of the table ---- */
 
+static void put_header(void *place, unsigned version)
+{
+    struct plm_record_header *header = place;
+    memcpy(header->magic, PLM_RECORD_MAGIC, sizeof header->magic);
+    header->version = version;
+    header->header_bytes = PLM_RECORD_HEADER;
+    header->chunk_bytes = PLM_RECORD_CHUNK;
+}
+
 /* Opens a record that holds this event alone. */
 static int open_event(unsigned version, int type, unsigned words, const uint64_t *payload, struct plm_error *error)
 {
@@ -416,15 +425,11 @@ static int open_event(unsigned version, int type, unsigned words, const uint64_t
         char header[PLM_RECORD_HEADER], chunk[PLM_RECORD_CHUNK];
     } file;
     const struct plm_event_head head = {(uint8_t)type, (uint8_t)(words + 1), 0, 0};
-    struct plm_record_header *header = (void *)file.header;
     struct plm_record_chunk *chunk = (void *)file.chunk;
     struct plm_record *record;
     int status;
     memset(&file, 0, sizeof file);
-    memcpy(header->magic, PLM_RECORD_MAGIC, sizeof header->magic);
-    header->version = version;
-    header->header_bytes = PLM_RECORD_HEADER;
-    header->chunk_bytes = PLM_RECORD_CHUNK;
+    put_header(file.header, version);
     chunk->magic = PLM_RECORD_CHUNK_MAGIC;
     chunk->used = (words + 1) * 8;
     memcpy(chunk + 1, &head, sizeof head);
@@ -491,6 +496,78 @@ static void lengths_of_strings(void **state)
         if (status)
             assert_contains(error.text, "a string is longer than its event");
     }
+}
+
+/* Two chunks with the same events in each, of `threads` threads; every event has these bytes, at the same time as the others. */
+static struct plm_record *open_chunks(enum plm_event_type type, uint64_t bytes, unsigned events, unsigned threads,
+                                      struct plm_error *error)
+{
+    enum { WORDS = 3 };
+    static union {
+        struct {
+            char header[PLM_RECORD_HEADER], chunk[2][PLM_RECORD_CHUNK];
+        } part;
+        uint64_t align;
+    } file;
+    const struct plm_event_head head = {(uint8_t)type, WORDS, 0, 0};
+    struct plm_record *record;
+    assert_true(sizeof(struct plm_record_chunk) + events * WORDS * 8 <= PLM_RECORD_CHUNK);
+    memset(&file, 0, sizeof file);
+    put_header(file.part.header, PLM_RECORD_VERSION);
+    for (unsigned i = 0; i < 2; i++) {
+        struct plm_record_chunk *chunk = (void *)file.part.chunk[i];
+        chunk->magic = PLM_RECORD_CHUNK_MAGIC;
+        chunk->tid = threads > 1 ? 9 - i : 9; /* ids of threads say nothing of their order */
+        chunk->used = events * WORDS * 8;
+        for (unsigned k = 0; k < events; k++) {
+            const uint64_t payload[WORDS - 1] = {type == PLM_EV_RESERVED ? bytes : i, bytes};
+            memcpy((char *)(chunk + 1) + k * WORDS * 8, &head, sizeof head);
+            memcpy((char *)(chunk + 1) + k * WORDS * 8 + 8, payload, sizeof payload);
+        }
+    }
+    *error = (struct plm_error){0};
+    return plm_record_open_memory("chunks", &file, sizeof file, &record, error) ? NULL : record;
+}
+
+/* What is reserved is a state: that it is told often does not make it more. What is taken adds up, and 2^62 bytes are the most. */
+static void sums_of_bytes(void **state)
+{
+    const uint64_t most = 1ull << 48;
+    const unsigned half = 1 << 13;
+    struct plm_record *record;
+    struct plm_error error;
+    (void)state;
+    record = open_chunks(PLM_EV_RESERVED, most, half + 1, 1, &error);
+    assert_non_null(record);
+    plm_record_free(record);
+    record = open_chunks(PLM_EV_BLOCK_ALLOC, most, half, 1, &error);
+    assert_non_null(record);
+    plm_record_free(record);
+    assert_null(open_chunks(PLM_EV_BLOCK_ALLOC, most, half + 1, 1, &error));
+    assert_contains(error.text, "it is about more memory than there can be");
+    assert_null(open_chunks(PLM_EV_RESERVED, most + 1, 1, 1, &error));
+}
+
+static int follow(const struct plm_record_event *e, void *context)
+{
+    char *order = context;
+    order[strlen(order)] = (char)('a' + plm_get_block_alloc(e).address);
+    return 0;
+}
+
+/* Of equal times, the thread that entered the record first goes first, and each in its own order: a report does not change from
+   one reading to the next. */
+static void equal_times(void **state)
+{
+    char order[16] = "";
+    struct plm_error error;
+    struct plm_record *record = open_chunks(PLM_EV_BLOCK_ALLOC, 1, 3, 2, &error);
+    (void)state;
+    assert_non_null(record);
+    assert_int_equal(plm_record_threads(record), 2);
+    assert_int_equal(plm_record_each(record, follow, order, &error), 0);
+    assert_string_equal(order, "aaabbb");
+    plm_record_free(record);
 }
 
 /* Structures are laid out as in the file: the first field in the lowest bits. */
@@ -840,6 +917,8 @@ int main(void)
         cmocka_unit_test(least_lengths),
         cmocka_unit_test(least_lengths_of_old),
         cmocka_unit_test(lengths_of_strings),
+        cmocka_unit_test(sums_of_bytes),
+        cmocka_unit_test(equal_times),
         cmocka_unit_test(layout),
         cmocka_unit_test(from_memory),
         cmocka_unit_test(damaged_events),

@@ -510,6 +510,7 @@ static void many_devices(void **state)
     assert_contains(t, "does not tell what the memory is for");
     assert_contains(t, "All devices\n");
     assert_contains(t, "(they read as zeros):\n  aten::item  20 times\n"); /* of all at once */
+    assert_null(strstr(t, "aten::item  19 times"));
     assert_contains(t, "\n  ... 4 more\n");
     assert_contains(t, "was full when 5.0 GiB more were asked for");
     free(t);
@@ -517,6 +518,29 @@ static void many_devices(void **state)
     assert_json(t);
     assert_null(strstr(t, "\"step\""));
     assert_null(strstr(t, "\"categories\""));
+    free(t);
+    plm_job_free(other);
+}
+
+/* Twelve layers of 1 to 12 MiB: ten are shown, the two smallest as a sum. */
+static void twelve_layers(void)
+{
+    char name[16];
+    plm_put_reserved(0, &(struct plm_ev_reserved){GIB});
+    for (uint32_t i = 1; i <= 12; i++) {
+        snprintf(name, sizeof name, "layer%u", i);
+        alloc(i * GIB, i * MIB, context(i, name, "aten::linear", "aten::addmm", PLM_PHASE_FORWARD), 0);
+    }
+}
+
+static void many_holders(void **state)
+{
+    struct plm_job *other = unit_job(twelve_layers);
+    char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_contains(t, "\n  layer3                  3.0 MiB ");
+    assert_contains(t, "\n  2 more                  3.0 MiB\n");
+    assert_null(strstr(t, "layer2 "));
     free(t);
     plm_job_free(other);
 }
@@ -600,7 +624,7 @@ int main(void)
         cmocka_unit_test(words),          cmocka_unit_test(json),          cmocka_unit_test(many_devices),
         cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),    cmocka_unit_test(ends),
         cmocka_unit_test(version_one),    cmocka_unit_test(steps_agree),   cmocka_unit_test(late_devices),
-        cmocka_unit_test(cut_jobs),       cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(cut_jobs),       cmocka_unit_test(shares_add_up), cmocka_unit_test(many_holders),
     };
     return cmocka_run_group_tests(tests, make_job, drop_job);
 }

@@ -70,6 +70,7 @@ static void train(uint64_t weights)
     reserved(0, 512 * MIB);
     step(3);
     block(0, true, 8192, 10 * MIB);
+    memory(0, false, 20 * MIB, PLM_RECORD_LIBRARY);
 }
 
 static int record_job(void **state)
@@ -145,6 +146,9 @@ static void devices(void **state)
     assert_int_equal(first->reserved_peak, 640 * MIB);
     assert_int_equal(first->libraries_peak, 20 * MIB);
     assert_int_equal(first->used_peak, 660 * MIB);
+    assert_int_equal(first->takers, 1);
+    assert_int_equal(first->taker[0].now, 0);
+    assert_int_equal(first->taker[0].at_peak, 20 * MIB); /* not what it has at the end */
     assert_int_equal(second->used_peak, 2 * MIB);
     assert_int_equal(first->peak_step, 1);
     assert_int_equal(first->steps, 3);

@@ -47,6 +47,20 @@ static void refuses(void **state)
     }
 }
 
+/* Below a million a bare number was meant in another unit; from there on it can be bytes. */
+static void units_missing(void **state)
+{
+    static const char *const lack[] = {"1", "22", "1000", "22.5", "999999"}, *const good[] = {"0",           "1000000",
+                                                                                              "25769803776", "22g",
+                                                                                              "22 GiB",      "1k",
+                                                                                              "5e3",         "x"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(lack); i++)
+        assert_true(plm_size_lacks_unit(lack[i]));
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_false(plm_size_lacks_unit(good[i]));
+}
+
 static void counts(void **state)
 {
     char text[32];
@@ -83,6 +97,6 @@ static void shows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parses), cmocka_unit_test(refuses), cmocka_unit_test(shows),
-                                       cmocka_unit_test(counts)};
+                                       cmocka_unit_test(counts), cmocka_unit_test(units_missing)};
     return RUN(tests);
 }
