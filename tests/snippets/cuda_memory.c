@@ -291,6 +291,9 @@ SNIPPET(cuDeviceSetMemPool)
     CHECK(CU(cuDeviceSetMemPool, (int, void *), (0, mine)) == 0);
     CHECK(CU(cuDeviceGetMemPool, (void **, int), (&now, 0)) == 0 && now == mine);
     CHECK(CU(cuDeviceSetMemPool, (int, void *), (0, standard)) == 0);
+    /* "The memory pool must be local to the specified device." */
+    if (snippet_gpus() > 1)
+        CHECK(CU(cuDeviceSetMemPool, (int, void *), (1, mine)) == INVALID_VALUE);
 }
 
 static void check_location_pool(const char *name)

@@ -41,6 +41,9 @@ static void formula(void **state)
         /* at most, of x only what the filter touches: stride 2 without padding leaves the last row and column */
         {"backward-data 1x8x16x16 8x8x3x3 stride 2x2 pad 0x0" REST, 4 * (8 * 7 * 7 + 576),
          4 * (8 * 15 * 15 + 8 * 7 * 7 + 576)},
+        /* torch.nn.Conv2d: y has (16 + 2 * 0 - 2 * (3 - 1) - 1) / 1 + 1 = 12 rows and columns */
+        {"backward-data 4x8x16x16 16x8x3x3 stride 1x1 pad 0x0 dilation 2x2 groups 1 fp32 tf32 nchw",
+         4 * (4 * 16 * 12 * 12 + 1152), 4 * (8192 + 4 * 16 * 12 * 12 + 1152)},
         /* in groups: the same, with a filter of 4 channels */
         {"forward 4x8x16x16 16x4x3x3 stride 1x1 pad 1x1 dilation 1x1 groups 2 fp32 tf32 nchw", 4 * (8192 + 576),
          4 * (8192 + 576)},
@@ -69,6 +72,14 @@ static void formula(void **state)
         {"backward-data 4x8x16x16 8x8x3x3 stride 1x1 pad 1x1 dilation 1x1 groups 1 bf16 nchw", 2 * (8192 + 576),
          2 * (8192 + 8192 + 576)},
         {"backward-data 4x8x16x16 8x8x3x3 stride 1x1 pad 1x1 dilation 1x1 groups 1 fp64 nchw", 0, 0},
+        /* 128 channels or more on both sides, or less on one: docs/workspaces.md */
+        {"backward-data 2x128x8x8 127x128x1x1 stride 1x1 pad 0x0" REST, 0, 4 * (2 * 64 * (128 + 127) + 128 * 127)},
+        {"backward-data 2x127x8x8 128x127x1x1 stride 1x1 pad 0x0" REST, 0, 4 * (2 * 64 * (128 + 127) + 128 * 127)},
+        {"backward-data 2x128x8x8 128x128x1x1 stride 1x1 pad 0x0" REST, 4 * (2 * 64 * 128 + 128 * 128),
+         4 * (2 * 64 * 256 + 128 * 128)},
+        /* in groups with channels last, but not one for each channel */
+        {"backward-filter 4x8x16x16 16x4x3x3 stride 1x1 pad 1x1 dilation 1x1 groups 2 fp32 tf32 nhwc",
+         4 * (8192 + 16384 + 576), 4 * (8192 + 16384 + 15 * 576)},
         /* depthwise, channels last */
         {"backward-filter 4x8x16x16 8x1x3x3 stride 1x1 pad 1x1 dilation 1x1 groups 8 fp32 tf32 nhwc", 4 * 8192,
          4 * (8192 + 14 * 72)},

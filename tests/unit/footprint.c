@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/summary.h"
+#include "device/capture.h"
 #include "device/device.h"
 #include "device/module.h"
 #include "record/writer.h"
@@ -74,6 +75,8 @@ static void bounded(void **state)
 {
     struct plm_kernel *k = kernel_of(1, 80 << 20, 1 << 13);
     uint64_t address, before;
+    struct plm_graph *graph;
+    struct plm_graph_exec *exec;
     (void)state;
     assert_int_equal(left(), LIMIT); /* no context yet */
     plm_device_activate(0);
@@ -98,6 +101,17 @@ static void bounded(void **state)
     plm_footprint_graph(0, -100);
     plm_footprint_graph(0, 50);
     assert_int_equal(left(), before - 100 * (16 << 10));
+    plm_footprint_graph(0, -50);
+    /* An executable graph that is destroyed makes room for the next one. */
+    assert_int_equal(plm_graph_create(&graph), 0);
+    for (int i = 0; i < 150; i++)
+        assert_int_equal(plm_graph_add(graph, PLM_NODE_KERNEL, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(plm_graph_instantiate(graph, &exec), 0);
+        assert_int_equal(left(), before - 150 * (16 << 10));
+        assert_int_equal(plm_graph_exec_destroy(exec), 0);
+    }
+    assert_int_equal(plm_graph_destroy(graph), 0);
 }
 
 static void recorded(void **state)
@@ -116,7 +130,7 @@ static void recorded(void **state)
     assert_int_equal(d->overhead.kernels, 1);
     assert_int_equal(d->overhead.code, 70 << 20);
     assert_int_equal(d->overhead.stack, 2048);
-    assert_int_equal(d->overhead.graph_nodes, 100);
+    assert_int_equal(d->overhead.graph_nodes, 150);
     assert_int_equal(d->overhead.libraries, 1u << PLM_LIBRARY_CUDNN);
     assert_string_equal(d->taker[0].name, "nccl");
     assert_int_equal(d->taker[0].low, 10);
@@ -166,6 +180,27 @@ static void nccl(void **state)
     assert_true(7 * need.low < 3300 * MIB && 3300 * MIB < 7 * need.high);
 }
 
+/* A rank has a connection with each of the others, and none with itself; NCCL 2.22 and later make them when they are needed. */
+static void nccl_connections(void **state)
+{
+    struct plm_nccl_comm comm = {.size = 4, .rank = 1, .device = 0};
+    const uint64_t each = plm_nccl_peer_need(plm_device_card(0)).bytes, before = left();
+    (void)state;
+    assert_int_equal(plm_nccl_connect_peers(&comm), PLM_NCCL_OK);
+    assert_int_equal(comm.buffer_bytes, 3 * each);
+    assert_int_equal(plm_nccl_connect_peers(&comm), PLM_NCCL_OK);
+    assert_int_equal(comm.buffer_bytes, 3 * each);
+    assert_true(left() <= before - 3 * each);
+    plm_nccl_disconnect(&comm);
+    assert_int_equal(left(), before);
+    assert_false(plm_nccl_connects_at_once());
+    setenv("NCCL_RUNTIME_CONNECT", "0", 1);
+    assert_true(plm_nccl_connects_at_once());
+    setenv("NCCL_RUNTIME_CONNECT", "1", 1);
+    assert_false(plm_nccl_connects_at_once());
+    unsetenv("NCCL_RUNTIME_CONNECT");
+}
+
 static void nccl_settings(void **state)
 {
     (void)state;
@@ -194,8 +229,9 @@ static void nccl_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_code), cmocka_unit_test(bounded), cmocka_unit_test(recorded),
-        cmocka_unit_test(cublas),        cmocka_unit_test(nccl),    cmocka_unit_test(nccl_settings),
+        cmocka_unit_test(sizes_of_code),    cmocka_unit_test(bounded), cmocka_unit_test(recorded),
+        cmocka_unit_test(cublas),           cmocka_unit_test(nccl),    cmocka_unit_test(nccl_settings),
+        cmocka_unit_test(nccl_connections),
     };
     unit_record(unit_path("footprint.plm"));
     setenv("PLIMSOLL_LIMIT", "1073741824", 1);

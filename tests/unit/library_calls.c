@@ -189,6 +189,8 @@ static void gemm_of(const char *file)
     assert_int_equal(take_one(PLM_EV_GEMM)->word[4] >> 32 & 0xff, 77);
     call_gemm("cublasDgemm_v2", PLAIN, handle, false);
     assert_int_equal(take_one(PLM_EV_GEMM)->word[4] >> 32 & 0xff, 70);
+    call_gemm("cublasSgemmEx", TYPED, handle, false); /* of half precision, which has tensor cores anyway */
+    assert_int_equal(take_one(PLM_EV_GEMM)->word[4] >> 32 & 0xff, 68);
     assert_int_equal(CALL("cublasSgemm_v2", (w, int, int, int, int, int), (0, 0, 0, 1, 1, 1)), 1);
     assert_int_equal(CALL("cublasDestroy_v2", (w), (handle)), 0);
 }

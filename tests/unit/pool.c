@@ -115,6 +115,7 @@ static void frees(void **state)
     uint64_t at = take(MIB), zero = take(0);
     (void)state;
     assert_int_not_equal(zero, 0);
+    assert_int_not_equal(take(0), zero); /* what is in use has an address of its own */
     assert_int_equal(plm_pool_free(at + 512, NULL), PLM_DEV_INVALID);
     give(at);
     assert_int_equal(plm_pool_free(at, NULL), PLM_DEV_INVALID);
