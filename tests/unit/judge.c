@@ -164,6 +164,13 @@ static void test_judge(void **state)
     assert_true(e.estimator[0].score[0].covers && !e.estimator[0].score[1].covers); /* 410 and 470, of 405 to 430 */
     assert_int_equal(e.family[0].metrics[0].covered, 1);
     plm_evaluation_free(&e);
+    /* Nor does a range cover what lies below it. */
+    m.row[0].ground[PLM_TRUTH_LESS_FIRST] = 404;
+    m.row[2].ground[PLM_TRUTH_LESS_FIRST] = 405;
+    plm_judge(&m.bench, &options, &e);
+    assert_true(!e.estimator[0].score[0].covers && e.estimator[0].score[2].covers);
+    plm_evaluation_free(&e);
+    m.row[0].ground[PLM_TRUTH_LESS_FIRST] = m.row[2].ground[PLM_TRUTH_LESS_FIRST] = 410;
     /* The sample that came late had seen 60 of it, for the family of which that is known. */
     plm_judge(&m.bench, &late, &e);
     NEAR(e.estimator[0].score[0].error, -60.0 / 470);
@@ -293,6 +300,11 @@ static void test_methods(void **state)
     assert_true(e.estimator[2].score[2].capped_fails[PLM_CAP_TORCH]);
     assert_false(e.estimator[3].score[2].answered); /* was never asked */
     NEAR(e.family[2].metrics[2].pef[PLM_CAP_TORCH], 2.0 / 3);
+    /* Of all runs the first method was compared in two and made for both; the second in one that it was not made for. */
+    assert_true(e.family[2].metrics[2].compared == 2 && e.family[2].metrics[2].outside == 0);
+    assert_true(e.family[2].metrics[3].compared == 1 && e.family[2].metrics[3].outside == 1);
+    NEAR(e.family[2].metrics[2].inside, e.family[2].metrics[2].median);
+    NEAR(e.family[2].metrics[3].inside, 0);
     plm_evaluation_free(&e);
     /* With the context in the truth, it comes on top of every answer. */
     options.kind = PLM_TRUTH_DEVICE;

@@ -178,6 +178,7 @@ static void test_faketensor(void **state)
 static void test_llmem(void **state)
 {
     struct plm_answer a = ask("llmem", DECODER("float16", "true", "Linear"));
+    char larger[] = DECODER("float16", "true", "Linear"), *width = strstr(larger, "64, 1000]");
     (void)state;
     assert_int_equal(a.state, PLM_ANSWERED);
     assert_int_equal(a.bytes, (12 + 48 + 2 + 2 + 8 + 2 + 4) * MIB);
@@ -186,6 +187,11 @@ static void test_llmem(void **state)
     assert_int_equal(a.state, PLM_OUTSIDE);
     assert_contains(a.note, "checkpointing");
     assert_int_equal(ask("llmem", SMALL("float16", "AdamW")).state, PLM_UNANSWERED);
+    /* The loss does not see the last token: of a vocabulary of 1025 the logits, 4 * 8 * 64 * 1025, take 4 MiB, and two without it,
+       4 * 8 * 63 * 1025, take 2 each. */
+    assert_non_null(width);
+    memcpy(width, "64, 1025]", 9);
+    assert_int_equal(ask("llmem", larger).bytes, (12 + 48 + 2 + 2 + 8 + 4 + 2 * 2) * MIB);
 }
 
 /* Blocks without a Linear: their weights have no moments (4 + 4 are left), and the head is passed over, so its width is the hidden one and
