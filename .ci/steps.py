@@ -4,13 +4,13 @@
     .ci/run --list      only says which, and for how long
     CI_ALL=1 .ci/run    all steps, which takes twice as long
 
-It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and
-starts with the two commands of README.md in their order. It is not everything. What repeats most on other releases of PyTorch, and
-the full tiers, take turns: the hash of the commit says which of three it is (CI_TURN=N does too), so each step runs within a few
-submissions, and CI_ALL=1 runs all. Of tests/mutants a tenth is tried, drawn by the commit. No run here has: releases of PyTorch other than
-2.6, 2.10 and 2.15 (tools/torch tries one), a machine without what tools/setup installs (tools/fresh-machine), the hour-long fuzzing
-(tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside the checkout
-(CI_TRUTH=PATH names another place). The last table has a line for every step that was left out, with the reason.
+It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and starts with the two
+commands of README.md in their order. It is not everything. What repeats most on other releases of PyTorch, and the full tiers, take turns:
+the hash of the commit says which of three it is (CI_TURN=N does too), so each step runs within a few submissions, and CI_ALL=1 runs all. Of
+tests/mutants a tenth is tried, drawn by the commit. No run here has: releases of PyTorch other than 2.6, 2.10 and 2.15 (tools/torch tries
+one), on the first two the full tier of anything but the workloads, a machine without what tools/setup installs (tools/fresh-machine), the
+hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside
+the checkout (CI_TRUTH=PATH names another place). The last table has a line for every step that was left out, with the reason.
 
 In a step nothing may be missing: a test that lacks a program, which elsewhere is skipped, fails (CI=true in the environment says so
 to tests/run). What is skipped for another reason is printed with it and counted, not passed.
@@ -51,6 +51,8 @@ RELEASE = ("attribution calls capture cli conformance estimate evaluate export f
            "stack traces verify")
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
+# Those with tests that only the full tier has.
+FULL = "attribution capture conformance e2e evaluate files fit page wheel"
 
 Step = collections.namedtuple("Step", "name turns seconds command")
 STEPS = [Step(*row) for row in (
@@ -70,7 +72,7 @@ STEPS = [Step(*row) for row in (
     ("2.10.0", (1,), 580, f"tests/run --torch 2.10.0 {RELEASE}"),
     ("workloads of 2.10.0", (1,), 280, "tests/run --tier full --torch 2.10.0 e2e"),
     # `make test` was the fast tier of 2.15.0. These groups have more.
-    ("full tier of 2.15.0", (2,), 900, "tests/run --tier full attribution capture conformance e2e evaluate fit page wheel"),
+    ("full tier of 2.15.0", (2,), 900, f"tests/run --tier full {FULL}"),
     # Here NVIDIA's own libraries lie beside PyTorch: the replacements must win.
     ("with NVIDIA's packages", (1,), 200, "tests/run --torch 2.15.0-nvidia attribution calls e2e golden imports"),
     ("PyTorch without CUDA", (0,), 120, "tests/run --torch 2.13.0-cpu capture"),
@@ -181,8 +183,16 @@ def of_turn(turn):
     return [step for step in STEPS if turn in step.turns]
 
 
+def never_run():
+    """Groups whose full tier no step has."""
+    groups = (path for path in (HERE / "tests" / "groups").iterdir() if path.is_file() and path.name not in FULL.split())
+    return sorted(path.name for path in groups if re.search(r"^@full$", path.read_text(), re.M))
+
+
 def chosen():
     """The steps of this run, and the others."""
+    if never_run():
+        sys.exit(f".ci/run: the full tier of {', '.join(never_run())} is in no step; FULL lists such groups")
     for turn in range(TURNS):
         if seconds(of_turn(turn)) > BUDGET:
             sys.exit(f".ci/run: the steps of turn {turn} may take {seconds(of_turn(turn))} s, which is more than {BUDGET}")
