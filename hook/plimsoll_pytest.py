@@ -38,10 +38,11 @@ def parse_size(value):
 
 def show_size(count):
     """As plimsoll's reports show it."""
-    for name, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return "%.1f %s" % (count / size, name)
-    return "%d B" % count
+    value, units = count / 1024, ["KiB", "MiB", "GiB", "TiB"]
+    while value >= 1023.95 and len(units) > 1:  # what one decimal would show as 1024.0
+        value /= 1024
+        del units[0]
+    return "%.1f %s" % (value, units[0]) if count >= 1024 else "%d B" % count
 
 
 class Limit:
