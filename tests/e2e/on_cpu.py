@@ -1,4 +1,5 @@
-"""Runs a workload on the CPU and tells what PyTorch itself has there: on_cpu.py SCRIPT ARGUMENTS.
+"""Runs a workload on the CPU and tells what PyTorch itself has there: on_cpu.py SCRIPT ARGUMENTS --device cpu, in tests/e2e/workloads
+and, for a CUDA build, after `plimsoll run --until-exit --`: it wants the libraries even on the CPU.
 
 The last line is JSON: bytes of all parameters, of buffers and of what optimizers keep, each tensor once and rounded up to the 512
 bytes that the caching allocator would take for it. Sizes depend on shapes alone, so one step with a small batch is enough. What
