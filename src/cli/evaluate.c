@@ -282,6 +282,10 @@ static int outputs_check(struct request *r, struct plm_error *error)
         snprintf(r->lines[i], sizeof r->lines[i], "%.3900s/%s", r->folder, i ? "answers.csv" : "results.csv");
     rule = output_rule(r);
     status = r->plan ? plm_output_check(r->plan, &rule, error) : 0;
+    rule.force = true; /* of these two, prepare_folder() decides */
+    for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0] && *r->lines[i] && status == 0; i++)
+        status = plm_output_check(r->lines[i], &rule, error);
+    rule.force = r->force;
     for (int i = 0; i < FILES && status == 0; i++)
         if (files.file[i].path)
             status = plm_output_check(files.file[i].path, &rule, error);
