@@ -43,6 +43,9 @@ static void check_machine(void)
     doctor_say(major != 2 || minor >= 28, "C library", text, "glibc 2.28 or newer is needed");
 }
 
+/* A folder may come from somebody else: its torch.py is not what was asked about, and is not to be run. */
+#define OWN_MODULES "import sys; sys.path[:] = [p for p in sys.path if p]\n"
+
 /* Runs PYTHON with a short program and gives its first line of output. */
 static void doctor_ask(const char *python, const char *program, char *answer, size_t size, int *failure)
 {
@@ -53,19 +56,19 @@ static void doctor_ask(const char *python, const char *program, char *answer, si
 
 /* Looks at the files only: importing a CUDA build fails where its libraries are missing. */
 static const char find_torch[] =
-    "import importlib.util as u,re,os,sys\n"
-    "s=u.find_spec('torch')\n"
-    "if s is None or not s.submodule_search_locations: print('none'); sys.exit()\n"
-    "d=list(s.submodule_search_locations)[0]\n"
-    "t=open(os.path.join(d,'version.py')).read()\n"
-    "v=re.search(r\"__version__ = '([^']*)'\",t); c=re.search(r\"^cuda[^=]*= '([^']*)'\",t,re.M)\n"
-    "h=os.path.exists(os.path.join(d,'lib','libtorch_cuda.so'))\n"
-    "print(v.group(1) if v else '?', c.group(1) if c else '-', 'cuda' if h else 'cpu')\n";
+    OWN_MODULES "import importlib.util as u,re,os\n"
+                "s=u.find_spec('torch')\n"
+                "if s is None or not s.submodule_search_locations: print('none'); sys.exit()\n"
+                "d=list(s.submodule_search_locations)[0]\n"
+                "t=open(os.path.join(d,'version.py')).read()\n"
+                "v=re.search(r\"__version__ = '([^']*)'\",t); c=re.search(r\"^cuda[^=]*= '([^']*)'\",t,re.M)\n"
+                "h=os.path.exists(os.path.join(d,'lib','libtorch_cuda.so'))\n"
+                "print(v.group(1) if v else '?', c.group(1) if c else '-', 'cuda' if h else 'cpu')\n";
 
 static void try_import(const char *python, const struct plm_install *install)
 {
-    static char code[] = "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); "
-                         "print(torch.cuda.get_device_name())";
+    static char code[] = OWN_MODULES "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); "
+                                     "print(torch.cuda.get_device_name())";
     char *command[] = {(char *)python, "-c", code, NULL}, answer[8192], last[PLM_LAST_LINE];
     const struct plm_catalogue_entry *gpu;
     struct plm_catalogue catalogue;
