@@ -51,8 +51,6 @@ static void become(const struct plm_child *child, const struct streams *s, pid_t
             return;
     if (child->prepare)
         child->prepare(child->context);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
     if (child->body)
         _exit(child->body(child->context));
     if (child->self)
@@ -107,22 +105,39 @@ pid_t plm_child_start(const struct plm_child *child, int *failure)
 
 /* ---- waiting ---- */
 
+enum { PASSED = 6 };
+static const int passed[PASSED] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static struct sigaction before[PASSED]; /* what was done about them until they were passed on */
 static volatile sig_atomic_t awaited;
 
-/* The terminal sends its signals to the command too; what another process sends only to us is passed on. */
+/* The terminal sends its signals to the command too; what another process sends only to us is passed on. Without a
+   command they are ours again, so that a long report can be ended. */
 static void forward(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (awaited > 0 && info->si_code <= 0)
-        kill((pid_t)awaited, number);
+    if (awaited > 0) {
+        if (info->si_code <= 0)
+            kill((pid_t)awaited, number);
+        return;
+    }
+    for (int i = 0; i < PASSED && number != SIGUSR1 && number != SIGUSR2; i++)
+        if (passed[i] == number) {
+            sigaction(number, &before[i], NULL);
+            raise(number);
+        }
 }
 
 void plm_child_forward_signals(void)
 {
-    static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+    const struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction now;
+    for (int i = 0; i < PASSED; i++) {
+        /* What is ignored stays so, for the command too: nohup asks for that. */
+        if (sigaction(passed[i], NULL, &now) || now.sa_flags & SA_SIGINFO || now.sa_handler == SIG_IGN)
+            continue;
+        before[i] = now;
         sigaction(passed[i], &action, NULL);
+    }
 }
 
 int plm_child_wait(pid_t pid, void (*tick)(void *), void *context)
