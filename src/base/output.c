@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,44 +10,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 
-enum { SUFFIX = 4, LIVE = 8, SPARED = 3 }; /* ".tmp"; --config, the user's own, the folder's */
-
-/* ---- temporary files go when a signal ends the program ---- */
-
-static char *volatile live[LIVE];
-static pid_t owner; /* children that were forked leave the files alone */
-
-static void files_remove(int number)
-{
-    for (int i = 0; i < LIVE && getpid() == owner; i++)
-        if (live[i])
-            unlink(live[i]);
-    raise(number); /* as if nobody had caught it: the handler was taken away before it was called */
-}
-
-static void live_add(char *path)
-{
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
-    const struct sigaction action = {.sa_handler = files_remove, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction now;
-    owner = getpid();
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (sigaction(ends[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
-            sigaction(ends[i], &action, NULL);
-    for (int i = 0; i < LIVE; i++)
-        if (!live[i]) {
-            live[i] = path;
-            return;
-        }
-}
-
-static void live_remove(const char *path)
-{
-    for (int i = 0; i < LIVE; i++)
-        if (live[i] == path)
-            live[i] = NULL;
-}
+enum { SUFFIX = 4, SPARED = 3 }; /* ".tmp"; --config, the user's own, the folder's */
 
 /* ---- what stands where it shall be ---- */
 
@@ -202,7 +166,7 @@ static int temporary_open(struct plm_output *o, enum place place, const struct s
     o->fd = mkostemps(o->temporary, SUFFIX, O_CLOEXEC);
     if (o->fd < 0)
         return -1;
-    live_add(o->temporary);
+    plm_temporary_add(o->temporary);
     if (o->record)
         return 0;
     umask(mask = umask(0));
@@ -252,7 +216,7 @@ FILE *plm_output_stream(struct plm_output *o)
 static void output_free(struct plm_output *o)
 {
     if (o->temporary)
-        live_remove(o->temporary);
+        plm_temporary_forget(o->temporary);
     free(o->path);
     free(o->target);
     free(o->temporary);

@@ -1,4 +1,4 @@
-#include <dirent.h>
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "cli/cli.h"
@@ -29,6 +30,9 @@ void plm_job_name(char *out, size_t size, char **command)
     snprintf(out, size, "%.100s", slash ? slash + 1 : name);
     if (strlen(out) > 3 && !strcmp(out + strlen(out) - 3, ".py"))
         out[strlen(out) - 3] = '\0';
+    for (char *c = out; *c; c++)
+        if (iscntrl((unsigned char)*c)) /* files are named after it */
+            *c = '_';
 }
 
 int plm_absolute(char *out, size_t size, const char *path)
@@ -83,8 +87,10 @@ int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_e
     const char *given = getenv("TMPDIR"), *place = given && *given ? given : "/tmp";
     int n = snprintf(folder, PLM_SCRATCH, "%s/plimsoll-%s-XXXXXX", place, purpose);
     const bool fits = n > 0 && n < PLM_SCRATCH;
-    if (fits && mkdtemp(folder))
+    if (fits && mkdtemp(folder)) {
+        plm_temporary_add(folder);
         return 0;
+    }
     folder[0] = '\0';
     return plm_fail(error, PLM_EIO, "cannot make a folder in %.200s: %s", place,
                     fits ? strerror(errno) : "the path is too long");
@@ -92,19 +98,10 @@ int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_e
 
 void plm_scratch_remove(char folder[PLM_SCRATCH])
 {
-    char path[PATH_MAX];
-    struct dirent *entry;
-    DIR *open = folder[0] ? opendir(folder) : NULL;
-    if (!open)
+    if (!folder[0])
         return;
-    while ((entry = readdir(open)))
-        if (entry->d_name[0] != '.') {
-            int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            if (n > 0 && (size_t)n < sizeof path)
-                unlink(path);
-        }
-    closedir(open);
-    rmdir(folder);
+    plm_temporary_forget(folder);
+    plm_temporary_delete(folder);
     folder[0] = '\0';
 }
 

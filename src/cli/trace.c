@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/secret.h"
+#include "base/temporary.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -182,6 +184,24 @@ static void trace_set_environment(const struct request *r, const char *output, c
     setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
 }
 
+/* Each process writes to a file of its own first, MADE.PID.json, and one that was killed leaves it. */
+static void pieces_delete(const char *made)
+{
+    const char *name = strrchr(made, '/') + 1;
+    const size_t length = strlen(name);
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *folder;
+    snprintf(path, sizeof path, "%.*s", (int)(name - made), made);
+    folder = opendir(path);
+    while (folder && (entry = readdir(folder)))
+        if (!strncmp(entry->d_name, name, length) && entry->d_name[length] == '.' &&
+            snprintf(path, sizeof path, "%.*s%s", (int)(name - made), made, entry->d_name) < (int)sizeof path)
+            unlink(path);
+    if (folder)
+        closedir(folder);
+}
+
 static int trace_job(const struct request *r, const struct plm_launch *launch, struct plm_output *output,
                      const char *made)
 {
@@ -189,13 +209,14 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
     struct plm_error error;
     const char *folder = getenv("TMPDIR");
     char path[PATH_MAX];
-    int fd, failure, status;
+    int fd, failure, status = 0;
     pid_t child;
     snprintf(path, sizeof path, "%.3000s/plimsoll-capture.XXXXXX", folder && *folder ? folder : "/tmp");
     fd = mkstemp(path);
     if (fd < 0)
         return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made; TMPDIR names another folder");
     close(fd);
+    plm_temporary_add(path);
     s.path = path;
     trace_set_environment(r, made, path);
     if (r->no_argv)
@@ -204,13 +225,15 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
         command_set_environment(launch->command);
     plm_child_forward_signals();
     child = plm_launch_start(launch, &failure);
-    if (child < 0) {
-        unlink(path);
-        return plm_could_not_start(launch->command, failure);
+    if (child > 0) {
+        status = plm_await(child, show_status, &s);
+        read_status(&s);
+        pieces_delete(made);
     }
-    status = plm_await(child, show_status, &s);
-    read_status(&s);
+    plm_temporary_forget(path);
     unlink(path);
+    if (child < 0)
+        return plm_could_not_start(launch->command, failure);
     if (s.written && plm_output_keep(output, &error) < 0)
         return plm_not_written(&error);
     return trace_judge(r, &s, status);
