@@ -32,11 +32,22 @@ static const struct {
     {"authorization", ANYWHERE, false},
     {"bearer", LAST, false},
     {"auth", LAST, false},
+    {"oauth", LAST, false},
     {"pwd", LAST, false},
+    {"pass", LAST, false},
+    {"passcode", LAST, true},
+    {"creds", LAST, true},
+    {"jwt", LAST, false},
+    {"pat", LAST, false}, /* GITHUB_PAT */
+    {"sig", LAST, false}, /* of addresses that were signed for a time */
+    {"signature", LAST, false},
     {"apikey", LAST, true},
     {"accesskey", LAST, true},
+    {"secretkey", LAST, true},
+    {"privatekey", LAST, true},
     {"token", PLAIN, true},
     {"key", PLAIN, false},
+    {"keys", PLAIN, false},
     {"cookie", LAST, false},
 };
 
@@ -147,10 +158,18 @@ static void put_mask(struct text *t, const char *end)
     t->at = end;
 }
 
+/* Past blanks, also those of a line that goes on in the next one. There is a character before it. */
+static const char *blanks_skip(const char *at)
+{
+    while (*at && (strchr(" \t\\", *at) || (*at == '\n' && at[-1] == '\\')))
+        at++;
+    return at;
+}
+
 /* After the sign that ends a secret's name. What follows a colon may have blanks: "Authorization: Bearer X". */
 static void value_put(struct text *t, bool first, char sign)
 {
-    const char *value = t->at + strspn(t->at, " \t"), *end;
+    const char *value = blanks_skip(t->at), *end;
     const char quote[] = {*value == '"' || *value == '\'' ? *value : '\0', '\0'};
     if (first)
         end = value + strlen(value);
@@ -189,8 +208,8 @@ static void name_put(struct text *t)
     char sign;
     while (is_name(name[length]))
         length++;
-    gap = strspn(name + length, "\"' \t");
-    option = *name == '-' && gap && strchr(" \t", name[length]);
+    gap = strspn(name + length, "\"' \t]\\"); /* environ['HF_TOKEN'] = X, {\"key\": X} */
+    option = (*name == '-' || (length == 6 && !strncasecmp(name, "Bearer", 6))) && gap && strchr(" \t", name[length]);
     sign = name[length + gap];
     fprintf(t->out, "%.*s", (int)length, name);
     t->at += length;
