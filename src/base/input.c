@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,15 @@ static int kind_refuse(const char *path, mode_t mode, struct plm_error *error)
                     S_ISDIR(mode) ? "" : "; save what it gives to a file and name that");
 }
 
+/* `plimsoll report a.plm >> a.plm` would write into what it reads. */
+static bool is_output(const struct stat *there)
+{
+    struct stat out;
+    const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(STDOUT_FILENO, &out) == 0 &&
+           out.st_dev == there->st_dev && out.st_ino == there->st_ino;
+}
+
 int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
 {
     struct stat st;
@@ -44,6 +54,10 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
     if (!S_ISREG(st.st_mode)) {
         close(fd);
         return kind_refuse(path, st.st_mode, error);
+    }
+    if (is_output(&st)) {
+        close(fd);
+        return plm_fail(error, PLM_EIO, "%.300s is where the output goes; name another file for one of them", path);
     }
     if (size)
         *size = (uint64_t)st.st_size;

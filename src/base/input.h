@@ -1,6 +1,7 @@
 /*
  * Opens what a command reads: records, snapshots, traces, tables, settings. One rule for all of them: only a regular
- * file is read, so that no pipe, terminal, device, socket or folder keeps plimsoll waiting or feeds it without an end.
+ * file is read, so that no pipe, terminal, device, socket or folder keeps plimsoll waiting or feeds it without an end, and
+ * none that standard output is written to.
  *
  * plm_input_open() never waits. It returns a descriptor, which the caller closes, or a negative code with one sentence
  * that names the path and says what to do: PLM_ENOTFOUND (no such file), PLM_EIO (cannot be opened), PLM_EFORMAT (not a

@@ -104,15 +104,35 @@ static int needed_check(const char *path, const struct stat *there, const struct
     return plm_fail(error, PLM_EINVAL, "%.220s is %.220s, which this command needs", path, needed);
 }
 
-/* Nothing is there: could a file be made? Told before a command that takes hours, not after it. */
+/* Can a file be made beside it? Told before a command that takes hours, not after it. */
+static int folder_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error)
+{
+    char *folder = plm_asprintf("%.*s.", (int)(name_of(path) - path), path);
+    const int number = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) ? errno : 0;
+    free(folder);
+    return number ? fail_to_write(path, rule->record, number, error) : 0;
+}
+
 static int free_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error)
 {
-    struct stat folder;
+    int status;
     if (!*path)
         return plm_fail(error, PLM_EINVAL, "a file to write has no name");
-    if (folder_stat(path, &folder))
-        return fail_to_write(path, rule->record, errno, error);
-    return needed_check(path, NULL, rule, error);
+    status = folder_check(path, rule, error);
+    return status < 0 ? status : needed_check(path, NULL, rule, error);
+}
+
+/* The folder of a file is where the link to it leads. */
+static int file_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error)
+{
+    char *target;
+    int status;
+    if (!rule->force)
+        return plm_fail(error, PLM_EIO, "%.300s exists; -f replaces it", path);
+    target = realpath(path, NULL);
+    status = target ? folder_check(target, rule, error) : fail_to_write(path, rule->record, errno, error);
+    free(target);
+    return status;
 }
 
 static int place_find(const char *path, const struct plm_output_rule *rule, enum place *place, struct stat *there,
@@ -143,9 +163,7 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
         *place = PLACE_STDOUT;
     else
         *place = S_ISREG(there->st_mode) ? PLACE_FILE : PLACE_STREAM;
-    if (*place == PLACE_FILE && !rule->force)
-        return plm_fail(error, PLM_EIO, "%.300s exists; -f replaces it", path);
-    return 0;
+    return *place == PLACE_FILE ? file_check(path, rule, error) : 0;
 }
 
 int plm_output_check(const char *path, const struct plm_output_rule *rule, struct plm_error *error)
