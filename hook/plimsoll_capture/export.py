@@ -17,6 +17,8 @@ def write(profiler, path, pack):
     packed = f"{path}.{os.getpid()}.gz"
     try:
         profiler.export_chrome_trace(plain)
+        if not os.path.exists(plain):  # it says nothing when a disk is full
+            raise OSError("PyTorch's profiler could not write its file; is the disk full?")
         if pack:
             _pack(plain, packed)
             os.replace(packed, path)
