@@ -142,7 +142,9 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
     struct stat other;
     int status;
     *place = PLACE_STDOUT;
-    if (!strcmp(path, "-") && !rule->record)
+    if (!strcmp(path, "-") && rule->record)
+        return plm_fail(error, PLM_EIO, "cannot write -: a record has to be a file");
+    if (!strcmp(path, "-"))
         return needed_check(path, NULL, rule, error);
     *place = PLACE_FREE;
     if (stat(path, there)) {

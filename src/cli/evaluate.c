@@ -159,6 +159,8 @@ static int request_understand(struct request *r, struct plm_error *error)
 /* The program that runs in each child sees its own PATH; here only a sentence is made of what is missing. */
 static int request_check(const struct request *r, struct plm_error *error)
 {
+    if (r->folder && !strcmp(r->folder, "-"))
+        return plm_fail(error, PLM_EINVAL, "-o names a folder; --csv - writes a line for each run to standard output");
     if (r->resume && !r->folder)
         return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER, where the results of before are");
     if (r->keep && !r->folder)

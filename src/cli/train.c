@@ -157,7 +157,7 @@ static int train_run(int argc, char **argv)
     int status;
     if (train_parse(&r, argc, argv, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    rule = (struct plm_output_rule){.force = r.force, .input = {r.data}};
+    rule = (struct plm_output_rule){.force = r.force, .input = {r.data, r.json ? "-" : NULL}};
     if (plm_output_check(r.output, &rule, &error) < 0)
         return plm_not_written(&error);
     if (train_method(&r, &forest, &error) < 0)
@@ -166,7 +166,7 @@ static int train_run(int argc, char **argv)
         plm_output_write(r.output, &rule, forest_write, &forest, &error) < 0 ? plm_not_written(&error) : PLM_EXIT_OK;
     if (status == PLM_EXIT_OK && r.json)
         train_describe(&r, &forest);
-    else if (status == PLM_EXIT_OK)
+    else if (status == PLM_EXIT_OK && strcmp(r.output, "-") != 0)
         train_show(&r, &forest);
     plm_forest_free(&forest);
     if (status == PLM_EXIT_OK && (fflush(stdout) || ferror(stdout)))

@@ -157,6 +157,8 @@ int plm_measured_check(const char *path, struct plm_error *error)
     struct plm_table table;
     struct stat info;
     int status;
+    if (!strcmp(path, "-"))
+        return plm_fail(error, PLM_EIO, "a row is added to a file, not to standard output");
     if (stat(path, &info)) {
         if (errno == ENOENT)
             return plm_output_check(path, &(struct plm_output_rule){0}, error);
