@@ -489,7 +489,8 @@ def write_whole(path, force, text):
 
 
 def own_folder():
-    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "plimsoll", "stacks")
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(config if os.path.isabs(config) else os.path.expanduser("~/.config"), "plimsoll", "stacks")
 
 
 def file_name(gpu, torch_version):

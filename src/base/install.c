@@ -95,7 +95,7 @@ int plm_install_each(const char *folder, const char *kind, plm_install_visit *vi
     char own[4096];
     if (status < 0)
         return status;
-    if (config && *config)
+    if (config && *config == '/') /* others are no folder of the user's, says its specification */
         snprintf(own, sizeof own, "%s/plimsoll/%s", config, kind);
     else
         snprintf(own, sizeof own, "%s/.config/plimsoll/%s", home ? home : "", kind);

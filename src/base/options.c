@@ -223,7 +223,7 @@ static int read_configs(struct table *t, struct plm_error *error)
     char path[4096];
     int status;
 
-    if (base && *base)
+    if (base && *base == '/')
         snprintf(path, sizeof path, "%s/plimsoll/config.ini", base);
     else
         snprintf(path, sizeof path, "%s/.config/plimsoll/config.ini", home ? home : "");
