@@ -72,6 +72,7 @@ static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t pla
 {
     const uint32_t pool = plm_unpickle_find(p, dict, "pool_id");
     int action = action_of(p, dict);
+    uint64_t any;
     struct plm_history_event e = {.address = key_number(p, dict, "addr"),
                                   .bytes = key_number(p, dict, "size"),
                                   .us = key_number(p, dict, "time_us"),
@@ -82,6 +83,10 @@ static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t pla
                                   .pool = plm_history_pool(p, pool)};
     if (action < 0)
         return 0;
+    if (action != PLM_HISTORY_OOM && (!plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, "size"), &any) ||
+                                      !plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, "addr"), &any)))
+        return plm_fail(error, PLM_EFORMAT, "event %u of device %u has no size or no address that can be", place,
+                        d->number);
     if (action != PLM_HISTORY_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
         return plm_fail(error, PLM_EFORMAT, "event %u of device %u is about %llu bytes, which cannot be", place,
                         d->number, (unsigned long long)e.bytes);
