@@ -136,6 +136,10 @@ int plm_absolute(char *out, size_t size, const char *path);
 void plm_prepend(const char *name, const char *value);
 /* Waits for the command, showing progress; its wait status. */
 int plm_await(pid_t child, plm_progress_text *text, void *context);
+/* Whether a shell would find such a program. */
+bool plm_is_program(const char *word);
+/* What Python is called on this machine: "python", or "python3" where there is only that. */
+const char *plm_python(void);
 /* Says that exec failed with this errno; the exit status for it. */
 int plm_could_not_start(char **command, int failure);
 

@@ -54,21 +54,52 @@ void plm_prepend(const char *name, const char *value)
     free(joined);
 }
 
-/* A script that is not a program of its own was meant for Python; a record was meant for report. */
+bool plm_is_program(const char *word)
+{
+    char path[PATH_MAX];
+    const char *list = *word ? getenv("PATH") : NULL;
+    if (strchr(word, '/'))
+        return access(word, X_OK) == 0;
+    for (size_t n; list && *list; list += n + (list[n] == ':')) {
+        n = strcspn(list, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)n, list, word);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *plm_python(void)
+{
+    return !plm_is_program("python") && plm_is_program("python3") ? "python3" : "python";
+}
+
+/* A script that is not a program of its own was meant for Python or a shell; a record was meant for report. What is to
+   be written before the words; *skip: how many of them it takes the place of. NULL: nobody knows. */
+static const char *start_instead(char **command, size_t *skip)
+{
+    const char *word = command[0], *dot = strrchr(word, '.');
+    const bool python3 = !strcmp(plm_python(), "python3");
+    *skip = !strcmp(word, "python");
+    if (*skip)
+        return python3 ? "-- python3 " : NULL;
+    if (!dot || dot == word || access(word, R_OK) != 0)
+        return NULL;
+    return !strcmp(dot, ".py")    ? python3 ? "-- python3 " : "-- python "
+           : !strcmp(dot, ".sh")  ? "-- bash "
+           : !strcmp(dot, ".plm") ? "plimsoll report "
+                                  : NULL;
+}
+
 int plm_could_not_start(char **command, int failure)
 {
-    const size_t n = strlen(command[0]);
-    const bool there = n > 4 && access(command[0], R_OK) == 0;
-    const char *before = !there                                ? NULL
-                         : !strcmp(command[0] + n - 3, ".py")  ? "-- python "
-                         : !strcmp(command[0] + n - 4, ".plm") ? "plimsoll report "
-                                                               : NULL;
-    size_t count = 0;
+    size_t count = 0, skip;
+    const char *before = start_instead(command, &skip);
     char *words, *sentence;
     int status;
     while (command[count])
         count++;
-    words = plm_words_quote((const char *const *)command, count);
+    words = plm_words_quote((const char *const *)command + skip, count - skip);
     sentence = plm_asprintf("cannot start %.200s: %s%s%s%s%s", command[0], strerror(failure), before ? "; write `" : "",
                             before ? before : "", before ? words : "", before ? "`" : "");
     status = plm_complain(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE, sentence);

@@ -119,7 +119,7 @@ static int help_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, "help takes one command: `plimsoll help run`");
     if (command && command != &plm_command_help && command != &plm_command_version)
         return plm_help(command);
-    if (!argc || command || argv[0][0] == '-') {
+    if (!argc || command || !strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
         print_page();
         return PLM_EXIT_OK;
     }

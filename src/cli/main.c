@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -17,7 +16,8 @@
 
 static int version_run(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    if (argc)
+        return plm_complain_of(PLM_EXIT_USAGE, "version takes no words: `plimsoll version`, not '%.100s'", argv[0]);
     puts("plimsoll " PLM_VERSION);
     return PLM_EXIT_OK;
 }
@@ -55,6 +55,13 @@ static bool is_help(const char *word)
     return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
+static bool is_nearly_version(const char *word)
+{
+    struct plm_nearest nearest = {.typed = word + strspn(word, "-")};
+    plm_nearest_see(&nearest, "version");
+    return nearest.best != NULL;
+}
+
 /* ---- a first word that is no command ---- */
 
 static bool has_ending(const char *word, const char *ending)
@@ -63,18 +70,13 @@ static bool has_ending(const char *word, const char *ending)
     return n > k && !strcmp(word + n - k, ending);
 }
 
-static bool is_program(const char *word)
+/* Programs that start trainings, and may be missing on this machine. */
+static bool is_launcher(const char *word)
 {
-    char path[PATH_MAX];
-    const char *list = *word ? getenv("PATH") : NULL;
-    if (strchr(word, '/'))
-        return access(word, X_OK) == 0;
-    for (size_t n; list && *list; list += n + (list[n] == ':')) {
-        n = strcspn(list, ":");
-        snprintf(path, sizeof path, "%.*s/%s", (int)n, list, word);
-        if (access(path, X_OK) == 0)
+    static const char *const names[] = {"python", "python3", "torchrun", "accelerate", "deepspeed"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(word, names[i]))
             return true;
-    }
     return false;
 }
 
@@ -83,12 +85,16 @@ static const char *meant(const char *word)
 {
     static const struct {
         const char *ending, *before;
-    } files[] = {{".py", "-- python"}, {".plm", "report"},    {".pickle", "import"},
-                 {".pkl", "import"},   {".json", "estimate"}, {".json.gz", "estimate"}};
+    } files[] = {
+        {".plm", "report"}, {".pickle", "import"}, {".pkl", "import"}, {".json", "estimate"}, {".json.gz", "estimate"}};
+    if (has_ending(word, ".py"))
+        return !strcmp(plm_python(), "python3") ? "-- python3" : "-- python";
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (has_ending(word, files[i].ending))
             return files[i].before;
-    return is_program(word) ? "--" : NULL;
+    if (plm_is_program(word) || is_launcher(word))
+        return "--";
+    return has_ending(word, ".sh") ? "-- bash" : NULL;
 }
 
 /* The whole line is offered, with all words that were typed. */
@@ -129,9 +135,11 @@ static int command_line(int argc, char **argv)
         return PLM_EXIT_USAGE;
     }
     if (is_help(argv[1]))
-        return plm_command_help.run(0, NULL);
+        return plm_command_help.run(argc - 2, argv + 2);
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         return version_run(0, NULL);
+    if (argc == 2 && argv[1][0] == '-' && is_nearly_version(argv[1]))
+        return plm_complain_of(PLM_EXIT_USAGE, "unknown option '%.100s'; did you mean --version?", argv[1]);
     if (argv[1][0] == '-')
         return plm_command_run.run(argc - 1, argv + 1);
     command = plm_command_find(argv[1]);
