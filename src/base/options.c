@@ -94,8 +94,10 @@ static int number_set(int *value, const struct plm_option *o, const char *text, 
     long number;
     errno = 0;
     number = strtol(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || number > INT_MAX)
+    if (!isdigit((unsigned char)*text) || *end)
         return plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not a whole number", origin, text);
+    if (errno || number > INT_MAX)
+        return plm_fail(error, PLM_EINVAL, "%s: %.100s is too large", origin, text);
     if (number < o->least || (o->most && number > o->most)) {
         char most[32] = "";
         if (o->most)
@@ -305,7 +307,8 @@ static bool has_ending(const char *word, const char *ending)
 }
 
 /* The value of an option, which may take the next word; NULL: there is none. */
-static const char *option_value(const struct plm_option *o, const char *equals, int argc, char **argv, int *next)
+static const char *option_value(const struct table *t, const struct plm_option *o, const char *equals, int argc,
+                                char **argv, int *next)
 {
     const char *word = *next < argc ? argv[*next] : NULL;
     if (equals)
@@ -314,7 +317,7 @@ static const char *option_value(const struct plm_option *o, const char *equals, 
         return "1";
     if (o->type == PLM_OPTION_OUTPUT && (!word || (strcmp(word, "-") != 0 && !has_ending(word, o->among))))
         return "-";
-    if (!word || !strncmp(word, "--", 2))
+    if (!word || !strncmp(word, "--", 2) || (word[0] == '-' && option_find(t, word, strlen(word))))
         return NULL;
     ++*next;
     return word;
@@ -339,7 +342,7 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, b
         if (!o)
             return option_unknown(t, word, n, error);
         snprintf(origin, sizeof origin, "--%s", o->name);
-        value = option_value(o, equals, argc, argv, &i);
+        value = option_value(t, o, equals, argc, argv, &i);
         if (!value || (!*value && o->type != PLM_OPTION_FLAG))
             return plm_fail(error, PLM_EINVAL, "%s needs a value", origin);
         status = option_set(t, o, value, origin, error);

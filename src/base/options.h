@@ -12,8 +12,8 @@
  * Parsing stops at "--" or at the first word that is not an option. It fails with PLM_EINVAL and a sentence. Any
  * thread.
  *
- * A value stands behind "=" or is the next word, which then does not begin with "--": that is an option whose value was
- * forgotten.
+ * A value stands behind "=" or is the next word, which then does not begin with "--" and is no letter of an option, "-f":
+ * that is an option whose value was forgotten.
  */
 #ifndef PLM_OPTIONS_H
 #define PLM_OPTIONS_H

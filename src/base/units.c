@@ -58,7 +58,8 @@ int plm_size_parse(const char *text, uint64_t *bytes)
 bool plm_size_lacks_unit(const char *text)
 {
     uint64_t bytes;
-    return strspn(text, "0123456789.") == strlen(text) && plm_size_parse(text, &bytes) == 0 && bytes && bytes < 1000000;
+    return strspn(text, "0123456789.") == strlen(text) && plm_size_parse(text, &bytes) == 0 && bytes < 1000000 &&
+           strspn(text, "0.") < strlen(text); /* nothing is nothing in any unit */
 }
 
 const char *plm_size_text(char *buffer, size_t size, uint64_t bytes)

@@ -132,7 +132,7 @@ static void mistakes(void **state)
         {"--max-steps=-1", "'-1' is not a whole number"},
         {"--max-steps=7x", "'7x' is not a whole number"},
         {"--max-steps=", "--max-steps needs a value"},
-        {"--max-steps=99999999999", "is not a whole number"},
+        {"--max-steps=99999999999", "99999999999 is too large"},
         {"--limit=much", "'much' is not a size"},
         {"--bounded=maybe", "'maybe' is not yes or no"},
     };
