@@ -143,7 +143,7 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
     int status;
     *place = PLACE_STDOUT;
     if (!strcmp(path, "-") && rule->record)
-        return plm_fail(error, PLM_EIO, "cannot write -: a record has to be a file");
+        return plm_fail(error, PLM_EINVAL, "a record has to be a file: '-' is standard output");
     if (!strcmp(path, "-"))
         return needed_check(path, NULL, rule, error);
     *place = PLACE_FREE;
