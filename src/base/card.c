@@ -299,21 +299,25 @@ int plm_card_file(const char *path, const char *capabilities, struct plm_card *c
     return status < 0 ? status : v.count;
 }
 
+static void word_remove(char *text, const char *word)
+{
+    char *found = strstr(text, word);
+    if (found)
+        memmove(found, found + strlen(word), strlen(found + strlen(word)) + 1);
+}
+
 /* Compares names without case, blanks, dashes, underscores and the makers' prefix words. */
 static void name_normalize(char *out, size_t size, const char *text)
 {
-    static const char *const noise[] = {"nvidia", "geforce", "tesla", "quadro", "graphics"};
+    static const char *const noise[] = {"nvidia", "geforce", "tesla", "graphics"};
     char word[128];
     size_t n = 0;
     for (const char *p = text; *p && n + 1 < sizeof word; p++)
         if (isalnum((unsigned char)*p) || *p == ':' || *p == '.')
             word[n++] = (char)tolower((unsigned char)*p);
     word[n] = '\0';
-    for (size_t i = 0; i < COUNT(noise); i++) {
-        char *found = strstr(word, noise[i]);
-        if (found)
-            memmove(found, found + strlen(noise[i]), strlen(found + strlen(noise[i])) + 1);
-    }
+    for (size_t i = 0; i < COUNT(noise); i++)
+        word_remove(word, noise[i]);
     snprintf(out, size, "%s", word);
 }
 
@@ -347,6 +351,26 @@ static bool card_is_with_memory(const struct plm_card *card, const char *wanted)
     return card_is(card, rest);
 }
 
+/* "A100 80", where the memory lacks its unit. */
+static bool memory_lacks_unit(const char *name)
+{
+    size_t n = strlen(name), digits = 0;
+    while (digits < n && isdigit((unsigned char)name[n - 1 - digits]))
+        digits++;
+    return digits && digits < n && strchr(" -_", name[n - 1 - digits]);
+}
+
+/* Its id without the word that tells its series from others. */
+static bool card_is_short(const struct plm_card *card, const char *wanted)
+{
+    static const char *const series[] = {"quadro", "ada", "pro"};
+    char id[128];
+    name_normalize(id, sizeof id, card->id);
+    for (size_t i = 0; i < COUNT(series); i++)
+        word_remove(id, series[i]);
+    return !card->mig && name_is(wanted, id);
+}
+
 /* Its id without the last parts: "a100" of a100-80gb-pcie, "a100:1g.5gb" of a100-40gb:1g.5gb. */
 static bool card_is_of(const struct plm_card *card, const char *wanted)
 {
@@ -362,33 +386,45 @@ static bool card_is_of(const struct plm_card *card, const char *wanted)
 
 enum plm_card_match plm_card_match(const struct plm_card *card, const char *name)
 {
-    char wanted[128];
+    char wanted[128], memory[sizeof wanted + 2];
     name_normalize(wanted, sizeof wanted, name);
+    snprintf(memory, sizeof memory, "%s%s", wanted, memory_lacks_unit(name) ? "gb" : "");
     if (!wanted[0])
         return PLM_CARD_OTHER;
-    if (card_is(card, wanted) || card_is_with_memory(card, wanted))
+    if (card_is(card, wanted) || card_is(card, memory) || card_is_with_memory(card, memory))
         return PLM_CARD_SAME;
-    return name_is(wanted, card->name) || card_is_of(card, wanted) ? PLM_CARD_PERHAPS : PLM_CARD_OTHER;
+    if (name_is(wanted, card->name) || card_is_of(card, wanted))
+        return PLM_CARD_PERHAPS;
+    return card_is_short(card, wanted) ? PLM_CARD_SHORT : PLM_CARD_OTHER;
 }
 
 const char *plm_card_maker(const char *name)
 {
     static const struct {
-        const char *start, *maker;
+        const char *start, *what;
         bool number; /* follows */
-    } makers[] = {
-        {"amd", "AMD", false},     {"radeon", "AMD", false},  {"instinct", "AMD", false}, {"mi", "AMD", true},
-        {"rx", "AMD", true},       {"intel", "Intel", false}, {"arc", "Intel", false},    {"gaudi", "Intel", false},
-        {"apple", "Apple", false}, {"tpu", "Google", false},
+    } others[] = {
+        {"amd", "a GPU of AMD", false},
+        {"radeon", "a GPU of AMD", false},
+        {"instinct", "a GPU of AMD", false},
+        {"mi", "a GPU of AMD", true},
+        {"rx", "a GPU of AMD", true},
+        {"intel", "a GPU of Intel", false},
+        {"arc", "a GPU of Intel", false},
+        {"gaudi", "an accelerator of Intel", false},
+        {"apple", "a GPU of Apple", false},
+        {"tpu", "an accelerator of Google", false},
+        {"trainium", "an accelerator of Amazon", false},
+        {"ascend", "an accelerator of Huawei", false},
     };
     char wanted[128];
     name_normalize(wanted, sizeof wanted, name);
     if (isdigit((unsigned char)wanted[0]) && !strncmp(wanted + strspn(wanted, "0123456789"), "xt", 2))
-        return "AMD"; /* 7900 XTX */
-    for (size_t i = 0; i < COUNT(makers); i++) {
-        const size_t n = strlen(makers[i].start);
-        if (!strncmp(wanted, makers[i].start, n) && (!makers[i].number || isdigit((unsigned char)wanted[n])))
-            return makers[i].maker;
+        return "a GPU of AMD"; /* 7900 XTX */
+    for (size_t i = 0; i < COUNT(others); i++) {
+        const size_t n = strlen(others[i].start);
+        if (!strncmp(wanted, others[i].start, n) && (!others[i].number || isdigit((unsigned char)wanted[n])))
+            return others[i].what;
     }
     return NULL;
 }

@@ -50,12 +50,13 @@ int plm_card_file(const char *path, const char *capabilities, struct plm_card *c
 /*
  * Whether `name` means this card. Case, blanks, dashes and makers' words ("NVIDIA GeForce") do not count, nor "RTX" before
  * the number, nor the memory that the card has anyway. PERHAPS: by the driver's name, which several cards may share, or by
- * the start of its id ("A100"); then all such cards are the choice.
+ * the start of its id ("A100"); then all such cards are the choice. SHORT: without the word that tells its series from others
+ * ("RTX 6000" of Quadro RTX 6000 and RTX 6000 Ada): never the choice if it is alone, for there are cards that we do not know.
  */
-enum plm_card_match { PLM_CARD_OTHER, PLM_CARD_PERHAPS, PLM_CARD_SAME };
+enum plm_card_match { PLM_CARD_OTHER, PLM_CARD_SHORT, PLM_CARD_PERHAPS, PLM_CARD_SAME };
 enum plm_card_match plm_card_match(const struct plm_card *card, const char *name);
 
-/* Who makes a card of that name, if it is not NVIDIA; NULL: not known. */
+/* What has such a name and is not NVIDIA's: "a GPU of AMD"; NULL: not known. */
 const char *plm_card_maker(const char *name);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 
-enum { CARDS_PER_FILE = 16, CHOICES = 8 };
+enum { CARDS_PER_FILE = 16, CHOICES = 8, GUESSES = 3 };
 
 static int file_add(const char *path, bool own, void *context, struct plm_error *error)
 {
@@ -65,29 +65,55 @@ static int name_likeness(const char *id, const char *name)
     return score;
 }
 
-static int name_unknown(const struct plm_catalogue *c, const char *name, struct plm_error *error)
+/* How like a name must be to be asked for: more letters in common than any two words have. */
+static int likeness_least(const char *name)
 {
-    const char *best[3] = {"", "", ""};
-    int score[3] = {0, 0, 0};
+    const int letters = (int)strnlen(name, 64);
+    return letters < 8 ? letters * 4 / 3 : 10;
+}
+
+/* The likest first, at most GUESSES. Returns their number. */
+static int guesses_find(const struct plm_catalogue *c, const char *name, const char *best[GUESSES])
+{
+    int score[GUESSES] = {0}, count = 0;
     for (int i = 0; i < c->count; i++) {
         int s = name_likeness(c->entry[i].card.id, name) - (c->entry[i].card.mig && !strchr(name, ':') ? 4 : 0);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < GUESSES; k++)
             if (s > score[k]) {
-                memmove(&best[k + 1], &best[k], (size_t)(2 - k) * sizeof best[0]);
-                memmove(&score[k + 1], &score[k], (size_t)(2 - k) * sizeof score[0]);
+                memmove(&best[k + 1], &best[k], (size_t)(GUESSES - 1 - k) * sizeof best[0]);
+                memmove(&score[k + 1], &score[k], (size_t)(GUESSES - 1 - k) * sizeof score[0]);
                 best[k] = c->entry[i].card.id;
                 score[k] = s;
                 break;
             }
     }
+    while (count < GUESSES && score[count] > likeness_least(name))
+        count++;
+    return count;
+}
+
+/* "a, b or c" */
+static const char *list_text(const char *const *id, int count, char *out, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < count && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s", !i ? "" : i + 1 < count ? ", " : " or ", id[i]);
+    return out;
+}
+
+static int name_unknown(const struct plm_catalogue *c, const char *name, struct plm_error *error)
+{
+    const char *best[GUESSES];
+    char list[400];
+    const int count = guesses_find(c, name, best);
     if (plm_card_maker(name))
         return plm_fail(error, PLM_ENOTFOUND,
-                        "'%.60s' is a GPU of %s; plimsoll plays NVIDIA's only, those that `plimsoll gpus` lists", name,
+                        "'%.60s' is %s; plimsoll plays NVIDIA's only, those that `plimsoll gpus` lists", name,
                         plm_card_maker(name));
-    if (!score[2])
+    if (!count)
         return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
-    return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s, %s or %s? `plimsoll gpus` lists all",
-                    name, best[0], best[1], best[2]);
+    return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s? `plimsoll gpus` lists all", name,
+                    list_text(best, count, list, sizeof list));
 }
 
 /* The cards that a name may mean, each once: the last of an id. Returns their number, at most CHOICES. */
@@ -96,7 +122,8 @@ static int choices_find(const struct plm_catalogue *c, const char *name, const s
     int count = 0;
     for (int i = 0; i < c->count && count < CHOICES; i++) {
         int same = 0;
-        if (plm_card_match(&c->entry[i].card, name) != PLM_CARD_PERHAPS)
+        const enum plm_card_match match = plm_card_match(&c->entry[i].card, name);
+        if (match != PLM_CARD_PERHAPS && match != PLM_CARD_SHORT)
             continue;
         while (same < count && strcmp(choice[same]->card.id, c->entry[i].card.id) != 0)
             same++;
@@ -109,15 +136,12 @@ static int choices_find(const struct plm_catalogue *c, const char *name, const s
 static int name_ambiguous(const char *name, const struct plm_catalogue_entry **choice, int count,
                           struct plm_error *error)
 {
+    const char *id[CHOICES];
     char list[400];
-    size_t n = 0;
-    for (int i = 0; i < count && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s",
-                              !i              ? ""
-                              : i + 1 < count ? ", "
-                                              : " or ",
-                              choice[i]->card.id);
-    return plm_fail(error, PLM_EINVAL, "'%.60s' is not one GPU: write %s", name, list);
+    for (int i = 0; i < count; i++)
+        id[i] = choice[i]->card.id;
+    return plm_fail(error, PLM_EINVAL, "'%.60s' is not one GPU: write %s", name,
+                    list_text(id, count, list, sizeof list));
 }
 
 int plm_catalogue_find(struct plm_catalogue *c, const char *name, const struct plm_catalogue_entry **out,
@@ -143,6 +167,9 @@ int plm_catalogue_find(struct plm_catalogue *c, const char *name, const struct p
         return name_ambiguous(name, choice, count, error);
     if (!count)
         return name_unknown(c, name, error);
+    if (plm_card_match(&choice[0]->card, name) == PLM_CARD_SHORT)
+        return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%.60s'; did you mean %s? `plimsoll gpus` lists all", name,
+                        choice[0]->card.id);
     *out = choice[0];
     return 0;
 }

@@ -72,7 +72,7 @@ bool plm_stack_on_card(const struct plm_stack_file *s, const struct plm_card *ca
 {
     if (!s->gpu[0] && !s->major && !s->sms)
         return false;
-    return (!s->gpu[0] || plm_card_match(card, s->gpu) != PLM_CARD_OTHER) &&
+    return (!s->gpu[0] || plm_card_match(card, s->gpu) > PLM_CARD_SHORT) &&
            (!s->major || (s->major == card->major && s->minor == card->minor)) && (!s->sms || s->sms == card->sms);
 }
 

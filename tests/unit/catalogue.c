@@ -86,6 +86,12 @@ static void spellings(void **state)
         {"a10", "a10"},
         {"A2000", "rtxa2000-12gb"},         /* the only one of them */
         {"a100:1g.5gb", "a100-40gb:1g.5gb"}, /* the other has larger ones */
+        {"a100 80", "a100-80gb"},
+        {"V100-16", "v100-16gb"},
+        {"4060 ti 16", "rtx4060ti-16gb"},
+        {"RTX 4090 24", "rtx4090"},
+        {"Quadro RTX 6000", "quadro-rtx6000"},
+        {"RTX 6000 Ada", "rtx6000ada"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -112,6 +118,8 @@ static void ambiguous_names(void **state)
         {"3080", "rtx3080-10gb or rtx3080-12gb"},
         {"NVIDIA GeForce RTX 3080", "rtx3080-10gb or rtx3080-12gb"},
         {"V100", "v100-16gb or v100-32gb"},
+        {"RTX 6000", "quadro-rtx6000, rtx6000ada or rtxpro6000"},
+        {"6000", "quadro-rtx6000, rtx6000ada or rtxpro6000"},
         {"a100:1g.10gb", "a100-40gb:1g.10gb, a100-80gb-pcie:1g.10gb or a100-80gb:1g.10gb"},
     };
     (void)state;
@@ -127,6 +135,9 @@ static void other_makers(void **state)
     assert_contains(refused("RX 7900 XTX", PLM_ENOTFOUND), "GPU of AMD");
     assert_contains(refused("Radeon RX 7900", PLM_ENOTFOUND), "GPU of AMD");
     assert_contains(refused("Intel Arc A770", PLM_ENOTFOUND), "GPU of Intel");
+    assert_contains(refused("Gaudi 3", PLM_ENOTFOUND),
+                    "'Gaudi 3' is an accelerator of Intel; plimsoll plays NVIDIA's only");
+    assert_contains(refused("TPU v4", PLM_ENOTFOUND), "an accelerator of Google");
     assert_contains(refused("mine", PLM_ENOTFOUND), "unknown GPU 'mine'");
 }
 
@@ -144,6 +155,21 @@ static void names_lead_home(void **state)
         else
             assert_int_equal(plm_card_match(c, c->name), PLM_CARD_PERHAPS);
     }
+}
+
+/* What is like no card is not answered with three of them. */
+static void unlike_names(void **state)
+{
+    static const char *const names[] = {"cpu",  "cuda:0", "mps",     "0",      "-",
+                                        "nope", "nvidia", "geforce", "xavier", "inferentia"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_contains(refused(names[i], PLM_ENOTFOUND), "'; `plimsoll gpus` lists the known ones");
+    assert_contains(refused("titan", PLM_ENOTFOUND), "did you mean titanrtx? `plimsoll gpus` lists all");
+    assert_contains(refused("RTX 5000", PLM_ENOTFOUND),
+                    "did you mean rtx5000ada?"); /* there are other cards of that name */
+    assert_contains(refused("3060 laptop", PLM_ENOTFOUND), "did you mean rtx3060");
+    assert_contains(refused("a100-8", PLM_ENOTFOUND), "did you mean a100-80gb");
 }
 
 static void unknown_names(void **state)
@@ -303,6 +329,7 @@ int main(void)
         cmocka_unit_test(spellings),
         cmocka_unit_test(ambiguous_names),
         cmocka_unit_test(other_makers),
+        cmocka_unit_test(unlike_names),
         cmocka_unit_test(names_lead_home),
         cmocka_unit_test(unknown_names),
         cmocka_unit_test(own_files),
