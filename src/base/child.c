@@ -223,10 +223,11 @@ int plm_child_ask(const struct plm_child *child, int seconds, char *answer, size
     return status;
 }
 
-/* Of plimsoll, that the command failed says less than what the command said itself. */
+/* Of plimsoll, that the command failed says less than what the command said itself, unless it says how early. */
 static bool is_about_command(const char *text)
 {
-    return !strncmp(text, "the command failed", 18) || !strncmp(text, "the command was killed", 22);
+    return (!strncmp(text, "the command failed", 18) || !strncmp(text, "the command was killed", 22)) &&
+           !strstr(text, " before it imported torch");
 }
 
 void plm_child_last_line(FILE *output, bool own, char out[PLM_LAST_LINE])

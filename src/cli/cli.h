@@ -134,6 +134,8 @@ void plm_job_name(char *out, size_t size, char **command);
 int plm_absolute(char *out, size_t size, const char *path);
 /* Puts ours before the user's own value of an environment variable with colons. */
 void plm_prepend(const char *name, const char *value);
+/* How far a command came that failed without PyTorch. */
+#define PLM_BEFORE_TORCH " before it imported torch; `plimsoll doctor` checks its PyTorch"
 /* Waits for the command, showing progress; its wait status. */
 int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* Whether a shell would find such a program. */

@@ -84,7 +84,7 @@ static const char *came_to(const struct plm_summary *s)
         return "; the figures cover what ran until then";
     if (s->processes > 1)
         return " before it used the GPU";
-    return " before it imported torch; `plimsoll doctor` checks its PyTorch";
+    return PLM_BEFORE_TORCH;
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */

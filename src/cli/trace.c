@@ -102,7 +102,7 @@ static void say_written(const struct request *r, const struct status *s)
 /* The sentence and the exit status for how it went. */
 static int trace_judge(const struct request *r, const struct status *s, int status)
 {
-    const char *but = s->written ? "; the file covers what ran until then" : "";
+    const char *but = s->written ? "; the file covers what ran until then" : s->torch ? "" : PLM_BEFORE_TORCH;
     if (s->written)
         say_written(r, s);
     if (s->problem[0])
