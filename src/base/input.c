@@ -64,6 +64,27 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
     return fd;
 }
 
+bool plm_input_is_program(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 3 && !strcmp(path + length - 3, ".py");
+}
+
+/* {"schema": "plimsoll.report/1", however it is spaced. Descriptions are for estimate. */
+static bool is_own_document(const char *at, const char *end)
+{
+    static const char *const words[] = {"{", "\"schema\"", ":", "\"plimsoll."};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t n = strlen(words[i]);
+        while (at < end && *at && strchr(" \t\r\n", *at))
+            at++;
+        if ((size_t)(end - at) < n || memcmp(at, words[i], n) != 0)
+            return false;
+        at += n;
+    }
+    return end - at < 11 || memcmp(at, "description", 11) != 0;
+}
+
 int plm_input_foreign(const char *path, const void *data, size_t size, const char *what, struct plm_error *error)
 {
     static const struct {
@@ -75,16 +96,18 @@ int plm_input_foreign(const char *path, const void *data, size_t size, const cha
         {"\x1f\x8b", "is compressed, as a trace", "estimate"},
     };
     const char *at = data, *end = at + size;
-    const size_t length = strlen(path);
     while (at < end && at - (const char *)data < 64 && *at && strchr(" \t\r\n", *at))
         at++;
+    if (is_own_document(at, end))
+        return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but what --json printed, which no command reads", path,
+                        what);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const size_t n = strlen(known[i].start);
         if ((size_t)(end - at) >= n && !memcmp(at, known[i].start, n))
             return plm_fail(error, PLM_EFORMAT, "%.200s is not %s: it %s; `plimsoll %s %.200s` reads it", path, what,
                             known[i].kind, known[i].command, path);
     }
-    if (length > 3 && !strcmp(path + length - 3, ".py"))
+    if (plm_input_is_program(path))
         return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but a program: `plimsoll -- python %.200s` records it",
                         path, what, path);
     return plm_fail(error, PLM_EFORMAT, "%.300s is not %s", path, what);

@@ -10,6 +10,7 @@
 #ifndef PLM_INPUT_H
 #define PLM_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,8 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error);
 /* PLM_EFORMAT, for a file that is not `what`: the sentence says what it looks like by its first bytes or its name, and
    which command takes that. */
 int plm_input_foreign(const char *path, const void *data, size_t size, const char *what, struct plm_error *error);
+
+/* Whether its name is that of a script of Python. */
+bool plm_input_is_program(const char *path);
 
 #endif

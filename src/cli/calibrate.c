@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/install.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -17,16 +18,29 @@ struct request {
     bool list, force, rows_only;
 };
 
-/* The rows of the record into `out`; an exit status. */
+/* The rows of the record into `out`, and nothing of one that cannot be read; an exit status. */
 static int write_list(const struct request *r, FILE *out)
 {
     struct plm_stack_used used;
     struct plm_error error = {0};
+    char *rows = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&rows, &size);
+    int status;
+    if (!memory)
+        plm_out_of_memory();
+    status = plm_stack_used(r->record, memory, &used, &error);
+    if (fclose(memory))
+        plm_out_of_memory();
+    if (status < 0) {
+        free(rows);
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    }
     fputs("# what ", out);
     plm_printable_put(out, r->record);
     fputs(" uses, for plimsoll_calibrate.py --list\n", out);
-    if (plm_stack_used(r->record, out, &used, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    fputs(rows, out);
+    free(rows);
     if (fflush(out) || ferror(out))
         return plm_complain(PLM_EXIT_CANNOT, "the list could not be written");
     fprintf(stderr, "plimsoll: %d convolutions, %d recurrent networks, %d transforms\n", used.convolutions, used.rnns,
@@ -98,6 +112,8 @@ static int calibrate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll calibrate [--record JOB.plm] [-o STACK.ini]`");
     if (r.list && !r.record)
         return plm_complain(PLM_EXIT_USAGE, "--list needs --record JOB.plm");
+    if (r.list && r.output)
+        return plm_complain(PLM_EXIT_USAGE, "--list goes to standard output: write `>ROWS.tsv` in place of -o");
     if (r.list)
         return write_list(&r, stdout);
     if (r.output &&
@@ -114,8 +130,7 @@ const struct plm_command plm_command_calibrate = {
     .name = "calibrate",
     .line = "on a machine with a GPU: measure what its libraries take",
     .options = options,
-    .example = {"plimsoll calibrate --record job.plm",
-                "plimsoll calibrate --record job.plm --list >rows.tsv   # then, on the machine with the GPU:",
+    .example = {"plimsoll calibrate --record job.plm", "plimsoll calibrate --record job.plm --list >rows.tsv",
                 "python plimsoll_calibrate.py --list rows.tsv -o rtx3060.ini"},
     .exit = {{PLM_EXIT_CANNOT, "there is no GPU, or something cannot be read or written"},
              {PLM_EXIT_NOT_RUNNABLE, "the interpreter cannot be executed"},

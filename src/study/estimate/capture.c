@@ -76,6 +76,9 @@ static int kind_of(const char *path, enum kind *kind, struct plm_error *error)
     else if (status == 0 && value.token == PLM_JSON_OBJECT)
         status = kind_of_object(reader, kind, error);
     plm_json_close(reader);
+    if ((status == PLM_EFORMAT || *kind == UNKNOWN) && plm_input_is_program(path))
+        return plm_fail(error, PLM_EFORMAT, "%.200s is a program: `plimsoll estimate -- python %.200s` runs it", path,
+                        path);
     if (status == PLM_EFORMAT || (status == 0 && *kind == UNKNOWN))
         return plm_fail(error, PLM_EFORMAT, "%.300s is neither a job record nor a profiler trace nor a description",
                         path);
