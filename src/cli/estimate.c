@@ -86,8 +86,8 @@ static int method_unknown(const char *name, struct plm_error *error)
 {
     char near[200];
     plm_method_nearest(name, near, sizeof near);
-    return plm_fail(error, PLM_EINVAL, "there is no method '%.60s'; %s%s", name,
-                    *near ? "near to it: " : "--method all", *near ? near : " has them all");
+    return plm_fail(error, PLM_EINVAL, "there is no method '%.60s'; %s%s%s", name,
+                    *near ? "did you mean " : "--method all has them all", near, *near ? "?" : "");
 }
 
 static int method_add(const struct plm_method *method, const struct plm_method *chosen[], int count)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/words.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/estimators.h"
 #include "study/estimate/method.h"
@@ -78,33 +79,11 @@ const struct plm_method *plm_method_find(const char *name)
     return NULL;
 }
 
-/* How many letters must be changed, left out or put in; words are short. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONGEST = 48 };
-    size_t row[LONGEST + 1], rows = strlen(a), columns = strlen(b);
-    if (rows > LONGEST || columns > LONGEST)
-        return LONGEST;
-    for (size_t k = 0; k <= columns; k++)
-        row[k] = k;
-    for (size_t i = 1; i <= rows; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= columns; k++) {
-            size_t least = corner + (a[i - 1] != b[k - 1]);
-            corner = row[k];
-            least = row[k] + 1 < least ? row[k] + 1 : least;
-            least = row[k - 1] + 1 < least ? row[k - 1] + 1 : least;
-            row[k] = least;
-        }
-    }
-    return row[columns];
-}
-
 static bool is_near(const char *word, const char *name)
 {
     size_t length = strlen(word);
-    return (length >= 3 && (strstr(name, word) || strstr(word, name))) || distance(word, name) <= 1 + length / 4;
+    return (length >= 3 && (strcasestr(name, word) || strcasestr(word, name))) ||
+           plm_word_distance(word, name) <= 1 + length / 4;
 }
 
 const char *plm_method_nearest(const char *word, char *buffer, size_t size)
