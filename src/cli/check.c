@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "analysis/job.h"
+#include "base/card.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "cli/cli.h"
@@ -14,7 +16,7 @@
 #include "report/report.h"
 
 struct request {
-    struct plm_run run;        /* of a file: bytes and strict only */
+    struct plm_run run;        /* of a record, which is its output: json, force, strict and bytes only */
     struct plm_limit limit;
     const char *what, *junit, *path;
     bool github;
@@ -36,6 +38,7 @@ static const struct plm_option own_options[] = {
 };
 static const struct plm_option record_options[] = {
     {.include = own_options},
+    {.include = plm_option_json_file, .at = AT(run.json)},
     {.include = plm_option_force, .at = AT(run.force)},
     {.include = plm_option_strict, .at = AT(run.strict)},
     {.include = plm_option_bytes, .at = AT(run.look.bytes)},
@@ -185,11 +188,44 @@ static bool lacks_dashes(int argc, char **argv)
     return plm_options_among(command_options, &other, "check", argc, argv, &path, 1, &words, &error) == 0;
 }
 
+/* The report of the record, as of a command that has been run; an exit status. */
+static int record_document(const struct request *r, const struct plm_job *job)
+{
+    struct plm_card cards[PLM_REPORT_CARDS];
+    struct plm_report_options options = plm_look_at(&r->run.look);
+    struct plm_catalogue catalogue;
+    struct plm_error error;
+    int n;
+    if (!r->run.json)
+        return PLM_EXIT_OK;
+    if (plm_catalogue_open(&catalogue, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    n = plm_cards_choose(&catalogue, NULL, plm_summary_config(&job->summary, "gpu"), cards, &error);
+    plm_catalogue_free(&catalogue);
+    options.card = cards;
+    options.cards = n > 0 ? n : 0;
+    options.record = r->path;
+    return plm_run_document(&(struct plm_run_end){.run = &r->run, .job = job, .options = &options});
+}
+
+/* Could the files that are asked for be written? An exit status. */
+static int record_outputs_check(struct request *r)
+{
+    struct plm_output_rule rule = {.force = r->run.force, .input = {r->path, r->junit}};
+    struct plm_error error;
+    int status;
+    r->run.output = r->path;
+    status = junit_check(r);
+    if (status)
+        return status;
+    return r->run.json && plm_output_check(r->run.json, &rule, &error) < 0 ? plm_not_written(&error) : PLM_EXIT_OK;
+}
+
 static int check_record(struct request *r, int argc, char **argv)
 {
     struct plm_error error;
     struct plm_job *job;
-    int words, status;
+    int words, status, json;
     status = plm_options_among(record_options, r, "check", argc, argv, &r->path, 1, &words, &error);
     if (status < 0 && lacks_dashes(argc, argv))
         plm_fail(&error, PLM_EINVAL, "options of run are for a command: write `plimsoll check [options] -- COMMAND`");
@@ -200,15 +236,16 @@ static int check_record(struct request *r, int argc, char **argv)
         status = check_understand(r, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    status = junit_check(r);
+    status = record_outputs_check(r);
     if (status)
         return status;
     if (plm_job_read(r->path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = judge_record(job, &error);
-    status = check_judge(r, job, status, error.text, false);
+    status = check_judge(r, job, status, error.text, plm_run_quiet(&r->run));
+    json = record_document(r, job);
     plm_job_free(job);
-    return status;
+    return status ? status : json;
 }
 
 static int check_run(int argc, char **argv)
