@@ -100,8 +100,9 @@ static void check_python(const char *python, const struct plm_install *install)
     int failure = 0;
 
     doctor_ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer, &failure);
-    if (failure == ENOENT) {
-        doctor_say(false, "Python", "cannot be started",
+    if (failure || !answer[0]) {
+        doctor_say(false, "Python",
+                   failure && failure != ETIMEDOUT ? "cannot be started" : "does not answer as Python does",
                    "name the interpreter of your job: plimsoll doctor /path/to/python");
         return;
     }
@@ -109,8 +110,7 @@ static void check_python(const char *python, const struct plm_install *install)
     doctor_ask(python, find_torch, answer, sizeof answer, &failure);
     if (!strcmp(answer, "none") || sscanf(answer, "%63s %31s %15s", version, cuda, kind) != 3) {
         doctor_say(false, "PyTorch", "not installed for this interpreter",
-                   "pip install --no-deps torch, then its Python needs; or name the interpreter of your job: plimsoll "
-                   "doctor PYTHON");
+                   "pip install torch; or name the interpreter of your job: plimsoll doctor PYTHON");
         return;
     }
     snprintf(text, sizeof text, "%s, CUDA %s", version, cuda);
