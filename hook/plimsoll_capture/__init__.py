@@ -28,4 +28,4 @@ def _failed(name, error):
 status.say("hook")
 leaving.install()
 tracebacks.install()
-watching.Watcher({"torch": [_begin]}, _failed).install()
+watching.Watcher({"torch": [_begin]}, _failed, lambda name: status.say("importing")).install()

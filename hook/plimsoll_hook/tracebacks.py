@@ -70,7 +70,18 @@ def _of_thread(args):
     return (args,)
 
 
+def _others(walk):
+    """Of the stack as it is now (traceback.print_stack, logging's stack_info)."""
+
+    @functools.wraps(walk)
+    def walk_stack(frame):
+        return (pair for pair in walk(frame) if not pair[0].f_code.co_filename.startswith(_OURS)) if frame else walk(frame)
+
+    return walk_stack
+
+
 def install():
+    traceback.walk_stack = _others(traceback.walk_stack)
     _before(sys, "excepthook", _with_value)
     _before(threading, "excepthook", _of_thread)
     _before(traceback.TracebackException, "__init__", lambda self, *args: (self, *_with_value(*args)))

@@ -6,11 +6,12 @@ import sys
 
 class Watcher(importlib.abc.MetaPathFinder):
     """`wanted`: the name of a module to the functions that are called with it, once, in this order. What they raise goes
-    to `failed`, with the module's name."""
+    to `failed`, with the module's name. `begins` is called with it before its import, if that is given."""
 
-    def __init__(self, wanted, failed):
+    def __init__(self, wanted, failed, begins=None):
         self.wanted = wanted
         self.failed = failed
+        self.begins = begins
 
     def install(self):
         sys.meta_path.insert(0, self)
@@ -43,6 +44,8 @@ class Watcher(importlib.abc.MetaPathFinder):
         original = spec.loader.exec_module
 
         def exec_module(module):
+            if self.begins:
+                self.begins(name)
             original(module)
             self.act(name, module)
 

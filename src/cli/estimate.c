@@ -171,11 +171,10 @@ static pid_t capture_start(const struct way *way, const char *path, const char *
     return pid;
 }
 
-/* Progress is one line on a terminal, and gone afterwards. */
-static void capture_tell(const char *what)
+static void capture_tell(struct plm_progress_line *line, void *context)
 {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s%s%s", what ? "plimsoll: making " : "", what ? what : "", what ? " ..." : "");
+    const struct way *way = context;
+    snprintf(line->what, sizeof line->what, "%s", way->what);
 }
 
 static int capture_make(const struct way *way, const char *gpu, char **command, struct captures *c, int at,
@@ -187,12 +186,10 @@ static int capture_make(const struct way *way, const char *gpu, char **command, 
     memcpy(folder, c->folder, sizeof folder);
     snprintf(c->path[at], sizeof c->path[at], "%s/%s", folder, way->file);
     snprintf(log, sizeof log, "%s/log", folder);
-    capture_tell(way->what);
     pid = capture_start(way, c->path[at], log, gpu, command, &failure);
     if (pid < 0)
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
-    status = plm_child_wait(pid, NULL, NULL);
-    capture_tell(NULL);
+    status = plm_await(pid, capture_tell, (void *)way);
     /* Of a job that does not fit on the card there is all of the record. */
     if (WIFEXITED(status) && WEXITSTATUS(status) <= PLM_EXIT_NO_FIT && access(c->path[at], R_OK) == 0) {
         c->file[c->files++] = c->path[at];

@@ -36,7 +36,7 @@ struct request {
 /* What the status file tells. */
 struct status {
     const char *path;
-    bool hook, torch, exporting;
+    bool hook, importing, torch, exporting;
     int iteration, steps, written; /* written: iterations in the file; 0 if there is none */
     char problem[1024];
 };
@@ -46,6 +46,8 @@ static void read_line(struct status *s, const char *line)
     int number;
     if (!strcmp(line, "hook"))
         s->hook = true;
+    else if (!strcmp(line, "importing"))
+        s->importing = true;
     else if (!strncmp(line, "torch ", 6))
         s->torch = true;
     else if (sscanf(line, "iteration %d", &number) == 1)
@@ -83,7 +85,10 @@ static void show_status(struct plm_progress_line *line, void *context)
     else if (s->iteration)
         snprintf(line->what, sizeof line->what, "iteration %d", s->iteration);
     else
-        snprintf(line->what, sizeof line->what, "%s", s->torch ? "waiting for the first iteration" : "starting");
+        snprintf(line->what, sizeof line->what, "%s",
+                 s->torch       ? "waiting for the first iteration"
+                 : s->importing ? "importing torch"
+                                : "starting the command");
 }
 
 static void say_written(const struct request *r, const struct status *s)
