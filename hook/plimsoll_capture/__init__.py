@@ -19,6 +19,7 @@ def _begin(torch):
 
         no_compute.install(torch)
     iterations.install(torch, session.make(torch))
+    tracebacks.hide()
 
 
 def _failed(name, error):

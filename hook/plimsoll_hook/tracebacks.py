@@ -80,7 +80,15 @@ def _others(walk):
     return walk_stack
 
 
+def hide():
+    """pytest makes its own tracebacks, without functions of modules that have this name."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("plimsoll_hook.", "plimsoll_capture.", "plimsoll_measure")):
+            module.__tracebackhide__ = True
+
+
 def install():
+    hide()
     traceback.walk_stack = _others(traceback.walk_stack)
     _before(sys, "excepthook", _with_value)
     _before(threading, "excepthook", _of_thread)
