@@ -300,17 +300,17 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, i
 static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_launch *launch, int status)
 {
     struct plm_summary s;
-    uint64_t calls;
+    bool deciding;
     if (o->assume || plm_summary_read(launch->record, &s, NULL) < 0)
         return;
-    calls = plm_deciding_readbacks(&s);
+    deciding = plm_deciding_readbacks(&s) > 0;
     plm_summary_free(&s);
-    if (!calls)
+    if (!deciding)
         return;
-    fprintf(stderr,
-            "plimsoll: %llu results that decide the size of tensors were read as empty; running once more with all of "
-            "them full, for the range (--assume chooses one)\n",
-            (unsigned long long)calls);
+    fputs(
+        "plimsoll: values that decide the size of tensors were read as empty; running once more with all of them full, "
+        "for the range (--assume chooses one)\n",
+        stderr);
     if (!run_other_end(pen, launch, status))
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }

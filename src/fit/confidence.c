@@ -132,6 +132,8 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     const uint64_t calls = plm_deciding_readbacks(s);
     const char *chosen = plm_summary_config(s, "assume");
     uint64_t most = 0;
+    const char *results =
+        calls == 1 ? "result that decides the size of tensors was" : "results that decide the size of tensors were";
     char size[32];
     for (int i = 0; i < s->devices; i++)
         most = s->device[i].other_end > most ? s->device[i].other_end : most;
@@ -140,15 +142,12 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     if (!calls)
         snprintf(out, 256, "how much nonzero, masks, unique or nms keep was assumed (--assume %.100s)", chosen);
     else if (chosen)
-        snprintf(out, 256, "%llu results that decide the size of tensors were assumed (--assume %.100s)",
-                 (unsigned long long)calls, chosen);
+        snprintf(out, 256, "%llu %s assumed (--assume %.100s)", (unsigned long long)calls, results, chosen);
     else if (most)
-        snprintf(out, 256,
-                 "%llu results that decide the size of tensors were read as empty; full, %s would be reserved",
-                 (unsigned long long)calls, plm_size_text(size, sizeof size, most));
+        snprintf(out, 256, "%llu %s read as empty; full, %s would be reserved", (unsigned long long)calls, results,
+                 plm_size_text(size, sizeof size, most));
     else
-        snprintf(out, 256, "%llu results that decide the size of tensors were read as empty",
-                 (unsigned long long)calls);
+        snprintf(out, 256, "%llu %s read as empty", (unsigned long long)calls, results);
     return !calls || (most && !chosen) ? MEDIUM : LOW;
 }
 

@@ -14,7 +14,7 @@ static void count_line(const struct plm_page *p, const char *library, const char
     plm_page_name(p, library, 0, 0);
     fputs(*library ? ": " : "", p->out);
     plm_page_name(p, *name ? name : "(outside any operator)", 0, 0);
-    fprintf(p->out, "  %llu times\n", (unsigned long long)calls);
+    fprintf(p->out, "  %llu time%s\n", (unsigned long long)calls, calls == 1 ? "" : "s");
 }
 
 static void show_refused(const struct plm_page *p, const struct plm_counts *c)

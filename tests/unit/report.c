@@ -159,7 +159,7 @@ static void text(void **state)
     assert_contains(t, "  1                464.0 MiB      900.0 MiB\n");
     assert_contains(t, "  3                480.0 MiB      900.0 MiB\n");
     assert_contains(t, "Does it fit? It needs 1.5 GiB of what is usable\n");
-    assert_contains(t, "  cublas: cublasXtSgemm  1 times\n");
+    assert_contains(t, "  cublas: cublasXtSgemm  1 time\n");
     assert_contains(t, "Note: lib\\x1bbits.so carries its own static CUDA runtime, which talks past the\n"
                        "      virtual device;");
     assert_contains(t, "the peak still grew in the last step, by 8.0 MiB: run more steps");
@@ -484,7 +484,7 @@ static void ends(void **state)
     assert_int_equal(l.high, (1100 + 700) * MIB);
     assert_string_equal(plm_confidence(other, reasons, 8, &n), "medium");
     assert_string_equal(reasons[0], "the range is wide: from 1000.0 MiB to 1.8 GiB, which is 55 % of the figure");
-    assert_contains(reasons[1], "1 results that decide the size of tensors were read as empty; full, 1.1 GiB");
+    assert_contains(reasons[1], "1 result that decides the size of tensors was read as empty; full, 1.1 GiB");
     plm_job_free(other);
 }
 
