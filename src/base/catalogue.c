@@ -50,7 +50,9 @@ void plm_catalogue_free(struct plm_catalogue *c)
 /* A slip, two in a long name; else letters in common, in order, from the start and then anywhere: enough to guess. */
 static int name_likeness(const char *id, const char *name)
 {
-    const size_t slips = plm_word_distance(name, id);
+    const bool series = !strncmp(id, "rtx", 3) || !strncmp(id, "gtx", 3); /* which may be left out */
+    const size_t whole = plm_word_distance(name, id), rest = series ? plm_word_distance(name, id + 3) : whole;
+    const size_t slips = rest < whole ? rest : whole;
     int score = slips <= (strlen(name) < 5 ? 1 : 2) && slips < strlen(name) ? 1000 - 100 * (int)slips : 0;
     const char *p = id;
     for (; *name; name++) {
@@ -110,6 +112,8 @@ static int name_unknown(const struct plm_catalogue *c, const char *name, struct 
         return plm_fail(error, PLM_ENOTFOUND,
                         "'%.60s' is %s; plimsoll plays NVIDIA's only, those that `plimsoll gpus` lists", name,
                         plm_card_maker(name));
+    if (strchr(name, ','))
+        return plm_fail(error, PLM_ENOTFOUND, "'%.60s' is more than one GPU, and one is asked for", name);
     if (!count)
         return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
     return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s? `plimsoll gpus` lists all", name,

@@ -179,6 +179,9 @@ static int section_check(const struct plm_ini_pair *pair, struct plm_error *erro
     }
     if (!sections)
         return 0;
+    if (!pair->section[0])
+        return plm_fail(error, PLM_EINVAL, "%s:%d: %s stands above the first section, such as [run]", pair->path,
+                        pair->line, pair->key);
     return plm_fail(error, PLM_EINVAL, "%s:%d: %s stands in [%.60s], which is no command of plimsoll%s%s%s", pair->path,
                     pair->line, pair->key, pair->section, nearest.best ? "; did you mean [" : "",
                     nearest.best ? nearest.best : "", nearest.best ? "]?" : "");

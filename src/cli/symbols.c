@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/symbols.h"
+#include "base/words.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -68,6 +69,7 @@ static const struct plm_option options[] = {
 static int symbols_run(int argc, char **argv)
 {
     struct request r = {0};
+    struct plm_nearest nearest = {0};
     bool known = false;
     struct plm_error error;
     int rest;
@@ -76,10 +78,15 @@ static int symbols_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "symbols takes options only: --library NAME, --json");
-    for (unsigned i = 0; r.library && i < plm_symbol_rows_count; i++)
+    nearest.typed = r.library;
+    for (unsigned i = 0; r.library && i < plm_symbol_rows_count; i++) {
         known |= !strcmp(plm_symbol_rows[i].library, r.library);
+        plm_nearest_see(&nearest, plm_symbol_rows[i].library);
+    }
     if (r.library && !known)
-        return plm_complain(PLM_EXIT_USAGE, "no such library; `plimsoll symbols` lists them");
+        return plm_complain_of(PLM_EXIT_USAGE, "unknown library '%.60s'; %s%s%s`plimsoll symbols` lists them",
+                               r.library, nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "",
+                               nearest.best ? "? " : "");
     if (r.json)
         symbols_json(r.library);
     else if (!r.library)

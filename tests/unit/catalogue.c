@@ -168,6 +168,8 @@ static void unlike_names(void **state)
     assert_contains(refused("titan", PLM_ENOTFOUND), "did you mean titanrtx? `plimsoll gpus` lists all");
     assert_contains(refused("RTX 5000", PLM_ENOTFOUND),
                     "did you mean rtx5000ada?"); /* there are other cards of that name */
+    assert_contains(refused("4O90", PLM_ENOTFOUND), "did you mean rtx4090");
+    assert_contains(refused("4090,3060", PLM_ENOTFOUND), "'4090,3060' is more than one GPU, and one is asked for");
     assert_contains(refused("3060 laptop", PLM_ENOTFOUND), "did you mean rtx3060");
     assert_contains(refused("a100-8", PLM_ENOTFOUND), "did you mean a100-80gb");
 }
