@@ -105,7 +105,7 @@ static enum weight doubt_known(const struct plm_job *job, char out[256])
     return known.what == PLM_KNOWN_ENOUGH ? MEDIUM : LOW;
 }
 
-/* Shares of device_used, by the device that takes most: docs/accuracy.md. */
+/* Shares of device_used: docs/accuracy.md. */
 static const struct {
     double share;
     enum weight weight;
@@ -113,7 +113,7 @@ static const struct {
 
 static enum weight doubt_width(const struct plm_job *job, char out[256])
 {
-    const struct plm_ladder l = job->lanes ? plm_ladder(job, plm_job_largest(job)) : (struct plm_ladder){0};
+    const struct plm_ladder l = plm_ladder_job(job, NULL);
     char low[32], high[32];
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
         if ((double)(l.high - l.low) > widths[i].share * (double)l.device_used) {

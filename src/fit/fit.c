@@ -168,6 +168,11 @@ static int plentiful(const struct plm_fit *fit, const struct plm_fit_lane *lane,
     return status;
 }
 
+static void need_raise(uint64_t *most, uint64_t bytes)
+{
+    *most = bytes > *most ? bytes : *most;
+}
+
 int plm_fit_need(const struct plm_fit *fit, const struct plm_allocator_settings *settings, struct plm_need *need,
                  struct plm_error *error)
 {
@@ -178,13 +183,13 @@ int plm_fit_need(const struct plm_fit *fit, const struct plm_allocator_settings 
         int status = plentiful(fit, l, settings, &reserved, &calls, error);
         if (status)
             return status;
+        need_raise(&need->low, bytes_plus(reserved, l->outside_low));
+        need_raise(&need->high, bytes_plus(reserved, l->outside_high));
         if (i && bytes_plus(reserved, l->outside) <= need->need)
             continue;
-        *need = (struct plm_need){.reserved = reserved,
-                                  .need = bytes_plus(reserved, l->outside),
-                                  .low = bytes_plus(reserved, l->outside_low),
-                                  .high = bytes_plus(reserved, l->outside_high),
-                                  .calls = calls};
+        need->reserved = reserved;
+        need->need = bytes_plus(reserved, l->outside);
+        need->calls = calls;
     }
     return 0;
 }

@@ -52,7 +52,8 @@ struct plm_fit {
 int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_error *error);
 void plm_fit_close(struct plm_fit *fit);
 
-/* What the job takes with memory in plenty, by the device that needs most. */
+/* What the job takes with memory in plenty, by the device that needs most; each end of the range by the device of which
+   it is highest, which may be another. */
 struct plm_need {
     uint64_t reserved; /* by PyTorch */
     uint64_t need, low, high; /* of the card */
@@ -90,9 +91,9 @@ uint64_t plm_margin_usable(const struct plm_margin *margin, uint64_t usable);
 /* Everything `plimsoll fit` shows. */
 struct plm_fit_row {
     const struct plm_card *card;
-    uint64_t usable;        /* less the margin */
-    bool assumed;           /* nobody has measured how much is usable */
-    unsigned lacks;         /* enum plm_type, a bit for each that the job computes with and the card does not have */
+    uint64_t usable; /* less the margin */
+    bool assumed; /* nobody has measured how much is usable */
+    unsigned lacks; /* enum plm_type, a bit for each that the job computes with and the card does not have */
     uint64_t need, minimum; /* with this card's context; 0: not known */
     struct plm_fit_answer answer;
     char better[128]; /* a setting with which the verdict is better ("default"); "": none of those tried */
@@ -102,8 +103,8 @@ struct plm_fit_row {
 struct plm_fit_table {
     const struct plm_job *job;
     const struct plm_fit *fit; /* NULL: it was not asked */
-    struct plm_known known;    /* if the peak is not the job's, the rows that cannot be judged are PLM_UNKNOWN */
-    struct plm_need need;      /* on the card that was played; zeros if that is not known, as is `minimum` */
+    struct plm_known known; /* if the peak is not the job's, the rows that cannot be judged are PLM_UNKNOWN */
+    struct plm_need need; /* on the card that was played; zeros if that is not known, as is `minimum` */
     uint64_t minimum;
     struct plm_fit_row *row; /* by memory */
     size_t rows;

@@ -161,6 +161,22 @@ struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *l
     return plm_ladder_on(job, lane, NULL);
 }
 
+struct plm_ladder plm_ladder_job(const struct plm_job *job, const struct plm_card *card)
+{
+    struct plm_ladder most = {0};
+    uint64_t low = 0, high = 0;
+    for (size_t i = 0; i < job->lanes; i++) {
+        const struct plm_ladder l = plm_ladder_on(job, &job->lane[i], card);
+        low = l.low > low ? l.low : low;
+        high = l.high > high ? l.high : high;
+        if (!i || l.device_used > most.device_used)
+            most = l;
+    }
+    most.low = low;
+    most.high = high;
+    return most;
+}
+
 enum plm_verdict plm_ladder_fit(const struct plm_ladder *l, uint64_t usable)
 {
     return l->high <= usable ? PLM_FITS : l->low <= usable ? PLM_TIGHT : PLM_NO_FIT;

@@ -45,6 +45,10 @@ struct plm_ladder {
 struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane);
 /* On another card: its context is of another size. What the libraries took stays. */
 struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card);
+/* Of all devices: that of the one that takes most, but with the highest low and the highest high that any has. Another
+   device may have the wider range, and all of them must fit. The lines are the former's alone. `card` as above. Zeros if
+   there is no device. */
+struct plm_ladder plm_ladder_job(const struct plm_job *job, const struct plm_card *card);
 
 enum plm_verdict { PLM_FITS, PLM_TIGHT, PLM_NO_FIT, PLM_UNKNOWN };
 /* Tight: the card's usable memory lies within the range. Of a job whose peak is its own (fit/known.h). */

@@ -220,22 +220,14 @@ static bool job_is_quick(const struct plm_job *job)
     return moments <= QUICK;
 }
 
-/* By the device that needs most; no allocator is asked. */
+/* What the devices of a job take of a card, by the ladder alone; no allocator is asked. */
 static struct plm_fit_table table_by_ladder(const struct plm_job *job, const struct plm_card *cards, size_t count,
                                             const struct plm_margin *margin)
 {
     struct plm_fit_table t = table_make(job, cards, count, margin);
-    const struct plm_lane *most = NULL;
-    struct plm_ladder l;
-    for (size_t i = 0; i < job->lanes; i++) {
-        l = plm_ladder(job, &job->lane[i]);
-        if (most && l.device_used <= t.need.need)
-            continue;
-        most = &job->lane[i];
-        t.need.need = l.device_used;
-    }
+    t.need.need = plm_ladder_job(job, NULL).device_used;
     for (size_t i = 0; i < t.rows; i++) {
-        l = plm_ladder_on(job, most, t.row[i].card);
+        const struct plm_ladder l = plm_ladder_job(job, t.row[i].card);
         t.row[i].need = l.device_used;
         t.row[i].answer.verdict = plm_ladder_fit(&l, t.row[i].usable);
     }

@@ -126,6 +126,43 @@ static void verdicts(void **state)
 }
 
 /* 2 KiB for each of the threads that can be resident, which CUDA documents: 28 SMs of 1536, 108 of 2048. */
+/* Of two devices the smaller one may take more in the end: both must fit. */
+static void widest_device(void **state)
+{
+    const struct plm_context_memory context = assumed();
+    const struct plm_card cards[] = {card("plenty", 170 * MIB + context.high),
+                                     card("first-alone", 169 * MIB + context.high)};
+    const struct plm_margin margin = {0};
+    struct made m, other;
+    struct plm_device_summary devices[2];
+    struct plm_lane lanes[2];
+    struct plm_fit_table table;
+    struct plm_fit fit;
+    (void)state;
+    two(&other)->device.other_end = 170 * MIB; /* instead of 70 */
+    other.device.device = 1;
+    two(&m)->device.used_peak += MIB;
+    devices[0] = m.device;
+    devices[1] = other.device;
+    for (int i = 0; i < 2; i++) {
+        lanes[i] = i ? other.lane : m.lane;
+        lanes[i].summary = &devices[i];
+    }
+    m.job.summary.device = devices;
+    m.job.lane = lanes;
+    m.job.lanes = (size_t)(m.job.summary.devices = 2);
+    assert_int_equal(plm_fit_open(&m.job, &fit, NULL), 0);
+    assert_int_equal(plm_fit_table(&fit, cards, COUNT(cards), &margin, &table, NULL), 0);
+    assert_int_equal(table.need.need, 71 * MIB + context.bytes);
+    assert_int_equal(table.need.low, 71 * MIB + context.low);
+    assert_int_equal(table.need.high, 170 * MIB + context.high);
+    assert_int_equal(table.row[0].answer.verdict, PLM_TIGHT);
+    assert_true(table.row[0].answer.in_range);
+    assert_int_equal(table.row[1].answer.verdict, PLM_FITS);
+    plm_fit_table_free(&table);
+    plm_fit_close(&fit);
+}
+
 static void contexts_of_cards(void **state)
 {
     struct plm_card small = card("small", 0), large = card("large", 0), cards[2];
@@ -411,6 +448,7 @@ int main(void)
         cmocka_unit_test(verdicts),
         cmocka_unit_test(margins),
         cmocka_unit_test(places_after_a_free),
+        cmocka_unit_test(widest_device),
         cmocka_unit_test(contexts_of_cards),
         cmocka_unit_test(candidates),
         cmocka_unit_test(keys),

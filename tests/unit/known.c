@@ -183,6 +183,24 @@ static void cards_without_a_peak(void **state)
     plm_fit_table_free(&t);
 }
 
+/* Without a replay: the device that takes less may take more in the end. */
+static void widest_device(void **state)
+{
+    struct plm_card cards[] = {card("small", 4000), card("large", 4949)};
+    struct plm_fit_table t;
+    struct made m;
+    (void)state;
+    job_make(&m, 2400 - CONTEXT, "0", "no")->device[1].used_peak -= MIB;
+    m.device[1].takers = 1;
+    m.device[1].taker[0] = (struct plm_taker){.name = "nccl", .high = 2400 * MIB};
+    m.job.lanes = (size_t)(m.job.summary.devices = 2);
+    t = plm_fit_report(&m.job, cards, COUNT(cards));
+    assert_int_equal(t.row[0].need, 2400 * MIB);
+    assert_int_equal(t.row[0].answer.verdict, PLM_TIGHT);
+    assert_int_equal(t.row[1].answer.verdict, PLM_FITS);
+    plm_fit_table_free(&t);
+}
+
 static void recommended(void **state)
 {
     struct plm_card cards[] = {card("shares", 8000), card("old", 9000), card("ada", 10000), card("slice", 8500)};
@@ -237,6 +255,13 @@ static void width(void **state)
     m.device[0].takers = 1;
     m.device[0].taker[0] = (struct plm_taker){.name = "nccl", .at_peak = 60 * MIB, .low = MIB, .high = 1257 * MIB};
     assert_string_equal(confidence(&m, reason), "low");
+    /* The same on a second device that takes less. */
+    job_make(&m, 2400 - CONTEXT, "0", "no")->device[1].used_peak -= MIB;
+    m.device[1].takers = 1;
+    m.device[1].taker[0] = (struct plm_taker){.name = "nccl", .high = 2400 * MIB};
+    m.job.lanes = (size_t)(m.job.summary.devices = 2);
+    assert_string_equal(confidence(&m, reason), "low");
+    assert_string_equal(reason, "the range is wide: from 1.9 GiB to 4.8 GiB, which is 125 % of the figure");
     /* A job that has no peak of its own. */
     assert_string_equal(confidence(job_make(&m, 9000, "1", "no"), reason), "low");
     assert_string_equal(reason, "not known: the job failed with status 1 in step 3");
@@ -302,8 +327,9 @@ static void steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),     cmocka_unit_test(cards_without_a_peak),
-                                       cmocka_unit_test(recommended), cmocka_unit_test(width),
-                                       cmocka_unit_test(workspaces),  cmocka_unit_test(steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),      cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended),  cmocka_unit_test(width),
+                                       cmocka_unit_test(workspaces),   cmocka_unit_test(steps),
+                                       cmocka_unit_test(widest_device)};
     return RUN(tests);
 }
