@@ -63,6 +63,7 @@ static int read_all(struct plm_job *job, struct plm_record *record, const char *
     if (status == 0) {
         plm_collect_end(&w.collect);
         hand_over(job, &w.collect);
+        plm_job_share(job);
     } else if (status == PLM_EFORMAT && w.collect.lanes && !error->text[0])
         plm_fail(error, status, "%s holds too many blocks", name);
     plm_collect_free(&w.collect);

@@ -98,6 +98,8 @@ struct plm_lane {
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
     struct plm_conv_marks *convolutions; /* with a workspace; NULL: none */
+    uint64_t together;           /* the most that this and other processes held of its card at a time, without contexts;
+                                    0: no other used the card while it did */
 };
 
 struct plm_job {
@@ -117,6 +119,11 @@ int plm_job_read_record(struct plm_record *record, const char *name, struct plm_
 void plm_job_free(struct plm_job *job); /* nothing for NULL */
 /* The device whose memory decides: the one that takes most of its card. The job must have one. */
 const struct plm_lane *plm_job_largest(const struct plm_job *job);
+
+/* share.c: whether two processes used one card at the same time. */
+bool plm_lanes_share(const struct plm_lane *a, const struct plm_lane *b);
+/* Finds `together` of all lanes; plm_job_read() has done so. */
+void plm_job_share(struct plm_job *job);
 
 const char *plm_phase_name(enum plm_phase phase);           /* "zero_grad" */
 const char *plm_category_name(enum plm_category category);  /* "parameters" */

@@ -187,6 +187,8 @@ static void on_device(struct plm_summary_work *w, const struct plm_record_event 
 {
     struct plm_device_summary *d = device_at(w, e->process, e->device);
     struct plm_ev_readback readback;
+    d->first_ns = d->last_ns ? d->first_ns : e->time_ns;
+    d->last_ns = e->time_ns;
     switch (e->type) {
     case PLM_EV_BLOCK_ALLOC:
         w->summary->blocks++;
@@ -218,6 +220,14 @@ static void on_device(struct plm_summary_work *w, const struct plm_record_event 
         break;
     default: break;
     }
+}
+
+/* Until then it held what it had not given back. */
+static void process_end(struct plm_summary *s, const struct plm_record_event *e)
+{
+    for (int i = 0; i < s->devices; i++)
+        if (s->device[i].process == e->process)
+            s->device[i].last_ns = e->time_ns;
 }
 
 static void count_texts(struct plm_summary_work *w, struct plm_counts *counts, const struct plm_record_event *e,
@@ -265,9 +275,10 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
     case PLM_EV_FOOTPRINT:
     case PLM_EV_LIBRARY_RANGE:
         d = device_at(w, process, t->device);
-        if (t->type == PLM_EV_FOOTPRINT)
+        if (t->type == PLM_EV_FOOTPRINT) {
             taker_footprint(d, &t->footprint);
-        else
+            d->card = t->footprint.card;
+        } else
             taker_range(d, t->text, t->range.low, t->range.high);
         break;
     case PLM_EV_CONTEXT_MEMORY:
@@ -333,6 +344,7 @@ void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event
     case PLM_EV_REFUSED: refused_visit(w, e); break;
     case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; break;
     case PLM_EV_PROCESS: w->summary->processes++; break;
+    case PLM_EV_END: process_end(w->summary, e); break;
     case PLM_EV_GEMM:
     case PLM_EV_CONVOLUTION:
     case PLM_EV_ATTENTION: w->summary->types |= types_of(e); break;

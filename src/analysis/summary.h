@@ -46,6 +46,8 @@ enum plm_type { PLM_TYPE_BF16, PLM_TYPE_FP8, PLM_TYPES };
 struct plm_device_summary {
     uint32_t process;
     int rank, device;
+    uint32_t card; /* of the machine: the same for processes that share it; 0: not told */
+    uint64_t first_ns, last_ns; /* when it was used, or its process ended */
     uint64_t allocated, reserved, used, libraries; /* now, while reading; at the end after */
     uint64_t allocated_peak, reserved_peak, used_peak, libraries_peak;
     uint32_t peak_step;                            /* 0-based step during which allocated_peak was reached */

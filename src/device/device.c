@@ -27,6 +27,7 @@ static struct {
     pthread_once_t once;
     struct plm_card card;
     int count;
+    uint32_t number[PLM_DEVICES_MAX]; /* plm_device_number() */
     uint64_t limit;
     _Atomic bool active[PLM_DEVICES_MAX];
     _Atomic uint64_t launches;
@@ -57,21 +58,34 @@ static bool load_card(void)
     return false;
 }
 
+/* A card that goes by a name. Two names may get one number, but not easily. */
+static uint32_t number_of_name(const char *name, const char *end)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *name && name != end; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash | 1u << 31;
+}
+
 /* As the CUDA runtime reads it: a list of indices up to the first that does not exist; names
    ("GPU-...", "MIG-...") count as existing, since the cards of another machine are meant. */
 static int visible(const char *list, int count)
 {
     int n = 0;
     char *end;
+    for (int i = 0; !list && i < count; i++)
+        device.number[i] = (uint32_t)i + 1;
     if (!list)
         return count;
     while (*list && n < count) {
-        if (!strncmp(list, "GPU-", 4) || !strncmp(list, "MIG-", 4))
+        if (!strncmp(list, "GPU-", 4) || !strncmp(list, "MIG-", 4)) {
             end = strchr(list, ',');
-        else {
+            device.number[n] = number_of_name(list, end);
+        } else {
             long index = strtol(list, &end, 10);
             if (end == list || index < 0 || index >= count)
                 break;
+            device.number[n] = (uint32_t)index + 1;
             if (*end != ',')
                 end = NULL;
         }
@@ -100,6 +114,12 @@ int plm_device_count(void)
 {
     pthread_once(&device.once, cards_start);
     return device.count;
+}
+
+uint32_t plm_device_number(int index)
+{
+    pthread_once(&device.once, cards_start);
+    return index >= 0 && index < device.count ? device.number[index] : 0;
 }
 
 const struct plm_card *plm_device_card(int index)

@@ -32,6 +32,8 @@ enum plm_dev_status {
 /* ---- devices ---- */
 int plm_device_count(void);
 const struct plm_card *plm_device_card(int device);
+/* Which card of the machine a device is, from 1: the same for all processes that see it, by whatever index. */
+uint32_t plm_device_number(int device);
 int plm_device_current(void);                /* of the calling thread */
 int plm_device_select(int device);           /* PLM_DEV_INVALID if there is no such device */
 void plm_device_activate(int device);        /* its primary context exists from now on */

@@ -66,7 +66,8 @@ static void tell(int device, struct state *s)
                                                          .heap_bytes = s->now.heap,
                                                          .graph_nodes = s->now.graph_nodes,
                                                          .libraries = s->now.libraries,
-                                                         .eager = s->now.eager});
+                                                         .eager = s->now.eager,
+                                                         .card = plm_device_number(device)});
     s->told = s->now.code;
     s->dirty = false;
 }

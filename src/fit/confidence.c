@@ -221,6 +221,23 @@ static enum weight doubt_stack(const struct plm_job *job, char out[256])
     return MEDIUM;
 }
 
+static enum weight doubt_shared(const struct plm_job *job, char out[256])
+{
+    const struct plm_lane *most = NULL;
+    int processes = 1;
+    char size[32];
+    for (size_t i = 0; i < job->lanes; i++)
+        if (job->lane[i].together && (!most || job->lane[i].together > most->together))
+            most = &job->lane[i];
+    if (!most)
+        return NO_DOUBT;
+    for (size_t i = 0; i < job->lanes; i++)
+        processes += plm_lanes_share(most, &job->lane[i]);
+    snprintf(out, 256, "%d processes use one card at the same time, rank %d and others: together they take %s of it",
+             processes, most->summary->rank, plm_size_text(size, sizeof size, plm_ladder(job, most).device_used));
+    return WORTH_SAYING;
+}
+
 static enum weight doubt_refused(const struct plm_job *job, char out[256])
 {
     uint64_t calls = 0;
@@ -258,8 +275,9 @@ static enum weight doubt_steps(const struct plm_job *job, char out[256])
 typedef enum weight doubt(const struct plm_job *job, char out[256]);
 
 /* In the order in which they are told; docs/accuracy.md has the same table in words. */
-static doubt *const doubts[] = {doubt_known,      doubt_width,       doubt_read,  doubt_history, doubt_history_end,
-                                doubt_workspaces, doubt_stack_taken, doubt_stack, doubt_refused, doubt_steps};
+static doubt *const doubts[] = {doubt_known,       doubt_width,      doubt_read,        doubt_history,
+                                doubt_history_end, doubt_workspaces, doubt_stack_taken, doubt_stack,
+                                doubt_shared,      doubt_refused,    doubt_steps};
 
 const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count)
 {

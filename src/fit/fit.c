@@ -230,23 +230,21 @@ int plm_fit_minimum(const struct plm_fit *fit, const struct plm_allocator_settin
     return 0;
 }
 
-/* By how much the context on a card differs from that on the card that was played. */
+/* By how much contexts on a card differ from those on the card that was played. */
 struct shift {
     int64_t bytes, low, high;
 };
 
-static struct shift shift_of(const struct plm_fit *fit, const struct plm_card *card)
+static struct shift shift_of(const struct plm_fit *fit, const struct plm_fit_lane *lane, const struct plm_card *card)
 {
-    const struct plm_summary *s = &fit->job->summary;
-    const struct plm_device_summary *d = fit->lane[0].lane->summary;
-    const struct plm_context_memory here = plm_context_memory(s, d, NULL), there = plm_context_memory(s, d, card);
-    return (struct shift){(int64_t)(there.bytes - here.bytes), (int64_t)(there.low - here.low),
+    const struct plm_ladder here = plm_ladder(fit->job, lane->lane), there = plm_ladder_on(fit->job, lane->lane, card);
+    return (struct shift){(int64_t)(there.device_used - here.device_used), (int64_t)(there.low - here.low),
                           (int64_t)(there.high - here.high)};
 }
 
 struct plm_need plm_fit_need_on(const struct plm_fit *fit, const struct plm_need *need, const struct plm_card *card)
 {
-    const struct shift shift = shift_of(fit, card);
+    const struct shift shift = shift_of(fit, &fit->lane[0], card);
     struct plm_need there = *need;
     there.need = bytes_plus(need->need, shift.bytes);
     there.low = bytes_plus(need->low, shift.low);
@@ -268,7 +266,7 @@ static int try_lane(const struct plm_fit *fit, const struct plm_fit_lane *lane,
                     const struct plm_allocator_settings *settings, const struct plm_card *card, uint64_t usable,
                     struct plm_fit_answer *answer, struct plm_error *error)
 {
-    const struct shift shift = shift_of(fit, card);
+    const struct shift shift = shift_of(fit, lane, card);
     const int64_t middle = lane->outside + shift.bytes, low = lane->outside_low + shift.low + (int64_t)lane->guessed;
     uint64_t best = bytes_minus(usable, low);
     struct plm_replay r;

@@ -51,7 +51,10 @@ static void known_full(const struct plm_job *job, const struct plm_lane *lane, b
     plm_size_text(at, sizeof at, plm_ladder(job, lane).device_used);
     step_text(step, job, d->oom_steps);
     k->failed = true;
-    if (on_card && well && !job_is_open(job)) {
+    if (on_card && well && lane->together) { /* each process had the card for itself */
+        k->what = PLM_KNOWN_NOTHING;
+        snprintf(k->why, sizeof k->why, "its card was full at %s %s, and several processes use it", at, step);
+    } else if (on_card && well && !job_is_open(job)) {
         k->what = PLM_KNOWN_ENOUGH;
         k->failed = false;
         snprintf(k->why, sizeof k->why, "its card was full at %s %s, and it went on with less", at, step);

@@ -128,9 +128,37 @@ static uint64_t taken_at_peak(const struct plm_device_summary *d)
 }
 
 /* What the code below adds at most. */
-static_assert(PLM_LADDER_LINES >= 1 + PLM_TAKERS + 1 + PLM_OVERHEAD_LINES, "a ladder has a line for each part");
+static_assert(PLM_LADDER_LINES >= 1 + PLM_TAKERS + 2 + PLM_OVERHEAD_LINES, "a ladder has a line for each part");
 
-struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card)
+static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm_lane *lane,
+                                     const struct plm_card *card, bool alone);
+
+/* What all held at a time was measured; at the high end their peaks meet. */
+static void add_beside(struct plm_ladder *l, const struct plm_job *job, const struct plm_lane *lane,
+                       const struct plm_card *card)
+{
+    const uint64_t own = lane->summary->used_peak, held = lane->together > own ? lane->together - own : 0;
+    uint64_t bytes = held, low = held, high = 0;
+    struct plm_line *line;
+    for (size_t i = 0; i < job->lanes; i++)
+        if (plm_lanes_share(lane, &job->lane[i])) {
+            const struct plm_context_memory c = plm_context_memory(&job->summary, job->lane[i].summary, card);
+            bytes += c.bytes;
+            low += c.low;
+            high += ladder_make(job, &job->lane[i], card, true).high;
+        }
+    line = line_add(l, "other", "other processes", bytes, PLM_LINE_MEASURED,
+                    "processes of the job that use this card at the same time, with their contexts");
+    line->low = low;
+    line->high = high > bytes ? high : bytes;
+    l->beside = bytes;
+    l->other += bytes;
+    l->device_used += bytes;
+}
+
+/* `alone`: of this process, whoever else uses its card. */
+static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm_lane *lane,
+                                     const struct plm_card *card, bool alone)
 {
     const struct plm_device_summary *d = lane->summary;
     const struct plm_context_memory context = plm_context_memory(&job->summary, d, card);
@@ -147,6 +175,8 @@ struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane
     if (left > held)
         line_add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED,
                  "what the program itself took from the card");
+    if (lane->together && !alone)
+        add_beside(&l, job, lane, card);
     for (int i = 0; i < context.lines; i++)
         l.line[l.lines++] = context.line[i];
     for (int i = 0; i < l.lines; i++) {
@@ -154,6 +184,11 @@ struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane
         l.high += l.line[i].high;
     }
     return l;
+}
+
+struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card)
+{
+    return ladder_make(job, lane, card, false);
 }
 
 struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane)

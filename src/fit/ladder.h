@@ -32,7 +32,8 @@ struct plm_ladder {
     uint64_t allocated; /* measured: blocks that PyTorch's allocator handed out */
     uint64_t reserved; /* measured: segments that it holds */
     uint64_t libraries; /* modelled: taken by libraries outside of it */
-    uint64_t other; /* measured: what else the program took from the card */
+    uint64_t other; /* measured: what else the program, and others of its processes, took from the card */
+    uint64_t beside; /* of `other`: by processes that use the card at the same time, with their contexts */
     uint64_t context; /* see plm_context_memory */
     uint64_t device_used; /* all but allocated, which is within reserved */
     uint64_t low, high; /* of device_used */

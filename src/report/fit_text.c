@@ -34,10 +34,11 @@ static void show_need(const struct plm_page *p, const struct plm_fit_table *t)
         fputs(" on ", p->out);
         plm_page_name(p, played, 0, 0);
     }
-    fprintf(p->out, " (%s to %s): %s reserved by PyTorch, %s libraries and context.\n",
+    fprintf(p->out, " (%s to %s): %s reserved by PyTorch, %s %slibraries and context.\n",
             plm_page_amount(p, low, sizeof low, n->low), plm_page_amount(p, high, sizeof high, n->high),
             plm_page_amount(p, reserved, sizeof reserved, n->reserved),
-            plm_page_amount(p, rest, sizeof rest, n->need - n->reserved));
+            plm_page_amount(p, rest, sizeof rest, n->need - n->reserved),
+            plm_ladder_job(t->job, NULL).beside ? "other processes, " : "");
     plm_page_amount(p, minimum, sizeof minimum, t->minimum);
     if (t->minimum < n->need)
         fprintf(p->out, "It can do with %s%s, at the cost of flushing PyTorch's cache.\n",

@@ -169,6 +169,8 @@ static void explain_range(const struct plm_page *p, const struct plm_job *job, c
                                  plm_page_amount(p, low, sizeof low, line->low),
                                  plm_page_amount(p, high, sizeof high, line->high));
     }
+    if (lane->together && used < size)
+        used += (size_t)snprintf(out + used, size - used, " and other processes may hold more at that time");
     if (lane->summary->other_end && used < size)
         snprintf(out + used, size - used, " and values that were read decide sizes");
     else if ((workspaces.low || workspaces.high) && used < size)
@@ -186,8 +188,10 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
     if (l.libraries)
         show_rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
     show_parts(p, &l, "libraries", l.reserved, 1);
-    if (l.other)
-        show_rung(p, "+ other allocations", l.reserved + l.libraries, l.other, l.device_used, "measured");
+    if (l.other > l.beside)
+        show_rung(p, "+ other allocations", l.reserved + l.libraries, l.other - l.beside, l.device_used, "measured");
+    if (l.beside)
+        show_rung(p, "+ other processes", at - l.beside, l.beside, l.device_used, "measured");
     show_rung(p, "+ context", at, l.context, l.device_used, group_kind(&l, "context"));
     show_parts(p, &l, "context", at, 2);
     show_rung(p, "= device used", 0, l.device_used, l.device_used, "in all");

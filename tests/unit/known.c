@@ -183,6 +183,86 @@ static void cards_without_a_peak(void **state)
     plm_fit_table_free(&t);
 }
 
+static const char *confidence(const struct made *m, char reason[256])
+{
+    char reasons[9][256] = {""};
+    const char *level;
+    int n;
+    level = plm_confidence(&m->job, reasons, 9, &n);
+    memcpy(reason, reasons[0], 256);
+    return level;
+}
+
+/* ---- several processes on one card ---- */
+
+/* Each holds 3000 MiB, the first for the first and the second for the last six seconds of ten. */
+static struct made *shared_make(struct made *m, struct plm_segment segment[2], const char *status, const char *bounded)
+{
+    job_make(m, 3000, status, bounded);
+    for (uint32_t i = 0; i < 2; i++) {
+        segment[i] = (struct plm_segment){.bytes = 3000 * MIB, .alloc_ns = 1 + 4 * i, .free_ns = UINT64_MAX};
+        m->device[i].process = i + 1;
+        m->device[i].card = 1;
+        m->device[i].first_ns = segment[i].alloc_ns;
+        m->device[i].last_ns = 6 + 4 * i;
+        m->lane[i].segment = &segment[i];
+        m->lane[i].segments = 1;
+    }
+    m->job.lanes = (size_t)(m->job.summary.devices = 2);
+    return m;
+}
+
+static void shared_card(void **state)
+{
+    const struct plm_card cards[] = {card("for one", 4000), card("for both", 7500)};
+    struct plm_segment segment[2];
+    struct plm_fit_table t;
+    struct plm_ladder l;
+    char reason[256];
+    struct made m;
+    (void)state;
+    plm_job_share(&shared_make(&m, segment, "0", "no")->job);
+    assert_int_equal(m.lane[0].together, 6000 * MIB);
+    l = plm_ladder(&m.job, &m.lane[0]);
+    assert_int_equal(l.beside, (3000 + CONTEXT) * MIB);
+    assert_int_equal(l.device_used, 2 * (3000 + CONTEXT) * MIB);
+    assert_int_equal(l.low, 2 * (3000 + 100) * MIB);
+    assert_int_equal(l.high, 2 * (3000 + 700) * MIB);
+    t = plm_fit_report(&m.job, cards, COUNT(cards));
+    assert_int_equal(t.row[0].answer.verdict, PLM_NO_FIT);
+    assert_int_equal(t.row[1].answer.verdict, PLM_FITS);
+    plm_fit_table_free(&t);
+    assert_string_equal(confidence(&m, reason), "high");
+    assert_string_equal(
+        reason, "2 processes use one card at the same time, rank 0 and others: together they take 6.9 GiB of it");
+
+    /* What one had given back before the other took something need not be there twice, but may be. */
+    shared_make(&m, segment, "0", "no");
+    segment[0].free_ns = 5;
+    plm_job_share(&m.job);
+    assert_int_equal(m.lane[1].together, 3000 * MIB);
+    l = plm_ladder(&m.job, &m.lane[1]);
+    assert_int_equal(l.device_used, (3000 + 2 * CONTEXT) * MIB);
+    assert_int_equal(l.high, 2 * (3000 + 700) * MIB);
+
+    /* One after the other; on two cards; a record that does not tell. */
+    shared_make(&m, segment, "0", "no")->device[0].last_ns = 5;
+    plm_job_share(&m.job);
+    assert_int_equal(m.lane[0].together + m.lane[1].together, 0);
+    shared_make(&m, segment, "0", "no")->device[1].card = 2;
+    plm_job_share(&m.job);
+    assert_int_equal(m.lane[0].together + m.lane[1].together, 0);
+    shared_make(&m, segment, "0", "no");
+    m.device[0].card = m.device[1].card = 0;
+    plm_job_share(&m.job);
+    assert_int_equal(m.lane[0].together + m.lane[1].together, 0);
+
+    /* A bounded card was each process's own: that both went on shows nothing. */
+    shared_make(&m, segment, "0", "yes")->device[0].out_of_memory = true;
+    plm_job_share(&m.job);
+    assert_int_equal(plm_known(&m.job).what, PLM_KNOWN_NOTHING);
+}
+
 /* Without a replay: the device that takes less may take more in the end. */
 static void widest_device(void **state)
 {
@@ -227,16 +307,6 @@ static void recommended(void **state)
 }
 
 /* ---- confidence ---- */
-
-static const char *confidence(const struct made *m, char reason[256])
-{
-    char reasons[9][256] = {""};
-    const char *level;
-    int n;
-    level = plm_confidence(&m->job, reasons, 9, &n);
-    memcpy(reason, reasons[0], 256);
-    return level;
-}
 
 /* The range is of 600 MiB: that of the context. */
 static void width(void **state)
@@ -327,9 +397,9 @@ static void steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),      cmocka_unit_test(cards_without_a_peak),
-                                       cmocka_unit_test(recommended),  cmocka_unit_test(width),
-                                       cmocka_unit_test(workspaces),   cmocka_unit_test(steps),
-                                       cmocka_unit_test(widest_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),       cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended),   cmocka_unit_test(width),
+                                       cmocka_unit_test(workspaces),    cmocka_unit_test(steps),
+                                       cmocka_unit_test(widest_device), cmocka_unit_test(shared_card)};
     return RUN(tests);
 }

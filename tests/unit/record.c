@@ -799,7 +799,7 @@ static void texts_of_old(void **state)
     assert_int_equal(h.told[0].device, 3);
     assert_memory_equal(&h.told[0].footprint,
                         &((struct plm_ev_footprint){108, 2048, 7, 2, 5, 1024, 11, 12, 13,
-                                                    1u << PLM_LIBRARY_CUFFT | 1u << PLM_LIBRARY_CUBLAS, true}),
+                                                    1u << PLM_LIBRARY_CUFFT | 1u << PLM_LIBRARY_CUBLAS, true, 0, 0}),
                         sizeof h.told[0].footprint);
     assert_int_equal(h.told[1].device, 1);
     assert_string_equal(h.told[1].text, "nccl");
