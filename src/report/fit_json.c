@@ -36,18 +36,23 @@ static void verdict(struct plm_json *j, const struct plm_fit_answer *a)
     plm_json_bool(j, "in_range", a->in_range);
 }
 
-/* Amounts that are not known are absent. */
-static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const struct plm_fit_row *row)
+void plm_report_remarks(struct plm_json *j, const struct plm_fit_row *row)
 {
     char lacks[32];
-    plm_json_object(j, NULL);
-    plm_json_string(j, "gpu", row->card->id);
-    plm_json_integer(j, "usable", row->usable);
-    plm_json_bool(j, "usable_assumed", row->assumed);
     if (row->card->shared_memory)
         plm_json_bool(j, "shared_memory", true);
     if (row->lacks)
         plm_json_string(j, "lacks", plm_fit_lacks_text(row->lacks, lacks));
+}
+
+/* Amounts that are not known are absent. */
+static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const struct plm_fit_row *row)
+{
+    plm_json_object(j, NULL);
+    plm_json_string(j, "gpu", row->card->id);
+    plm_json_integer(j, "usable", row->usable);
+    plm_json_bool(j, "usable_assumed", row->assumed);
+    plm_report_remarks(j, row);
     if (row->need) {
         plm_json_integer(j, "need", row->need);
         plm_json_integer(j, "need_minimum", row->minimum);

@@ -269,6 +269,7 @@ static void write_fits(struct plm_json *j, const struct plm_job *job, const stru
         plm_json_object(j, NULL);
         plm_json_string(j, "gpu", row->card->id);
         plm_json_integer(j, "usable", row->usable);
+        plm_report_remarks(j, row);
         if (row->need)
             plm_json_integer(j, "need", row->need);
         if (row->minimum)

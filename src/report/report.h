@@ -67,6 +67,8 @@ void plm_report_confidence(struct plm_json *json, const char *key, const struct 
 void plm_report_known(struct plm_json *json, const struct plm_job *job);
 /* The job's setting of PyTorch's allocator, or "default". */
 const char *plm_report_allocator(const struct plm_job *job);
+/* Why a card is not recommended even if the job fits: `shared_memory`, `lacks`. */
+void plm_report_remarks(struct plm_json *json, const struct plm_fit_row *row);
 
 /* takes.c: what a job takes of a card where it cannot have all it would. As fields of an object: `takes` (absent if the
    job does not complete, or nothing was replayed), `would_take`, `workspace_fallbacks`. As a remark on a row, "takes
