@@ -321,7 +321,7 @@ static void train(int process, uint64_t events, uint64_t steps)
     job.stop = true;
     sem_post(&job.go);
     pthread_join(thread, NULL);
-    plm_pen_end(pen(), 0, NULL);
+    plm_pen_end(pen(), 0, &(struct plm_ev_end){0});
 }
 
 int main(int argc, char **argv)

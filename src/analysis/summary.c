@@ -226,8 +226,10 @@ static void on_device(struct plm_summary_work *w, const struct plm_record_event 
 static void process_end(struct plm_summary *s, const struct plm_record_event *e)
 {
     for (int i = 0; i < s->devices; i++)
-        if (s->device[i].process == e->process)
+        if (s->device[i].process == e->process) {
             s->device[i].last_ns = e->time_ns;
+            s->device[i].status = (int)(plm_get_end(e).status & 0xff);
+        }
 }
 
 static void count_texts(struct plm_summary_work *w, struct plm_counts *counts, const struct plm_record_event *e,

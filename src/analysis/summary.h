@@ -48,6 +48,7 @@ struct plm_device_summary {
     int rank, device;
     uint32_t card; /* of the machine: the same for processes that share it; 0: not told */
     uint64_t first_ns, last_ns; /* when it was used, or its process ended */
+    int status;                 /* that its process exited with; 0 also if that is not told */
     uint64_t allocated, reserved, used, libraries; /* now, while reading; at the end after */
     uint64_t allocated_peak, reserved_peak, used_peak, libraries_peak;
     uint32_t peak_step;                            /* 0-based step during which allocated_peak was reached */

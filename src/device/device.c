@@ -32,6 +32,7 @@ static struct {
     _Atomic bool active[PLM_DEVICES_MAX];
     _Atomic uint64_t launches;
     _Atomic uint64_t next_handle;
+    int status; /* that the process exits with */
 } device = {.once = PTHREAD_ONCE_INIT};
 
 static __thread int current_device;
@@ -97,6 +98,12 @@ static int visible(const char *list, int count)
     return n;
 }
 
+static void keep_status(int status, void *unused)
+{
+    (void)unused;
+    device.status = status;
+}
+
 static void cards_start(void)
 {
     const char *gpus = getenv("PLIMSOLL_GPUS"), *limit = getenv("PLIMSOLL_LIMIT");
@@ -108,6 +115,7 @@ static void cards_start(void)
     if (!load_card() || !plm_memory_init(count, device.limit))
         return;
     device.count = visible(getenv("CUDA_VISIBLE_DEVICES"), count);
+    on_exit(keep_status, NULL); /* a shell script may hide it from those who wait for the command */
 }
 
 int plm_device_count(void)
@@ -201,7 +209,7 @@ void plm_device_leave(void)
     if (device.count && !atomic_flag_test_and_set(&left)) {
         atomic_store(&plm_record_live()->launches, plm_launch_count());
         plm_footprint_end();
-        plm_record_end();
+        plm_record_end(device.status);
     }
 }
 

@@ -82,6 +82,34 @@ static void known_failed(const struct plm_job *job, const char *code, struct plm
         snprintf(k->why, sizeof k->why, "the job failed with status %d %s", status, step);
 }
 
+/* A later process did the same work, or more: it was started again, or was not what the job is about. A rank beside it
+   does not stand for it. */
+static bool device_made_up(const struct plm_summary *s, const struct plm_device_summary *d)
+{
+    for (int i = 0; i < s->devices; i++) {
+        const struct plm_device_summary *other = &s->device[i];
+        if (!other->status && other->first_ns >= d->last_ns && other->steps >= d->steps &&
+            (other->steps || other->used_peak >= d->used_peak))
+            return true;
+    }
+    return false;
+}
+
+/* The command ended well although a process of it failed: a script may go on after its program. */
+static void known_hidden(const struct plm_job *job, struct plm_known *k)
+{
+    const struct plm_summary *s = &job->summary;
+    char step[32];
+    for (int i = 0; i < s->devices; i++)
+        if (s->device[i].status && !device_made_up(s, &s->device[i])) {
+            k->what = PLM_KNOWN_NOTHING;
+            k->failed = true;
+            snprintf(k->why, sizeof k->why, "a program in it failed with status %d %s", s->device[i].status,
+                     step_text(step, job, s->device[i].steps));
+            return;
+        }
+}
+
 struct plm_known plm_known(const struct plm_job *job)
 {
     const struct plm_summary *s = &job->summary;
@@ -103,5 +131,7 @@ struct plm_known plm_known(const struct plm_job *job)
         k.what = PLM_KNOWN_NOTHING;
         snprintf(k.why, sizeof k.why, "the disk was full: the record does not hold all of the run");
     }
+    if (well && (k.what == PLM_KNOWN_PEAK || k.what == PLM_KNOWN_ENOUGH))
+        known_hidden(job, &k);
     return k;
 }

@@ -75,10 +75,10 @@ bool plm_record_abandoned(void)
     return fcntl(writer.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
-void plm_record_end(void)
+void plm_record_end(int status)
 {
     if (!writer.header || atomic_load(&writer.entered) != writer.generation)
         return;
     plm_put_launches(0, &(struct plm_ev_launches){atomic_load(&writer.live->launches)});
-    plm_put_end(0, NULL);
+    plm_put_end(0, &(struct plm_ev_end){(uint32_t)status & 0xff, 0});
 }

@@ -45,6 +45,6 @@ struct plm_live *plm_record_live(void);
 bool plm_record_abandoned(void);
 
 /* Called at exit: the launches so far and that the process left normally. */
-void plm_record_end(void);
+void plm_record_end(int status);
 
 #endif

@@ -193,6 +193,47 @@ static const char *confidence(const struct made *m, char reason[256])
     return level;
 }
 
+/* ---- a command that ends well although a process of it failed ---- */
+
+static void hidden(void **state)
+{
+    static const struct {
+        int status, steps, other_status, other_steps;
+        uint64_t other_mib, other_first_ns;
+        enum plm_known_what what;
+    } rows[] = {
+        {0, 2, 0, 2, 1000, 1, PLM_KNOWN_PEAK},    {7, 2, 7, 2, 1000, 5, PLM_KNOWN_NOTHING},
+        {7, 2, 0, 1, 9000, 5, PLM_KNOWN_NOTHING}, {7, 2, 0, 2, 900, 5, PLM_KNOWN_PEAK}, /* it was started again */
+        {7, 2, 0, 3, 1000, 4, PLM_KNOWN_NOTHING}, /* another rank, which went on */
+        {7, 0, 0, 0, 999, 5, PLM_KNOWN_NOTHING},  {7, 0, 0, 0, 1000, 5, PLM_KNOWN_PEAK},
+        {7, 0, 0, 1, 900, 5, PLM_KNOWN_PEAK}, /* what came before the training */
+    };
+    struct plm_known known;
+    struct made m;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        job_make(&m, 1000, "0", "no");
+        m.job.lanes = (size_t)(m.job.summary.devices = 2);
+        m.device[0].status = rows[i].status;
+        m.device[0].steps = rows[i].steps;
+        m.device[0].last_ns = 5;
+        m.device[1].process = 1;
+        m.device[1].first_ns = rows[i].other_first_ns;
+        m.device[1].status = rows[i].other_status;
+        m.device[1].steps = rows[i].other_steps;
+        m.device[1].used_peak = rows[i].other_mib * MIB;
+        known = plm_known(&m.job);
+        assert_int_equal(known.what, rows[i].what);
+        assert_int_equal(known.failed, rows[i].what == PLM_KNOWN_NOTHING);
+    }
+    job_make(&m, 1000, "0", "yes")->device[0].last_ns = 5;
+    m.device[0].status = 7; /* not even that it was enough, after a full card */
+    m.device[0].out_of_memory = true;
+    known = plm_known(&m.job);
+    assert_int_equal(known.what, PLM_KNOWN_NOTHING);
+    assert_string_equal(known.why, "a program in it failed with status 7 in step 3");
+}
+
 /* ---- several processes on one card ---- */
 
 /* Each holds 3000 MiB, the first for the first and the second for the last six seconds of ten. */
@@ -397,9 +438,9 @@ static void steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),       cmocka_unit_test(cards_without_a_peak),
-                                       cmocka_unit_test(recommended),   cmocka_unit_test(width),
-                                       cmocka_unit_test(workspaces),    cmocka_unit_test(steps),
-                                       cmocka_unit_test(widest_device), cmocka_unit_test(shared_card)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(endings),       cmocka_unit_test(cards_without_a_peak), cmocka_unit_test(recommended),
+        cmocka_unit_test(width),         cmocka_unit_test(workspaces),           cmocka_unit_test(steps),
+        cmocka_unit_test(widest_device), cmocka_unit_test(shared_card),          cmocka_unit_test(hidden)};
     return RUN(tests);
 }

@@ -96,7 +96,7 @@ static void write_some(void)
     plm_record_config("key", "other value");
     plm_record_config("empty", "");
     plm_record_note("kind", "note");
-    plm_record_end();
+    plm_record_end(0);
 }
 
 static void one_thread(void **state)
@@ -248,7 +248,7 @@ static void write_nothing(void)
     append(1, 1);
     plm_record_config("key", "value");
     plm_record_live()->step = 3;
-    plm_record_end();
+    plm_record_end(0);
 }
 
 static void no_record_wanted(void **state)
@@ -901,7 +901,7 @@ static void no_writer(void **state)
     assert_int_equal(plm_writer_open(&writer, unit_path("absent.plm")), PLM_EIO);
     plm_writer_past(&writer, 1);
     plm_pen_setting(&pen, "key", "value");
-    plm_pen_end(&pen, 0, NULL);
+    plm_pen_end(&pen, 0, &(struct plm_ev_end){0});
     assert_int_equal(atomic_load(&writer.live->pid), 0);
     plm_pen_close(&pen);
     assert_int_equal(plm_writer_close(&writer), 0);
