@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,16 +22,20 @@ static void *items_grow(void *array, int count, int *room, size_t size)
     return plm_realloc(array, (size_t)*room, size);
 }
 
-static void count_add(struct plm_counts *c, const char *name, const char *detail, uint64_t bytes)
+/* Its place. A damaged record may hold as many different ones as it has events. */
+static int count_add(struct plm_counts *c, const char *name, const char *detail, uint64_t bytes)
 {
-    for (int i = 0; i < c->count; i++)
-        if (!strcmp(c->item[i].name, name) && !strcmp(c->item[i].detail, detail)) {
-            c->item[i].calls++;
-            c->item[i].bytes += bytes;
-            return;
-        }
+    char *text = plm_asprintf("%s\x1f%s", name, detail);
+    const int at = (int)plm_names_add(&c->seen, text) - 1;
+    free(text);
+    if (at < c->count) {
+        c->item[at].calls++;
+        c->item[at].bytes += bytes;
+        return at;
+    }
     c->item = items_grow(c->item, c->count, &c->room, sizeof *c->item);
-    c->item[c->count++] = (struct plm_count){plm_strdup(name), plm_strdup(detail), 1, bytes};
+    c->item[c->count] = (struct plm_count){plm_strdup(name), plm_strdup(detail), 1, bytes};
+    return c->count++;
 }
 
 static struct plm_device_summary *device_at(struct plm_summary_work *w, uint32_t process, int device)
@@ -258,6 +263,16 @@ static void keep_rank(struct plm_summary_work *w, uint32_t process, const char *
     w->rank[w->ranks++] = (struct plm_summary_rank){process, atoi(value)};
 }
 
+/* Words are asked for one by one, and there may be many. What was said first counts. */
+static void keep_word(struct plm_summary *s, const char *key, int place)
+{
+    unsigned number;
+    int end = 0;
+    if (sscanf(key, "argv[%9u]%n", &number, &end) == 1 && end && !key[end] &&
+        plm_map_get(&s->words, number) == PLM_MAP_NONE)
+        plm_map_put(&s->words, number, (uint64_t)place);
+}
+
 static void config_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const struct plm_ev_config said = plm_get_config(e);
@@ -265,7 +280,7 @@ static void config_visit(struct plm_summary_work *w, const struct plm_record_eve
     const char *value = plm_record_string(w->record, e->process, said.value);
     if (!strcmp(key, "rank"))
         keep_rank(w, e->process, value);
-    count_add(&w->summary->config, key, value, 0);
+    keep_word(w->summary, key, count_add(&w->summary->config, key, value, 0));
 }
 
 /* Of devices it is said again as it grows; of the job, what was said first counts. */
@@ -472,6 +487,7 @@ static void counts_free(struct plm_counts *c)
         free(c->item[i].detail);
     }
     free(c->item);
+    plm_names_free(&c->seen);
 }
 
 void plm_summary_free(struct plm_summary *s)
@@ -484,6 +500,7 @@ void plm_summary_free(struct plm_summary *s)
     counts_free(&s->unmodelled);
     counts_free(&s->notes);
     counts_free(&s->config);
+    plm_map_free(&s->words);
     memset(s, 0, sizeof *s);
 }
 
@@ -497,8 +514,11 @@ const char *plm_summary_config(const struct plm_summary *s, const char *key)
 
 const char *plm_summary_word(const struct plm_summary *s, int i)
 {
+    const uint64_t at = plm_map_get(&s->words, (uint64_t)i);
     char key[24];
-    snprintf(key, sizeof key, "argv[%d]", i);
+    if (s->words.count)
+        return at == PLM_MAP_NONE ? NULL : s->config.item[at].detail;
+    snprintf(key, sizeof key, "argv[%d]", i); /* a summary that was not made from a record */
     return plm_summary_config(s, key);
 }
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
+#include "base/names.h"
 #include "base/overhead.h"
 #include "record/reader.h"
 
@@ -29,6 +31,7 @@ struct plm_count {
 struct plm_counts {
     struct plm_count *item;
     int count, room;
+    struct plm_names seen; /* name and detail in one; the number of each is one more than its place */
 };
 
 /* A library that took memory of the card outside the caching allocator. */
@@ -87,6 +90,7 @@ struct plm_summary {
     struct plm_device_summary *device;
     int devices, device_room;
     struct plm_counts unmodelled, notes, config;
+    struct plm_map words; /* of the command: number -> place in config */
     struct plm_context_said context;
     uint64_t stack_usable; /* what the stack file says can be taken of the card; 0: nothing */
 };
