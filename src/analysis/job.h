@@ -98,19 +98,19 @@ struct plm_lane {
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
     struct plm_conv_marks *convolutions; /* with a workspace; NULL: none */
-    uint64_t together;           /* the most that this and other processes held of its card at a time, without contexts;
+    uint64_t together; /* the most that this and other processes held of its card at a time, without contexts;
                                     0: no other used the card while it did */
 };
 
 struct plm_job {
     struct plm_summary summary;
-    struct plm_lane *lane;       /* as summary.device: by rank, then device */
+    struct plm_lane *lane; /* as summary.device: by rank, then device */
     size_t lanes;
     struct plm_site *context;
     size_t contexts;
-    const char **owner;          /* all names of the record, [0] is "" */
+    const char **owner; /* all names of the record, [0] is "" */
     size_t owners;
-    bool attributed;             /* the record says where blocks come from; older ones do not */
+    bool attributed; /* the record says where blocks come from; older ones do not */
 };
 
 int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
@@ -125,8 +125,8 @@ bool plm_lanes_share(const struct plm_lane *a, const struct plm_lane *b);
 /* Finds `together` of all lanes; plm_job_read() has done so. */
 void plm_job_share(struct plm_job *job);
 
-const char *plm_phase_name(enum plm_phase phase);           /* "zero_grad" */
-const char *plm_category_name(enum plm_category category);  /* "parameters" */
+const char *plm_phase_name(enum plm_phase phase); /* "zero_grad" */
+const char *plm_category_name(enum plm_category category); /* "parameters" */
 
 /* Whether a parameter's name says whose the block is. */
 static inline bool plm_block_named(const struct plm_block *block)
@@ -153,13 +153,13 @@ void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uin
 /* Bytes that live at a moment, added up by a key. */
 enum plm_key { PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK };
 struct plm_holder {
-    char *name;                                /* BY_STACK: "phase;module;outer;inner", without unknown parts */
+    char *name; /* BY_STACK: "phase;module;outer;inner", without unknown parts */
     uint64_t bytes;
     uint64_t category[PLM_CATEGORIES];
     uint32_t blocks;
 };
 struct plm_holders {
-    struct plm_holder *item;                   /* largest first */
+    struct plm_holder *item; /* largest first */
     size_t count;
 };
 struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
@@ -171,7 +171,7 @@ void plm_holders_free(struct plm_holders *holders);
 /* Which moment of each device is looked at. */
 struct plm_at {
     enum { PLM_AT_PEAK, PLM_AT_STEP, PLM_AT_END } kind;
-    uint32_t step;              /* from 1; its own peak is meant */
+    uint32_t step; /* from 1; its own peak is meant */
 };
 
 /* The moment of a lane that has some. In a step it is the first of its peak, which may be what the step before it left: as
