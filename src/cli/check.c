@@ -108,7 +108,7 @@ static int check_tell(const struct request *r, const struct plm_check *check, in
 static int check_judge(const struct request *r, const struct plm_job *job, int result, const char *why, bool quiet)
 {
     const struct plm_known known = plm_known(job);
-    char reasons[10][256], sentence[200];
+    char reasons[PLM_DOUBTS][256], sentence[200];
     struct plm_check check;
     int n;
     if (result) {
@@ -123,7 +123,7 @@ static int check_judge(const struct request *r, const struct plm_job *job, int r
         check = plm_check_error(job, sentence);
         return check_tell(r, &check, PLM_EXIT_CANNOT, quiet);
     }
-    if (r->run.strict && strcmp(plm_confidence(job, reasons, 10, &n), "high")) {
+    if (r->run.strict && strcmp(plm_confidence(job, reasons, PLM_DOUBTS, &n), "high")) {
         check = plm_check_error(job, PLM_RUN_UNTRUSTED);
         return check_tell(r, &check, PLM_EXIT_UNTRUSTED, quiet);
     }

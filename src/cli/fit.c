@@ -137,7 +137,7 @@ static int question_run(const struct plm_command *command, int argc, char **argv
 static int fit_judge(const struct request *r, const struct plm_fit_table *t)
 {
     enum plm_verdict verdict = t->rows == 1 ? t->row[0].answer.verdict : PLM_FITS;
-    char reasons[10][256];
+    char reasons[PLM_DOUBTS][256];
     int n;
     if (t->rows > 1 && !t->fit)
         verdict = PLM_UNKNOWN; /* nobody can choose from these */
@@ -145,7 +145,7 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
         return PLM_EXIT_NO_FIT;
     if (verdict == PLM_UNKNOWN)
         return PLM_EXIT_CANNOT;
-    if (r->strict && ((t->fit && t->fit->doubt[0]) || strcmp(plm_confidence(t->job, reasons, 10, &n), "high") != 0))
+    if (r->strict && ((t->fit && t->fit->doubt[0]) || strcmp(plm_confidence(t->job, reasons, PLM_DOUBTS, &n), "high") != 0))
         return PLM_EXIT_UNTRUSTED;
     return PLM_EXIT_OK;
 }

@@ -66,6 +66,8 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     plm_pen_setting(pen, "gpus", value);
     plm_pen_setting(pen, "bounded", o->bounded ? "yes" : "no");
     plm_pen_setting(pen, "detail", o->detail);
+    if (o->until_exit)
+        plm_pen_setting(pen, "until-exit", "yes"); /* all of the command is what is asked about, steps or not */
     if (o->assume)
         plm_pen_setting(pen, "assume", o->assume);
     plm_pen_setting(pen, "allocator", allocator ? allocator : "default");
@@ -164,7 +166,7 @@ static int judge_card(const struct plm_run_end *end)
 static int show_report(const struct plm_run_end *end, void *context)
 {
     struct plm_error error;
-    char reasons[8][256];
+    char reasons[PLM_DOUBTS][256];
     int n, json, result = end->result;
     (void)context;
     if (result)
@@ -176,7 +178,7 @@ static int show_report(const struct plm_run_end *end, void *context)
         result = json;
     if (result == PLM_EXIT_OK && end->run->gpu)
         result = judge_card(end);
-    if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, 8, &n), "high"))
+    if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, PLM_DOUBTS, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
     return result;
 }

@@ -249,11 +249,12 @@ static enum weight doubt_refused(const struct plm_job *job, char out[256])
 
 static enum weight doubt_steps(const struct plm_job *job, char out[256])
 {
+    const struct plm_known known = plm_known(job);
     const struct plm_summary *s = &job->summary;
     uint64_t each;
     const int grown = growth(s, &each);
     char size[32];
-    if (plm_known(job).failed) /* it was told why there are no more */
+    if (known.failed || known.what == PLM_KNOWN_NOTHING) /* it was told why there are no more */
         return NO_DOUBT;
     plm_size_text(size, sizeof size, each);
     if (!s->steps)
@@ -278,6 +279,8 @@ typedef enum weight doubt(const struct plm_job *job, char out[256]);
 static doubt *const doubts[] = {doubt_known,       doubt_width,      doubt_read,        doubt_history,
                                 doubt_history_end, doubt_workspaces, doubt_stack_taken, doubt_stack,
                                 doubt_shared,      doubt_refused,    doubt_steps};
+
+_Static_assert(sizeof doubts / sizeof doubts[0] == PLM_DOUBTS, "callers have room for all");
 
 const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count)
 {

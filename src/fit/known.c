@@ -130,6 +130,10 @@ struct plm_known plm_known(const struct plm_job *job)
     } else if (s->full) {
         k.what = PLM_KNOWN_NOTHING;
         snprintf(k.why, sizeof k.why, "the disk was full: the record does not hold all of the run");
+    } else if (code && !s->steps && !plm_summary_config(s, "until-exit")) {
+        k.what = PLM_KNOWN_NOTHING;
+        snprintf(k.why, sizeof k.why,
+                 "it made no step; if it is not to train, run it with --until-exit, and all of it counts");
     }
     if (well && (k.what == PLM_KNOWN_PEAK || k.what == PLM_KNOWN_ENOUGH))
         known_hidden(job, &k);

@@ -1,6 +1,7 @@
 /*
  * What can a record decide? The one place that says so: every verdict, by whichever command, asks here first. A job
- * that ran out of memory, failed or was cut has the peak of what ran until then, which says nothing of what it needs.
+ * that ran out of memory, failed or was cut has the peak of what ran until then, which says nothing of what it needs;
+ * so has one that made no step, unless the user asked about all of the command (--until-exit).
  * Read-only on the job; any thread. It cannot fail.
  */
 #ifndef PLM_FIT_KNOWN_H

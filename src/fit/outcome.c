@@ -31,10 +31,10 @@ static void outcome_fill(const struct plm_job *job, struct plm_outcome *o)
     const struct plm_ladder ladder = plm_ladder(job, lane);
     const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
     const char *torch = plm_summary_config(&job->summary, "torch");
-    char reasons[8][256];
+    char reasons[PLM_DOUBTS][256];
     int n;
     snprintf(o->torch, sizeof o->torch, "%s", torch ? torch : "");
-    snprintf(o->confidence, sizeof o->confidence, "%s", plm_confidence(job, reasons, 8, &n));
+    snprintf(o->confidence, sizeof o->confidence, "%s", plm_confidence(job, reasons, PLM_DOUBTS, &n));
     o->seconds = plm_summary_seconds(&job->summary);
     o->allocated = ladder.allocated;
     o->reserved = ladder.reserved;

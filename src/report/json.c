@@ -49,9 +49,9 @@ const char *plm_report_allocator(const struct plm_job *job)
 
 void plm_report_confidence(struct plm_json *j, const char *key, const struct plm_job *job, const char *doubt)
 {
-    char reasons[10][256];
+    char reasons[PLM_DOUBTS][256];
     int n;
-    plm_json_string(j, key, plm_confidence(job, reasons, 10, &n));
+    plm_json_string(j, key, plm_confidence(job, reasons, PLM_DOUBTS, &n));
     plm_json_array(j, "reasons");
     for (int i = 0; i < n; i++)
         plm_json_string(j, NULL, reasons[i]);

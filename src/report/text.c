@@ -97,9 +97,9 @@ static void show_notes(const struct plm_page *p, const struct plm_summary *s)
 
 static void show_confidence(const struct plm_page *p, const struct plm_job *job)
 {
-    char reasons[10][256], grounds[64];
+    char reasons[PLM_DOUBTS][256], grounds[64];
     int n;
-    const char *level = plm_confidence(job, reasons, 10, &n);
+    const char *level = plm_confidence(job, reasons, PLM_DOUBTS, &n);
     fprintf(p->out, "\n%sConfidence: %s%s", plm_ink(p, PLM_INK_BOLD), level, plm_ink(p, PLM_INK_PLAIN));
     if (!n)
         fprintf(p->out, " (%s)", plm_confidence_grounds(job, grounds));

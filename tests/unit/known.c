@@ -49,6 +49,13 @@ static struct made *job_make(struct made *m, uint64_t mib, const char *status, c
     return m;
 }
 
+/* --until-exit: the whole command is what is asked about. */
+static void all_of_it(struct made *m)
+{
+    m->config[m->job.summary.config.count++] =
+        (struct plm_count){.name = (char *)"until-exit", .detail = (char *)"yes"};
+}
+
 /* ---- how it ended ---- */
 
 static void endings(void **state)
@@ -62,7 +69,8 @@ static void endings(void **state)
         const char *why;
     } rows[] = {
         {"0", "no", true, false, false, false, true, 2, 0, PLM_KNOWN_PEAK, false, ""},
-        {"0", "no", true, false, false, false, false, 0, 0, PLM_KNOWN_PEAK, false, ""}, /* no step, but it ended well */
+        {"0", "no", true, false, false, false, false, 0, 0, PLM_KNOWN_NOTHING, false,
+         "it made no step; if it is not to train, run it with --until-exit, and all of it counts"},
         {NULL, NULL, true, false, false, false, false, 0, 0, PLM_KNOWN_PEAK, false, ""}, /* imported */
         {"1", "no", true, false, false, false, true, 2, 0, PLM_KNOWN_NOTHING, true,
          "the job failed with status 1 in step 3"},
@@ -118,6 +126,10 @@ static void endings(void **state)
         assert_false(outcome.done);
         assert_contains(outcome.why, rows[i].why);
     }
+    job_make(&m, 1, "0", "no");
+    m.job.summary.steps = m.device[0].steps = 0;
+    all_of_it(&m);
+    assert_int_equal(plm_known(&m.job).what, PLM_KNOWN_PEAK);
     job_make(&m, 1, "0", "no");
     m.job.lanes = 0;
     m.job.summary.devices = 0;
@@ -422,6 +434,7 @@ static void steps(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         job_make(&m, 6000, "0", "no");
+        all_of_it(&m);
         m.job.summary.steps = m.device[0].steps = rows[i].count;
         for (int k = 0; k < rows[i].count; k++)
             m.step[k] = (struct plm_step){rows[i].allocated[k] * MIB, rows[i].reserved[k] * MIB, 6000 * MIB};
