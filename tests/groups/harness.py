@@ -13,6 +13,7 @@ import fcntl
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,11 @@ TMP = Path(tempfile.mkdtemp(dir=os.environ.get("PLM_TMP")))
 WORKLOADS = SOURCE / "tests" / "e2e" / "workloads"
 MIB, GIB = 1 << 20, 1 << 30
 TRACE = 6000  # characters of a traceback that are told: its end
+
+# Programs get signals as they are by default, also where whoever runs the tests ignores some: nohup, or a shell in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
 
 KEPT = ("PLIMSOLL_CACHE", "PLIMSOLL_PYTHON", "LD_LIBRARY_PATH")
 # What every program gets. Settings of whoever runs the tests stay outside, and so does CI, which pytest and others look at.

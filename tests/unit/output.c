@@ -299,6 +299,7 @@ static void ended_by_a_signal(void **state)
         child = fork();
         if (!child) {
             struct plm_output output;
+            signal(ends[i], SIG_DFL); /* nohup has it ignored, and a shell for what it starts in the background */
             plm_output_open(&output, unit_path("ended"), &plain, NULL);
             if (left_over() == 1)
                 raise(ends[i]);
