@@ -145,7 +145,8 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
         return PLM_EXIT_NO_FIT;
     if (verdict == PLM_UNKNOWN)
         return PLM_EXIT_CANNOT;
-    if (r->strict && ((t->fit && t->fit->doubt[0]) || strcmp(plm_confidence(t->job, reasons, PLM_DOUBTS, &n), "high") != 0))
+    if (r->strict &&
+        ((t->fit && t->fit->doubt[0]) || strcmp(plm_confidence(t->job, reasons, PLM_DOUBTS, &n), "high") != 0))
         return PLM_EXIT_UNTRUSTED;
     return PLM_EXIT_OK;
 }

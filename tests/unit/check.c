@@ -133,7 +133,8 @@ static void extremes(void **state)
     (void)state;
     memset(argument, '<', sizeof argument - 1);
     argument[sizeof argument - 1] = '\0';
-    job.summary.config = (struct plm_counts){long_config, COUNT(long_config), COUNT(long_config)};
+    job.summary.config =
+        (struct plm_counts){.item = long_config, .count = COUNT(long_config), .room = COUNT(long_config)};
     c = plm_check_job(&job, &(struct plm_limit){.max = UINT64_MAX}, true);
     assert_int_equal(strlen(c.subject), sizeof c.subject - 1);
     assert_true(c.seconds == 0);
