@@ -105,7 +105,7 @@ static const char *list_text(const char *const *id, int count, char *out, size_t
 
 static int name_unknown(const struct plm_catalogue *c, const char *name, struct plm_error *error)
 {
-    const char *best[GUESSES];
+    const char *best[GUESSES] = {NULL};
     char list[400];
     const int count = guesses_find(c, name, best);
     if (plm_card_maker(name))
