@@ -322,6 +322,7 @@ static void train(void)
         plm_put_reserved(0, &(struct plm_ev_reserved){sum});
         plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = rows[i].address, .bytes = rows[i].bytes});
     }
+    plm_put_step(0, &(struct plm_ev_step){1, 1});
     plm_record_config("exit", "0");
 }
 
