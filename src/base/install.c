@@ -57,7 +57,8 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
             path_place(install->calibrate, self, l->hook, "plimsoll_calibrate.py") &&
             path_place(install->gpus, self, l->data, "gpus") &&
             path_place(install->capabilities, self, l->data, "compute-capabilities.ini") &&
-            path_place(install->stacks, self, l->data, "stacks"))
+            path_place(install->stacks, self, l->data, "stacks") &&
+            path_place(install->timing, self, l->data, "timing"))
             return 0;
     }
     return plm_fail(error, PLM_ENOTFOUND,

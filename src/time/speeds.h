@@ -5,7 +5,8 @@
 #ifndef PLM_TIME_SPEEDS_H
 #define PLM_TIME_SPEEDS_H
 
-#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 struct plm_card;
 struct plm_error;
@@ -17,8 +18,26 @@ struct plm_speeds {
 #include "time/speeds.def"
 };
 
-/* `path` NULL: the file of the card's architecture, else that of the nearest one. */
+/* The same as a table, for those who go through all. */
+struct plm_speed {
+    const char *group, *name;
+    size_t offset;
+    double least, most;
+    const char *meaning;
+};
+enum {
+#define SPEED(group, name, least, most, meaning) PLM_SPEED_##name,
+#include "time/speeds.def"
+    PLM_SPEEDS
+};
+extern const struct plm_speed plm_speed[PLM_SPEEDS];
+double plm_speed_get(const struct plm_speeds *speeds, const struct plm_speed *speed);
+void plm_speed_set(struct plm_speeds *speeds, const struct plm_speed *speed, double value);
+
+/* `path` NULL: the file of the card's architecture, else that of the nearest one. Fails with a sentence: PLM_EIO, PLM_EFORMAT. */
 int plm_speeds_read(const char *path, const struct plm_install *install, const struct plm_card *card, struct plm_speeds *speeds,
                     struct plm_error *error);
+/* A complete file. */
+void plm_speeds_write(FILE *out, const struct plm_speeds *speeds);
 
 #endif

@@ -55,6 +55,7 @@ struct plm_work {
     bool sized;           /* false: nothing tells its size; bytes are 0 */
     bool pinned, async;   /* copies: the host's side; the host does not wait */
     bool channels_last;
+    bool strided;         /* goes through its tensors by strides */
     uint32_t grid, block; /* blocks, threads per block; 0: a library's choice */
     uint32_t shared;      /* bytes per block */
     uint32_t m, n, k, batch;       /* products, also those that stand for a convolution or attention; ranks of a collective in m */
@@ -62,6 +63,7 @@ struct plm_work {
     uint32_t stride;
     double flops;         /* multiply and add count as two */
     double read, written; /* bytes */
+    double input, output; /* of a convolution: bytes of x and of y */
     uint32_t name;        /* kernel or routine, in plm_works.names; 0: none */
     uint32_t first, calls;/* GRAPH: what a launch runs, in lane->node[] */
 };
@@ -71,6 +73,7 @@ struct plm_work_call {
     uint32_t work;        /* in plm_works.work */
     uint32_t site;        /* in plm_works.site; 0: not known */
     uint32_t stream;      /* PLM_STREAM_UNKNOWN: not known */
+    uint32_t gap_ns;      /* of the host since the call before; of equal calls in equal steps the least */
     uint32_t other;       /* waits for an event: the stream that it was recorded in */
 };
 

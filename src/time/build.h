@@ -1,0 +1,71 @@
+/*
+ * Inside the room: what is kept while a record is read into works. works.c owns it; one thread.
+ */
+#ifndef PLM_TIME_BUILD_H
+#define PLM_TIME_BUILD_H
+
+#include "record/reader.h"
+#include "time/kernels.h"
+#include "time/works.h"
+
+/* A moment that steps are counted by. */
+struct plm_mark {
+    uint64_t ns;
+    uint32_t name, samples;
+    uint32_t parts; /* of a pass: modules that were entered */
+};
+
+struct plm_marks {
+    struct plm_mark *item;
+    size_t count, room;
+};
+
+struct plm_build_process {
+    uint64_t pid;
+    int rank;
+    size_t lane;             /* of its last event */
+    uint32_t samples;        /* of its last pass */
+    struct plm_marks steps, passes;
+};
+
+/* What an operator of this thread allocated since it last launched: the results of what it launches next. */
+struct plm_build_thread {
+    uint32_t modules;        /* that it is in */
+    uint32_t context;
+    bool launched;
+    uint64_t bytes, largest;
+};
+
+struct plm_build_graph {
+    uint32_t first, calls;   /* nodes of its lane */
+};
+
+struct plm_build {
+    struct plm_works *works;
+    struct plm_record *record;
+    struct plm_build_process *process;
+    size_t processes, process_room;
+    struct plm_build_thread *thread;
+    struct plm_build_graph *graph;
+    size_t graphs, graph_room;
+    struct plm_kernel_form *form; /* by number of the name */
+    size_t forms, form_room;
+    struct plm_map site_of;       /* process and context to site */
+    struct plm_map name_of;       /* process and text to name */
+    struct plm_map by_hash;       /* of a work to the work */
+    struct plm_map graph_of;      /* process and graph to graph */
+    uint64_t calls;               /* that were no copies and no waits */
+};
+
+/* Works are compared byte by byte: begin with memset(). */
+uint32_t plm_build_work(struct plm_build *build, const struct plm_work *work);
+void plm_build_call(struct plm_build *build, const struct plm_record_event *event, const struct plm_ev_call *call,
+                    const struct plm_work *work, uint32_t other);
+
+/* launches.c */
+void plm_build_output(struct plm_build *build, const struct plm_record_event *event);
+void plm_build_launch(struct plm_build *build, const struct plm_record_event *event, const struct plm_ev_launch *launch);
+/* libraries.c */
+void plm_build_library(struct plm_build *build, const struct plm_record_event *event);
+
+#endif

@@ -1,0 +1,165 @@
+#include "time/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "time/cost.h"
+#include "time/speeds.h"
+
+/* Streams that are told apart; more than these share the last one's clock. */
+enum { STREAMS = 64 };
+
+struct stream {
+    uint32_t number;
+    double free; /* when what it was given so far is done */
+};
+
+struct run {
+    const struct plm_clock *clock;
+    plm_clock_visit *visit;
+    void *context;
+    struct stream stream[STREAMS];
+    int streams;
+    double host;     /* the host's clock */
+    double used;     /* of it, without waiting */
+    double begin;    /* of this step */
+    double edge;     /* up to here the time in which the GPU is busy was counted */
+    double busy;
+    bool counts, last;
+};
+
+static struct stream *stream_of(struct run *r, uint32_t number)
+{
+    for (int i = 0; i < r->streams; i++)
+        if (r->stream[i].number == number)
+            return &r->stream[i];
+    if (r->streams == STREAMS)
+        return &r->stream[STREAMS - 1];
+    r->stream[r->streams] = (struct stream){number, 0};
+    return &r->stream[r->streams++];
+}
+
+static double all_done(const struct run *r)
+{
+    double done = 0;
+    for (int i = 0; i < r->streams; i++)
+        done = fmax(done, r->stream[i].free);
+    return done;
+}
+
+/* ---- the GPU ---- */
+
+/* The calls come in the order of the host, not of the spans: overlaps of streams are counted once as far as spans begin in order. */
+static void count_busy(struct run *r, double begin, double end)
+{
+    const double from = fmax(begin, r->edge);
+    if (end > from) {
+        r->busy += end - from;
+        r->edge = end;
+    }
+}
+
+static double span_run(struct run *r, const struct plm_work_call *call, uint32_t number, double earliest)
+{
+    const struct plm_cost *cost = &r->clock->cost[call->work];
+    struct stream *stream = stream_of(r, call->stream);
+    const double begin = fmax(earliest, stream->free), end = begin + cost->ns * r->clock->gpu_factor;
+    stream->free = end + r->clock->speeds->gap_us * 1e3;
+    if (!r->counts)
+        return end;
+    count_busy(r, begin, end);
+    if (r->visit) {
+        const struct plm_span span = {.begin = begin - r->begin, .end = end - r->begin, .call = number, .work = call->work,
+                                      .site = call->site, .stream = call->stream, .bound = cost->bound};
+        r->visit(&span, r->last, r->context);
+    }
+    return end;
+}
+
+/* All nodes of a graph follow each other on its stream: the host is not asked again. */
+static void graph_run(struct run *r, const struct plm_work_call *call, const struct plm_work *work)
+{
+    const struct plm_work_lane *lane = r->clock->lane;
+    const double earliest = r->host + r->clock->speeds->latency_us * 1e3;
+    for (uint32_t i = 0; i < work->calls && work->first + i < lane->nodes; i++) {
+        struct plm_work_call node = lane->node[work->first + i];
+        const uint8_t class = r->clock->works->work[node.work].class;
+        if (class == PLM_WORK_WAIT || class == PLM_WORK_GRAPH)
+            continue;
+        node.stream = call->stream;
+        span_run(r, &node, UINT32_MAX - 1 - (work->first + i), earliest);
+    }
+}
+
+/* ---- the host ---- */
+
+static void wait(struct run *r, const struct plm_work_call *call, const struct plm_work *work)
+{
+    double until = 0;
+    switch (work->operation) {
+    case PLM_SYNC_STREAM_WAITS:
+        stream_of(r, call->stream)->free = fmax(stream_of(r, call->stream)->free, stream_of(r, call->other)->free);
+        return;
+    case PLM_SYNC_DEVICE: until = all_done(r); break;
+    case PLM_SYNC_STREAM: until = stream_of(r, call->stream)->free; break;
+    default: until = stream_of(r, call->other)->free; break;
+    }
+    r->host = fmax(r->host, until) + r->clock->speeds->wait_us * 1e3;
+}
+
+/* To and from pageable memory the host waits, whatever the call says. */
+static void copy_run(struct run *r, const struct plm_work_call *call, const struct plm_work *work, uint32_t number)
+{
+    const bool with_host = work->operation == PLM_COPY_HOST_TO_DEVICE || work->operation == PLM_COPY_DEVICE_TO_HOST;
+    const double end = span_run(r, call, number, r->host + r->clock->speeds->latency_us * 1e3);
+    if (with_host && (!work->pinned || !work->async))
+        r->host = fmax(r->host, end) + r->clock->speeds->wait_us * 1e3;
+}
+
+static void spend(struct run *r, double ns)
+{
+    r->host += ns;
+    if (r->counts)
+        r->used += ns;
+}
+
+static void call_run(struct run *r, size_t number)
+{
+    const struct plm_work_call *call = &r->clock->lane->call[number];
+    const struct plm_work *work = &r->clock->works->work[call->work];
+    const struct plm_speeds *s = r->clock->speeds;
+    const bool copy = work->class == PLM_WORK_COPY, waits = work->class == PLM_WORK_WAIT;
+    spend(r, call->gap_ns * r->clock->host_factor + (copy ? s->copy_call_us : waits ? 0 : s->launch_us) * 1e3);
+    if (waits)
+        wait(r, call, work);
+    else if (work->class == PLM_WORK_GRAPH)
+        graph_run(r, call, work);
+    else if (copy)
+        copy_run(r, call, work, (uint32_t)number);
+    else
+        span_run(r, call, (uint32_t)number, r->host + s->latency_us * 1e3);
+}
+
+static void step_run(struct run *r, const struct plm_work_step *step)
+{
+    r->begin = fmax(r->host, all_done(r));
+    for (size_t i = 0; i < step->calls; i++)
+        call_run(r, step->first + i);
+    spend(r, r->clock->speeds->step_us * 1e3 * r->clock->host_factor);
+}
+
+/* The first step is gone through once before time counts, so that host and GPU are as far apart as in the long run. */
+struct plm_clock_result plm_clock_run(const struct plm_clock *clock, plm_clock_visit *visit, void *context)
+{
+    const struct plm_work_lane *lane = clock->lane;
+    struct run r = {.clock = clock, .visit = visit, .context = context};
+    double from;
+    step_run(&r, &lane->step[0]);
+    from = r.edge = fmax(r.host, all_done(&r));
+    r.counts = true;
+    for (size_t i = 0; i < lane->steps; i++) {
+        r.last = i + 1 == lane->steps;
+        step_run(&r, &lane->step[i]);
+    }
+    return (struct plm_clock_result){fmax(r.host, all_done(&r)) - from, r.busy, r.used};
+}

@@ -1,0 +1,218 @@
+#include "time/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/card.h"
+#include "base/memory.h"
+#include "time/clock.h"
+#include "time/cost.h"
+#include "time/speeds.h"
+
+const char *plm_bound_name(enum plm_bound bound)
+{
+    static const char *const names[PLM_BOUNDS] = {"host", "compute", "bandwidth", "launches", "copies", "communication"};
+    return bound < PLM_BOUNDS ? names[bound] : "";
+}
+
+const char *plm_metric_name(enum plm_metric metric)
+{
+    static const char *const names[PLM_METRICS] = {"gputl", "gract", "smact", "smocc", "fp32a", "tenso", "drama"};
+    return metric < PLM_METRICS ? names[metric] : "";
+}
+
+/* ---- costs: each different piece of work once for a card ---- */
+
+static struct plm_cost *costs_make(const struct plm_works *works, const struct plm_machine *machine)
+{
+    struct plm_cost *cost = plm_calloc(works->works, sizeof *cost);
+    for (size_t i = 0; i < works->works; i++)
+        if (works->work[i].class != PLM_WORK_WAIT && works->work[i].class != PLM_WORK_GRAPH)
+            cost[i] = plm_cost(machine, &works->work[i]);
+    return cost;
+}
+
+/* ---- what spans add up to ---- */
+
+static void add_span(struct plm_timing *t, const struct plm_works *works, const struct plm_cost *cost, const struct plm_span *span)
+{
+    const struct plm_work *work = &works->work[span->work];
+    const double ns = span->end - span->begin;
+    t->bound[span->bound] += ns;
+    t->flops += work->flops;
+    if (work->class != PLM_WORK_COPY) {
+        t->kernels++;
+        t->unsized += !cost->known;
+        t->generated += work->class == PLM_WORK_GENERATED ? ns : 0;
+    }
+    for (int i = 0; i < PLM_METRICS; i++)
+        t->metric[i] += cost->activity[i] * ns;
+}
+
+/* Where streams overlap, a moment counts once: what is longer than the time that the GPU is busy is taken off in proportion. */
+static void settle(struct plm_timing *t, double steps, double wall)
+{
+    double sum = 0;
+    for (int i = PLM_BOUND_HOST + 1; i < PLM_BOUNDS; i++)
+        sum += t->bound[i];
+    t->step = wall / steps;
+    t->busy = fmin(t->busy, wall) / steps;
+    for (int i = PLM_BOUND_HOST + 1; i < PLM_BOUNDS; i++)
+        t->bound[i] *= sum > 0 ? t->busy / sum : 0;
+    t->bound[PLM_BOUND_HOST] = fmax(0, t->step - t->busy);
+    for (int i = 0; i < PLM_METRICS; i++)
+        t->metric[i] = fmin(1, t->metric[i] / wall);
+    t->host /= steps;
+    t->flops /= steps;
+    t->kernels /= steps;
+    t->unsized /= steps;
+    t->generated /= steps;
+}
+
+/* Model flops utilization: of the peak of the type that most of the flops have. */
+static void set_mfu(struct plm_timing *t, const struct plm_machine *m, const double flops[PLM_WORK_TYPES])
+{
+    int best = PLM_WORK_FP32;
+    for (int i = 0; i < PLM_WORK_TYPES; i++)
+        if (flops[i] > flops[best])
+            best = i;
+    t->mfu_type = (enum plm_work_type)best;
+    if (flops[best] > 0 && t->step > 0)
+        t->mfu = t->flops / t->step / m->peak[best];
+}
+
+/* ---- shares ---- */
+
+static struct plm_time_share *share_of(struct plm_time_shares *shares, struct plm_map *by_name, const char *name)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)name;
+    uint64_t at = plm_map_get(by_name, key);
+    if (at == PLM_MAP_NONE) {
+        shares->item = plm_grow(shares->item, shares->count, &shares->room, sizeof *shares->item);
+        shares->item[shares->count] = (struct plm_time_share){.name = name};
+        at = shares->count++;
+        plm_map_put(by_name, key, at);
+    }
+    return &shares->item[at];
+}
+
+static void share_add(struct plm_time_share *share, const struct plm_work *work, const struct plm_span *span)
+{
+    const double ns = span->end - span->begin;
+    share->calls++;
+    share->ns += ns;
+    share->bound[span->bound] += ns;
+    share->flops += work->flops;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct plm_time_share *x = a, *y = b;
+    return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static void shares_end(struct plm_time_shares *shares, double steps)
+{
+    for (size_t i = 0; i < shares->count; i++) {
+        struct plm_time_share *s = &shares->item[i];
+        s->ns /= steps;
+        s->flops /= steps;
+        for (int k = 0; k < PLM_BOUNDS; k++)
+            s->bound[k] /= steps;
+    }
+    if (shares->count)
+        qsort(shares->item, shares->count, sizeof *shares->item, by_time);
+}
+
+/* ---- the visitor of the clock ---- */
+
+struct making {
+    struct plm_timing *timing;
+    const struct plm_works *works;
+    const struct plm_cost *cost;
+    const struct plm_timing_options *options;
+    struct plm_map operators, modules, classes;
+    double flops[PLM_WORK_TYPES];
+    double samples;
+};
+
+static void visit_span(const struct plm_span *span, bool last, void *context)
+{
+    struct making *m = context;
+    struct plm_timing *t = m->timing;
+    const struct plm_work *work = &m->works->work[span->work];
+    const struct plm_work_site *site = &m->works->site[span->site];
+    add_span(t, m->works, &m->cost[span->work], span);
+    if (work->type < PLM_WORK_TYPES)
+        m->flops[work->type] += work->flops;
+    if (m->options->shares) {
+        share_add(share_of(&t->operators, &m->operators, site->outer), work, span);
+        share_add(share_of(&t->modules, &m->modules, site->module), work, span);
+        share_add(share_of(&t->classes, &m->classes, plm_work_class_name((enum plm_work_class)work->class)), work, span);
+    }
+    if (last && m->options->spans) {
+        t->span = plm_grow(t->span, t->spans, &t->span_room, sizeof *t->span);
+        t->span[t->spans] = *span;
+        memcpy(t->span[t->spans++].activity, m->cost[span->work].activity, sizeof span->activity);
+    }
+}
+
+static void making_end(struct making *m, const struct plm_machine *machine, const struct plm_work_lane *lane, double wall)
+{
+    struct plm_timing *t = m->timing;
+    settle(t, (double)lane->steps, wall);
+    set_mfu(t, machine, m->flops);
+    for (size_t i = 0; i < lane->steps; i++)
+        m->samples += lane->step[i].samples;
+    if (m->samples > 0 && t->step > 0)
+        t->samples_per_second = m->samples / (double)lane->steps / t->step * 1e9;
+    shares_end(&t->operators, (double)lane->steps);
+    shares_end(&t->modules, (double)lane->steps);
+    shares_end(&t->classes, (double)lane->steps);
+    plm_map_free(&m->operators);
+    plm_map_free(&m->modules);
+    plm_map_free(&m->classes);
+}
+
+int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
+                    const struct plm_speeds *speeds, const struct plm_timing_options *options, struct plm_timing *timing,
+                    struct plm_error *error)
+{
+    struct plm_machine machine;
+    struct making making = {.timing = timing, .works = works, .options = options};
+    struct plm_clock clock = {.works = works, .lane = lane, .speeds = speeds, .gpu_factor = 1};
+    struct plm_clock_result result, end;
+    struct plm_cost *cost;
+    int status = plm_machine_make(card, speeds, &machine, error);
+    memset(timing, 0, sizeof *timing);
+    if (status < 0)
+        return status;
+    cost = costs_make(works, &machine);
+    making.cost = clock.cost = cost;
+    clock.host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor;
+    result = plm_clock_run(&clock, visit_span, &making);
+    timing->steps = lane->steps;
+    timing->busy = result.busy;
+    timing->host = result.host;
+    making_end(&making, &machine, lane, result.wall);
+    clock.host_factor *= speeds->host_factor_low / speeds->host_factor;
+    clock.gpu_factor = 1 - speeds->model_error;
+    end = plm_clock_run(&clock, NULL, NULL);
+    timing->low = end.wall / (double)lane->steps;
+    clock.host_factor *= speeds->host_factor_high / speeds->host_factor_low;
+    clock.gpu_factor = 1 + speeds->model_error;
+    end = plm_clock_run(&clock, NULL, NULL);
+    timing->high = end.wall / (double)lane->steps;
+    free(cost);
+    return 0;
+}
+
+void plm_timing_free(struct plm_timing *timing)
+{
+    free(timing->operators.item);
+    free(timing->modules.item);
+    free(timing->classes.item);
+    free(timing->span);
+    memset(timing, 0, sizeof *timing);
+}

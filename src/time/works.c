@@ -1,0 +1,442 @@
+#include "time/works.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "record/reader.h"
+#include "time/build.h"
+
+static const char *const class_names[PLM_WORK_CLASSES] = {
+    [PLM_WORK_GEMM] = "gemm",           [PLM_WORK_CONVOLUTION] = "convolution",
+    [PLM_WORK_DEPTHWISE] = "depthwise", [PLM_WORK_ATTENTION] = "attention",
+    [PLM_WORK_RNN] = "rnn",             [PLM_WORK_NORMALIZATION] = "normalization",
+    [PLM_WORK_SOFTMAX] = "softmax",     [PLM_WORK_REDUCTION] = "reduction",
+    [PLM_WORK_ELEMENTWISE] = "elementwise", [PLM_WORK_LISTS] = "multi-tensor",
+    [PLM_WORK_GATHER] = "gather",       [PLM_WORK_SORT] = "sort",
+    [PLM_WORK_POOLING] = "pooling",     [PLM_WORK_GENERATED] = "generated",
+    [PLM_WORK_OTHER] = "other",         [PLM_WORK_COPY] = "copy",
+    [PLM_WORK_COLLECTIVE] = "collective", [PLM_WORK_WAIT] = "wait",
+    [PLM_WORK_GRAPH] = "graph",
+};
+
+const char *plm_work_class_name(enum plm_work_class class)
+{
+    return class < PLM_WORK_CLASSES ? class_names[class] : "";
+}
+
+/* ---- processes, threads, lanes ---- */
+
+static struct plm_build_process *process_of(struct plm_build *b, uint32_t number)
+{
+    while (b->processes <= number) {
+        b->process = plm_grow(b->process, b->processes, &b->process_room, sizeof *b->process);
+        b->process[b->processes++] = (struct plm_build_process){.rank = -1, .lane = SIZE_MAX};
+    }
+    return &b->process[number];
+}
+
+static struct plm_work_lane *lane_of(struct plm_build *b, const struct plm_record_event *e)
+{
+    struct plm_build_process *p = process_of(b, e->process);
+    struct plm_works *w = b->works;
+    if (p->lane < w->lanes && w->lane[p->lane].device == e->device)
+        return &w->lane[p->lane];
+    for (size_t i = 0; i < w->lanes; i++)
+        if (w->lane[i].process == e->process && w->lane[i].device == e->device) {
+            p->lane = i;
+            return &w->lane[i];
+        }
+    w->lane = plm_grow(w->lane, w->lanes, &w->lane_room, sizeof *w->lane);
+    w->lane[w->lanes] = (struct plm_work_lane){.process = e->process, .device = e->device};
+    p->lane = w->lanes;
+    return &w->lane[w->lanes++];
+}
+
+/* ---- sites ---- */
+
+static uint64_t number_pair(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+static const char *name_of(struct plm_build *b, uint32_t process, uint32_t text)
+{
+    const uint32_t number = plm_names_add(&b->works->names, plm_record_string(b->record, process, text));
+    return b->works->names.text[number]; /* in a statement of its own: adding may move the texts */
+}
+
+static void context_visit(struct plm_build *b, const struct plm_record_event *e)
+{
+    const struct plm_ev_context c = plm_get_context(e);
+    struct plm_works *w = b->works;
+    if (w->sites >= UINT32_MAX)
+        plm_out_of_memory();
+    w->site = plm_grow(w->site, w->sites, &w->site_room, sizeof *w->site);
+    w->site[w->sites] = (struct plm_work_site){
+        name_of(b, e->process, c.module), name_of(b, e->process, c.op), name_of(b, e->process, c.inner_op),
+        c.phase < PLM_PHASES ? (enum plm_phase)c.phase : PLM_PHASE_OTHER};
+    plm_map_put(&b->site_of, number_pair(e->process, c.context), w->sites++);
+}
+
+static uint32_t site_of(const struct plm_build *b, uint32_t process, uint32_t context)
+{
+    const uint64_t site = context ? plm_map_get(&b->site_of, number_pair(process, context)) : PLM_MAP_NONE;
+    return site == PLM_MAP_NONE ? 0 : (uint32_t)site;
+}
+
+/* ---- works and calls ---- */
+
+/* Its fields, not its bytes: padding may hold anything. All of them are set by assignment of a whole structure of zeros
+   first, so that padding is equal too where the compiler keeps it; a hash that differs costs a second entry and no more. */
+static uint64_t work_hash(const struct plm_work *work)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)work;
+    uint64_t hash = 0x9e3779b97f4a7c15ull;
+    for (size_t i = 0; i < sizeof *work / sizeof *word; i++) {
+        hash = (hash ^ word[i]) * 0xff51afd7ed558ccdull;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+uint32_t plm_build_work(struct plm_build *b, const struct plm_work *work)
+{
+    struct plm_works *w = b->works;
+    uint64_t hash = work_hash(work), known = plm_map_get(&b->by_hash, hash);
+    if (known != PLM_MAP_NONE && !memcmp(&w->work[known], work, sizeof *work))
+        return (uint32_t)known;
+    if (w->works >= UINT32_MAX)
+        plm_out_of_memory();
+    w->work = plm_grow(w->work, w->works, &w->work_room, sizeof *w->work);
+    memcpy(&w->work[w->works], work, sizeof *work);
+    plm_map_put(&b->by_hash, hash, w->works);
+    return (uint32_t)w->works++;
+}
+
+/* A part of a captured graph is kept with the graph. */
+static void node_add(struct plm_build *b, struct plm_work_lane *lane, uint32_t graph, struct plm_work_call call)
+{
+    const uint64_t key = number_pair(lane->process, graph);
+    uint64_t at = plm_map_get(&b->graph_of, key);
+    struct plm_build_graph *g;
+    if (at == PLM_MAP_NONE) {
+        b->graph = plm_grow(b->graph, b->graphs, &b->graph_room, sizeof *b->graph);
+        b->graph[b->graphs] = (struct plm_build_graph){.first = (uint32_t)lane->nodes};
+        at = b->graphs++;
+        plm_map_put(&b->graph_of, key, at);
+    }
+    g = &b->graph[at];
+    if (lane->nodes >= UINT32_MAX || g->first + g->calls != lane->nodes) /* two captures at a time: the first is kept */
+        return;
+    lane->node = plm_grow(lane->node, lane->nodes, &lane->node_room, sizeof *lane->node);
+    lane->node[lane->nodes++] = call;
+    g->calls++;
+}
+
+void plm_build_call(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_call *said,
+                    const struct plm_work *work, uint32_t other)
+{
+    struct plm_work_lane *lane = lane_of(b, e);
+    const struct plm_work_call call = {e->time_ns, plm_build_work(b, work), site_of(b, e->process, said->context),
+                                       said->cuda_stream, 0, other};
+    if (said->graph) {
+        node_add(b, lane, said->graph, call);
+        return;
+    }
+    if (lane->calls >= UINT32_MAX / 2)
+        plm_out_of_memory();
+    lane->call = plm_grow(lane->call, lane->calls, &lane->call_room, sizeof *lane->call);
+    lane->call[lane->calls++] = call;
+}
+
+static void graph_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l)
+{
+    const uint64_t at = plm_map_get(&b->graph_of, number_pair(e->process, (uint32_t)l->count_2));
+    struct plm_work work;
+    memset(&work, 0, sizeof work);
+    work.class = PLM_WORK_GRAPH;
+    if (at != PLM_MAP_NONE) {
+        work.first = b->graph[at].first;
+        work.calls = b->graph[at].calls;
+    }
+    plm_build_call(b, e, &l->call, &work, 0);
+}
+
+/* ---- steps ---- */
+
+static void mark_add(struct plm_marks *marks, uint64_t ns, uint32_t name, uint32_t samples)
+{
+    marks->item = plm_grow(marks->item, marks->count, &marks->room, sizeof *marks->item);
+    marks->item[marks->count++] = (struct plm_mark){ns, name, samples, 1};
+}
+
+/* Optimizers are seen by the process, whatever device they are on: every lane of it has made the step. */
+static void step_visit(struct plm_build *b, const struct plm_record_event *e)
+{
+    struct plm_build_process *p = process_of(b, e->process);
+    mark_add(&p->steps, e->time_ns, 0, p->samples);
+}
+
+static void module_visit(struct plm_build *b, const struct plm_record_event *e)
+{
+    const struct plm_ev_module m = plm_get_module(e);
+    struct plm_build_thread *t = &b->thread[e->thread];
+    struct plm_marks *passes = &process_of(b, e->process)->passes;
+    if (!m.module) {
+        t->modules -= t->modules > 0;
+        return;
+    }
+    if (t->modules++) {
+        if (passes->count)
+            passes->item[passes->count - 1].parts++;
+    } else if (m.phase == PLM_PHASE_FORWARD)
+        mark_add(passes, e->time_ns, plm_names_add(&b->works->names, plm_record_string(b->record, e->process, m.module)), 0);
+}
+
+/* The first call at or after a time. */
+static size_t call_at(const struct plm_work_lane *lane, uint64_t ns)
+{
+    size_t low = 0, high = lane->calls;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (lane->call[middle].at_ns < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void step_add(struct plm_work_lane *lane, uint64_t begin, uint64_t end, uint32_t samples)
+{
+    const size_t first = call_at(lane, begin), last = call_at(lane, end);
+    if (last <= first)
+        return;
+    lane->step = plm_grow(lane->step, lane->steps, &lane->step_room, sizeof *lane->step);
+    lane->step[lane->steps++] = (struct plm_work_step){first, last - first, begin, end, samples};
+}
+
+/* Of the modules that are called on their own (the model, its loss, what prepares the data) the model is the one with most parts. */
+static uint32_t model_name(const struct plm_marks *passes)
+{
+    struct plm_map parts = {0};
+    uint32_t best = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < passes->count; i++) {
+        const struct plm_mark *mark = &passes->item[i];
+        const uint64_t before = plm_map_get(&parts, mark->name), sum = (before == PLM_MAP_NONE ? 0 : before) + mark->parts;
+        plm_map_put(&parts, mark->name, sum);
+        if (sum > most) {
+            most = sum;
+            best = mark->name;
+        }
+    }
+    plm_map_free(&parts);
+    return best;
+}
+
+/* Where the n-th step begins: the first one has what a steady state does not, so it is left out if there are others. */
+static void steps_of_passes(struct plm_work_lane *lane, const struct plm_marks *passes)
+{
+    const uint32_t model = model_name(passes);
+    const struct plm_mark *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < passes->count; i++) {
+        const struct plm_mark *mark = &passes->item[i];
+        if (mark->name != model)
+            continue;
+        if (last && count > 1)
+            step_add(lane, last->ns, mark->ns, last->samples);
+        last = mark;
+        count++;
+    }
+    if (last)
+        step_add(lane, last->ns, UINT64_MAX, last->samples);
+}
+
+static void steps_of_lane(struct plm_work_lane *lane, const struct plm_build_process *p)
+{
+    for (size_t i = 1; i < p->steps.count; i++)
+        step_add(lane, p->steps.item[i - 1].ns, p->steps.item[i].ns, p->steps.item[i].samples);
+    lane->unit = PLM_STEP_OPTIMIZER;
+    if (lane->steps)
+        return;
+    if (p->steps.count == 1 && p->passes.count)
+        step_add(lane, p->passes.item[0].ns, p->steps.item[0].ns, p->steps.item[0].samples);
+    if (lane->steps)
+        return;
+    steps_of_passes(lane, &p->passes);
+    lane->unit = lane->steps ? PLM_STEP_PASS : PLM_STEP_WHOLE;
+    if (!lane->steps)
+        step_add(lane, 0, UINT64_MAX, 0);
+}
+
+/* ---- the host's time between calls ---- */
+
+static void gaps_of_lane(struct plm_work_lane *lane)
+{
+    for (size_t i = 1; i < lane->calls; i++) {
+        const uint64_t gap = lane->call[i].at_ns - lane->call[i - 1].at_ns;
+        lane->call[i].gap_ns = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+    }
+}
+
+/* Steps that are alike show what else the machine did meanwhile: of each call's gaps the least is the program's own. */
+static void gaps_settle(struct plm_work_lane *lane)
+{
+    const struct plm_work_step *model = &lane->step[lane->steps - 1];
+    struct plm_work_call *best = lane->call + model->first;
+    for (int round = 0; round < 2; round++) /* first the least is found, then everyone gets it */
+        for (size_t i = 0; i + 1 < lane->steps; i++) {
+            struct plm_work_call *call = lane->call + lane->step[i].first;
+            if (lane->step[i].calls != model->calls)
+                continue;
+            for (size_t k = 0; k < model->calls; k++)
+                if (call[k].work == best[k].work) {
+                    const uint32_t least = call[k].gap_ns < best[k].gap_ns ? call[k].gap_ns : best[k].gap_ns;
+                    best[k].gap_ns = least;
+                    if (round)
+                        call[k].gap_ns = least;
+                }
+        }
+}
+
+/* ---- all events ---- */
+
+static void config_visit(struct plm_build *b, const struct plm_record_event *e)
+{
+    const struct plm_ev_config c = plm_get_config(e);
+    const char *key = plm_record_string(b->record, e->process, c.key);
+    const char *value = plm_record_string(b->record, e->process, c.value);
+    if (!strcmp(key, "rank"))
+        process_of(b, e->process)->rank = atoi(value);
+    else if (!strcmp(key, "gpu"))
+        snprintf(b->works->card, sizeof b->works->card, "%s", value);
+}
+
+static void launch_visit(struct plm_build *b, const struct plm_record_event *e)
+{
+    const struct plm_ev_launch l = plm_get_launch(e);
+    b->calls++;
+    if (l.counts == PLM_COUNT_GRAPH)
+        graph_launch(b, e, &l);
+    else
+        plm_build_launch(b, e, &l);
+}
+
+static int visit(const struct plm_record_event *e, void *context)
+{
+    struct plm_build *b = context;
+    switch (e->type) {
+    case PLM_EV_PROCESS: process_of(b, e->process)->pid = plm_get_process(e).pid; break;
+    case PLM_EV_CONFIG: config_visit(b, e); break;
+    case PLM_EV_CONTEXT: context_visit(b, e); break;
+    case PLM_EV_STEP: step_visit(b, e); break;
+    case PLM_EV_MODULE: module_visit(b, e); break;
+    case PLM_EV_BLOCK_ALLOC: plm_build_output(b, e); break;
+    case PLM_EV_LAUNCH: launch_visit(b, e); break;
+    case PLM_EV_GEMM:
+    case PLM_EV_CONVOLUTION:
+    case PLM_EV_RNN:
+    case PLM_EV_ATTENTION:
+    case PLM_EV_COLLECTIVE:
+    case PLM_EV_COPY:
+    case PLM_EV_SYNC:
+        b->calls += e->type != PLM_EV_SYNC && e->type != PLM_EV_COPY;
+        plm_build_library(b, e);
+        break;
+    default: break;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static void lanes_end(struct plm_build *b)
+{
+    for (size_t i = 0; i < b->works->lanes; i++) {
+        struct plm_work_lane *lane = &b->works->lane[i];
+        const struct plm_build_process *p = process_of(b, lane->process);
+        lane->pid = p->pid;
+        lane->rank = p->rank;
+        steps_of_lane(lane, p);
+        gaps_of_lane(lane);
+        if (lane->steps)
+            gaps_settle(lane);
+    }
+}
+
+static void build_free(struct plm_build *b)
+{
+    for (size_t i = 0; i < b->processes; i++) {
+        free(b->process[i].steps.item);
+        free(b->process[i].passes.item);
+    }
+    free(b->process);
+    free(b->thread);
+    free(b->graph);
+    free(b->form);
+    plm_map_free(&b->site_of);
+    plm_map_free(&b->by_hash);
+    plm_map_free(&b->graph_of);
+    plm_map_free(&b->name_of);
+}
+
+static int read_record(const char *path, struct plm_build *b, struct plm_error *error)
+{
+    int status = plm_record_open(path, &b->record, error);
+    if (status < 0)
+        return status;
+    b->thread = plm_calloc(plm_record_threads(b->record), sizeof *b->thread);
+    status = plm_record_each(b->record, visit, b, error);
+    if (!status)
+        lanes_end(b);
+    plm_record_free(b->record);
+    return status;
+}
+
+int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error)
+{
+    struct plm_build build = {.works = works};
+    int status;
+    memset(works, 0, sizeof *works);
+    plm_names_add(&works->names, "");
+    works->site = plm_grow(NULL, 0, &works->site_room, sizeof *works->site);
+    works->site[works->sites++] = (struct plm_work_site){"", "", "", PLM_PHASE_OTHER};
+    status = read_record(path, &build, error);
+    if (!status && !build.calls)
+        status = plm_fail(error, PLM_ENOTFOUND,
+                          "%s holds no launches, so times are not known; record the job anew with `plimsoll run` at full detail "
+                          "(snapshots and records made with --detail low or off have none)",
+                          path);
+    build_free(&build);
+    if (status < 0)
+        plm_works_free(works);
+    return status;
+}
+
+void plm_works_free(struct plm_works *works)
+{
+    for (size_t i = 0; i < works->lanes; i++) {
+        free(works->lane[i].call);
+        free(works->lane[i].node);
+        free(works->lane[i].step);
+    }
+    free(works->lane);
+    free(works->work);
+    free(works->site);
+    plm_names_free(&works->names);
+    memset(works, 0, sizeof *works);
+}
+
+const struct plm_work_lane *plm_works_main(const struct plm_works *works)
+{
+    const struct plm_work_lane *best = NULL;
+    for (size_t i = 0; i < works->lanes; i++)
+        if (!best || works->lane[i].calls > best->calls)
+            best = &works->lane[i];
+    return best;
+}
