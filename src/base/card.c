@@ -52,6 +52,10 @@ static const struct field gpu_fields[] = {
     FIELD("bf16_tflops", REAL, bf16_tflops, 0, 1e6),
     FIELD("fp8_tflops", REAL, fp8_tflops, 0, 1e6),
     FIELD("tdp_watts", INTEGER, tdp_watts, 1, 100000),
+    FIELD("pcie_generation", INTEGER, pcie_generation, 1, 6),
+    FIELD("pcie_lanes", INTEGER, pcie_lanes, 1, 32),
+    FIELD("nvlink_gbs", REAL, nvlink_gbs, 1, 100000),
+    FIELD("host_link_gbs", REAL, host_link_gbs, 1, 100000),
 };
 
 static const struct field capability_fields[] = {
@@ -211,7 +215,9 @@ static int visit_gpu(const struct plm_ini_pair *pair, void *context, struct plm_
         card->memory_total = card->memory_usable = card->memory_nvml = 0;
         card->fp64_tflops = card->fp32_tflops = card->tf32_tflops = card->fp16_tflops = card->bf16_tflops = 0;
         card->fp8_tflops = card->bandwidth_gbs = 0;
+        card->l2_bytes = 0;
         card->cuda_cores = card->tensor_cores = card->tdp_watts = 0;
+        card->nvlink_gbs = 0; /* MIG User Guide: no peer access between GPUs */
         /* The card already holds its parent's name: the profile is appended. */
         text_append(card->id, sizeof card->id, ":", pair->section + 4);
         text_append(card->name, sizeof card->name, " MIG ", pair->section + 4);
@@ -297,6 +303,17 @@ int plm_card_file(const char *path, const char *capabilities, struct plm_card *c
         card_assume(&cards[i]);
     }
     return status < 0 ? status : v.count;
+}
+
+double plm_card_host_gbs(const struct plm_card *card)
+{
+    /* Per lane: transfers a second and the line code, 8b/10b, 128b/130b, and 242 of 256 bytes in a flit of PCIe 6. */
+    static const double lane[] = {0, 0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
+    if (card->host_link_gbs > 0)
+        return card->host_link_gbs / 2;
+    if (card->pcie_generation < 0 || (size_t)card->pcie_generation >= COUNT(lane))
+        return 0;
+    return lane[card->pcie_generation] * card->pcie_lanes;
 }
 
 static void word_remove(char *text, const char *word)

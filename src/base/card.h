@@ -35,6 +35,9 @@ struct plm_card {
     int cuda_cores, tensor_cores;
     double fp64_tflops, fp32_tflops, tf32_tflops, fp16_tflops, bf16_tflops, fp8_tflops;
     int tdp_watts;
+    int pcie_generation, pcie_lanes; /* towards the host; a card that shares its memory with the system has none */
+    double nvlink_gbs;    /* to other GPUs, both directions together; 0: none, as in any MIG profile */
+    double host_link_gbs; /* to the host where that is not PCIe (NVLink-C2C), both directions together */
     /* from data/compute-capabilities.ini */
     int warp_size, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
     int registers_per_block, registers_per_sm;
@@ -46,6 +49,12 @@ struct plm_card {
 /* Reads one GPU file and its MIG profiles into cards[]. Returns their number or a negative PLM_E code. */
 int plm_card_file(const char *path, const char *capabilities, struct plm_card *cards, int most,
                   struct plm_error *error);
+
+/*
+ * GB/s (10^9 bytes) between host and card in one direction, after the line code: what no copy exceeds. 0: not known, or the
+ * card has no link because its memory is the system's. MIG profiles share that of their parent.
+ */
+double plm_card_host_gbs(const struct plm_card *card);
 
 /*
  * Whether `name` means this card. Case, blanks, dashes and makers' words ("NVIDIA GeForce") do not count, nor "RTX" before

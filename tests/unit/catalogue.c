@@ -234,6 +234,13 @@ static void wrong_files(void **state)
         {GOOD "memory_total =\n", ":6: 'memory_total' has no value"},
         {GOOD "aliases = a,b,c,d,e,f,g,h,i,j,k,l,m\n", ":6: more than 12 aliases"},
         {GOOD "architecture = abcdefghijklmnopqrstuvwxyz\n", ":6: architecture is too long"},
+        {GOOD "pcie_generation = 4.0.1\n", ":6: pcie_generation = 4.0.1 is not a number"},
+        {GOOD "pcie_generation = 9\n", ":6: pcie_generation = 9 is not a number from 1 to 6"},
+        {GOOD "pcie_lanes = x16\n", ":6: pcie_lanes = x16 is not a number"},
+        {GOOD "pcie_lanes = 0\n", ":6: pcie_lanes = 0 is not a number from 1"},
+        {GOOD "pcie_lanes = 7.5\n", ":6: pcie_lanes = 7.5 is not a whole number"},
+        {GOOD "nvlink_gbs = 0\n", ":6: nvlink_gbs = 0 is not a number from 1"},
+        {GOOD "host_link_gbs = -1\n", ":6: host_link_gbs = -1 is not a number"},
         {GOOD "nonsense\n", ":6: expected 'key = value'"},
         {GOOD "[mig 1g.5gb]\nsms = 2\n", ": memory_nominal_mib (or memory_total) is missing for wrong:1g.5gb"},
         {GOOD "[mig 1g.5gb]\nmemory_nominal_mib = 4864\n", ": sms is missing for wrong:1g.5gb"},
@@ -269,6 +276,175 @@ static void profiles(void **state)
     assert_true(cards[1].mig && !cards[0].mig && cards[2].sms == 2 && cards[2].memory_total == 4000000000);
     assert_int_equal(plm_card_file(path, install.capabilities, cards, 2, &error), PLM_EFORMAT);
     assert_contains(error.text, "more than 1 profiles");
+}
+
+/* What a profile has of its parent: the lanes, which all share. NVLink and the parent's cache it has not. */
+static void profile_links(void **state)
+{
+    static const char text[] = GOOD "l2_bytes = 8388608\npcie_generation = 4\npcie_lanes = 8\nnvlink_gbs = 600\n"
+                                    "[mig 1g.2gb]\nsms = 1\nmemory_nominal_mib = 2048\n";
+    struct plm_card cards[2];
+    struct plm_error error;
+    const char *path = unit_path("parent.ini");
+    (void)state;
+    unit_write(path, text, strlen(text));
+    assert_int_equal(plm_card_file(path, install.capabilities, cards, 2, &error), 2);
+    assert_true(cards[1].pcie_generation == 4 && cards[1].pcie_lanes == 8);
+    assert_true(plm_card_host_gbs(&cards[1]) == plm_card_host_gbs(&cards[0]) && plm_card_host_gbs(&cards[1]) > 0);
+    assert_true(cards[0].nvlink_gbs == 600 && cards[1].nvlink_gbs == 0);
+    assert_true(cards[0].l2_bytes == 8388608 && cards[1].l2_bytes == 0);
+}
+
+static void assert_near(const char *id, const char *what, double value, double expected, double low, double high)
+{
+    if (!(value >= expected * low && value <= expected * high))
+        fail_msg("%s: %s is %g, expected %g to %g", id, what, value, expected * low, expected * high);
+}
+
+/* The rates are those of the PCI Express Base Specification: transfers a second, bits, line code. */
+static void host_speed(void **state)
+{
+    static const struct {
+        struct plm_card card;
+        double expected;
+    } rows[] = {
+        {{.pcie_generation = 2, .pcie_lanes = 16}, 5.0 * 16 / 8 * 8 / 10},
+        {{.pcie_generation = 3, .pcie_lanes = 16}, 8.0 * 16 / 8 * 128 / 130},
+        {{.pcie_generation = 4, .pcie_lanes = 16}, 16.0 * 16 / 8 * 128 / 130},
+        {{.pcie_generation = 4, .pcie_lanes = 8}, 16.0 * 8 / 8 * 128 / 130},
+        {{.pcie_generation = 5, .pcie_lanes = 4}, 32.0 * 4 / 8 * 128 / 130},
+        {{.host_link_gbs = 900}, 450},
+        {{.pcie_generation = 5, .pcie_lanes = 16, .host_link_gbs = 900}, 450},
+        {{.pcie_generation = 5}, 0},
+        {{.pcie_lanes = 16}, 0},
+        {{.pcie_generation = 7, .pcie_lanes = 16}, 0},
+        {{.pcie_generation = -1, .pcie_lanes = 16}, 0},
+        {{.bandwidth_gbs = 204.8, .shared_memory = true}, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_near("PCIe", "GB/s", plm_card_host_gbs(&rows[i].card), rows[i].expected, 0.999, 1.001);
+}
+
+/* ---- the figures of a card agree with each other and with its architecture ---- */
+
+/*
+ * Per multiprocessor, from the architecture whitepapers and the arithmetic throughput table of the CUDA C++ Programming
+ * Guide.
+ * fp16 is the dense rate with FP32 accumulation where there are tensor cores.
+ */
+struct chip {
+    int major, minor, cores, tensor_cores;
+    double fp64, fp16; /* of the fp32 rate */
+    bool halved;       /* fp16 of the cards that are sold as GeForce */
+    double l2_kib;     /* per 32 bits of the bus; three quarters on cards with parts switched off */
+};
+
+static const struct chip chips[] = {
+    {6, 0, 64, 0, 1 / 2.0, 2, false, 32},     {6, 1, 128, 0, 1 / 32.0, 1 / 64.0, false, 256},
+    {7, 0, 64, 8, 1 / 2.0, 8, false, 48},     {7, 5, 64, 8, 1 / 32.0, 8, true, 512},
+    {8, 0, 64, 4, 1 / 2.0, 16, false, 256},   {8, 6, 128, 4, 1 / 64.0, 4, true, 512},
+    {8, 7, 128, 4, 1 / 64.0, 8, false, 512},  {8, 9, 128, 4, 1 / 64.0, 4, true, 8192},
+    {9, 0, 128, 4, 1 / 2.0, 16, false, 320},  {10, 0, 128, 4, 1 / 2.0, 32, false, 512},
+    {12, 0, 128, 4, 1 / 64.0, 4, true, 8192},
+};
+
+/* Whose data sheet says otherwise than their architecture. */
+enum cut { CUT_NONE, CUT_HALF, CUT_FULL, CUT_EXPORT };
+
+static enum cut card_cut(const char *id)
+{
+    static const struct {
+        const char *id;
+        enum cut cut;
+    } rows[] = {
+        {"a10g", CUT_HALF}, {"l40", CUT_HALF}, {"titanrtx", CUT_FULL}, {"h20", CUT_EXPORT}, /* rules for export */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (!strcmp(rows[i].id, id))
+            return rows[i].cut;
+    return CUT_NONE;
+}
+
+static const struct chip *chip_of(const struct plm_card *c)
+{
+    for (size_t i = 0; i < COUNT(chips); i++)
+        if (chips[i].major == c->major && chips[i].minor == c->minor)
+            return &chips[i];
+    fail_msg("%s: compute capability %d.%d is not in the test's table", c->id, c->major, c->minor);
+    return NULL;
+}
+
+static void units_agree(const struct plm_card *c, const struct chip *chip)
+{
+    assert_int_equal(c->cuda_cores, c->sms * chip->cores);
+    assert_int_equal(c->tensor_cores, c->sms * chip->tensor_cores);
+    if (c->memory_clock_mhz && c->memory_bus_bits)
+        assert_near(c->id, "bandwidth_gbs", c->bandwidth_gbs, 2e-3 * c->memory_clock_mhz * c->memory_bus_bits / 8, 0.99,
+                    1.01);
+    if (c->clock_mhz)
+        assert_near(c->id, "fp32_tflops", c->fp32_tflops, 2e-6 * c->cuda_cores * c->clock_mhz, 0.99, 1.01);
+    if (c->l2_bytes)
+        assert_near(c->id, "l2_bytes", (double)c->l2_bytes, chip->l2_kib * 1024 * c->memory_bus_bits / 32, 0.75, 1.0);
+}
+
+static void rates_agree(const struct plm_card *c, const struct chip *chip)
+{
+    const enum cut cut = card_cut(c->id);
+    const bool half = cut == CUT_HALF || (cut == CUT_NONE && chip->halved && !strcmp(c->class, "geforce"));
+    const bool fp8 = c->major > 8 || (c->major == 8 && c->minor == 9);
+
+    assert_true(c->fp16_tflops > 0);
+    assert_true((c->tf32_tflops > 0) == (c->major >= 8) && (c->bf16_tflops > 0) == (c->major >= 8));
+    assert_true((c->fp8_tflops > 0) == fp8);
+    if (c->major >= 8) {
+        assert_near(c->id, "tf32_tflops", c->tf32_tflops, c->fp16_tflops / 2, 0.975, 1.025);
+        assert_near(c->id, "bf16_tflops", c->bf16_tflops, c->fp16_tflops, 1, 1);
+    }
+    if (fp8)
+        assert_near(c->id, "fp8_tflops", c->fp8_tflops, c->fp16_tflops * 2, 0.975, 1.025);
+    if (cut == CUT_EXPORT)
+        return;
+    /* The tensor cores of the largest cards are rated at a lower clock than boost. */
+    assert_near(c->id, "fp16_tflops", c->fp16_tflops, c->fp32_tflops * chip->fp16 / (half ? 2 : 1), 0.86, 1.025);
+    if (c->fp64_tflops > 0)
+        assert_near(c->id, "fp64_tflops", c->fp64_tflops, c->fp32_tflops * chip->fp64, 0.97, 1.03);
+}
+
+static void figures_agree(void **state)
+{
+    (void)state;
+    for (int i = 0; i < catalogue.count; i++) {
+        const struct plm_card *c = &catalogue.entry[i].card;
+        if (c->mig)
+            continue;
+        if (!(c->bandwidth_gbs > 0 && c->fp32_tflops > 0 && c->l2_bytes > 0 && c->memory_bus_bits > 0))
+            fail_msg("%s: a figure that times are computed from is missing", c->id);
+        units_agree(c, chip_of(c));
+        rates_agree(c, chip_of(c));
+    }
+}
+
+/* The way to the host, and to other GPUs. */
+static void every_card_has_its_links(void **state)
+{
+    const struct plm_card *parent = NULL;
+    (void)state;
+    for (int i = 0; i < catalogue.count; i++) {
+        const struct plm_card *c = &catalogue.entry[i].card;
+        if ((plm_card_host_gbs(c) > 0) == c->shared_memory)
+            fail_msg("%s: %s", c->id,
+                     c->shared_memory ? "its memory is the host's" : "how it reaches its host is missing");
+        if ((c->pcie_generation > 0) != (c->pcie_lanes > 0))
+            fail_msg("%s: a generation of PCIe and its lanes belong together", c->id);
+        if (c->nvlink_gbs > 0 && !(c->nvlink_gbs > plm_card_host_gbs(c)))
+            fail_msg("%s: NVLink of %g GB/s", c->id, c->nvlink_gbs);
+        if (!c->mig)
+            parent = c;
+        else if (c->nvlink_gbs > 0 || !c->l2_bytes || c->l2_bytes > parent->l2_bytes ||
+                 plm_card_host_gbs(c) != plm_card_host_gbs(parent))
+            fail_msg("%s: not a part of %s", c->id, parent->id);
+    }
 }
 
 /* ---- every figure says where it comes from ---- */
@@ -337,6 +513,10 @@ int main(void)
         cmocka_unit_test(own_files),
         cmocka_unit_test(wrong_files),
         cmocka_unit_test(profiles),
+        cmocka_unit_test(profile_links),
+        cmocka_unit_test(host_speed),
+        cmocka_unit_test(figures_agree),
+        cmocka_unit_test(every_card_has_its_links),
         cmocka_unit_test(every_figure_has_a_source),
     };
     return cmocka_run_group_tests(tests, load, drop);
