@@ -17,6 +17,43 @@ static void print_row(const struct plm_card *c)
            plm_size_text(usable, sizeof usable, c->memory_usable), c->memory_usable_assumed ? "~" : " ", c->name);
 }
 
+struct figure {
+    const char *name, *unit;
+    double value; /* 0: not known */
+};
+
+/* Those that are known, in one line. */
+static void print_figures(const char *title, const struct figure *figure, size_t count)
+{
+    const char *before = title;
+    for (size_t i = 0; i < count; i++)
+        if (figure[i].value > 0) {
+            printf("%s%s %.4g%s", before, figure[i].name, figure[i].value, figure[i].unit);
+            before = ", ";
+        }
+    if (before != title)
+        putchar('\n');
+}
+
+static void print_speeds(const struct plm_card *c)
+{
+    char host[48] = "host";
+    if (c->pcie_generation && c->pcie_lanes)
+        snprintf(host, sizeof host, "PCIe %d x%d", c->pcie_generation, c->pcie_lanes);
+    const struct figure links[] = {
+        {"memory", " GB/s", c->bandwidth_gbs},
+        {"L2", " MiB", (double)c->l2_bytes / (1 << 20)},
+        {host, " GB/s each way", plm_card_host_gbs(c)},
+        {"NVLink", " GB/s both ways", c->nvlink_gbs},
+    };
+    const struct figure rates[] = {
+        {"fp64", "", c->fp64_tflops}, {"fp32", "", c->fp32_tflops}, {"tf32", "", c->tf32_tflops},
+        {"fp16", "", c->fp16_tflops}, {"bf16", "", c->bf16_tflops}, {"fp8", "", c->fp8_tflops},
+    };
+    print_figures("    ", links, sizeof links / sizeof links[0]);
+    print_figures("    TFLOP/s: ", rates, sizeof rates / sizeof rates[0]);
+}
+
 static void json_number(struct plm_json *j, const char *key, double value)
 {
     if (value > 0)
@@ -41,12 +78,18 @@ static void json_card(struct plm_json *j, const struct plm_card *c)
     json_number(j, "clock_mhz", c->clock_mhz);
     json_number(j, "bandwidth_gbs", c->bandwidth_gbs);
     json_number(j, "l2_bytes", (double)c->l2_bytes);
+    json_number(j, "fp64_tflops", c->fp64_tflops);
     json_number(j, "fp32_tflops", c->fp32_tflops);
     json_number(j, "tf32_tflops", c->tf32_tflops);
     json_number(j, "fp16_tflops", c->fp16_tflops);
     json_number(j, "bf16_tflops", c->bf16_tflops);
     json_number(j, "fp8_tflops", c->fp8_tflops);
     json_number(j, "tdp_watts", c->tdp_watts);
+    json_number(j, "pcie_generation", c->pcie_generation);
+    json_number(j, "pcie_lanes", c->pcie_lanes);
+    json_number(j, "nvlink_gbs", c->nvlink_gbs);
+    json_number(j, "host_link_gbs", c->host_link_gbs);
+    json_number(j, "host_gbs", plm_card_host_gbs(c));
     plm_json_end_object(j);
 }
 
@@ -65,8 +108,11 @@ static int gpus_text(const struct plm_card *cards, int count, bool all)
 {
     if (all)
         printf("%-24s %-4s %4s  %11s %11s  %s\n", "id", "cc", "SMs", "total", "usable", "name");
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         print_row(&cards[i]);
+        if (!all)
+            print_speeds(&cards[i]);
+    }
     if (all)
         puts("~ assumed: no measurement of this card is known");
     return PLM_EXIT_OK;
