@@ -34,6 +34,8 @@ struct plm_build_thread {
     uint32_t context;
     bool launched;
     uint64_t bytes, largest;
+    size_t lane, first;      /* of launches in a row of the same kernel: where the first one is */
+    uint32_t series, work;   /* how many, and of what */
 };
 
 struct plm_build_graph {

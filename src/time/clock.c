@@ -20,6 +20,7 @@ struct run {
     void *context;
     struct stream stream[STREAMS];
     int streams;
+    uint32_t current; /* of the last call */
     double host;     /* the host's clock */
     double used;     /* of it, without waiting */
     double begin;    /* of this step */
@@ -28,8 +29,12 @@ struct run {
     bool counts, last;
 };
 
+/* Routines of libraries do not tell their stream: they run where the call before did. */
 static struct stream *stream_of(struct run *r, uint32_t number)
 {
+    if (number == PLM_STREAM_UNKNOWN)
+        number = r->current;
+    r->current = number;
     for (int i = 0; i < r->streams; i++)
         if (r->stream[i].number == number)
             return &r->stream[i];

@@ -29,9 +29,11 @@ int plm_machine_make(const struct plm_card *card, const struct plm_speeds *speed
     m->bandwidth = card->bandwidth_gbs * speeds->memory_efficiency;
     m->cache_bandwidth = card->bandwidth_gbs * speeds->l2_ratio;
     m->cache = (double)card->l2_bytes * speeds->l2_share;
+    m->link = card->nvlink_gbs / 2;
+    m->host_link = plm_card_host_gbs(card);
     for (int i = 0; i < PLM_WORK_TYPES; i++) {
         m->tensor[i] = i > PLM_WORK_FP32 && peaks[i] > 0 && card->tensor_cores > 0;
-        m->peak[i] = (peaks[i] > 0 ? peaks[i] : peaks[PLM_WORK_FP32]) * 1e3;
+        m->peak[i] = (m->tensor[i] || (i == PLM_WORK_FP64 && peaks[i] > 0) ? peaks[i] : peaks[PLM_WORK_FP32]) * 1e3;
     }
     return 0;
 }

@@ -101,12 +101,15 @@ static uint8_t pointer_count(const char *name)
     return strstr(name, "BinaryFunctor") || strstr(name, "CUDAFunctor_add") ? 3 : 2;
 }
 
-/* A copy that changes the type is named by the type that it makes; its results are not of the type that it reads. */
-static uint8_t cast_from(const char *name, uint8_t to)
+/* Copies that change the type: those that are named by the type that they make, and those that read whatever there is. */
+static void cast_form(const char *name, struct plm_kernel_form *form)
 {
-    if (strstr(name, "LoadWithCast") || strstr(name, "float16_copy") || strstr(name, "float8_copy"))
-        return to == 2 ? 4 : 2;
-    return 0;
+    if (strstr(name, "float16_copy"))
+        form->bytes_per = 2, form->from_bytes = 4;
+    else if (strstr(name, "float8_copy"))
+        form->bytes_per = 1, form->from_bytes = 2;
+    else if (strstr(name, "LoadWithCast"))
+        form->from_bytes = form->bytes_per == 2 ? 4 : 2;
 }
 
 /* ---- by class ---- */
@@ -141,7 +144,7 @@ struct plm_kernel_form plm_kernel_form(const char *name)
     struct plm_kernel_form form = {.class = PLM_WORK_OTHER, .reads = 1, .writes = 1};
     form.bytes_per = element_bytes(name);
     form.pointers = pointer_count(name);
-    form.from_bytes = cast_from(name, form.bytes_per);
+    cast_form(name, &form);
     form.strided = strstr(name, "18elementwise_kernel") != NULL;
     if (!k)
         return form;

@@ -6,11 +6,36 @@
 
 /* ---- what an operator works on ---- */
 
+/* Bytes of the operator's results and inputs, as far as they are known; of each the largest tensor. */
+struct operands {
+    double result, input;
+};
+
+/* A kernel that an operator launches again and again works on a slice of its tensors each time (one image of a batch). Which part that
+   is shows when the series ends: then its calls get their share. */
+static void series_end(struct plm_build *b, struct plm_build_thread *t)
+{
+    struct plm_work work;
+    uint32_t slice;
+    if (t->series < 2 || t->lane >= b->works->lanes)
+        return;
+    memcpy(&work, &b->works->work[t->work], sizeof work);
+    work.read /= t->series;
+    work.written /= t->series;
+    work.flops /= t->series;
+    slice = plm_build_work(b, &work);
+    for (size_t i = t->first; i < b->works->lane[t->lane].calls; i++)
+        if (b->works->lane[t->lane].call[i].work == t->work)
+            b->works->lane[t->lane].call[i].work = slice;
+}
+
 void plm_build_output(struct plm_build *b, const struct plm_record_event *e)
 {
     const struct plm_ev_block_alloc a = plm_get_block_alloc(e);
     struct plm_build_thread *t = &b->thread[e->thread];
     if (t->context != a.context || t->launched) {
+        series_end(b, t);
+        t->series = 0;
         t->context = a.context;
         t->launched = false;
         t->bytes = t->largest = 0;
@@ -19,11 +44,6 @@ void plm_build_output(struct plm_build *b, const struct plm_record_event *e)
     if (a.bytes > t->largest)
         t->largest = a.bytes;
 }
-
-/* Bytes of the operator's results and inputs, as far as they are known; of each the largest tensor. */
-struct operands {
-    double result, input;
-};
 
 static struct operands operands_of(struct plm_build *b, const struct plm_record_event *e, uint32_t context)
 {
@@ -35,6 +55,25 @@ static struct operands operands_of(struct plm_build *b, const struct plm_record_
     o.result = (double)t->largest;
     o.input = o.result;
     return o;
+}
+
+/* The call that was just added: one more of a series, or the first. Only what takes its size from its operator is one. */
+static void series_add(struct plm_build *b, const struct plm_record_event *e, uint32_t context)
+{
+    struct plm_build_thread *t = &b->thread[e->thread];
+    const size_t lane = b->process[e->process].lane, last = b->works->lane[lane].calls - 1;
+    const uint32_t work = b->works->lane[lane].call[last].work;
+    if (t->context != context)
+        return;
+    if (t->series && t->work == work && t->lane == lane)
+        t->series++;
+    else {
+        series_end(b, t);
+        t->series = 1;
+        t->work = work;
+        t->lane = lane;
+        t->first = last;
+    }
 }
 
 /* ---- names ---- */
@@ -171,4 +210,6 @@ void plm_build_launch(struct plm_build *b, const struct plm_record_event *e, con
     }
     size_launch(b, e, l, form, &work);
     plm_build_call(b, e, &l->call, &work, 0);
+    if (l->counts == PLM_COUNT_NONE && !l->call.graph)
+        series_add(b, e, l->call.context);
 }
