@@ -339,7 +339,7 @@ static const struct damage damages[] = {
     {"empty", 0, 0, 1, PLM_EFORMAT, "is not a job record"},
     {"other magic", 0, 0x21212121, 0, PLM_EFORMAT, "is not a job record"},
     {"half a head", 100000, 0, 2000, PLM_EFORMAT, "is cut off in its head"},
-    {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 3)"},
+    {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 4)"},
     {"newer and cut", 8, 7, 12, PLM_EVERSION, "was written by a newer plimsoll"},
     {"version 0", 8, 0, 0, PLM_EFORMAT, "its head is not understood"},
     {"other chunk size", 16, 4096, 0, PLM_EFORMAT, "its head is not understood"},
@@ -483,6 +483,9 @@ static void least_lengths_of_old(void **state)
         assert_int_equal(plm_event_least(rows[i].type, 2), rows[i].two);
     }
     assert_int_equal(plm_event_least(PLM_EV_RNN, 3), 9);
+    assert_int_equal(plm_event_least(PLM_EV_OPERANDS, 3), -1);
+    assert_int_equal(plm_event_least(PLM_EV_OPERANDS, 4), 11);
+    assert_int_equal(plm_event_least(PLM_EV_PASS, 4), 1);
 }
 
 static void lengths_of_strings(void **state)
