@@ -9,9 +9,10 @@ user's program, except the SystemExit that ends it.
 import os
 import sys
 
-from . import attribution, device, fsdp, groups, leaving, releases, steps, tracebacks, values, watching
+from . import attribution, device, fsdp, groups, leaving, releases, sizes, steps, tracebacks, values, watching
 
 _ATTRIBUTION = device.DETAIL != "off"
+_FULL = device.DETAIL == "full"
 
 # What is done after the import of a module, in this order.
 _WANTED = {
@@ -22,7 +23,9 @@ _WANTED = {
     "torch.nn.init": [values.skip_large_fills],
     "torch.cuda": [values.assume_selections],
     "torchvision.ops.boxes": [values.assume_boxes],
-    "torch._meta_registrations": [device.imported],
+    "torch._meta_registrations": [device.imported] + ([sizes.locate] if _FULL else []),
+    "torch._inductor.runtime.triton_heuristics": [sizes.hook_inductor] if _FULL else [],
+    "triton.runtime.jit": [sizes.hook_triton] if _FULL else [],
     "torch.distributed.distributed_c10d": [groups.name_groups],
     "torch.distributed.fsdp._fully_shard._fsdp_param_group": [fsdp.hook_groups] if _ATTRIBUTION else [],
 }

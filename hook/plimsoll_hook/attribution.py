@@ -3,12 +3,14 @@ state, buffers, inputs). The operators come from PyTorch itself, see src/device/
 
 Nothing is left behind in the user's objects, and no tensor is kept alive."""
 
+import collections.abc
 import functools
 import gc
+import itertools
 import sys
 
 from . import device, names
-from .device import depth, enter, leave_frame, phase, tag
+from .device import depth, enter, leave_frame, outermost_pass, phase, tag
 
 _torch = None
 
@@ -78,6 +80,20 @@ def _tag_inputs(values, left=32):
             _tag_inputs(list(value.values())[:left], left)
         elif isinstance(value, (list, tuple)) and left > 1:
             _tag_inputs(value[:left], left // 2)
+
+
+def _shapes(values, left=32, deep=2):
+    """Of the tensors among the arguments of a module, in lists and mappings too, a few levels deep."""
+    for value in itertools.islice(values, left):
+        if isinstance(value, _torch.Tensor):
+            try:
+                yield value.shape
+            except (RuntimeError, NotImplementedError):
+                pass  # a nested tensor, in some releases
+        elif deep and isinstance(value, (list, tuple)):
+            yield from _shapes(value, left, deep - 1)
+        elif deep and isinstance(value, collections.abc.Mapping):
+            yield from _shapes(value.values(), left, deep - 1)
 
 
 class _Optimizers:
@@ -167,6 +183,7 @@ def _hook_modules(module):
     original = cls.__call__
     known = names.modules
     roots = {}
+    shapes = {}  # of what an outermost module was last given
 
     def call(self, *args, **kwargs):
         if _compiling():
@@ -176,14 +193,14 @@ def _hook_modules(module):
             number = safely(_named, self) or 0
         flags = 0
         if depth() == 0:
-            flags = safely(outermost, self, args, kwargs) or 0
+            flags = safely(outermost, self, number, args, kwargs) or 0
         enter(number, flags)
         try:
             return original(self, *args, **kwargs)
         finally:
             leave_frame()
 
-    def outermost(self, args, kwargs):
+    def outermost(self, number, args, kwargs):
         flags = roots.get(id(self))
         if flags is None:
             flags = 0 if next(self.parameters(), None) is not None else device.NO_PARAMETERS
@@ -191,7 +208,17 @@ def _hook_modules(module):
         _tag_inputs(args)
         if kwargs:
             _tag_inputs(kwargs.values())
+        if not flags and not self.__dict__.get("_is_replica"):  # DataParallel makes these, inside a call
+            begin_pass(self, number, list(_shapes((*args, *kwargs.values()))))
         return flags
+
+    def begin_pass(self, number, given):
+        before = shapes.get(id(self))
+        if before is None:
+            names.remember(shapes, self, given)
+        else:
+            shapes[id(self)] = given
+        outermost_pass(number, next((shape[0] for shape in given if len(shape)), 0), int(given != before))
 
     cls.__call__ = functools.wraps(original)(call)
     cls.zero_grad = _in_phase(cls.zero_grad, device.ZERO_GRAD)

@@ -57,10 +57,48 @@ def observe(operators):
     return bool(_library.plm_hook_observe(int(operators)))
 
 
+class Sample(ctypes.Structure):
+    """struct plm_tensor_sample of src/device/tensors.h"""
+
+    _fields_ = [("object", ctypes.c_uint64), ("type", ctypes.c_uint32), ("dimensions", ctypes.c_uint32),
+                ("size", ctypes.c_int64 * 6)]
+
+
+def locate_tensors(samples):
+    """Tells the sizes of some tensors. True: it is known where tensors have them."""
+    return bool(_library.plm_hook_tensors((Sample * len(samples))(*samples), ctypes.c_uint32(len(samples))))
+
+
+def learn_type(tensor, size):
+    return bool(_library.plm_hook_type(ctypes.c_uint64(tensor), ctypes.c_uint32(size)))
+
+
+def observe_inputs():
+    return bool(_library.plm_hook_inputs())
+
+
+TENSORS, LIST = 1, 2  # enum plm_observe_sample
+
+
+def sampled(what, first, second, call):
+    """Calls an operator with these two tensors. True: it is known where operators have their inputs."""
+    _library.plm_hook_sample(ctypes.c_uint32(what), ctypes.c_uint64(first), ctypes.c_uint64(second))
+    try:
+        call()
+    finally:
+        found = _library.plm_hook_sampled()
+    return bool(found)
+
+
+def sizes():
+    """The end of locating. True: sizes are known from now on."""
+    return bool(_library.plm_hook_sizes())
+
+
 def _functions():
     get = ctypes.PyDLL(None).plm_hook_functions
     get.restype = ctypes.py_object
     return get()
 
 
-enter, phase, leave_frame, depth, tag = _functions()
+enter, phase, leave_frame, depth, tag, outermost_pass, operands = _functions()

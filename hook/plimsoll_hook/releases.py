@@ -29,6 +29,7 @@ ROWS = (
     Row("torch.nn.modules.module", "register_module_module_registration_hook", "names of modules"),
     Row("torch.optim.optimizer", "register_optimizer_step_pre_hook", "the optimizer as a phase"),
     Row("torch.optim.optimizer", "register_optimizer_step_post_hook", "steps"),
+    Row("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.run", "the sizes of kernels of torch.compile"),
     Row("torch.cuda", "_lazy_init", "--assume keep"),
     Row("torch.library", "Library.impl(allow_override)", "nothing: before, kernels are overridden without it", (2, 9)),
     Row("torch.distributed.distributed_c10d", "_new_process_group_helper", "the ranks of process groups"),

@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/module.h"
+#include "device/operands.h"
 #include "device/stream.h"
 #include "record/writer.h"
 #include "device/shim.h"
@@ -63,12 +64,25 @@ static struct plm_ev_call call_now(struct plm_stream *stream, bool run, bool wai
 
 /* ---- launches ---- */
 
+/* Tells a launch apart from others of its context: the kernel and how it is spread out. */
+static uint64_t launch_key(const struct plm_ev_launch *e)
+{
+    const uint64_t grid = (uint64_t)e->grid_x << 32 ^ (uint64_t)e->grid_y << 16 ^ e->grid_z;
+    const uint64_t block = (uint64_t)e->block_x << 48 ^ (uint64_t)e->block_y << 32 ^ (uint64_t)e->block_z << 16;
+    uint64_t key = ((uint64_t)e->call.context << 32 ^ e->name) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ key >> 29 ^ grid) * 0xbf58476d1ce4e5b9ull;
+    key = (key ^ key >> 32 ^ block ^ e->shared_bytes) * 0x94d049bb133111ebull;
+    return key ^ key >> 31;
+}
+
 static void put_launch(const struct plm_ev_launch *e)
 {
-    if (e->counts)
+    if (e->counts) {
         plm_put_launch(plm_device_current(), e);
-    else
-        plm_record(PLM_EV_LAUNCH, plm_device_current(), e, PLM_EV_BEFORE(launch, count));
+        return;
+    }
+    plm_operands_launch(e->call.context, launch_key(e));
+    plm_record(PLM_EV_LAUNCH, plm_device_current(), e, PLM_EV_BEFORE(launch, count));
 }
 
 void plm_call_kernel(struct plm_kernel *kernel, const struct plm_call_shape *shape, void *const *arguments,

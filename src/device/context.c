@@ -8,7 +8,7 @@
 #include "device/lock.h"
 #include "record/writer.h"
 
-enum { FRAMES = 256, NAMES = 512, CACHED = 512, CONTEXTS = 1 << 16 };
+enum { FRAMES = PLM_CONTEXT_FRAMES, NAMES = 512, CACHED = 512, CONTEXTS = 1 << 16 };
 
 enum kind { KIND_MODULE, KIND_PHASE, KIND_OPERATOR, KIND_NODE, KIND_ENGINE };
 
@@ -22,6 +22,8 @@ struct frame {
     bool named;                    /* outer is set */
     bool in_module;
     bool all;
+    bool lent;                     /* it only makes room: what runs in it works for the operator around it */
+    uint16_t operands;             /* frame whose operands these are, from 1; 0: not known */
 };
 
 /* Per-thread memory of names and contexts: what repeats, and almost everything does, takes no lock. */
@@ -241,6 +243,29 @@ unsigned plm_context_depth(void)
     return t ? t->program : 0;
 }
 
+unsigned plm_context_frames(void)
+{
+    struct thread *t = here();
+    return t ? t->depth : 0;
+}
+
+unsigned plm_context_takes_operands(const void *key)
+{
+    struct thread *t = here();
+    struct frame *f = top(t);
+    if (!f || t->depth > FRAMES || f->key != key || f->kind != KIND_OPERATOR || f->lent)
+        return 0;
+    f->operands = (uint16_t)t->depth;
+    return t->depth;
+}
+
+int plm_context_operands(void)
+{
+    struct thread *t = here();
+    const struct frame *f = top(t);
+    return f && t->depth <= FRAMES && f->kind == KIND_OPERATOR ? f->operands : -1;
+}
+
 /* ---- frames ---- */
 
 static struct frame *frame_push(struct thread *t, enum kind kind, const void *key)
@@ -257,6 +282,8 @@ static struct frame *frame_push(struct thread *t, enum kind kind, const void *ke
     f->kind = (uint8_t)kind;
     f->key = key;
     f->context = 0;
+    f->operands = 0;
+    f->lent = false;
     return f;
 }
 
@@ -445,6 +472,10 @@ void plm_context_enter_operator(const void *key, const char *text)
         f->named = true;
     } else if (!n->allocates)
         f->inner = n->text;
+    else if (t->depth > 1) {
+        f->lent = true;
+        f->operands = t->frame[t->depth - 2].operands;
+    }
     f->all |= n->all;
 }
 

@@ -19,15 +19,22 @@ enum plm_phase plm_context_phase(void);   /* of the calling thread */
 uint32_t plm_context_operator(void);      /* text of the innermost operator; 0: none */
 bool plm_context_in_all(void);            /* inside aten::all */
 
+/* ---- sizes: operands.c keeps those of each operator that a thread is in, by its frame ---- */
+enum { PLM_CONTEXT_FRAMES = 256 };        /* deeper ones are only counted */
+unsigned plm_context_frames(void);        /* how many the calling thread is in */
+unsigned plm_context_takes_operands(
+    const void *key); /* number of its frame, from 1; 0: it keeps those of the one around it */
+int plm_context_operands(void); /* frame that has those of what runs now; 0: not known; -1: no operator runs */
+
 /* ---- the hook's side ---- */
 enum {
-    PLM_MODULE_NO_PARAMETERS = 1,         /* a loss or a transform, called outside a model */
-    PLM_MODULE_KEEP_PHASE = 2,            /* something is done for it, it is not called */
+    PLM_MODULE_NO_PARAMETERS = 1, /* a loss or a transform, called outside a model */
+    PLM_MODULE_KEEP_PHASE = 2, /* something is done for it, it is not called */
 };
 void plm_context_enter_module(uint32_t text, unsigned flags);
 void plm_context_enter_phase(enum plm_phase phase);
-void plm_context_leave(void);             /* the innermost module or phase */
-unsigned plm_context_depth(void);         /* modules and phases that this thread is in */
+void plm_context_leave(void); /* the innermost module or phase */
+unsigned plm_context_depth(void); /* modules and phases that this thread is in */
 
 /* ---- observe.c's side ---- */
 /* `key` identifies the call and is given again when it ends. */
@@ -44,6 +51,6 @@ bool plm_journal_find(const struct plm_journal *journal, int64_t sequence, uint3
 /* observe.c: asks PyTorch to call back. `operators` false: nodes of the backward pass only. Returns false if
    this PyTorch does not have the functions that are needed. */
 bool plm_observe(bool operators);
-int64_t plm_observe_sequence(void);       /* next sequence number of the calling thread; -1: not known */
+int64_t plm_observe_sequence(void); /* next sequence number of the calling thread; -1: not known */
 
 #endif

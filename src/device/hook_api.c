@@ -9,6 +9,8 @@
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/lock.h"
+#include "device/operands.h"
+#include "device/tensors.h"
 #include "record/writer.h"
 
 /*
@@ -26,6 +28,12 @@ EXPORT void plm_hook_config(const char *key, const char *value);
 EXPORT void plm_hook_note(const char *kind, const char *value);
 EXPORT uint32_t plm_hook_text(const char *text);
 EXPORT int plm_hook_observe(int operators);
+EXPORT int plm_hook_tensors(const struct plm_tensor_sample *samples, uint32_t count);
+EXPORT int plm_hook_type(uint64_t object, uint32_t bytes);
+EXPORT int plm_hook_inputs(void);
+EXPORT void plm_hook_sample(uint32_t what, uint64_t first, uint64_t second);
+EXPORT int plm_hook_sampled(void);
+EXPORT int plm_hook_sizes(void);
 
 void plm_hook_start(void)
 {
@@ -103,4 +111,41 @@ uint32_t plm_hook_text(const char *text)
 int plm_hook_observe(int operators)
 {
     return plm_observe(operators != 0);
+}
+
+/* ---- locating the sizes of tensors, step by step: hook/plimsoll_hook/sizes.py ---- */
+
+int plm_hook_tensors(const struct plm_tensor_sample *samples, uint32_t count)
+{
+    return plm_tensors_locate(samples, count);
+}
+
+int plm_hook_type(uint64_t object, uint32_t bytes)
+{
+    return plm_tensors_learn_type(object, bytes);
+}
+
+int plm_hook_inputs(void)
+{
+    return plm_observe_inputs();
+}
+
+void plm_hook_sample(uint32_t what, uint64_t first, uint64_t second)
+{
+    plm_observe_sample((enum plm_observe_sample)what, first, second);
+}
+
+int plm_hook_sampled(void)
+{
+    return plm_observe_sampled();
+}
+
+/* The end of it; whether all was found. */
+int plm_hook_sizes(void)
+{
+    if (plm_tensors_known())
+        plm_operands_start();
+    else
+        plm_observe_looking(false);
+    return plm_tensors_known();
 }

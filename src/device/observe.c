@@ -3,6 +3,8 @@
 
 #include "device/context.h"
 #include "device/internal.h"
+#include "device/operands.h"
+#include "device/tensors.h"
 #include "torch/facts.h"
 
 /*
@@ -44,7 +46,10 @@ static struct {
     void (*begin)(void *, struct descriptor, int64_t);
     void (*begin_text)(void *, const char *, int64_t); /* in older releases */
     void (*drop)(void *);
+    void (*enable)(uint64_t), (*disable)(uint64_t);
     size_t sequence_at;
+    bool observed;   /* operators are */
+    uint64_t inputs; /* handle of the observer that wants inputs; 0: there is none */
 } torch;
 
 static const struct {
@@ -59,6 +64,8 @@ static const struct {
     {PLM_TORCH_FUNCTION_DROP, (void **)&torch.drop, true},
     {PLM_TORCH_FUNCTION_BEGIN, (void **)&torch.begin, false},
     {PLM_TORCH_FUNCTION_BEGIN_TEXT, (void **)&torch.begin_text, false},
+    {PLM_TORCH_OBSERVE_ENABLE, (void **)&torch.enable, false},
+    {PLM_TORCH_OBSERVE_DISABLE, (void **)&torch.disable, false},
 };
 
 static bool find_functions(void)
@@ -115,6 +122,63 @@ static void ends(const void *function, void *context)
     plm_context_leave_operator(function);
 }
 
+/* ---- inputs: an observer of its own, which comes after the one above and is switched on and off ---- */
+
+static struct {
+    enum plm_observe_sample what;
+    uint64_t object[2];
+    bool found;
+} sample;
+
+static void *inputs_begin(void *context_out, const void *function)
+{
+    *(void **)context_out = NULL;
+    if (sample.what == PLM_SAMPLE_NONE)
+        plm_operands_enter(function);
+    else if (sample.what == PLM_SAMPLE_TENSORS)
+        sample.found |= plm_tensors_locate_inputs(function, torch.sequence_at + 8, sample.object);
+    else
+        sample.found |= plm_tensors_locate_list(function, sample.object);
+    return context_out;
+}
+
+static void inputs_end(const void *function, void *context)
+{
+    (void)function, (void)context;
+}
+
+bool plm_observe_inputs(void)
+{
+    if (!torch.sequence_at || !torch.observed || !torch.enable || !torch.disable)
+        return false;
+    if (!torch.inputs)
+        torch.inputs =
+            torch.add((struct callback){inputs_begin, inputs_end, 1.0, {[SCOPE_FUNCTION] = true}, true, false, false});
+    return torch.inputs != 0;
+}
+
+void plm_observe_looking(bool look)
+{
+    if (torch.inputs)
+        (look ? torch.enable : torch.disable)(torch.inputs);
+}
+
+void plm_observe_sample(enum plm_observe_sample what, uint64_t first, uint64_t second)
+{
+    sample.object[0] = first;
+    sample.object[1] = second;
+    sample.found = false;
+    sample.what = what;
+}
+
+bool plm_observe_sampled(void)
+{
+    sample.what = PLM_SAMPLE_NONE;
+    return sample.found;
+}
+
+/* ---- start ---- */
+
 bool plm_observe(bool operators)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
@@ -125,6 +189,7 @@ bool plm_observe(bool operators)
         return false;
     }
     torch.add((struct callback){node_begins, ends, 1.0, {[SCOPE_BACKWARD] = true}, false, false, false});
+    torch.observed = operators;
     if (operators)
         torch.add((struct callback){operator_begins, ends, 1.0, {[SCOPE_FUNCTION] = true}, false, false, false});
     return true;

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "device/context.h"
+#include "device/operands.h"
 #include "record/writer.h"
 
 /*
@@ -101,12 +102,41 @@ static struct object *tag(struct object *self, struct object *const *a, intptr_t
     return nothing();
 }
 
+/* pass(module, samples, other). What a checkpoint runs again in the backward pass is none. */
+static struct object *pass(struct object *self, struct object *const *a, intptr_t n)
+{
+    const struct plm_ev_pass event = {(uint32_t)argument(a, n, 0), (uint32_t)argument(a, n, 1)};
+    const enum plm_phase now = plm_context_phase();
+    (void)self;
+    if (now != PLM_PHASE_BACKWARD && now != PLM_PHASE_RECOMPUTE) {
+        plm_put_pass(0, &event);
+        plm_operands_pass(argument(a, n, 2) != 0);
+    }
+    return nothing();
+}
+
+/* operands(object, ...) */
+static struct object *operands(struct object *self, struct object *const *a, intptr_t n)
+{
+    enum { MOST = 64 };
+    uint64_t objects[MOST];
+    unsigned count = 0;
+    (void)self;
+    for (; count < n && count < MOST; count++)
+        objects[count] = argument(a, n, count);
+    plm_operands_tell(objects, count);
+    return nothing();
+}
+
 static struct method methods[] = {
     {"enter", enter, METH_FASTCALL, "enter(text, flags): a module begins"},
     {"phase", phase, METH_FASTCALL, "phase(number): a phase begins"},
     {"leave", leave, METH_FASTCALL, "leave(): the innermost module or phase ends"},
     {"depth", depth, METH_FASTCALL, "depth(): modules and phases that this thread is in"},
     {"tag", tag, METH_FASTCALL, "tag(address, category, owner, bytes, device): what a block is for"},
+    {"pass", pass, METH_FASTCALL,
+     "pass(module, samples, other): an outermost module is called; other: with other sizes"},
+    {"operands", operands, METH_FASTCALL, "operands(tensor, ...): a kernel is launched with these; none: that is over"},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 

@@ -9,6 +9,7 @@
 #define RULE(since, until, name, seen) {PLM_TORCH_IS_RULE, false, since, until, NULL, name, seen, ""}
 
 #define NO_OPERATORS "operators and modules of the backward pass (operators-unknown)"
+#define NO_OPERANDS  "the sizes of what kernels work on whose launch shows none (sizes-unknown)"
 #define NO_STREAMS   "the streams of blocks"
 #define NO_SIZES     "the sizes that were asked for"
 
@@ -28,6 +29,10 @@ static const struct plm_torch_row rows[PLM_TORCH_FACTS] = {
                  NO_SIZES),
     [PLM_TORCH_OBSERVE] = FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
                                    "ATen/record_function.h", NO_OPERATORS),
+    [PLM_TORCH_OBSERVE_ENABLE] =
+        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at16reenableCallbackEm", "ATen/record_function.h", NO_OPERANDS),
+    [PLM_TORCH_OBSERVE_DISABLE] =
+        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at15disableCallbackEm", "ATen/record_function.h", NO_OPERANDS),
     [PLM_TORCH_FUNCTION_NAME] =
         FUNCTION(2006, 0, "libtorch_cpu.so", "_ZNK2at14RecordFunction4nameEv", "ATen/record_function.h", NO_OPERATORS),
     [PLM_TORCH_FUNCTION_MAKE] = FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at14RecordFunctionC1ENS_11RecordScopeE",
@@ -49,6 +54,14 @@ static const struct plm_torch_row rows[PLM_TORCH_FACTS] = {
                                   "ATen/record_function.h:RecordFunctionCallback", NO_OPERATORS),
     [PLM_TORCH_SEQUENCE] = LAYOUT(2006, 2015, true, "where a RecordFunction has its sequence number",
                                   "ATen/record_function.h:RecordFunction", NO_OPERATORS),
+    [PLM_TORCH_INPUTS] = LAYOUT(2006, 2015, true, "where a RecordFunction has its inputs",
+                                "ATen/record_function.h:RecordFunction", NO_OPERANDS),
+    [PLM_TORCH_IVALUE] = LAYOUT(2006, 2015, true, "c10::IValue: 16 bytes, the payload and then the tag",
+                                "ATen/core/ivalue.h:IValue", NO_OPERANDS),
+    [PLM_TORCH_LIST] =
+        LAYOUT(2006, 2015, true, "where a list has its IValues", "ATen/core/List.h:ListImpl", NO_OPERANDS),
+    [PLM_TORCH_TENSOR] = LAYOUT(2006, 2015, true, "where a tensor has its sizes, number of elements and type",
+                                "c10/core/TensorImpl.h:TensorImpl", NO_OPERANDS),
     [PLM_TORCH_STREAM] = LAYOUT(2006, 2015, true, "c10::cuda::CUDAStream: device and number, in two registers",
                                 "c10/core/Stream.h:Stream", NO_STREAMS),
     [PLM_TORCH_ALLOCATE] = LAYOUT(2006, 2015, true, "c10::Allocator::allocate: the entry after the two destructors",

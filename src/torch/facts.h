@@ -28,6 +28,8 @@ enum plm_torch_fact {
     PLM_TORCH_ALLOCATOR_TABLE,
     PLM_TORCH_ALLOCATOR_SIMPLE,
     PLM_TORCH_OBSERVE,
+    PLM_TORCH_OBSERVE_ENABLE,
+    PLM_TORCH_OBSERVE_DISABLE,
     PLM_TORCH_FUNCTION_NAME,
     PLM_TORCH_FUNCTION_MAKE,
     PLM_TORCH_FUNCTION_DROP,
@@ -38,6 +40,10 @@ enum plm_torch_fact {
     /* layouts */
     PLM_TORCH_CALLBACK,
     PLM_TORCH_SEQUENCE,
+    PLM_TORCH_INPUTS,
+    PLM_TORCH_IVALUE,
+    PLM_TORCH_LIST,
+    PLM_TORCH_TENSOR,
     PLM_TORCH_STREAM,
     PLM_TORCH_ALLOCATE,
     /* rules of the caching allocator, and what tells in a snapshot that a release wrote it */

@@ -1,0 +1,77 @@
+"""Sizes of tensors for launches that show none. PyTorch hands an operator's inputs to observers (src/device/observe.c), but where
+its objects have them is nowhere said: it is located once, with tensors that are known. Kernels of Triton have no operator;
+their arguments are told before they are launched."""
+
+import functools
+import sys
+
+from . import device
+
+_SHAPES = ((3, 5, 7, 11), (13, 17), (), (19,), (2, 3, 5, 7, 11, 13))  # more than five dimensions come last
+_TYPES = (("float32", 6), ("int16", 2), ("float16", 5), ("bool", 11), ("float64", 7))  # c10::ScalarType
+
+
+def _sample(tensor, number):
+    return device.Sample(tensor._cdata, number, tensor.dim(), tuple(tensor.shape))
+
+
+def _locate(torch):
+    made = [torch.empty(shape, dtype=getattr(torch, name)) for shape, (name, _) in zip(_SHAPES, _TYPES)]
+    if not device.locate_tensors([_sample(tensor, number) for tensor, (_, number) in zip(made, _TYPES)]):
+        return False
+    for kind in {kind for kind in vars(torch).values() if isinstance(kind, torch.dtype)}:
+        try:
+            device.learn_type(torch.empty(0, dtype=kind)._cdata, kind.itemsize)
+        except (RuntimeError, NotImplementedError):
+            pass  # a type that no tensor can be made of
+    first, second = torch.empty(3, 5), torch.empty(3, 5)
+    return (device.observe_inputs()
+            and device.sampled(device.TENSORS, first._cdata, second._cdata, lambda: torch.is_same_size(first, second))
+            and device.sampled(device.LIST, first._cdata, second._cdata,
+                               lambda: torch._C._VariableFunctions.broadcast_tensors([first, second])))
+
+
+def locate(_module):
+    """Called when the import of torch comes to its end."""
+    found = False
+    try:
+        found = _locate(sys.modules["torch"])
+    finally:
+        if not device.sizes() or not found:
+            device.note("sizes-unknown")
+
+
+# ---- Triton ----
+
+
+def _tensors(values, tensor):
+    for value in values:
+        if isinstance(value, tensor):
+            yield value._cdata
+        elif isinstance(getattr(value, "base", None), tensor):  # a TensorDescriptor
+            yield value.base._cdata
+
+
+def _tell(run):
+    """Around a function that launches a kernel with its arguments."""
+    tensor = sys.modules["torch"].Tensor
+
+    @functools.wraps(run)
+    def launch(self, *args, **kwargs):
+        device.operands(*_tensors(args, tensor), *_tensors(kwargs.values(), tensor))
+        try:
+            return run(self, *args, **kwargs)
+        finally:
+            device.operands()
+
+    return launch
+
+
+def hook_triton(module):
+    """Called when triton.runtime.jit has been imported: kernels of the program's own."""
+    module.JITFunction.run = _tell(module.JITFunction.run)
+
+
+def hook_inductor(module):
+    """Called when torch._inductor.runtime.triton_heuristics has been imported: kernels that torch.compile made."""
+    module.CachingAutotuner.run = _tell(module.CachingAutotuner.run)

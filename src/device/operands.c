@@ -1,0 +1,228 @@
+#include "device/operands.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/context.h"
+#include "device/device.h"
+#include "device/tensors.h"
+#include "record/writer.h"
+
+enum { REMEMBERED = 4096, NEAR = 8, WRITTEN = 1024 };
+enum { LOOK_AGAIN = 16 }; /* passes: an operator may work on more from call to call and launch the same */
+
+struct remembered {
+    uint64_t launch; /* 0: free */
+    struct plm_ev_operands operands;
+};
+
+struct thread {
+    uint32_t generation;
+    unsigned told_at; /* frames + 1 at that moment; 0: nothing is told */
+    struct plm_ev_operands told;
+    struct plm_ev_operands slot[PLM_CONTEXT_FRAMES]; /* of the operators that the thread is in */
+    struct remembered launch[REMEMBERED];
+    struct {
+        uint32_t context; /* + 1; 0: free */
+        uint64_t hash;
+    } written[WRITTEN];   /* what the record has last of a context */
+};
+
+static __thread struct thread *mine __attribute__((tls_model("initial-exec")));
+static pthread_key_t ending;
+
+static struct {
+    _Atomic bool ready;
+    _Atomic bool looking;
+    _Atomic bool whole;         /* looked at all of the pass that is under way */
+    _Atomic uint32_t news;      /* launches in it that were new or had become others */
+    _Atomic uint32_t passes;
+    _Atomic uint32_t generation; /* of the process: the record of a forked child is its own */
+    atomic_flag turning;
+} all = {.generation = 1, .turning = ATOMIC_FLAG_INIT};
+
+_Static_assert((REMEMBERED & (REMEMBERED - 1)) == 0 && (WRITTEN & (WRITTEN - 1)) == 0, "their slots are masked");
+
+static void after_fork(void)
+{
+    atomic_fetch_add_explicit(&all.generation, 1, memory_order_relaxed);
+}
+
+static void thread_ends(void *thread)
+{
+    mine = NULL;
+    free(thread);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+    pthread_key_create(&ending, thread_ends);
+}
+
+/* NULL: no memory; then the thread has no sizes. */
+static struct thread *here(void)
+{
+    const uint32_t generation = atomic_load_explicit(&all.generation, memory_order_relaxed);
+    struct thread *t = mine;
+    if (t && t->generation == generation)
+        return t;
+    if (!t)
+        t = calloc(1, sizeof *t);
+    else
+        memset(t, 0, sizeof *t);
+    if (t) {
+        t->generation = generation;
+        pthread_setspecific(ending, t);
+    }
+    mine = t;
+    return t;
+}
+
+static bool ready(void)
+{
+    return atomic_load_explicit(&all.ready, memory_order_acquire);
+}
+
+/* ---- looking ---- */
+
+/* Who comes while another turns the switch leaves it to the next occasion. */
+static void look(bool on)
+{
+    if (atomic_load_explicit(&all.looking, memory_order_relaxed) == on || atomic_flag_test_and_set(&all.turning))
+        return;
+    plm_observe_looking(on);
+    atomic_store_explicit(&all.looking, on, memory_order_relaxed);
+    atomic_flag_clear(&all.turning);
+}
+
+void plm_operands_start(void)
+{
+    if (!plm_tensors_known())
+        return;
+    atomic_store_explicit(&all.looking, true, memory_order_relaxed);
+    atomic_store_explicit(&all.ready, true, memory_order_release);
+}
+
+void plm_operands_pass(bool other)
+{
+    const bool quiet = !atomic_exchange_explicit(&all.news, 0, memory_order_relaxed);
+    const bool whole = atomic_load_explicit(&all.whole, memory_order_relaxed);
+    if (!ready())
+        return;
+    if (other || atomic_fetch_add_explicit(&all.passes, 1, memory_order_relaxed) % LOOK_AGAIN == 0)
+        look(true);
+    else if (whole && quiet)
+        look(false);
+    atomic_store_explicit(&all.whole, atomic_load_explicit(&all.looking, memory_order_relaxed), memory_order_relaxed);
+}
+
+static void note_news(void)
+{
+    atomic_fetch_add_explicit(&all.news, 1, memory_order_relaxed);
+}
+
+/* ---- what launches work on ---- */
+
+void plm_operands_enter(const void *function)
+{
+    struct thread *t = ready() ? here() : NULL;
+    const unsigned frame = t ? plm_context_takes_operands(function) : 0;
+    if (!frame)
+        return;
+    t->slot[frame - 1] = (struct plm_ev_operands){0};
+    plm_tensors_add_inputs(function, &t->slot[frame - 1]);
+}
+
+void plm_operands_tell(const uint64_t *objects, unsigned count)
+{
+    struct thread *t = ready() ? here() : NULL;
+    if (!t)
+        return;
+    t->told_at = count ? plm_context_frames() + 1 : 0;
+    t->told = (struct plm_ev_operands){0};
+    for (unsigned i = 0; i < count; i++)
+        plm_tensors_add(objects[i], &t->told);
+}
+
+/* The place of a launch: its own, a free one, or that of another one that is forgotten. */
+static struct remembered *place_of(struct thread *t, uint64_t launch)
+{
+    struct remembered *free_place = NULL;
+    for (unsigned i = 0; i < NEAR; i++) {
+        struct remembered *r = &t->launch[(launch + i) & (REMEMBERED - 1)];
+        if (r->launch == launch)
+            return r;
+        if (!r->launch && !free_place)
+            free_place = r;
+    }
+    return free_place ? free_place : &t->launch[launch & (REMEMBERED - 1)];
+}
+
+static const struct plm_ev_operands *seen_now(struct thread *t, uint64_t launch, const struct plm_ev_operands *now)
+{
+    struct remembered *r = place_of(t, launch);
+    if (r->launch == launch && !memcmp(&r->operands, now, sizeof *now))
+        return now;
+    note_news();
+    *r = (struct remembered){launch, *now};
+    return now;
+}
+
+static const struct plm_ev_operands *seen_before(struct thread *t, uint64_t launch)
+{
+    const struct remembered *r = place_of(t, launch);
+    if (r->launch == launch)
+        return &r->operands;
+    note_news();
+    look(true);
+    return NULL;
+}
+
+/* NULL: not known. */
+static const struct plm_ev_operands *find(struct thread *t, uint64_t launch)
+{
+    int frame;
+    if (t->told_at && t->told_at == plm_context_frames() + 1)
+        return &t->told;
+    frame = plm_context_operands();
+    if (frame < 0)
+        return NULL;
+    return frame ? seen_now(t, launch, &t->slot[frame - 1]) : seen_before(t, launch);
+}
+
+static uint64_t hash_of(const struct plm_ev_operands *o)
+{
+    uint64_t word, h = 0x9e3779b97f4a7c15ull;
+    for (size_t at = 0; at < sizeof *o; at += sizeof word) {
+        memcpy(&word, (const char *)o + at, sizeof word);
+        h = (h ^ word) * 0xff51afd7ed558ccdull;
+        h ^= h >> 32;
+    }
+    return h;
+}
+_Static_assert(sizeof(struct plm_ev_operands) % 8 == 0, "is hashed by words");
+
+void plm_operands_launch(uint32_t context, uint64_t launch)
+{
+    struct thread *t = ready() ? here() : NULL;
+    const struct plm_ev_operands *found;
+    struct plm_ev_operands now = {0};
+    uint64_t hash;
+    if (!t)
+        return;
+    found = find(t, launch | 1);
+    if (found)
+        now = *found;
+    now.context = context;
+    hash = hash_of(&now);
+    if (t->written[context & (WRITTEN - 1)].context == context + 1 && t->written[context & (WRITTEN - 1)].hash == hash)
+        return;
+    if (!now.tensors && !t->written[context & (WRITTEN - 1)].context)
+        return; /* nothing was said that does not hold any more */
+    t->written[context & (WRITTEN - 1)].context = context + 1;
+    t->written[context & (WRITTEN - 1)].hash = hash;
+    plm_put_operands(plm_device_current(), &now);
+}

@@ -1,0 +1,303 @@
+#include "device/tensors.h"
+
+#include <malloc.h>
+#include <string.h>
+
+enum { INLINE = 5 };    /* sizes and strides of so many dimensions stand in the tensor itself */
+enum { FURTHEST = 256 }; /* bytes of an object that are searched at the most */
+enum { TYPES = 64, LIST_MOST = 4096 };
+
+struct ivalue {
+    uint64_t payload;
+    uint32_t tag, unused;
+};
+_Static_assert(sizeof(struct ivalue) == 16, "as PyTorch lays it out; proved by locating two of them");
+
+struct array { /* c10::ArrayRef<IValue> */
+    const struct ivalue *first;
+    uint64_t count;
+};
+
+static struct {
+    size_t sizes_at, elements_at, type_at; /* of a TensorImpl */
+    size_t inputs_at;                      /* of a RecordFunction */
+    size_t list_at;                        /* of a list */
+    uint32_t tensor_tag, list_tag;
+    uint8_t element_bytes[TYPES];          /* 0: not known */
+    bool tensor, inputs, list;
+} torch;
+
+/* ---- tensors ---- */
+
+static uint64_t word_at(const void *object, size_t at)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)object + at, sizeof value);
+    return value;
+}
+
+static unsigned type_of(const void *object, size_t at)
+{
+    uint16_t value;
+    memcpy(&value, (const char *)object + at, sizeof value);
+    return value;
+}
+
+/* Number of dimensions, then sizes and strides, or where these are. */
+static const int64_t *sizes_of(const void *object, size_t at, uint64_t dimensions)
+{
+    return dimensions > INLINE ? (const int64_t *)word_at(object, at + 8)
+                               : (const int64_t *)(const void *)((const char *)object + at + 8);
+}
+
+static int64_t elements_of(const struct plm_tensor_sample *s)
+{
+    int64_t product = 1;
+    for (unsigned i = 0; i < s->dimensions; i++)
+        product *= s->size[i];
+    return product;
+}
+
+static bool strides_fit(const struct plm_tensor_sample *s, const int64_t *strides)
+{
+    int64_t stride = 1;
+    for (unsigned i = s->dimensions; i-- > 0; stride *= s->size[i])
+        if (strides[i] != stride)
+            return false;
+    return true;
+}
+
+static bool sizes_fit(const struct plm_tensor_sample *s, size_t at)
+{
+    const void *object = (const void *)s->object;
+    const int64_t *sizes;
+    const size_t needed = at + 8 + (s->dimensions > INLINE ? 8 : 16 * INLINE);
+    if (needed > malloc_usable_size((void *)s->object) || word_at(object, at) != s->dimensions)
+        return false;
+    sizes = sizes_of(object, at, s->dimensions);
+    if (s->dimensions > INLINE && malloc_usable_size((void *)(uintptr_t)sizes) < 16 * s->dimensions)
+        return false;
+    return !memcmp(sizes, s->size, 8 * s->dimensions) &&
+           strides_fit(s, sizes + (s->dimensions > INLINE ? s->dimensions : INLINE));
+}
+
+static bool elements_fit(const struct plm_tensor_sample *s, size_t at)
+{
+    return word_at((const void *)s->object, at) == (uint64_t)elements_of(s);
+}
+
+static bool type_fits(const struct plm_tensor_sample *s, size_t at)
+{
+    return type_of((const void *)s->object, at) == s->type;
+}
+
+/* The one place at which all samples have it. */
+static bool locate(const struct plm_tensor_sample *samples, unsigned count,
+                   bool (*fits)(const struct plm_tensor_sample *, size_t), size_t unit, size_t *found)
+{
+    size_t end = FURTHEST, places = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t size = malloc_usable_size((void *)samples[i].object);
+        end = size < end ? size : end;
+    }
+    for (size_t at = 8; at + 8 <= end; at += unit) {
+        unsigned i = 0;
+        while (i < count && fits(&samples[i], at))
+            i++;
+        if (i == count) {
+            *found = at;
+            places++;
+        }
+    }
+    return places == 1;
+}
+
+bool plm_tensors_locate(const struct plm_tensor_sample *samples, unsigned count)
+{
+    bool six = false; /* sizes that stand elsewhere must have been seen too */
+    for (unsigned i = 0; i < count; i++) {
+        if (!samples[i].object || samples[i].dimensions > PLM_TENSOR_SAMPLE_DIMENSIONS)
+            return false;
+        six |= samples[i].dimensions > INLINE;
+    }
+    torch.tensor = six && locate(samples, count, sizes_fit, 8, &torch.sizes_at) &&
+                   locate(samples, count, elements_fit, 8, &torch.elements_at) &&
+                   locate(samples, count, type_fits, 2, &torch.type_at);
+    return torch.tensor;
+}
+
+bool plm_tensors_learn_type(uint64_t object, unsigned bytes)
+{
+    unsigned type;
+    if (!torch.tensor || !object || bytes > 255)
+        return false;
+    type = type_of((const void *)object, torch.type_at);
+    if (type >= TYPES)
+        return false;
+    torch.element_bytes[type] = (uint8_t)bytes;
+    return true;
+}
+
+/* ---- inputs ---- */
+
+static struct array array_at(const void *object, size_t at)
+{
+    struct array array;
+    memcpy(&array, (const char *)object + at, sizeof array);
+    return array;
+}
+
+static bool are_tensors(const struct ivalue *pair, const uint64_t object[2])
+{
+    return pair[0].payload == object[0] && pair[1].payload == object[1] && pair[0].tag == pair[1].tag;
+}
+
+/* The inputs of an operator that was called directly stand on the stack, not far from the function. */
+static bool is_near(const void *a, const void *b)
+{
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return (x > y ? x - y : y - x) < 4096 && x % 8 == 0;
+}
+
+bool plm_tensors_locate_inputs(const void *function, size_t from, const uint64_t object[2])
+{
+    unsigned places = 0;
+    for (size_t at = from; at < from + 64; at += 8) {
+        const struct array a = array_at(function, at);
+        if (a.count == 2 && is_near(a.first, function) && are_tensors(a.first, object)) {
+            torch.inputs_at = at;
+            torch.tensor_tag = a.first->tag;
+            places++;
+        }
+    }
+    return torch.inputs = places == 1;
+}
+
+/* A std::vector: first, end, end of the room. */
+static struct array vector_at(const void *object, size_t at)
+{
+    const uint64_t first = word_at(object, at), end = word_at(object, at + 8);
+    return (struct array){(const struct ivalue *)first, end > first ? (end - first) / sizeof(struct ivalue) : 0};
+}
+
+bool plm_tensors_locate_list(const void *function, const uint64_t object[2])
+{
+    struct array inputs;
+    const void *list;
+    unsigned places = 0;
+    if (!torch.inputs)
+        return false;
+    inputs = array_at(function, torch.inputs_at);
+    if (inputs.count != 1 || !is_near(inputs.first, function) || inputs.first->tag == torch.tensor_tag)
+        return false;
+    list = (const void *)inputs.first->payload;
+    for (size_t at = 8; at + 16 <= malloc_usable_size((void *)inputs.first->payload) && at < 64; at += 8) {
+        const struct array a = vector_at(list, at);
+        if (a.count == 2 && malloc_usable_size((void *)(uintptr_t)a.first) >= 2 * sizeof *a.first &&
+            are_tensors(a.first, object) && a.first->tag == torch.tensor_tag) {
+            torch.list_at = at;
+            torch.list_tag = inputs.first->tag;
+            places++;
+        }
+    }
+    return torch.list = places == 1;
+}
+
+bool plm_tensors_known(void)
+{
+    return torch.tensor && torch.inputs && torch.list;
+}
+
+/* ---- reading ---- */
+
+struct tensor {
+    const int64_t *sizes;
+    uint64_t dimensions;
+    uint64_t elements, stored; /* stored: without what a stride of 0 repeats */
+    uint8_t element_bytes;
+};
+
+static bool tensor_read(uint64_t object, struct tensor *t)
+{
+    const void *o = (const void *)object;
+    const unsigned type = type_of(o, torch.type_at);
+    const uint64_t dimensions = word_at(o, torch.sizes_at);
+    const int64_t *sizes = sizes_of(o, torch.sizes_at, dimensions), *strides;
+    uint64_t product = 1, stored = 1;
+    if (type >= TYPES || !torch.element_bytes[type] || dimensions > 64 || !sizes)
+        return false;
+    strides = sizes + (dimensions > INLINE ? dimensions : INLINE);
+    for (uint64_t i = 0; i < dimensions; i++)
+        if (sizes[i] < 0 || __builtin_mul_overflow(product, (uint64_t)sizes[i], &product))
+            return false;
+        else
+            stored *= strides[i] || !sizes[i] ? (uint64_t)sizes[i] : 1;
+    if (product != word_at(o, torch.elements_at) || product >> 56)
+        return false;
+    *t = (struct tensor){sizes, dimensions, product, stored, torch.element_bytes[type]};
+    return true;
+}
+
+static uint32_t short_size(const struct tensor *t, unsigned i)
+{
+    return i < t->dimensions ? plm_ev_u32(t->sizes[i]) : 0;
+}
+
+static void shape_keep(const struct tensor *t, struct plm_ev_operands *sum)
+{
+    const uint8_t dimensions = (uint8_t)t->dimensions;
+    switch (sum->tensors) {
+    case 0:
+        sum->first_element_bytes = t->element_bytes, sum->first_dimensions = dimensions;
+        sum->first_1 = short_size(t, 0), sum->first_2 = short_size(t, 1);
+        sum->first_3 = short_size(t, 2), sum->first_4 = short_size(t, 3);
+        break;
+    case 1:
+        sum->second_element_bytes = t->element_bytes, sum->second_dimensions = dimensions;
+        sum->second_1 = short_size(t, 0), sum->second_2 = short_size(t, 1);
+        sum->second_3 = short_size(t, 2), sum->second_4 = short_size(t, 3);
+        break;
+    case 2:
+        sum->third_element_bytes = t->element_bytes, sum->third_dimensions = dimensions;
+        sum->third_1 = short_size(t, 0), sum->third_2 = short_size(t, 1);
+        sum->third_3 = short_size(t, 2), sum->third_4 = short_size(t, 3);
+        break;
+    default: break;
+    }
+}
+
+void plm_tensors_add(uint64_t object, struct plm_ev_operands *sum)
+{
+    struct tensor t;
+    if (!object || !tensor_read(object, &t))
+        return;
+    shape_keep(&t, sum);
+    if (!sum->tensors || t.elements > sum->elements) {
+        sum->second_elements = sum->tensors ? sum->elements : 0;
+        sum->elements = t.elements;
+        sum->element_bytes = t.element_bytes;
+    } else if (t.elements > sum->second_elements)
+        sum->second_elements = t.elements;
+    sum->bytes += t.stored * t.element_bytes;
+    sum->tensors++;
+}
+
+static void list_add(uint64_t object, struct plm_ev_operands *sum)
+{
+    const struct array list = vector_at((const void *)object, torch.list_at);
+    for (uint64_t i = 0; i < list.count && i < LIST_MOST; i++)
+        if (list.first[i].tag == torch.tensor_tag)
+            plm_tensors_add(list.first[i].payload, sum);
+}
+
+void plm_tensors_add_inputs(const void *function, struct plm_ev_operands *sum)
+{
+    const struct array inputs = array_at(function, torch.inputs_at);
+    for (uint64_t i = 0; i < inputs.count; i++) {
+        const struct ivalue *v = &inputs.first[i];
+        if (v->tag == torch.tensor_tag)
+            plm_tensors_add(v->payload, sum);
+        else if (v->tag == torch.list_tag && v->payload)
+            list_add(v->payload, sum);
+    }
+}
