@@ -15,19 +15,22 @@ enum { LOOK_AGAIN = 16 }; /* passes: an operator may work on more from call to c
 
 struct remembered {
     uint64_t launch; /* 0: free */
+    uint64_t hash;   /* of the operands */
     struct plm_ev_operands operands;
+};
+
+struct written { /* what the record has last of a context */
+    uint32_t context; /* + 1; 0: free */
+    uint64_t hash;
 };
 
 struct thread {
     uint32_t generation;
     unsigned told_at; /* frames + 1 at that moment; 0: nothing is told */
-    struct plm_ev_operands told;
+    struct remembered told;
     struct plm_ev_operands slot[PLM_CONTEXT_FRAMES]; /* of the operators that the thread is in */
     struct remembered launch[REMEMBERED];
-    struct {
-        uint32_t context; /* + 1; 0: free */
-        uint64_t hash;
-    } written[WRITTEN];   /* what the record has last of a context */
+    struct written written[WRITTEN];
 };
 
 static __thread struct thread *mine __attribute__((tls_model("initial-exec")));
@@ -136,15 +139,28 @@ void plm_operands_enter(const void *function)
     plm_tensors_add_inputs(function, &t->slot[frame - 1]);
 }
 
+static uint64_t hash_of(const struct plm_ev_operands *o)
+{
+    uint64_t word, h = 0x9e3779b97f4a7c15ull;
+    for (size_t at = 0; at < sizeof *o; at += sizeof word) {
+        memcpy(&word, (const char *)o + at, sizeof word);
+        h = (h ^ word) * 0xff51afd7ed558ccdull;
+        h ^= h >> 32;
+    }
+    return h;
+}
+_Static_assert(sizeof(struct plm_ev_operands) % 8 == 0, "is hashed by words");
+
 void plm_operands_tell(const uint64_t *objects, unsigned count)
 {
     struct thread *t = ready() ? here() : NULL;
     if (!t)
         return;
     t->told_at = count ? plm_context_frames() + 1 : 0;
-    t->told = (struct plm_ev_operands){0};
+    t->told.operands = (struct plm_ev_operands){0};
     for (unsigned i = 0; i < count; i++)
-        plm_tensors_add(objects[i], &t->told);
+        plm_tensors_add(objects[i], &t->told.operands);
+    t->told.hash = hash_of(&t->told.operands);
 }
 
 /* The place of a launch: its own, a free one, or that of another one that is forgotten. */
@@ -161,68 +177,57 @@ static struct remembered *place_of(struct thread *t, uint64_t launch)
     return free_place ? free_place : &t->launch[launch & (REMEMBERED - 1)];
 }
 
-static const struct plm_ev_operands *seen_now(struct thread *t, uint64_t launch, const struct plm_ev_operands *now)
+static void remember(struct remembered *r, uint64_t launch, const struct plm_ev_operands *now)
 {
-    struct remembered *r = place_of(t, launch);
-    if (r->launch == launch && !memcmp(&r->operands, now, sizeof *now))
-        return now;
+    const uint64_t hash = hash_of(now);
+    if (r->launch == launch && r->hash == hash)
+        return;
     note_news();
-    *r = (struct remembered){launch, *now};
-    return now;
+    *r = (struct remembered){launch, hash, *now};
 }
 
-static const struct plm_ev_operands *seen_before(struct thread *t, uint64_t launch)
-{
-    const struct remembered *r = place_of(t, launch);
-    if (r->launch == launch)
-        return &r->operands;
-    note_news();
-    look(true);
-    return NULL;
-}
+static const struct remembered nothing;
 
-/* NULL: not known. */
-static const struct plm_ev_operands *find(struct thread *t, uint64_t launch)
+/* `nothing`: no operator runs that could have any, or they are not known. */
+static const struct remembered *find(struct thread *t, uint64_t launch)
 {
-    int frame;
-    if (t->told_at && t->told_at == plm_context_frames() + 1)
-        return &t->told;
-    frame = plm_context_operands();
+    const int frame = plm_context_operands();
+    struct remembered *r;
     if (frame < 0)
-        return NULL;
-    return frame ? seen_now(t, launch, &t->slot[frame - 1]) : seen_before(t, launch);
+        return &nothing;
+    r = place_of(t, launch);
+    if (frame)
+        remember(r, launch, &t->slot[frame - 1]);
+    else if (r->launch != launch) {
+        note_news();
+        look(true);
+        return &nothing;
+    }
+    return r;
 }
 
-static uint64_t hash_of(const struct plm_ev_operands *o)
+/* ---- the record ---- */
+
+static void write(struct thread *t, uint32_t context, uint64_t hash, const struct plm_ev_operands *operands)
 {
-    uint64_t word, h = 0x9e3779b97f4a7c15ull;
-    for (size_t at = 0; at < sizeof *o; at += sizeof word) {
-        memcpy(&word, (const char *)o + at, sizeof word);
-        h = (h ^ word) * 0xff51afd7ed558ccdull;
-        h ^= h >> 32;
-    }
-    return h;
+    struct written *w = &t->written[context & (WRITTEN - 1)];
+    struct plm_ev_operands event = *operands;
+    if (!event.tensors && !w->context)
+        return; /* nothing was said that does not hold any more */
+    *w = (struct written){context + 1, hash};
+    event.context = context;
+    plm_put_operands(plm_device_current(), &event);
 }
-_Static_assert(sizeof(struct plm_ev_operands) % 8 == 0, "is hashed by words");
 
 void plm_operands_launch(uint32_t context, uint64_t launch)
 {
     struct thread *t = ready() ? here() : NULL;
-    const struct plm_ev_operands *found;
-    struct plm_ev_operands now = {0};
-    uint64_t hash;
+    const struct written *w;
+    const struct remembered *r;
     if (!t)
         return;
-    found = find(t, launch | 1);
-    if (found)
-        now = *found;
-    now.context = context;
-    hash = hash_of(&now);
-    if (t->written[context & (WRITTEN - 1)].context == context + 1 && t->written[context & (WRITTEN - 1)].hash == hash)
-        return;
-    if (!now.tensors && !t->written[context & (WRITTEN - 1)].context)
-        return; /* nothing was said that does not hold any more */
-    t->written[context & (WRITTEN - 1)].context = context + 1;
-    t->written[context & (WRITTEN - 1)].hash = hash;
-    plm_put_operands(plm_device_current(), &now);
+    r = t->told_at && t->told_at == plm_context_frames() + 1 ? &t->told : find(t, launch | 1);
+    w = &t->written[context & (WRITTEN - 1)];
+    if (w->context != context + 1 || w->hash != r->hash)
+        write(t, context, r->hash, &r->operands);
 }
