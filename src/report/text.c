@@ -75,6 +75,9 @@ static const struct {
      "); from then on memory has no module and no category."},
     {"operators-unknown", NULL,
      "this PyTorch does not tell which operators run; modules are known, operators are not."},
+    {"sizes-unknown", NULL,
+     "where this PyTorch keeps the sizes of its tensors was not found; of kernels whose launch shows none they are not "
+     "known."},
     {"stack-assumed", NULL,
      "PyTorch's metadata does not name its cuDNN and NCCL; the newest of its CUDA generation "
      "are assumed."},
