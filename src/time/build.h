@@ -24,8 +24,10 @@ struct plm_build_process {
     uint64_t pid;
     int rank;
     size_t lane;             /* of its last event */
-    uint32_t samples;        /* of its last pass */
-    struct plm_marks steps, passes;
+    uint32_t samples;        /* of its passes since the last step */
+    struct plm_marks steps;
+    struct plm_marks passes;    /* of models, as PASS events tell them */
+    struct plm_marks outermost; /* of any module that is called on its own: for records that have no PASS */
 };
 
 /* What an operator of this thread allocated since it last launched: the results of what it launches next. */
@@ -52,6 +54,9 @@ struct plm_build {
     size_t graphs, graph_room;
     struct plm_kernel_form *form; /* by number of the name */
     size_t forms, form_room;
+    struct plm_ev_operands *operands;
+    size_t operand_count, operand_room;
+    struct plm_map operands_of;   /* process and context to what was last said of its operands */
     struct plm_map site_of;       /* process and context to site */
     struct plm_map name_of;       /* process and text to name */
     struct plm_map by_hash;       /* of a work to the work */
@@ -65,6 +70,7 @@ void plm_build_call(struct plm_build *build, const struct plm_record_event *even
                     const struct plm_work *work, uint32_t other);
 
 /* launches.c */
+void plm_build_operands(struct plm_build *build, const struct plm_record_event *event);
 void plm_build_output(struct plm_build *build, const struct plm_record_event *event);
 void plm_build_launch(struct plm_build *build, const struct plm_record_event *event, const struct plm_ev_launch *launch);
 /* libraries.c */

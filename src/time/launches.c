@@ -6,9 +6,24 @@
 
 /* ---- what an operator works on ---- */
 
+void plm_build_operands(struct plm_build *b, const struct plm_record_event *e)
+{
+    const struct plm_ev_operands said = plm_get_operands(e);
+    const uint64_t key = (uint64_t)e->process << 32 | said.context;
+    uint64_t at = plm_map_get(&b->operands_of, key);
+    if (at == PLM_MAP_NONE) {
+        b->operands = plm_grow(b->operands, b->operand_count, &b->operand_room, sizeof *b->operands);
+        at = b->operand_count++;
+        plm_map_put(&b->operands_of, key, at);
+    }
+    b->operands[at] = said;
+}
+
 /* Bytes of the operator's results and inputs, as far as they are known; of each the largest tensor. */
 struct operands {
     double result, input;
+    double inputs;                      /* all of them together; 0: not known */
+    const struct plm_ev_operands *said; /* NULL: nothing */
 };
 
 /* A kernel that an operator launches again and again works on a slice of its tensors each time (one image of a batch). Which part that
@@ -48,12 +63,19 @@ void plm_build_output(struct plm_build *b, const struct plm_record_event *e)
 static struct operands operands_of(struct plm_build *b, const struct plm_record_event *e, uint32_t context)
 {
     struct plm_build_thread *t = &b->thread[e->thread];
-    struct operands o = {0, 0};
-    if (t->context != context)
-        return o;
-    t->launched = true;
-    o.result = (double)t->largest;
-    o.input = o.result;
+    const uint64_t at = context ? plm_map_get(&b->operands_of, (uint64_t)e->process << 32 | context) : PLM_MAP_NONE;
+    struct operands o = {0, 0, 0, NULL};
+    if (t->context == context) {
+        t->launched = true;
+        o.result = o.input = (double)t->largest;
+    }
+    if (at != PLM_MAP_NONE && b->operands[at].tensors) {
+        o.said = &b->operands[at];
+        o.input = (double)o.said->elements * o.said->element_bytes;
+        o.inputs = (double)o.said->bytes;
+        if (o.result <= 0)
+            o.result = o.input; /* it writes in place */
+    }
     return o;
 }
 
@@ -135,40 +157,79 @@ static void size_lists(const struct plm_kernel_form *form, const struct plm_ev_l
     w->written = (optimizer && lists > 1 ? lists - 1 : 1) * bytes;
 }
 
+/* Queries, keys, heads and their size: as the launch's grid shows them, or as the operator was given them (batch, position, head,
+   size; a backward pass has the gradient first). */
+struct attention {
+    double queries, keys, heads, size;
+};
+
+static struct attention attention_of(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const struct operands *o)
+{
+    struct attention a = {(double)l->grid_x * form->rows, 0, (double)l->grid_y * l->grid_z, form->head};
+    if (o->said && o->said->first_dimensions == 4 && o->said->second_dimensions == 4) {
+        a.queries = o->said->first_2;
+        a.keys = form->backward && o->said->third_dimensions == 4 ? o->said->third_2 : o->said->second_2;
+        a.heads = (double)o->said->first_1 * o->said->first_3;
+        a.size = o->said->first_4;
+    } else if (o->result > 0)
+        a.size = fmin(a.size > 0 ? a.size : 256, o->result / fmax(a.queries * a.heads * form->bytes_per, 1));
+    if (a.keys <= 0)
+        a.keys = a.queries;
+    return a;
+}
+
 static void size_attention(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const struct operands *o,
                            struct plm_work *w)
 {
-    const double rows = (double)l->grid_x * form->rows, heads = (double)l->grid_y * l->grid_z;
-    double head = form->head;
-    if (o->result > 0)
-        head = fmin(head > 0 ? head : 256, o->result / (rows * heads * form->bytes_per));
-    w->sized = head > 0;
-    w->type = PLM_WORK_FP16;
-    w->m = w->n = (uint32_t)rows;
-    w->k = (uint32_t)ceil(head);
-    w->batch = (uint32_t)heads;
-    w->flops = (form->backward ? 10.0 : 4.0) * rows * rows * head * heads;
-    w->read = (form->backward ? 5 : 3) * rows * heads * head * form->bytes_per;
-    w->written = (form->backward ? 3 : 1) * rows * heads * head * form->bytes_per;
+    const struct attention a = attention_of(form, l, o);
+    const double row = a.heads * a.size * form->bytes_per;
+    w->sized = a.size > 0;
+    w->type = form->bytes_per == 2 ? PLM_WORK_FP16 : PLM_WORK_TF32;
+    w->m = (uint32_t)fmin(a.queries, UINT32_MAX);
+    w->n = (uint32_t)fmin(a.keys, UINT32_MAX);
+    w->k = (uint32_t)fmin(ceil(a.size), UINT32_MAX);
+    w->batch = (uint32_t)fmin(a.heads, UINT32_MAX);
+    w->flops = (form->backward ? 10.0 : 4.0) * a.queries * a.keys * a.size * a.heads;
+    w->read = ((form->backward ? 3 : 1) * a.queries + 2 * a.keys) * row;
+    w->written = (a.queries + (form->backward ? 2 * a.keys : 0)) * row;
     w->operation = form->backward;
+}
+
+/* The filter is the last of the first three tensors that has one channel. */
+static double taps_of(const struct plm_kernel_form *form, const struct operands *o)
+{
+    if (o->said && form->backward && o->said->third_dimensions == 4)
+        return (double)o->said->third_3 * o->said->third_4;
+    if (o->said && !form->backward && o->said->second_dimensions == 4)
+        return (double)o->said->second_3 * o->said->second_4;
+    return form->taps ? form->taps : 9;
 }
 
 static void size_depthwise(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
-    const double elements = o->result / form->bytes_per;
-    w->filter = form->taps ? form->taps : 9;
-    w->read = o->input;
+    const double elements = fmax(o->result, form->backward ? o->input : 0) / form->bytes_per;
+    w->filter = (uint32_t)fmin(taps_of(form, o), UINT16_MAX);
+    w->read = form->backward && o->inputs > 0 ? o->inputs : o->input;
     w->written = o->result;
     w->flops = 2 * elements * w->filter;
     w->operation = form->backward;
-    w->sized = o->result > 0;
+    w->sized = elements > 0;
 }
 
+/* What is gathered is as large as the result, whatever it is taken from. */
 static void size_operator(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
-    w->read = form->reads * o->input;
-    w->written = form->writes * o->result;
-    w->sized = o->result > 0 || (form->reads <= 0 && form->writes <= 0);
+    const double input = form->class == PLM_WORK_GATHER ? fmin(o->input, o->result) : o->input;
+    w->read = form->reads * input;
+    w->written = form->writes * (form->class == PLM_WORK_GATHER ? fmin(o->input, o->result) : o->result);
+    w->sized = input > 0 || (form->reads <= 0 && form->writes <= 0);
+}
+
+/* Of the kernels that a compiler made only their arguments are known: at the most all of them are gone through, once. */
+static void size_generated(const struct operands *o, struct plm_work *w)
+{
+    w->read = o->inputs;
+    w->sized = o->inputs > 0;
 }
 
 static void size_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l,
@@ -187,6 +248,8 @@ static void size_launch(struct plm_build *b, const struct plm_record_event *e, c
         size_attention(form, l, &o, w);
     else if (form->class == PLM_WORK_DEPTHWISE)
         size_depthwise(form, &o, w);
+    else if (form->class == PLM_WORK_GENERATED)
+        size_generated(&o, w);
     else
         size_operator(form, &o, w);
 }

@@ -9,7 +9,8 @@
 static struct plm_cost cost_depthwise(const struct plm_machine *m, const struct plm_work *w)
 {
     struct plm_cost cost = plm_cost_stream(m, w, w->read + w->written, 1);
-    const double compute = w->flops / (m->peak[PLM_WORK_FP32] * m->speeds->depthwise_efficiency) * (w->operation ? 1.5 : 1);
+    const double share = w->operation ? m->speeds->depthwise_gradient_efficiency : m->speeds->depthwise_efficiency;
+    const double compute = w->flops / (m->peak[PLM_WORK_FP32] * share);
     if (compute > cost.ns) {
         cost.ns = compute;
         cost.bound = PLM_BOUND_COMPUTE;

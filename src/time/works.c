@@ -178,22 +178,38 @@ static void step_visit(struct plm_build *b, const struct plm_record_event *e)
 {
     struct plm_build_process *p = process_of(b, e->process);
     mark_add(&p->steps, e->time_ns, 0, p->samples);
+    p->samples = 0;
+}
+
+static void mark_part(struct plm_marks *marks)
+{
+    if (marks->count)
+        marks->item[marks->count - 1].parts++;
+}
+
+static void pass_visit(struct plm_build *b, const struct plm_record_event *e)
+{
+    const struct plm_ev_pass pass = plm_get_pass(e);
+    struct plm_build_process *p = process_of(b, e->process);
+    mark_add(&p->passes, e->time_ns, plm_names_add(&b->works->names, plm_record_string(b->record, e->process, pass.module)),
+             pass.samples);
+    p->samples += pass.samples;
 }
 
 static void module_visit(struct plm_build *b, const struct plm_record_event *e)
 {
     const struct plm_ev_module m = plm_get_module(e);
     struct plm_build_thread *t = &b->thread[e->thread];
-    struct plm_marks *passes = &process_of(b, e->process)->passes;
+    struct plm_build_process *p = process_of(b, e->process);
     if (!m.module) {
         t->modules -= t->modules > 0;
         return;
     }
     if (t->modules++) {
-        if (passes->count)
-            passes->item[passes->count - 1].parts++;
+        mark_part(&p->passes);
+        mark_part(&p->outermost);
     } else if (m.phase == PLM_PHASE_FORWARD)
-        mark_add(passes, e->time_ns, plm_names_add(&b->works->names, plm_record_string(b->record, e->process, m.module)), 0);
+        mark_add(&p->outermost, e->time_ns, plm_names_add(&b->works->names, plm_record_string(b->record, e->process, m.module)), 0);
 }
 
 /* The first call at or after a time. */
@@ -259,16 +275,17 @@ static void steps_of_passes(struct plm_work_lane *lane, const struct plm_marks *
 
 static void steps_of_lane(struct plm_work_lane *lane, const struct plm_build_process *p)
 {
+    const struct plm_marks *passes = p->passes.count ? &p->passes : &p->outermost;
     for (size_t i = 1; i < p->steps.count; i++)
         step_add(lane, p->steps.item[i - 1].ns, p->steps.item[i].ns, p->steps.item[i].samples);
     lane->unit = PLM_STEP_OPTIMIZER;
     if (lane->steps)
         return;
-    if (p->steps.count == 1 && p->passes.count)
-        step_add(lane, p->passes.item[0].ns, p->steps.item[0].ns, p->steps.item[0].samples);
+    if (p->steps.count == 1 && passes->count)
+        step_add(lane, passes->item[0].ns, p->steps.item[0].ns, p->steps.item[0].samples);
     if (lane->steps)
         return;
-    steps_of_passes(lane, &p->passes);
+    steps_of_passes(lane, passes);
     lane->unit = lane->steps ? PLM_STEP_PASS : PLM_STEP_WHOLE;
     if (!lane->steps)
         step_add(lane, 0, UINT64_MAX, 0);
@@ -336,6 +353,8 @@ static int visit(const struct plm_record_event *e, void *context)
     case PLM_EV_CONTEXT: context_visit(b, e); break;
     case PLM_EV_STEP: step_visit(b, e); break;
     case PLM_EV_MODULE: module_visit(b, e); break;
+    case PLM_EV_PASS: pass_visit(b, e); break;
+    case PLM_EV_OPERANDS: plm_build_operands(b, e); break;
     case PLM_EV_BLOCK_ALLOC: plm_build_output(b, e); break;
     case PLM_EV_LAUNCH: launch_visit(b, e); break;
     case PLM_EV_GEMM:
@@ -374,11 +393,14 @@ static void build_free(struct plm_build *b)
     for (size_t i = 0; i < b->processes; i++) {
         free(b->process[i].steps.item);
         free(b->process[i].passes.item);
+        free(b->process[i].outermost.item);
     }
     free(b->process);
     free(b->thread);
     free(b->graph);
     free(b->form);
+    free(b->operands);
+    plm_map_free(&b->operands_of);
     plm_map_free(&b->site_of);
     plm_map_free(&b->by_hash);
     plm_map_free(&b->graph_of);
