@@ -26,6 +26,7 @@ struct run {
     double begin;    /* of this step */
     double edge;     /* up to here the time in which the GPU is busy was counted */
     double busy;
+    double active_edge, active; /* the same of the compute engine, which counts as active for a moment longer */
     bool counts, last;
 };
 
@@ -55,12 +56,12 @@ static double all_done(const struct run *r)
 /* ---- the GPU ---- */
 
 /* The calls come in the order of the host, not of the spans: overlaps of streams are counted once as far as spans begin in order. */
-static void count_busy(struct run *r, double begin, double end)
+static void cover(double begin, double end, double *edge, double *sum)
 {
-    const double from = fmax(begin, r->edge);
+    const double from = fmax(begin, *edge);
     if (end > from) {
-        r->busy += end - from;
-        r->edge = end;
+        *sum += end - from;
+        *edge = end;
     }
 }
 
@@ -72,7 +73,9 @@ static double span_run(struct run *r, const struct plm_work_call *call, uint32_t
     stream->free = end + r->clock->speeds->gap_us * 1e3;
     if (!r->counts)
         return end;
-    count_busy(r, begin, end);
+    cover(begin, end, &r->edge, &r->busy);
+    if (cost->activity[PLM_METRIC_GRACT] > 0)
+        cover(begin, end + r->clock->speeds->tail_us * 1e3, &r->active_edge, &r->active);
     if (r->visit) {
         const struct plm_span span = {.begin = begin - r->begin, .end = end - r->begin, .call = number, .work = call->work,
                                       .site = call->site, .stream = call->stream, .bound = cost->bound};
@@ -160,11 +163,11 @@ struct plm_clock_result plm_clock_run(const struct plm_clock *clock, plm_clock_v
     struct run r = {.clock = clock, .visit = visit, .context = context};
     double from;
     step_run(&r, &lane->step[0]);
-    from = r.edge = fmax(r.host, all_done(&r));
+    from = r.edge = r.active_edge = fmax(r.host, all_done(&r));
     r.counts = true;
     for (size_t i = 0; i < lane->steps; i++) {
         r.last = i + 1 == lane->steps;
         step_run(&r, &lane->step[i]);
     }
-    return (struct plm_clock_result){fmax(r.host, all_done(&r)) - from, r.busy, r.used};
+    return (struct plm_clock_result){fmax(r.host, all_done(&r)) - from, r.busy, r.active, r.used};
 }

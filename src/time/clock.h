@@ -20,7 +20,7 @@ struct plm_clock {
 
 /* ns, of all steps of the lane together. */
 struct plm_clock_result {
-    double wall, busy, host;
+    double wall, busy, active, host;
 };
 
 /* Each span in the order of the calls; `last`: of the last step, whose beginning its times count from. */

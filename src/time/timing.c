@@ -46,7 +46,7 @@ static void add_span(struct plm_timing *t, const struct plm_works *works, const 
         t->unsized += !cost->known;
         t->generated += work->class == PLM_WORK_GENERATED ? ns : 0;
     }
-    for (int i = 0; i < PLM_METRICS; i++)
+    for (int i = PLM_METRIC_SMACT; i < PLM_METRICS; i++) /* the first two are the clock's */
         t->metric[i] += cost->activity[i] * ns;
 }
 
@@ -195,6 +195,8 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
     timing->steps = lane->steps;
     timing->busy = result.busy;
     timing->host = result.host;
+    timing->metric[PLM_METRIC_GRACT] = result.active;
+    timing->metric[PLM_METRIC_GPUTL] = result.busy + (result.active > result.busy ? result.active - result.busy : 0);
     making_end(&making, &machine, lane, result.wall);
     clock.host_factor *= speeds->host_factor_low / speeds->host_factor;
     clock.gpu_factor = 1 - speeds->model_error;
