@@ -34,7 +34,7 @@ static const struct plm_option options[] = {
      .among = "forest", .required = true},
     {.include = plm_option_force, .at = AT(force)},
     {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "how many trees (default 100)", .least = 1,
-     .most = PLM_FOREST_TREES, .configurable = true},
+     .most = PLM_TREE_COUNT, .configurable = true},
     {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_color, .at = AT(look.color)},
@@ -70,14 +70,14 @@ static int forest_write(FILE *out, const void *what, struct plm_error *error)
 
 static int by_importance(const void *a, const void *b)
 {
-    const struct plm_forest_feature *const *p = a, *const *q = b;
+    const struct plm_tree_feature *const *p = a, *const *q = b;
     double d = (*q)->importance - (*p)->importance;
     if (d != 0)
         return d > 0 ? 1 : -1;
     return *p < *q ? -1 : *p > *q;
 }
 
-static size_t train_rank(const struct plm_forest *f, const struct plm_forest_feature *order[PLM_FOREST_FEATURES])
+static size_t train_rank(const struct plm_forest *f, const struct plm_tree_feature *order[PLM_TREE_FEATURES])
 {
     for (size_t i = 0; i < f->features; i++)
         order[i] = &f->feature[i];
@@ -88,11 +88,11 @@ static size_t train_rank(const struct plm_forest *f, const struct plm_forest_fea
 static void train_show(const struct request *r, const struct plm_forest *f)
 {
     const struct plm_page p = plm_look_page(&r->look, stdout);
-    const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
+    const struct plm_tree_feature *order[PLM_TREE_FEATURES];
     size_t features = train_rank(f, order);
     char low[32], high[32];
     printf("%s%s%s: %zu trees with %zu nodes learned from %llu rows (seed %llu).\n", plm_ink(&p, PLM_INK_BOLD),
-           f->method, plm_ink(&p, PLM_INK_PLAIN), f->trees, f->nodes, (unsigned long long)f->rows,
+           f->method, plm_ink(&p, PLM_INK_PLAIN), f->trees.count, f->trees.nodes, (unsigned long long)f->rows,
            (unsigned long long)f->seed);
     printf("The rows took %s to %s MiB: it cannot predict above %s MiB.\n",
            plm_count_text(low, sizeof low, (uint64_t)rint(f->low)),
@@ -102,7 +102,7 @@ static void train_show(const struct request *r, const struct plm_forest *f)
                (unsigned long long)f->oob_rows, p.utf8 ? "\xc2\xb2" : "^2", f->oob_r2, 100 * f->oob_error);
     plm_page_title(&p, "What decides");
     for (size_t i = 0; i < features && i < FEATURES_SHOWN; i++) {
-        const struct plm_forest_feature *one = order[i];
+        const struct plm_tree_feature *one = order[i];
         fputs("  ", stdout);
         plm_page_name(&p, one->name, NAME_COLUMNS, 1);
         printf(" %5.1f %%  ", 100 * one->importance);
@@ -116,7 +116,7 @@ static void train_show(const struct request *r, const struct plm_forest *f)
 
 static void train_describe(const struct request *r, const struct plm_forest *f)
 {
-    const struct plm_forest_feature *order[PLM_FOREST_FEATURES];
+    const struct plm_tree_feature *order[PLM_TREE_FEATURES];
     size_t features = train_rank(f, order);
     struct plm_json json;
     plm_json_document(&json, stdout, "plimsoll.training/1");
@@ -124,8 +124,8 @@ static void train_describe(const struct request *r, const struct plm_forest *f)
     plm_json_string(&json, "forest", r->output);
     plm_json_integer(&json, "rows", f->rows);
     plm_json_integer(&json, "seed", f->seed);
-    plm_json_integer(&json, "trees", f->trees);
-    plm_json_integer(&json, "nodes", f->nodes);
+    plm_json_integer(&json, "trees", f->trees.count);
+    plm_json_integer(&json, "nodes", f->trees.nodes);
     plm_json_integer(&json, "lowest", (uint64_t)(f->low * MIB));
     plm_json_integer(&json, "highest", (uint64_t)(f->high * MIB));
     if (f->oob_rows) {

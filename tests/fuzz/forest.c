@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    double x[PLM_FOREST_FEATURES] = {0};
+    double x[PLM_TREE_FEATURES] = {0};
     struct plm_error error = {0};
     struct plm_forest forest;
     if (plm_forest_load(fuzz_file(data, size), &forest, &error)) {

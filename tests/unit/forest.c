@@ -24,7 +24,7 @@ static const char *file(const char *name, const char *text)
 static struct plm_forest trained(const double *x, const double *y, size_t rows, size_t features, size_t trees,
                                  uint64_t seed, bool all_rows)
 {
-    const struct plm_forest_data data = {x, y, rows, features};
+    const struct plm_tree_data data = {x, y, rows, features};
     const struct plm_forest_settings settings = {trees, seed, all_rows};
     struct plm_error error;
     struct plm_forest f;
@@ -45,13 +45,13 @@ static void test_a_step(void **state)
     static const double y[] = {1, 1, 1, 1, 1, 11, 11, 11, 11, 11};
     struct plm_forest f = trained(x, y, 10, 2, 1, 0, true);
     (void)state;
-    assert_int_equal(f.nodes, 3);
-    assert_int_equal(f.node[0].feature, 0);
-    NEAR(f.node[0].value, 4.5); /* the middle between 4 and 5 */
-    assert_int_equal(f.node[0].right, 2);
-    assert_int_equal(f.node[1].feature, -1);
-    NEAR(f.node[1].value, 1);
-    NEAR(f.node[2].value, 11);
+    assert_int_equal(f.trees.nodes, 3);
+    assert_int_equal(f.trees.node[0].feature, 0);
+    NEAR(f.trees.node[0].value, 4.5); /* the middle between 4 and 5 */
+    assert_int_equal(f.trees.node[0].right, 2);
+    assert_int_equal(f.trees.node[1].feature, -1);
+    NEAR(f.trees.node[1].value, 1);
+    NEAR(f.trees.node[2].value, 11);
     NEAR(f.feature[0].importance, 1);
     NEAR(f.feature[1].importance, 0);
     NEAR(f.low, 1);
@@ -70,7 +70,7 @@ static void test_the_best_split(void **state)
     static const double y[] = {1, 1, 2, 2, 3, 3, 4, 4, 5, 100};
     struct plm_forest f = trained(x, y, 10, 1, 1, 3, true);
     (void)state;
-    NEAR(f.node[0].value, 8.5);
+    NEAR(f.trees.node[0].value, 8.5);
     for (size_t i = 0; i < 10; i++)
         NEAR(plm_forest_predict(&f, &x[i]), y[i]);
     plm_forest_free(&f);
@@ -89,12 +89,12 @@ static void test_close_values(void **state)
         y[i] = i < N / 2 ? 1 : 3;
     }
     f = trained(apart, y, N, 1, 1, 0, true);
-    assert_int_equal(f.nodes, 3);
+    assert_int_equal(f.trees.nodes, 3);
     NEAR(plm_forest_predict(&f, &apart[0]), 1);
     NEAR(plm_forest_predict(&f, &apart[N - 1]), 3);
     plm_forest_free(&f);
     f = trained(same, y, N, 1, 1, 0, true);
-    assert_int_equal(f.nodes, 1);
+    assert_int_equal(f.trees.nodes, 1);
     plm_forest_free(&f);
 }
 
@@ -105,7 +105,7 @@ static void test_equal_rows(void **state)
     static const double y[] = {1, 2, 3, 4, 5, 10, 10, 10, 10, 60};
     struct plm_forest f = trained(x, y, 10, 1, 1, 0, true);
     (void)state;
-    assert_int_equal(f.nodes, 3);
+    assert_int_equal(f.trees.nodes, 3);
     NEAR(plm_forest_predict(&f, (double[]){0}), 3);
     NEAR(plm_forest_predict(&f, (double[]){5}), 20);
     plm_forest_free(&f);
@@ -133,10 +133,12 @@ static void test_many_trees(void **state)
     a = trained(x, y, ROWS, 2, 100, 1, false);
     b = trained(x, y, ROWS, 2, 100, 1, false);
     c = trained(x, y, ROWS, 2, 100, 2, false);
-    assert_int_equal(a.trees, 100);
-    assert_int_equal(a.nodes, b.nodes);
-    assert_memory_equal(a.node, b.node, a.nodes * sizeof *a.node); /* the same seed, the same forest */
-    assert_true(a.nodes != c.nodes || memcmp(a.node, c.node, a.nodes * sizeof *a.node) != 0);
+    assert_int_equal(a.trees.count, 100);
+    assert_int_equal(a.trees.nodes, b.trees.nodes);
+    assert_memory_equal(a.trees.node, b.trees.node,
+                        a.trees.nodes * sizeof *a.trees.node); /* the same seed, the same forest */
+    assert_true(a.trees.nodes != c.trees.nodes ||
+                memcmp(a.trees.node, c.trees.node, a.trees.nodes * sizeof *a.trees.node) != 0);
     assert_int_equal(a.oob_rows, ROWS);
     assert_true(a.oob_r2 > 0.99 && a.oob_r2 < 1);
     assert_true(a.oob_error > 0 && a.oob_error < 0.02);
@@ -160,8 +162,8 @@ static void test_draws(void **state)
     one = trained(x, y, ROWS, 2, 1, 5, false);
     all = trained(x, y, ROWS, 2, 1, 5, true);
     assert_in_range(one.oob_rows, 55, 92);
-    assert_true(one.nodes < all.nodes);
-    assert_int_equal(all.nodes, 2 * ROWS - 1);
+    assert_true(one.trees.nodes < all.trees.nodes);
+    assert_int_equal(all.trees.nodes, 2 * ROWS - 1);
     plm_forest_free(&one);
     plm_forest_free(&all);
 }
@@ -169,7 +171,7 @@ static void test_draws(void **state)
 static void test_nothing_to_learn(void **state)
 {
     double x[20] = {0}, y[20];
-    struct plm_forest_data data = {x, y, 20, 1};
+    struct plm_tree_data data = {x, y, 20, 1};
     struct plm_forest_settings settings = {.trees = 3};
     struct plm_error error;
     struct plm_forest f;
@@ -177,7 +179,7 @@ static void test_nothing_to_learn(void **state)
     for (size_t i = 0; i < 20; i++)
         y[i] = 5;
     assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);
-    assert_int_equal(f.nodes, 3);
+    assert_int_equal(f.trees.nodes, 3);
     NEAR(plm_forest_predict(&f, x), 5);
     plm_forest_free(&f);
     data.rows = 9;
@@ -220,8 +222,8 @@ static void test_file(void **state)
     a = trained(x, y, ROWS, 2, 20, 9, false);
     save(&a, first);
     assert_int_equal(plm_forest_load(first, &b, &error), 0);
-    assert_int_equal(b.nodes, a.nodes);
-    assert_int_equal(b.trees, 20);
+    assert_int_equal(b.trees.nodes, a.trees.nodes);
+    assert_int_equal(b.trees.count, 20);
     assert_int_equal(b.rows, ROWS);
     assert_int_equal(b.seed, 9);
     assert_string_equal(b.feature[1].name, "f1");
@@ -269,7 +271,7 @@ static void test_bad_files(void **state)
         {"plimsoll-forest 1\nmethod a \n", ":2: there should be words"},
         {"plimsoll-forest 1\nmethod a b\n", ":2: there should be \"method\" with 1 value"},
         {"plimsoll-forest 1\nmethod a\ntarget y\nrows 1x\n", ":4: a whole number from 1"},
-        {HEAD "features 17\n", ":8: a whole number from 1 to 16"},
+        {HEAD "features 65\n", ":8: a whole number from 1 to 64"},
         {HEAD "features 1\nfeature a 9 0 1\n", ":9: the lower end"},
         {HEAD "features 1\nfeature a 0 9 2\n", ":9: an importance"},
         {HEAD "features 1\nfeature a 0 inf 1\n", ":9: a number should be there"},
@@ -295,7 +297,7 @@ static void test_bad_files(void **state)
         int status = plm_forest_load(file("bad", bad[i].text), &f, &error);
         assert_true(status == PLM_EFORMAT || status == PLM_EVERSION);
         assert_contains(error.text, bad[i].part);
-        assert_null(f.node);
+        assert_null(f.trees.node);
     }
     assert_int_equal(plm_forest_load(unit_path("nowhere"), &f, &error), PLM_ENOTFOUND);
     assert_int_equal(plm_forest_load(unit_folder(), &f, &error), PLM_EFORMAT);

@@ -1,6 +1,6 @@
 /*
  * A random forest for regression, as scikit-learn's RandomForestRegressor makes it with its defaults: trees of
- * squared error and any depth, each on rows drawn with replacement, every feature tried at every split, thresholds in
+ * squared error and any depth (tree.h), each on rows drawn with replacement, every feature tried at every split, thresholds in
  * the middle between two rows.
  *
  * plm_forest_train() makes one from numbers, plm_forest_load() reads one from a file (docs/forest.md),
@@ -16,48 +16,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "study/estimate/tree.h"
+
 struct plm_error;
 
-enum {
-    PLM_FOREST_FEATURES = 16,
-    PLM_FOREST_NAME = 32,
-    PLM_FOREST_TREES = 10000,     /* at most */
-    PLM_FOREST_ROWS = 1 << 20,    /* to learn from, at most */
-    PLM_FOREST_NODES = 1 << 24,   /* of all trees, at most */
-    PLM_FOREST_ROWS_LEAST = 10,
-};
-
-struct plm_forest_feature {
-    char name[PLM_FOREST_NAME];
-    double low, high;  /* in the rows that it learned from */
-    double importance; /* its share in how much all splits lowered the squared error; all add up to 1 */
-};
-
-/* In preorder: the left branch of a split follows it. */
-struct plm_forest_node {
-    double value;    /* of a leaf: the answer; of a split: rows up to and including it go left */
-    uint32_t right;  /* of a split: index of the right branch */
-    int32_t feature; /* of a split; -1: a leaf */
-};
-
 struct plm_forest {
-    char method[PLM_FOREST_NAME], target[PLM_FOREST_NAME];
-    struct plm_forest_feature feature[PLM_FOREST_FEATURES];
+    char method[PLM_TREE_NAME], target[PLM_TREE_NAME];
+    struct plm_tree_feature feature[PLM_TREE_FEATURES];
     size_t features;
     double low, high;   /* of the target in the rows: no answer lies outside */
     uint64_t rows, seed;
     /* Each row as the trees see it that did not get it; rows that every tree got do not count. */
     uint64_t oob_rows;
     double oob_r2, oob_error; /* R^2; the median of |answer - truth| / truth */
-    struct plm_forest_node *node;
-    uint32_t *tree;     /* index of each root */
-    size_t nodes, trees;
-};
-
-/* What to learn from: rows * features numbers, and one target for each row, above 0. */
-struct plm_forest_data {
-    const double *x, *y;
-    size_t rows, features;
+    struct plm_trees trees;
 };
 
 struct plm_forest_settings {
@@ -66,8 +38,8 @@ struct plm_forest_settings {
     bool all_rows; /* every tree gets every row once instead of a draw */
 };
 
-/* Fills what follows from the numbers; method, target and names of features are left to the caller. */
-int plm_forest_train(const struct plm_forest_data *data, const struct plm_forest_settings *settings,
+/* Targets are above 0. Fills what follows from the numbers; method, target and names of features are left to the caller. */
+int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_settings *settings,
                      struct plm_forest *forest, struct plm_error *error);
 void plm_forest_free(struct plm_forest *forest);
 

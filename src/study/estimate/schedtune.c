@@ -88,7 +88,7 @@ static int forest_learn(const struct plm_table *table, const struct plm_forest_s
 {
     double *x = plm_calloc(table->rows, PLM_SCHEDTUNE_FEATURES * sizeof *x);
     double *y = plm_calloc(table->rows, sizeof *y);
-    const struct plm_forest_data data = {x, y, table->rows, PLM_SCHEDTUNE_FEATURES};
+    const struct plm_tree_data data = {x, y, table->rows, PLM_SCHEDTUNE_FEATURES};
     struct plm_error why = {0};
     int status = read_numbers(table, x, y, error);
     if (status == 0) {
@@ -191,7 +191,7 @@ static void check_domain(const struct plm_evidence *evidence, const double x[PLM
     if (strcmp(d->model.dtype, "float32") != 0)
         plm_answer_outside(answer, "it learned from float32, and the model's data type is %s", d->model.dtype);
     for (size_t i = 0; i < PLM_SCHEDTUNE_FEATURES; i++) {
-        const struct plm_forest_feature *known = &evidence->forest->feature[i];
+        const struct plm_tree_feature *known = &evidence->forest->feature[i];
         if (x[i] < known->low || x[i] > known->high)
             plm_answer_outside(answer, "%.6g %s: its rows have %.6g to %.6g", x[i], feature[i].what, known->low,
                                known->high);

@@ -1,0 +1,57 @@
+/*
+ * Files of trees (docs/forest.md, docs/boosted.md): text, one statement in a line. What the two kinds of file share.
+ *
+ * plm_tree_file_open() reads a file whole, plm_tree_file_close() ends it; the reader belongs to the caller, one thread.
+ * The other functions read on from where it is. Every one that returns int gives 0, or a code and one sentence with the
+ * line: PLM_EFORMAT, PLM_EVERSION, PLM_EIO, PLM_ENOTFOUND. After a failure nothing more may be read.
+ */
+#ifndef PLM_ESTIMATE_TREE_FILE_H
+#define PLM_ESTIMATE_TREE_FILE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "study/estimate/tree.h"
+
+enum { PLM_TREE_FILE_WORDS = 5, PLM_TREE_FILE_WORD = 64 };
+
+struct plm_tree_file {
+    const char *path, *at, *end;
+    char *text;
+    unsigned line;
+    char word[PLM_TREE_FILE_WORDS][PLM_TREE_FILE_WORD];
+    int words;
+    struct plm_error *error;
+};
+
+/* `what` for sentences: "a forest". */
+int plm_tree_file_open(const char *path, const char *what, struct plm_tree_file *file, struct plm_error *error);
+void plm_tree_file_close(struct plm_tree_file *file);
+
+int plm_tree_file_wrong(const struct plm_tree_file *file, const char *sentence);
+/* The first line: the kind of file and its version. */
+int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what, const char *version);
+/* The next line, which is this key with that many values. */
+int plm_tree_file_expect(struct plm_tree_file *file, const char *key, int values);
+/* Words of that line. */
+int plm_tree_file_real(const struct plm_tree_file *file, int word, double *value);
+int plm_tree_file_whole(const struct plm_tree_file *file, int word, uint64_t least, uint64_t most, uint64_t *value);
+int plm_tree_file_name(const struct plm_tree_file *file, int word, char out[PLM_TREE_NAME]);
+int plm_tree_file_range(const struct plm_tree_file *file, int word, double *low, double *high);
+/* A line with a key and one such word. */
+int plm_tree_file_one_whole(struct plm_tree_file *file, const char *key, uint64_t least, uint64_t most,
+                            uint64_t *value);
+int plm_tree_file_one_name(struct plm_tree_file *file, const char *key, char out[PLM_TREE_NAME]);
+
+/* Features and how many there are. */
+int plm_tree_file_features(struct plm_tree_file *file, struct plm_tree_feature feature[PLM_TREE_FEATURES],
+                           size_t *features);
+/* The trees, from their number to the end of the file; leaves lie from low to high. What was read before a failure is
+   still to be freed. */
+int plm_tree_file_trees(struct plm_tree_file *file, size_t features, double low, double high, struct plm_trees *trees);
+
+/* Writing the same two. */
+void plm_tree_file_put_features(FILE *out, const struct plm_tree_feature *feature, size_t features);
+void plm_tree_file_put_trees(FILE *out, const struct plm_trees *trees);
+
+#endif
