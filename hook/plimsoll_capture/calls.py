@@ -1,5 +1,6 @@
 """What is seen of a job's modules in one iteration: which is the model, what it is called with, what each module gives."""
 
+from . import features
 from .sightings import Sightings
 
 LABELS = ("label", "labels", "target", "targets")
@@ -28,7 +29,7 @@ class Calls:
 
     def forget(self):
         self.outermost = []  # (module, args, kwargs) of the first call of each
-        self.returned = []   # (module, outputs) in order
+        self.returned = []   # (module, outputs, operations) in order
         self.losses = []     # tensors that were given to modules without parameters, outside of any other
         self.forwarded = False
         self.recomputed = False
@@ -50,9 +51,16 @@ class Calls:
         if not module._modules:
             self.sightings.after(module, (args, kwargs), outputs)
         found = [{"shape": list(t.shape), "bytes": t.numel() * t.element_size()} for t in self.sightings.tensors(outputs)]
-        self.returned.append((module, found))
+        self.returned.append((module, found, self._operations(module, args, kwargs, found)))
         if self.depth == 0:
             self._outermost(module, args, kwargs)
+
+    def _operations(self, module, args, kwargs, found):
+        """None: the call is none of the forward pass."""
+        if self.torch._C._current_graph_task_id() != -1:
+            return None
+        outputs = features.elements(found[0]["shape"]) if found else 0
+        return features.flops(self.torch, module, self.sightings.tensors((args, kwargs)), outputs)
 
     def _outermost(self, module, args, kwargs):
         if next(module.parameters(), None) is None:

@@ -10,7 +10,7 @@ import json
 import time
 import weakref
 
-from . import again, calls, no_compute, redirect, status
+from . import again, calls, features, no_compute, redirect, status
 from .storages import Storages
 
 SCHEMA = "plimsoll.description/1"
@@ -86,8 +86,9 @@ class Describer:
         found["parameters"] = [{"module": i, "elements": p.numel(), "bytes": _size(p), "trainable": p.requires_grad}
                                for i, p in _each(modules.values(), "_parameters")]
         found["buffers"] = [{"module": i, "elements": b.numel(), "bytes": _size(b)} for i, b in _each(modules.values(), "_buffers")]
-        found["calls"] = [{"module": place[id(module)], "outputs": outputs} for module, outputs in self.calls.returned
-                          if id(module) in place]
+        inside = [call for call in self.calls.returned if id(call[0]) in place]
+        found["calls"] = [{"module": place[id(module)], "outputs": outputs} for module, outputs, _ in inside]
+        found["features"] = features.table(torch, model, found["batch"], inside)
         found["sightings"] = again.sightings(torch, call, no_compute.active is not None) or self.calls.sightings.document()
         self._pass_again(call, indices)
 
@@ -106,7 +107,7 @@ class Describer:
         self.storages = Storages(self.torch)
         owned = [p for group in self.optimizer.param_groups for p in group["params"]]
         model = self.document.get("model") and self.calls.returned
-        modules = {id(m): m for m, _ in model} if model else {}
+        modules = {id(m): m for m, *_ in model} if model else {}
         self.storages.see(owned)
         for module in modules.values():
             self.storages.see(list(module.parameters(recurse=False)))

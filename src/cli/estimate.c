@@ -10,9 +10,11 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "study/estimate/boosted.h"
 #include "study/estimate/capture.h"
 #include "study/estimate/comparison.h"
 #include "study/estimate/forest.h"
+#include "study/estimate/horus.h"
 #include "study/estimate/schedtune.h"
 #include "base/draw.h"
 #include "report/report.h"
@@ -22,7 +24,7 @@ enum { FILES = 4 };
 
 struct request {
     struct plm_look look;
-    const char *methods, *gpu, *forest;
+    const char *methods, *gpu, *forest, *boosted;
     uint64_t context;
     int gpus, nodes, tensor_parallel;
     bool json;
@@ -46,6 +48,8 @@ static const struct plm_option options[] = {
      .help = "of these GPUs, so many share each layer", .least = 1, .most = 1 << 20, .configurable = true},
     {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for schedtune",
      .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
+    {"boosted", 0, PLM_OPTION_TEXT, AT(boosted), "FILE", .help = "what `plimsoll train` made, for " PLM_HORUS_METHOD,
+     .complete = PLM_COMPLETE_FILE, .among = "trees", .configurable = true},
     {"context", 0, PLM_OPTION_SIZE, AT(context), "SIZE",
      .help = "what the process takes beside its allocations: 500MiB", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
@@ -229,6 +233,7 @@ struct question {
     struct captures made;
     struct plm_captured captured;
     struct plm_forest forest;
+    struct plm_boosted boosted;
 };
 
 static unsigned estimate_needs(const struct question *q)
@@ -275,15 +280,20 @@ static int open_capture(const struct request *r, struct question *q)
         return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
     if (r->forest)
         q->captured.evidence.forest = &q->forest;
+    if (r->boosted)
+        q->captured.evidence.boosted = &q->boosted;
     return 0;
 }
 
-/* Before anything is run: a file that is no forest should not cost a capture. */
-static int open_forest(const struct request *r, struct question *q)
+/* Before anything is run: a file that has no trees should not cost a capture. */
+static int open_trees(const struct request *r, struct question *q)
 {
     struct plm_error error;
     if (r->forest &&
         (plm_forest_load(r->forest, &q->forest, &error) < 0 || plm_schedtune_check(r->forest, &q->forest, &error) < 0))
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (r->boosted &&
+        (plm_boosted_load(r->boosted, &q->boosted, &error) < 0 || plm_horus_check(r->boosted, &q->boosted, &error) < 0))
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return 0;
 }
@@ -335,13 +345,14 @@ static int estimate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = estimate_open(&r, &q);
     if (status == 0)
-        status = open_forest(&r, &q);
+        status = open_trees(&r, &q);
     if (status == 0)
         status = open_capture(&r, &q);
     if (status == 0)
         status = estimate_answer(&r, &q);
     plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
+    plm_boosted_free(&q.boosted);
     plm_scratch_remove(q.made.folder);
     plm_catalogue_free(&q.catalogue);
     return status;

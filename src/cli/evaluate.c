@@ -113,14 +113,20 @@ static int parse_words(struct request *r, int argc, char **argv, struct plm_erro
     return 0;
 }
 
-/* The run on the virtual GPU needs no asking: its record has all that is judged. */
+/* The run on the virtual GPU needs no asking: its record has all that is judged. What is judged is memory. */
 static int choose_methods(struct request *r, struct plm_error *error)
 {
     const struct plm_method *chosen[PLM_ESTIMATE_METHODS];
+    const bool all = !strcmp(r->words.methods, "all");
     int count = plm_methods_choose(r->words.methods, chosen, error);
-    for (int i = 0; i < count; i++)
-        if (chosen[i]->paradigm != PLM_VIRTUAL)
+    for (int i = 0; i < count; i++) {
+        const bool memory = plm_method_is_memory(chosen[i]);
+        if (!memory && !all)
+            return plm_fail(error, PLM_EINVAL, "%s answers with utilization, and what is compared here is memory",
+                            chosen[i]->name);
+        if (memory && chosen[i]->paradigm != PLM_VIRTUAL)
             r->method[r->methods++] = chosen[i];
+    }
     return count < 0 ? count : 0;
 }
 

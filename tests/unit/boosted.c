@@ -1,4 +1,5 @@
-/* Boosted trees: what they make of rows, that more of them come closer, draws, rows held out, and their files. */
+/* Boosted trees: what they make of rows, that more of them come closer, draws, rows held out, their files, and the
+   tables that Horus' model of utilization learns from. */
 #include "study/estimate/boosted.h"
 
 #include <math.h>
@@ -6,7 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/card.h"
 #include "base/error.h"
+#include "study/estimate/description.h"
+#include "study/estimate/horus.h"
+#include "study/estimate/method.h"
 #include "unit.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
@@ -377,6 +382,145 @@ static void test_bad_files(void **state)
     assert_int_equal(plm_boosted_load(unit_path("nowhere"), &b, &error), PLM_ENOTFOUND);
 }
 
+/* ---- Horus' tables ---- */
+
+#define COLUMNS "notes,GPUTL,flops,parameters,Activations,batch,convolutions,linears,batchnorms,depth\n"
+
+/* Busy for 10 % and 5 % more with every 1000 operations; 12 rows. */
+static const char *runs(const char *head, const char *last)
+{
+    static char text[4096];
+    size_t at = (size_t)snprintf(text, sizeof text, "%s", head);
+    for (int i = 0; i < 12; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "x,%d,%d,500,600,8,0,2,0,3\n", 10 + 5 * i, 1000 * i);
+    snprintf(text + at, sizeof text - at, "%s", last);
+    return file("runs.csv", text, strlen(text));
+}
+
+static const struct plm_boosted_settings exact = {.trees = 1, .least = 1, .rate = 1, .share = 1};
+
+static void test_horus(void **state)
+{
+    const double row[PLM_FEATURES] = {3000, 500, 600, 8, 0, 2, 0, 3};
+    struct plm_error error;
+    struct plm_boosted b;
+    (void)state;
+    assert_int_equal(plm_horus_train(runs(COLUMNS, ""), &exact, &b, &error), 0);
+    assert_int_equal(b.rows, 12);
+    assert_int_equal(b.held_rows, 0); /* too few to leave some out */
+    assert_string_equal(b.method, "horus-utilization");
+    assert_string_equal(b.feature[PLM_FEATURE_FLOPS].name, "flops");
+    assert_string_equal(b.feature[PLM_FEATURE_DEPTH].name, "depth");
+    NEAR(b.feature[PLM_FEATURE_FLOPS].high, 11000);
+    NEAR(b.feature[PLM_FEATURE_BATCH].low, 8);
+    NEAR(plm_boosted_predict(&b, row), 25);
+    assert_int_equal(plm_horus_check("f", &b, &error), 0);
+    b.high = 101;
+    assert_int_equal(plm_horus_check("f", &b, &error), PLM_EFORMAT);
+    assert_contains(error.text, "not per cent");
+    b.high = 100;
+    b.features--;
+    assert_int_equal(plm_horus_check("f", &b, &error), PLM_EFORMAT);
+    assert_contains(error.text, "other features");
+    b.features++;
+    b.method[0] = 'x';
+    assert_int_equal(plm_horus_check("f", &b, &error), PLM_EFORMAT);
+    assert_contains(error.text, "trees for xorus-utilization");
+    plm_boosted_free(&b);
+    assert_int_equal(plm_horus_train(runs(COLUMNS, "x,1,2,3,4,5,6,7,8,9\nx,1,2,3,4,5,6,7,8,9\n"), &exact, &b, &error),
+                     0);
+    assert_int_equal(b.held_rows, 14); /* 11 are left in each fold */
+    plm_boosted_free(&b);
+}
+
+static void test_horus_bad(void **state)
+{
+    static const struct {
+        const char *head, *last, *part;
+    } bad[] = {
+        {"gputl,flops,parameters,activations,batch,convolutions,linears,batchnorm,depth,a\n", "",
+         "no column \"batchnorms\""},
+        {"flops,parameters,activations,batch,convolutions,linears,batchnorms,depth,a,b\n", "", "no column \"gputl\""},
+        {COLUMNS, "x,50,many,1,1,1,1,1,1,1\n", ":14: flops is \"many\", which is not a number"},
+        {COLUMNS, "x,,1,1,1,1,1,1,1,1\n", ":14: GPUTL is \"\""},
+        {COLUMNS, "x,-5,1,1,1,1,1,1,1,1\n", ":14: GPUTL is \"-5\""},
+        {COLUMNS, "x,100.5,1,1,1,1,1,1,1,1\n", ":14: gputl is 100.5, and 100 is the most"},
+    };
+    struct plm_error error;
+    struct plm_boosted b;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(plm_horus_train(runs(bad[i].head, bad[i].last), &exact, &b, &error), PLM_EFORMAT);
+        assert_contains(error.text, bad[i].part);
+        assert_null(b.trees.node);
+    }
+    assert_int_equal(plm_horus_train(file("few.csv", COLUMNS, strlen(COLUMNS)), &exact, &b, &error), PLM_EINVAL);
+    assert_contains(error.text, "0 rows are too few");
+}
+
+/* ---- Horus' answer ---- */
+
+#define JOB(features)                                                                                              \
+    "{\"schema\": \"plimsoll.description/1\", \"torch\": \"2.15.0\", \"computed\": false, \"model\": {\"class\": " \
+    "\"Net\"}" features "}"
+#define FEATURES(flops)                                                               \
+    ", \"features\": {\"flops\": " flops                                              \
+    ", \"parameters\": 500, \"activations\": 600, \"batch\": 8, \"convolutions\": 0," \
+    " \"linears\": 2, \"batchnorms\": 0, \"depth\": 3}"
+
+static struct plm_answer horus(const struct plm_boosted *trees, const char *job)
+{
+    static const struct plm_card card = {.id = "small"};
+    const struct plm_question question = {.card = &card, .usable = 1}; /* where no memory fits */
+    struct plm_evidence evidence = {.boosted = trees};
+    struct plm_description *d;
+    struct plm_inquiry inquiry;
+    struct plm_answer answer;
+    struct plm_error error;
+    if (plm_description_parse("job", job, strlen(job), &d, &error))
+        fail_msg("%s", error.text);
+    evidence.description = d;
+    inquiry = plm_inquiry_open(plm_method_find("horus-utilization"), &evidence);
+    answer = plm_inquiry_ask(&inquiry, &question);
+    plm_inquiry_close(&inquiry);
+    plm_description_free(d);
+    return answer;
+}
+
+static void test_horus_answer(void **state)
+{
+    struct plm_boosted b;
+    struct plm_error error;
+    struct plm_answer a;
+    (void)state;
+    assert_int_equal(plm_horus_train(runs(COLUMNS, ""), &exact, &b, &error), 0);
+    a = horus(&b, JOB(FEATURES("3000")));
+    assert_int_equal(a.state, PLM_ANSWERED);
+    NEAR(a.percent, 25);
+    assert_int_equal(a.bytes, 0);
+    assert_false(a.oom); /* a share of time fits everywhere */
+    a = horus(&b, JOB(FEATURES("1e15")));
+    assert_int_equal(a.state, PLM_OUTSIDE);
+    NEAR(a.percent, 65);
+    assert_contains(a.note, "its rows have flops from 0 to 11000, and this job 1e+15");
+    a = horus(&b, JOB(", \"features\": {\"flops\": 1}"));
+    assert_int_equal(a.state, PLM_UNANSWERED);
+    assert_contains(a.note, "no feature \"parameters\"");
+    a = horus(&b, JOB(""));
+    assert_int_equal(a.state, PLM_UNANSWERED);
+    assert_contains(a.note, "no feature \"flops\"");
+    a = horus(NULL, JOB(FEATURES("3000")));
+    assert_int_equal(a.state, PLM_UNANSWERED);
+    assert_contains(a.note, "plimsoll train --method horus-utilization TRUTH.csv");
+    b.base = -1000; /* beyond the rows, a share of time stops at their ends */
+    NEAR(horus(&b, JOB(FEATURES("3000"))).percent, 10);
+    b.base = 1000;
+    NEAR(horus(&b, JOB(FEATURES("3000"))).percent, 65);
+    b.method[0] = 'x';
+    assert_int_equal(horus(&b, JOB(FEATURES("3000"))).state, PLM_UNANSWERED);
+    plm_boosted_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +535,9 @@ int main(void)
         cmocka_unit_test_setup(test_file, wave_set_up),
         cmocka_unit_test(test_good_file),
         cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_horus),
+        cmocka_unit_test(test_horus_bad),
+        cmocka_unit_test(test_horus_answer),
     };
     return RUN(tests);
 }

@@ -51,7 +51,10 @@ static void method_ask(struct plm_comparison *c, const struct plm_method *method
     row->inquiry = plm_inquiry_open(method, &c->evidence);
     for (size_t i = 0; i < c->cards; i++)
         row->answer[i] = plm_inquiry_ask(&row->inquiry, &c->question[i]);
-    c->answered += plm_comparison_estimate(c, row)->state != PLM_UNANSWERED;
+    if (plm_comparison_estimate(c, row)->state == PLM_UNANSWERED)
+        return;
+    c->answered++;
+    c->memory += plm_method_is_memory(method);
 }
 
 void plm_compare(const struct plm_evidence *evidence, const struct plm_comparison_options *o, struct plm_comparison *c)

@@ -30,6 +30,7 @@ struct plm_comparison {
     enum plm_context_source source;
     struct plm_comparison_row *row;
     size_t rows, answered;
+    size_t memory; /* of these answers: the others are utilization */
 };
 
 struct plm_comparison_options {

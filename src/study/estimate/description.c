@@ -1,5 +1,6 @@
 #include "study/estimate/description.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,31 @@ static void read_optimizer(struct reader *r, const struct plm_json_node *root, s
                    "expected before-forward, before-backward or after-step");
 }
 
+const char *const plm_described_features[PLM_FEATURES] = {
+    [PLM_FEATURE_FLOPS] = "flops",
+    [PLM_FEATURE_PARAMETERS] = "parameters",
+    [PLM_FEATURE_ACTIVATIONS] = "activations",
+    [PLM_FEATURE_BATCH] = "batch",
+    [PLM_FEATURE_CONVOLUTIONS] = "convolutions",
+    [PLM_FEATURE_LINEARS] = "linears",
+    [PLM_FEATURE_BATCHNORMS] = "batchnorms",
+    [PLM_FEATURE_DEPTH] = "depth",
+};
+
+static void read_features(struct reader *r, const struct plm_json_node *root, double feature[PLM_FEATURES])
+{
+    const struct plm_json_node *node = part(r, root, "features");
+    for (int i = 0; i < PLM_FEATURES; i++) {
+        const char *key = plm_described_features[i];
+        feature[i] = -1;
+        if (r->status || !node || !plm_json_tree_find(r->tree, node, key))
+            continue;
+        r->status = plm_json_tree_get_real(r->tree, node, key, &feature[i], r->error);
+        if (!(feature[i] >= 0 && feature[i] < FLT_MAX))
+            node_wrong(r, plm_json_tree_find(r->tree, node, key), "a feature is a number from 0");
+    }
+}
+
 static void read_head(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
 {
     const char *schema = "", *torch = "";
@@ -382,6 +408,7 @@ static int description_build(struct plm_json_tree *tree, struct plm_description 
     read_transformer(&r, root, &d->transformer);
     read_batch(&r, root, &d->batch);
     read_optimizer(&r, root, &d->optimizer);
+    read_features(&r, root, d->feature);
     read_lists(&r, root, d);
     if (r.status)
         plm_description_free(d);

@@ -104,6 +104,20 @@ struct plm_described_storages {
     size_t events, births;
 };
 
+/* One row of numbers for methods that learn; docs/description.md. Each is that of a forward pass of the batch. */
+enum plm_described_feature {
+    PLM_FEATURE_FLOPS,
+    PLM_FEATURE_PARAMETERS,
+    PLM_FEATURE_ACTIVATIONS, /* elements that all layers put out */
+    PLM_FEATURE_BATCH,
+    PLM_FEATURE_CONVOLUTIONS,
+    PLM_FEATURE_LINEARS,
+    PLM_FEATURE_BATCHNORMS,
+    PLM_FEATURE_DEPTH,
+    PLM_FEATURES
+};
+extern const char *const plm_described_features[PLM_FEATURES]; /* their names, in the document too */
+
 struct plm_description {
     char torch[32];
     bool computed;
@@ -112,6 +126,7 @@ struct plm_description {
     struct plm_described_transformer transformer;
     struct plm_described_batch batch;
     struct plm_described_optimizer optimizer;
+    double feature[PLM_FEATURES]; /* from 0; -1: not known */
     struct plm_described_module *module;
     struct plm_described_parameter *parameter, *buffer;
     struct plm_described_call *call;

@@ -9,7 +9,7 @@ plm_method_estimate plm_method_deepspeed_zero2, plm_method_deepspeed_zero2_offlo
     plm_method_deepspeed_zero3_offload_optimizer, plm_method_deepspeed_zero3_offload;
 plm_method_estimate plm_method_dnnmem;
 plm_method_estimate plm_method_faketensor_a, plm_method_faketensor_b, plm_method_faketensor_c;
-plm_method_estimate plm_method_horus, plm_method_horus_1000;
+plm_method_estimate plm_method_horus, plm_method_horus_1000, plm_method_horus_utilization;
 plm_method_estimate plm_method_llmem;
 
 plm_method_prepare plm_prepare_virtual, plm_prepare_xmem, plm_prepare_xmem_plus, plm_prepare_dnnmem_x,

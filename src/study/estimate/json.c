@@ -29,6 +29,7 @@ static void write_captures(struct plm_json *j, const struct plm_evidence *eviden
         {"trace", evidence->trace != NULL, evidence->trace_seconds},
         {"description", evidence->description != NULL, evidence->description_seconds},
         {"forest", evidence->forest != NULL, 0},
+        {"boosted", evidence->boosted != NULL, 0},
     };
     plm_json_array(j, "captures");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -56,10 +57,25 @@ static void write_verdicts(struct plm_json *j, const struct plm_comparison *c, c
     plm_json_end_array(j);
 }
 
+static void write_answer(struct plm_json *j, const struct plm_comparison *c, const struct plm_comparison_row *row)
+{
+    const struct plm_answer *a = plm_comparison_estimate(c, row);
+    const bool memory = plm_method_is_memory(row->method);
+    if (memory)
+        plm_json_integer(j, "bytes", a->bytes);
+    else
+        plm_json_real(j, "percent", a->percent);
+    plm_json_real(j, "seconds", a->seconds);
+    if (memory)
+        write_verdicts(j, c, row);
+}
+
 static void write_method(struct plm_json *j, const struct plm_comparison *c, const struct plm_comparison_row *row)
 {
-    static const char *const kinds[] = {
-        [PLM_ANSWER_ALLOCATED] = "allocated", [PLM_ANSWER_RESERVED] = "reserved", [PLM_ANSWER_DEVICE] = "device"};
+    static const char *const kinds[] = {[PLM_ANSWER_ALLOCATED] = "allocated",
+                                        [PLM_ANSWER_RESERVED] = "reserved",
+                                        [PLM_ANSWER_DEVICE] = "device",
+                                        [PLM_ANSWER_UTILIZATION] = "utilization"};
     static const char *const states[] = {
         [PLM_ANSWERED] = "answered", [PLM_OUTSIDE] = "outside", [PLM_UNANSWERED] = "unanswered"};
     const struct plm_answer *a = plm_comparison_estimate(c, row);
@@ -72,11 +88,8 @@ static void write_method(struct plm_json *j, const struct plm_comparison *c, con
     plm_json_string(j, "leaves_out", m->leaves_out);
     plm_json_string(j, "state", states[a->state]);
     plm_json_text(j, "note", a->note);
-    if (a->state != PLM_UNANSWERED) {
-        plm_json_integer(j, "bytes", a->bytes);
-        plm_json_real(j, "seconds", a->seconds);
-        write_verdicts(j, c, row);
-    }
+    if (a->state != PLM_UNANSWERED)
+        write_answer(j, c, row);
     if (row == plm_comparison_explained(c)) {
         plm_json_object(j, "detail");
         m->explain(row->inquiry.prepared, NULL, j);

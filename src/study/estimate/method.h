@@ -3,7 +3,7 @@
  *
  * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct
  * plm_evidence) and says how much memory the job takes: of the card, without the context, which is one figure for all
- * methods and is shown apart. It works once for a capture; what depends on the card is asked per card. Methods are
+ * methods and is shown apart. Or it says how busy the job keeps the card. It works once for a capture; what depends on the card is asked per card. Methods are
  * pure functions; any thread, each on its own inquiry. Nothing fails: an answer that a method cannot give has a
  * reason.
  */
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct plm_boosted;
 struct plm_card;
 struct plm_description;
 struct plm_error;
@@ -29,10 +30,17 @@ struct plm_evidence {
     const struct plm_trace *trace;             /* of the profiler, on the CPU */
     const struct plm_description *description; /* of the model */
     const struct plm_forest *forest;           /* that `plimsoll train` made */
+    const struct plm_boosted *boosted;         /* and that it made for another method */
     double job_seconds, trace_seconds, description_seconds; /* how long each took to capture; 0: not known */
     int gpus, nodes, tensor_parallel; /* how the job is spread, for the methods that know several; 0 counts as 1 */
 };
-enum plm_evidence_part { PLM_NEEDS_JOB = 1, PLM_NEEDS_TRACE = 2, PLM_NEEDS_DESCRIPTION = 4, PLM_NEEDS_FOREST = 8 };
+enum plm_evidence_part {
+    PLM_NEEDS_JOB = 1,
+    PLM_NEEDS_TRACE = 2,
+    PLM_NEEDS_DESCRIPTION = 4,
+    PLM_NEEDS_FOREST = 8,
+    PLM_NEEDS_BOOSTED = 16
+};
 
 /* What is asked of a card. */
 struct plm_question {
@@ -44,8 +52,14 @@ struct plm_question {
 enum plm_paradigm { PLM_ANALYTICAL, PLM_CPU_SIDE, PLM_LEARNED, PLM_VIRTUAL };
 const char *plm_paradigm_name(enum plm_paradigm paradigm); /* "analytical", "CPU-side", "learned", "virtual" */
 
-/* Which figure of a run an estimate stands for; it is compared with the same kind of truth. */
-enum plm_answer_kind { PLM_ANSWER_ALLOCATED, PLM_ANSWER_RESERVED, PLM_ANSWER_DEVICE };
+/* Which figure of a run an estimate stands for; it is compared with the same kind of truth. All but the last are
+   memory: these alone have bytes and a verdict, and the two are never in one table. */
+enum plm_answer_kind {
+    PLM_ANSWER_ALLOCATED,
+    PLM_ANSWER_RESERVED,
+    PLM_ANSWER_DEVICE,
+    PLM_ANSWER_UTILIZATION /* of the GPU, as DCGM's GPUTL: per cent of the time in which a kernel runs */
+};
 
 enum plm_answer_state {
     PLM_ANSWERED,
@@ -56,6 +70,7 @@ enum plm_answer_state {
 struct plm_answer {
     enum plm_answer_state state;
     uint64_t bytes;         /* without the context */
+    double percent;         /* of a method that answers with utilization, which has no bytes */
     bool oom; /* the method's own verdict: bytes and context exceed the card, or its simulation ran out */
     bool judged; /* the method has decided `oom` itself, by running the job on that card's memory */
     double seconds; /* of the method itself, without the capture; with what it did once for all cards */
@@ -94,6 +109,7 @@ struct plm_method {
 /* methods.c: all of them, in the order in which they are shown. */
 extern const struct plm_method plm_methods[];
 extern const size_t plm_method_count;
+bool plm_method_is_memory(const struct plm_method *method);
 const struct plm_method *plm_method_find(const char *name); /* NULL: no such method */
 /* The methods whose names are nearest to a word that is none, for a complaint: "xmem, xmem+"; "" if none is near. */
 const char *plm_method_nearest(const char *word, char *buffer, size_t size);

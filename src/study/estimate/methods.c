@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/estimators.h"
+#include "study/estimate/horus.h"
 #include "study/estimate/method.h"
 
 #define DESCRIBED PLM_NEEDS_DESCRIPTION
@@ -35,6 +36,9 @@ const struct plm_method plm_methods[] = {
      "optimizer state, workspaces, the allocator", .estimate = plm_method_horus},
     {"horus-1000", PLM_ANALYTICAL, PLM_ANSWER_ALLOCATED, DESCRIBED, "training in float32",
      "what exceeds its 1000 MB for the rest", .estimate = plm_method_horus_1000},
+    {PLM_HORUS_METHOD, PLM_LEARNED, PLM_ANSWER_UTILIZATION, DESCRIBED | PLM_NEEDS_BOOSTED,
+     "networks like those of its rows, on their card", "the card, the optimizer, the host",
+     .estimate = plm_method_horus_utilization},
     {"faketensor-a", PLM_CPU_SIDE, PLM_ANSWER_ALLOCATED, DESCRIBED, "a forward and backward pass of the model alone",
      "loss, optimizer, workspaces, the allocator", .estimate = plm_method_faketensor_a},
     {"faketensor-b", PLM_CPU_SIDE, PLM_ANSWER_ALLOCATED, DESCRIBED, "a step of any loop", "workspaces, the allocator",
@@ -67,6 +71,11 @@ const char *plm_paradigm_name(enum plm_paradigm paradigm)
                                         [PLM_LEARNED] = "learned",
                                         [PLM_VIRTUAL] = "virtual"};
     return names[paradigm];
+}
+
+bool plm_method_is_memory(const struct plm_method *method)
+{
+    return method->kind != PLM_ANSWER_UTILIZATION;
 }
 
 /* ---- by name ---- */
@@ -117,6 +126,7 @@ void plm_answer_none(struct plm_answer *answer, const char *format, ...)
     va_list list;
     answer->state = PLM_UNANSWERED;
     answer->bytes = 0;
+    answer->percent = 0;
     va_start(list, format);
     vsnprintf(answer->note, sizeof answer->note, format, list);
     va_end(list);
@@ -133,6 +143,8 @@ static bool is_missing(const struct plm_method *method, const struct plm_evidenc
         {PLM_NEEDS_TRACE, evidence->trace, "a trace, which `plimsoll trace -- CMD` makes"},
         {PLM_NEEDS_DESCRIPTION, evidence->description, "a description, which `plimsoll describe -- CMD` makes"},
         {PLM_NEEDS_FOREST, evidence->forest, "a forest, which `plimsoll train` makes: --forest FILE"},
+        {PLM_NEEDS_BOOSTED, evidence->boosted,
+         "boosted trees, which `plimsoll train --method " PLM_HORUS_METHOD " TRUTH.csv` makes: --boosted FILE"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if ((method->needs & parts[i].part) && !parts[i].have) {
@@ -174,7 +186,7 @@ struct plm_answer plm_inquiry_ask(const struct plm_inquiry *inquiry, const struc
     if (inquiry->method->judge)
         inquiry->method->judge(inquiry->prepared, question, &answer);
     answer.seconds += seconds_since(&start);
-    if (answer.state != PLM_UNANSWERED && !answer.judged)
+    if (answer.state != PLM_UNANSWERED && !answer.judged && plm_method_is_memory(inquiry->method))
         answer.oom |= plm_plus(answer.bytes, question->context) > question->usable;
     return answer;
 }

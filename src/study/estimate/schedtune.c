@@ -9,11 +9,9 @@
  */
 #include "study/estimate/schedtune.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/card.h"
 #include "base/error.h"
@@ -23,6 +21,7 @@
 #include "study/estimate/description.h"
 #include "study/estimate/estimators.h"
 #include "study/estimate/forest.h"
+#include "study/estimate/learn.h"
 
 #define MIB 1048576.0
 
@@ -42,45 +41,14 @@ static const struct {
 
 static const char target[] = "peak mem usage"; /* in the published table */
 
-/* However upper and lower case are used. */
-static int column_of(const struct plm_table *table, const char *name, int *column, struct plm_error *error)
-{
-    for (size_t i = 0; i < table->columns; i++)
-        if (!strcasecmp(plm_table_name(table, i), name)) {
-            *column = (int)i;
-            return 0;
-        }
-    return plm_fail(error, PLM_EFORMAT, "%.300s: the head line has no column \"%s\"", table->path, name);
-}
-
-static int cell_number(const struct plm_table *table, size_t row, int column, double *value, struct plm_error *error)
-{
-    const char *text = plm_table_cell(table, row, column);
-    char *end;
-    *value = strtod(text, &end);
-    if (end == text || *end || !(*value >= 0 && *value < FLT_MAX))
-        return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %.60s is \"%.60s\", which is not a number from 0", table->path,
-                        table->line[row + 1], plm_table_name(table, (size_t)column), text);
-    return 0;
-}
-
 /* The numbers of the table: x has room for all features of all rows, y for all targets. */
 static int read_numbers(const struct plm_table *table, double *x, double *y, struct plm_error *error)
 {
-    int column[PLM_SCHEDTUNE_FEATURES], answer = 0, status = 0;
-    for (size_t i = 0; i < PLM_SCHEDTUNE_FEATURES && status == 0; i++)
-        status = column_of(table, feature[i].column, &column[i], error);
-    if (status == 0)
-        status = column_of(table, target, &answer, error);
-    for (size_t row = 0; row < table->rows && status == 0; row++) {
-        for (size_t i = 0; i < PLM_SCHEDTUNE_FEATURES && status == 0; i++)
-            status = cell_number(table, row, column[i], &x[row * PLM_SCHEDTUNE_FEATURES + i], error);
-        if (status == 0)
-            status = cell_number(table, row, answer, &y[row], error);
-        if (status == 0 && y[row] <= 0)
-            status = plm_fail(error, PLM_EFORMAT, "%.300s:%u: %s is 0", table->path, table->line[row + 1], target);
-    }
-    return status;
+    const struct plm_learn_target answer = {.column = target, .positive = true};
+    const char *column[PLM_SCHEDTUNE_FEATURES];
+    for (size_t i = 0; i < PLM_SCHEDTUNE_FEATURES; i++)
+        column[i] = feature[i].column;
+    return plm_learn_numbers(table, column, PLM_SCHEDTUNE_FEATURES, &answer, x, y, error);
 }
 
 static int forest_learn(const struct plm_table *table, const struct plm_forest_settings *settings,

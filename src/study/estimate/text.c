@@ -62,6 +62,8 @@ static int weight(const struct plm_comparison *c, const struct plm_comparison_ro
 {
     static const int of_paradigm[] = {[PLM_ANALYTICAL] = 0, [PLM_LEARNED] = 1, [PLM_CPU_SIDE] = 2, [PLM_VIRTUAL] = 3};
     static const int of_state[] = {[PLM_ANSWERED] = 16, [PLM_OUTSIDE] = 0, [PLM_UNANSWERED] = -32};
+    if (!plm_method_is_memory(row->method))
+        return -64;
     return of_state[plm_comparison_estimate(c, row)->state] + 2 * of_paradigm[row->method->paradigm] +
            (row->method->kind != PLM_ANSWER_ALLOCATED);
 }
@@ -135,6 +137,49 @@ static void show_line(const struct plm_page *p, const struct plm_comparison *c, 
                 row->answer[i].oom ? "no" : "fits", plm_ink(p, PLM_INK_PLAIN));
     if (l->wide)
         fprintf(p->out, "  %s", row->method->leaves_out);
+    fputc('\n', p->out);
+}
+
+static bool is_shown(const struct plm_comparison *c, const struct plm_comparison_row *row, bool memory)
+{
+    return plm_method_is_memory(row->method) == memory && plm_comparison_estimate(c, row)->state != PLM_UNANSWERED;
+}
+
+static void show_memory(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l)
+{
+    sum_up(p, c);
+    show_heading(p, c, l);
+    for (size_t i = 0; i < c->rows; i++)
+        if (is_shown(c, &c->row[i], true))
+            show_line(p, c, l, &c->row[i]);
+    fputc('\n', p->out);
+}
+
+/* ---- the table of utilization, which has no bytes and no verdicts ---- */
+
+static void utilization_line(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l,
+                             const struct plm_comparison_row *row)
+{
+    const struct plm_answer *a = plm_comparison_estimate(c, row);
+    char percent[32], time[32];
+    plm_page_name(p, name_of(row->method), METHOD, 1);
+    snprintf(percent, sizeof percent, "%.1f %%", a->percent);
+    fprintf(p->out, " %-*s %*s%s%*s", PARADIGM, plm_paradigm_name(row->method->paradigm), plm_page_amount_columns(p),
+            percent, a->state == PLM_OUTSIDE ? "*" : " ", TIME, seconds_text(time, sizeof time, a->seconds));
+    if (l->wide)
+        fprintf(p->out, "  %s", row->method->leaves_out);
+    fputc('\n', p->out);
+}
+
+static void show_utilization(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l)
+{
+    plm_page_sentences(p, "", "Utilization of the GPU (GPUTL), per cent of the time in which a kernel runs:");
+    fprintf(p->out, "%s%-*s %-*s %*s %*s%s%s\n", plm_ink(p, PLM_INK_DIM), METHOD, "method", PARADIGM, "paradigm",
+            plm_page_amount_columns(p), "estimate", TIME, "time", l->wide ? "  leaves out" : "",
+            plm_ink(p, PLM_INK_PLAIN));
+    for (size_t i = 0; i < c->rows; i++)
+        if (is_shown(c, &c->row[i], false))
+            utilization_line(p, c, l, &c->row[i]);
     fputc('\n', p->out);
 }
 
@@ -229,16 +274,15 @@ int plm_comparison_text(const struct plm_page *p, const struct plm_comparison *c
 {
     const struct layout l = layout_plan(p, c);
     const struct plm_comparison_row *row = plm_comparison_explained(c);
+    if (c->memory)
+        show_memory(p, c, &l);
+    if (c->answered > c->memory)
+        show_utilization(p, c, &l);
     if (c->answered) {
-        sum_up(p, c);
-        show_heading(p, c, &l);
-        for (size_t i = 0; i < c->rows; i++)
-            if (plm_comparison_estimate(c, &c->row[i])->state != PLM_UNANSWERED)
-                show_line(p, c, &l, &c->row[i]);
-        fputc('\n', p->out);
-        if (l.numbered)
+        if (l.numbered && c->memory)
             show_legend(p, c);
-        context_line(p, c);
+        if (c->memory)
+            context_line(p, c);
         show_captures(p, &c->evidence);
         list_by_text(p, c, "* outside what the method was made for:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
         list_by_text(p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
