@@ -45,6 +45,8 @@ static void test_documented(void **state)
     assert_string_equal(d->batch.target[0].dtype, "int64");
     assert_int_equal(d->optimizer.zero_grad, PLM_ZERO_GRAD_BEFORE_FORWARD);
     assert_true(d->optimizer.foreach);
+    assert_true(d->feature[PLM_FEATURE_FLOPS] == 121483955200.0);
+    assert_true(d->feature[PLM_FEATURE_BATCHNORMS] == 20 && d->feature[PLM_FEATURE_DEPTH] == 60);
     assert_int_equal(d->modules, 2);
     assert_int_equal(d->module[0].parent, -1);
     assert_string_equal(d->module[1].name, "conv1");
@@ -71,6 +73,8 @@ static void test_least(void **state)
     assert_false(d->transformer.known || d->optimizer.known);
     assert_int_equal(d->modules + d->calls + d->nodes + d->sightings + d->step.events, 0);
     assert_string_equal(d->model.class_name, "");
+    for (int i = 0; i < PLM_FEATURES; i++)
+        assert_true(d->feature[i] == -1); /* not known, which is not 0 */
     plm_description_free(d);
 }
 
@@ -90,6 +94,10 @@ static void test_refused(void **state)
         {"{\"schema\": \"plimsoll.description/1\", \"model\": {\"parameters\": 1e30}}", "model.parameters"},
         {"{\"schema\": \"plimsoll.description/1\", \"model\": {\"parameters\": 99999999999999999}}", "that large"},
         {"{\"schema\": \"plimsoll.description/1\", \"model\": {\"checkpointing\": 1}}", "model.checkpointing"},
+        {"{\"schema\": \"plimsoll.description/1\", \"model\": {}, \"features\": {\"flops\": -1}}", "a number from 0"},
+        {"{\"schema\": \"plimsoll.description/1\", \"model\": {}, \"features\": {\"depth\": 1e39}}", "a number from 0"},
+        {"{\"schema\": \"plimsoll.description/1\", \"model\": {}, \"features\": {\"depth\": \"3\"}}", "features.depth"},
+        {"{\"schema\": \"plimsoll.description/1\", \"model\": {}, \"features\": 3}", "features"},
         {HEAD ", \"optimizer\": {\"zero_grad\": \"sometimes\"}}", "optimizer.zero_grad: expected before-forward"},
         {HEAD ", \"batch\": {\"inputs\": [{\"shape\": [1,1,1,1,1,1,1,1,1]}]}}", "at most eight dimensions"},
         {HEAD ", \"batch\": {\"inputs\": [{\"shape\": [4294967296, 4294967296]}]}}", "that many elements"},
