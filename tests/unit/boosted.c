@@ -471,7 +471,7 @@ static void test_horus_bad(void **state)
 static struct plm_answer horus(const struct plm_boosted *trees, const char *job)
 {
     static const struct plm_card card = {.id = "small"};
-    const struct plm_question question = {.card = &card, .usable = 1}; /* where no memory fits */
+    const struct plm_question question = {.card = &card, .usable = 1, .context = 2}; /* where no memory fits */
     struct plm_evidence evidence = {.boosted = trees};
     struct plm_description *d;
     struct plm_inquiry inquiry;
