@@ -146,17 +146,29 @@ static struct plm_cost cost_gemm(const struct plm_machine *m, const struct plm_w
 
 /* ---- by class ---- */
 
-static double stream_efficiency(const struct plm_speeds *s, const struct plm_work *w)
+/* Instructions for each element: what makes a kernel slower than the memory. */
+static double stream_ops(const struct plm_speeds *s, const struct plm_work *w)
 {
     switch (w->class) {
-    case PLM_WORK_GATHER:
-    case PLM_WORK_SORT: return s->gather_efficiency;
-    case PLM_WORK_ELEMENTWISE: return w->strided ? s->strided_efficiency : 1;
-    case PLM_WORK_NORMALIZATION: return s->norm_efficiency;
-    case PLM_WORK_SOFTMAX: return s->softmax_efficiency;
-    case PLM_WORK_POOLING: return s->pooling_efficiency;
-    default: return 1;
+    case PLM_WORK_ELEMENTWISE: return w->strided ? s->strided_ops : 0;
+    case PLM_WORK_NORMALIZATION: return w->operation ? s->statistics_ops : s->norm_ops;
+    case PLM_WORK_SOFTMAX: return s->softmax_ops;
+    case PLM_WORK_POOLING: return s->pooling_ops;
+    default: return 0;
     }
+}
+
+static struct plm_cost cost_stream(const struct plm_machine *m, const struct plm_work *w)
+{
+    const bool jumps = w->class == PLM_WORK_GATHER || w->class == PLM_WORK_SORT;
+    struct plm_cost cost = plm_cost_stream(m, w, w->read + w->written, jumps ? m->speeds->gather_efficiency : 1);
+    const double elements = (w->read + w->written) / 2 / (w->bytes_per ? w->bytes_per : 4);
+    const double compute = elements * stream_ops(m->speeds, w) / (m->peak[PLM_WORK_FP32] / 2);
+    if (compute + m->speeds->floor_us * 1e3 > cost.ns) {
+        cost.ns = compute + m->speeds->floor_us * 1e3;
+        cost.bound = compute > m->speeds->floor_us * 1e3 ? PLM_BOUND_COMPUTE : PLM_BOUND_LAUNCHES;
+    }
+    return cost;
 }
 
 struct plm_cost plm_cost(const struct plm_machine *m, const struct plm_work *w)
@@ -170,7 +182,7 @@ struct plm_cost plm_cost(const struct plm_machine *m, const struct plm_work *w)
     case PLM_WORK_RNN: cost = plm_cost_rnn(m, w); break;
     case PLM_WORK_COPY: return plm_cost_copy(m, w);
     case PLM_WORK_COLLECTIVE: return plm_cost_collective(m, w);
-    default: cost = plm_cost_stream(m, w, w->read + w->written, stream_efficiency(m->speeds, w)); break;
+    default: cost = cost_stream(m, w); break;
     }
     cost.activity[PLM_METRIC_GPUTL] = cost.activity[PLM_METRIC_GRACT] = 1;
     return cost;

@@ -223,6 +223,10 @@ static void size_operator(const struct plm_kernel_form *form, const struct opera
     w->read = form->reads * input;
     w->written = form->writes * (form->class == PLM_WORK_GATHER ? fmin(o->input, o->result) : o->result);
     w->sized = input > 0 || (form->reads <= 0 && form->writes <= 0);
+    if (o->said)
+        w->bytes_per = o->said->element_bytes;
+    if (form->class == PLM_WORK_NORMALIZATION)
+        w->operation = form->reads > 1 || form->writes <= 0; /* it computes statistics */
 }
 
 /* Of the kernels that a compiler made only their arguments are known: at the most all of them are gone through, once. */
