@@ -21,9 +21,12 @@ static struct plm_cost cost_depthwise(const struct plm_machine *m, const struct 
 /* Tensor cores want the channels last. Where the program has them first, the data is turned round before and after. */
 static double turning_ns(const struct plm_machine *m, const struct plm_work *w)
 {
+    double moved;
     if (w->channels_last || !m->tensor[w->type])
         return 0;
-    return plm_cost_bytes(m, 2 * (w->input + w->output), 0, 1) * m->speeds->conv_turning;
+    moved = w->input + w->output;
+    return fmax(plm_cost_bytes(m, 2 * moved, 0, 1),
+                moved / w->bytes_per * m->speeds->turning_ops / (m->peak[PLM_WORK_FP32] / 2)) * m->speeds->conv_turning;
 }
 
 struct plm_cost plm_cost_convolution(const struct plm_machine *m, const struct plm_work *w)

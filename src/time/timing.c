@@ -175,6 +175,20 @@ static void making_end(struct making *m, const struct plm_machine *machine, cons
     plm_map_free(&m->classes);
 }
 
+/* The ends of the host's factor and of the model's error, each together. */
+static void range_of(const struct plm_clock *middle, struct plm_timing *t)
+{
+    const struct plm_speeds *s = middle->speeds;
+    const double steps = (double)middle->lane->steps;
+    struct plm_clock end = *middle;
+    end.host_factor = middle->host_factor * s->host_factor_low / s->host_factor;
+    end.gpu_factor = 1 - s->model_error;
+    t->low = plm_clock_run(&end, NULL, NULL).wall / steps;
+    end.host_factor = middle->host_factor * s->host_factor_high / s->host_factor;
+    end.gpu_factor = 1 + s->model_error;
+    t->high = plm_clock_run(&end, NULL, NULL).wall / steps;
+}
+
 int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
                     const struct plm_speeds *speeds, const struct plm_timing_options *options, struct plm_timing *timing,
                     struct plm_error *error)
@@ -182,7 +196,7 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
     struct plm_machine machine;
     struct making making = {.timing = timing, .works = works, .options = options};
     struct plm_clock clock = {.works = works, .lane = lane, .speeds = speeds, .gpu_factor = 1};
-    struct plm_clock_result result, end;
+    struct plm_clock_result result;
     struct plm_cost *cost;
     int status = plm_machine_make(card, speeds, &machine, error);
     memset(timing, 0, sizeof *timing);
@@ -198,14 +212,8 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
     timing->metric[PLM_METRIC_GRACT] = result.active;
     timing->metric[PLM_METRIC_GPUTL] = result.busy + (result.active > result.busy ? result.active - result.busy : 0);
     making_end(&making, &machine, lane, result.wall);
-    clock.host_factor *= speeds->host_factor_low / speeds->host_factor;
-    clock.gpu_factor = 1 - speeds->model_error;
-    end = plm_clock_run(&clock, NULL, NULL);
-    timing->low = end.wall / (double)lane->steps;
-    clock.host_factor *= speeds->host_factor_high / speeds->host_factor_low;
-    clock.gpu_factor = 1 + speeds->model_error;
-    end = plm_clock_run(&clock, NULL, NULL);
-    timing->high = end.wall / (double)lane->steps;
+    if (!options->bare)
+        range_of(&clock, timing);
     free(cost);
     return 0;
 }

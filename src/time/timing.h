@@ -46,6 +46,7 @@ const char *plm_metric_name(enum plm_metric metric); /* "gputl" */
 
 struct plm_timing_options {
     double host_factor; /* this machine's host time times this is the host time there; 0: the default of the speeds */
+    bool bare;          /* without a range: for those who ask for many */
     bool spans;         /* keep every span of the last step */
     bool shares;        /* add up by operator and by module */
 };
