@@ -122,6 +122,11 @@ void plm_operands_pass(bool other)
     atomic_store_explicit(&all.whole, atomic_load_explicit(&all.looking, memory_order_relaxed), memory_order_relaxed);
 }
 
+bool plm_operands_looking(void)
+{
+    return atomic_load_explicit(&all.looking, memory_order_relaxed);
+}
+
 static void note_news(void)
 {
     atomic_fetch_add_explicit(&all.news, 1, memory_order_relaxed);

@@ -32,6 +32,8 @@ void plm_operands_tell(const uint64_t *objects, unsigned count);
 /* The hook: an outermost module is called. `other`: with tensors of other sizes than before. */
 void plm_operands_pass(bool other);
 
+bool plm_operands_looking(void); /* whether inputs are looked at just now */
+
 /* observe.c */
 bool plm_observe_inputs(void); /* asks PyTorch for inputs too, from now on; false: it cannot */
 void plm_observe_looking(bool look); /* whether it goes on doing so */
