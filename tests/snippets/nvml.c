@@ -551,3 +551,12 @@ SNIPPET(nvmlEventSetWait_v2)
     unsigned char event[64];
     CHECK(CALL(int, nvmlEventSetWait_v2, (void *, void *, unsigned), (NULL, event, 1)) == TIMEOUT);
 }
+
+SNIPPET(nvmlGpmQueryDeviceSupport)
+{
+    struct {
+        unsigned version, supported, after;
+    } answer = {1, 7, 9};
+    CHECK(CALL(int, nvmlGpmQueryDeviceSupport, (void *, void *), (card(0), &answer)) == 0);
+    CHECK(answer.version == 1 && answer.supported == 0 && answer.after == 9);
+}

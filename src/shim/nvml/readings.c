@@ -231,3 +231,19 @@ PLM_API int nvmlDeviceGetGpuFabricInfoV(struct plm_nvml_device *device, struct f
     out->version = version;
     return PLM_NVML_OK;
 }
+
+/* nvmlGpmSupport_t. */
+struct monitoring {
+    unsigned version, supported;
+};
+
+PLM_API int nvmlGpmQueryDeviceSupport(const struct plm_nvml_device *device, struct monitoring *out)
+{
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!out)
+        return PLM_NVML_INVALID_ARGUMENT;
+    out->supported = 0;
+    return PLM_NVML_OK;
+}
