@@ -1,7 +1,18 @@
-"""What is trained: model, optimizer, batch, steps, and where in the loop the gradients are dropped.
+"""What is trained: model, optimizer, batch, steps, how long these take, and where in the loop the gradients are dropped.
 
 The function that counts calls of modules goes away again with the first step of an optimizer; what is left are two hooks that PyTorch offers.
+
+A step's time is that from the end of one optimizer step to the end of the next on the host's clock. Nothing is synchronized for it. A host that
+is faster than the card runs ahead until the queue of launches is full, and from then on has the card's pace; that is what the warm-up is for.
 """
+
+import collections
+import os
+import statistics
+import time
+
+WARM_UP = 50  # steps at most, and never more than half of them
+KEPT = 1 << 16  # times of steps: the last ones
 
 
 class _Training:
@@ -13,6 +24,7 @@ class _Training:
         self.stop_watching = lambda: None
         self.counts = {}
         self.steps = 0
+        self.times = collections.deque(maxlen=KEPT)  # ns of the monotonic clock, at the end of each step
         # where zero_grad was seen
         self.forward = False  # a forward pass was made, and no step yet
         self.at_start = self.between = self.after_step = False
@@ -95,7 +107,9 @@ def _noted(original):
 def _after_step(optimizer, *_):
     _now.optimizer = _now.optimizer or type(optimizer).__name__
     number = _now.counts[id(optimizer)] = _now.counts.get(id(optimizer), 0) + 1
-    _now.steps = max(_now.steps, number)
+    if number > _now.steps:  # of several optimizers the first one counts
+        _now.steps = number
+        _now.times.append(time.monotonic_ns())
     _now.forward = _now.last_was_zero_grad = False
     if number == 1:
         _now.stop_watching()
@@ -127,7 +141,23 @@ def _zero_grad_mode():
     return 2 if _now.after_step else ""
 
 
+def _step_time(times):
+    """Median and mean of the steps after the warm-up, how many these are, and when they began and ended. Nothing for less than three steps."""
+    times = list(times)
+    timed = times[min(WARM_UP, (len(times) - 1) // 2):]
+    if len(times) < 3:
+        return
+    steps = [after - before for before, after in zip(timed, timed[1:])]
+    yield "step_ns", round(statistics.median(steps))
+    yield "step_mean_ns", round(statistics.mean(steps))
+    yield "steps_timed", len(steps)
+    yield "steps_begin", timed[0]
+    yield "steps_end", timed[-1]
+
+
 def facts():
+    yield "virtual", int("PLIMSOLL_SHIMS" in os.environ)
+    yield from _step_time(_now.times)
     yield "model", _now.model
     yield "optimizer", _now.optimizer or _now.made
     yield "batch", _now.batch or ""

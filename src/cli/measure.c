@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "study/measure/meter.h"
 #include "study/measure/row.h"
+#include "study/measure/watch.h"
 #include "base/draw.h"
 
 /* How still the card must be before and after: equal samples in a row, and for how long to wait for that. */
@@ -27,6 +28,7 @@ struct request {
     char **command;
     struct plm_install install;
     struct plm_meter meter;
+    struct plm_watch watch;
     uint64_t before;  /* bytes of the card in use before the command was started */
     bool still;       /* these did not move */
     char folder[PLM_SCRATCH]; /* where processes leave what they measured */
@@ -164,6 +166,14 @@ static void look_for_others(const struct request *r, struct plm_measured *m)
     m->disturbed = !r->still || !still || !m->settled || m->first != r->before || after != m->first;
 }
 
+/* How busy the card was between the first step that was timed and the last. */
+static void add_activity(const struct request *r, struct plm_measured *m)
+{
+    if (plm_measured_timed(m))
+        plm_watch_mean(&r->watch, m->steps_begin, m->steps_end, &m->activity, m->metrics_source,
+                       sizeof m->metrics_source);
+}
+
 static void name_row(const struct request *r, struct plm_measured *m)
 {
     char script[64];
@@ -185,6 +195,40 @@ static void name_row(const struct request *r, struct plm_measured *m)
     else
         snprintf(m->run, sizeof m->run, "%.40s_%.30s_%llu_%llx", m->model, m->optimizer, (unsigned long long)m->batch,
                  (unsigned long long)now);
+}
+
+static void activity_show(const struct plm_reading *activity, const char *source)
+{
+    static const char *const names[PLM_METRICS] = {
+        [PLM_METRIC_GPUTL] = "GPUTL", [PLM_METRIC_GRACT] = "GRACT", [PLM_METRIC_SMACT] = "SMACT",
+        [PLM_METRIC_SMOCC] = "SMOCC", [PLM_METRIC_FP32A] = "FP32A", [PLM_METRIC_TENSO] = "TENSO",
+        [PLM_METRIC_DRAMA] = "DRAMA"};
+    const char *comma = "  ";
+    for (int i = 0; i < PLM_METRICS; i++)
+        if (activity->given[i]) {
+            printf("%s%s %.1f %%", comma, names[i], 100 * activity->value[i]);
+            comma = ", ";
+        }
+    printf(" (%s)\n", source);
+}
+
+/* The step's time and the metrics; or one sentence that says why they are not given. */
+static void time_show(const struct plm_measured *m, const char *trouble)
+{
+    if (m->virtual) {
+        puts("No step time: the virtual GPU computes nothing, so times there mean nothing.");
+    } else if (!plm_measured_timed(m)) {
+        puts("No step time: it takes three steps of an optimizer, and more are better.");
+    } else {
+        printf("  %-12s %.3f ms, median of %llu steps after the warm-up; mean %.3f ms\n", "step time",
+               (double)m->step_ns / 1e6, (unsigned long long)m->steps_timed, (double)m->step_mean_ns / 1e6);
+        if (*m->metrics_source)
+            activity_show(&m->activity, m->metrics_source);
+        else
+            puts("No metrics: neither DCGM nor NVML told any between these steps; let it run for some seconds.");
+        if (*trouble)
+            printf("Nothing from DCGM: %s.\n", trouble);
+    }
 }
 
 static void measure_show(const struct request *r, const struct plm_measured *m)
@@ -212,6 +256,7 @@ static void measure_show(const struct request *r, const struct plm_measured *m)
     for (size_t i = 0; i < sizeof line / sizeof line[0]; i++)
         printf("  %-12s %*s  %s\n", line[i].name, plm_page_amount_columns(&p),
                plm_page_amount(&p, amount, sizeof amount, line[i].bytes), line[i].what);
+    time_show(m, r->watch.trouble);
     if (m->disturbed)
         printf("%sDisturbed%s: memory of the card moved that is not this job's; the row says so.\n",
                plm_ink(&p, PLM_INK_YELLOW), plm_ink(&p, PLM_INK_PLAIN));
@@ -231,6 +276,7 @@ static int measure_finish(const struct request *r, int status)
     if (result)
         return plm_complain(result, error.text);
     look_for_others(r, &m);
+    add_activity(r, &m);
     name_row(r, &m);
     if (plm_measured_append(r->output, &m, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
@@ -249,14 +295,13 @@ static int measure_command(struct request *r)
     r->still = plm_meter_settle(&r->meter, SAMPLE_US, SETTLE, PATIENCE_MS, &r->before);
     if (plm_scratch_make("measure", r->folder, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    plm_watch_start(&r->watch, &r->meter);
     plm_child_forward_signals();
     child = plm_child_start(&start, &failure);
-    if (child < 0) {
-        plm_scratch_remove(r->folder);
-        return plm_could_not_start(r->command, failure);
-    }
-    status = plm_await(child, measure_progress, r);
-    status = measure_finish(r, status);
+    status = child < 0 ? 0 : plm_await(child, measure_progress, r);
+    plm_watch_stop(&r->watch);
+    status = child < 0 ? plm_could_not_start(r->command, failure) : measure_finish(r, status);
+    plm_watch_free(&r->watch);
     plm_scratch_remove(r->folder);
     return status;
 }

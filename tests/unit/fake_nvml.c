@@ -84,3 +84,82 @@ int nvmlDeviceGetMemoryInfo(void *card, struct memory *out)
     out->used += card == &place[0] ? 0 : 1000;
     return fake.failing;
 }
+
+/* ---- how busy: utilization, and performance monitoring, whose samples count up ---- */
+
+struct rates {
+    unsigned gpu, memory;
+};
+
+struct support {
+    unsigned version, supported;
+};
+
+struct metric {
+    unsigned id;
+    int status;
+    double value;
+    const char *names[3];
+};
+
+struct request {
+    unsigned version, count;
+    double *before, *after;
+    struct metric metric[];
+};
+
+int nvmlDeviceGetUtilizationRates(void *card, struct rates *out);
+int nvmlGpmQueryDeviceSupport(void *card, struct support *out);
+int nvmlGpmSampleAlloc(double **sample);
+int nvmlGpmSampleFree(double *sample);
+int nvmlGpmSampleGet(void *card, double *sample);
+int nvmlGpmMetricsGet(struct request *request);
+
+int nvmlDeviceGetUtilizationRates(void *card, struct rates *out)
+{
+    (void)card;
+    *out = (struct rates){.gpu = fake.busy, .memory = 77};
+    return fake.busy > 100 ? 3 : 0;
+}
+
+int nvmlGpmQueryDeviceSupport(void *card, struct support *out)
+{
+    (void)card;
+    out->supported = (unsigned)fake.gpm;
+    return out->version == 1 ? 0 : 25;
+}
+
+int nvmlGpmSampleAlloc(double **sample)
+{
+    static double room[2];
+    *sample = &room[fake.samples++ % 2];
+    return 0;
+}
+
+int nvmlGpmSampleFree(double *sample)
+{
+    *sample = 0;
+    fake.samples--;
+    return 0;
+}
+
+int nvmlGpmSampleGet(void *card, double *sample)
+{
+    static double count;
+    (void)card;
+    *sample = count += 1;
+    return 0;
+}
+
+/* Each metric is twice its number, if the second sample is one later than the first. */
+int nvmlGpmMetricsGet(struct request *request)
+{
+    if (request->version != 1 || *request->after - *request->before != 1)
+        return 2;
+    for (unsigned i = 0; i < request->count; i++) {
+        struct metric *m = &request->metric[i];
+        m->status = (int)m->id == fake.gpm_refused ? 3 : 0;
+        m->value = 2.0 * m->id;
+    }
+    return 0;
+}

@@ -13,6 +13,10 @@ struct fake_nvml {
     _Atomic uint64_t asked; /* how often */
     _Atomic uint64_t restless; /* so many answers differ from each other */
     _Atomic int failing;    /* what questions for memory answer */
+    unsigned busy;          /* per cent of utilization; over 100: the library refuses */
+    int gpm;                /* the card has performance monitoring */
+    int gpm_refused;        /* the number of a metric that it does not give */
+    int samples;            /* buffers that are not freed */
 };
 
 struct fake_nvml *fake_nvml(void);

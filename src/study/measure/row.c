@@ -21,9 +21,15 @@ uint64_t plm_measured_used(const struct plm_measured *m)
     return m->most > m->first ? m->most - m->first : 0;
 }
 
+bool plm_measured_timed(const struct plm_measured *m)
+{
+    return m->steps_timed && m->step_ns && !m->virtual;
+}
+
 /* ---- what the hook left ---- */
 
-enum kind { TEXT, NUMBER, MODE, SWITCH, USED, GROUND }; /* the last two: only written */
+/* From USED on only written: the last three where they are known. */
+enum kind { TEXT, NUMBER, MODE, SWITCH, USED, GROUND, STEPS, TIME, METRIC };
 
 #define TEXT_OF(member)   TEXT, offsetof(struct plm_measured, member), sizeof(((struct plm_measured *)0)->member)
 #define NUMBER_OF(member) NUMBER, offsetof(struct plm_measured, member), 0
@@ -49,11 +55,17 @@ static const struct key {
     {"samples", NUMBER_OF(samples)},
     {"settle", NUMBER_OF(settle)},
     {"settled", SWITCH, offsetof(struct plm_measured, settled), 0},
+    {"step_mean_ns", NUMBER_OF(step_mean_ns)},
+    {"step_ns", NUMBER_OF(step_ns)},
     {"steps", NUMBER_OF(steps)},
+    {"steps_begin", NUMBER_OF(steps_begin)},
+    {"steps_end", NUMBER_OF(steps_end)},
+    {"steps_timed", NUMBER_OF(steps_timed)},
     {"torch", TEXT_OF(torch)},
     {"total", NUMBER_OF(total)},
     {"trouble", TEXT_OF(trouble)},
     {"uuid", TEXT_OF(uuid)},
+    {"virtual", SWITCH, offsetof(struct plm_measured, virtual), 0},
     {"zero_grad", MODE, offsetof(struct plm_measured, zero_grad), 0},
 };
 
@@ -101,11 +113,12 @@ int plm_measured_read(const char *path, struct plm_measured *m, struct plm_error
 /* ---- the truth file ---- */
 
 #define AT(member) offsetof(struct plm_measured, member)
+#define OF(metric) METRIC, metric
 
 static const struct column {
     const char *name;
     enum kind kind;
-    size_t place;
+    size_t place; /* in the structure; of a metric: its number */
 } columns[] = {
     {"run", TEXT, AT(run)},
     {"family", TEXT, AT(family)},
@@ -131,8 +144,31 @@ static const struct column {
     {"interval_us", NUMBER, AT(interval_us)},
     {"settled", NUMBER, AT(settle)},
     {"measured", TEXT, AT(measured)},
+    {"step_time_ms", TIME, AT(step_ns)},
+    {"step_time_mean_ms", TIME, AT(step_mean_ns)},
+    {"steps_timed", STEPS, AT(steps_timed)},
+    {"gputl", OF(PLM_METRIC_GPUTL)},
+    {"gract", OF(PLM_METRIC_GRACT)},
+    {"smact", OF(PLM_METRIC_SMACT)},
+    {"smocc", OF(PLM_METRIC_SMOCC)},
+    {"fp32a", OF(PLM_METRIC_FP32A)},
+    {"tenso", OF(PLM_METRIC_TENSO)},
+    {"drama", OF(PLM_METRIC_DRAMA)},
+    {"metrics_source", TEXT, AT(metrics_source)},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* What may be not known: an empty cell. */
+static void known_put(FILE *out, const struct plm_measured *m, const struct column *column)
+{
+    const char *place = (const char *)m + column->place;
+    if (column->kind == METRIC && m->activity.given[column->place])
+        fprintf(out, "%.4f", m->activity.value[column->place]);
+    else if (column->kind == TIME && plm_measured_timed(m))
+        fprintf(out, "%.6g", (double)*(const uint64_t *)(const void *)place / 1e6);
+    else if (column->kind == STEPS && plm_measured_timed(m))
+        fprintf(out, "%" PRIu64, *(const uint64_t *)(const void *)place);
+}
 
 static void column_put(FILE *out, const struct plm_measured *m, const struct column *column)
 {
@@ -149,6 +185,10 @@ static void column_put(FILE *out, const struct plm_measured *m, const struct col
     case MODE:
         if (m->zero_grad >= 0)
             fprintf(out, "%d", m->zero_grad);
+        break;
+    case STEPS:
+    case TIME:
+    case METRIC: known_put(out, m, column);
     }
 }
 

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "study/measure/reading.h"
+
 struct plm_error;
 
 struct plm_measured {
@@ -26,10 +28,18 @@ struct plm_measured {
     uint64_t samples, failed_samples, interval_us, settle, ooms;
     bool watched;           /* the card was used, and these are of it */
     bool settled, oom, disturbed;
+    /* Time: of the optimizer's steps, on the host's clock; the median and the mean of those after the warm-up. */
+    uint64_t step_ns, step_mean_ns, steps_timed; /* no steps timed: the others say nothing */
+    uint64_t steps_begin, steps_end;             /* the monotonic clock at the first of these and at the last */
+    bool virtual;                                /* it ran on plimsoll's own device, where times mean nothing */
+    struct plm_reading activity;                 /* between these two */
+    char metrics_source[24];                     /* who gave them; "" */
 };
 
 /* Of the card, by this job, with its context. */
 uint64_t plm_measured_used(const struct plm_measured *m);
+/* Whether there is a step time: steps were timed, on a real card. */
+bool plm_measured_timed(const struct plm_measured *m);
 
 int plm_measured_read(const char *path, struct plm_measured *m, struct plm_error *error);
 
