@@ -19,6 +19,7 @@ struct plm_install {
     char gpus[4096];          /* folder of GPU files */
     char capabilities[4096];
     char calibrate[4096];     /* plimsoll_calibrate.py */
+    char calibrate_time[4096]; /* plimsoll_calibrate_time.py */
     char stacks[4096];        /* folder of stack files */
     char timing[4096];        /* folder of the time model's constants */
 };

@@ -14,8 +14,8 @@
 #include "stack/rows.h"
 
 struct request {
-    const char *record, *output, *python;
-    bool list, force, rows_only;
+    const char *record, *output, *python, *figures, *gpu;
+    bool list, force, rows_only, time;
 };
 
 /* The rows of the record into `out`, and nothing of one that cannot be read; an exit status. */
@@ -91,14 +91,36 @@ static const struct plm_option options[] = {
      .help = "measure the convolutions, recurrent networks and transforms of this job", .complete = PLM_COMPLETE_FILE,
      .among = "plm"},
     {"list", 0, PLM_OPTION_FLAG, AT(list), .help = "print what would be measured, and measure nothing"},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the stack file", .complete = PLM_COMPLETE_FILE,
-     .among = "ini"},
+    {"time", 0, PLM_OPTION_FLAG, AT(time), .help = "measure times instead, and write the constants of the time model"},
+    {"figures", 0, PLM_OPTION_TEXT, AT(figures), "FILE",
+     .help = "with --time: take what plimsoll_calibrate_time.py printed there", .complete = PLM_COMPLETE_FILE,
+     .among = "jsonl"},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "with --time: the card, if its name does not say which",
+     .complete = PLM_COMPLETE_CARD},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the stack file, or that of the constants",
+     .complete = PLM_COMPLETE_FILE, .among = "ini"},
     {.include = plm_option_force, .at = AT(force)},
     {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
     {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "not the memory of the card and of the libraries"},
     {0},
 };
+
+/* What does not go together; NULL: nothing. */
+static const char *calibrate_contradiction(const struct request *r)
+{
+    if (r->time && (r->record || r->list || r->rows_only))
+        return "--time measures times, not the memory of a record: leave --record, --list and --rows-only out";
+    if (r->time && !r->output)
+        return "--time needs a file for the constants: write `plimsoll calibrate --time -o SPEEDS.ini`";
+    if (!r->time && (r->figures || r->gpu))
+        return "--figures and --gpu are for --time";
+    if (r->list && !r->record)
+        return "--list needs --record JOB.plm";
+    if (r->list && r->output)
+        return "--list goes to standard output: write `>ROWS.tsv` in place of -o";
+    return NULL;
+}
 
 static int calibrate_run(int argc, char **argv)
 {
@@ -110,17 +132,19 @@ static int calibrate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll calibrate [--record JOB.plm] [-o STACK.ini]`");
-    if (r.list && !r.record)
-        return plm_complain(PLM_EXIT_USAGE, "--list needs --record JOB.plm");
-    if (r.list && r.output)
-        return plm_complain(PLM_EXIT_USAGE, "--list goes to standard output: write `>ROWS.tsv` in place of -o");
+    if (calibrate_contradiction(&r))
+        return plm_complain(PLM_EXIT_USAGE, calibrate_contradiction(&r));
     if (r.list)
         return write_list(&r, stdout);
     if (r.output &&
-        plm_output_check(r.output, &(struct plm_output_rule){.force = r.force, .input = {r.record}}, &error) < 0)
+        plm_output_check(r.output, &(struct plm_output_rule){.force = r.force, .input = {r.record, r.figures}},
+                         &error) < 0)
         return plm_not_written(&error);
     if (plm_install_find(&install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (r.time)
+        return plm_calibrate_time(&(struct plm_calibrate_time){r.output, r.figures, r.gpu, r.python, r.force},
+                                  &install);
     if (r.record)
         status = give_list(&r);
     return status ? status : calibrate_start(&r, &install);
@@ -128,11 +152,14 @@ static int calibrate_run(int argc, char **argv)
 
 const struct plm_command plm_command_calibrate = {
     .name = "calibrate",
-    .line = "on a machine with a GPU: measure what its libraries take",
+    .line = "on a machine with a GPU: measure what its libraries take, or how fast it is",
     .options = options,
     .example = {"plimsoll calibrate --record job.plm", "plimsoll calibrate --record job.plm --list >rows.tsv",
-                "python plimsoll_calibrate.py --list rows.tsv -o rtx3060.ini"},
-    .exit = {{PLM_EXIT_CANNOT, "there is no GPU, or something cannot be read or written"},
+                "python plimsoll_calibrate.py --list rows.tsv -o rtx3060.ini",
+                "plimsoll calibrate --time -o rtx3060-times.ini",
+                "plimsoll calibrate --time --figures figures.jsonl -o rtx3060-times.ini"},
+    .exit = {{PLM_EXIT_CANNOT,
+              "there is no GPU, or only the virtual one for --time, or something cannot be read or written"},
              {PLM_EXIT_NOT_RUNNABLE, "the interpreter cannot be executed"},
              {PLM_EXIT_NOT_FOUND, "the interpreter was not found"}},
     .run = calibrate_run,
