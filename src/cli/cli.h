@@ -67,7 +67,8 @@ int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_EST
 /* report_html.c: `report --html OUT`; "-" is stdout. */
 int plm_report_page(const struct plm_job *job, const char *record, const char *out, bool force);
 
-/* calibrate_time.c: constants of the time model, from this machine's card or from figures that were measured elsewhere. `output` is needed and was checked. */
+/* calibrate_time.c: constants of the time model, from this machine's card or from figures that were measured elsewhere.
+   `output` is needed, and was checked. */
 struct plm_calibrate_time {
     const char *output, *figures, *gpu, *python; /* figures NULL: measure; gpu NULL: as the driver calls it */
     bool force;

@@ -1,9 +1,11 @@
 /*
- * Constants of the time model from figures that were measured on a card (figures.h): each is set so that the model gives the figure that it
- * was measured by. Those that no figure tells stay as they were. docs/measure.md has the table.
+ * Constants of the time model from figures that were measured on a card (figures.h): each is set so that the model
+ * gives the figure that it was measured by. Those that no figure tells stay as they were. docs/measure.md has the
+ * table.
  *
- * Pure; any thread. Fails with one sentence: PLM_EFORMAT if the figures lack one that all others are measured by, or if such a one asks for
- * a constant beyond its limits; PLM_ENOTFOUND if the catalogue lacks what the model needs of the card.
+ * Pure; any thread. Fails with one sentence: PLM_EFORMAT if the figures lack one that all others are measured by, or
+ * if such a one asks for a constant beyond its limits; PLM_ENOTFOUND if the catalogue lacks what the model needs of
+ * the card.
  */
 #ifndef PLM_TIME_CALIBRATE_H
 #define PLM_TIME_CALIBRATE_H

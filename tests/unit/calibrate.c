@@ -422,8 +422,7 @@ static void test_file(void **state)
         assert_float_equal(plm_speed_get(&again, &plm_speed[i]), was, (float)(fabs(was) * 1e-5));
     }
     text = unit_read(path, &size);
-    assert_contains(text,
-                    "# of the data sheet's bandwidth, for kernels that stream: measured\nmemory_efficiency = 0.");
+    assert_contains(text, "# of the data sheet's bandwidth, for kernels that stream: measured\nmemory_efficiency = 0.");
     assert_contains(text, ": kept from before\nmodel_error = 0.2\n");
     assert_contains(text, ": kept from before, as what was measured is beyond its limits\ntensor_efficiency = 0.7\n");
     free(text);

@@ -10,8 +10,8 @@ struct rates {
     unsigned gpu, memory;
 };
 
-/* nvmlGpmSupport_t and nvmlGpmMetricsGet_t. The documentation's array is as long as there are metrics in its release, and so many of it are
-   looked at as the caller says; it is longer here than any of these. */
+/* nvmlGpmSupport_t and nvmlGpmMetricsGet_t. The documentation's array is as long as there are metrics in its release;
+   only as many as the caller says are looked at, and it is longer here than any of these. */
 enum { VERSION = 1, METRICS_MOST = 512 };
 
 struct gpm_support {

@@ -1,9 +1,10 @@
 /*
- * How busy a card is, as NVIDIA's management library (NVML) tells it: its utilization on every card, and on Hopper and later what it
- * calls GPU performance monitoring (GPM). The declarations are our own, from NVML's documentation.
+ * How busy a card is, as NVIDIA's management library (NVML) tells it: its utilization on every card, and on Hopper and
+ * later what it calls GPU performance monitoring (GPM). The declarations are our own, from NVML's documentation.
  *
- * plm_activity_open() looks at what the library has, plm_activity_read() asks, plm_activity_close() ends it. The meter must be open, have
- * a card, and outlive it. One thread at a time. Nothing fails: what the driver does not tell is not given.
+ * plm_activity_open() looks at what the library has, plm_activity_read() asks, plm_activity_close() ends it. The meter
+ * must be open, have a card, and outlive it. One thread at a time. Nothing fails: what the driver does not tell is not
+ * given.
  */
 #ifndef PLM_MEASURE_ACTIVITY_H
 #define PLM_MEASURE_ACTIVITY_H

@@ -1,12 +1,14 @@
 /*
- * What `dcgmi`, the command line of NVIDIA's Data Center GPU Manager (DCGM), prints about a card: read, not started, here.
+ * What `dcgmi`, the command line of NVIDIA's Data Center GPU Manager (DCGM), prints about a card: read, not started,
+ * here.
  *
  *   # Entity  GPUTL  GRACT  SMACT
  *         ID
  *      GPU 0     97  0.991  0.812
  *
- * Its documentation gives the fields by number and by these short names. Columns are found by name, so their order does not matter;
- * "N/A" and whatever is not a number is a figure that is not given. Plain values, nothing to free; one thread at a time.
+ * Its documentation gives the fields by number and by these short names. Columns are found by name, so their order
+ * does not matter; "N/A" and whatever is not a number is a figure that is not given. Plain values, nothing to free;
+ * one thread at a time.
  */
 #ifndef PLM_MEASURE_DCGM_H
 #define PLM_MEASURE_DCGM_H

@@ -1,6 +1,7 @@
 /*
- * How busy the card was while a command ran, from plimsoll's own process: NVML is asked ten times a second, and `dcgmi dmon`, where
- * it is installed, prints a line a second. Both by a thread, which notes the time of each reading; nothing runs in the command's process.
+ * How busy the card was while a command ran, from plimsoll's own process: NVML is asked ten times a second, and `dcgmi
+ * dmon`, where it is installed, prints a line a second. Both by a thread, which notes the time of each reading;
+ * nothing runs in the command's process.
  *
  *   plm_watch_start(&watch, &meter);
  *   ... the command runs ...
@@ -8,8 +9,8 @@
  *   plm_watch_mean(&watch, begin_ns, end_ns, &mean, source, sizeof source);
  *   plm_watch_free(&watch);
  *
- * The meter must outlive the watch until it is stopped. Nothing fails: what nobody tells is not given, and `trouble` says why DCGM told
- * nothing although it is installed. One thread calls. Times are nanoseconds of the monotonic clock.
+ * The meter must outlive the watch until it is stopped. Nothing fails: what nobody tells is not given, and `trouble`
+ * says why DCGM told nothing although it is installed. One thread calls. Times are nanoseconds of the monotonic clock.
  */
 #ifndef PLM_MEASURE_WATCH_H
 #define PLM_MEASURE_WATCH_H
@@ -44,9 +45,9 @@ struct plm_watch {
     /* Of the thread while it runs. */
     struct plm_activity activity;
     struct plm_dcgm dcgm;
-    int pipe;        /* what dcgmi prints; -1: it does not run */
-    pid_t child;     /* dcgmi; 0: none */
-    char line[512];  /* the beginning of one that has not ended yet */
+    int pipe; /* what dcgmi prints; -1: it does not run */
+    pid_t child; /* dcgmi; 0: none */
+    char line[512]; /* the beginning of one that has not ended yet */
     size_t length;
     pthread_t thread;
     bool started;
@@ -59,9 +60,9 @@ void plm_watch_free(struct plm_watch *watch);
 
 /* Adds one; what the thread does. */
 void plm_watch_add(struct plm_watch *watch, enum plm_watch_source source, const struct plm_watch_reading *reading);
-/* Means over the readings that lie in this time altogether. Returns how many of them there were, and which sources gave something:
-   "dcgm", "nvml", "dcgm+nvml" or "". */
-size_t plm_watch_mean(const struct plm_watch *watch, uint64_t begin, uint64_t end, struct plm_reading *mean, char *source,
-                      size_t size);
+/* Means over the readings that lie in this time altogether. Returns how many of them there were; `source` says who
+   gave something: "dcgm", "nvml", "dcgm+nvml" or "". */
+size_t plm_watch_mean(const struct plm_watch *watch, uint64_t begin, uint64_t end, struct plm_reading *mean,
+                      char *source, size_t size);
 
 #endif
