@@ -160,13 +160,11 @@ def stream(figures):
 
 
 def cached(figures):
-    """With what the second-level cache holds, and with more."""
+    """A quarter of what the second-level cache holds."""
     cache = torch.cuda.get_device_properties(0).L2_cache_size
     if not cache:
         raise ValueError("the size of the cache is not known")
     elementwise(figures, "cached", cache // 4 // 8)
-    for share in (1.25, 1.5, 2):
-        elementwise(figures, "cached_partly", int(cache * share) // 8)
 
 
 def strided(figures):
@@ -221,16 +219,23 @@ def product(figures, name, kind, m, n, k, batch=1):
     return us
 
 
+# m, n, k and how many, from small to large: few tiles and many, short sums and long ones.
+SHAPES = ((256, 256, 1024, 1), (1024, 1024, 256, 1), (1024, 64, 4096, 1), (4096, 128, 1024, 1), (2048, 2048, 64, 1), (512, 512, 4096, 1),
+          (128, 128, 64, 96), (768, 8192, 768, 1), (3072, 4096, 768, 1))
+
+
 def products(kind):
-    """Of growing size, until one takes long: the largest says what the card reaches, the others are for comparison."""
+    """Of growing size, until one takes long: the largest says what the card reaches, the others what smaller tiles do."""
 
     def measure(figures):
-        last, us = 512, product(figures, "check", kind, 512, 512, 512)
+        last, us = 512, product(figures, "product", kind, 512, 512, 512)
         for size in (1024, 2048, 4096, 8192):
             if us * (size / last) ** 3 > SLOW * 1e6 or 3 * 4 * size * size > torch.cuda.mem_get_info()[0] // 2:
                 break
-            last, us = size, product(figures, "check", kind, size, size, size)
+            last, us = size, product(figures, "product", kind, size, size, size)
         product(figures, "product_fp32" if kind == "fp32" else "product_tensor", kind, last, last, last)
+        for shape in SHAPES:
+            product(figures, "product", kind, *shape)
 
     return measure
 

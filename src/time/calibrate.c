@@ -109,21 +109,22 @@ static void directs_take(const struct fitting *f)
     }
 }
 
-/* ---- constants that the model is turned round for ---- */
+/* ---- constants that the model is solved for ---- */
 
 /* In this order: each counts on those before it. */
 static const struct fit {
     int constant;
     const char *figures; /* those of this name, each by itself; the mean counts */
-    enum {
+    enum rule {
         PLAIN,
         NEEDED, /* without it nothing is right */
         ENDS,   /* its least says that there is none of it, so that is not beyond its limits */
+        CACHED, /* of data that is in the cache: how much of it a network finds there is another matter */
+        NEAR,   /* the value by which the model is nearest to all figures of the name together */
     } rule;
 } fits[] = {
     {PLM_SPEED_memory_efficiency, "stream", NEEDED},
-    {PLM_SPEED_l2_ratio, "cached", PLAIN},
-    {PLM_SPEED_l2_share, "cached_partly", PLAIN},
+    {PLM_SPEED_l2_ratio, "cached", CACHED},
     {PLM_SPEED_strided_efficiency, "strided", PLAIN},
     {PLM_SPEED_norm_efficiency, "norm", PLAIN},
     {PLM_SPEED_softmax_efficiency, "softmax", PLAIN},
@@ -131,6 +132,10 @@ static const struct fit {
     {PLM_SPEED_gather_efficiency, "gather", PLAIN},
     {PLM_SPEED_simt_efficiency, "product_fp32", NEEDED},
     {PLM_SPEED_tensor_efficiency, "product_tensor", PLAIN},
+    {PLM_SPEED_tile_128, "product", NEAR},
+    {PLM_SPEED_tile_64, "product", NEAR},
+    {PLM_SPEED_tile_32, "product", NEAR},
+    {PLM_SPEED_tile_16, "product", NEAR},
     {PLM_SPEED_uneven_efficiency, "product_uneven", PLAIN},
     {PLM_SPEED_prologue_us, "product_short", ENDS},
     {PLM_SPEED_tile_step_ns, "product_long", ENDS},
@@ -145,29 +150,34 @@ static const struct fit {
     {PLM_SPEED_pcie_efficiency, "pinned", PLAIN},
     {PLM_SPEED_pageable_gbs, "pageable", PLAIN},
 };
-enum { FITS = sizeof fits / sizeof fits[0], ROUNDS = 5, HALVINGS = 60 };
+enum { FITS = sizeof fits / sizeof fits[0], ROUNDS = 5, HALVINGS = 60, TRIES = 120 };
 
-/* What the model says of a figure's work, in microseconds, if the constant were so. NAN: nothing. */
-static double model_us(const struct fitting *f, const struct plm_figure *figure, int constant, double value)
+/* What the model says of a figure's work, in microseconds, if the constant were so; `fit` NULL: as they are. NAN: nothing. */
+static double model_us(const struct fitting *f, const struct plm_figure *figure, const struct fit *fit, double value)
 {
     struct plm_speeds speeds = f->c->speeds;
     struct plm_machine machine;
     struct plm_cost cost;
-    if (constant >= 0)
-        plm_speed_set(&speeds, &plm_speed[constant], value);
-    if (plm_machine_make(f->card, &speeds, &machine, NULL))
+    if (fit)
+        plm_speed_set(&speeds, &plm_speed[fit->constant], value);
+    if (fit && fit->rule == CACHED)
+        speeds.l2_share = 1;
+    if (!figure->sized || plm_machine_make(f->card, &speeds, &machine, NULL))
         return NAN;
     cost = plm_cost(&machine, &figure->work);
     return cost.known ? cost.ns / 1e3 + speeds.gap_us : NAN;
 }
 
+/* ---- by one figure ---- */
+
 /* The value at which the model gives the figure: between `low` and `high`, which do not. */
-static double halve(const struct fitting *f, const struct plm_figure *figure, int constant, double low, double high)
+static double halve(const struct fitting *f, const struct plm_figure *figure, const struct fit *fit, double low,
+                    double high)
 {
-    const bool grows = model_us(f, figure, constant, high) > model_us(f, figure, constant, low);
+    const bool grows = model_us(f, figure, fit, high) > model_us(f, figure, fit, low);
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = 0.5 * (low + high);
-        if ((model_us(f, figure, constant, middle) < figure->us) == grows)
+        if ((model_us(f, figure, fit, middle) < figure->us) == grows)
             low = middle;
         else
             high = middle;
@@ -180,38 +190,75 @@ static enum plm_calibrated solve(const struct fitting *f, const struct plm_figur
                                  double *value)
 {
     const struct plm_speed *speed = &plm_speed[fit->constant];
-    const double least = model_us(f, figure, fit->constant, speed->least),
-                 most = model_us(f, figure, fit->constant, speed->most);
+    const double least = model_us(f, figure, fit, speed->least), most = model_us(f, figure, fit, speed->most);
     const double fast = fmin(least, most), slow = fmax(least, most);
-    if (!figure->sized || !(fast >= 0) || !(slow >= fast * 1.01))
+    if (!(fast >= 0) || !(slow >= fast * 1.01))
         return PLM_CALIBRATED_KEPT;
     *value = speed->least;
     if (fit->rule == ENDS && (least < most ? figure->us < least : figure->us > least))
         return PLM_CALIBRATED_MEASURED;
     if (figure->us < fast || figure->us > slow)
         return PLM_CALIBRATED_BEYOND;
-    *value = halve(f, figure, fit->constant, speed->least, speed->most);
+    *value = halve(f, figure, fit, speed->least, speed->most);
     return PLM_CALIBRATED_MEASURED;
 }
 
 /* Those that cannot be had are left out of the mean. */
-static void fit_take(const struct fitting *f, const struct fit *fit)
+static enum plm_calibrated solve_each(const struct fitting *f, const struct fit *fit, double *value)
 {
     const struct plm_figure *figure = NULL;
-    double sum = 0, value;
+    enum plm_calibrated how = PLM_CALIBRATED_KEPT;
+    double sum = 0, one = 0;
     int count = 0;
-    f->c->how[fit->constant] = PLM_CALIBRATED_KEPT;
     while ((figure = plm_figures_find(f->figures, fit->figures, figure))) {
-        const enum plm_calibrated how = solve(f, figure, fit, &value);
-        if (how == PLM_CALIBRATED_MEASURED) {
-            sum += value;
-            count++;
-        } else if (how == PLM_CALIBRATED_BEYOND) {
-            f->c->how[fit->constant] = how;
+        const enum plm_calibrated this = solve(f, figure, fit, &one);
+        sum += this == PLM_CALIBRATED_MEASURED ? one : 0;
+        count += this == PLM_CALIBRATED_MEASURED;
+        how = this == PLM_CALIBRATED_BEYOND ? this : how;
+    }
+    *value = count ? sum / count : 0;
+    return count ? PLM_CALIBRATED_MEASURED : how;
+}
+
+/* ---- by many together ---- */
+
+/* How far the model is from all figures of the name: the sum of squared logarithms. */
+static double distance(const struct fitting *f, const struct fit *fit, double value)
+{
+    const struct plm_figure *figure = NULL;
+    double sum = 0;
+    while ((figure = plm_figures_find(f->figures, fit->figures, figure))) {
+        const double off = log(model_us(f, figure, fit, value) / figure->us);
+        sum += isfinite(off) ? off * off : 0;
+    }
+    return sum;
+}
+
+/* Tries the whole range, for the model jumps where it takes another tile. What is there stays unless another value is nearer. */
+static enum plm_calibrated nearest(const struct fitting *f, const struct fit *fit, double *value)
+{
+    const struct plm_speed *speed = &plm_speed[fit->constant];
+    const double now = plm_speed_get(&f->c->speeds, speed), there = distance(f, fit, now);
+    double best = there, worst = there;
+    *value = now;
+    for (int i = 0; i <= TRIES; i++) {
+        const double tried = speed->least + (speed->most - speed->least) * i / TRIES, off = distance(f, fit, tried);
+        worst = fmax(worst, off);
+        if (off < best - 1e-9) {
+            best = off;
+            *value = tried;
         }
     }
-    if (count)
-        value_take(f->c, fit->constant, sum / count);
+    return worst - best > 1e-4 ? PLM_CALIBRATED_MEASURED : PLM_CALIBRATED_KEPT;
+}
+
+static void fit_take(const struct fitting *f, const struct fit *fit)
+{
+    double value = 0;
+    const enum plm_calibrated how = fit->rule == NEAR ? nearest(f, fit, &value) : solve_each(f, fit, &value);
+    f->c->how[fit->constant] = how;
+    if (how == PLM_CALIBRATED_MEASURED)
+        value_take(f->c, fit->constant, value);
 }
 
 static int fit_check(const struct fitting *f, const struct fit *fit, struct plm_error *error)
@@ -242,8 +289,8 @@ static void fit_judge(const struct fitting *f)
     size_t count = 0;
     for (size_t i = 0; i < f->figures->count; i++) {
         const struct plm_figure *figure = &f->figures->item[i];
-        const double us = figure->sized ? model_us(f, figure, -1, 0) : NAN;
-        if (!(us > 0))
+        const double us = model_us(f, figure, NULL, 0);
+        if (!(us > 0) || !strcmp(figure->name, "cached")) /* the model does not take that for granted */
             continue;
         off[count] = fabs(us / figure->us - 1);
         if (off[count] >= f->c->worst) {
