@@ -367,6 +367,7 @@ static void test_watch_without_dcgm(void **state)
     plm_watch_free(&w);
     fake_dcgmi("#!/bin/sh\n[ $1 = discovery ] && echo '| 0 | Device UUID: GPU-00000000 |' && exit\necho no\nexit 1\n");
     watch_for(&w, 300); /* one that ends at once */
+    assert_contains(w.trouble, "ended at once");
     assert_int_equal(w.of[PLM_WATCH_DCGM].count, 0);
     assert_true(w.of[PLM_WATCH_NVML].count > 0);
     plm_watch_free(&w);

@@ -104,6 +104,8 @@ static void dcgm_read(struct plm_watch *watch)
     if (n == 0 || (n < 0 && errno != EINTR)) { /* it ended */
         close(watch->pipe);
         watch->pipe = -1;
+        if (!watch->of[PLM_WATCH_DCGM].count)
+            snprintf(watch->trouble, sizeof watch->trouble, "dcgmi dmon ended at once: the card may lack these fields");
     }
     for (ssize_t i = 0; i < n; i++)
         if (bytes[i] == '\n')
