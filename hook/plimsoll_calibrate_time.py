@@ -278,12 +278,16 @@ def convolutions(figures):
     convolution(figures, "convolution_turned", "fp16", 128, last=False)
 
 
-def convolution_gradients(figures):
-    x, w, y = tensor(32, 128, 56, 56, dtype="float16", last=True), tensor(128, 128, 3, 3, dtype="float16", last=True), tensor(
-        32, 128, 56, 56, dtype="float16", last=True)
+def gradients(figures, name, channels, groups=1, last=True):
+    x, y = (tensor(32, channels, 56, 56, dtype="float16", last=last) for _ in range(2))
+    w = tensor(channels, channels // groups, 3, 3, dtype="float16", last=last)
     for operation, mask in (("backward_data", [True, False, False]), ("backward_filter", [False, True, False])):
-        us = on_card(lambda: torch.ops.aten.convolution_backward(y, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask))
-        figures.add("convolution_gradient", us, **convolution_work(x, w, 1, "fp16", operation))
+        us = on_card(lambda: torch.ops.aten.convolution_backward(y, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], groups, mask))
+        figures.add(name, us, **convolution_work(x, w, groups, "fp16", operation))
+
+
+def convolution_gradients(figures):
+    gradients(figures, "convolution_gradient", 128)
 
 
 def winograd(figures):
@@ -292,6 +296,7 @@ def winograd(figures):
 
 def depthwise(figures):
     convolution(figures, "depthwise", "fp16", 256, 256, last=False)
+    gradients(figures, "depthwise_gradient", 256, 256, last=False)
 
 
 def groups(figures):

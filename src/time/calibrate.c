@@ -144,6 +144,7 @@ static const struct fit {
     {PLM_SPEED_conv_gradient_efficiency, "convolution_gradient", PLAIN},
     {PLM_SPEED_winograd_gain, "convolution_fp32", ENDS},
     {PLM_SPEED_depthwise_efficiency, "depthwise", PLAIN},
+    {PLM_SPEED_depthwise_gradient_efficiency, "depthwise_gradient", PLAIN},
     {PLM_SPEED_group_efficiency, "convolution_groups", PLAIN},
     {PLM_SPEED_attention_efficiency, "attention", PLAIN},
     {PLM_SPEED_attention_gradient_efficiency, "attention_gradient", PLAIN},

@@ -375,6 +375,7 @@ static void all_figures(void)
     list.item[list.count - 1].work.class = PLM_WORK_POOLING;
     product("product_uneven", 1, PLM_WORK_FP16, 4095);
     convolution("depthwise", PLM_WORK_FP16, PLM_CONVOLUTION_FORWARD, 128, false);
+    convolution("depthwise_gradient", PLM_WORK_FP16, PLM_CONVOLUTION_BACKWARD_DATA, 128, false);
     tiles("product_short", 64);
     tiles("product_long", 1024);
     copy("pinned", true);
@@ -405,6 +406,7 @@ static void test_there_and_back(void **state)
         {PLM_SPEED_pooling_efficiency, 0.45},
         {PLM_SPEED_uneven_efficiency, 0.4},
         {PLM_SPEED_depthwise_efficiency, 0.1},
+        {PLM_SPEED_depthwise_gradient_efficiency, 0.05},
         {PLM_SPEED_prologue_us, 3},
         {PLM_SPEED_tile_step_ns, 180},
         {PLM_SPEED_pcie_efficiency, 0.85},
