@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/card.h"
 #include "base/error.h"
@@ -62,32 +63,14 @@ static int visit(const struct plm_ini_pair *pair, void *context, struct plm_erro
     return 0;
 }
 
-/* Architectures that no file was made for take that of the nearest one. */
-static const struct nearest {
-    const char *architecture, *file;
-} nearest[] = {
-    {"pascal", "volta"}, {"turing", "ampere"}, {"ada", "ampere"}, {"hopper", "ampere"}, {"blackwell", "ampere"},
-};
-
-static int file_of(const struct plm_install *install, const char *architecture, char path[4200])
-{
-    FILE *file;
-    snprintf(path, 4200, "%s/%s.ini", install->timing, architecture);
-    file = fopen(path, "re");
-    if (!file)
-        return PLM_ENOTFOUND;
-    fclose(file);
-    return 0;
-}
+/* The one architecture that was measured stands for those that were not. */
+#define OTHERWISE "ampere"
 
 static void choose(const struct plm_install *install, const struct plm_card *card, char path[4200])
 {
-    if (!file_of(install, card->architecture, path))
-        return;
-    for (size_t i = 0; i < sizeof nearest / sizeof nearest[0]; i++)
-        if (!strcmp(nearest[i].architecture, card->architecture) && !file_of(install, nearest[i].file, path))
-            return;
-    file_of(install, "ampere", path);
+    snprintf(path, 4200, "%s/%s.ini", install->timing, card->architecture);
+    if (access(path, R_OK))
+        snprintf(path, 4200, "%s/" OTHERWISE ".ini", install->timing);
 }
 
 int plm_speeds_read(const char *path, const struct plm_install *install, const struct plm_card *card, struct plm_speeds *speeds,

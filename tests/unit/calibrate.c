@@ -35,6 +35,7 @@ static int prepare(void **state)
         {PLM_SPEED_thread_bytes, 32},
         {PLM_SPEED_memory_latency_ns, 600},
         {PLM_SPEED_winograd_gain, 1.5},
+        {PLM_SPEED_turning_ops, 0},
         {PLM_SPEED_prologue_us, 1},
         {PLM_SPEED_tile_step_ns, 100},
         {PLM_SPEED_pageable_gbs, 6},
@@ -209,8 +210,8 @@ static void test_efficiencies(void **state)
     assert_float_equal(c.speeds.memory_efficiency, 0.9, 0.02);
     assert_float_equal(c.speeds.simt_efficiency, 0.8, 0.03);
     assert_float_equal(c.speeds.tensor_efficiency, 0.7, 0.03);
-    assert_float_equal(c.speeds.strided_efficiency, 0.5, 0.02); /* of what streams */
-    assert_int_equal(c.how[PLM_SPEED_strided_efficiency], PLM_CALIBRATED_MEASURED);
+    assert_float_equal(c.speeds.strided_ops, 111, 2); /* 767 us for 67 million elements, by 9.75 instructions a picosecond */
+    assert_int_equal(c.how[PLM_SPEED_strided_ops], PLM_CALIBRATED_MEASURED);
     assert_int_equal(c.how[PLM_SPEED_model_error], PLM_CALIBRATED_KEPT);
     assert_int_equal(c.how[PLM_SPEED_gather_efficiency], PLM_CALIBRATED_KEPT);
     assert_float_equal(c.speeds.gather_efficiency, 0.7, 0);
@@ -390,9 +391,9 @@ static void test_there_and_back(void **state)
     } truth[] = {
         {PLM_SPEED_memory_efficiency, 0.91},
         {PLM_SPEED_l2_ratio, 2.2},
-        {PLM_SPEED_strided_efficiency, 0.55},
-        {PLM_SPEED_norm_efficiency, 0.85},
-        {PLM_SPEED_softmax_efficiency, 0.95},
+        {PLM_SPEED_strided_ops, 150},
+        {PLM_SPEED_norm_ops, 170},
+        {PLM_SPEED_softmax_ops, 190},
         {PLM_SPEED_gather_efficiency, 0.35},
         {PLM_SPEED_simt_efficiency, 0.88},
         {PLM_SPEED_tensor_efficiency, 0.78},
@@ -403,7 +404,7 @@ static void test_there_and_back(void **state)
         {PLM_SPEED_group_efficiency, 0.4},
         {PLM_SPEED_attention_efficiency, 0.72},
         {PLM_SPEED_attention_gradient_efficiency, 0.51},
-        {PLM_SPEED_pooling_efficiency, 0.45},
+        {PLM_SPEED_pooling_ops, 400},
         {PLM_SPEED_uneven_efficiency, 0.4},
         {PLM_SPEED_depthwise_efficiency, 0.1},
         {PLM_SPEED_depthwise_gradient_efficiency, 0.05},
