@@ -30,6 +30,11 @@ struct plm_build_process {
     struct plm_marks outermost; /* of any module that is called on its own: for records that have no PASS */
 };
 
+/* A call whose share of the host's time is not known yet. */
+struct plm_build_open {
+    uint32_t lane, call;
+};
+
 /* What an operator of this thread allocated since it last launched: the results of what it launches next. */
 struct plm_build_thread {
     uint32_t modules;        /* that it is in */
@@ -38,6 +43,8 @@ struct plm_build_thread {
     uint64_t bytes, largest;
     size_t lane, first;      /* of launches in a row of the same kernel: where the first one is */
     uint32_t series, work;   /* how many, and of what */
+    struct plm_build_open *open; /* its calls since its CPU time was read */
+    size_t opens, open_room;
 };
 
 struct plm_build_graph {
@@ -50,6 +57,7 @@ struct plm_build {
     struct plm_build_process *process;
     size_t processes, process_room;
     struct plm_build_thread *thread;
+    size_t threads;
     struct plm_build_graph *graph;
     size_t graphs, graph_room;
     struct plm_kernel_form *form; /* by number of the name */

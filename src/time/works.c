@@ -136,6 +136,35 @@ static void node_add(struct plm_build *b, struct plm_work_lane *lane, uint32_t g
     g->calls++;
 }
 
+/* A thread does not compute all the time between two of its calls: the machine may be busy otherwise, or it waits for other threads. Its
+   CPU time tells how long it did, over all calls since that was last read. */
+static void gaps_close(struct plm_build *b, struct plm_build_thread *t, uint32_t cpu_ns)
+{
+    double wall = 0;
+    for (size_t i = 0; i < t->opens; i++)
+        wall += b->works->lane[t->open[i].lane].call[t->open[i].call].gap_ns;
+    for (size_t i = 0; i < t->opens && wall > cpu_ns; i++) {
+        uint32_t *gap = &b->works->lane[t->open[i].lane].call[t->open[i].call].gap_ns;
+        *gap = (uint32_t)(*gap * (cpu_ns / wall));
+    }
+    t->opens = 0;
+}
+
+/* For the call that was just added to the lane. */
+static void gap_add(struct plm_build *b, const struct plm_record_event *e, struct plm_work_lane *lane, uint32_t cpu_ns)
+{
+    struct plm_build_thread *t = &b->thread[e->thread];
+    const size_t last = lane->calls - 1;
+    if (last) {
+        const uint64_t gap = lane->call[last].at_ns - lane->call[last - 1].at_ns;
+        lane->call[last].gap_ns = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+    }
+    t->open = plm_grow(t->open, t->opens, &t->open_room, sizeof *t->open);
+    t->open[t->opens++] = (struct plm_build_open){(uint32_t)(lane - b->works->lane), (uint32_t)last};
+    if (cpu_ns)
+        gaps_close(b, t, cpu_ns);
+}
+
 void plm_build_call(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_call *said,
                     const struct plm_work *work, uint32_t other)
 {
@@ -150,6 +179,7 @@ void plm_build_call(struct plm_build *b, const struct plm_record_event *e, const
         plm_out_of_memory();
     lane->call = plm_grow(lane->call, lane->calls, &lane->call_room, sizeof *lane->call);
     lane->call[lane->calls++] = call;
+    gap_add(b, e, lane, said->cpu_ns);
 }
 
 static void graph_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l)
@@ -293,14 +323,6 @@ static void steps_of_lane(struct plm_work_lane *lane, const struct plm_build_pro
 
 /* ---- the host's time between calls ---- */
 
-static void gaps_of_lane(struct plm_work_lane *lane)
-{
-    for (size_t i = 1; i < lane->calls; i++) {
-        const uint64_t gap = lane->call[i].at_ns - lane->call[i - 1].at_ns;
-        lane->call[i].gap_ns = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
-    }
-}
-
 /* Steps that are alike show what else the machine did meanwhile: of each call's gaps the least is the program's own. */
 static void gaps_settle(struct plm_work_lane *lane)
 {
@@ -382,7 +404,6 @@ static void lanes_end(struct plm_build *b)
         lane->pid = p->pid;
         lane->rank = p->rank;
         steps_of_lane(lane, p);
-        gaps_of_lane(lane);
         if (lane->steps)
             gaps_settle(lane);
     }
@@ -396,6 +417,8 @@ static void build_free(struct plm_build *b)
         free(b->process[i].outermost.item);
     }
     free(b->process);
+    for (size_t i = 0; i < b->threads; i++)
+        free(b->thread[i].open);
     free(b->thread);
     free(b->graph);
     free(b->form);
@@ -412,7 +435,8 @@ static int read_record(const char *path, struct plm_build *b, struct plm_error *
     int status = plm_record_open(path, &b->record, error);
     if (status < 0)
         return status;
-    b->thread = plm_calloc(plm_record_threads(b->record), sizeof *b->thread);
+    b->threads = plm_record_threads(b->record);
+    b->thread = plm_calloc(b->threads, sizeof *b->thread);
     status = plm_record_each(b->record, visit, b, error);
     if (!status)
         lanes_end(b);

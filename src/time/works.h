@@ -73,7 +73,7 @@ struct plm_work_call {
     uint32_t work;        /* in plm_works.work */
     uint32_t site;        /* in plm_works.site; 0: not known */
     uint32_t stream;      /* PLM_STREAM_UNKNOWN: not known */
-    uint32_t gap_ns;      /* of the host since the call before; of equal calls in equal steps the least */
+    uint32_t gap_ns;      /* that the host computed since the call before; of equal calls in equal steps the least */
     uint32_t other;       /* waits for an event: the stream that it was recorded in */
 };
 
