@@ -148,12 +148,25 @@ static void call_run(struct run *r, size_t number)
         span_run(r, call, (uint32_t)number, r->host + s->latency_us * 1e3);
 }
 
+/* Where the host computes longest between two calls of a step: there it gets the next batch, or waits for the step before. */
+static size_t longest_gap(const struct plm_work_lane *lane, const struct plm_work_step *step)
+{
+    size_t longest = step->first;
+    for (size_t i = 1; i < step->calls; i++)
+        if (lane->call[step->first + i].gap_ns > lane->call[longest].gap_ns)
+            longest = step->first + i;
+    return longest;
+}
+
 static void step_run(struct run *r, const struct plm_work_step *step)
 {
+    const size_t between = r->clock->speeds->step_us > 0 ? longest_gap(r->clock->lane, step) : SIZE_MAX;
     r->begin = fmax(r->host, all_done(r));
-    for (size_t i = 0; i < step->calls; i++)
-        call_run(r, step->first + i);
-    spend(r, r->clock->speeds->step_us * 1e3 * r->clock->host_factor);
+    for (size_t i = step->first; i < step->first + step->calls; i++) {
+        if (i == between)
+            spend(r, r->clock->speeds->step_us * 1e3);
+        call_run(r, i);
+    }
 }
 
 /* The first step is gone through once before time counts, so that host and GPU are as far apart as in the long run. */
