@@ -12,18 +12,21 @@
 #include "export/export.h"
 #include "export/out.h"
 #include "record/reader.h"
+#include "time/timeline.h"
 
 enum { FORMATS_MAX = 16 };
 
 struct request {
     bool chosen[FORMATS_MAX];     /* as plm_export_formats */
-    const char *path, *output, *at;
+    const char *path, *output, *at, *gpu;
     bool force, fields, formats;
 };
 
 static const struct plm_option own_options[] = {
     {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT",
      .help = "of a snapshot or a flame graph: peak, end or the number of a step", .among = "peak end"},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "of a trace: the card that a step is modelled on",
+     .complete = PLM_COMPLETE_CARDS},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "write to a file", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
     {"fields", 0, PLM_OPTION_FLAG, AT(fields), .help = "list the types of events and their fields"},
@@ -74,6 +77,9 @@ static const struct plm_export_format *export_choose(const struct request *r, st
     else if (r->at && !(format->flags & PLM_EXPORT_MOMENT)) {
         plm_fail(error, PLM_EINVAL, "--at has no meaning with --%s, which shows all of the job", format->name);
         return NULL;
+    } else if (r->gpu && !(format->flags & PLM_EXPORT_TIME)) {
+        plm_fail(error, PLM_EINVAL, "--gpu has no meaning with --%s, which holds no modelled times", format->name);
+        return NULL;
     }
     return format;
 }
@@ -100,9 +106,23 @@ static int write_format(const struct request *r, const struct plm_export_format 
     return status;
 }
 
+/* Without --gpu times are shown where they are known; with it somebody wants them. */
+static int export_time(const struct request *r, const struct plm_export_format *format, struct plm_timeline *timeline,
+                       struct plm_export *export, struct plm_error *error)
+{
+    struct plm_error unknown;
+    int status;
+    if (!(format->flags & PLM_EXPORT_TIME))
+        return 0;
+    status = plm_timeline_make(r->path, r->gpu, timeline, r->gpu ? error : &unknown);
+    export->time = status == 0 ? timeline : NULL;
+    return r->gpu ? status : 0;
+}
+
 static int export_record(const struct request *r, const struct plm_export_format *format, struct plm_error *error)
 {
     struct plm_export export = {.path = r->path, .at = {.kind = format->at}};
+    struct plm_timeline timeline = {0};
     struct plm_job *job = NULL;
     int status = 0;
     if (r->at && plm_at_parse(r->at, &export.at))
@@ -117,7 +137,10 @@ static int export_record(const struct request *r, const struct plm_export_format
     if (status == 0 && job)
         status = plm_at_check(job, export.at, error);
     if (status == 0)
+        status = export_time(r, format, &timeline, &export, error);
+    if (status == 0)
         status = write_format(r, format, &export, error);
+    plm_timeline_free(&timeline);
     plm_job_free(job);
     plm_record_free(export.record);
     return status;

@@ -17,11 +17,13 @@
 
 struct plm_out;
 struct plm_record;
+struct plm_timeline;
 
 struct plm_export {
     const char *path;              /* of the record */
     struct plm_record *record;
     const struct plm_job *job;     /* NULL unless the format needs it */
+    const struct plm_timeline *time; /* a step as a card runs it; NULL unless the format shows it and times are known */
     struct plm_at at;       /* the moment that is shown, where a format shows one */
     struct plm_out *out;
 };
@@ -32,6 +34,7 @@ enum plm_export_flag {
     PLM_EXPORT_JOB = 1,    /* needs the job */
     PLM_EXPORT_MOMENT = 2, /* shows one moment: --at has a meaning */
     PLM_EXPORT_BINARY = 4, /* not for a terminal */
+    PLM_EXPORT_TIME = 8,   /* shows a step in time: --gpu has a meaning */
 };
 
 struct plm_export_format {

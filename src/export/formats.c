@@ -9,7 +9,7 @@ const struct plm_export_format plm_export_formats[] = {
     {"jsonl", plm_export_jsonl, "jsonl", 0, PLM_AT_PEAK, "all events as JSON, one object per line"},
     {"snapshot", plm_export_snapshot, "pickle", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT | PLM_EXPORT_BINARY, PLM_AT_END,
      "a memory snapshot for PyTorch's viewer (docs.pytorch.org/memory_viz)"},
-    {"perfetto", plm_export_perfetto, "json", PLM_EXPORT_JOB, PLM_AT_PEAK,
+    {"perfetto", plm_export_perfetto, "json", PLM_EXPORT_JOB | PLM_EXPORT_TIME, PLM_AT_PEAK,
      "a trace for ui.perfetto.dev and chrome://tracing"},
     {"speedscope", plm_export_speedscope, "speedscope.json", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
      "what lives at the peak, for www.speedscope.app"},

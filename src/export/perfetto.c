@@ -1,7 +1,9 @@
 /*
  * Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing load: for each process a
  * track of its steps, for each thread its modules with the calls it made, one track of phases, and for
- * each device counters of what is allocated, by category, and of what is reserved.
+ * each device counters of what is allocated, by category, and of what is reserved. Where times are known, the
+ * last step as the card would run it: a process of its own with the host's calls, the kernels of each stream and counters of
+ * how busy the card is. It begins where that step began in the recording, and has a clock of its own from there on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +16,16 @@
 #include "export/out.h"
 #include "export/values.h"
 #include "record/reader.h"
+#include "time/timeline.h"
 
 /* Beyond any pid and tid of Linux: names for what has none. */
 #define NO_PID     0x00400001u
 #define STEPS_TID  0x20000000u
 #define PHASES_TID 0x40000000u
+/* Of a modelled step: one process for each lane, and its tracks. */
+#define MODEL_PID 0x00800001u
+enum { MODEL_STEP, MODEL_HOST, MODEL_STREAM, MODEL_TRACKS = 128 };
+#define MODEL_TID(lane, track) (0x60000000u + (uint32_t)(lane) * MODEL_TRACKS + (uint32_t)(track))
 
 struct process {
     uint32_t number, pid;
@@ -332,6 +339,211 @@ static int put_counters(struct trace *t, const struct plm_lane *lane)
     return plm_lane_sweep(lane, put_moment, &c);
 }
 
+/* ---- the modelled step ---- */
+
+struct model {
+    struct trace *trace;
+    const struct plm_timeline_lane *lane;
+    uint32_t number, pid;
+    uint64_t base_ns;                /* where the step begins in the trace */
+    uint32_t stream[MODEL_TRACKS];   /* of the tracks from MODEL_STREAM on */
+    uint32_t streams;
+};
+
+/* Nanoseconds of the step on the clock of the trace; rounded one way, so that what does not overlap stays so. */
+static uint64_t model_ns(const struct model *m, double ns)
+{
+    return ns < 0 ? m->base_ns - (uint64_t)-ns : m->base_ns + (uint64_t)ns;
+}
+
+static void model_slice(const struct model *m, uint32_t track, double begin, double end, const char *name)
+{
+    const uint64_t from = model_ns(m, begin);
+    begin_event(m->trace, 'X', m->pid, MODEL_TID(m->number, track), from);
+    plm_out_text(m->trace->out, ",\"dur\":");
+    plm_out_us(m->trace->out, model_ns(m, end) - from);
+    put_label(m->trace, name);
+}
+
+static void put_text_argument(struct trace *t, const char *key, const char *text)
+{
+    if (!*text)
+        return;
+    plm_out_text(t->out, ",");
+    plm_out_json(t->out, key);
+    plm_out_byte(t->out, ':');
+    plm_out_json(t->out, text);
+}
+
+static void put_real_argument(struct trace *t, const char *key, double value)
+{
+    char text[64];
+    snprintf(text, sizeof text, ",\"%s\":%.6g", key, value);
+    plm_out_text(t->out, text);
+}
+
+/* Nothing for 0: not known. */
+static void put_count_argument(struct trace *t, const char *key, double value)
+{
+    char text[64];
+    if (value > 0) {
+        snprintf(text, sizeof text, ",\"%s\":%.0f", key, value);
+        plm_out_text(t->out, text);
+    }
+}
+
+/* "class" is what every one of them begins with. */
+static void model_arguments(const struct model *m, const struct plm_work_call *call, uint32_t work, uint32_t site)
+{
+    struct trace *t = m->trace;
+    const struct plm_works *works = &t->export->time->works;
+    const struct plm_work *w = &works->work[work];
+    const struct plm_work_site *s = &works->site[site];
+    char kernel[256];
+    plm_out_text(t->out, ",\"args\":{\"class\":");
+    plm_out_json(t->out, plm_work_class_name((enum plm_work_class)w->class));
+    put_text_argument(t, "phase", plm_phase_name(s->phase));
+    put_text_argument(t, "module", s->module);
+    put_text_argument(t, "operator", s->outer);
+    put_text_argument(t, "inner_operator", s->inner);
+    if (w->name)
+        put_text_argument(t, "kernel", plm_kernel_short(works->names.text[w->name], kernel, sizeof kernel));
+    plm_out_text(t->out, ",\"recorded_us\":");
+    plm_out_us(t->out, call->at_ns);
+}
+
+static uint32_t model_track(struct model *m, uint32_t stream)
+{
+    char name[64];
+    uint32_t i = 0;
+    while (i < m->streams && m->stream[i] != stream)
+        i++;
+    if (i == m->streams && i < MODEL_TRACKS - MODEL_STREAM) {
+        m->stream[m->streams++] = stream;
+        snprintf(name, sizeof name, "GPU stream %u (modelled)", stream);
+        put_metadata(m->trace, "thread_name", m->pid, MODEL_TID(m->number, MODEL_STREAM + i), name);
+    }
+    return MODEL_STREAM + (i < MODEL_TRACKS - MODEL_STREAM ? i : MODEL_TRACKS - MODEL_STREAM - 1);
+}
+
+static void model_put_span(struct model *m, const struct plm_span *span)
+{
+    struct trace *t = m->trace;
+    const struct plm_work *work = &t->export->time->works.work[span->work];
+    char name[256];
+    model_slice(m, model_track(m, span->stream), span->begin, span->end,
+                plm_span_name(t->export->time, span->work, span->site, name, sizeof name));
+    model_arguments(m, &m->lane->work->call[span->launch], span->work, span->site);
+    put_text_argument(t, "bound", plm_bound_name((enum plm_bound)span->bound));
+    put_count_argument(t, "bytes", work->read + work->written);
+    put_count_argument(t, "flops", work->flops);
+    plm_out_byte(t->out, '}');
+    end_event(t);
+}
+
+static void model_put_call(const struct model *m, const struct plm_host_span *span)
+{
+    struct trace *t = m->trace;
+    const struct plm_work_call *call = &m->lane->work->call[span->call];
+    char name[256];
+    model_slice(m, MODEL_HOST, span->begin, span->end,
+                plm_span_name(t->export->time, call->work, call->site, name, sizeof name));
+    model_arguments(m, call, call->work, call->site);
+    plm_out_byte(t->out, '}');
+    end_event(t);
+    if (span->wait < 1)
+        return;
+    model_slice(m, MODEL_HOST, span->end - span->wait, span->end, "waits for the GPU");
+    end_event(t);
+}
+
+/* ---- its counters ---- */
+
+struct edge {
+    double ns;
+    float change;
+};
+
+static int by_ns(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static void model_put_level(const struct model *m, const char *name, double ns, double share)
+{
+    char text[64];
+    begin_event(m->trace, 'C', m->pid, m->pid, model_ns(m, ns));
+    put_label(m->trace, name);
+    snprintf(text, sizeof text, ",\"args\":{\"percent\":%.1f}", share < 0 ? 0 : share > 1 ? 100 : 100 * share);
+    plm_out_text(m->trace->out, text);
+    end_event(m->trace);
+}
+
+/* Spans of several streams add up. */
+static void model_put_counter(const struct model *m, enum plm_metric metric, const char *name)
+{
+    const struct plm_timing *timing = &m->lane->timing;
+    struct edge *edge = plm_calloc(2 * timing->spans + 1, sizeof *edge);
+    double level = 0;
+    size_t edges = 0;
+    for (size_t i = 0; i < timing->spans; i++) {
+        edge[edges++] = (struct edge){timing->span[i].begin, timing->span[i].activity[metric]};
+        edge[edges++] = (struct edge){timing->span[i].end, -timing->span[i].activity[metric]};
+    }
+    qsort(edge, edges, sizeof *edge, by_ns);
+    for (size_t i = 0; i < edges; i++) {
+        level += (double)edge[i].change;
+        if (i + 1 == edges || model_ns(m, edge[i + 1].ns) != model_ns(m, edge[i].ns))
+            model_put_level(m, name, edge[i].ns, level);
+    }
+    free(edge);
+}
+
+/* ---- and all of it ---- */
+
+static void model_put_step(const struct model *m)
+{
+    const struct plm_timing *timing = &m->lane->timing;
+    struct trace *t = m->trace;
+    char name[160];
+    snprintf(name, sizeof name, "last step, modelled on %s", t->export->time->card.name);
+    model_slice(m, MODEL_STEP, m->lane->begin, m->lane->end, name);
+    plm_out_text(t->out, ",\"args\":{\"card\":");
+    plm_out_json(t->out, t->export->time->card.id);
+    put_real_argument(t, "step_us", timing->step / 1e3);
+    put_real_argument(t, "step_low_us", timing->low / 1e3);
+    put_real_argument(t, "step_high_us", timing->high / 1e3);
+    put_real_argument(t, "busy_us", timing->busy / 1e3);
+    put_real_argument(t, "host_us", timing->host / 1e3);
+    for (int i = 0; i < PLM_METRICS; i++)
+        put_real_argument(t, plm_metric_name((enum plm_metric)i), timing->metric[i]);
+    plm_out_byte(t->out, '}');
+    end_event(t);
+}
+
+static void model_put(struct trace *t, uint32_t number)
+{
+    const struct plm_timeline_lane *lane = &t->export->time->lane[number];
+    struct model m = {.trace = t, .lane = lane, .number = number, .pid = MODEL_PID + number, .base_ns = lane->from_ns};
+    const uint64_t ahead = (uint64_t)-lane->begin;
+    char name[192];
+    if (m.base_ns < ahead) /* the host runs ahead of the GPU; nothing is before the record */
+        m.base_ns = ahead;
+    snprintf(name, sizeof name, "modelled on %s: last step of rank %d device %d", t->export->time->card.name,
+             lane->work->rank < 0 ? 0 : lane->work->rank, lane->work->device);
+    put_metadata(t, "process_name", m.pid, m.pid, name);
+    put_metadata(t, "thread_name", m.pid, MODEL_TID(number, MODEL_STEP), "step (modelled)");
+    put_metadata(t, "thread_name", m.pid, MODEL_TID(number, MODEL_HOST), "host calls (modelled)");
+    model_put_step(&m);
+    for (size_t i = 0; i < lane->timing.host_spans; i++)
+        model_put_call(&m, &lane->timing.host_span[i]);
+    for (size_t i = 0; i < lane->timing.spans; i++)
+        model_put_span(&m, &lane->timing.span[i]);
+    model_put_counter(&m, PLM_METRIC_SMACT, "SM activity (modelled)");
+    model_put_counter(&m, PLM_METRIC_DRAMA, "DRAM activity (modelled)");
+}
+
 /* ---- the document ---- */
 
 /* What a cut record leaves open ends with it. */
@@ -356,6 +568,8 @@ int plm_export_perfetto(const struct plm_export *export, struct plm_error *error
     close_all(&t);
     for (size_t i = 0; i < export->job->lanes && status == 0; i++)
         status = put_counters(&t, &export->job->lane[i]);
+    for (uint32_t i = 0; export->time && i < export->time->lanes && status == 0; i++)
+        model_put(&t, i);
     plm_out_text(t.out, "\n]}\n");
     plm_values_free(&t.values);
     free(t.process);

@@ -21,6 +21,7 @@ struct run {
     struct stream stream[STREAMS];
     int streams;
     uint32_t current; /* of the last call */
+    uint32_t launch;  /* the call that the host is at */
     double host;     /* the host's clock */
     double used;     /* of it, without waiting */
     double begin;    /* of this step */
@@ -77,8 +78,9 @@ static double span_run(struct run *r, const struct plm_work_call *call, uint32_t
     if (cost->activity[PLM_METRIC_GRACT] > 0)
         cover(begin, end + r->clock->speeds->tail_us * 1e3, &r->active_edge, &r->active);
     if (r->visit) {
-        const struct plm_span span = {.begin = begin - r->begin, .end = end - r->begin, .call = number, .work = call->work,
-                                      .site = call->site, .stream = call->stream, .bound = cost->bound};
+        const struct plm_span span = {.begin = begin - r->begin, .end = end - r->begin, .call = number,
+                                      .launch = r->launch, .work = call->work, .site = call->site,
+                                      .stream = stream->number, .bound = cost->bound};
         r->visit(&span, r->last, r->context);
     }
     return end;
@@ -131,13 +133,24 @@ static void spend(struct run *r, double ns)
         r->used += ns;
 }
 
+static void tell_host(const struct run *r, double begin, double called)
+{
+    const struct plm_host_span span = {begin - r->begin, r->host - r->begin, r->host - called, r->launch};
+    if (r->clock->host && r->last)
+        r->clock->host(&span, r->context);
+}
+
 static void call_run(struct run *r, size_t number)
 {
     const struct plm_work_call *call = &r->clock->lane->call[number];
     const struct plm_work *work = &r->clock->works->work[call->work];
     const struct plm_speeds *s = r->clock->speeds;
     const bool copy = work->class == PLM_WORK_COPY, waits = work->class == PLM_WORK_WAIT;
+    const double begin = r->host;
+    double called;
+    r->launch = (uint32_t)number;
     spend(r, call->gap_ns * r->clock->host_factor + (copy ? s->copy_call_us : waits ? 0 : s->launch_us) * 1e3);
+    called = r->host;
     if (waits)
         wait(r, call, work);
     else if (work->class == PLM_WORK_GRAPH)
@@ -146,6 +159,7 @@ static void call_run(struct run *r, size_t number)
         copy_run(r, call, work, (uint32_t)number);
     else
         span_run(r, call, (uint32_t)number, r->host + s->latency_us * 1e3);
+    tell_host(r, begin, called);
 }
 
 /* Where the host computes longest between two calls of a step: there it gets the next batch, or waits for the step before. */

@@ -10,12 +10,16 @@
 struct plm_cost;
 struct plm_speeds;
 
+/* Each call of the last step. */
+typedef void plm_clock_host(const struct plm_host_span *span, void *context);
+
 struct plm_clock {
     const struct plm_works *works;
     const struct plm_work_lane *lane;
     const struct plm_speeds *speeds;
     const struct plm_cost *cost;      /* of each work */
     double host_factor, gpu_factor;
+    plm_clock_host *host;             /* NULL: nobody asks; gets the context of the visit */
 };
 
 /* ns, of all steps of the lane together. */

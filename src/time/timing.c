@@ -158,6 +158,13 @@ static void visit_span(const struct plm_span *span, bool last, void *context)
     }
 }
 
+static void visit_host(const struct plm_host_span *span, void *context)
+{
+    struct plm_timing *t = ((struct making *)context)->timing;
+    t->host_span = plm_grow(t->host_span, t->host_spans, &t->host_span_room, sizeof *span);
+    t->host_span[t->host_spans++] = *span;
+}
+
 static void making_end(struct making *m, const struct plm_machine *machine, const struct plm_work_lane *lane, double wall)
 {
     struct plm_timing *t = m->timing;
@@ -205,7 +212,9 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
     cost = costs_make(works, &machine);
     making.cost = clock.cost = cost;
     clock.host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor;
+    clock.host = options->spans ? visit_host : NULL;
     result = plm_clock_run(&clock, visit_span, &making);
+    clock.host = NULL;
     timing->steps = lane->steps;
     timing->busy = result.busy;
     timing->host = result.host;
@@ -224,5 +233,6 @@ void plm_timing_free(struct plm_timing *timing)
     free(timing->modules.item);
     free(timing->classes.item);
     free(timing->span);
+    free(timing->host_span);
     memset(timing, 0, sizeof *timing);
 }

@@ -51,13 +51,24 @@ struct plm_timing_options {
     bool shares;        /* add up by operator and by module */
 };
 
-/* One piece of work on the GPU's clock, in ns from the beginning of the step. */
+/* One piece of work on the GPU's clock, in ns from the beginning of the step: when all of the step before was done. A stream that
+   did not wait for the others may begin earlier. */
 struct plm_span {
     double begin, end;
     uint32_t call;      /* in the lane; UINT32_MAX - 1 - n: node n of a graph */
-    uint32_t work, site, stream;
+    uint32_t launch;    /* the call of the host: of a node the launch of its graph */
+    uint32_t work, site;
+    uint32_t stream;    /* that it runs in, also where the call did not tell */
     uint8_t bound;      /* enum plm_bound */
     float activity[PLM_METRICS]; /* while it runs */
+};
+
+/* The host at a call, on the same clock: from the end of the call before to that of this one. It may run ahead of the GPU, so that
+   its part of the step begins before 0. */
+struct plm_host_span {
+    double begin, end;
+    double wait;        /* at the end, for the GPU */
+    uint32_t call;      /* in the lane */
 };
 
 /* A part of a step's GPU time: of an operator, a module or a class of work. */
@@ -86,8 +97,10 @@ struct plm_timing {
     double kernels, unsized;   /* launched per step; those whose size nothing tells, which count as the shortest kernel */
     double generated;          /* ns of kernels whose bytes are an upper bound and whose flops are not known */
     struct plm_time_shares operators, modules, classes;
-    struct plm_span *span;
+    struct plm_span *span;     /* with options.spans; of one stream in the order of their time */
     size_t spans, span_room;
+    struct plm_host_span *host_span; /* the same for the host: one for each call of the last step, in order */
+    size_t host_spans, host_span_room;
 };
 
 int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,

@@ -1,0 +1,142 @@
+#include "time/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ---- names ---- */
+
+static size_t number_at(const char **at)
+{
+    size_t value = 0;
+    for (; **at >= '0' && **at <= '9' && value < 10000; (*at)++)
+        value = value * 10 + (size_t)(**at - '0');
+    return value;
+}
+
+/* "_ZN2at6native18elementwise_kernelILi128E...": the parts of the name stand one after another, each behind its length, up to the
+   parameters of the template. The last one is the kernel's. */
+const char *plm_kernel_short(const char *name, char *buffer, size_t size)
+{
+    const char *at = name, *last = name;
+    size_t length = strlen(name);
+    if (!strncmp(at, "_Z", 2)) {
+        at += 2 + (at[2] == 'N');
+        for (size_t n; (n = number_at(&at)) && n <= strlen(at); at += n) {
+            last = at;
+            length = n;
+        }
+    }
+    snprintf(buffer, size, "%.*s", length < size ? (int)length : (int)size - 1, last);
+    return buffer;
+}
+
+const char *plm_span_name(const struct plm_timeline *timeline, uint32_t work, uint32_t site, char *buffer, size_t size)
+{
+    const struct plm_work_site *s = &timeline->works.site[site];
+    const struct plm_work *w = &timeline->works.work[work];
+    if (*s->inner || *s->outer)
+        snprintf(buffer, size, "%s", *s->inner ? s->inner : s->outer);
+    else if (w->name)
+        plm_kernel_short(timeline->works.names.text[w->name], buffer, size);
+    else
+        snprintf(buffer, size, "%s", plm_work_class_name((enum plm_work_class)w->class));
+    return buffer;
+}
+
+/* ---- lanes ---- */
+
+static void lane_extent(struct plm_timeline_lane *lane)
+{
+    const struct plm_timing *t = &lane->timing;
+    const struct plm_work_step *step = &lane->work->step[lane->work->steps - 1];
+    const uint64_t last_ns = lane->work->call[step->first + step->calls - 1].at_ns;
+    if (t->host_spans) {
+        lane->begin = fmin(0, t->host_span[0].begin);
+        lane->end = fmax(0, t->host_span[t->host_spans - 1].end);
+    }
+    for (size_t i = 0; i < t->spans; i++) {
+        lane->begin = fmin(lane->begin, t->span[i].begin);
+        lane->end = fmax(lane->end, t->span[i].end);
+    }
+    lane->from_ns = step->begin_ns;
+    lane->to_ns = step->end_ns != UINT64_MAX ? step->end_ns : last_ns; /* the last pass has no end */
+}
+
+static int lanes_make(struct plm_timeline *t, struct plm_error *error)
+{
+    static const struct plm_timing_options options = {.spans = true};
+    int status = 0;
+    t->lane = plm_calloc(t->works.lanes, sizeof *t->lane);
+    for (size_t i = 0; i < t->works.lanes && status == 0; i++) {
+        struct plm_timeline_lane *lane = &t->lane[t->lanes];
+        lane->work = &t->works.lane[i];
+        if (!lane->work->steps)
+            continue;
+        status = plm_timing_make(&t->works, lane->work, &t->card, &t->speeds, &options, &lane->timing, error);
+        if (status < 0)
+            break;
+        lane_extent(lane);
+        t->lanes++;
+    }
+    if (status == 0 && !t->lanes)
+        status = plm_fail(error, PLM_ENOTFOUND, "this record holds no whole step, so times are not known");
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static int card_choose(struct plm_timeline *t, const char *gpu, struct plm_error *error)
+{
+    const struct plm_catalogue_entry *entry;
+    struct plm_catalogue catalogue = {0};
+    int status = plm_catalogue_open(&catalogue, error);
+    if (status < 0)
+        return status;
+    status = plm_catalogue_find(&catalogue, gpu ? gpu : t->works.card, &entry, error);
+    if (status < 0 && gpu)
+        status = PLM_EINVAL;
+    if (status == 0) {
+        t->card = entry->card;
+        status = plm_speeds_read(NULL, &catalogue.install, &t->card, &t->speeds, error);
+    }
+    plm_catalogue_free(&catalogue);
+    return status;
+}
+
+int plm_timeline_make(const char *record, const char *gpu, struct plm_timeline *timeline, struct plm_error *error)
+{
+    int status;
+    memset(timeline, 0, sizeof *timeline);
+    status = plm_works_read(record, &timeline->works, error);
+    if (status < 0)
+        return status;
+    status = card_choose(timeline, gpu, error);
+    if (status == 0)
+        status = lanes_make(timeline, error);
+    if (status < 0)
+        plm_timeline_free(timeline);
+    return status;
+}
+
+void plm_timeline_free(struct plm_timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->lanes; i++)
+        plm_timing_free(&timeline->lane[i].timing);
+    free(timeline->lane);
+    plm_works_free(&timeline->works);
+    memset(timeline, 0, sizeof *timeline);
+}
+
+const struct plm_timeline_lane *plm_timeline_find(const struct plm_timeline *timeline, uint32_t process, int device)
+{
+    for (size_t i = 0; i < timeline->lanes; i++)
+        if (timeline->lane[i].work->process == process && timeline->lane[i].work->device == device)
+            return &timeline->lane[i];
+    return NULL;
+}
