@@ -3,7 +3,8 @@
 import { byId, el, fill, forgetColors, pressed } from "./dom.js";
 import { plural } from "./format.js";
 import { loadDocument } from "./data.js";
-import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, startTimeline } from "./timeline.js";
+import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, showMoment, startTimeline } from "./timeline.js";
+import { drawTime, markMoment, repaintTime, startTime } from "./steptime.js";
 import { drawModules, moveModules, startModules } from "./modules.js";
 import { drawHeap, moveHeap, startHeap } from "./heap.js";
 import { drawAnswer, drawCards, drawSteps, scrollToEnough } from "./tables.js";
@@ -26,6 +27,12 @@ function moveTo(point) {
   moveTimeline();
   moveModules();
   moveHeap();
+  hovered(undefined);
+}
+
+/* A moment that the pointer is at, or else that of the cursor. */
+function hovered(us) {
+  markMoment(us ?? page.lanes[state.lane].points.us[state.point]);
 }
 
 function toggleCard(id) {
@@ -43,6 +50,7 @@ function showLane(index) {
   state.point = lane.at_peak.point ?? 0;
   drawAnswer(page, lane);
   drawSteps(lane, moveTo);
+  drawTime();
   for (const id of ["timeline", "modules", "heap"]) byId(id).hidden = !lane.points.length;
   byId("tree").hidden = !page.attributed;
   byId("fits").classList.toggle("lineless", !lane.points.length);
@@ -64,6 +72,7 @@ function repaint() {
   forgetColors();
   pressed(byId("theme"), isDark());
   drawSteps(page.lanes[state.lane], moveTo);
+  repaintTime();
   if (!page.lanes[state.lane].points.length) return;
   drawTimeline();
   moveTimeline();
@@ -90,7 +99,8 @@ function startLanes() {
 function start() {
   startTheme();
   startLanes();
-  startTimeline(page, state, chosen, moveTo);
+  startTimeline(page, state, chosen, moveTo, hovered);
+  startTime(page, state, moveTo, showMoment);
   startModules(page, state);
   startHeap(page, state);
   byId("fits-filter").addEventListener("input", drawFits);

@@ -15,6 +15,8 @@ let page;
 let state;
 let chosen;
 let onCursor;
+let onHover;
+let moment;
 let refreshTable;
 let tip;
 let pressAt;
@@ -282,10 +284,12 @@ function drawCursor(u, context) {
 function hover(u) {
   if (u.cursor.left < 0 || !points().length) {
     tip.hidden = true;
+    onHover(undefined);
     return;
   }
   const i = indexNear(u.data[0], u.posToVal(u.cursor.left, "x"));
   const p = points();
+  onHover(p.us[i]);
   const shown = STACK.filter((name) => p.category.get(name)[i]).reverse();
   fill(tip,
     el("strong", {}, size(p.allocated[i])), el("span", { class: "dim" }, whereText(i)),
@@ -396,6 +400,18 @@ function keepInSight() {
 
 /* ---- what the rest of the page calls ---- */
 
+/* Marks a moment of the recording that something else on the page is about: microseconds, or nothing. */
+export function showMoment(us) {
+  if (!moment) return;
+  moment.hidden = true;
+  if (us === undefined || !points().length) return;
+  const i = indexAt(points().us, us);
+  const x = chart.valToPos(state.axis === "time" ? us : points().at[i], "x");
+  moment.dataset.point = i;
+  moment.hidden = x < 0 || x > chart.over.clientWidth;
+  moment.style.transform = `translateX(${Math.round(x)}px)`;
+}
+
 export function forgetZoom() {
   zoomed = false;
 }
@@ -406,7 +422,9 @@ export function drawTimeline() {
   chart?.destroy();
   chart = new uPlot(options(Math.max(box.clientWidth, 320)), series(), box);
   tip = el("div", { class: "tip", hidden: true });
+  moment = el("div", { class: "moment", hidden: true });
   box.append(tip);
+  chart.over.append(moment);
   if (before) show(before.min, before.max);
   else reset();
   describe();
@@ -461,11 +479,12 @@ function momentsTable() {
   return fillTable(el("table", {}), heads, rows, [0, ...heads.keys()].filter((i) => i === 0 || i > 2));
 }
 
-export function startTimeline(document_, state_, chosen_, moveTo) {
+export function startTimeline(document_, state_, chosen_, moveTo, hovered) {
   page = document_;
   state = state_;
   chosen = chosen_;
   onCursor = moveTo;
+  onHover = hovered;
   refreshTable = lazyTable(byId("timeline-table"), momentsTable);
   const box = byId("chart");
   box.addEventListener("keydown", (event) => {

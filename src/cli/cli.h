@@ -64,8 +64,8 @@ int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_EST
 
 #define PLM_STEPS_STEADY (-1)
 
-/* report_html.c: `report --html OUT`; "-" is stdout. */
-int plm_report_page(const struct plm_job *job, const char *record, const char *out, bool force);
+/* report_html.c: `report --html OUT`; "-" is stdout. `gpu`: the card that a step is modelled on; NULL: that of the record. */
+int plm_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force);
 
 /* calibrate_time.c: constants of the time model, from this machine's card or from figures that were measured elsewhere.
    `output` is needed, and was checked. */

@@ -108,7 +108,8 @@ static int report_run(int argc, char **argv)
     if (plm_at_check(job, shown.at, &error) < 0 || choose_cards(&o, job, &shown, cards, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
-        status = o.html ? plm_report_page(job, o.path, o.html, o.force) : report_show(&o, job, &shown);
+        status = o.html ? plm_report_page(job, o.path, o.gpu ? cards[0].id : NULL, o.html, o.force)
+                        : report_show(&o, job, &shown);
     plm_job_free(job);
     return status;
 }

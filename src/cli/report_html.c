@@ -1,5 +1,6 @@
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/job.h"
 #include "base/catalogue.h"
@@ -7,6 +8,7 @@
 #include "base/output.h"
 #include "cli/cli.h"
 #include "report/report.h"
+#include "time/timeline.h"
 
 /* Without a catalogue the page is still worth having; it shows no cards then. */
 static const struct plm_catalogue *load_cards(struct plm_catalogue *catalogue)
@@ -22,23 +24,44 @@ static const struct plm_catalogue *load_cards(struct plm_catalogue *catalogue)
 
 struct page {
     const struct plm_job *job;
-    const char *record;
+    const char *record, *gpu;
 };
+
+/* The path stays out of the page, which goes to others; a sentence may begin with it. */
+static void reason(const struct page *page, const struct plm_error *error, char *why, size_t size)
+{
+    const size_t length = strlen(page->record);
+    const bool named = !strncmp(error->text, page->record, length);
+    snprintf(why, size, "%s%s", named ? "this record" : "", error->text + (named ? length : 0));
+}
 
 static int page_write(FILE *out, const void *what, struct plm_error *error)
 {
     const struct page *page = what;
+    struct plm_report_time time = {0};
+    struct plm_timeline timeline;
     struct plm_catalogue catalogue;
-    int status = plm_report_html(out, page->job, load_cards(&catalogue), page->record, error);
+    struct plm_error unknown;
+    char why[sizeof unknown.text + 16];
+    int status = plm_timeline_make(page->record, page->gpu, &timeline, &unknown);
+    if (status == 0)
+        time.timeline = &timeline;
+    else {
+        reason(page, &unknown, why, sizeof why);
+        time.why = why;
+    }
+    status = plm_report_html(out, page->job, load_cards(&catalogue), &time, page->record, error);
     plm_catalogue_free(&catalogue);
+    if (time.timeline)
+        plm_timeline_free(&timeline);
     return status;
 }
 
-int plm_report_page(const struct plm_job *job, const char *record, const char *out, bool force)
+int plm_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force)
 {
     const struct plm_output_rule rule = {.force = force, .input = {record}};
     struct plm_error error;
-    if (plm_output_write(out, &rule, page_write, &(struct page){job, record}, &error) == 0)
+    if (plm_output_write(out, &rule, page_write, &(struct page){job, record, gpu}, &error) == 0)
         return PLM_EXIT_OK;
     return plm_not_written(&error);
 }

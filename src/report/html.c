@@ -13,6 +13,7 @@ struct page {
     struct plm_json json;
     const struct plm_job *job;
     struct plm_html_names names;
+    struct plm_html_time time;
 };
 
 static void write_job(struct page *p)
@@ -189,6 +190,7 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
     write_ladder(p, &ladder);
     write_steps(p, lane, &m);
     plm_html_lane(&p->json, lane, ladder.context, &m, &p->names);
+    plm_html_time_lane(&p->json, &p->time, lane->process, d->device, lanes);
     plm_json_end_object(&p->json);
     plm_html_moments_free(&m);
 }
@@ -244,11 +246,12 @@ static void write_document(struct page *p, const struct plm_catalogue *catalogue
     write_lists(p);
     write_cards(p, catalogue);
     write_lanes(p);
+    plm_html_time_write(&p->json, &p->time);
     plm_json_end_object(&p->json);
 }
 
-int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
-                    struct plm_error *error)
+int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue,
+                    const struct plm_report_time *time, const char *record, struct plm_error *error)
 {
     struct page p = {.job = job};
     if (!plm_html_before_size)
@@ -259,10 +262,12 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
     plm_json_start(&p.json, out);
     p.json.page = true;
     plm_html_names_make(job, &p.names);
+    plm_html_time_start(&p.time, time);
     fwrite(plm_html_before, 1, plm_html_before_size, out);
     write_document(&p, catalogue, record);
     fwrite(plm_html_after, 1, plm_html_after_size, out);
     plm_html_names_free(&p.names);
+    plm_html_time_free(&p.time);
     if (fflush(out) || ferror(out))
         return plm_fail(error, PLM_EIO, "the page could not be written");
     return 0;

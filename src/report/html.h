@@ -23,7 +23,9 @@ enum {
     PLM_HTML_STEPS = 4000,
     PLM_HTML_MODULES = 1200,
     PLM_HTML_OPS = 2000,
-    PLM_HTML_MAP_ENTRIES = 1200
+    PLM_HTML_MAP_ENTRIES = 1200,
+    PLM_HTML_SPANS = 20000, /* of all lanes together */
+    PLM_HTML_KINDS = 4000
 };
 
 /* Which moments of a lane the page shows (html_moments.c). */
@@ -53,6 +55,23 @@ uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_bl
 /* html_lane.c: "points" and "snapshots" of a lane. `context` is taken from the card at any moment. */
 void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
                    const struct plm_html_moments *moments, const struct plm_html_names *names);
+
+/* A step in time (html_time.c): first each lane's, then what all of them point to. */
+struct plm_html_kind;
+struct plm_report_time;
+struct plm_timeline;
+struct plm_html_time {
+    const struct plm_timeline *timeline; /* NULL: not known, and `why` says why not */
+    const char *why;
+    struct plm_names names;
+    struct plm_html_kind *kind;
+    size_t kinds, kind_room;
+    struct plm_map by_key, by_pair[2];
+};
+void plm_html_time_start(struct plm_html_time *time, const struct plm_report_time *what);
+void plm_html_time_lane(struct plm_json *json, struct plm_html_time *time, uint32_t process, int device, size_t lanes);
+void plm_html_time_write(struct plm_json *json, const struct plm_html_time *time);
+void plm_html_time_free(struct plm_html_time *time);
 
 /* "key": the value for each i below count. */
 #define PLM_HTML_EACH(json, key, i, count, value) \

@@ -44,10 +44,16 @@ typedef int plm_report_write(FILE *out, const struct plm_job *job, const struct 
                              struct plm_error *error);
 plm_report_write plm_report_text, plm_report_json;
 
+/* A step as a card runs it. Without a timeline times are not known, and `why` is the sentence that says so. */
+struct plm_report_time {
+    const struct plm_timeline *timeline;
+    const char *why;
+};
+
 /* One HTML file that needs nothing else (web/, docs/page.md). `catalogue` may be NULL: then no cards are shown;
    `record` is the record's name. Fails with a sentence, also if this build has no page. */
-int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue, const char *record,
-                    struct plm_error *error);
+int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue,
+                    const struct plm_report_time *time, const char *record, struct plm_error *error);
 
 /* What `fit` and `tune` found. `all`: every row, also those that are far from deciding anything. */
 typedef int plm_fit_write(FILE *out, const struct plm_fit_table *table, const struct plm_report_options *options,

@@ -51,6 +51,8 @@ const char *plm_span_name(const struct plm_timeline *timeline, uint32_t work, ui
 
 /* ---- lanes ---- */
 
+#define LONGEST_NS 1e17 /* three years: a figure of a card's file is wrong, and whole numbers of ns end soon */
+
 static void lane_extent(struct plm_timeline_lane *lane)
 {
     const struct plm_timing *t = &lane->timing;
@@ -81,8 +83,10 @@ static int lanes_make(struct plm_timeline *t, struct plm_error *error)
         status = plm_timing_make(&t->works, lane->work, &t->card, &t->speeds, &options, &lane->timing, error);
         if (status < 0)
             break;
-        lane_extent(lane);
         t->lanes++;
+        lane_extent(lane);
+        if (!isfinite(lane->end - lane->begin) || lane->end - lane->begin > LONGEST_NS)
+            status = plm_fail(error, PLM_ENOTFOUND, "a step has no sensible time on %s", t->card.id);
     }
     if (status == 0 && !t->lanes)
         status = plm_fail(error, PLM_ENOTFOUND, "this record holds no whole step, so times are not known");

@@ -95,6 +95,53 @@ def check_lane(page, packed, exact=True):
     return lane
 
 
+class Track:
+    def __init__(self, packed):
+        self.begin, self.end, at = [], [], 0
+        for gap, length in zip(packed["gap"], packed["ns"], strict=True):
+            assert gap >= 0 and length >= 0, "pieces of a track overlap"
+            self.begin.append(at + gap)
+            at += gap + length
+            self.end.append(at)
+        self.us, self.kind, self.length = deltas(packed["us"]), packed["kind"], len(packed["ns"])
+        assert len(self.us) == len(self.kind) == self.length and self.us == sorted(self.us)
+        merged = dict(zip(deltas(packed["merged"][::3]), zip(packed["merged"][1::3], packed["merged"][2::3])))
+        assert all(entry < self.length and count > 1 for entry, (count, _) in merged.items())
+        self.count = [merged.get(i, (1, 0))[0] for i in range(self.length)]
+        self.busy = [merged[i][1] if i in merged else self.end[i] - self.begin[i] for i in range(self.length)]
+        self.waits = dict(zip(deltas(packed.get("waits", [])[::2]), packed.get("waits", [])[1::2]))
+
+
+class StepTime:
+    """The modelled step of a lane, checked against itself."""
+
+    def __init__(self, page, lane):
+        self.packed = packed = lane["time"]
+        self.host = Track(packed["calls_of_host"])
+        self.streams = {stream["stream"]: Track(stream) for stream in packed["streams"]}
+        assert len(self.streams) == len(packed["streams"])
+        assert sum(self.host.count) == packed["calls"] and sum(sum(track.count) for track in self.streams.values()) == packed["spans"]
+        for track in (self.host, *self.streams.values()):
+            assert track.length == 0 or track.end[-1] <= packed["length"] + 1
+            assert all(busy <= end - begin + 1 for busy, begin, end in zip(track.busy, track.begin, track.end))
+        assert packed["low"] <= packed["step"] <= packed["high"] and packed["busy"] <= packed["step"] + 1
+        assert abs(sum(packed["bound"].values()) - packed["step"]) <= 10, "what bounds the step is not all of it"
+        assert all(0 <= value <= 1 for value in packed["metrics"].values())
+
+
+def check_time(page):
+    time = page["time"]
+    if "card" not in time:
+        assert time["why"] and not any("time" in lane for lane in page["lanes"])
+        return
+    kinds = time["kinds"]
+    assert len({len(column) for column in kinds.values()}) == 1 and len(kinds["name"]) <= 4000
+    assert max(kinds["name"] + kinds["module"] + kinds["kernel"]) < len(time["names"])
+    steps = [StepTime(page, lane) for lane in page["lanes"] if "time" in lane]
+    used = [kind for step in steps for track in (step.host, *step.streams.values()) for kind in track.kind]
+    assert steps and max(used) < len(kinds["name"]) and len(used) <= 20000
+
+
 def check(page, exact=True):
     assert page["schema"] == "plimsoll.page/1" and len(page["categories"]) == 10 and len(page["modules"]) <= 1200
     usable = [gpu["usable"] for gpu in page["gpus"]]
@@ -102,4 +149,5 @@ def check(page, exact=True):
     low, high = (max(lane[name] for lane in page["lanes"]) for name in ("low", "high"))
     for gpu in page["gpus"]:
         assert gpu["verdict"] == ("fits" if high <= gpu["usable"] else "tight" if low <= gpu["usable"] else "no")
+    check_time(page)
     return [check_lane(page, lane, exact) for lane in page["lanes"]]
