@@ -23,7 +23,7 @@ struct plm_export {
     const char *path;              /* of the record */
     struct plm_record *record;
     const struct plm_job *job;     /* NULL unless the format needs it */
-    const struct plm_timeline *time; /* a step as a card runs it; NULL unless the format shows it and times are known */
+    const struct plm_timeline *time; /* NULL unless the format shows it and times are known */
     struct plm_at at;       /* the moment that is shown, where a format shows one */
     struct plm_out *out;
 };
