@@ -33,25 +33,36 @@ bool plm_call_wanted(void)
     return (level ? level : read_detail()) == DETAIL_FULL;
 }
 
-/* The clock of the thread's CPU time is a system call, some hundred nanoseconds. It is read at every 32nd event, which is little
-   beside what PyTorch needs for 32 operators, and whenever the host waits. Its value stands in the event at which it was read, so
-   that sums are right. */
-enum { CPU_EVERY = 32 };
+/* The clock of the thread's CPU time is a system call: at every 16th event it cost more than all the rest here
+   together. It is read rarely, whenever the host waits, and when the calls pass from one thread to another, as they do to
+   the backward pass and back. Its value stands in the event at which it was read, so that sums are right. */
+enum { CPU_EVERY = 256, CPU_LEAST = 8 }; /* the least: of threads that take turns at every call */
 static __thread struct {
     uint64_t last;
-    unsigned events;
+    unsigned events; /* since it was read */
 } cpu __attribute__((tls_model("initial-exec")));
+static _Atomic(const void *) cpu_thread; /* that called last */
+
+static bool cpu_passed(void)
+{
+    if (atomic_load_explicit(&cpu_thread, memory_order_relaxed) == &cpu)
+        return false;
+    atomic_store_explicit(&cpu_thread, &cpu, memory_order_relaxed);
+    return true;
+}
 
 static uint32_t cpu_ns(bool now)
 {
     struct timespec t;
     uint64_t at, since;
-    if (cpu.events++ % CPU_EVERY && !now)
+    const bool passed = cpu_passed();
+    if (cpu.last && !now && ++cpu.events < CPU_EVERY && !(passed && cpu.events >= CPU_LEAST))
         return 0;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     at = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     since = cpu.last && at > cpu.last ? at - cpu.last : 0; /* the clock of a forked child starts anew */
     cpu.last = at;
+    cpu.events = 0;
     return since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
 }
 

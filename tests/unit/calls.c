@@ -452,7 +452,7 @@ static void spin(long milliseconds)
     }
 }
 
-/* The CPU time stands where it was read: every 32nd event, and where the host waits. Its sum is complete. */
+/* The CPU time stands where it was read: every 256th event, where the host waits, and where another thread goes on. Its sum is complete. */
 static void cpu_time(void **state)
 {
     enum { LAUNCHES = 512 };
@@ -474,12 +474,40 @@ static void cpu_time(void **state)
         sum += high(e[i].word[0]);
         read += high(e[i].word[0]) != 0;
     }
-    assert_int_equal(read, LAUNCHES / 32 + 1);
+    assert_int_equal(read, LAUNCHES / 256 + 1);
     assert_in_range(sum, 60 * 1000000ull, 400 * 1000000ull);
     assert_true(high(e[LAUNCHES].word[0]) > 0);
     sleep(1); /* waiting is not CPU time */
     plm_call_sync(PLM_SYNC_DEVICE, NULL, PLM_STREAM_UNKNOWN);
     assert_in_range(high(take_one(PLM_EV_SYNC)->word[0]), 1, 500 * 1000000ull);
+}
+
+static void *launch_some(void *count)
+{
+    for (int i = 0; i < *(int *)count; i++) {
+        spin(1);
+        plm_call_kernel(kernel("mine"), &shape, NULL, NULL, true);
+    }
+    return NULL;
+}
+
+/* Another thread makes calls: its time is read when it begins, and this one's when it goes on. */
+static void cpu_time_of_threads(void **state)
+{
+    struct unit_event *e;
+    pthread_t thread;
+    int some = 12, n;
+    (void)state;
+    plm_call_sync(PLM_SYNC_DEVICE, NULL, PLM_STREAM_UNKNOWN);
+    launch_some(&some);
+    take(&e);
+    assert_int_equal(pthread_create(&thread, NULL, launch_some, &some), 0);
+    pthread_join(thread, NULL);
+    take(&e);
+    plm_call_kernel(kernel("mine"), &shape, NULL, NULL, true);
+    n = take(&e);
+    assert_int_equal(n, 1);
+    assert_in_range(high(e[0].word[0]), 12 * 900000ull, 400 * 1000000ull);
 }
 
 /* A forked child has numbers of its own for the same names. */
@@ -518,6 +546,7 @@ int main(void)
         cmocka_unit_test(synchronizations),
         cmocka_unit_test(workspaces_are_tagged_once_a_block),
         cmocka_unit_test(cpu_time),
+        cmocka_unit_test(cpu_time_of_threads),
         cmocka_unit_test(forked_child),
     };
     return RUN(tests);
