@@ -16,6 +16,9 @@ bool plm_size_lacks_unit(const char *text);
 /* "3.6 GiB", "512.0 MiB", "18.0 KiB", "96 B": one decimal. Returns buffer. */
 const char *plm_size_text(char *buffer, size_t size, uint64_t bytes);
 
+/* "182 ms", "1.35 s", "12.4 us": three digits. Returns buffer. */
+const char *plm_duration_text(char *buffer, size_t size, double ns);
+
 /* "1,234,567". Returns buffer. */
 const char *plm_count_text(char *buffer, size_t size, uint64_t count);
 

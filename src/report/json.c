@@ -10,6 +10,7 @@
 #include "fit/known.h"
 #include "fit/ladder.h"
 #include "report/report.h"
+#include "report/time.h"
 
 void plm_report_command(struct plm_json *j, const struct plm_summary *s)
 {
@@ -294,6 +295,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
         write_device(&j, job, &job->lane[i], options);
     plm_json_end_array(&j);
     write_fits(&j, job, options);
+    plm_time_object(&j, options);
     write_notes(&j, &job->summary);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

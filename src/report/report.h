@@ -19,6 +19,7 @@ struct plm_fit_row;
 struct plm_fit_table;
 struct plm_json;
 struct plm_summary;
+struct plm_time_table;
 struct plm_tune;
 
 enum { PLM_REPORT_CARDS = 16 };
@@ -34,6 +35,8 @@ struct plm_report_options {
     struct plm_at at;
     const struct plm_card *card; /* whether the job fits on these */
     int cards;
+    const struct plm_time_table *time; /* of one card; NULL: not known, and */
+    const char *no_time;        /* why; NULL: times are not shown */
 };
 
 /* The page that the text formats draw on. */

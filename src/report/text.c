@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "fit/ladder.h"
 #include "report/overview.h"
+#include "report/time.h"
 
 enum { READBACKS = 5, REFUSED = 10 };
 
@@ -152,6 +153,7 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
     plm_overview_steps(p, lane);
     plm_overview_devices(p, job);
     plm_overview_fits(p, job, o);
+    plm_time_section(p, o);
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
             fprintf(p->out, "\nThe card of rank %d was full when %s more were asked for.\n", job->lane[i].summary->rank,

@@ -1,0 +1,221 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/catalogue.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "report/report.h"
+#include "report/time.h"
+#include "time/table.h"
+
+struct request {
+    struct plm_look look;
+    bool json;
+    const char *gpu, *price, *sort, *host_factor, *speeds, *by, *path;
+    int rank;
+};
+
+static const struct plm_option options[] = {
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "on these cards, or all (default: the card of the record)",
+     .complete = PLM_COMPLETE_CARDS, .among = "all", .configurable = true},
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT",
+     .help = "the GPU's time by operator, module or class of work, with what bounds it",
+     .among = "operator module class"},
+    {"price", 0, PLM_OPTION_TEXT, AT(price), "NAME=USD,...", .help = "what cards cost an hour: adds steps per dollar",
+     .configurable = true},
+    {"sort", 0, PLM_OPTION_CHOICE, AT(sort), "WHAT", .help = "order of the cards: step (default), dollar, mfu or name",
+     .among = "step dollar mfu name", .configurable = true},
+    {"host-factor", 0, PLM_OPTION_TEXT, AT(host_factor), "X", .help = "how much longer the host takes there than here",
+     .configurable = true},
+    {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE",
+     .help = "constants of the model, as `calibrate --time` writes them", .complete = PLM_COMPLETE_FILE, .among = "ini",
+     .configurable = true},
+    {"rank", 0, PLM_OPTION_NUMBER, AT(rank), "N", .help = "of this process (default: the one with the most calls)"},
+    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_option_color, .at = AT(look.color)},
+    {0},
+};
+
+/* ---- words ---- */
+
+static int parse_positive(const char *option, const char *text, double *value, struct plm_error *error)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    if (end == text || *end || errno || !(*value > 0 && *value <= 1e6))
+        return plm_fail(error, PLM_EINVAL, "--%s %.60s: it takes a number above 0, such as 1.5", option, text);
+    return 0;
+}
+
+static int time_parse(struct request *r, int argc, char **argv, double *host_factor, struct plm_error *error)
+{
+    int words, status = plm_options_among(options, r, "time", argc, argv, &r->path, 1, &words, error);
+    if (status < 0)
+        return status;
+    if (words != 1)
+        return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll time FILE.plm`",
+                        words ? "one record at a time" : "no record given");
+    if (r->host_factor)
+        return parse_positive("host-factor", r->host_factor, host_factor, error);
+    return 0;
+}
+
+/* ---- cards ---- */
+
+struct cards {
+    struct plm_catalogue catalogue;
+    struct plm_card *card;
+    double *price;
+    size_t count;
+};
+
+static void cards_free(struct cards *c)
+{
+    free(c->card);
+    free(c->price);
+    plm_catalogue_free(&c->catalogue);
+}
+
+static int cards_choose(struct cards *c, const char *list, const char *own, struct plm_error *error)
+{
+    const bool all = list && !strcmp(list, "all");
+    int status;
+    c->card = plm_calloc((size_t)c->catalogue.count + PLM_REPORT_CARDS, sizeof *c->card);
+    c->price = plm_calloc((size_t)c->catalogue.count + PLM_REPORT_CARDS, sizeof *c->price);
+    for (int i = 0; all && i < c->catalogue.count; i++)
+        c->card[c->count++] = c->catalogue.entry[i].card;
+    if (all)
+        return 0;
+    if (!list && !*own)
+        return plm_fail(error, PLM_EINVAL, "the record does not say which card it was made on; --gpu names one");
+    status = plm_cards_choose(&c->catalogue, list ? list : own, NULL, c->card, error);
+    c->count = status > 0 ? (size_t)status : 0;
+    return status < 0 ? status : 0;
+}
+
+static int price_set(struct cards *c, char *word, struct plm_error *error)
+{
+    const struct plm_catalogue_entry *entry;
+    char *equals = strchr(word, '=');
+    double price;
+    int status;
+    if (!equals)
+        return plm_fail(error, PLM_EINVAL, "--price %.60s: write the price of an hour after the card, %.40s=2.5", word,
+                        word);
+    *equals = '\0';
+    status = plm_catalogue_find(&c->catalogue, word, &entry, error);
+    if (status < 0)
+        return status;
+    status = parse_positive("price", equals + 1, &price, error);
+    for (size_t i = 0; i < c->count; i++)
+        if (!strcmp(c->card[i].id, entry->card.id))
+            c->price[i] = price;
+    return status;
+}
+
+static int prices_set(struct cards *c, const char *list, struct plm_error *error)
+{
+    char *words = plm_strdup(list), *rest = words;
+    int status = 0;
+    for (char *word; status == 0 && (word = strsep(&rest, ","));)
+        status = price_set(c, word, error);
+    free(words);
+    return status;
+}
+
+/* ---- the answer ---- */
+
+static enum plm_time_order order_of(const char *sort)
+{
+    static const char *const names[] = {[PLM_TIME_BY_STEP] = "step",
+                                        [PLM_TIME_BY_DOLLAR] = "dollar",
+                                        [PLM_TIME_BY_MFU] = "mfu",
+                                        [PLM_TIME_BY_NAME] = "name"};
+    for (size_t i = 0; sort && i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i], sort))
+            return (enum plm_time_order)i;
+    return PLM_TIME_BY_STEP;
+}
+
+static int time_show(const struct request *r, const struct cards *c, struct plm_time_table *table)
+{
+    struct plm_report_options shown = plm_look_at(&r->look);
+    struct plm_time_look look = {.options = &shown, .listed = r->by != NULL, .many = c->count > 1};
+    struct plm_error error;
+    shown.record = r->path;
+    if (r->by)
+        look.by = *r->by == 'o' ? PLM_TIME_OPERATORS : *r->by == 'm' ? PLM_TIME_MODULES : PLM_TIME_CLASSES;
+    for (size_t i = 0; i < table->rows; i++)
+        table->row[i].price = c->price[i];
+    if (c->count == 1 && !table->row[0].known)
+        return plm_complain(PLM_EXIT_CANNOT, table->row[0].why);
+    plm_time_table_sort(table, order_of(r->sort));
+    if ((r->json ? plm_time_json : plm_time_text)(stdout, table, &look, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    return PLM_EXIT_OK;
+}
+
+static int time_answer(const struct request *r, const struct plm_works *works, struct cards *c, double host_factor)
+{
+    const struct plm_work_lane *lane = plm_time_lane(works, r->rank);
+    struct plm_time_question question = {
+        .install = &c->catalogue.install, .speeds = r->speeds, .host_factor = host_factor};
+    struct plm_time_table table;
+    struct plm_error error;
+    int status;
+    if (!lane)
+        return plm_complain_of(PLM_EXIT_USAGE, "the record has no rank %d", r->rank);
+    if (cards_choose(c, r->gpu, works->card, &error) < 0 || (r->price && prices_set(c, r->price, &error) < 0))
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (r->by && c->count > 1)
+        return plm_complain(PLM_EXIT_USAGE,
+                            "--by looks at one card: `plimsoll time --gpu rtx3060 --by module FILE.plm`");
+    question.shares = c->count == 1;
+    if (plm_time_table_make(works, lane, c->card, c->count, &question, &table, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    status = time_show(r, c, &table);
+    plm_time_table_free(&table);
+    return status;
+}
+
+static int time_run(int argc, char **argv)
+{
+    struct request r = {.look = PLM_LOOK, .rank = -1};
+    struct cards cards = {0};
+    struct plm_works works;
+    struct plm_error error;
+    double host_factor = 0;
+    int status;
+    if (time_parse(&r, argc, argv, &host_factor, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_catalogue_open(&cards.catalogue, &error) < 0 || plm_works_read(r.path, &works, &error) < 0)
+        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    else {
+        status = time_answer(&r, &works, &cards, host_factor);
+        plm_works_free(&works);
+    }
+    cards_free(&cards);
+    return status;
+}
+
+const struct plm_command plm_command_time = {
+    .name = "time",
+    .line = "how long a step of a recorded job takes on a card, and how busy that is",
+    .words = "RECORD",
+    .options = options,
+    .complete = PLM_COMPLETE_FILE,
+    .among = "plm",
+    .example = {"plimsoll time job.plm", "plimsoll time --gpu all job.plm",
+                "plimsoll time --gpu rtx3090 --by module job.plm",
+                "plimsoll time --gpu rtx4090,a100-80gb --price rtx4090=0.5,a100-80gb=2 --sort dollar job.plm",
+                "plimsoll time --json --gpu all job.plm | jq '.cards[0].gpu'"},
+    .exit = {{PLM_EXIT_OK, "the times were shown"},
+             {PLM_EXIT_USAGE, "usage, an unknown card, or a rank that the record does not have"},
+             {PLM_EXIT_CANNOT, "the record cannot be read or holds no launches, the one card lacks a figure, or a file "
+                               "of constants is wrong"}},
+    .run = time_run,
+};

@@ -1,0 +1,41 @@
+/*
+ * Shows how long a job's step takes and how busy that keeps a card (time/table.h). Text for people, JSON ("plimsoll.time/1") for
+ * programs. Functions only write to what they are given; read-only on the table.
+ */
+#ifndef PLM_REPORT_TIME_H
+#define PLM_REPORT_TIME_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "time/table.h"
+
+struct plm_error;
+struct plm_json;
+struct plm_page;
+struct plm_report_options;
+
+/* What the largest shares are of. */
+enum plm_time_key { PLM_TIME_OPERATORS, PLM_TIME_MODULES, PLM_TIME_CLASSES, PLM_TIME_KEYS };
+
+struct plm_time_look {
+    const struct plm_report_options *options;
+    bool listed;            /* --by: all shares by `by` */
+    enum plm_time_key by;
+    bool many;              /* several cards were asked for, even if one is left */
+};
+
+/* What `plimsoll time` says. Returns 0, or PLM_EIO with a sentence in *error. */
+typedef int plm_time_write(FILE *out, const struct plm_time_table *table, const struct plm_time_look *look,
+                           struct plm_error *error);
+plm_time_write plm_time_text, plm_time_json;
+
+/* The section of a report: of the first row of options->time, or in one line why there is none. */
+void plm_time_section(const struct plm_page *page, const struct plm_report_options *options);
+/* The same as the object "time" of a report. */
+void plm_time_object(struct plm_json *json, const struct plm_report_options *options);
+
+/* "optimizer step", "call of the model", "command": what was counted as a step. */
+const char *plm_time_unit(const struct plm_work_lane *lane);
+
+#endif

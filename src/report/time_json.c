@@ -1,0 +1,145 @@
+#include "base/card.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "report/report.h"
+#include "report/time.h"
+
+enum { SHARES_MOST = 200 };
+
+static void write_bounds(struct plm_json *j, const char *key, const double ns[PLM_BOUNDS])
+{
+    plm_json_object(j, key);
+    for (int i = 0; i < PLM_BOUNDS; i++)
+        if (ns[i] > 0)
+            plm_json_real(j, plm_bound_name((enum plm_bound)i), ns[i] / 1e9);
+    plm_json_end_object(j);
+}
+
+static void write_shares(struct plm_json *j, const char *key, const struct plm_time_shares *shares, double steps)
+{
+    if (!shares->count)
+        return;
+    plm_json_array(j, key);
+    for (size_t i = 0; i < shares->count && i < SHARES_MOST; i++) {
+        const struct plm_time_share *s = &shares->item[i];
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", s->name);
+        plm_json_real(j, "calls", (double)s->calls / steps);
+        plm_json_real(j, "seconds", s->ns / 1e9);
+        write_bounds(j, "bound", s->bound);
+        plm_json_real(j, "flops", s->flops);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+}
+
+static void write_metrics(struct plm_json *j, const struct plm_timing *t)
+{
+    plm_json_object(j, "metrics");
+    for (int i = 0; i < PLM_METRICS; i++)
+        plm_json_real(j, plm_metric_name((enum plm_metric)i), t->metric[i]);
+    plm_json_end_object(j);
+}
+
+static void write_lacks(struct plm_json *j, unsigned lacks)
+{
+    if (!lacks)
+        return;
+    plm_json_array(j, "lacks");
+    for (int i = 0; i < PLM_WORK_TYPES; i++)
+        if (lacks >> i & 1)
+            plm_json_string(j, NULL, plm_work_type_name((enum plm_work_type)i));
+    plm_json_end_array(j);
+}
+
+static void write_timing(struct plm_json *j, const struct plm_timing *t)
+{
+    plm_json_real(j, "step", t->step / 1e9);
+    plm_json_real(j, "low", t->low / 1e9);
+    plm_json_real(j, "high", t->high / 1e9);
+    plm_json_real(j, "gpu_busy", t->busy / 1e9);
+    plm_json_real(j, "host", t->host / 1e9);
+    plm_json_bool(j, "host_bound", plm_time_host_bound(t));
+    plm_json_string(j, "bound_by", plm_bound_name(plm_time_bound(t)));
+    write_bounds(j, "bound", t->bound);
+    write_metrics(j, t);
+    plm_json_real(j, "flops", t->flops);
+    if (t->mfu > 0) {
+        plm_json_real(j, "mfu", t->mfu);
+        plm_json_string(j, "mfu_type", plm_work_type_name(t->mfu_type));
+    }
+    if (t->samples_per_second > 0)
+        plm_json_real(j, "samples_per_second", t->samples_per_second);
+    plm_json_real(j, "kernels", t->kernels);
+    plm_json_real(j, "kernels_unsized", t->unsized);
+    plm_json_real(j, "generated", t->generated / 1e9);
+}
+
+/* The fields of a card; the object is open. */
+static void write_row(struct plm_json *j, const struct plm_time_row *row)
+{
+    const double steps = row->timing.steps ? (double)row->timing.steps : 1;
+    plm_json_string(j, "gpu", row->card->id);
+    plm_json_bool(j, "known", row->known);
+    if (!row->known) {
+        plm_json_string(j, "why", row->why);
+        return;
+    }
+    write_timing(j, &row->timing);
+    write_lacks(j, row->lacks);
+    plm_json_string(j, "constants", row->speeds);
+    plm_json_object(j, "host_factor");
+    plm_json_real(j, "value", row->host_factor);
+    plm_json_real(j, "low", row->host_low);
+    plm_json_real(j, "high", row->host_high);
+    plm_json_end_object(j);
+    if (row->price > 0) {
+        plm_json_real(j, "price_per_hour", row->price);
+        plm_json_real(j, "steps_per_dollar", plm_time_per_dollar(row));
+    }
+    write_shares(j, "operators", &row->timing.operators, steps);
+    write_shares(j, "modules", &row->timing.modules, steps);
+    write_shares(j, "classes", &row->timing.classes, steps);
+}
+
+static void write_steps(struct plm_json *j, const struct plm_work_lane *lane)
+{
+    static const char *const units[] = {
+        [PLM_STEP_OPTIMIZER] = "optimizer-step", [PLM_STEP_PASS] = "model-call", [PLM_STEP_WHOLE] = "command"};
+    plm_json_integer(j, "rank", (uint64_t)(lane->rank < 0 ? 0 : lane->rank));
+    plm_json_integer(j, "device", (uint64_t)(lane->device < 0 ? 0 : lane->device));
+    plm_json_string(j, "unit", units[lane->unit]);
+    plm_json_integer(j, "steps", lane->steps);
+}
+
+int plm_time_json(FILE *out, const struct plm_time_table *table, const struct plm_time_look *look,
+                  struct plm_error *error)
+{
+    struct plm_json j;
+    plm_json_document(&j, out, "plimsoll.time/1");
+    plm_json_text(&j, "record", look->options->record);
+    write_steps(&j, table->lane);
+    plm_json_array(&j, "cards");
+    for (size_t i = 0; i < table->rows; i++) {
+        plm_json_object(&j, NULL);
+        write_row(&j, &table->row[i]);
+        plm_json_end_object(&j);
+    }
+    plm_json_end_array(&j);
+    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
+}
+
+void plm_time_object(struct plm_json *j, const struct plm_report_options *o)
+{
+    if (!o->time && !o->no_time)
+        return;
+    plm_json_object(j, "time");
+    if (o->time && o->time->rows) {
+        write_row(j, &o->time->row[0]);
+        write_steps(j, o->time->lane);
+    } else {
+        plm_json_bool(j, "known", false);
+        plm_json_text(j, "why", o->no_time);
+    }
+    plm_json_end_object(j);
+}

@@ -1,0 +1,529 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/card.h"
+#include "base/draw.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "report/report.h"
+#include "report/time.h"
+
+enum { LABEL = 24, SECTION_SHARES = 3, SHARES = 5, LISTED = 200 };
+
+const char *plm_time_unit(const struct plm_work_lane *lane)
+{
+    static const char *const names[] = {
+        [PLM_STEP_OPTIMIZER] = "optimizer step", [PLM_STEP_PASS] = "call of the model", [PLM_STEP_WHOLE] = "command"};
+    return names[lane->unit];
+}
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* ---- the sentence ---- */
+
+static void show_sentence(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_time_row *row,
+                          const char *among)
+{
+    const struct plm_timing *t = &row->timing;
+    char step[32], low[32], high[32], busy[32], host[32];
+    fprintf(p->out, "%s%s takes %s%s (%s to %s) on %s%s: GPU busy %s, host %s: %s-bound\n", plm_ink(p, PLM_INK_BOLD),
+            lane->unit == PLM_STEP_WHOLE  ? "The command"
+            : lane->unit == PLM_STEP_PASS ? "A call of the model"
+                                          : "A step",
+            plm_duration_text(step, sizeof step, t->step), plm_ink(p, PLM_INK_PLAIN),
+            plm_duration_text(low, sizeof low, t->low), plm_duration_text(high, sizeof high, t->high), row->card->id,
+            among, plm_duration_text(busy, sizeof busy, t->busy), plm_duration_text(host, sizeof host, t->host),
+            plm_time_host_bound(t) ? "host" : "GPU");
+}
+
+static void show_rates(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_timing *t)
+{
+    fprintf(p->out, "  %.4g %s per second", t->step > 0 ? 1e9 / t->step : 0,
+            lane->unit == PLM_STEP_OPTIMIZER ? "steps"
+            : lane->unit == PLM_STEP_PASS    ? "calls"
+                                             : "runs");
+    if (t->samples_per_second > 0)
+        fprintf(p->out, ", %.4g samples per second", t->samples_per_second);
+    fputc('\n', p->out);
+}
+
+/* ---- what it is spent on ---- */
+
+static const char *const bound_texts[PLM_BOUNDS] = {
+    [PLM_BOUND_HOST] = "the GPU waits for the host",
+    [PLM_BOUND_COMPUTE] = "computing",
+    [PLM_BOUND_BANDWIDTH] = "memory bandwidth",
+    [PLM_BOUND_LAUNCHES] = "starting kernels",
+    [PLM_BOUND_COPIES] = "copies",
+    [PLM_BOUND_COMMUNICATION] = "communication",
+};
+
+static void show_bounds(const struct plm_page *p, const struct plm_timing *t)
+{
+    char text[32];
+    plm_page_title(p, "What a step is spent on");
+    for (int i = 0; i < PLM_BOUNDS; i++) {
+        if (t->bound[i] <= 0)
+            continue;
+        fprintf(p->out, "  %-26s %9s %3.0f %%  ", bound_texts[i], plm_duration_text(text, sizeof text, t->bound[i]),
+                percent(t->bound[i], t->step));
+        plm_page_bar(p, plm_page_room(p, 48), 0, (uint64_t)t->bound[i], (uint64_t)t->step);
+        fputc('\n', p->out);
+    }
+}
+
+/* In the order of size: "compute 61 %, host 20 %". */
+static void show_bounds_line(const struct plm_page *p, const struct plm_timing *t)
+{
+    bool said[PLM_BOUNDS] = {0};
+    const char *before = "  bound by ";
+    for (int n = 0; n < PLM_BOUNDS; n++) {
+        int best = -1;
+        for (int i = 0; i < PLM_BOUNDS; i++)
+            if (!said[i] && percent(t->bound[i], t->step) >= 0.5 && (best < 0 || t->bound[i] > t->bound[best]))
+                best = i;
+        if (best < 0)
+            break;
+        said[best] = true;
+        fprintf(p->out, "%s%s %.0f %%", before, plm_bound_name((enum plm_bound)best), percent(t->bound[best], t->step));
+        before = ", ";
+    }
+    fputc('\n', p->out);
+}
+
+static void show_activity(const struct plm_page *p, const struct plm_timing *t)
+{
+    const char *before = "  ";
+    for (int i = 0; i < PLM_METRICS; i++) {
+        const char *name = plm_metric_name((enum plm_metric)i);
+        fputs(before, p->out);
+        for (const char *c = name; *c; c++)
+            fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, p->out);
+        fprintf(p->out, " %.0f %%", 100 * t->metric[i]);
+        before = ", ";
+    }
+    fputc('\n', p->out);
+    if (t->mfu > 0)
+        fprintf(p->out, "  MFU %.1f %% of the peak in %s (%.3g TFLOP a step)\n", 100 * t->mfu,
+                plm_work_type_name(t->mfu_type), t->flops / 1e12);
+}
+
+/* ---- shares ---- */
+
+static const struct plm_time_shares *shares_of(const struct plm_timing *t, enum plm_time_key key)
+{
+    return key == PLM_TIME_OPERATORS ? &t->operators : key == PLM_TIME_MODULES ? &t->modules : &t->classes;
+}
+
+static const char *share_name(const struct plm_time_share *share, enum plm_time_key key)
+{
+    if (*share->name)
+        return share->name;
+    return key == PLM_TIME_MODULES ? "(no module)" : "(no operator)";
+}
+
+static enum plm_bound share_bound(const struct plm_time_share *share)
+{
+    int best = 0;
+    for (int i = 1; i < PLM_BOUNDS; i++)
+        if (share->bound[i] > share->bound[best])
+            best = i;
+    return (enum plm_bound)best;
+}
+
+static void show_share(const struct plm_page *p, const struct plm_time_share *share, enum plm_time_key key, double busy,
+                       int columns)
+{
+    const enum plm_bound bound = share_bound(share);
+    char text[32];
+    fputs("  ", p->out);
+    plm_page_name(p, share_name(share, key), columns, 1);
+    fprintf(p->out, " %9s %3.0f %%  %s", plm_duration_text(text, sizeof text, share->ns), percent(share->ns, busy),
+            plm_bound_name(bound));
+    if (percent(share->bound[bound], share->ns) < 99.5)
+        fprintf(p->out, " %.0f %%", percent(share->bound[bound], share->ns));
+    fputc('\n', p->out);
+}
+
+/* Of the time in which streams work, which is more than the GPU is busy where they overlap. */
+static double shares_sum(const struct plm_time_shares *shares)
+{
+    double sum = 0;
+    for (size_t i = 0; i < shares->count; i++)
+        sum += shares->item[i].ns;
+    return sum;
+}
+
+static void show_shares(const struct plm_page *p, const struct plm_timing *t, enum plm_time_key key, const char *title,
+                        size_t most)
+{
+    const struct plm_time_shares *shares = shares_of(t, key);
+    const double sum = shares_sum(shares);
+    int columns = LABEL;
+    if (!shares->count || (shares->count == 1 && !*shares->item[0].name))
+        return;
+    for (size_t i = 0; i < shares->count && i < most; i++)
+        columns = (int)fmax(columns, plm_page_columns(p, share_name(&shares->item[i], key)));
+    columns = (int)fmin(columns, fmax(LABEL, p->width - 42));
+    plm_page_title(p, title);
+    for (size_t i = 0; i < shares->count && i < most; i++)
+        show_share(p, &shares->item[i], key, sum, columns);
+    if (shares->count > most)
+        fprintf(p->out, "  %s... and %zu more%s\n", plm_ink(p, PLM_INK_DIM), shares->count - most,
+                plm_ink(p, PLM_INK_PLAIN));
+}
+
+/* "aten::mm 43 ms, aten::addmm 12 ms" in one line. */
+static void show_shares_line(const struct plm_page *p, const struct plm_timing *t, enum plm_time_key key,
+                             const char *first)
+{
+    const struct plm_time_shares *shares = shares_of(t, key);
+    char text[32];
+    if (!shares->count || (shares->count == 1 && !*shares->item[0].name))
+        return;
+    fputs(first, p->out);
+    for (size_t i = 0; i < shares->count && i < SECTION_SHARES; i++) {
+        fputs(i ? ", " : "", p->out);
+        plm_page_name(p, share_name(&shares->item[i], key), 0, 0);
+        fprintf(p->out, " %s (%s)", plm_duration_text(text, sizeof text, shares->item[i].ns),
+                plm_bound_name(share_bound(&shares->item[i])));
+    }
+    fputc('\n', p->out);
+}
+
+/* ---- what one must know to use the figures ---- */
+
+static void note_steps(const struct plm_page *p, const struct plm_work_lane *lane)
+{
+    char text[256];
+    if (lane->unit == PLM_STEP_WHOLE)
+        snprintf(
+            text, sizeof text,
+            "Neither an optimizer stepped nor a model was called: the time is that of all the command did on the GPU.");
+    else
+        snprintf(text, sizeof text, "A step is %s %s; %zu %s averaged.%s",
+                 lane->unit == PLM_STEP_OPTIMIZER ? "an" : "a", plm_time_unit(lane), lane->steps,
+                 lane->steps == 1 ? "was" : "were",
+                 lane->steps == 1 ? " Record more steps for a steadier answer." : "");
+    plm_page_sentences(p, "", text);
+}
+
+static void note_model(const struct plm_page *p, const struct plm_time_row *row)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "Times are modelled, not measured: kernels by the constants \"%s\" (docs/utilization.md), the host by "
+             "what it took on "
+             "this machine, times %.3g (%.3g to %.3g in the range; --host-factor).",
+             row->speeds, row->host_factor, row->host_low, row->host_high);
+    plm_page_sentences(p, "", text);
+}
+
+static void note_sizes(const struct plm_page *p, const struct plm_timing *t)
+{
+    char text[256], ns[32];
+    if (t->unsized >= 0.5) {
+        snprintf(text, sizeof text,
+                 "Of %.0f kernels of a step %.0f have no known size; they count as the shortest kernel.", t->kernels,
+                 t->unsized);
+        plm_page_sentences(p, "", text);
+    }
+    if (t->generated > 0) {
+        snprintf(text, sizeof text,
+                 "Kernels that Triton generated take %s of it; their bytes are an upper bound, and their flops are not "
+                 "known.",
+                 plm_duration_text(ns, sizeof ns, t->generated));
+        plm_page_sentences(p, "", text);
+    }
+}
+
+/* "No bf16 in hardware, counted at the rate of fp32: t4, v100-16gb." */
+static void note_lacks(const struct plm_page *p, const struct plm_time_table *table)
+{
+    for (int type = 0; type < PLM_WORK_TYPES; type++) {
+        char text[2048];
+        size_t used = 0;
+        for (size_t i = 0; i < table->rows && used < sizeof text - 64; i++)
+            if (table->row[i].known && table->row[i].lacks >> type & 1)
+                used +=
+                    (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", table->row[i].card->id);
+        if (!used)
+            continue;
+        fprintf(p->out, "No %s in hardware, counted at the rate of fp32:\n",
+                plm_work_type_name((enum plm_work_type)type));
+        plm_page_sentences(p, "  ", text);
+    }
+}
+
+static void show_notes(const struct plm_page *p, const struct plm_time_table *table, const struct plm_time_row *row)
+{
+    fputc('\n', p->out);
+    note_steps(p, table->lane);
+    note_sizes(p, &row->timing);
+    note_lacks(p, table);
+    note_model(p, row);
+}
+
+/* ---- one card ---- */
+
+static void show_card(const struct plm_page *p, const struct plm_time_table *table, const struct plm_time_look *look)
+{
+    static const char *const titles[PLM_TIME_KEYS] = {"GPU time by operator, and what bounds it",
+                                                      "GPU time by module, and what bounds it",
+                                                      "GPU time by class of work, and what bounds it"};
+    const struct plm_time_row *row = &table->row[0];
+    const struct plm_timing *t = &row->timing;
+    show_sentence(p, table->lane, row, "");
+    show_rates(p, table->lane, t);
+    if (row->price > 0)
+        fprintf(p->out, "  %.4g steps per dollar at $%.4g an hour\n", plm_time_per_dollar(row), row->price);
+    if (look->listed)
+        show_shares(p, t, look->by, titles[look->by], LISTED);
+    else {
+        show_bounds(p, t);
+        plm_page_title(p, "How busy the card is, as DCGM counts it");
+        show_activity(p, t);
+        for (int i = 0; i < PLM_TIME_KEYS; i++)
+            show_shares(p, t, (enum plm_time_key)i, titles[i], SHARES);
+    }
+    show_notes(p, table, row);
+}
+
+/* ---- several cards ---- */
+
+struct column;
+typedef void show_cell(const struct column *column, const struct plm_time_row *row, char out[48]);
+
+static void cell_step(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    plm_duration_text(out, 48, row->timing.step);
+}
+
+/* Both ends in the unit of the step, which stands beside it. */
+static void cell_range(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    const double step = row->timing.step, unit = step >= 0.9995e9   ? 1e9
+                                                 : step >= 0.9995e6 ? 1e6
+                                                 : step >= 999.5    ? 1e3
+                                                                    : 1;
+    const double low = row->timing.low / unit, high = row->timing.high / unit;
+    (void)c;
+    snprintf(out, 48, "%.*f-%.*f",
+             low >= 99.95   ? 0
+             : low >= 9.995 ? 1
+                            : 2,
+             low,
+             high >= 99.95   ? 0
+             : high >= 9.995 ? 1
+                             : 2,
+             high);
+}
+
+static void cell_busy(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    plm_duration_text(out, 48, row->timing.busy);
+}
+
+static void cell_host(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    plm_duration_text(out, 48, row->timing.host);
+}
+
+static void cell_metric(const struct column *c, const struct plm_time_row *row, char out[48]);
+
+static void cell_mfu(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    snprintf(out, 48, row->timing.mfu > 0 ? "%.1f %%" : "-", 100 * row->timing.mfu);
+}
+
+static void cell_samples(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    snprintf(out, 48, row->timing.samples_per_second > 0 ? "%.0f" : "-", row->timing.samples_per_second);
+}
+
+static void cell_dollar(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    snprintf(out, 48, row->price > 0 ? "%.0f" : "-", plm_time_per_dollar(row));
+}
+
+static void cell_bound(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    snprintf(out, 48, "%s", plm_bound_name(plm_time_bound(&row->timing)));
+}
+
+/* `order`: of those that do not fit on the page the highest goes first; 0 always stays. */
+static const struct column {
+    const char *title;
+    int width, order;
+    show_cell *cell;
+    int metric;
+} columns[] = {
+    {"step", 7, 0, cell_step, 0},
+    {"range", 11, 1, cell_range, 0},
+    {"busy", 7, 0, cell_busy, 0},
+    {"host", 7, 0, cell_host, 0},
+    {"GPUTL", 5, 2, cell_metric, PLM_METRIC_GPUTL},
+    {"SMACT", 5, 6, cell_metric, PLM_METRIC_SMACT},
+    {"TENSO", 5, 8, cell_metric, PLM_METRIC_TENSO},
+    {"DRAMA", 5, 7, cell_metric, PLM_METRIC_DRAMA},
+    {"MFU", 6, 3, cell_mfu, 0},
+    {"samples/s", 9, 5, cell_samples, 0},
+    {"steps/$", 9, 1, cell_dollar, 0},
+    {"bound by", -13, 0, cell_bound, 0},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static void cell_metric(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    snprintf(out, 48, "%.0f %%", 100 * row->timing.metric[c->metric]);
+}
+
+/* Columns without any figure and those that the page has no room for are not shown. */
+static void choose_columns(const struct plm_page *p, const struct plm_time_table *table, int name, bool shown[COLUMNS])
+{
+    bool priced = false, samples = false;
+    int width = 2 + name;
+    for (size_t i = 0; i < table->rows; i++) {
+        priced |= table->row[i].price > 0;
+        samples |= table->row[i].timing.samples_per_second > 0;
+    }
+    for (int i = 0; i < COLUMNS; i++) {
+        shown[i] = (columns[i].cell != cell_dollar || priced) && (columns[i].cell != cell_samples || samples);
+        width += shown[i] ? 1 + (columns[i].width < 0 ? 1 - columns[i].width : columns[i].width) : 0;
+    }
+    for (int order = 9; order > 0; order--)
+        for (int i = 0; i < COLUMNS && width > p->width; i++)
+            if (shown[i] && columns[i].order == order) {
+                shown[i] = false;
+                width -= columns[i].width + 1;
+            }
+}
+
+/* The last column is not filled up. */
+static void cell_put(const struct plm_page *p, const struct column *column, const char *text)
+{
+    if (column->width < 0)
+        fprintf(p->out, "  %s", text);
+    else
+        fprintf(p->out, " %*s", column->width, text);
+}
+
+static void show_head(const struct plm_page *p, int name, const bool shown[COLUMNS])
+{
+    fprintf(p->out, "\n  %s%-*s", plm_ink(p, PLM_INK_DIM), name, "card");
+    for (int i = 0; i < COLUMNS; i++)
+        if (shown[i])
+            cell_put(p, &columns[i], columns[i].title);
+    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+}
+
+static void show_row(const struct plm_page *p, const struct plm_time_row *row, int name, const bool shown[COLUMNS])
+{
+    char cell[48];
+    fputs("  ", p->out);
+    plm_page_name(p, row->card->id, name, 1);
+    for (int i = 0; i < COLUMNS; i++) {
+        if (!shown[i])
+            continue;
+        columns[i].cell(&columns[i], row, cell);
+        cell_put(p, &columns[i], cell);
+    }
+    fputc('\n', p->out);
+}
+
+/* MIG profiles are many, and all for one reason. */
+static void show_left_out(const struct plm_page *p, const struct plm_time_table *table)
+{
+    char text[640];
+    size_t profiles = 0;
+    for (size_t i = 0; i < table->rows; i++) {
+        const struct plm_time_row *row = &table->row[i];
+        if (row->known)
+            continue;
+        profiles += row->card->mig;
+        if (!row->card->mig) {
+            snprintf(text, sizeof text, "%s: %s.", row->card->id, row->why);
+            plm_page_sentences(p, "Left out: ", text);
+        }
+    }
+    if (profiles) {
+        snprintf(text, sizeof text,
+                 "%zu MIG profile%s, because their bandwidth is not known: they share that of their card.", profiles,
+                 profiles == 1 ? "" : "s");
+        plm_page_sentences(p, "Left out: ", text);
+    }
+}
+
+static void show_table(const struct plm_page *p, const struct plm_time_table *table)
+{
+    bool shown[COLUMNS];
+    char among[64] = "";
+    int name = 12;
+    size_t known = 0;
+    while (known < table->rows && table->row[known].known) {
+        name = (int)fmax(name, (double)strlen(table->row[known].card->id));
+        known++;
+    }
+    if (!known) {
+        fputs("Times are not known on any of these cards.\n", p->out);
+        show_left_out(p, table);
+        return;
+    }
+    if (known > 1)
+        snprintf(among, sizeof among, ", the first of %zu cards", known);
+    show_sentence(p, table->lane, &table->row[0], among);
+    choose_columns(p, table, name, shown);
+    show_head(p, name, shown);
+    for (size_t i = 0; i < known; i++)
+        show_row(p, &table->row[i], name, shown);
+    if (known < table->rows)
+        fputc('\n', p->out);
+    show_left_out(p, table);
+    show_notes(p, table, &table->row[0]);
+}
+
+int plm_time_text(FILE *out, const struct plm_time_table *table, const struct plm_time_look *look,
+                  struct plm_error *error)
+{
+    const struct plm_page p = plm_page_for(out, look->options);
+    if (look->many)
+        show_table(&p, table);
+    else
+        show_card(&p, table, look);
+    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
+}
+
+/* ---- the section of a report ---- */
+
+void plm_time_section(const struct plm_page *p, const struct plm_report_options *o)
+{
+    const struct plm_time_row *row = o->time && o->time->rows ? &o->time->row[0] : NULL;
+    const char *why = row && !row->known ? row->why : o->no_time;
+    char title[96];
+    if (!row || !row->known) {
+        if (!why)
+            return;
+        fputc('\n', p->out);
+        plm_page_sentences(p, "Time: not known: ", why);
+        return;
+    }
+    snprintf(title, sizeof title, "Time on %s (modelled, not measured)", row->card->id);
+    plm_page_title(p, title);
+    fputs("  ", p->out);
+    show_sentence(p, o->time->lane, row, "");
+    show_rates(p, o->time->lane, &row->timing);
+    show_bounds_line(p, &row->timing);
+    show_activity(p, &row->timing);
+    show_shares_line(p, &row->timing, PLM_TIME_OPERATORS, "  operators: ");
+    show_shares_line(p, &row->timing, PLM_TIME_MODULES, "  modules: ");
+}
