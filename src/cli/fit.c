@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/report_time.h"
 #include "fit/tune.h"
 #include "fit/ladder.h"
 #include "report/report.h"
@@ -151,8 +152,10 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
     return PLM_EXIT_OK;
 }
 
-static int fit_answer(const struct request *r, struct question *q, const struct plm_report_options *options)
+static int fit_answer(const struct request *r, struct question *q, const struct plm_report_options *look)
 {
+    struct plm_report_options options = *look;
+    struct plm_report_time time;
     struct plm_fit_table table;
     struct plm_error error;
     int status;
@@ -162,8 +165,10 @@ static int fit_answer(const struct request *r, struct question *q, const struct 
              plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = fit_judge(r, &table);
-    if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, options, r->all, &error) < 0)
+    plm_report_time_make(&time, q->job, r->path, q->card, q->cards, &q->catalogue.install, false, &options);
+    if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, &options, r->all, &error) < 0)
         status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    plm_report_time_free(&time);
     plm_fit_table_free(&table);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/report_time.h"
 #include "report/report.h"
 
 struct request {
@@ -59,9 +60,32 @@ static int report_understand(const struct request *o, struct plm_report_options 
     return 0;
 }
 
-/* Only --gpu needs the catalogue: what else the report has to say is in the record. */
-static int choose_cards(const struct request *o, const struct plm_job *job, struct plm_report_options *shown,
-                        struct plm_card *cards, struct plm_error *error)
+/* What a report needs of the catalogue, and shows. */
+struct shown {
+    struct plm_report_options options;
+    struct plm_card cards[PLM_REPORT_CARDS], own; /* to judge; that was played */
+    struct plm_report_time time;
+};
+
+/* On the card that was played. Only the overview and the document show it. */
+static void add_time(const struct request *o, const struct plm_job *job, struct plm_catalogue *catalogue,
+                     struct shown *shown)
+{
+    const char *gpu = plm_summary_config(&job->summary, "gpu");
+    const struct plm_catalogue_entry *entry;
+    if (!job->lanes || o->html || (o->by && !o->json))
+        return;
+    if (!gpu || plm_catalogue_find(catalogue, gpu, &entry, NULL) < 0) {
+        shown->options.no_time = "the card of the record is not in the catalogue; `plimsoll time --gpu` takes another";
+        return;
+    }
+    shown->own = entry->card;
+    plm_report_time_make(&shown->time, job, o->path, &shown->own, 1, &catalogue->install, true, &shown->options);
+}
+
+/* Only --gpu needs the catalogue: what else the report has to say of memory is in the record. */
+static int choose_cards(const struct request *o, const struct plm_job *job, struct shown *shown,
+                        struct plm_error *error)
 {
     struct plm_catalogue catalogue;
     struct plm_install install;
@@ -74,10 +98,12 @@ static int choose_cards(const struct request *o, const struct plm_job *job, stru
             plm_complain(0, error->text);
         return o->gpu ? status : 0;
     }
-    status = plm_cards_choose(&catalogue, o->gpu, plm_summary_config(&job->summary, "gpu"), cards, error);
+    status = plm_cards_choose(&catalogue, o->gpu, plm_summary_config(&job->summary, "gpu"), shown->cards, error);
+    shown->options.card = shown->cards;
+    shown->options.cards = status > 0 ? status : 0;
+    if (status >= 0)
+        add_time(o, job, &catalogue, shown);
     plm_catalogue_free(&catalogue);
-    shown->card = cards;
-    shown->cards = status > 0 ? status : 0;
     return status < 0 ? status : 0;
 }
 
@@ -95,21 +121,21 @@ static int report_show(const struct request *o, const struct plm_job *job, const
 static int report_run(int argc, char **argv)
 {
     struct request o = {.look = PLM_LOOK};
-    struct plm_card cards[PLM_REPORT_CARDS];
-    struct plm_report_options shown;
+    struct shown shown = {0};
     struct plm_error error;
     struct plm_job *job;
     int status;
 
-    if (report_parse(&o, argc, argv, &error) < 0 || report_understand(&o, &shown, &error) < 0)
+    if (report_parse(&o, argc, argv, &error) < 0 || report_understand(&o, &shown.options, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (plm_job_read(o.path, &job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (plm_at_check(job, shown.at, &error) < 0 || choose_cards(&o, job, &shown, cards, &error) < 0)
+    if (plm_at_check(job, shown.options.at, &error) < 0 || choose_cards(&o, job, &shown, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
-        status = o.html ? plm_report_page(job, o.path, o.gpu ? cards[0].id : NULL, o.html, o.force)
-                        : report_show(&o, job, &shown);
+        status = o.html ? plm_report_page(job, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)
+                        : report_show(&o, job, &shown.options);
+    plm_report_time_free(&shown.time);
     plm_job_free(job);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/report_time.h"
 #include "cli/run.h"
 #include "record/create.h"
 #include "record/pen.h"
@@ -206,6 +207,7 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
                       struct plm_output *record, int command_status, plm_run_show *show, void *context)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
+    struct plm_report_time time = {0};
     struct plm_report_options options = plm_look_at(&o->look);
     struct plm_run_end end = {.run = o, .options = &options, .card = &launch->gpu->card};
     struct plm_error error, why = {0};
@@ -227,8 +229,11 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     if (!job->lanes && !end.result)
         end.result = judge_silence(&job->summary, &why);
     end.why = why.text;
+    if (job->lanes)
+        plm_report_time_make(&time, job, launch->record, &launch->gpu->card, 1, launch->install, true, &options);
     kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
+    plm_report_time_free(&time);
     plm_job_free(job);
     return result ? result : kept;
 }

@@ -3,6 +3,7 @@
 #include "base/card.h"
 #include "fit/tune.h"
 #include "report/report.h"
+#include "report/time.h"
 
 /* The fields that `fit` and `tune` share. `fit` is NULL of a job that cannot be replayed. */
 static void write_head(struct plm_json *j, FILE *out, const char *schema, const struct plm_job *job,
@@ -46,8 +47,10 @@ void plm_report_remarks(struct plm_json *j, const struct plm_fit_row *row)
 }
 
 /* Amounts that are not known are absent. */
-static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const struct plm_fit_row *row)
+static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const struct plm_fit_row *row,
+                    const struct plm_report_options *o)
 {
+    const struct plm_time_row *time = plm_time_of(o, row->card);
     plm_json_object(j, NULL);
     plm_json_string(j, "gpu", row->card->id);
     plm_json_integer(j, "usable", row->usable);
@@ -60,6 +63,11 @@ static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const str
     }
     plm_report_takes(j, row);
     verdict(j, &row->answer);
+    if (time) {
+        plm_json_real(j, "step", time->timing.step / 1e9);
+        plm_json_real(j, "step_low", time->timing.low / 1e9);
+        plm_json_real(j, "step_high", time->timing.high / 1e9);
+    }
     plm_json_string(j, "allocator", plm_report_allocator(t->job));
     if (row->better[0]) {
         plm_json_object(j, "better");
@@ -86,7 +94,7 @@ int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_repo
     }
     plm_json_array(&j, "fits");
     for (size_t i = 0; i < t->rows; i++)
-        fit_row(&j, t, &t->row[i]);
+        fit_row(&j, t, &t->row[i], options);
     plm_json_end_array(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }

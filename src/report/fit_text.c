@@ -5,8 +5,10 @@
 #include "base/card.h"
 #include "base/draw.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "fit/tune.h"
 #include "report/report.h"
+#include "report/time.h"
 
 enum { CARD = 22, TUNE_ROWS = 12 };
 
@@ -125,7 +127,40 @@ static const char *line_amount(const struct plm_page *p, char out[32], int64_t u
     return out;
 }
 
-static void show_line(const struct plm_page *p, const struct plm_fit_row *row)
+/* How long a step takes there, if that is known of any card. */
+static void show_step(const struct plm_page *p, const struct plm_report_options *o, const struct plm_card *card)
+{
+    const struct plm_time_row *time = plm_time_of(o, card);
+    char step[32] = "-";
+    if (!o->time)
+        return;
+    if (time)
+        plm_duration_text(step, sizeof step, time->timing.step);
+    fprintf(p->out, " %7s", step);
+}
+
+/* In one line: what the column is, or why there is none, and why a card has no figure. */
+static void show_step_note(const struct plm_page *p, const struct plm_report_options *o, const struct plm_fit_table *t,
+                           size_t from, size_t to)
+{
+    const char *why = o->no_time;
+    fputs(plm_ink(p, PLM_INK_DIM), p->out);
+    if (o->time) {
+        plm_page_sentences(p, "  ", "step: modelled, whether or not it fits (plimsoll time)");
+        why = NULL;
+        for (size_t i = from; i < to && !why; i++)
+            for (size_t k = 0; k < o->time->rows && !why; k++)
+                if (o->time->row[k].card == t->row[i].card && !o->time->row[k].known)
+                    why = o->time->row[k].card->mig
+                              ? "MIG profiles have no memory bandwidth of their own in the catalogue"
+                              : o->time->row[k].why;
+    }
+    if (why && *why)
+        plm_page_sentences(p, "  step not known: ", why);
+    fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
+}
+
+static void show_line(const struct plm_page *p, const struct plm_fit_row *row, const struct plm_report_options *o)
 {
     const int64_t has = line_units(p, row->usable), takes = line_units(p, row->need);
     int amount = plm_page_amount_columns(p);
@@ -136,9 +171,11 @@ static void show_line(const struct plm_page *p, const struct plm_fit_row *row)
         line_amount(p, need, takes, false);
         line_amount(p, room, has - takes, true);
     }
-    fprintf(p->out, " %*s%s %*s %*s  %s%-7s%s", amount, line_amount(p, usable, has, false), row->assumed ? "~" : " ",
-            amount, need, amount + 1, room, plm_ink(p, inks[row->answer.verdict]),
-            plm_verdict_name(row->answer.verdict), plm_ink(p, PLM_INK_PLAIN));
+    fprintf(p->out, " %*s%s %*s %*s", amount, line_amount(p, usable, has, false), row->assumed ? "~" : " ", amount,
+            need, amount + 1, room);
+    show_step(p, o, row->card);
+    fprintf(p->out, "  %s%-7s%s", plm_ink(p, inks[row->answer.verdict]), plm_verdict_name(row->answer.verdict),
+            plm_ink(p, PLM_INK_PLAIN));
     remark(p, row);
     fputc('\n', p->out);
 }
@@ -180,22 +217,24 @@ static void show_left_out(const struct plm_page *p, const struct plm_fit_table *
                 last || all ? "  (--all shows them)" : "", plm_ink(p, PLM_INK_PLAIN));
 }
 
-static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, bool all)
+static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, const struct plm_report_options *o,
+                      bool all)
 {
     int amount = plm_page_amount_columns(p);
     size_t small = all ? 0 : rows_alike(t, false), large = all || small == t->rows ? 0 : rows_alike(t, true);
     bool assumed = false;
-    fprintf(p->out, "\n  %s%-*s %*s  %*s %*s  verdict%s\n", plm_ink(p, PLM_INK_DIM), CARD, "card", amount, "usable",
-            amount, "need", amount + 1, "headroom", plm_ink(p, PLM_INK_PLAIN));
+    fprintf(p->out, "\n  %s%-*s %*s  %*s %*s%s  verdict%s\n", plm_ink(p, PLM_INK_DIM), CARD, "card", amount, "usable",
+            amount, "need", amount + 1, "headroom", o->time ? "    step" : "", plm_ink(p, PLM_INK_PLAIN));
     show_left_out(p, t, small, false);
     for (size_t i = small; i < t->rows - large; i++) {
-        show_line(p, &t->row[i]);
+        show_line(p, &t->row[i], o);
         assumed |= t->row[i].assumed;
     }
     show_left_out(p, t, large, true);
     if (assumed)
         fprintf(p->out, "  %s~ assumed: nobody has measured how much of this card is usable%s\n",
                 plm_ink(p, PLM_INK_DIM), plm_ink(p, PLM_INK_PLAIN));
+    show_step_note(p, o, t, small, t->rows - large);
 }
 
 int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
@@ -208,7 +247,7 @@ int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_repo
         show_answer(&p, t);
     } else
         show_unknown(&p, t);
-    show_rows(&p, t, all || t->rows <= PLM_REPORT_CARDS);
+    show_rows(&p, t, options, all || t->rows <= PLM_REPORT_CARDS);
     if (t->fit)
         show_doubt(&p, t->fit);
     for (size_t i = 0; t->fit && i < t->rows; i++)

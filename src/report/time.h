@@ -35,6 +35,9 @@ void plm_time_section(const struct plm_page *page, const struct plm_report_optio
 /* The same as the object "time" of a report. */
 void plm_time_object(struct plm_json *json, const struct plm_report_options *options);
 
+/* The row of a card that options->time was asked about; NULL: there is none, or its times are not known. */
+const struct plm_time_row *plm_time_of(const struct plm_report_options *options, const struct plm_card *card);
+
 /* "optimizer step", "call of the model", "command": what was counted as a step. */
 const char *plm_time_unit(const struct plm_work_lane *lane);
 

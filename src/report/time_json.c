@@ -4,7 +4,8 @@
 #include "report/report.h"
 #include "report/time.h"
 
-enum { SHARES_MOST = 200 };
+/* Of a report, which is about memory first, and of an answer about times alone. */
+enum { SECTION_SHARES = 20, SHARES_MOST = 1000 };
 
 static void write_bounds(struct plm_json *j, const char *key, const double ns[PLM_BOUNDS])
 {
@@ -15,12 +16,13 @@ static void write_bounds(struct plm_json *j, const char *key, const double ns[PL
     plm_json_end_object(j);
 }
 
-static void write_shares(struct plm_json *j, const char *key, const struct plm_time_shares *shares, double steps)
+static void write_shares(struct plm_json *j, const char *key, const struct plm_time_shares *shares, double steps,
+                         size_t most)
 {
     if (!shares->count)
         return;
     plm_json_array(j, key);
-    for (size_t i = 0; i < shares->count && i < SHARES_MOST; i++) {
+    for (size_t i = 0; i < shares->count && i < most; i++) {
         const struct plm_time_share *s = &shares->item[i];
         plm_json_object(j, NULL);
         plm_json_string(j, "name", s->name);
@@ -76,7 +78,7 @@ static void write_timing(struct plm_json *j, const struct plm_timing *t)
 }
 
 /* The fields of a card; the object is open. */
-static void write_row(struct plm_json *j, const struct plm_time_row *row)
+static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t most)
 {
     const double steps = row->timing.steps ? (double)row->timing.steps : 1;
     plm_json_string(j, "gpu", row->card->id);
@@ -97,9 +99,9 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row)
         plm_json_real(j, "price_per_hour", row->price);
         plm_json_real(j, "steps_per_dollar", plm_time_per_dollar(row));
     }
-    write_shares(j, "operators", &row->timing.operators, steps);
-    write_shares(j, "modules", &row->timing.modules, steps);
-    write_shares(j, "classes", &row->timing.classes, steps);
+    write_shares(j, "operators", &row->timing.operators, steps, most);
+    write_shares(j, "modules", &row->timing.modules, steps, most);
+    write_shares(j, "classes", &row->timing.classes, steps, most);
 }
 
 static void write_steps(struct plm_json *j, const struct plm_work_lane *lane)
@@ -122,7 +124,7 @@ int plm_time_json(FILE *out, const struct plm_time_table *table, const struct pl
     plm_json_array(&j, "cards");
     for (size_t i = 0; i < table->rows; i++) {
         plm_json_object(&j, NULL);
-        write_row(&j, &table->row[i]);
+        write_row(&j, &table->row[i], SHARES_MOST);
         plm_json_end_object(&j);
     }
     plm_json_end_array(&j);
@@ -135,7 +137,7 @@ void plm_time_object(struct plm_json *j, const struct plm_report_options *o)
         return;
     plm_json_object(j, "time");
     if (o->time && o->time->rows) {
-        write_row(j, &o->time->row[0]);
+        write_row(j, &o->time->row[0], SECTION_SHARES);
         write_steps(j, o->time->lane);
     } else {
         plm_json_bool(j, "known", false);

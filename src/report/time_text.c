@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,14 @@ const char *plm_time_unit(const struct plm_work_lane *lane)
     return names[lane->unit];
 }
 
+const struct plm_time_row *plm_time_of(const struct plm_report_options *o, const struct plm_card *card)
+{
+    for (size_t i = 0; o->time && i < o->time->rows; i++)
+        if (o->time->row[i].known && o->time->row[i].card == card)
+            return &o->time->row[i];
+    return NULL;
+}
+
 static double percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;
@@ -24,19 +33,21 @@ static double percent(double part, double whole)
 
 /* ---- the sentence ---- */
 
-static void show_sentence(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_time_row *row,
-                          const char *among)
+static void show_sentence(const struct plm_page *p, const char *first, const struct plm_work_lane *lane,
+                          const struct plm_time_row *row, const char *among)
 {
+    static const char *const subject[] = {
+        [PLM_STEP_OPTIMIZER] = "A step", [PLM_STEP_PASS] = "A call of the model", [PLM_STEP_WHOLE] = "The command"};
     const struct plm_timing *t = &row->timing;
-    char step[32], low[32], high[32], busy[32], host[32];
-    fprintf(p->out, "%s%s takes %s%s (%s to %s) on %s%s: GPU busy %s, host %s: %s-bound\n", plm_ink(p, PLM_INK_BOLD),
-            lane->unit == PLM_STEP_WHOLE  ? "The command"
-            : lane->unit == PLM_STEP_PASS ? "A call of the model"
-                                          : "A step",
-            plm_duration_text(step, sizeof step, t->step), plm_ink(p, PLM_INK_PLAIN),
-            plm_duration_text(low, sizeof low, t->low), plm_duration_text(high, sizeof high, t->high), row->card->id,
-            among, plm_duration_text(busy, sizeof busy, t->busy), plm_duration_text(host, sizeof host, t->host),
-            plm_time_host_bound(t) ? "host" : "GPU");
+    char text[512], step[32], low[32], high[32], busy[32], host[32];
+    snprintf(text, sizeof text, "%s takes %s (%s to %s) on %s%s: GPU busy %s, host %s: %s-bound", subject[lane->unit],
+             plm_duration_text(step, sizeof step, t->step), plm_duration_text(low, sizeof low, t->low),
+             plm_duration_text(high, sizeof high, t->high), row->card->id, among,
+             plm_duration_text(busy, sizeof busy, t->busy), plm_duration_text(host, sizeof host, t->host),
+             plm_time_host_bound(t) ? "host" : "GPU");
+    fputs(plm_ink(p, PLM_INK_BOLD), p->out);
+    plm_page_sentences(p, first, text);
+    fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
 }
 
 static void show_rates(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_timing *t)
@@ -96,16 +107,15 @@ static void show_bounds_line(const struct plm_page *p, const struct plm_timing *
 
 static void show_activity(const struct plm_page *p, const struct plm_timing *t)
 {
-    const char *before = "  ";
+    char text[256];
+    size_t used = 0;
     for (int i = 0; i < PLM_METRICS; i++) {
-        const char *name = plm_metric_name((enum plm_metric)i);
-        fputs(before, p->out);
-        for (const char *c = name; *c; c++)
-            fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, p->out);
-        fprintf(p->out, " %.0f %%", 100 * t->metric[i]);
-        before = ", ";
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s", i ? ", " : "");
+        for (const char *c = plm_metric_name((enum plm_metric)i); *c; c++)
+            text[used++] = (char)toupper((unsigned char)*c);
+        used += (size_t)snprintf(text + used, sizeof text - used, " %.0f %%", 100 * t->metric[i]);
     }
-    fputc('\n', p->out);
+    plm_page_sentences(p, "  ", text);
     if (t->mfu > 0)
         fprintf(p->out, "  MFU %.1f %% of the peak in %s (%.3g TFLOP a step)\n", 100 * t->mfu,
                 plm_work_type_name(t->mfu_type), t->flops / 1e12);
@@ -176,27 +186,25 @@ static void show_shares(const struct plm_page *p, const struct plm_timing *t, en
                 plm_ink(p, PLM_INK_PLAIN));
 }
 
-/* "aten::mm 43 ms, aten::addmm 12 ms" in one line. */
+/* "aten::mm 43 ms (compute), aten::addmm 12 ms (bandwidth)" */
 static void show_shares_line(const struct plm_page *p, const struct plm_timing *t, enum plm_time_key key,
                              const char *first)
 {
     const struct plm_time_shares *shares = shares_of(t, key);
-    char text[32];
+    char text[1024], ns[32];
+    size_t used = 0;
     if (!shares->count || (shares->count == 1 && !*shares->item[0].name))
         return;
-    fputs(first, p->out);
-    for (size_t i = 0; i < shares->count && i < SECTION_SHARES; i++) {
-        fputs(i ? ", " : "", p->out);
-        plm_page_name(p, share_name(&shares->item[i], key), 0, 0);
-        fprintf(p->out, " %s (%s)", plm_duration_text(text, sizeof text, shares->item[i].ns),
-                plm_bound_name(share_bound(&shares->item[i])));
-    }
-    fputc('\n', p->out);
+    for (size_t i = 0; i < shares->count && i < SECTION_SHARES; i++)
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "%s%.200s %s (%s)", i ? ", " : "", share_name(&shares->item[i], key),
+            plm_duration_text(ns, sizeof ns, shares->item[i].ns), plm_bound_name(share_bound(&shares->item[i])));
+    plm_page_sentences(p, first, text);
 }
 
 /* ---- what one must know to use the figures ---- */
 
-static void note_steps(const struct plm_page *p, const struct plm_work_lane *lane)
+static void note_steps(const struct plm_page *p, const char *first, const struct plm_work_lane *lane)
 {
     char text[256];
     if (lane->unit == PLM_STEP_WHOLE)
@@ -208,7 +216,7 @@ static void note_steps(const struct plm_page *p, const struct plm_work_lane *lan
                  lane->unit == PLM_STEP_OPTIMIZER ? "an" : "a", plm_time_unit(lane), lane->steps,
                  lane->steps == 1 ? "was" : "were",
                  lane->steps == 1 ? " Record more steps for a steadier answer." : "");
-    plm_page_sentences(p, "", text);
+    plm_page_sentences(p, first, text);
 }
 
 static void note_model(const struct plm_page *p, const struct plm_time_row *row)
@@ -216,8 +224,7 @@ static void note_model(const struct plm_page *p, const struct plm_time_row *row)
     char text[512];
     snprintf(text, sizeof text,
              "Times are modelled, not measured: kernels by the constants \"%s\" (docs/utilization.md), the host by "
-             "what it took on "
-             "this machine, times %.3g (%.3g to %.3g in the range; --host-factor).",
+             "what it took where the job was recorded, times %.3g (%.3g to %.3g in the range; --host-factor).",
              row->speeds, row->host_factor, row->host_low, row->host_high);
     plm_page_sentences(p, "", text);
 }
@@ -261,7 +268,7 @@ static void note_lacks(const struct plm_page *p, const struct plm_time_table *ta
 static void show_notes(const struct plm_page *p, const struct plm_time_table *table, const struct plm_time_row *row)
 {
     fputc('\n', p->out);
-    note_steps(p, table->lane);
+    note_steps(p, "", table->lane);
     note_sizes(p, &row->timing);
     note_lacks(p, table);
     note_model(p, row);
@@ -276,7 +283,7 @@ static void show_card(const struct plm_page *p, const struct plm_time_table *tab
                                                       "GPU time by class of work, and what bounds it"};
     const struct plm_time_row *row = &table->row[0];
     const struct plm_timing *t = &row->timing;
-    show_sentence(p, table->lane, row, "");
+    show_sentence(p, "", table->lane, row, "");
     show_rates(p, table->lane, t);
     if (row->price > 0)
         fprintf(p->out, "  %.4g steps per dollar at $%.4g an hour\n", plm_time_per_dollar(row), row->price);
@@ -481,7 +488,7 @@ static void show_table(const struct plm_page *p, const struct plm_time_table *ta
     }
     if (known > 1)
         snprintf(among, sizeof among, ", the first of %zu cards", known);
-    show_sentence(p, table->lane, &table->row[0], among);
+    show_sentence(p, "", table->lane, &table->row[0], among);
     choose_columns(p, table, name, shown);
     show_head(p, name, shown);
     for (size_t i = 0; i < known; i++)
@@ -519,11 +526,11 @@ void plm_time_section(const struct plm_page *p, const struct plm_report_options 
     }
     snprintf(title, sizeof title, "Time on %s (modelled, not measured)", row->card->id);
     plm_page_title(p, title);
-    fputs("  ", p->out);
-    show_sentence(p, o->time->lane, row, "");
+    show_sentence(p, "  ", o->time->lane, row, "");
     show_rates(p, o->time->lane, &row->timing);
     show_bounds_line(p, &row->timing);
     show_activity(p, &row->timing);
     show_shares_line(p, &row->timing, PLM_TIME_OPERATORS, "  operators: ");
     show_shares_line(p, &row->timing, PLM_TIME_MODULES, "  modules: ");
+    note_steps(p, "  ", o->time->lane);
 }

@@ -1,0 +1,26 @@
+/*
+ * Inside the sub-commands: how long a job's step takes, for those that mainly tell its memory. Owned by the caller; the options
+ * point into it until plm_report_time_free(). One thread.
+ */
+#ifndef PLM_CLI_REPORT_TIME_H
+#define PLM_CLI_REPORT_TIME_H
+
+#include "time/table.h"
+
+struct plm_install;
+struct plm_job;
+struct plm_report_options;
+
+struct plm_report_time {
+    struct plm_works works;
+    struct plm_time_table table;
+    char why[512];
+};
+
+/* On these cards, which must outlive it. Sets options->time, or options->no_time to a sentence. */
+void plm_report_time_make(struct plm_report_time *time, const struct plm_job *job, const char *record,
+                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool shares,
+                          struct plm_report_options *options);
+void plm_report_time_free(struct plm_report_time *time);
+
+#endif
