@@ -84,17 +84,17 @@ const char *plm_duration_text(char *buffer, size_t size, double ns)
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+    } scales[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
     int unit = 0;
     double value;
-    while (unit < 3 && ns < units[unit].ns * 0.9995) /* what three digits would show as 1000 */
+    while (unit < 3 && ns < scales[unit].ns * 0.9995) /* what three digits would show as 1000 */
         unit++;
-    value = ns / units[unit].ns;
+    value = ns / scales[unit].ns;
     snprintf(buffer, size, "%.*f %s",
              value >= 99.95 || unit == 3 ? 0
              : value >= 9.995            ? 1
                                          : 2,
-             value, units[unit].name);
+             value, scales[unit].name);
     return buffer;
 }
 

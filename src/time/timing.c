@@ -62,7 +62,7 @@ static void settle(struct plm_timing *t, double steps, double wall)
         t->bound[i] *= sum > 0 ? t->busy / sum : 0;
     t->bound[PLM_BOUND_HOST] = fmax(0, t->step - t->busy);
     for (int i = 0; i < PLM_METRICS; i++)
-        t->metric[i] = fmin(1, t->metric[i] / wall);
+        t->metric[i] = wall > 0 ? fmin(1, t->metric[i] / wall) : 0;
     t->host /= steps;
     t->flops /= steps;
     t->kernels /= steps;

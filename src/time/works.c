@@ -396,6 +396,13 @@ static int visit(const struct plm_record_event *e, void *context)
 
 /* ---- the whole ---- */
 
+/* A lane that only captured graphs has no call of its own, and one step nevertheless. */
+static void step_all(struct plm_work_lane *lane)
+{
+    lane->step = plm_grow(lane->step, lane->steps, &lane->step_room, sizeof *lane->step);
+    lane->step[lane->steps++] = (struct plm_work_step){.calls = lane->calls};
+}
+
 static void lanes_end(struct plm_build *b)
 {
     for (size_t i = 0; i < b->works->lanes; i++) {
@@ -404,8 +411,9 @@ static void lanes_end(struct plm_build *b)
         lane->pid = p->pid;
         lane->rank = p->rank;
         steps_of_lane(lane, p);
-        if (lane->steps)
-            gaps_settle(lane);
+        if (!lane->steps)
+            step_all(lane);
+        gaps_settle(lane);
     }
 }
 
@@ -430,37 +438,45 @@ static void build_free(struct plm_build *b)
     plm_map_free(&b->name_of);
 }
 
-static int read_record(const char *path, struct plm_build *b, struct plm_error *error)
+static int record_visit(struct plm_build *b, struct plm_error *error)
 {
-    int status = plm_record_open(path, &b->record, error);
-    if (status < 0)
-        return status;
+    int status;
     b->threads = plm_record_threads(b->record);
     b->thread = plm_calloc(b->threads, sizeof *b->thread);
     status = plm_record_each(b->record, visit, b, error);
     if (!status)
         lanes_end(b);
-    plm_record_free(b->record);
     return status;
 }
 
-int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error)
+int plm_works_read_record(struct plm_record *record, const char *name, struct plm_works *works, struct plm_error *error)
 {
-    struct plm_build build = {.works = works};
+    struct plm_build build = {.works = works, .record = record};
     int status;
     memset(works, 0, sizeof *works);
     plm_names_add(&works->names, "");
     works->site = plm_grow(NULL, 0, &works->site_room, sizeof *works->site);
     works->site[works->sites++] = (struct plm_work_site){"", "", "", PLM_PHASE_OTHER};
-    status = read_record(path, &build, error);
+    status = record_visit(&build, error);
     if (!status && !build.calls)
         status = plm_fail(error, PLM_ENOTFOUND,
                           "%s holds no launches, so times are not known; record the job anew with `plimsoll run` at full detail "
                           "(snapshots and records made with --detail low or off have none)",
-                          path);
+                          name);
     build_free(&build);
     if (status < 0)
         plm_works_free(works);
+    return status;
+}
+
+int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error)
+{
+    struct plm_record *record;
+    int status = plm_record_open(path, &record, error);
+    if (status < 0)
+        return status;
+    status = plm_works_read_record(record, path, works, error);
+    plm_record_free(record);
     return status;
 }
 

@@ -18,6 +18,7 @@
 #include "record/format.h"
 
 struct plm_error;
+struct plm_record;
 
 enum plm_work_class {
     PLM_WORK_GEMM,          /* matrix product */
@@ -122,6 +123,8 @@ struct plm_works {
 };
 
 int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error);
+/* Of a record that is open already and stays the caller's; `name` is for sentences. */
+int plm_works_read_record(struct plm_record *record, const char *name, struct plm_works *works, struct plm_error *error);
 void plm_works_free(struct plm_works *works);
 /* The lane with the most calls: what a job is judged by if nobody says which. */
 const struct plm_work_lane *plm_works_main(const struct plm_works *works);

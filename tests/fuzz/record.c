@@ -1,8 +1,14 @@
-/* Job records, from the bytes to the job: whatever a record says, it holds together. */
+/* Job records, from the bytes to the job and to its times: whatever a record says, it holds together. */
+#include <math.h>
+
 #include "analysis/job.h"
+#include "base/card.h"
+#include "base/error.h"
 #include "fit/ladder.h"
 #include "fuzz.h"
 #include "record_input.h"
+#include "time/speeds.h"
+#include "time/timing.h"
 
 static int check_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_CATEGORIES], void *context)
 {
@@ -44,6 +50,70 @@ static void check_lane(const struct plm_job *job, struct plm_lane *lane)
     }
 }
 
+/* ---- times ---- */
+
+static const struct plm_card card = {.id = "fuzzed",
+                                     .sms = 82,
+                                     .bandwidth_gbs = 936,
+                                     .l2_bytes = 6u << 20,
+                                     .tensor_cores = 328,
+                                     .fp32_tflops = 35.6,
+                                     .tf32_tflops = 35.6,
+                                     .fp16_tflops = 71,
+                                     .bf16_tflops = 71,
+                                     .max_threads_per_sm = 1536,
+                                     .max_blocks_per_sm = 16,
+                                     .shared_per_sm = 102400,
+                                     .pcie_generation = 4,
+                                     .pcie_lanes = 16};
+
+/* Any that a file may have: 1, or what is next to it. */
+static struct plm_speeds some_speeds(void)
+{
+    struct plm_speeds speeds = {0};
+    for (size_t i = 0; i < PLM_SPEEDS; i++)
+        plm_speed_set(&speeds, &plm_speed[i], fmin(fmax(1, plm_speed[i].least), plm_speed[i].most));
+    return speeds;
+}
+
+static void check_timing(const struct plm_timing *t)
+{
+    double sum = 0;
+    MUST(isfinite(t->step) && t->step >= 0 && isfinite(t->low) && isfinite(t->high));
+    MUST(t->low <= t->step * 1.000001 + 1 && t->step <= t->high * 1.000001 + 1);
+    MUST(t->busy <= t->step * 1.000001 + 1 && t->host >= 0);
+    for (int i = 0; i < PLM_BOUNDS; i++) {
+        MUST(t->bound[i] >= 0);
+        sum += t->bound[i];
+    }
+    MUST(fabs(sum - t->step) <= t->step * 1e-6 + 1);
+    for (int i = 0; i < PLM_METRICS; i++)
+        MUST(t->metric[i] >= 0 && t->metric[i] <= 1);
+    for (size_t i = 0; i < t->modules.count; i++)
+        MUST(t->modules.item[i].name && t->modules.item[i].ns >= 0);
+    for (size_t i = 0; i < t->spans; i++)
+        MUST(t->span[i].end >= t->span[i].begin);
+}
+
+static void check_times(struct plm_record *record)
+{
+    const struct plm_speeds speeds = some_speeds();
+    const struct plm_timing_options options = {.spans = true, .shares = true};
+    struct plm_error error = {0};
+    struct plm_works works;
+    if (plm_works_read_record(record, "fuzz.plm", &works, &error)) {
+        fuzz_sentence(&error);
+        return;
+    }
+    for (size_t i = 0; i < works.lanes; i++) {
+        struct plm_timing timing;
+        MUST(plm_timing_make(&works, &works.lane[i], &card, &speeds, &options, &timing, &error) == 0);
+        check_timing(&timing);
+        plm_timing_free(&timing);
+    }
+    plm_works_free(&works);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_record r;
@@ -51,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (size_t i = 0; i < r.job->lanes; i++)
         check_lane(r.job, &r.job->lane[i]);
+    check_times(r.record);
     fuzz_record_close(&r);
     return 0;
 }

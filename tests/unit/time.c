@@ -1,0 +1,884 @@
+/* Times of jobs that are made by hand, on a card whose figures are round: what each must come to can be worked out. */
+#include "time/timing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/card.h"
+#include "base/error.h"
+#include "base/install.h"
+#include "record/create.h"
+#include "record/pen.h"
+#include "time/speeds.h"
+#include "time/table.h"
+#include "unit.h"
+
+#define US 1000.0
+#define MS 1000000.0
+
+/* ---- a card and its constants ---- */
+
+/* 1000 bytes, 10,000 flops in fp32 and 100,000 in fp16 a ns; 100 bytes a ns to other cards. No cache. */
+static const struct plm_card round_card = {.id = "round",
+                                           .architecture = "round",
+                                           .sms = 10,
+                                           .tensor_cores = 40,
+                                           .bandwidth_gbs = 1000,
+                                           .fp32_tflops = 10,
+                                           .fp16_tflops = 100,
+                                           .max_threads_per_sm = 2048,
+                                           .max_blocks_per_sm = 32,
+                                           .pcie_generation = 4,
+                                           .pcie_lanes = 16,
+                                           .nvlink_gbs = 200};
+
+/* Nothing is lost, and nothing takes time that is not asked for; kernels take at least 1 us. */
+static struct plm_speeds plain_speeds(void)
+{
+    struct plm_speeds s = {.name = "plain", .source = "a test"};
+    for (size_t i = 0; i < PLM_SPEEDS; i++)
+        plm_speed_set(&s, &plm_speed[i], fmin(fmax(1, plm_speed[i].least), plm_speed[i].most));
+    s.launch_us = s.copy_call_us = s.wait_us = s.step_us = s.latency_us = s.tail_us = s.gap_us = 0;
+    s.prologue_us = s.tile_step_ns = s.collective_latency_us = 0;
+    s.thread_bytes = 1024;
+    s.memory_latency_ns = 10;
+    s.pageable_gbs = 4;
+    s.host_factor_low = 0.5;
+    s.host_factor_high = 2;
+    s.model_error = 0.1;
+    return s;
+}
+
+/* ---- writing ---- */
+
+static struct plm_writer writer;
+static struct plm_pen pen;
+static double now; /* ns */
+
+static void begin(const char *path)
+{
+    struct plm_record_file file;
+    struct plm_error error;
+    assert_int_equal(plm_record_create(path, true, &file, &error), 0);
+    plm_record_close(&file);
+    writer = (struct plm_writer){0};
+    pen = (struct plm_pen){.writer = &writer};
+    assert_int_equal(plm_writer_open(&writer, path), 0);
+    plm_writer_past(&writer, 1);
+    now = 1000;
+    plm_pen_at(&pen, 1000);
+    plm_pen_setting(&pen, "gpu", "round");
+}
+
+static void end(void)
+{
+    plm_pen_close(&pen);
+    assert_int_equal(plm_writer_close(&writer), 0);
+}
+
+/* The host does something else for so long. */
+static void pause_us(double us)
+{
+    now += us * US;
+    plm_pen_at(&pen, (uint64_t)now);
+}
+
+static void step(uint32_t number)
+{
+    pause_us(0.001);
+    plm_pen_step(&pen, 0, &(struct plm_ev_step){number, 1});
+    pause_us(0.001);
+}
+
+static struct plm_ev_call call_on(uint32_t stream)
+{
+    return (struct plm_ev_call){.cuda_stream = stream};
+}
+
+/* Copies so many floats on the device: reads 4 bytes and writes 4 for each. 125,000 take 1 ms / 1000 = 1 us at 1000 bytes a ns. */
+enum { FLOATS_PER_US = 125000 };
+static void kernel_in(struct plm_ev_call call, double us)
+{
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.call = call,
+                                           .name = plm_pen_intern(&pen, "vectorized_elementwise_kernel"),
+                                           .grid_x = 100000,
+                                           .grid_y = 1,
+                                           .grid_z = 1,
+                                           .block_x = 256,
+                                           .block_y = 1,
+                                           .block_z = 1,
+                                           .counts = PLM_COUNT_ELEMENTS,
+                                           .count = (uint64_t)(us * FLOATS_PER_US)});
+}
+
+static void kernel_us(double us, uint32_t stream)
+{
+    kernel_in(call_on(stream), us);
+}
+
+static void gemm(uint32_t m, uint32_t n, uint32_t k, uint32_t batch)
+{
+    plm_pen_gemm(&pen, 0,
+                 &(struct plm_ev_gemm){.call = call_on(0), .m = m, .n = n, .k = k, .batch = batch, .compute = 68});
+}
+
+static void copy(enum plm_copy_host host, uint64_t bytes)
+{
+    plm_pen_copy(&pen, 0,
+                 &(struct plm_ev_copy){.call = call_on(0),
+                                       .bytes = bytes,
+                                       .operation = PLM_COPY_HOST_TO_DEVICE,
+                                       .host = (uint8_t)host,
+                                       .async = 1});
+}
+
+static void wait_for(enum plm_sync what, uint32_t stream, uint32_t other)
+{
+    plm_pen_sync(&pen, 0,
+                 &(struct plm_ev_sync){.call = call_on(stream), .operation = (uint32_t)what, .event_stream = other});
+}
+
+/* ---- asking ---- */
+
+static const struct plm_card *played = &round_card;
+static struct plm_works works;
+static struct plm_timing timing;
+
+static void ask(const struct plm_card *card, const struct plm_speeds *speeds, double host_factor)
+{
+    const struct plm_timing_options options = {.host_factor = host_factor, .shares = true, .spans = true};
+    struct plm_error error;
+    if (plm_timing_make(&works, plm_works_main(&works), card, speeds, &options, &timing, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
+/* The times of four equal steps, of which the first does not count. */
+static void time_steps(void (*body)(void), const struct plm_speeds *speeds)
+{
+    struct plm_error error;
+    begin(unit_path("time.plm"));
+    for (uint32_t i = 1; i <= 4; i++) {
+        body();
+        step(i);
+    }
+    end();
+    if (plm_works_read(unit_path("time.plm"), &works, &error) < 0)
+        fail_msg("%s", error.text);
+    ask(played, speeds, 0);
+}
+
+static void forget(void)
+{
+    plm_timing_free(&timing);
+    plm_works_free(&works);
+}
+
+#define assert_near(a, b, share) assert_true(fabs((a) - (b)) <= (share) * fabs((double)(b)))
+
+/* Whatever the job: parts add up, shares are shares. */
+static void check_sums(void)
+{
+    double sum = 0, modules = 0, operators = 0;
+    for (int i = 0; i < PLM_BOUNDS; i++)
+        sum += timing.bound[i];
+    assert_near(sum, timing.step, 1e-6);
+    for (int i = 0; i < PLM_METRICS; i++)
+        assert_true(timing.metric[i] >= 0 && timing.metric[i] <= 1);
+    for (size_t i = 0; i < timing.modules.count; i++)
+        modules += timing.modules.item[i].ns;
+    for (size_t i = 0; i < timing.operators.count; i++)
+        operators += timing.operators.item[i].ns;
+    assert_near(modules, operators, 1e-6);
+    assert_true(timing.low <= timing.step && timing.step <= timing.high);
+    assert_true(timing.busy <= timing.step * (1 + 1e-9));
+}
+
+/* ---- who waits for whom ---- */
+
+static void slow_host(void)
+{
+    for (int i = 0; i < 10; i++) {
+        pause_us(100);
+        kernel_us(10, 0);
+    }
+}
+
+static void host_bound(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(slow_host, &speeds);
+    assert_int_equal(timing.steps, 3);
+    assert_near(timing.step, 1000 * US, 0.02);
+    assert_near(timing.busy, 110 * US, 0.02); /* each kernel takes its 10 us and the least of 1 us */
+    assert_near(timing.host, 1000 * US, 0.02);
+    assert_true(plm_time_host_bound(&timing));
+    assert_int_equal(plm_time_bound(&timing), PLM_BOUND_HOST);
+    assert_near(timing.metric[PLM_METRIC_GPUTL], 0.11, 0.05);
+    check_sums();
+    forget();
+}
+
+static void slow_gpu(void)
+{
+    for (int i = 0; i < 10; i++) {
+        pause_us(1);
+        kernel_us(1000, 0);
+    }
+}
+
+static void gpu_bound(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(slow_gpu, &speeds);
+    assert_near(timing.step, 10 * MS, 0.02);
+    assert_near(timing.busy, 10 * MS, 0.02);
+    assert_near(timing.host, 10 * US, 0.02);
+    assert_false(plm_time_host_bound(&timing));
+    assert_int_equal(plm_time_bound(&timing), PLM_BOUND_BANDWIDTH);
+    assert_near(timing.metric[PLM_METRIC_GPUTL], 1, 0.01);
+    assert_true(timing.metric[PLM_METRIC_DRAMA] > 0.95);
+    assert_near(timing.kernels, 10, 1e-9);
+    assert_near(timing.unsized, 0, 1e-9);
+    check_sums();
+    forget();
+}
+
+/* Twice the host's time is twice the step of a job that the host bounds, and the range has both ends. */
+static void host_factor(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    double step;
+    (void)state;
+    time_steps(slow_host, &speeds);
+    step = timing.step;
+    assert_near(timing.low, step / 2, 0.05);
+    assert_near(timing.high, step * 2, 0.05);
+    plm_timing_free(&timing);
+    ask(&round_card, &speeds, 2);
+    assert_near(timing.step, 2 * step, 0.01);
+    forget();
+}
+
+static void apart(void)
+{
+    pause_us(1000);
+    kernel_us(999, 0);
+}
+
+static void together(void)
+{
+    apart();
+    wait_for(PLM_SYNC_DEVICE, 0, PLM_STREAM_UNKNOWN);
+}
+
+/* 1 ms of the host and 1 ms of the GPU: beside each other, or after each other. */
+static void waiting(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(apart, &speeds);
+    assert_near(timing.step, 1 * MS, 0.02);
+    forget();
+    time_steps(together, &speeds);
+    assert_near(timing.step, 2 * MS, 0.02);
+    assert_near(timing.bound[PLM_BOUND_HOST], 1 * MS, 0.02);
+    check_sums();
+    forget();
+}
+
+static void pageable(void)
+{
+    copy(PLM_COPY_PAGEABLE, 8000000); /* 2 ms at 4 GB/s */
+    pause_us(2000);
+    kernel_us(1, 0);
+}
+
+static void pinned(void)
+{
+    copy(PLM_COPY_PINNED, 8000000); /* at most 31.5 GB/s: 0.25 ms */
+    pause_us(2000);
+    kernel_us(1, 0);
+}
+
+static void copies(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(pageable, &speeds);
+    assert_near(timing.step, 4 * MS, 0.03);
+    assert_near(timing.bound[PLM_BOUND_COPIES], 2 * MS, 0.03);
+    forget();
+    time_steps(pinned, &speeds);
+    assert_near(timing.step, 2 * MS, 0.03);
+    assert_near(timing.bound[PLM_BOUND_COPIES], 0.255 * MS, 0.05);
+    forget();
+}
+
+static void two_streams(void)
+{
+    for (int i = 0; i < 5; i++) {
+        kernel_us(999, 1);
+        kernel_us(999, 2);
+    }
+}
+
+static void one_stream(void)
+{
+    for (int i = 0; i < 10; i++)
+        kernel_us(999, 1);
+}
+
+static void ordered_streams(void)
+{
+    for (int i = 0; i < 5; i++) {
+        kernel_us(999, 1);
+        wait_for(PLM_SYNC_STREAM_WAITS, 2, 1);
+        kernel_us(999, 2);
+        wait_for(PLM_SYNC_STREAM_WAITS, 1, 2);
+    }
+}
+
+static void streams(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(one_stream, &speeds);
+    assert_near(timing.step, 10 * MS, 0.02);
+    forget();
+    time_steps(two_streams, &speeds);
+    assert_near(timing.step, 5 * MS, 0.02);
+    assert_near(timing.busy, 5 * MS, 0.02);
+    check_sums();
+    forget();
+    time_steps(ordered_streams, &speeds);
+    assert_near(timing.step, 10 * MS, 0.02);
+    forget();
+}
+
+/* ---- graphs ---- */
+
+static void graph_launched(void)
+{
+    pause_us(5);
+    plm_pen_launch(&pen, 0, &(struct plm_ev_launch){.counts = PLM_COUNT_GRAPH, .count = 8, .count_2 = 7});
+}
+
+/* Eight nodes that were captured once: no host time between them. */
+static void graphs(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    begin(unit_path("graph.plm"));
+    for (int i = 0; i < 8; i++) {
+        pause_us(50);
+        kernel_in((struct plm_ev_call){.graph = 7}, 99);
+    }
+    for (uint32_t i = 1; i <= 3; i++) {
+        graph_launched();
+        step(i);
+    }
+    end();
+    assert_int_equal(plm_works_read(unit_path("graph.plm"), &works, &error), 0);
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.kernels, 8, 1e-9);
+    assert_near(timing.step, 800 * US, 0.02);
+    assert_true(timing.host < 10 * US);
+    assert_int_equal(timing.spans, 8);
+    forget();
+}
+
+/* A capture that nobody launches, and a launch of a graph that nobody captured: nothing to do, and no crash. */
+static void graphs_alone(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    begin(unit_path("graph.plm"));
+    kernel_in((struct plm_ev_call){.graph = 7}, 99);
+    end();
+    assert_int_equal(plm_works_read(unit_path("graph.plm"), &works, &error), 0);
+    ask(&round_card, &speeds, 0);
+    assert_true(timing.step <= 0 && timing.kernels <= 0);
+    forget();
+    begin(unit_path("graph.plm"));
+    graph_launched();
+    kernel_us(10, 0);
+    end();
+    assert_int_equal(plm_works_read(unit_path("graph.plm"), &works, &error), 0);
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.kernels, 1, 1e-9);
+    forget();
+}
+
+/* ---- products ---- */
+
+static struct {
+    uint32_t m, n, k, batch;
+} product;
+
+static void product_once(void)
+{
+    gemm(product.m, product.n, product.k, product.batch);
+}
+
+static double product_ns(uint32_t m, uint32_t n, uint32_t k, uint32_t batch, const struct plm_speeds *speeds)
+{
+    double busy;
+    product.m = m, product.n = n, product.k = k, product.batch = batch;
+    time_steps(product_once, speeds);
+    busy = timing.busy;
+    forget();
+    return busy;
+}
+
+/* A larger product never takes less, and one that fills the card takes its flops over the peak. */
+static void products_grow(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    double before = 0;
+    (void)state;
+    for (uint32_t m = 16; m <= 4096; m += m < 256 ? 16 : 240) {
+        const double ns = product_ns(m, 512, 512, 1, &speeds);
+        assert_true(ns >= before * (1 - 1e-9));
+        before = ns;
+    }
+    assert_near(product_ns(5120, 5120, 5120, 1, &speeds), 2.0 * 5120 * 5120 * 5120 / 10000, 0.05);
+}
+
+/* Ten multiprocessors: eleven tiles take as long as twenty. They are too short along k to be split. */
+static void products_in_waves(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    struct plm_card slow = round_card;
+    double ten, eleven, twenty;
+    (void)state;
+    speeds.floor_us = 0;
+    slow.fp32_tflops = 1; /* so that its memory does not bound it */
+    played = &slow;
+    ten = product_ns(32, 32, 64, 10, &speeds);
+    eleven = product_ns(32, 32, 64, 11, &speeds);
+    twenty = product_ns(32, 32, 64, 20, &speeds);
+    played = &round_card;
+    assert_near(ten, 2.0 * 32 * 32 * 64 / 100, 0.01); /* of one multiprocessor: 100 flops a ns */
+    assert_near(eleven, 2 * ten, 0.01);
+    assert_near(twenty, eleven, 1e-6);
+}
+
+static void product_split(void)
+{
+    gemm(32, 32, 1 << 20, 1);
+}
+
+/* One tile with very much to sum: splitting it keeps more than one multiprocessor busy. */
+static void products_split(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    const double alone = 2.0 * 32 * 32 * (1 << 20) / 1000;
+    (void)state;
+    time_steps(product_split, &speeds);
+    assert_true(timing.busy < alone / 4);
+    assert_true(timing.busy > alone / 10);
+    forget();
+}
+
+/* Half precision on tensor cores: ten times as fast here, and the tensor cores are what is active. */
+static void half(void)
+{
+    plm_pen_gemm(&pen, 0,
+                 &(struct plm_ev_gemm){.call = call_on(0),
+                                       .m = 5120,
+                                       .n = 5120,
+                                       .k = 5120,
+                                       .batch = 1,
+                                       .type_a = 2,
+                                       .type_b = 2,
+                                       .type_c = 2,
+                                       .type_d = 2,
+                                       .compute = 68});
+}
+
+static void tensor_cores(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_card old = round_card;
+    double step;
+    (void)state;
+    time_steps(half, &speeds);
+    step = timing.step;
+    assert_near(step, 2.0 * 5120 * 5120 * 5120 / 100000, 0.1);
+    assert_true(timing.metric[PLM_METRIC_TENSO] > 0.9 && timing.metric[PLM_METRIC_FP32A] < 0.1);
+    assert_int_equal(timing.mfu_type, PLM_WORK_FP16);
+    assert_near(timing.mfu, 1, 0.1);
+    plm_timing_free(&timing);
+    old.tensor_cores = 0;
+    old.fp16_tflops = 0;
+    ask(&old, &speeds, 0);
+    assert_near(timing.step, 10 * step, 0.1);
+    forget();
+}
+
+/* ---- collectives ---- */
+
+static uint32_t ranks;
+
+static void all_reduce(void)
+{
+    plm_pen_collective(&pen, 0,
+                       &(struct plm_ev_collective){.call = call_on(0),
+                                                   .operation = PLM_COLLECTIVE_ALL_REDUCE,
+                                                   .data_type = 7,
+                                                   .ranks = ranks,
+                                                   .count = 100000000});
+}
+
+/* A ring of eight sends 7/8 of the 400 MB twice, at 100 bytes a ns; alone there is nobody to send to. */
+static void collectives(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    struct plm_card lonely = round_card;
+    (void)state;
+    ranks = 1;
+    time_steps(all_reduce, &speeds);
+    assert_true(timing.step < 10 * US);
+    forget();
+    ranks = 8;
+    time_steps(all_reduce, &speeds);
+    assert_near(timing.step, 2 * 7 / 8.0 * 400e6 / 100, 0.02);
+    assert_int_equal(plm_time_bound(&timing), PLM_BOUND_COMMUNICATION);
+    plm_timing_free(&timing);
+    lonely.nvlink_gbs = 0; /* by PCIe: 31.5 bytes a ns */
+    ask(&lonely, &speeds, 0);
+    assert_near(timing.step, 2 * 7 / 8.0 * 400e6 / 31.5, 0.02);
+    plm_timing_free(&timing);
+    speeds.collective_latency_us = 100;
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.step, 2 * 7 / 8.0 * 400e6 / 100 + 14 * 100 * US, 0.02);
+    forget();
+}
+
+/* ---- steps, samples, sites ---- */
+
+/* No optimizer: a call of the model is a step, and the first does not count. */
+static void passes(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    begin(unit_path("pass.plm"));
+    for (int i = 0; i < 4; i++) {
+        plm_pen_pass(&pen, 0, &(struct plm_ev_pass){plm_pen_intern(&pen, "model"), 32});
+        plm_pen_module(&pen, 0, &(struct plm_ev_module){plm_pen_intern(&pen, "model"), PLM_PHASE_FORWARD});
+        pause_us(1);
+        kernel_us(i ? 999 : 50000, 0);
+        plm_pen_module(&pen, 0, &(struct plm_ev_module){0, PLM_PHASE_FORWARD});
+        pause_us(1);
+    }
+    end();
+    assert_int_equal(plm_works_read(unit_path("pass.plm"), &works, &error), 0);
+    assert_int_equal(plm_works_main(&works)->unit, PLM_STEP_PASS);
+    assert_string_equal(works.card, "round");
+    ask(&round_card, &speeds, 0);
+    assert_int_equal(timing.steps, 3);
+    assert_near(timing.step, 1 * MS, 0.02);
+    assert_near(timing.samples_per_second, 32000, 0.03);
+    forget();
+}
+
+/* Neither: the whole command. */
+static void whole(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    begin(unit_path("whole.plm"));
+    for (int i = 0; i < 4; i++)
+        kernel_us(999, 0);
+    end();
+    assert_int_equal(plm_works_read(unit_path("whole.plm"), &works, &error), 0);
+    assert_int_equal(plm_works_main(&works)->unit, PLM_STEP_WHOLE);
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.step, 4 * MS, 0.02);
+    assert_true(timing.samples_per_second <= 0);
+    forget();
+}
+
+static void sites_body(void)
+{
+    plm_pen_context(&pen, 0,
+                    &(struct plm_ev_context){1, plm_pen_intern(&pen, "fc1"), plm_pen_intern(&pen, "aten::linear"),
+                                             plm_pen_intern(&pen, "aten::addmm"), PLM_PHASE_FORWARD, 0});
+    plm_pen_context(&pen, 0,
+                    &(struct plm_ev_context){2, plm_pen_intern(&pen, "fc2"), plm_pen_intern(&pen, "aten::linear"),
+                                             plm_pen_intern(&pen, "aten::addmm"), PLM_PHASE_FORWARD, 0});
+    kernel_in((struct plm_ev_call){.context = 1}, 299);
+    kernel_in((struct plm_ev_call){.context = 2}, 699);
+}
+
+static void sites(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(sites_body, &speeds);
+    assert_int_equal(timing.operators.count, 1);
+    assert_string_equal(timing.operators.item[0].name, "aten::linear");
+    assert_near(timing.operators.item[0].ns, 1 * MS, 0.02);
+    assert_int_equal(timing.modules.count, 2);
+    assert_string_equal(timing.modules.item[0].name, "fc2");
+    assert_near(timing.modules.item[0].ns, 700 * US, 0.02);
+    assert_near(timing.modules.item[1].bound[PLM_BOUND_BANDWIDTH], 300 * US, 0.02);
+    assert_string_equal(timing.classes.item[0].name, "elementwise");
+    forget();
+}
+
+static void unknown_body(void)
+{
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.name = plm_pen_intern(&pen, "nobody_knows"), .grid_x = 1, .block_x = 32});
+    kernel_us(9, 0);
+}
+
+/* What has no size is said, and counts as the shortest kernel. */
+static void unsized(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(unknown_body, &speeds);
+    assert_near(timing.kernels, 2, 1e-9);
+    assert_near(timing.unsized, 1, 1e-9);
+    assert_near(timing.busy, 11 * US, 0.02);
+    forget();
+}
+
+/* ---- cards ---- */
+
+static void figures_missing(void **state)
+{
+    static const struct {
+        size_t at;
+        const char *name;
+    } needed[] = {{offsetof(struct plm_card, bandwidth_gbs), "bandwidth_gbs"},
+                  {offsetof(struct plm_card, fp32_tflops), "fp32_tflops"}};
+    const struct plm_speeds speeds = plain_speeds();
+    const struct plm_timing_options options = {0};
+    struct plm_error error;
+    (void)state;
+    time_steps(slow_gpu, &speeds);
+    plm_timing_free(&timing);
+    for (size_t i = 0; i < COUNT(needed); i++) {
+        struct plm_card card = round_card;
+        memset((char *)&card + needed[i].at, 0, sizeof(double));
+        assert_int_equal(plm_timing_make(&works, plm_works_main(&works), &card, &speeds, &options, &timing, &error),
+                         PLM_ENOTFOUND);
+        assert_contains(error.text, needed[i].name);
+        assert_contains(error.text, "round");
+    }
+    plm_works_free(&works);
+}
+
+static const char *speeds_file(const struct plm_speeds *speeds)
+{
+    const char *path = unit_path("speeds.ini");
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    plm_speeds_write(out, speeds);
+    assert_int_equal(fclose(out), 0);
+    return path;
+}
+
+/* Known cards by what is asked for, those that lack a figure at the end; types that a card does not have. */
+static void tables(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_card card[3] = {round_card, round_card, round_card};
+    const struct plm_install install = {0};
+    const struct plm_time_question question = {.install = &install, .speeds = speeds_file(&speeds)};
+    struct plm_time_table table;
+    struct plm_error error;
+    (void)state;
+    time_steps(half, &speeds);
+    snprintf(card[0].id, sizeof card[0].id, "nothing");
+    card[0].bandwidth_gbs = 0;
+    snprintf(card[1].id, sizeof card[1].id, "old");
+    card[1].fp16_tflops = 0;
+    snprintf(card[2].id, sizeof card[2].id, "quick");
+    card[2].fp32_tflops = card[2].fp16_tflops = 200;
+    assert_int_equal(plm_time_table_make(&works, plm_works_main(&works), card, 3, &question, &table, &error), 0);
+    table.row[1].price = 0.01;
+    table.row[2].price = 1;
+    plm_time_table_sort(&table, PLM_TIME_BY_STEP);
+    assert_string_equal(table.row[0].card->id, "quick");
+    assert_string_equal(table.row[2].card->id, "nothing");
+    assert_false(table.row[2].known);
+    assert_contains(table.row[2].why, "bandwidth_gbs");
+    assert_int_equal(table.row[1].lacks, 1u << PLM_WORK_FP16);
+    assert_int_equal(table.row[0].lacks, 0);
+    plm_time_table_sort(&table, PLM_TIME_BY_DOLLAR);
+    assert_string_equal(table.row[0].card->id, "old");
+    assert_near(plm_time_per_dollar(&table.row[1]), 3600e9 / table.row[1].timing.step, 1e-9);
+    plm_time_table_sort(&table, PLM_TIME_BY_NAME);
+    assert_string_equal(table.row[0].card->id, "old");
+    plm_time_table_free(&table);
+    assert_non_null(plm_time_lane(&works, 0));
+    assert_null(plm_time_lane(&works, 1));
+    forget();
+}
+
+/* ---- files of constants ---- */
+
+static void speeds_again(void **state)
+{
+    struct plm_speeds s = plain_speeds(), again;
+    struct plm_error error;
+    (void)state;
+    for (size_t i = 0; i < PLM_SPEEDS; i++) /* each another one */
+        plm_speed_set(&s, &plm_speed[i],
+                      plm_speed[i].least +
+                          (plm_speed[i].most - plm_speed[i].least) * (double)(i + 1) / (PLM_SPEEDS + 1));
+    assert_int_equal(plm_speeds_read(speeds_file(&s), NULL, NULL, &again, &error), 0);
+    assert_string_equal(again.name, "plain");
+    assert_string_equal(again.source, "a test");
+    for (size_t i = 0; i < PLM_SPEEDS; i++)
+        assert_near(plm_speed_get(&again, &plm_speed[i]), plm_speed_get(&s, &plm_speed[i]), 1e-5);
+}
+
+/* Those that come with plimsoll are whole. */
+static void speeds_own(void **state)
+{
+    struct plm_install install = {0};
+    struct plm_card card = {.architecture = "ampere"};
+    struct plm_speeds s;
+    struct plm_error error;
+    (void)state;
+    snprintf(install.timing, sizeof install.timing, "%s/data/timing", getenv("PLM_SOURCE"));
+    assert_int_equal(plm_speeds_read(NULL, &install, &card, &s, &error), 0);
+    assert_string_equal(s.name, "ampere");
+    snprintf(card.architecture, sizeof card.architecture, "of tomorrow");
+    assert_int_equal(plm_speeds_read(NULL, &install, &card, &s, &error), 0);
+}
+
+static void speeds_wrong(void **state)
+{
+    const struct plm_speeds s = plain_speeds();
+    size_t size;
+    char *text = unit_read(speeds_file(&s), &size), *line = strstr(text, "floor_us = "), *next;
+    struct plm_speeds read;
+    struct plm_error error;
+    const struct {
+        const char *instead;
+        const char *says;
+    } wrong[] = {
+        {"", "lacks floor_us in [kernel]"},
+        {"floor_us = -1\n", "not a number from"},
+        {"floor_us = 1e9\n", "not a number from"},
+        {"floor_us = fast\n", "fast"},
+        {"floor_us = nan\n", "not a number from"},
+        {"floor_us = 1 2\n", "not a number from"},
+        {"floor_us =\n", "floor_us"},
+        {"floor_us = 1\nceiling_us = 1\n", "no constant ceiling_us"},
+        {"gibberish\n", "speeds.ini:"},
+    };
+    (void)state;
+    assert_non_null(line);
+    next = strchr(line, '\n') + 1;
+    *line = '\0';
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        char *changed;
+        const int length = asprintf(&changed, "%s%s%s", text, wrong[i].instead, next);
+        assert_true(length > 0);
+        unit_write(unit_path("speeds.ini"), changed, (size_t)length);
+        assert_int_equal(plm_speeds_read(unit_path("speeds.ini"), NULL, NULL, &read, &error), PLM_EFORMAT);
+        assert_contains(error.text, wrong[i].says);
+        free(changed);
+    }
+    unit_write(unit_path("speeds.ini"), "", 0);
+    assert_true(plm_speeds_read(unit_path("speeds.ini"), NULL, NULL, &read, &error) < 0);
+    assert_true(plm_speeds_read(unit_path("none.ini"), NULL, NULL, &read, &error) < 0);
+    free(text);
+}
+
+/* ---- records ---- */
+
+static void records_without_launches(void **state)
+{
+    struct plm_error error;
+    (void)state;
+    begin(unit_path("none.plm"));
+    copy(PLM_COPY_PINNED, 100);
+    wait_for(PLM_SYNC_DEVICE, 0, 0);
+    step(1);
+    end();
+    assert_int_equal(plm_works_read(unit_path("none.plm"), &works, &error), PLM_ENOTFOUND);
+    assert_contains(error.text, "no launches");
+    assert_true(plm_works_read(unit_path("not-there.plm"), &works, &error) < 0);
+    unit_write(unit_path("none.plm"), "", 0);
+    assert_true(plm_works_read(unit_path("none.plm"), &works, &error) < 0);
+    unit_write(unit_path("none.plm"), "plimsoll?", 9);
+    assert_true(plm_works_read(unit_path("none.plm"), &works, &error) < 0);
+}
+
+/* A record that is cut or damaged somewhere: an answer or a sentence. */
+static void records_damaged(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    const struct plm_timing_options options = {.shares = true};
+    size_t size;
+    char *bytes;
+    (void)state;
+    time_steps(two_streams, &speeds);
+    forget();
+    bytes = unit_read(unit_path("time.plm"), &size);
+    for (size_t i = 0; i < 200; i++) {
+        const size_t at = 4096 + i * 24; /* the first events */
+        const char before = at < size ? bytes[at] : 0;
+        struct plm_error error = {0};
+        if (at >= size)
+            break;
+        bytes[at] = (char)(before ^ 0x41);
+        unit_write(unit_path("damaged.plm"), bytes, i % 5 ? size : at);
+        if (plm_works_read(unit_path("damaged.plm"), &works, &error) == 0) {
+            assert_int_equal(
+                plm_timing_make(&works, plm_works_main(&works), &round_card, &speeds, &options, &timing, &error), 0);
+            assert_true(isfinite(timing.step));
+            forget();
+        } else
+            assert_true(*error.text);
+        bytes[at] = before;
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_bound),
+        cmocka_unit_test(gpu_bound),
+        cmocka_unit_test(host_factor),
+        cmocka_unit_test(waiting),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(graphs),
+        cmocka_unit_test(graphs_alone),
+        cmocka_unit_test(products_grow),
+        cmocka_unit_test(products_in_waves),
+        cmocka_unit_test(products_split),
+        cmocka_unit_test(tensor_cores),
+        cmocka_unit_test(collectives),
+        cmocka_unit_test(passes),
+        cmocka_unit_test(whole),
+        cmocka_unit_test(sites),
+        cmocka_unit_test(unsized),
+        cmocka_unit_test(figures_missing),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(speeds_again),
+        cmocka_unit_test(speeds_own),
+        cmocka_unit_test(speeds_wrong),
+        cmocka_unit_test(records_without_launches),
+        cmocka_unit_test(records_damaged),
+    };
+    return RUN(tests);
+}
