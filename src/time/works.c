@@ -413,7 +413,8 @@ static void lanes_end(struct plm_build *b)
         steps_of_lane(lane, p);
         if (!lane->steps)
             step_all(lane);
-        gaps_settle(lane);
+        if (lane->calls)
+            gaps_settle(lane);
     }
 }
 
