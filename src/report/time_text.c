@@ -33,17 +33,30 @@ static double percent(double part, double whole)
 
 /* ---- the sentence ---- */
 
+static int digits_of(double value)
+{
+    return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+}
+
+/* "169 to 261": both ends in the unit of the step, which stands beside it. */
+static const char *range_text(char *out, size_t size, const struct plm_timing *t, const char *to)
+{
+    const double unit = t->step >= 0.9995e9 ? 1e9 : t->step >= 0.9995e6 ? 1e6 : t->step >= 999.5 ? 1e3 : 1;
+    const double low = t->low / unit, high = t->high / unit;
+    snprintf(out, size, "%.*f%s%.*f", digits_of(low), low, to, digits_of(high), high);
+    return out;
+}
+
 static void show_sentence(const struct plm_page *p, const char *first, const struct plm_work_lane *lane,
                           const struct plm_time_row *row, const char *among)
 {
     static const char *const subject[] = {
         [PLM_STEP_OPTIMIZER] = "A step", [PLM_STEP_PASS] = "A call of the model", [PLM_STEP_WHOLE] = "The command"};
     const struct plm_timing *t = &row->timing;
-    char text[512], step[32], low[32], high[32], busy[32], host[32];
-    snprintf(text, sizeof text, "%s takes %s (%s to %s) on %s%s: GPU busy %s, host %s: %s-bound", subject[lane->unit],
-             plm_duration_text(step, sizeof step, t->step), plm_duration_text(low, sizeof low, t->low),
-             plm_duration_text(high, sizeof high, t->high), row->card->id, among,
-             plm_duration_text(busy, sizeof busy, t->busy), plm_duration_text(host, sizeof host, t->host),
+    char text[512], step[32], range[48], busy[32], host[32];
+    snprintf(text, sizeof text, "%s takes %s (%s) on %s%s: GPU busy %s, host %s: %s-bound", subject[lane->unit],
+             plm_duration_text(step, sizeof step, t->step), range_text(range, sizeof range, t, " to "), row->card->id,
+             among, plm_duration_text(busy, sizeof busy, t->busy), plm_duration_text(host, sizeof host, t->host),
              plm_time_host_bound(t) ? "host" : "GPU");
     fputs(plm_ink(p, PLM_INK_BOLD), p->out);
     plm_page_sentences(p, first, text);
@@ -105,20 +118,26 @@ static void show_bounds_line(const struct plm_page *p, const struct plm_timing *
     fputc('\n', p->out);
 }
 
+/* "GPUTL 98 %, GRACT 98 %" */
+static void show_metrics(const struct plm_page *p, const struct plm_timing *t, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        fputs(i == from ? "  " : ", ", p->out);
+        for (const char *c = plm_metric_name((enum plm_metric)i); *c; c++)
+            fputc(toupper((unsigned char)*c), p->out);
+        fprintf(p->out, " %.0f %%", 100 * t->metric[i]);
+    }
+}
+
 static void show_activity(const struct plm_page *p, const struct plm_timing *t)
 {
-    char text[256];
-    size_t used = 0;
-    for (int i = 0; i < PLM_METRICS; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s", i ? ", " : "");
-        for (const char *c = plm_metric_name((enum plm_metric)i); *c; c++)
-            text[used++] = (char)toupper((unsigned char)*c);
-        used += (size_t)snprintf(text + used, sizeof text - used, " %.0f %%", 100 * t->metric[i]);
-    }
-    plm_page_sentences(p, "  ", text);
+    show_metrics(p, t, 0, PLM_METRIC_TENSO);
+    fputc('\n', p->out);
+    show_metrics(p, t, PLM_METRIC_TENSO, PLM_METRICS);
     if (t->mfu > 0)
-        fprintf(p->out, "  MFU %.1f %% of the peak in %s (%.3g TFLOP a step)\n", 100 * t->mfu,
+        fprintf(p->out, ", MFU %.1f %% of the peak in %s (%.3g TFLOP a step)", 100 * t->mfu,
                 plm_work_type_name(t->mfu_type), t->flops / 1e12);
+    fputc('\n', p->out);
 }
 
 /* ---- shares ---- */
@@ -310,24 +329,10 @@ static void cell_step(const struct column *c, const struct plm_time_row *row, ch
     plm_duration_text(out, 48, row->timing.step);
 }
 
-/* Both ends in the unit of the step, which stands beside it. */
 static void cell_range(const struct column *c, const struct plm_time_row *row, char out[48])
 {
-    const double step = row->timing.step, unit = step >= 0.9995e9   ? 1e9
-                                                 : step >= 0.9995e6 ? 1e6
-                                                 : step >= 999.5    ? 1e3
-                                                                    : 1;
-    const double low = row->timing.low / unit, high = row->timing.high / unit;
     (void)c;
-    snprintf(out, 48, "%.*f-%.*f",
-             low >= 99.95   ? 0
-             : low >= 9.995 ? 1
-                            : 2,
-             low,
-             high >= 99.95   ? 0
-             : high >= 9.995 ? 1
-                             : 2,
-             high);
+    range_text(out, 48, &row->timing, "-");
 }
 
 static void cell_busy(const struct column *c, const struct plm_time_row *row, char out[48])
