@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/report_time.h"
 #include "cli/run.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
@@ -193,19 +194,23 @@ static int record_document(const struct request *r, const struct plm_job *job)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = plm_look_at(&r->run.look);
+    struct plm_report_time time;
     struct plm_catalogue catalogue;
     struct plm_error error;
-    int n;
+    int n, status;
     if (!r->run.json)
         return PLM_EXIT_OK;
     if (plm_catalogue_open(&catalogue, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     n = plm_cards_choose(&catalogue, NULL, plm_summary_config(&job->summary, "gpu"), cards, &error);
+    plm_report_time_own(&time, job, r->path, &catalogue, &options);
     plm_catalogue_free(&catalogue);
     options.card = cards;
     options.cards = n > 0 ? n : 0;
     options.record = r->path;
-    return plm_run_document(&(struct plm_run_end){.run = &r->run, .job = job, .options = &options});
+    status = plm_run_document(&(struct plm_run_end){.run = &r->run, .job = job, .options = &options});
+    plm_report_time_free(&time);
+    return status;
 }
 
 /* Could the files that are asked for be written? An exit status. */

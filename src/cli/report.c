@@ -63,25 +63,9 @@ static int report_understand(const struct request *o, struct plm_report_options 
 /* What a report needs of the catalogue, and shows. */
 struct shown {
     struct plm_report_options options;
-    struct plm_card cards[PLM_REPORT_CARDS], own; /* to judge; that was played */
+    struct plm_card cards[PLM_REPORT_CARDS]; /* to judge */
     struct plm_report_time time;
 };
-
-/* On the card that was played. Only the overview and the document show it. */
-static void add_time(const struct request *o, const struct plm_job *job, struct plm_catalogue *catalogue,
-                     struct shown *shown)
-{
-    const char *gpu = plm_summary_config(&job->summary, "gpu");
-    const struct plm_catalogue_entry *entry;
-    if (!job->lanes || o->html || (o->by && !o->json))
-        return;
-    if (!gpu || plm_catalogue_find(catalogue, gpu, &entry, NULL) < 0) {
-        shown->options.no_time = "the card of the record is not in the catalogue; `plimsoll time --gpu` takes another";
-        return;
-    }
-    shown->own = entry->card;
-    plm_report_time_make(&shown->time, job, o->path, &shown->own, 1, &catalogue->install, true, &shown->options);
-}
 
 /* Only --gpu needs the catalogue: what else the report has to say of memory is in the record. */
 static int choose_cards(const struct request *o, const struct plm_job *job, struct shown *shown,
@@ -101,8 +85,8 @@ static int choose_cards(const struct request *o, const struct plm_job *job, stru
     status = plm_cards_choose(&catalogue, o->gpu, plm_summary_config(&job->summary, "gpu"), shown->cards, error);
     shown->options.card = shown->cards;
     shown->options.cards = status > 0 ? status : 0;
-    if (status >= 0)
-        add_time(o, job, &catalogue, shown);
+    if (status >= 0 && !o->html && (!o->by || o->json)) /* a list of holders has no room for times */
+        plm_report_time_own(&shown->time, job, o->path, &catalogue, &shown->options);
     plm_catalogue_free(&catalogue);
     return status < 0 ? status : 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/report_time.h"
@@ -29,7 +30,9 @@ void plm_report_time_make(struct plm_report_time *t, const struct plm_job *job, 
 {
     const struct plm_time_question question = {.install = install, .shares = shares};
     struct plm_error error;
-    *t = (struct plm_report_time){0};
+    t->works = (struct plm_works){0};
+    t->table = (struct plm_time_table){0};
+    t->why[0] = '\0';
     options->no_time = t->why;
     if (works_read(t, job, record) < 0)
         return;
@@ -37,6 +40,22 @@ void plm_report_time_make(struct plm_report_time *t, const struct plm_job *job, 
         snprintf(t->why, sizeof t->why, "%s", error.text);
     else
         options->time = &t->table;
+}
+
+void plm_report_time_own(struct plm_report_time *t, const struct plm_job *job, const char *record,
+                         struct plm_catalogue *catalogue, struct plm_report_options *options)
+{
+    const char *gpu = plm_summary_config(&job->summary, "gpu");
+    const struct plm_catalogue_entry *entry;
+    *t = (struct plm_report_time){0};
+    if (!job->lanes)
+        return;
+    if (!gpu || plm_catalogue_find(catalogue, gpu, &entry, NULL) < 0) {
+        options->no_time = "the card of the record is not in the catalogue; `plimsoll time --gpu` takes another";
+        return;
+    }
+    t->own = entry->card;
+    plm_report_time_make(t, job, record, &t->own, 1, &catalogue->install, true, options);
 }
 
 void plm_report_time_free(struct plm_report_time *t)

@@ -5,8 +5,10 @@
 #ifndef PLM_CLI_REPORT_TIME_H
 #define PLM_CLI_REPORT_TIME_H
 
+#include "base/card.h"
 #include "time/table.h"
 
+struct plm_catalogue;
 struct plm_install;
 struct plm_job;
 struct plm_report_options;
@@ -14,6 +16,7 @@ struct plm_report_options;
 struct plm_report_time {
     struct plm_works works;
     struct plm_time_table table;
+    struct plm_card own; /* that was played */
     char why[512];
 };
 
@@ -21,6 +24,9 @@ struct plm_report_time {
 void plm_report_time_make(struct plm_report_time *time, const struct plm_job *job, const char *record,
                           const struct plm_card *card, size_t cards, const struct plm_install *install, bool shares,
                           struct plm_report_options *options);
+/* The same on the card that was played, with shares. */
+void plm_report_time_own(struct plm_report_time *time, const struct plm_job *job, const char *record,
+                         struct plm_catalogue *catalogue, struct plm_report_options *options);
 void plm_report_time_free(struct plm_report_time *time);
 
 #endif

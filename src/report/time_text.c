@@ -31,6 +31,14 @@ static double percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
+/* A share that is there is never 0 %. */
+static const char *share_text(char *out, double part, double whole)
+{
+    const double share = percent(part, whole);
+    snprintf(out, 16, part <= 0 ? "none" : share < 0.5 ? "<1 %%" : "%.0f %%", share);
+    return out;
+}
+
 /* ---- the sentence ---- */
 
 static int digits_of(double value)
@@ -87,13 +95,13 @@ static const char *const bound_texts[PLM_BOUNDS] = {
 
 static void show_bounds(const struct plm_page *p, const struct plm_timing *t)
 {
-    char text[32];
+    char text[32], share[16];
     plm_page_title(p, "What a step is spent on");
     for (int i = 0; i < PLM_BOUNDS; i++) {
         if (t->bound[i] <= 0)
             continue;
-        fprintf(p->out, "  %-26s %9s %3.0f %%  ", bound_texts[i], plm_duration_text(text, sizeof text, t->bound[i]),
-                percent(t->bound[i], t->step));
+        fprintf(p->out, "  %-26s %9s %5s  ", bound_texts[i], plm_duration_text(text, sizeof text, t->bound[i]),
+                share_text(share, t->bound[i], t->step));
         plm_page_bar(p, plm_page_room(p, 48), 0, (uint64_t)t->bound[i], (uint64_t)t->step);
         fputc('\n', p->out);
     }
@@ -121,11 +129,12 @@ static void show_bounds_line(const struct plm_page *p, const struct plm_timing *
 /* "GPUTL 98 %, GRACT 98 %" */
 static void show_metrics(const struct plm_page *p, const struct plm_timing *t, int from, int to)
 {
+    char text[16];
     for (int i = from; i < to; i++) {
         fputs(i == from ? "  " : ", ", p->out);
         for (const char *c = plm_metric_name((enum plm_metric)i); *c; c++)
             fputc(toupper((unsigned char)*c), p->out);
-        fprintf(p->out, " %.0f %%", 100 * t->metric[i]);
+        fprintf(p->out, " %s", share_text(text, t->metric[i], 1));
     }
 }
 
@@ -167,10 +176,10 @@ static void show_share(const struct plm_page *p, const struct plm_time_share *sh
                        int columns)
 {
     const enum plm_bound bound = share_bound(share);
-    char text[32];
+    char text[32], part[16];
     fputs("  ", p->out);
     plm_page_name(p, share_name(share, key), columns, 1);
-    fprintf(p->out, " %9s %3.0f %%  %s", plm_duration_text(text, sizeof text, share->ns), percent(share->ns, busy),
+    fprintf(p->out, " %9s %5s  %s", plm_duration_text(text, sizeof text, share->ns), share_text(part, share->ns, busy),
             plm_bound_name(bound));
     if (percent(share->bound[bound], share->ns) < 99.5)
         fprintf(p->out, " %.0f %%", percent(share->bound[bound], share->ns));
@@ -397,7 +406,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static void cell_metric(const struct column *c, const struct plm_time_row *row, char out[48])
 {
-    snprintf(out, 48, "%.0f %%", 100 * row->timing.metric[c->metric]);
+    share_text(out, row->timing.metric[c->metric], 1);
 }
 
 /* Columns without any figure and those that the page has no room for are not shown. */

@@ -71,6 +71,19 @@ static void counts(void **state)
     assert_string_equal(plm_count_text(text, sizeof text, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+static void durations(void **state)
+{
+    static const struct {
+        double ns;
+        const char *text;
+    } rows[] = {{0, "0 ns"},        {999, "999 ns"},     {999.6, "1.00 us"}, {12345, "12.3 us"},  {99950, "100 us"},
+                {999499, "999 us"}, {999600, "1.00 ms"}, {182e6, "182 ms"},  {999.6e6, "1.00 s"}, {3600e9, "3600 s"}};
+    char text[32];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_string_equal(plm_duration_text(text, sizeof text, rows[i].ns), rows[i].text);
+}
+
 static void shows(void **state)
 {
     static const struct {
@@ -96,7 +109,8 @@ static void shows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parses), cmocka_unit_test(refuses), cmocka_unit_test(shows),
-                                       cmocka_unit_test(counts), cmocka_unit_test(units_missing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parses),    cmocka_unit_test(refuses),
+                                       cmocka_unit_test(shows),     cmocka_unit_test(counts),
+                                       cmocka_unit_test(durations), cmocka_unit_test(units_missing)};
     return RUN(tests);
 }
