@@ -1,8 +1,9 @@
 /*
- * What every command that reads a job record says of it: report, fit, check, diff, the formats of export, tune and
- * calibrate, as text and as documents. The first byte of the input chooses among them. Documents are valid, whatever the names.
+ * What every command that reads a job record says of it: report, fit, check, diff, time, the formats of export, tune
+ * and calibrate, as text and as documents. The first byte of the input chooses among them. Documents are valid, whatever the names.
  */
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,9 @@
 #include "report/check.h"
 #include "report/diff.h"
 #include "report/report.h"
+#include "report/time.h"
 #include "stack/rows.h"
+#include "time/speeds.h"
 
 static const struct plm_card cards[] = {
     {.id = "small", .name = "small", .memory_total = 1 << 21, .memory_usable = 1 << 20, .sms = 1},
@@ -152,6 +155,67 @@ static void show_tune(const struct plm_job *job)
     plm_fit_close(&f);
 }
 
+/* A file of constants, which every card takes. */
+static const char *some_speeds(void)
+{
+    static char *file;
+    static size_t size;
+    struct plm_speeds speeds = {.name = "fuzzed", .source = "a fuzz target"};
+    FILE *out;
+    if (file)
+        return "speeds.ini";
+    for (size_t i = 0; i < PLM_SPEEDS; i++)
+        plm_speed_set(&speeds, &plm_speed[i], fmin(fmax(1, plm_speed[i].least), plm_speed[i].most));
+    out = open_memstream(&file, &size);
+    MUST(out);
+    plm_speeds_write(out, &speeds);
+    MUST(!fclose(out));
+    fuzz_ini("speeds.ini", file, size);
+    return "speeds.ini";
+}
+
+static void show_times(const struct plm_job *job, const struct plm_time_table *table)
+{
+    struct plm_report_options shown = plain;
+    struct plm_time_look look = {.options = &shown};
+    struct plm_error error = {0};
+    shown.time = table;
+    for (int many = 0; many < 2; many++) {
+        FILE *out = writing();
+        look.many = many;
+        MUST(plm_time_text(out, table, &look, &error) == 0);
+        wrote_text(out);
+        out = writing();
+        MUST(plm_time_json(out, table, &look, &error) == 0);
+        wrote_document(out);
+    }
+    if (job->lanes) {
+        FILE *out = writing();
+        MUST(plm_report_text(out, job, &shown, &error) == 0);
+        wrote_text(out);
+    }
+}
+
+static void show_time(const struct fuzz_record *r)
+{
+    static const struct plm_card timed[] = {
+        {.id = "timed", .sms = 80, .bandwidth_gbs = 900, .fp32_tflops = 15, .fp16_tflops = 100, .tensor_cores = 640},
+        {.id = "unknown", .sms = 80}};
+    const struct plm_time_question question = {.speeds = some_speeds(), .shares = true};
+    struct plm_error error = {0};
+    struct plm_time_table table;
+    struct plm_works works;
+    if (plm_works_read_record(r->record, "fuzz.plm", &works, &error)) {
+        fuzz_sentence(&error);
+        return;
+    }
+    MUST(plm_time_table_make(&works, plm_works_main(&works), timed, 2, &question, &table, &error) == 0);
+    MUST(table.row[0].known && !table.row[1].known);
+    show_times(r->job, &table);
+    plm_time_table_free(&table);
+    plm_works_free(&works);
+}
+
 static void show_used(const struct fuzz_record *r)
 {
     struct plm_stack_used rows;
@@ -234,7 +298,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     switch (which) {
     case TEXT: show_text(r.job); break;
-    case JSON: show_json(r.job); break;
+    case JSON:
+        show_json(r.job);
+        show_time(&r);
+        break;
     case FIT: show_fit(r.job); break;
     case CHECK: show_check(r.job); break;
     case DIFF: show_diffs(&r, data + 1, size - 1); break;
