@@ -38,7 +38,7 @@ static void reason(const struct page *page, const struct plm_error *error, char 
 static int page_write(FILE *out, const void *what, struct plm_error *error)
 {
     const struct page *page = what;
-    struct plm_report_time time = {0};
+    struct plm_report_step time = {0};
     struct plm_timeline timeline;
     struct plm_catalogue catalogue;
     struct plm_error unknown;

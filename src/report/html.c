@@ -251,7 +251,7 @@ static void write_document(struct page *p, const struct plm_catalogue *catalogue
 }
 
 int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue,
-                    const struct plm_report_time *time, const char *record, struct plm_error *error)
+                    const struct plm_report_step *time, const char *record, struct plm_error *error)
 {
     struct page p = {.job = job};
     if (!plm_html_before_size)

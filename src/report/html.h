@@ -58,7 +58,7 @@ void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t 
 
 /* A step in time (html_time.c): first each lane's, then what all of them point to. */
 struct plm_html_kind;
-struct plm_report_time;
+struct plm_report_step;
 struct plm_timeline;
 struct plm_html_time {
     const struct plm_timeline *timeline; /* NULL: not known, and `why` says why not */
@@ -68,7 +68,7 @@ struct plm_html_time {
     size_t kinds, kind_room;
     struct plm_map by_key, by_pair[2];
 };
-void plm_html_time_start(struct plm_html_time *time, const struct plm_report_time *what);
+void plm_html_time_start(struct plm_html_time *time, const struct plm_report_step *what);
 void plm_html_time_lane(struct plm_json *json, struct plm_html_time *time, uint32_t process, int device, size_t lanes);
 void plm_html_time_write(struct plm_json *json, const struct plm_html_time *time);
 void plm_html_time_free(struct plm_html_time *time);

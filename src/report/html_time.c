@@ -65,7 +65,7 @@ static uint32_t kind_of(struct plm_html_time *t, uint32_t work, uint32_t site, u
     return number;
 }
 
-void plm_html_time_start(struct plm_html_time *t, const struct plm_report_time *time)
+void plm_html_time_start(struct plm_html_time *t, const struct plm_report_step *time)
 {
     memset(t, 0, sizeof *t);
     t->timeline = time->timeline;

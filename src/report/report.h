@@ -48,7 +48,7 @@ typedef int plm_report_write(FILE *out, const struct plm_job *job, const struct 
 plm_report_write plm_report_text, plm_report_json;
 
 /* A step as a card runs it. Without a timeline times are not known, and `why` is the sentence that says so. */
-struct plm_report_time {
+struct plm_report_step {
     const struct plm_timeline *timeline;
     const char *why;
 };
@@ -56,7 +56,7 @@ struct plm_report_time {
 /* One HTML file that needs nothing else (web/, docs/page.md). `catalogue` may be NULL: then no cards are shown;
    `record` is the record's name. Fails with a sentence, also if this build has no page. */
 int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue,
-                    const struct plm_report_time *time, const char *record, struct plm_error *error);
+                    const struct plm_report_step *time, const char *record, struct plm_error *error);
 
 /* What `fit` and `tune` found. `all`: every row, also those that are far from deciding anything. */
 typedef int plm_fit_write(FILE *out, const struct plm_fit_table *table, const struct plm_report_options *options,
