@@ -80,7 +80,8 @@ void plm_build_call(struct plm_build *build, const struct plm_record_event *even
 /* launches.c */
 void plm_build_operands(struct plm_build *build, const struct plm_record_event *event);
 void plm_build_output(struct plm_build *build, const struct plm_record_event *event);
-void plm_build_launch(struct plm_build *build, const struct plm_record_event *event, const struct plm_ev_launch *launch);
+void plm_build_launch(struct plm_build *build, const struct plm_record_event *event,
+                      const struct plm_ev_launch *launch);
 /* libraries.c */
 void plm_build_library(struct plm_build *build, const struct plm_record_event *event);
 

@@ -78,9 +78,14 @@ static double span_run(struct run *r, const struct plm_work_call *call, uint32_t
     if (cost->activity[PLM_METRIC_GRACT] > 0)
         cover(begin, end + r->clock->speeds->tail_us * 1e3, &r->active_edge, &r->active);
     if (r->visit) {
-        const struct plm_span span = {.begin = begin - r->begin, .end = end - r->begin, .call = number,
-                                      .launch = r->launch, .work = call->work, .site = call->site,
-                                      .stream = stream->number, .bound = cost->bound};
+        const struct plm_span span = {.begin = begin - r->begin,
+                                      .end = end - r->begin,
+                                      .call = number,
+                                      .launch = r->launch,
+                                      .work = call->work,
+                                      .site = call->site,
+                                      .stream = stream->number,
+                                      .bound = cost->bound};
         r->visit(&span, r->last, r->context);
     }
     return end;

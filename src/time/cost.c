@@ -20,7 +20,8 @@ int plm_machine_make(const struct plm_card *card, const struct plm_speeds *speed
     if (card->sms <= 0)
         lacks = "sms";
     if (lacks)
-        return plm_fail(error, PLM_ENOTFOUND, "the file of %s does not say its %s, so times on it are not known", card->id, lacks);
+        return plm_fail(error, PLM_ENOTFOUND, "the file of %s does not say its %s, so times on it are not known",
+                        card->id, lacks);
     *m = (struct plm_machine){.speeds = speeds, .sms = card->sms};
     m->threads = card->max_threads_per_sm > 0 ? card->max_threads_per_sm : 1024;
     m->warps = m->threads / 32;
@@ -67,7 +68,8 @@ struct plm_cost plm_cost_stream(const struct plm_machine *m, const struct plm_wo
     struct plm_cost cost = {.ns = floor_ns + memory, .known = w->sized};
     cost.bound = memory > floor_ns ? PLM_BOUND_BANDWIDTH : PLM_BOUND_LAUNCHES;
     plm_cost_resident(m, grid, block, w->shared, &cost);
-    cost.activity[PLM_METRIC_DRAMA] = (float)fmin(1, bytes > m->cache ? bytes * m->speeds->memory_efficiency / m->bandwidth / cost.ns : 0);
+    cost.activity[PLM_METRIC_DRAMA] =
+        (float)fmin(1, bytes > m->cache ? bytes * m->speeds->memory_efficiency / m->bandwidth / cost.ns : 0);
     return cost;
 }
 
@@ -78,8 +80,8 @@ static const struct tile {
     double m, n;
     int size; /* 0: large, 1: middle, 2: small, 3: the smallest */
 } tiles[] = {
-    {256, 128, 0}, {128, 256, 0}, {128, 128, 1}, {256, 64, 1}, {64, 256, 1}, {128, 64, 2}, {64, 128, 2}, {64, 64, 3}, {256, 32, 3},
-    {32, 32, 4},
+    {256, 128, 0}, {128, 256, 0}, {128, 128, 1}, {256, 64, 1}, {64, 256, 1},
+    {128, 64, 2},  {64, 128, 2},  {64, 64, 3},   {256, 32, 3}, {32, 32, 4},
 };
 
 struct attempt {
@@ -87,7 +89,8 @@ struct attempt {
 };
 
 /* One choice of a tile and of parts along k. Tiles of one SM share its rate; alone on it, one still takes its steps after each other. */
-static struct attempt try_tile(const struct plm_machine *m, const struct plm_product *p, const struct tile *tile, double parts)
+static struct attempt try_tile(const struct plm_machine *m, const struct plm_product *p, const struct tile *tile,
+                               double parts)
 {
     const struct plm_speeds *s = m->speeds;
     const double share[] = {1, s->tile_128, s->tile_64, s->tile_32, s->tile_16};
@@ -128,7 +131,8 @@ struct plm_cost plm_cost_product(const struct plm_machine *m, const struct plm_p
     const double active = fmin(1, best.padded / m->peak[p->type] / cost.ns);
     cost.bound = work < start ? PLM_BOUND_LAUNCHES : best.ns > memory ? PLM_BOUND_COMPUTE : PLM_BOUND_BANDWIDTH;
     cost.activity[PLM_METRIC_SMACT] = (float)fmin(1, best.blocks / m->sms);
-    cost.activity[PLM_METRIC_SMOCC] = (float)(fmin(1, best.blocks / m->sms) * fmin(2, ceil(best.blocks / m->sms)) * 8 / m->warps);
+    cost.activity[PLM_METRIC_SMOCC] =
+        (float)(fmin(1, best.blocks / m->sms) * fmin(2, ceil(best.blocks / m->sms)) * 8 / m->warps);
     cost.activity[m->tensor[p->type] ? PLM_METRIC_TENSO : PLM_METRIC_FP32A] = (float)active;
     cost.activity[PLM_METRIC_DRAMA] = (float)fmin(1, p->bytes > m->cache ? memory * s->memory_efficiency / cost.ns : 0);
     return cost;
@@ -139,8 +143,13 @@ static struct plm_cost cost_gemm(const struct plm_machine *m, const struct plm_w
 {
     const double unit = w->bytes_per ? 16.0 / w->bytes_per : 8;
     const bool even = fmod(w->m, unit) == 0 && fmod(w->k, unit) == 0;
-    const struct plm_product p = {w->m, w->n, w->k, w->batch, (enum plm_work_type)w->type,
-                                  m->tensor[w->type] && !even ? m->speeds->uneven_efficiency : 1, w->read + w->written};
+    const struct plm_product p = {w->m,
+                                  w->n,
+                                  w->k,
+                                  w->batch,
+                                  (enum plm_work_type)w->type,
+                                  m->tensor[w->type] && !even ? m->speeds->uneven_efficiency : 1,
+                                  w->read + w->written};
     return plm_cost_product(m, &p);
 }
 

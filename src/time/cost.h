@@ -21,7 +21,7 @@ struct plm_machine {
     double cache;                       /* bytes that stay from one kernel to the next */
     double peak[PLM_WORK_TYPES];        /* flops per ns; a type that the card does not have is computed as fp32 */
     bool tensor[PLM_WORK_TYPES];        /* on tensor cores */
-    double link, host_link;             /* to other cards and to the host, bytes per ns in one direction; 0: not known */
+    double link, host_link; /* to other cards and to the host, bytes per ns in one direction; 0: not known */
 };
 
 struct plm_cost {
@@ -43,16 +43,18 @@ struct plm_cost plm_cost(const struct plm_machine *machine, const struct plm_wor
 /* Reading and writing so many bytes, by so many threads (0: as many as it takes), at a share of the bandwidth. */
 double plm_cost_bytes(const struct plm_machine *machine, double bytes, double threads, double efficiency);
 /* Resident warps over the most that fit, and multiprocessors with a block. */
-void plm_cost_resident(const struct plm_machine *machine, double grid, double block, double shared, struct plm_cost *cost);
+void plm_cost_resident(const struct plm_machine *machine, double grid, double block, double shared,
+                       struct plm_cost *cost);
 /* What a kernel that streams has in common: floor, bound, activity of the memory. */
-struct plm_cost plm_cost_stream(const struct plm_machine *machine, const struct plm_work *work, double bytes, double efficiency);
+struct plm_cost plm_cost_stream(const struct plm_machine *machine, const struct plm_work *work, double bytes,
+                                double efficiency);
 
 /* A product of this size: ns without floor and memory, and what it keeps busy. */
 struct plm_product {
     double m, n, k, batch;
     enum plm_work_type type;
     double efficiency; /* of what a product reaches */
-    double bytes;      /* that go through the memory */
+    double bytes; /* that go through the memory */
 };
 struct plm_cost plm_cost_product(const struct plm_machine *machine, const struct plm_product *product);
 

@@ -135,7 +135,8 @@ static double result_bytes_per(double elements, const struct operands *o, double
 }
 
 /* A tensor that is gone through by strides beside another one is broadcast, as a rule: then it is small. */
-static void size_elements(const struct plm_kernel_form *form, double elements, const struct operands *o, struct plm_work *w)
+static void size_elements(const struct plm_kernel_form *form, double elements, const struct operands *o,
+                          struct plm_work *w)
 {
     const double to = form->pointers > 0 ? result_bytes_per(elements, o, form->bytes_per) : form->bytes_per;
     double from = form->from_bytes ? (to == 2 ? 4 : to == 4 ? 2 : form->from_bytes) : form->bytes_per;
@@ -149,7 +150,8 @@ static void size_elements(const struct plm_kernel_form *form, double elements, c
     w->bytes_per = (uint8_t)to;
 }
 
-static void size_lists(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const char *name, struct plm_work *w)
+static void size_lists(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const char *name,
+                       struct plm_work *w)
 {
     const double lists = (double)(l->count_2 >> 32), bytes = (double)l->count * form->bytes_per;
     const bool optimizer = strstr(name, "Fused") != NULL;
@@ -163,7 +165,8 @@ struct attention {
     double queries, keys, heads, size;
 };
 
-static struct attention attention_of(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const struct operands *o)
+static struct attention attention_of(const struct plm_kernel_form *form, const struct plm_ev_launch *l,
+                                     const struct operands *o)
 {
     struct attention a = {(double)l->grid_x * form->rows, 0, (double)l->grid_y * l->grid_z, form->head};
     if (o->said && o->said->first_dimensions == 4 && o->said->second_dimensions == 4) {

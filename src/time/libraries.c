@@ -118,9 +118,12 @@ static void rnn_visit(struct plm_build *b, const struct plm_record_event *e, str
 {
     const struct plm_ev_rnn r = plm_get_rnn(e);
     const struct data_type type = cudnn_type(r.data_type, false);
-    const double gates = r.mode == 2 ? 4 : r.mode == 3 ? 3 : 1, hidden = r.hidden_size, directions = r.directions ? r.directions : 1;
+    const double gates = r.mode == 2   ? 4
+                         : r.mode == 3 ? 3
+                                       : 1,
+                 hidden = r.hidden_size, directions = r.directions ? r.directions : 1;
     const double inputs = r.input_size + (r.layers > 1 ? (r.layers - 1) * hidden * directions : 0);
-    
+
     w->class = PLM_WORK_RNN;
     w->type = type.type;
     w->bytes_per = type.bytes;

@@ -26,7 +26,8 @@ static double turning_ns(const struct plm_machine *m, const struct plm_work *w)
         return 0;
     moved = w->input + w->output;
     return fmax(plm_cost_bytes(m, 2 * moved, 0, 1),
-                moved / w->bytes_per * m->speeds->turning_ops / (m->peak[PLM_WORK_FP32] / 2)) * m->speeds->conv_turning;
+                moved / w->bytes_per * m->speeds->turning_ops / (m->peak[PLM_WORK_FP32] / 2)) *
+           m->speeds->conv_turning;
 }
 
 struct plm_cost plm_cost_convolution(const struct plm_machine *m, const struct plm_work *w)
@@ -53,7 +54,8 @@ struct plm_cost plm_cost_attention(const struct plm_machine *m, const struct plm
     const struct plm_speeds *s = m->speeds;
     const double share = w->operation ? s->attention_gradient_efficiency : s->attention_efficiency;
     const double rows = ceil(w->m / 64.0) * 64, columns = ceil(w->n / 64.0) * 64, head = ceil(w->k / 32.0) * 32;
-    const double exact = (double)w->m * w->n * fmax(w->k, 1), padded = w->flops * (exact > 0 ? rows * columns * head / exact : 1);
+    const double exact = (double)w->m * w->n * fmax(w->k, 1),
+                 padded = w->flops * (exact > 0 ? rows * columns * head / exact : 1);
     const double blocks = ceil(w->m / 128.0) * w->batch, rounds = ceil(blocks / m->sms) * m->sms / fmax(blocks, 1);
     const double rate = m->peak[w->type] * s->tensor_efficiency * share;
     const double compute = padded / rate * fmin(rounds, 8);
@@ -72,13 +74,15 @@ struct plm_cost plm_cost_attention(const struct plm_machine *m, const struct plm
 struct plm_cost plm_cost_rnn(const struct plm_machine *m, const struct plm_work *w)
 {
     const double backward = w->operation == PLM_RNN_BACKWARD_DATA || w->operation == PLM_RNN_BACKWARD_WEIGHTS ? 1.2 : 1;
-    const struct plm_product step = {w->m, w->n, w->k, 1, (enum plm_work_type)w->type, 1,
-                                     (double)w->n * w->k * w->bytes_per};
+    const struct plm_product step = {
+        w->m, w->n, w->k, 1, (enum plm_work_type)w->type, 1, (double)w->n * w->k * w->bytes_per};
     const double steps_flops = 2.0 * w->m * w->n * w->k * w->batch, rest = fmax(0, w->flops - steps_flops);
-    const double rate = m->peak[w->type] * (m->tensor[w->type] ? m->speeds->tensor_efficiency : m->speeds->simt_efficiency);
+    const double rate =
+        m->peak[w->type] * (m->tensor[w->type] ? m->speeds->tensor_efficiency : m->speeds->simt_efficiency);
     struct plm_cost cost = plm_cost_product(m, &step);
     /* The sum over all steps is one product for the gradient of the weights. */
-    const double one_by_one = w->operation == PLM_RNN_BACKWARD_WEIGHTS ? cost.ns + steps_flops / rate : cost.ns * w->batch;
+    const double one_by_one =
+        w->operation == PLM_RNN_BACKWARD_WEIGHTS ? cost.ns + steps_flops / rate : cost.ns * w->batch;
     cost.ns = one_by_one * backward + rest / rate;
     return cost;
 }
@@ -103,7 +107,8 @@ struct plm_cost plm_cost_copy(const struct plm_machine *m, const struct plm_work
     case PLM_COPY_PEER:
         cost.known = m->link > 0 || m->host_link > 0;
         if (cost.known)
-            cost.ns += w->written / ((m->link > 0 ? m->link * s->collective_efficiency : m->host_link * s->pcie_efficiency));
+            cost.ns +=
+                w->written / ((m->link > 0 ? m->link * s->collective_efficiency : m->host_link * s->pcie_efficiency));
         break;
     case PLM_COPY_DEVICE_TO_DEVICE:
     case PLM_COPY_FILL: cost.ns += plm_cost_bytes(m, w->read + w->written, 0, 1); break;
@@ -133,6 +138,7 @@ struct plm_cost plm_cost_collective(const struct plm_machine *m, const struct pl
     cost.activity[PLM_METRIC_GPUTL] = cost.activity[PLM_METRIC_GRACT] = 1;
     cost.activity[PLM_METRIC_SMACT] = (float)fmin(1, 16 / m->sms); /* a block for each of its channels */
     if (cost.known && ranks > 1)
-        cost.ns += steps * m->speeds->collective_latency_us * 1e3 + sent * w->read / (link * m->speeds->collective_efficiency);
+        cost.ns +=
+            steps * m->speeds->collective_latency_us * 1e3 + sent * w->read / (link * m->speeds->collective_efficiency);
     return cost;
 }

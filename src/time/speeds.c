@@ -13,7 +13,8 @@
 #include "base/install.h"
 
 const struct plm_speed plm_speed[PLM_SPEEDS] = {
-#define SPEED(group, name, least, most, meaning) {#group, #name, offsetof(struct plm_speeds, name), least, most, meaning},
+#define SPEED(group, name, least, most, meaning) \
+    {#group, #name, offsetof(struct plm_speeds, name), least, most, meaning},
 #include "time/speeds.def"
 };
 
@@ -37,7 +38,8 @@ static int read_about(const struct plm_ini_pair *pair, struct plm_speeds *speeds
     else if (!strcmp(pair->key, "source"))
         snprintf(speeds->source, sizeof speeds->source, "%s", pair->value);
     else
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: [speeds] has no %s; it has name and source", pair->path, pair->line, pair->key);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: [speeds] has no %s; it has name and source", pair->path, pair->line,
+                        pair->key);
     return 0;
 }
 
@@ -51,13 +53,13 @@ static int visit(const struct plm_ini_pair *pair, void *context, struct plm_erro
         return read_about(pair, r->speeds, error);
     speed = find(pair->section, pair->key);
     if (!speed)
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: the time model has no constant %s in [%s]; see docs/utilization.md", pair->path,
-                        pair->line, pair->key, pair->section);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: the time model has no constant %s in [%s]; see docs/utilization.md",
+                        pair->path, pair->line, pair->key, pair->section);
     errno = 0;
     value = strtod(pair->value, &end);
     if (end == pair->value || *end || errno || !(value >= speed->least && value <= speed->most))
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: %s = %s is not a number from %g to %g", pair->path, pair->line, pair->key,
-                        pair->value, speed->least, speed->most);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: %s = %s is not a number from %g to %g", pair->path, pair->line,
+                        pair->key, pair->value, speed->least, speed->most);
     plm_speed_set(r->speeds, speed, value);
     r->seen[speed - plm_speed] = true;
     return 0;
@@ -73,8 +75,8 @@ static void choose(const struct plm_install *install, const struct plm_card *car
         snprintf(path, 4200, "%s/" OTHERWISE ".ini", install->timing);
 }
 
-int plm_speeds_read(const char *path, const struct plm_install *install, const struct plm_card *card, struct plm_speeds *speeds,
-                    struct plm_error *error)
+int plm_speeds_read(const char *path, const struct plm_install *install, const struct plm_card *card,
+                    struct plm_speeds *speeds, struct plm_error *error)
 {
     struct reading reading = {.speeds = speeds};
     char own[4200];
@@ -87,8 +89,8 @@ int plm_speeds_read(const char *path, const struct plm_install *install, const s
     status = plm_ini_read(path, visit, &reading, error);
     for (size_t i = 0; !status && i < PLM_SPEEDS; i++)
         if (!reading.seen[i])
-            status = plm_fail(error, PLM_EFORMAT, "%s lacks %s in [%s]: %s", path, plm_speed[i].name, plm_speed[i].group,
-                              plm_speed[i].meaning);
+            status = plm_fail(error, PLM_EFORMAT, "%s lacks %s in [%s]: %s", path, plm_speed[i].name,
+                              plm_speed[i].group, plm_speed[i].meaning);
     return status;
 }
 

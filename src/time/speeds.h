@@ -35,8 +35,8 @@ double plm_speed_get(const struct plm_speeds *speeds, const struct plm_speed *sp
 void plm_speed_set(struct plm_speeds *speeds, const struct plm_speed *speed, double value);
 
 /* `path` NULL: the file of the card's architecture, else that of Ampere. Fails with a sentence: PLM_EIO, PLM_EFORMAT. */
-int plm_speeds_read(const char *path, const struct plm_install *install, const struct plm_card *card, struct plm_speeds *speeds,
-                    struct plm_error *error);
+int plm_speeds_read(const char *path, const struct plm_install *install, const struct plm_card *card,
+                    struct plm_speeds *speeds, struct plm_error *error);
 /* A complete file. */
 void plm_speeds_write(FILE *out, const struct plm_speeds *speeds);
 

@@ -33,19 +33,20 @@ struct plm_time_row {
     struct plm_timing timing;
     char speeds[48];                   /* what the constants are called */
     double host_factor, host_low, host_high; /* that were used, and the range of the answer */
-    unsigned lacks;                    /* a bit for each enum plm_work_type that the job computes with and the card does not have */
-    double price;                      /* per hour; 0: not given */
+    unsigned lacks; /* a bit for each enum plm_work_type that the job computes with and the card does not have */
+    double price; /* per hour; 0: not given */
 };
 
 struct plm_time_table {
     const struct plm_works *works;
     const struct plm_work_lane *lane;
-    struct plm_time_row *row;          /* in the order of the cards */
+    struct plm_time_row *row; /* in the order of the cards */
     size_t rows;
 };
 
-int plm_time_table_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card, size_t cards,
-                        const struct plm_time_question *question, struct plm_time_table *table, struct plm_error *error);
+int plm_time_table_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
+                        size_t cards, const struct plm_time_question *question, struct plm_time_table *table,
+                        struct plm_error *error);
 void plm_time_table_free(struct plm_time_table *table);
 
 /* What the rows are in order of; those that are not known, or lack what is asked for, come last. */

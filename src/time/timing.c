@@ -12,7 +12,8 @@
 
 const char *plm_bound_name(enum plm_bound bound)
 {
-    static const char *const names[PLM_BOUNDS] = {"host", "compute", "bandwidth", "launches", "copies", "communication"};
+    static const char *const names[PLM_BOUNDS] = {"host",     "compute", "bandwidth",
+                                                  "launches", "copies",  "communication"};
     return bound < PLM_BOUNDS ? names[bound] : "";
 }
 
@@ -35,7 +36,8 @@ static struct plm_cost *costs_make(const struct plm_works *works, const struct p
 
 /* ---- what spans add up to ---- */
 
-static void add_span(struct plm_timing *t, const struct plm_works *works, const struct plm_cost *cost, const struct plm_span *span)
+static void add_span(struct plm_timing *t, const struct plm_works *works, const struct plm_cost *cost,
+                     const struct plm_span *span)
 {
     const struct plm_work *work = &works->work[span->work];
     const double ns = span->end - span->begin;
@@ -149,7 +151,8 @@ static void visit_span(const struct plm_span *span, bool last, void *context)
     if (m->options->shares) {
         share_add(share_of(&t->operators, &m->operators, site->outer), work, span);
         share_add(share_of(&t->modules, &m->modules, site->module), work, span);
-        share_add(share_of(&t->classes, &m->classes, plm_work_class_name((enum plm_work_class)work->class)), work, span);
+        share_add(share_of(&t->classes, &m->classes, plm_work_class_name((enum plm_work_class)work->class)), work,
+                  span);
     }
     if (last && m->options->spans) {
         t->span = plm_grow(t->span, t->spans, &t->span_room, sizeof *t->span);
@@ -165,7 +168,8 @@ static void visit_host(const struct plm_host_span *span, void *context)
     t->host_span[t->host_spans++] = *span;
 }
 
-static void making_end(struct making *m, const struct plm_machine *machine, const struct plm_work_lane *lane, double wall)
+static void making_end(struct making *m, const struct plm_machine *machine, const struct plm_work_lane *lane,
+                       double wall)
 {
     struct plm_timing *t = m->timing;
     settle(t, (double)lane->steps, wall);
@@ -197,8 +201,8 @@ static void range_of(const struct plm_clock *middle, struct plm_timing *t)
 }
 
 int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
-                    const struct plm_speeds *speeds, const struct plm_timing_options *options, struct plm_timing *timing,
-                    struct plm_error *error)
+                    const struct plm_speeds *speeds, const struct plm_timing_options *options,
+                    struct plm_timing *timing, struct plm_error *error)
 {
     struct plm_machine machine;
     struct making making = {.timing = timing, .works = works, .options = options};

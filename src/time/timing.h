@@ -55,11 +55,11 @@ struct plm_timing_options {
    did not wait for the others may begin earlier. */
 struct plm_span {
     double begin, end;
-    uint32_t call;      /* in the lane; UINT32_MAX - 1 - n: node n of a graph */
-    uint32_t launch;    /* the call of the host: of a node the launch of its graph */
+    uint32_t call; /* in the lane; UINT32_MAX - 1 - n: node n of a graph */
+    uint32_t launch; /* the call of the host: of a node the launch of its graph */
     uint32_t work, site;
-    uint32_t stream;    /* that it runs in, also where the call did not tell */
-    uint8_t bound;      /* enum plm_bound */
+    uint32_t stream; /* that it runs in, also where the call did not tell */
+    uint8_t bound; /* enum plm_bound */
     float activity[PLM_METRICS]; /* while it runs */
 };
 
@@ -67,13 +67,13 @@ struct plm_span {
    its part of the step begins before 0. */
 struct plm_host_span {
     double begin, end;
-    double wait;        /* at the end, for the GPU */
-    uint32_t call;      /* in the lane */
+    double wait; /* at the end, for the GPU */
+    uint32_t call; /* in the lane */
 };
 
 /* A part of a step's GPU time: of an operator, a module or a class of work. */
 struct plm_time_share {
-    const char *name;   /* belongs to the works; "" is what nothing is known about */
+    const char *name; /* belongs to the works; "" is what nothing is known about */
     uint64_t calls;
     double ns, bound[PLM_BOUNDS];
     double flops;
@@ -85,27 +85,27 @@ struct plm_time_shares {
 };
 
 struct plm_timing {
-    size_t steps;              /* that were averaged */
-    double step, low, high;    /* ns; the range is explained in docs/utilization.md */
-    double busy;               /* ns of a step in which the GPU works, and */
-    double host;               /* that the host needs for its calls, without waiting */
-    double bound[PLM_BOUNDS];  /* ns of a step */
+    size_t steps; /* that were averaged */
+    double step, low, high; /* ns; the range is explained in docs/utilization.md */
+    double busy; /* ns of a step in which the GPU works, and */
+    double host; /* that the host needs for its calls, without waiting */
+    double bound[PLM_BOUNDS]; /* ns of a step */
     double metric[PLM_METRICS];
-    double flops, mfu;         /* of a step; as a fraction of the card's peak of the type most of them have. mfu 0: not known */
+    double flops, mfu; /* of a step; as a fraction of the card's peak of the type most of them have. mfu 0: not known */
     enum plm_work_type mfu_type;
     double samples_per_second; /* 0: not known */
-    double kernels, unsized;   /* launched per step; those whose size nothing tells, which count as the shortest kernel */
-    double generated;          /* ns of kernels whose bytes are an upper bound and whose flops are not known */
+    double kernels, unsized; /* launched per step; those whose size nothing tells, which count as the shortest kernel */
+    double generated; /* ns of kernels whose bytes are an upper bound and whose flops are not known */
     struct plm_time_shares operators, modules, classes;
-    struct plm_span *span;     /* with options.spans; of one stream in the order of their time */
+    struct plm_span *span; /* with options.spans; of one stream in the order of their time */
     size_t spans, span_room;
     struct plm_host_span *host_span; /* the same for the host: one for each call of the last step, in order */
     size_t host_spans, host_span_room;
 };
 
 int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
-                    const struct plm_speeds *speeds, const struct plm_timing_options *options, struct plm_timing *timing,
-                    struct plm_error *error);
+                    const struct plm_speeds *speeds, const struct plm_timing_options *options,
+                    struct plm_timing *timing, struct plm_error *error);
 void plm_timing_free(struct plm_timing *timing);
 
 #endif

@@ -10,15 +10,24 @@
 #include "time/build.h"
 
 static const char *const class_names[PLM_WORK_CLASSES] = {
-    [PLM_WORK_GEMM] = "gemm",           [PLM_WORK_CONVOLUTION] = "convolution",
-    [PLM_WORK_DEPTHWISE] = "depthwise", [PLM_WORK_ATTENTION] = "attention",
-    [PLM_WORK_RNN] = "rnn",             [PLM_WORK_NORMALIZATION] = "normalization",
-    [PLM_WORK_SOFTMAX] = "softmax",     [PLM_WORK_REDUCTION] = "reduction",
-    [PLM_WORK_ELEMENTWISE] = "elementwise", [PLM_WORK_LISTS] = "multi-tensor",
-    [PLM_WORK_GATHER] = "gather",       [PLM_WORK_SORT] = "sort",
-    [PLM_WORK_POOLING] = "pooling",     [PLM_WORK_GENERATED] = "generated",
-    [PLM_WORK_OTHER] = "other",         [PLM_WORK_COPY] = "copy",
-    [PLM_WORK_COLLECTIVE] = "collective", [PLM_WORK_WAIT] = "wait",
+    [PLM_WORK_GEMM] = "gemm",
+    [PLM_WORK_CONVOLUTION] = "convolution",
+    [PLM_WORK_DEPTHWISE] = "depthwise",
+    [PLM_WORK_ATTENTION] = "attention",
+    [PLM_WORK_RNN] = "rnn",
+    [PLM_WORK_NORMALIZATION] = "normalization",
+    [PLM_WORK_SOFTMAX] = "softmax",
+    [PLM_WORK_REDUCTION] = "reduction",
+    [PLM_WORK_ELEMENTWISE] = "elementwise",
+    [PLM_WORK_LISTS] = "multi-tensor",
+    [PLM_WORK_GATHER] = "gather",
+    [PLM_WORK_SORT] = "sort",
+    [PLM_WORK_POOLING] = "pooling",
+    [PLM_WORK_GENERATED] = "generated",
+    [PLM_WORK_OTHER] = "other",
+    [PLM_WORK_COPY] = "copy",
+    [PLM_WORK_COLLECTIVE] = "collective",
+    [PLM_WORK_WAIT] = "wait",
     [PLM_WORK_GRAPH] = "graph",
 };
 
@@ -75,9 +84,9 @@ static void context_visit(struct plm_build *b, const struct plm_record_event *e)
     if (w->sites >= UINT32_MAX)
         plm_out_of_memory();
     w->site = plm_grow(w->site, w->sites, &w->site_room, sizeof *w->site);
-    w->site[w->sites] = (struct plm_work_site){
-        name_of(b, e->process, c.module), name_of(b, e->process, c.op), name_of(b, e->process, c.inner_op),
-        c.phase < PLM_PHASES ? (enum plm_phase)c.phase : PLM_PHASE_OTHER};
+    w->site[w->sites] = (struct plm_work_site){name_of(b, e->process, c.module), name_of(b, e->process, c.op),
+                                               name_of(b, e->process, c.inner_op),
+                                               c.phase < PLM_PHASES ? (enum plm_phase)c.phase : PLM_PHASE_OTHER};
     plm_map_put(&b->site_of, number_pair(e->process, c.context), w->sites++);
 }
 
@@ -169,8 +178,8 @@ void plm_build_call(struct plm_build *b, const struct plm_record_event *e, const
                     const struct plm_work *work, uint32_t other)
 {
     struct plm_work_lane *lane = lane_of(b, e);
-    const struct plm_work_call call = {e->time_ns, plm_build_work(b, work), site_of(b, e->process, said->context),
-                                       said->cuda_stream, 0, other};
+    const struct plm_work_call call = {
+        e->time_ns, plm_build_work(b, work), site_of(b, e->process, said->context), said->cuda_stream, 0, other};
     if (said->graph) {
         node_add(b, lane, said->graph, call);
         return;
@@ -221,8 +230,8 @@ static void pass_visit(struct plm_build *b, const struct plm_record_event *e)
 {
     const struct plm_ev_pass pass = plm_get_pass(e);
     struct plm_build_process *p = process_of(b, e->process);
-    mark_add(&p->passes, e->time_ns, plm_names_add(&b->works->names, plm_record_string(b->record, e->process, pass.module)),
-             pass.samples);
+    mark_add(&p->passes, e->time_ns,
+             plm_names_add(&b->works->names, plm_record_string(b->record, e->process, pass.module)), pass.samples);
     p->samples += pass.samples;
 }
 
@@ -239,7 +248,8 @@ static void module_visit(struct plm_build *b, const struct plm_record_event *e)
         mark_part(&p->passes);
         mark_part(&p->outermost);
     } else if (m.phase == PLM_PHASE_FORWARD)
-        mark_add(&p->outermost, e->time_ns, plm_names_add(&b->works->names, plm_record_string(b->record, e->process, m.module)), 0);
+        mark_add(&p->outermost, e->time_ns,
+                 plm_names_add(&b->works->names, plm_record_string(b->record, e->process, m.module)), 0);
 }
 
 /* The first call at or after a time. */
@@ -273,7 +283,8 @@ static uint32_t model_name(const struct plm_marks *passes)
     uint64_t most = 0;
     for (size_t i = 0; i < passes->count; i++) {
         const struct plm_mark *mark = &passes->item[i];
-        const uint64_t before = plm_map_get(&parts, mark->name), sum = (before == PLM_MAP_NONE ? 0 : before) + mark->parts;
+        const uint64_t before = plm_map_get(&parts, mark->name),
+                       sum = (before == PLM_MAP_NONE ? 0 : before) + mark->parts;
         plm_map_put(&parts, mark->name, sum);
         if (sum > most) {
             most = sum;
@@ -460,10 +471,11 @@ int plm_works_read_record(struct plm_record *record, const char *name, struct pl
     works->site[works->sites++] = (struct plm_work_site){"", "", "", PLM_PHASE_OTHER};
     status = record_visit(&build, error);
     if (!status && !build.calls)
-        status = plm_fail(error, PLM_ENOTFOUND,
-                          "%s holds no launches, so times are not known; record the job anew with `plimsoll run` at full detail "
-                          "(snapshots and records made with --detail low or off have none)",
-                          name);
+        status = plm_fail(
+            error, PLM_ENOTFOUND,
+            "%s holds no launches, so times are not known; record the job anew with `plimsoll run` at full detail "
+            "(snapshots and records made with --detail low or off have none)",
+            name);
     build_free(&build);
     if (status < 0)
         plm_works_free(works);

@@ -45,7 +45,15 @@ enum plm_work_class {
 const char *plm_work_class_name(enum plm_work_class class); /* "gemm" */
 
 /* How numbers are computed with; the card has a peak for each. */
-enum plm_work_type { PLM_WORK_FP64, PLM_WORK_FP32, PLM_WORK_TF32, PLM_WORK_FP16, PLM_WORK_BF16, PLM_WORK_FP8, PLM_WORK_TYPES };
+enum plm_work_type {
+    PLM_WORK_FP64,
+    PLM_WORK_FP32,
+    PLM_WORK_TF32,
+    PLM_WORK_FP16,
+    PLM_WORK_BF16,
+    PLM_WORK_FP8,
+    PLM_WORK_TYPES
+};
 
 /* One piece of work, and all that its duration is computed from. */
 struct plm_work {
@@ -59,7 +67,8 @@ struct plm_work {
     bool strided;         /* goes through its tensors by strides */
     uint32_t grid, block; /* blocks, threads per block; 0: a library's choice */
     uint32_t shared;      /* bytes per block */
-    uint32_t m, n, k, batch;       /* products, also those that stand for a convolution or attention; ranks of a collective in m */
+    uint32_t m, n, k,
+        batch;       /* products, also those that stand for a convolution or attention; ranks of a collective in m */
     uint32_t filter;               /* of a convolution: taps of the filter */
     uint32_t stride;
     double flops;         /* multiply and add count as two */
@@ -124,7 +133,8 @@ struct plm_works {
 
 int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error);
 /* Of a record that is open already and stays the caller's; `name` is for sentences. */
-int plm_works_read_record(struct plm_record *record, const char *name, struct plm_works *works, struct plm_error *error);
+int plm_works_read_record(struct plm_record *record, const char *name, struct plm_works *works,
+                          struct plm_error *error);
 void plm_works_free(struct plm_works *works);
 /* The lane with the most calls: what a job is judged by if nobody says which. */
 const struct plm_work_lane *plm_works_main(const struct plm_works *works);

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     out = open_memstream(&page, &length);
     MUST(out);
-    if (plm_report_html(out, r.job, &catalogue, &(struct plm_report_time){.why = "not known"},
+    if (plm_report_html(out, r.job, &catalogue, &(struct plm_report_step){.why = "not known"},
                         "</script>\xe2\x80\xae\x1b.plm", &error)) {
         fuzz_sentence(&error);
         fclose(out);
