@@ -153,7 +153,8 @@ static const struct fit {
 };
 enum { FITS = sizeof fits / sizeof fits[0], ROUNDS = 5, HALVINGS = 60, TRIES = 120 };
 
-/* What the model says of a figure's work, in microseconds, if the constant were so; `fit` NULL: as they are. NAN: nothing. */
+/* What the model says of a figure's work, in microseconds, if the constant were so; `fit` NULL: as they are. NAN:
+   nothing. */
 static double model_us(const struct fitting *f, const struct plm_figure *figure, const struct fit *fit, double value)
 {
     struct plm_speeds speeds = f->c->speeds;
@@ -235,7 +236,8 @@ static double distance(const struct fitting *f, const struct fit *fit, double va
     return sum;
 }
 
-/* Tries the whole range, for the model jumps where it takes another tile. What is there stays unless another value is nearer. */
+/* Tries the whole range, for the model jumps where it takes another tile. What is there stays unless another value is
+   nearer. */
 static enum plm_calibrated nearest(const struct fitting *f, const struct fit *fit, double *value)
 {
     const struct plm_speed *speed = &plm_speed[fit->constant];

@@ -56,7 +56,8 @@ static double all_done(const struct run *r)
 
 /* ---- the GPU ---- */
 
-/* The calls come in the order of the host, not of the spans: overlaps of streams are counted once as far as spans begin in order. */
+/* The calls come in the order of the host, not of the spans: overlaps of streams are counted once as far as spans begin
+   in order. */
 static void cover(double begin, double end, double *edge, double *sum)
 {
     const double from = fmax(begin, *edge);
@@ -167,7 +168,8 @@ static void call_run(struct run *r, size_t number)
     tell_host(r, begin, called);
 }
 
-/* Where the host computes longest between two calls of a step: there it gets the next batch, or waits for the step before. */
+/* Where the host computes longest between two calls of a step: there it gets the next batch, or waits for the step
+   before. */
 static size_t longest_gap(const struct plm_work_lane *lane, const struct plm_work_step *step)
 {
     size_t longest = step->first;

@@ -88,7 +88,8 @@ struct attempt {
     double ns, blocks, padded;
 };
 
-/* One choice of a tile and of parts along k. Tiles of one SM share its rate; alone on it, one still takes its steps after each other. */
+/* One choice of a tile and of parts along k. Tiles of one SM share its rate; alone on it, one still takes its steps
+   after each other. */
 static struct attempt try_tile(const struct plm_machine *m, const struct plm_product *p, const struct tile *tile,
                                double parts)
 {

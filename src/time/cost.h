@@ -1,6 +1,6 @@
 /*
- * Inside the room: how long one piece of work takes on a card that does nothing else, what limits it, and how busy the card is
- * meanwhile. The constants are those of the speeds. Pure; any thread.
+ * Inside the room: how long one piece of work takes on a card that does nothing else, what limits it, and how busy the
+ * card is meanwhile. The constants are those of the speeds. Pure; any thread.
  */
 #ifndef PLM_TIME_COST_H
 #define PLM_TIME_COST_H

@@ -101,7 +101,8 @@ static uint8_t pointer_count(const char *name)
     return strstr(name, "BinaryFunctor") || strstr(name, "CUDAFunctor_add") ? 3 : 2;
 }
 
-/* Copies that change the type: those that are named by the type that they make, and those that read whatever there is. */
+/* Copies that change the type: those that are named by the type that they make, and those that read whatever there is.
+   */
 static void cast_form(const char *name, struct plm_kernel_form *form)
 {
     if (strstr(name, "float16_copy"))

@@ -1,6 +1,7 @@
 /*
- * What a kernel does, told from its name: of which class it is, how often it goes over the tensors of its operator, and how large
- * their elements are. Names are mangled C++ as PyTorch registers them, or a library's routine. Pure; any thread.
+ * What a kernel does, told from its name: of which class it is, how often it goes over the tensors of its operator, and
+ * how large their elements are. Names are mangled C++ as PyTorch registers them, or a library's routine. Pure; any
+ * thread.
  */
 #ifndef PLM_TIME_KERNELS_H
 #define PLM_TIME_KERNELS_H

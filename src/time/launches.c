@@ -26,8 +26,8 @@ struct operands {
     const struct plm_ev_operands *said; /* NULL: nothing */
 };
 
-/* A kernel that an operator launches again and again works on a slice of its tensors each time (one image of a batch). Which part that
-   is shows when the series ends: then its calls get their share. */
+/* A kernel that an operator launches again and again works on a slice of its tensors each time (one image of a batch).
+   Which part that is shows when the series ends: then its calls get their share. */
 static void series_end(struct plm_build *b, struct plm_build_thread *t)
 {
     struct plm_work work;
@@ -79,7 +79,8 @@ static struct operands operands_of(struct plm_build *b, const struct plm_record_
     return o;
 }
 
-/* The call that was just added: one more of a series, or the first. Only what takes its size from its operator is one. */
+/* The call that was just added: one more of a series, or the first. Only what takes its size from its operator is one.
+   */
 static void series_add(struct plm_build *b, const struct plm_record_event *e, uint32_t context)
 {
     struct plm_build_thread *t = &b->thread[e->thread];
@@ -159,8 +160,8 @@ static void size_lists(const struct plm_kernel_form *form, const struct plm_ev_l
     w->written = (optimizer && lists > 1 ? lists - 1 : 1) * bytes;
 }
 
-/* Queries, keys, heads and their size: as the launch's grid shows them, or as the operator was given them (batch, position, head,
-   size; a backward pass has the gradient first). */
+/* Queries, keys, heads and their size: as the launch's grid shows them, or as the operator was given them (batch,
+   position, head, size; a backward pass has the gradient first). */
 struct attention {
     double queries, keys, heads, size;
 };
@@ -232,7 +233,8 @@ static void size_operator(const struct plm_kernel_form *form, const struct opera
         w->operation = form->reads > 1 || form->writes <= 0; /* it computes statistics */
 }
 
-/* Of the kernels that a compiler made only their arguments are known: at the most all of them are gone through, once. */
+/* Of the kernels that a compiler made only their arguments are known: at the most all of them are gone through, once.
+   */
 static void size_generated(const struct operands *o, struct plm_work *w)
 {
     w->read = o->inputs;

@@ -21,7 +21,8 @@ static struct data_type data_type(uint8_t cuda)
     return data_types[0];
 }
 
-/* cublasComputeType_t: 70 and 71 are double precision, 68 and 69 single, 77 to 79 single by way of TF32, bf16 or fp16. */
+/* cublasComputeType_t: 70 and 71 are double precision, 68 and 69 single, 77 to 79 single by way of TF32, bf16 or fp16.
+   */
 static uint8_t gemm_type(const struct plm_ev_gemm *g)
 {
     const uint8_t type = data_type(g->type_a).type;
@@ -74,7 +75,8 @@ static void gemm_visit(struct plm_build *b, const struct plm_record_event *e, st
     plm_build_call(b, e, &g.call, w, 0);
 }
 
-/* A convolution is a product: each output position is a row. Data gradients turn it round, filter gradients sum over all positions. */
+/* A convolution is a product: each output position is a row. Data gradients turn it round, filter gradients sum over
+   all positions. */
 static void convolution_visit(struct plm_build *b, const struct plm_record_event *e, struct plm_work *w)
 {
     const struct plm_ev_convolution c = plm_get_convolution(e);
@@ -112,8 +114,8 @@ static void convolution_visit(struct plm_build *b, const struct plm_record_event
     plm_build_call(b, e, &c.call, w, 0);
 }
 
-/* Four products of a step's gates for LSTM, three for GRU, one otherwise; the inputs of all steps are one product, the states follow
-   each other. */
+/* Four products of a step's gates for LSTM, three for GRU, one otherwise; the inputs of all steps are one product, the
+   states follow each other. */
 static void rnn_visit(struct plm_build *b, const struct plm_record_event *e, struct plm_work *w)
 {
     const struct plm_ev_rnn r = plm_get_rnn(e);

@@ -5,7 +5,8 @@
 
 /* ---- convolutions ---- */
 
-/* One channel per group: no product. Every output is a sum over the taps, which the cores compute from the first-level cache. */
+/* One channel per group: no product. Every output is a sum over the taps, which the cores compute from the first-level
+   cache. */
 static struct plm_cost cost_depthwise(const struct plm_machine *m, const struct plm_work *w)
 {
     struct plm_cost cost = plm_cost_stream(m, w, w->read + w->written, 1);
@@ -47,7 +48,7 @@ struct plm_cost plm_cost_convolution(const struct plm_machine *m, const struct p
     return cost;
 }
 
-/* ---- attention: both products in one kernel, in tiles of 128 queries by 64 keys; the softmax between them costs too ---- */
+/* ---- attention: both products and the softmax between them in one kernel, in tiles of 128 queries ---- */
 
 struct plm_cost plm_cost_attention(const struct plm_machine *m, const struct plm_work *w)
 {

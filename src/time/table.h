@@ -1,5 +1,6 @@
 /*
- * How long a job's step takes on each of several cards: a record's works are read once, the model is asked once per card.
+ * How long a job's step takes on each of several cards: a record's works are read once, the model is asked once per
+ * card.
  *
  *   struct plm_time_table table;
  *   if (plm_time_table_make(&works, lane, card, cards, &question, &table, &error) == 0) {
@@ -7,8 +8,8 @@
  *       plm_time_table_free(&table);
  *   }
  *
- * A card that lacks a figure has a row that says so; what is wrong with a file of constants ends it: PLM_EIO, PLM_EFORMAT. The
- * rows point into works and cards, which must outlive the table. Read-only afterwards; any thread.
+ * A card that lacks a figure has a row that says so; what is wrong with a file of constants ends it: PLM_EIO,
+ * PLM_EFORMAT. The rows point into works and cards, which must outlive the table. Read-only afterwards; any thread.
  */
 #ifndef PLM_TIME_TABLE_H
 #define PLM_TIME_TABLE_H

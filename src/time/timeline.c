@@ -19,8 +19,8 @@ static size_t number_at(const char **at)
     return value;
 }
 
-/* "_ZN2at6native18elementwise_kernelILi128E...": the parts of the name stand one after another, each behind its length, up to the
-   parameters of the template. The last one is the kernel's. */
+/* "_ZN2at6native18elementwise_kernelILi128E...": the parts of the name stand one after another, each behind its length,
+   up to the parameters of the template. The last one is the kernel's. */
 const char *plm_kernel_short(const char *name, char *buffer, size_t size)
 {
     const char *at = name, *last = name;

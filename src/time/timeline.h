@@ -7,8 +7,8 @@
  *       plm_timeline_free(&timeline);
  *   }
  *
- * Owned by the caller; read-only afterwards: any thread. It fails with a sentence if the record holds no launches, the card is not
- * known, or the catalogue lacks a figure of it; then there is nothing to free.
+ * Owned by the caller; read-only afterwards: any thread. It fails with a sentence if the record holds no launches, the
+ * card is not known, or the catalogue lacks a figure of it; then there is nothing to free.
  */
 #ifndef PLM_TIME_TIMELINE_H
 #define PLM_TIME_TIMELINE_H
@@ -42,9 +42,11 @@ void plm_timeline_free(struct plm_timeline *timeline);
 /* NULL: the device of that process was asked for nothing. */
 const struct plm_timeline_lane *plm_timeline_find(const struct plm_timeline *timeline, uint32_t process, int device);
 
-/* "vectorized_elementwise_kernel" of the mangled name of one; names that are not mangled as they are. Returns buffer. */
+/* "vectorized_elementwise_kernel" of the mangled name of one; names that are not mangled as they are. Returns buffer.
+   */
 const char *plm_kernel_short(const char *name, char *buffer, size_t size);
-/* What a reader knows a piece of work by: the innermost operator, else the outermost, else the kernel, else the class. */
+/* What a reader knows a piece of work by: the innermost operator, else the outermost, else the kernel, else the class.
+   */
 const char *plm_span_name(const struct plm_timeline *timeline, uint32_t work, uint32_t site, char *buffer, size_t size);
 
 #endif

@@ -52,7 +52,8 @@ static void add_span(struct plm_timing *t, const struct plm_works *works, const 
         t->metric[i] += cost->activity[i] * ns;
 }
 
-/* Where streams overlap, a moment counts once: what is longer than the time that the GPU is busy is taken off in proportion. */
+/* Where streams overlap, a moment counts once: what is longer than the time that the GPU is busy is taken off in
+   proportion. */
 static void settle(struct plm_timing *t, double steps, double wall)
 {
     double sum = 0;

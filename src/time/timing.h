@@ -1,6 +1,6 @@
 /*
- * How long a job's step takes on a card, and how busy that is: the host's and the GPU's clocks are run through the calls of a
- * lane (works.h). docs/utilization.md defines every figure.
+ * How long a job's step takes on a card, and how busy that is: the host's and the GPU's clocks are run through the
+ * calls of a lane (works.h). docs/utilization.md defines every figure.
  *
  *   struct plm_timing timing;
  *   if (plm_timing_make(&works, lane, card, &speeds, &options, &timing, &error) == 0) {
@@ -51,8 +51,8 @@ struct plm_timing_options {
     bool shares;        /* add up by operator and by module */
 };
 
-/* One piece of work on the GPU's clock, in ns from the beginning of the step: when all of the step before was done. A stream that
-   did not wait for the others may begin earlier. */
+/* One piece of work on the GPU's clock, in ns from the beginning of the step: when all of the step before was done. A
+   stream that did not wait for the others may begin earlier. */
 struct plm_span {
     double begin, end;
     uint32_t call; /* in the lane; UINT32_MAX - 1 - n: node n of a graph */
@@ -63,8 +63,8 @@ struct plm_span {
     float activity[PLM_METRICS]; /* while it runs */
 };
 
-/* The host at a call, on the same clock: from the end of the call before to that of this one. It may run ahead of the GPU, so that
-   its part of the step begins before 0. */
+/* The host at a call, on the same clock: from the end of the call before to that of this one. It may run ahead of the
+   GPU, so that its part of the step begins before 0. */
 struct plm_host_span {
     double begin, end;
     double wait; /* at the end, for the GPU */

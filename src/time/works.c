@@ -99,7 +99,8 @@ static uint32_t site_of(const struct plm_build *b, uint32_t process, uint32_t co
 /* ---- works and calls ---- */
 
 /* Its fields, not its bytes: padding may hold anything. All of them are set by assignment of a whole structure of zeros
-   first, so that padding is equal too where the compiler keeps it; a hash that differs costs a second entry and no more. */
+   first, so that padding is equal too where the compiler keeps it; a hash that differs costs a second entry and no
+   more. */
 static uint64_t work_hash(const struct plm_work *work)
 {
     const uint64_t *word = (const uint64_t *)(const void *)work;
@@ -145,8 +146,8 @@ static void node_add(struct plm_build *b, struct plm_work_lane *lane, uint32_t g
     g->calls++;
 }
 
-/* A thread does not compute all the time between two of its calls: the machine may be busy otherwise, or it waits for other threads. Its
-   CPU time tells how long it did, over all calls since that was last read. */
+/* A thread does not compute all the time between two of its calls: the machine may be busy otherwise, or it waits for
+   other threads. Its CPU time tells how long it did, over all calls since that was last read. */
 static void gaps_close(struct plm_build *b, struct plm_build_thread *t, uint32_t cpu_ns)
 {
     double wall = 0;
@@ -275,7 +276,8 @@ static void step_add(struct plm_work_lane *lane, uint64_t begin, uint64_t end, u
     lane->step[lane->steps++] = (struct plm_work_step){first, last - first, begin, end, samples};
 }
 
-/* Of the modules that are called on their own (the model, its loss, what prepares the data) the model is the one with most parts. */
+/* Of the modules that are called on their own (the model, its loss, what prepares the data) the model is the one with
+   most parts. */
 static uint32_t model_name(const struct plm_marks *passes)
 {
     struct plm_map parts = {0};

@@ -1,10 +1,10 @@
 /*
- * What a job asked its GPUs to do, from its record: every kernel, library call, copy, collective and wait, with the size of its
- * work, in the order in which the host called. Nothing here depends on a card.
+ * What a job asked its GPUs to do, from its record: every kernel, library call, copy, collective and wait, with the
+ * size of its work, in the order in which the host called. Nothing here depends on a card.
  *
- * plm_works_read() reads a record once; about 32 bytes a call, and one struct plm_work per different piece of work. Owned by
- * the caller, plm_works_free() ends it. Read-only afterwards: any thread. It fails with a sentence, among others if the record
- * holds no launches at all (--detail low, off, imported snapshots).
+ * plm_works_read() reads a record once; about 32 bytes a call, and one struct plm_work per different piece of work.
+ * Owned by the caller, plm_works_free() ends it. Read-only afterwards: any thread. It fails with a sentence, among
+ * others if the record holds no launches at all (--detail low, off, imported snapshots).
  */
 #ifndef PLM_TIME_WORKS_H
 #define PLM_TIME_WORKS_H
