@@ -1,6 +1,7 @@
 #include "base/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,6 +160,27 @@ int plm_table_column(const struct plm_table *table, const char *name)
 const char *plm_table_cell(const struct plm_table *table, size_t row, int column)
 {
     return column < 0 ? "" : table->cell[(row + 1) * table->columns + (size_t)column];
+}
+
+int plm_table_wrong(const struct plm_table *table, size_t row, int column, const char *wanted, struct plm_error *error)
+{
+    return plm_fail(error, PLM_EFORMAT, "%.200s:%u: %.60s is \"%.60s\", which is not %s", table->path,
+                    table->line[row + 1], plm_table_name(table, (size_t)column), plm_table_cell(table, row, column),
+                    wanted);
+}
+
+int plm_table_real(const struct plm_table *table, size_t row, int column, double *value, struct plm_error *error)
+{
+    const char *text = plm_table_cell(table, row, column);
+    char *end;
+    *value = 0;
+    if (!*text)
+        return 0;
+    errno = 0;
+    *value = strtod(text, &end);
+    if (end == text || *end || errno || !isfinite(*value) || fabs(*value) > 1e18)
+        return plm_table_wrong(table, row, column, "a number", error);
+    return 0;
 }
 
 void plm_table_put(FILE *out, const char *text)

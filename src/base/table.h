@@ -31,6 +31,10 @@ int plm_table_column(const struct plm_table *table, const char *name);
 const char *plm_table_name(const struct plm_table *table, size_t column);
 /* "" for a column of -1. */
 const char *plm_table_cell(const struct plm_table *table, size_t row, int column);
+/* A finite number, up to 1e18 either way; 0 for an empty cell and for a column of -1. PLM_EFORMAT with a sentence. */
+int plm_table_real(const struct plm_table *table, size_t row, int column, double *value, struct plm_error *error);
+/* That sentence: "FILE:LINE: NAME is "x", which is not <wanted>". */
+int plm_table_wrong(const struct plm_table *table, size_t row, int column, const char *wanted, struct plm_error *error);
 
 /* Writes a cell, quoted where that is needed and safe to show (base/printable.h). */
 void plm_table_put(FILE *out, const char *text);

@@ -3,61 +3,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
-
-/* FNV-1a, over every string with its end. */
-static uint64_t mix(uint64_t hash, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    do
-        hash = (hash ^ *p) * 0x100000001b3ull;
-    while (*p++);
-    return hash;
-}
-
-static uint64_t mix_file(uint64_t hash, const char *folder, const char *name)
-{
-    char path[4096], text[64];
-    struct stat s = {0};
-    snprintf(path, sizeof path, "%.3800s%s%.200s", folder, *name ? "/" : "", name);
-    hash = mix(hash, path);
-    if (stat(path, &s) == 0) {
-        snprintf(text, sizeof text, "%lld %lld", (long long)s.st_size, (long long)s.st_mtime);
-        hash = mix(hash, text);
-    }
-    return hash;
-}
+#include "study/evaluate/key.h"
 
 /* Everything that decides what the run comes to; what is in files stands for itself by size and time. */
 static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *run)
 {
-    static const char *const variables[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG",
-                                            "PLIMSOLL_CONV_WORKSPACE"};
     const struct plm_truth_row *r = run->row;
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t key = plm_key_text(plm_key_text(PLM_KEY, r->model), r->optimizer);
     char text[64];
-    hash = mix(hash, r->model);
-    hash = mix(hash, r->optimizer);
     snprintf(text, sizeof text, "%llu %d", (unsigned long long)r->batch, r->zero_grad);
-    hash = mix(mix(hash, text), run->card);
-    hash = mix(mix(hash, s->python), s->stack ? s->stack : "");
-    hash = mix_file(hash, s->workloads->folder, run->workload->script);
-    hash = mix_file(hash, s->workloads->folder, "workloads.ini");
-    hash = mix_file(hash, s->catalogue->install.device, "");
-    hash = mix_file(hash, s->catalogue->install.shims, "");
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *value = getenv(variables[i]);
-        hash = mix(hash, value ? value : "");
-    }
-    snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)hash);
+    key = plm_key_text(plm_key_text(key, text), run->card);
+    key = plm_key_text(plm_key_text(key, s->python), s->stack ? s->stack : "");
+    key = plm_key_file(key, s->workloads->folder, run->workload->script);
+    key = plm_key_file(key, s->workloads->folder, "workloads.ini");
+    key = plm_key_device(key, &s->catalogue->install);
+    snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)key);
     /* The methods are in this very program. */
-    hash = mix_file(mix_file(hash, "/proc/self/exe", ""), s->forest ? s->forest : "", "");
-    snprintf(run->ask_key, sizeof run->ask_key, "%016llx", (unsigned long long)hash);
+    key = plm_key_file(plm_key_file(key, "/proc/self/exe", ""), s->forest ? s->forest : "", "");
+    snprintf(run->ask_key, sizeof run->ask_key, "%016llx", (unsigned long long)key);
 }
 
 /* "truth.csv:12: ", or what stands for a run that is in no file. */

@@ -1,62 +1,46 @@
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "study/evaluate/bench.h"
+#include "study/evaluate/pool.h"
 
-enum { JOBS_MOST = 256 };
-enum part { RECORD, ASK };
+/* A run's parts are tasks 2 * run and 2 * run + 1. */
+enum part { RECORD, ASK, PARTS };
 
-struct slot {
-    pid_t pid;  /* 0: free */
-    size_t run;
-    enum part part;
-};
-
-struct pool {
+struct work {
     struct plm_bench *bench;
-    struct slot slot[JOBS_MOST];
-    int jobs, busy;
+    bool *busy; /* per run */
     size_t done, failed, made, all;
     double start;
     plm_bench_progress *progress;
     void *context;
 };
 
-static void progress_show(const struct pool *p)
+static void progress_show(void *context)
 {
-    if (p->progress)
-        p->progress(p->done, p->failed, p->all, plm_clock_now() - p->start, p->made, p->context);
+    const struct work *w = context;
+    w->progress(w->done, w->failed, w->all, plm_clock_now() - w->start, w->made, w->context);
 }
 
 /* ---- which part is next ---- */
 
-static bool is_busy(const struct pool *p, size_t run)
-{
-    for (int i = 0; i < p->jobs; i++)
-        if (p->slot[i].pid && p->slot[i].run == run)
-            return true;
-    return false;
-}
-
 /* Methods are asked once the record is there: the context that their verdicts need comes from it. Runs are finished
    one by one, so that what is interrupted has whole runs. */
-static bool run_next(const struct pool *p, size_t *run, enum part *part)
+static bool part_next(void *context, size_t *task)
 {
-    for (size_t i = 0; i < p->bench->runs; i++) {
-        const struct plm_bench_run *r = &p->bench->run[i];
-        if ((r->known && r->asked) || is_busy(p, i))
+    const struct work *w = context;
+    for (size_t i = 0; i < w->bench->runs; i++) {
+        const struct plm_bench_run *r = &w->bench->run[i];
+        if ((r->known && r->asked) || w->busy[i])
             continue;
-        *run = i;
-        *part = r->known ? ASK : RECORD;
+        *task = PARTS * i + (size_t)(r->known ? ASK : RECORD);
+        w->busy[i] = true;
         return true;
     }
     return false;
@@ -85,22 +69,11 @@ static pid_t start_record(const struct plm_bench *bench, size_t run, int *failur
     return plm_bench_start(bench, run, words, log, failure);
 }
 
-static int run_begin(struct pool *p, size_t run, enum part part, struct plm_error *error)
+static pid_t part_start(void *context, size_t task, int *failure)
 {
-    const struct plm_child ask = {.body = ask_in_child, .context = &(struct asking){p->bench, run}};
-    struct slot *slot = p->slot;
-    int failure;
-    while (slot->pid)
-        slot++;
-    slot->run = run;
-    slot->part = part;
-    slot->pid = part == RECORD ? start_record(p->bench, run, &failure) : plm_child_start(&ask, &failure);
-    if (slot->pid < 0) {
-        slot->pid = 0;
-        return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
-    }
-    p->busy++;
-    return 0;
+    const struct work *w = context;
+    const struct plm_child ask = {.body = ask_in_child, .context = &(struct asking){w->bench, task / PARTS}};
+    return task % PARTS == RECORD ? start_record(w->bench, task / PARTS, failure) : plm_child_start(&ask, failure);
 }
 
 /* ---- the end of a part ---- */
@@ -110,7 +83,7 @@ static double seconds(const struct timeval *t)
     return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
 }
 
-static int end_record(struct pool *p, size_t index, const struct rusage *usage, struct plm_error *error)
+static int end_record(struct work *p, size_t index, const struct rusage *usage, struct plm_error *error)
 {
     struct plm_bench_run *run = &p->bench->run[index];
     char record[4096], log[4096], line[PLM_LAST_LINE];
@@ -147,7 +120,7 @@ static void give_up(struct plm_bench *bench, size_t run, uint64_t methods, const
         }
 }
 
-static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error *error)
+static int end_ask(struct work *p, size_t run, int wait_status, struct plm_error *error)
 {
     const uint64_t methods = plm_bench_missing(p->bench, run);
     char file[4096], log[4096], all[4200], line[PLM_LAST_LINE];
@@ -170,73 +143,32 @@ static int end_ask(struct pool *p, size_t run, int wait_status, struct plm_error
     return plm_answers_add(p->bench, run, methods, all, error);
 }
 
-static int run_end(struct pool *p, const struct slot *slot, int wait_status, const struct rusage *usage,
-                   struct plm_error *error)
+static int part_end(void *context, size_t task, int wait_status, const struct rusage *usage, struct plm_error *error)
 {
-    if (WIFSIGNALED(wait_status) && (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
-        return plm_fail(error, PLM_EIO, "interrupted; --resume goes on with what is there");
-    p->done++;
-    p->made++;
-    return slot->part == RECORD ? end_record(p, slot->run, usage, error) : end_ask(p, slot->run, wait_status, error);
-}
-
-static int reap(struct pool *p, struct plm_error *error)
-{
-    const struct timespec pause = {0, 200 * 1000 * 1000};
-    struct rusage usage;
-    int status;
-    for (;;) {
-        pid_t pid = wait4(-1, &status, p->progress ? WNOHANG : 0, &usage);
-        if (pid < 0 && errno != EINTR)
-            return plm_fail(error, PLM_EIO, "cannot wait for a run: %s", strerror(errno));
-        if (pid > 0)
-            for (int i = 0; i < p->jobs; i++)
-                if (p->slot[i].pid == pid) {
-                    p->slot[i].pid = 0;
-                    p->busy--;
-                    return run_end(p, &p->slot[i], status, &usage, error);
-                }
-        if (pid == 0) {
-            progress_show(p);
-            nanosleep(&pause, NULL);
-        }
-    }
-}
-
-/* After a failure of the bench itself nothing goes on behind its back. */
-static void pool_stop(struct pool *p)
-{
-    for (int i = 0; i < p->jobs; i++)
-        if (p->slot[i].pid > 0)
-            kill(p->slot[i].pid, SIGTERM);
-    for (int i = 0; i < p->jobs; i++)
-        if (p->slot[i].pid > 0)
-            plm_child_wait(p->slot[i].pid, NULL, NULL);
+    struct work *w = context;
+    w->busy[task / PARTS] = false;
+    w->done++;
+    w->made++;
+    return task % PARTS == RECORD ? end_record(w, task / PARTS, usage, error)
+                                  : end_ask(w, task / PARTS, wait_status, error);
 }
 
 int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *context, struct plm_error *error)
 {
     const bool methods = bench->settings->methods > 0;
-    struct pool p = {.bench = bench, .start = plm_clock_now(), .progress = progress, .context = context};
-    enum part part = RECORD;
-    size_t run = 0;
-    int status = 0;
-    p.jobs = bench->settings->jobs < 1 ? 1 : bench->settings->jobs > JOBS_MOST ? JOBS_MOST : bench->settings->jobs;
-    p.all = bench->runs * (methods ? 2 : 1);
+    struct work w = {.bench = bench, .start = plm_clock_now(), .progress = progress, .context = context};
+    const struct plm_pool pool = {.jobs = bench->settings->jobs,
+                                  .context = &w,
+                                  .next = part_next,
+                                  .start = part_start,
+                                  .end = part_end,
+                                  .progress = progress ? progress_show : NULL};
+    int status;
+    w.busy = plm_calloc(bench->runs, sizeof *w.busy);
+    w.all = bench->runs * (methods ? PARTS : 1);
     for (size_t i = 0; i < bench->runs; i++)
-        p.done += (size_t)bench->run[i].known + (methods && bench->run[i].asked);
-    for (;;) {
-        if (p.busy < p.jobs && run_next(&p, &run, &part))
-            status = run_begin(&p, run, part, error);
-        else if (p.busy)
-            status = reap(&p, error);
-        else
-            break;
-        progress_show(&p);
-        if (status)
-            break;
-    }
-    if (status)
-        pool_stop(&p);
+        w.done += (size_t)bench->run[i].known + (methods && bench->run[i].asked);
+    status = plm_pool_run(&pool, error);
+    free(w.busy);
     return status;
 }

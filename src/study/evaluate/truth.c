@@ -62,25 +62,15 @@ struct place {
     struct plm_error *error;
 };
 
-static int wrong(const struct place *p, int column, const char *text, const char *wanted)
+static int wrong(const struct place *p, int column, const char *wanted)
 {
-    return plm_fail(p->error, PLM_EFORMAT, "%.200s:%u: %.60s is \"%.60s\", which is not %s", p->table->path,
-                    p->table->line[p->row + 1], plm_table_name(p->table, (size_t)column), text, wanted);
+    return plm_table_wrong(p->table, p->row, column, wanted, p->error);
 }
 
 /* Amounts may have a fraction in published files; a byte is a byte. */
 static int real(const struct place *p, int column, double *value)
 {
-    const char *text = plm_table_cell(p->table, p->row, column);
-    char *end;
-    *value = 0;
-    if (!*text)
-        return 0;
-    errno = 0;
-    *value = strtod(text, &end);
-    if (end == text || *end || errno || !isfinite(*value) || fabs(*value) > 1e18)
-        return wrong(p, column, text, "a number");
-    return 0;
+    return plm_table_real(p->table, p->row, column, value, p->error);
 }
 
 static int whole(const struct place *p, int column, uint64_t *value)
@@ -88,7 +78,7 @@ static int whole(const struct place *p, int column, uint64_t *value)
     double number;
     int status = real(p, column, &number);
     if (status == 0 && (number < 0 || number != floor(number)))
-        return wrong(p, column, plm_table_cell(p->table, p->row, column), "a whole number from 0");
+        return wrong(p, column, "a whole number from 0");
     *value = status ? 0 : (uint64_t)number;
     return status;
 }
@@ -99,7 +89,7 @@ static int truth_value(const struct place *p, int column, bool *given, bool *val
     *value = !strcasecmp(text, "true") || !strcmp(text, "1");
     *given = *text != '\0';
     if (*given && !*value && strcasecmp(text, "false") != 0 && strcmp(text, "0") != 0)
-        return wrong(p, column, text, "true or false");
+        return wrong(p, column, "true or false");
     return 0;
 }
 
@@ -224,15 +214,15 @@ static int read_row(const struct place *p, const struct columns *c, enum plm_tru
     if (status)
         return status;
     if (mode > 9)
-        return wrong(p, c->zero_grad, plm_table_cell(t, p->row, c->zero_grad), "a mode from 0 to 9");
+        return wrong(p, c->zero_grad, "a mode from 0 to 9");
     row->zero_grad = *plm_table_cell(t, p->row, c->zero_grad) ? (int)mode : PLM_TRUTH_ZERO_GRAD_UNKNOWN;
     if (!row->batch)
-        return wrong(p, c->batch, plm_table_cell(t, p->row, c->batch), "a number from 1");
+        return wrong(p, c->batch, "a number from 1");
     status = truth_value(p, c->oom, &given, &row->oom);
     if (status == 0)
         status = truth_value(p, c->disturbed, &given, &row->disturbed);
     if (status == 0 && need == PLM_TRUTH_NEEDS_GROUND && !row->oom && !has_ground(row))
-        return wrong(p, c->ground, plm_table_cell(t, p->row, c->ground), "an amount of memory");
+        return wrong(p, c->ground, "an amount of memory");
     return status ? status : read_claims(p, c, tools, row);
 }
 
