@@ -2,7 +2,8 @@
 
     serve(FILE, run)        FILE is CSV; run(row) gets a dictionary and returns when its steps are made
 
-For each row that ended a line "pid,line,status" is appended to FILE.done: the record knows its events by the process.
+For each row that ended a line "pid,line,status" is appended to FILE.done: the record knows its events by the process. One that failed
+leaves "line reason" in FILE.errors as well.
 """
 import csv
 import os
@@ -17,21 +18,30 @@ def serve(path, run):
         for line, row in enumerate(rows):
             pid = os.fork()
             if not pid:
-                _child(run, row)
+                _child(run, row, lambda reason, line=line: _complain(path, line, reason))
             _, status = os.waitpid(pid, 0)
             done.write(f"{pid},{line},{os.waitstatus_to_exitcode(status)}\n")
             done.flush()
 
 
-def _child(run, row):
+def _complain(path, line, reason):
+    with open(path + ".errors", "a") as file:
+        file.write(f"{line} {' '.join(reason.split())}\n")
+
+
+def _child(run, row, complain):
     status = 1
     try:
         run(row)
         status = 0
     except SystemExit as leaving:
-        status = leaving.code or 0
-    except BaseException:
+        if isinstance(leaving.code, str):
+            complain(leaving.code)
+        else:
+            status = leaving.code or 0
+    except BaseException as error:
         traceback.print_exc()
+        complain(f"{type(error).__name__}: {error}")
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

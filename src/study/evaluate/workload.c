@@ -64,12 +64,15 @@ static int pair_take(const struct plm_ini_pair *pair, void *context, struct plm_
         return 0;
     if (!strcmp(pair->key, "script") && strlen(pair->value) < sizeof item->script && !strchr(pair->value, '/'))
         strcpy(item->script, pair->value);
+    else if (!strcmp(pair->key, "rows") && (!strcmp(pair->value, "true") || !strcmp(pair->value, "false")))
+        item->rows = pair->value[0] == 't';
     else if (!strcmp(pair->key, "first_sample") && !strcmp(pair->value, "late"))
         item->first_sample = PLM_SAMPLE_LATE;
     else if (strcmp(pair->key, "first_sample") != 0 || strcmp(pair->value, "before") != 0)
         return plm_fail(
             error, PLM_EFORMAT,
-            "%.300s:%d: %.60s = %.60s: there are script = FILE, first_sample = before or late, the figures "
+            "%.300s:%d: %.60s = %.60s: there are script = FILE, rows = true or false, first_sample = before or late, "
+            "the figures "
             "sampler_ms, copy_gbs and copy_call_us, and the lists models, optimizers, batches, gpus and zero_grad",
             pair->path, pair->line, pair->key, pair->value);
     return 0;

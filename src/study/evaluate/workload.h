@@ -25,6 +25,7 @@ enum plm_first_sample {
 struct plm_workload {
     char family[48];          /* as in the truth file, whatever the case */
     char script[128];
+    bool rows;                /* the script takes many rows of a table at once: --rows FILE */
     enum plm_first_sample first_sample;
     /* How long a late first sample takes from when the model sets out, and how fast that goes to the card. */
     double sampler_ms, copy_gbs, copy_call_us;

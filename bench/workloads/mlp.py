@@ -1,0 +1,106 @@
+"""Trains a synthetic MLP as its truth was measured: 4,096 samples on the host, shuffled, the last batch smaller, Adam, cross entropy
+over a softmax, the loss read back twice in each step, and a forward pass of two samples before.
+
+    mlp.py --rows FILE           columns input, output, depth, arch, batch, activation, dropout (empty: none) and batchnorm (0 or 1)
+    mlp.py --model INPUT,OUTPUT,DEPTH,ACTIVATION,DROPOUT,BATCHNORM[,ARCH] --batch N
+
+The four architectures are those of the public generator (GPUMemNet, NeuroNetGen_scripts/MLP): uniform keeps the width; pyramid halves it
+in each layer, down to that of the output; bottleneck is a pyramid with one layer more; gradual takes off the same number in each.
+"""
+import argparse
+import itertools
+
+import torch
+from torch import nn
+
+import rows
+
+ACTIVATIONS = {"elu": nn.ELU, "gelu": nn.GELU, "identity": nn.Identity, "leaky_relu": nn.LeakyReLU, "mish": nn.Mish, "prelu": nn.PReLU,
+               "relu": nn.ReLU, "selu": nn.SELU, "softplus": nn.Softplus, "swish": nn.SiLU, "tanh": nn.Tanh}
+MODEL = ("input", "output", "depth", "activation", "dropout", "batchnorm", "arch")
+SAMPLES = 4096
+# An epoch of at most so many steps is recorded as a whole, with its smaller batch; of a longer one so many full batches.
+STEPS = 8
+WARM_UP = 2
+
+
+def widths(arch, inputs, outputs, depth):
+    """Of the hidden layers."""
+    if arch == "uniform":
+        return [inputs] * depth
+    if arch == "gradual":
+        less = (inputs - outputs) // depth
+        return [max(inputs - less * (i + 1), outputs) for i in range(depth)]
+    if arch not in ("pyramid", "bottleneck"):
+        raise SystemExit(f"there is no architecture {arch}")
+    halves = itertools.accumulate(range(depth + (arch == "bottleneck")), lambda width, _: max(width // 2, outputs), initial=inputs)
+    return list(halves)[1:]
+
+
+def build(row):
+    inputs, outputs = int(row["input"]), int(row["output"])
+    layers, before = [], inputs
+    for width in widths(row.get("arch") or "uniform", inputs, outputs, int(row["depth"])):
+        layers.append(nn.Linear(before, width))
+        layers += [nn.BatchNorm1d(width)] * (row["batchnorm"] != "0")
+        layers.append(ACTIVATIONS[row["activation"]]())
+        layers += [nn.Dropout(float(row["dropout"]))] if row["dropout"] else []
+        before = width
+    layers.append(nn.Linear(before, outputs))
+    return nn.Sequential(*layers, nn.Softmax(dim=1) if outputs > 1 else nn.Sigmoid())
+
+
+class Training:
+    def __init__(self, row):
+        self.width, self.outputs = int(row["input"]), int(row["output"])
+        self.model = build(row).cuda()
+        self.model(torch.randn(2, self.width).cuda())
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
+        self.criterion = nn.CrossEntropyLoss() if self.outputs > 1 else nn.BCEWithLogitsLoss()
+        data = torch.utils.data.TensorDataset(torch.randn(SAMPLES, self.width), torch.randint(0, max(self.outputs, 2), (SAMPLES,)))
+        self.loader = torch.utils.data.DataLoader(data, batch_size=int(row["batch"]), shuffle=True)
+
+    def step(self, inputs, labels):
+        inputs, labels = inputs.cuda(), labels.cuda()
+        self.optimizer.zero_grad()
+        if self.outputs == 1:
+            labels = labels.view(-1, 1).float()
+        loss = self.criterion(self.model(inputs), labels)
+        loss.backward()
+        self.optimizer.step()
+        loss.item()
+        loss.item()
+
+    def run(self, steps):
+        for batch in itertools.islice(self.loader, steps):
+            self.step(*batch)
+
+
+def few_steps(row):
+    """Enough to know how long a step takes on average: a whole epoch, or full batches where the smaller one hardly counts."""
+    training = Training(row)
+    training.run(min(WARM_UP, SAMPLES // int(row["batch"])))
+    training.run(STEPS)
+
+
+def two_epochs(row):
+    training = Training(row)
+    training.run(None)
+    training.run(None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("--rows", "--model", "--batch", "--optimizer", "--zero-grad"):
+        parser.add_argument(name)
+    args = parser.parse_args()
+    if args.rows:
+        rows.serve(args.rows, few_steps)
+    elif args.model:
+        two_epochs({**dict(zip(MODEL, args.model.split(","))), "batch": args.batch})
+    else:
+        parser.error("--rows or --model is needed")
+
+
+if __name__ == "__main__":
+    main()
