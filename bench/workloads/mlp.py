@@ -21,7 +21,6 @@ MODEL = ("input", "output", "depth", "activation", "dropout", "batchnorm", "arch
 SAMPLES = 4096
 # An epoch of at most so many steps is recorded as a whole, with its smaller batch; of a longer one so many full batches.
 STEPS = 8
-WARM_UP = 2
 
 
 def widths(arch, inputs, outputs, depth):
@@ -60,27 +59,33 @@ class Training:
         data = torch.utils.data.TensorDataset(torch.randn(SAMPLES, self.width), torch.randint(0, max(self.outputs, 2), (SAMPLES,)))
         self.loader = torch.utils.data.DataLoader(data, batch_size=int(row["batch"]), shuffle=True)
 
-    def step(self, inputs, labels):
-        inputs, labels = inputs.cuda(), labels.cuda()
-        self.optimizer.zero_grad()
-        if self.outputs == 1:
-            labels = labels.view(-1, 1).float()
-        loss = self.criterion(self.model(inputs), labels)
-        loss.backward()
-        self.optimizer.step()
-        loss.item()
-        loss.item()
-
     def run(self, steps):
-        for batch in itertools.islice(self.loader, steps):
-            self.step(*batch)
+        """What a step leaves behind, its outputs and its loss, is there until the next one has its own."""
+        for inputs, labels in itertools.islice(self.loader, steps):
+            inputs, labels = inputs.cuda(), labels.cuda()
+            self.optimizer.zero_grad()
+            output = self.model(inputs)
+            if self.outputs == 1:
+                labels = labels.view(-1, 1).float()
+            loss = self.criterion(output, labels)
+            loss.backward()
+            self.optimizer.step()
+            loss.item()
+            loss.item()
 
 
 def few_steps(row):
-    """Enough to know how long a step takes on average: a whole epoch, or full batches where the smaller one hardly counts."""
+    """Enough to know how long a step takes on average. The first one, which makes the optimizer's state, is not looked at: after a whole
+    epoch one more step of the next has the smaller batch and the full ones in their proportion."""
     training = Training(row)
-    training.run(min(WARM_UP, SAMPLES // int(row["batch"])))
-    training.run(STEPS)
+    batch = int(row["batch"])
+    if SAMPLES % batch == 1 and row["batchnorm"] != "0":
+        training.model(torch.randn(1, training.width).cuda())  # the last batch of the first epoch, which ends the real job with an error
+    if -(-SAMPLES // batch) <= STEPS:
+        training.run(None)
+        training.run(1)
+    else:
+        training.run(STEPS)
 
 
 def two_epochs(row):

@@ -21,7 +21,7 @@ struct plm_command {
     const struct plm_command *also; /* with a command of the user's it takes the options of this one too */
     enum plm_complete complete; /* what completes its words */
     const char *among;
-    const char *example[6]; /* at least one */
+    const char *example[8]; /* at least one */
     struct {
         int code;
         const char *meaning;

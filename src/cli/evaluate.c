@@ -12,6 +12,7 @@
 #include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/evaluate.h"
 #include "study/estimate/forest.h"
 #include "study/evaluate/design.h"
 #include "study/evaluate/judge.h"
@@ -40,8 +41,11 @@ struct request {
     size_t methods;
     struct plm_design_options design;
     struct plm_judge_options judge;
+    bool timed; /* the truth is about time: step times or utilization */
+    enum plm_time_kind time_kind;
+    struct plm_evaluate_time time;
     char own_folder[PLM_SCRATCH]; /* a temporary one, if none was given */
-    char lines[2][PATH_MAX];      /* of a folder that was given: what runs add to */
+    char lines[2][PATH_MAX];      /* of a folder that was given: what runs add to; "": none */
 };
 
 static const struct plm_option options[] = {
@@ -60,8 +64,28 @@ static const struct plm_option options[] = {
     {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file of the runs, as in run",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
     {"truth", 0, PLM_OPTION_CHOICE, AT(words.kind), "KIND",
-     .help = "what was measured: allocated, reserved, device or device-less-first (default)",
-     .among = "allocated reserved device device-less-first", .configurable = true},
+     .help = "what was measured: a kind of memory (default device-less-first), step-time or utilization",
+     .among = "allocated reserved device device-less-first step-time utilization", .configurable = true},
+    {"layout", 0, PLM_OPTION_CHOICE, AT(time.layout), "LAYOUT",
+     .help = "of images: nchw (default) or nhwc, channels last", .among = "nchw nhwc"},
+    {"precision", 0, PLM_OPTION_CHOICE, AT(time.precision), "PRECISION",
+     .help = "of networks: amp (default), fp32, fp16 or bf16", .among = "amp fp32 fp16 bf16"},
+    {"speeds", 0, PLM_OPTION_TEXT, AT(time.speeds), "FILE",
+     .help = "constants of the time model (default: the architecture's)", .complete = PLM_COMPLETE_FILE,
+     .among = "ini"},
+    {"host-factor", 0, PLM_OPTION_TEXT, AT(time.host_factor), "F",
+     .help = "host time there for each second measured here"},
+    {"fit", 0, PLM_OPTION_NUMBER, AT(time.fit), "N", .help = "let N rows choose constants, and judge by the others",
+     .least = 1, .most = 1000000},
+    {"fit-constants", 0, PLM_OPTION_TEXT, AT(time.constants), "NAME,...", .help = "which ones, at most three"},
+    {"save-speeds", 0, PLM_OPTION_TEXT, AT(time.save_speeds), "FILE",
+     .help = "write the constants with those that were chosen", .complete = PLM_COMPLETE_FILE, .among = "ini"},
+    {"learn", 0, PLM_OPTION_NUMBER, AT(time.learn), "N",
+     .help = "learn a correction from N rows, and judge by the others", .least = 1, .most = 1000000},
+    {"correction", 0, PLM_OPTION_TEXT, AT(time.correction), "FOLDER",
+     .help = "use a correction that was learned before", .complete = PLM_COMPLETE_FOLDER},
+    {"save-correction", 0, PLM_OPTION_TEXT, AT(time.save_correction), "FOLDER", .help = "keep the correction there",
+     .complete = PLM_COMPLETE_FOLDER},
     {"late-sample", 0, PLM_OPTION_FLAG, AT(judge.late_sample),
      .help = "give back to the truth what a first sample that came late took off", .configurable = true},
     {"design", 0, PLM_OPTION_CHOICE, AT(words.design), "DESIGN",
@@ -147,10 +171,69 @@ static int understand_design(struct request *r, struct plm_error *error)
     return 0;
 }
 
+/* Without --truth the columns of the table say what it is about; one that cannot be read is complained of when it is. */
+static void recognize_truth(struct request *r)
+{
+    struct plm_table table;
+    if (r->words.kind)
+        r->timed = plm_time_kind_parse(r->words.kind, &r->time_kind) == 0;
+    else if (r->truth && plm_table_read(r->truth, &table, NULL) == 0) {
+        r->timed = plm_time_truth_recognize(&table, &r->time_kind);
+        plm_table_free(&table);
+    }
+    if (!r->words.kind)
+        r->words.kind = "device-less-first";
+}
+
+/* Options of one side mean nothing to the other, and are not passed over in silence. */
+static int sides_check(const struct request *r, struct plm_error *error)
+{
+    const struct words *w = &r->words;
+    const struct plm_evaluate_time *t = &r->time;
+    const struct {
+        bool given;
+        const char *name;
+        bool memory;
+    } options_of_sides[] = {
+        {strcmp(w->methods, "virtual") != 0, "method", true},
+        {r->forest != NULL, "forest", true},
+        {strcmp(w->design, "rows") != 0, "design", true},
+        {r->levels != NULL, "levels", true},
+        {w->reference != NULL, "reference", true},
+        {r->plan != NULL, "plan", true},
+        {r->design.disturbed, "disturbed", true},
+        {r->judge.late_sample, "late-sample", true},
+        {r->keep, "keep", true},
+        {t->layout != NULL, "layout", false},
+        {t->precision != NULL, "precision", false},
+        {t->speeds != NULL, "speeds", false},
+        {t->host_factor != NULL, "host-factor", false},
+        {t->fit > 0, "fit", false},
+        {t->constants != NULL, "fit-constants", false},
+        {t->save_speeds != NULL, "save-speeds", false},
+        {t->learn > 0, "learn", false},
+        {t->correction != NULL, "correction", false},
+        {t->save_correction != NULL, "save-correction", false},
+    };
+    for (size_t i = 0; i < sizeof options_of_sides / sizeof options_of_sides[0]; i++)
+        if (options_of_sides[i].given && options_of_sides[i].memory == r->timed)
+            return plm_fail(error, PLM_EINVAL, "--%s is for truth about %s", options_of_sides[i].name,
+                            r->timed ? "memory, and this is about time"
+                                     : "time (--truth step-time or utilization), and this is about memory");
+    return 0;
+}
+
 static int request_understand(struct request *r, struct plm_error *error)
 {
     const struct words *w = &r->words;
     int i = 0;
+    recognize_truth(r);
+    i = sides_check(r, error);
+    if (i)
+        return i;
+    if (r->timed)
+        return r->truth ? plm_evaluate_time_check(&r->time, r->time_kind, error)
+                        : plm_fail(error, PLM_EINVAL, "no truth file given");
     plm_truth_kind_parse(w->kind, &r->judge.kind);
     if (r->judge.late_sample && r->judge.kind != PLM_TRUTH_LESS_FIRST)
         return plm_fail(error, PLM_EINVAL,
@@ -179,15 +262,11 @@ static int request_check(const struct request *r, struct plm_error *error)
 static int evaluate_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
     int status;
-    *r = (struct request){.words = {.kind = "device-less-first",
-                                    .design = "rows",
-                                    .anova = "absolute",
-                                    .methods = "virtual",
-                                    .draws = 1300,
-                                    .seed = 1},
-                          .python = "python3",
-                          .look = PLM_LOOK,
-                          .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    *r = (struct request){
+        .words = {.design = "rows", .anova = "absolute", .methods = "virtual", .draws = 1300, .seed = 1},
+        .python = "python3",
+        .look = PLM_LOOK,
+        .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     status = parse_words(r, argc, argv, error);
     if (status == 0)
         status = request_understand(r, error);
@@ -215,7 +294,7 @@ static int prepare_folder(struct request *r, struct plm_error *error)
     }
     for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0]; i++) {
         const char *path = r->lines[i];
-        if (r->resume || access(path, F_OK))
+        if (r->resume || !*path || access(path, F_OK))
             continue;
         if (!r->force)
             return plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it",
@@ -230,10 +309,9 @@ static int prepare_folder(struct request *r, struct plm_error *error)
 
 /* ---- progress ---- */
 
-static void evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *context)
+void plm_evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *what)
 {
     char left[48] = "", wrong[48] = "";
-    (void)context;
     if (made && done < all) {
         double rest = seconds / (double)made * (double)(all - done);
         if (rest < 90)
@@ -243,7 +321,7 @@ static void evaluate_progress(size_t done, size_t failed, size_t all, double sec
     }
     if (failed)
         snprintf(wrong, sizeof wrong, ", %zu failed", failed);
-    fprintf(stderr, "\r\033[Kplimsoll: %zu of %zu parts of runs%s%s", done, all, wrong, left);
+    fprintf(stderr, "\r\033[Kplimsoll: %zu of %zu %s%s%s", done, all, (const char *)what, wrong, left);
     if (done == all)
         fputs("\r\033[K", stderr);
     fflush(stderr);
@@ -251,80 +329,90 @@ static void evaluate_progress(size_t done, size_t failed, size_t all, double sec
 
 /* ---- what comes out ---- */
 
-/* The files that the options name, each with what writes it. */
-struct files {
-    struct {
-        const char *path;
-        int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *);
-    } file[4];
-};
-enum { FILES = 4 };
-
-static struct files files_of(const struct request *r)
+static int text_show(const struct plm_page *page, const void *what, struct plm_error *error)
 {
-    return (struct files){{{r->json, plm_evaluation_json},
-                           {r->csv, plm_evaluation_csv},
-                           {r->figures, plm_evaluation_figures},
-                           {r->html, plm_evaluation_html}}};
+    return plm_evaluation_text(page, what, error);
+}
+
+static int json_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_evaluation_json(out, what, error);
+}
+
+static int rows_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_evaluation_csv(out, what, error);
+}
+
+static int figures_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_evaluation_figures(out, what, error);
+}
+
+static int page_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_evaluation_html(out, what, error);
 }
 
 static struct plm_output_rule output_rule(const struct request *r)
 {
     const bool file = r->levels && strcmp(r->levels, "file") && strcmp(r->levels, "workloads");
-    return (struct plm_output_rule){.force = r->force,
-                                    .input = {r->truth, r->forest, file ? r->levels : NULL, r->plan, r->json, r->csv,
-                                              r->figures, r->html, *r->lines[0] ? r->lines[0] : NULL,
-                                              *r->lines[1] ? r->lines[1] : NULL}};
+    struct plm_output_rule rule = {.force = r->force,
+                                   .input = {r->truth, r->forest, file ? r->levels : NULL, r->plan, r->json, r->csv,
+                                             r->figures, r->html, *r->lines[0] ? r->lines[0] : NULL,
+                                             *r->lines[1] ? r->lines[1] : NULL}};
+    if (r->timed) { /* in the places of what it has no use for */
+        rule.input[1] = r->time.speeds;
+        rule.input[3] = r->time.save_speeds;
+    }
+    return rule;
+}
+
+static struct plm_evaluate_show show_of(const struct request *r)
+{
+    return (struct plm_evaluate_show){.path = {r->json, r->csv, r->figures, r->html},
+                                      .write = {json_write, rows_write, figures_write, page_write},
+                                      .text = text_show,
+                                      .look = r->look,
+                                      .rule = output_rule(r)};
 }
 
 /* Before anything runs: what would be refused when all is done? The folder is made, for the files that shall be in it. */
 static int outputs_check(struct request *r, struct plm_error *error)
 {
-    const struct files files = files_of(r);
+    static const char *const names[][2] = {{"results.csv", "answers.csv"}, {"rows.csv", NULL}};
+    const char *const path[] = {r->json, r->csv, r->figures, r->html, r->time.save_speeds};
     struct plm_output_rule rule;
     int status;
     r->made = r->folder && !r->plan && mkdir(r->folder, 0777) == 0;
     if (r->folder && !r->plan && !r->made && errno != EEXIST)
         return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", r->folder, strerror(errno));
     for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0] && r->folder; i++)
-        snprintf(r->lines[i], sizeof r->lines[i], "%.3900s/%s", r->folder, i ? "answers.csv" : "results.csv");
+        if (names[r->timed][i])
+            snprintf(r->lines[i], sizeof r->lines[i], "%.3900s/%s", r->folder, names[r->timed][i]);
     rule = output_rule(r);
     status = r->plan ? plm_output_check(r->plan, &rule, error) : 0;
-    rule.force = true; /* of these two, prepare_folder() decides */
+    rule.force = true; /* of these, prepare_folder() decides */
     for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0] && *r->lines[i] && status == 0; i++)
         status = plm_output_check(r->lines[i], &rule, error);
     rule.force = r->force;
-    for (int i = 0; i < FILES && status == 0; i++)
-        if (files.file[i].path)
-            status = plm_output_check(files.file[i].path, &rule, error);
+    for (size_t i = 0; i < sizeof path / sizeof path[0] && status == 0; i++)
+        if (path[i])
+            status = plm_output_check(path[i], &rule, error);
     return status;
 }
 
-struct shown {
-    const struct plm_evaluation *evaluation;
-    int (*write)(FILE *, const struct plm_evaluation *, struct plm_error *);
-};
-
-static int evaluation_write(FILE *out, const void *what, struct plm_error *error)
+int plm_evaluate_show(const struct plm_evaluate_show *show, const void *what, struct plm_error *error)
 {
-    const struct shown *s = what;
-    return s->write(out, s->evaluation, error);
-}
-
-static int evaluate_show(const struct request *r, const struct plm_evaluation *e, struct plm_error *error)
-{
-    const struct files files = files_of(r);
-    const struct plm_page page = plm_look_page(&r->look, stdout);
-    const struct plm_output_rule rule = output_rule(r);
+    const struct plm_page page = plm_look_page(&show->look, stdout);
     bool quiet = false;
     int status;
-    for (int i = 0; i < FILES; i++)
-        quiet |= files.file[i].path && !strcmp(files.file[i].path, "-");
-    status = quiet ? 0 : plm_evaluation_text(&page, e, error);
-    for (int i = 0; i < FILES && status == 0; i++)
-        if (files.file[i].path)
-            status = plm_output_write(files.file[i].path, &rule, evaluation_write,
-                                      &(struct shown){e, files.file[i].write}, error);
+    for (int i = 0; i < PLM_EVALUATE_FILES; i++)
+        quiet |= show->path[i] && !strcmp(show->path[i], "-");
+    status = quiet ? 0 : show->text(&page, what, error);
+    for (int i = 0; i < PLM_EVALUATE_FILES && status == 0; i++)
+        if (show->path[i])
+            status = plm_output_write(show->path[i], &show->rule, show->write[i], what, error);
     return status;
 }
 
@@ -338,7 +426,7 @@ static int run_bench(const struct request *r, struct plm_bench *bench, struct pl
     if (status == 0 && r->resume)
         status = plm_answers_read(bench, path, error);
     if (status == 0)
-        status = plm_bench_run(bench, isatty(STDERR_FILENO) ? evaluate_progress : NULL, NULL, error);
+        status = plm_bench_run(bench, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "parts of runs", error);
     return status;
 }
 
@@ -366,8 +454,9 @@ static int evaluate_truth(struct request *r, const struct parts *parts, const st
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = run_bench(r, &bench, &error);
     if (status == 0) {
+        const struct plm_evaluate_show show = show_of(r);
         plm_judge(&bench, &r->judge, &evaluation);
-        status = evaluate_show(r, &evaluation, &error);
+        status = plm_evaluate_show(&show, &evaluation, &error);
         failed = evaluation.failed > 0;
         plm_evaluation_free(&evaluation);
     }
@@ -420,6 +509,32 @@ static int run_design(struct request *r, const struct parts *parts)
     return status;
 }
 
+/* ---- truth about time ---- */
+
+static int run_timed(struct request *r, const struct parts *parts)
+{
+    struct plm_evaluate_job job = {.catalogue = r->design.catalogue,
+                                   .workloads = &parts->workloads,
+                                   .truth = r->truth,
+                                   .python = r->python,
+                                   .gpu = r->design.gpu,
+                                   .stack = r->stack,
+                                   .pattern = r->design.pattern,
+                                   .kind = r->time_kind,
+                                   .jobs = r->jobs,
+                                   .seed = r->words.seed,
+                                   .resume = r->resume,
+                                   .show = show_of(r)};
+    struct plm_error error;
+    int status;
+    if (prepare_folder(r, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    job.folder = r->folder;
+    status = plm_evaluate_time(&job, &r->time);
+    plm_scratch_remove(r->own_folder);
+    return status;
+}
+
 /* ---- all together ---- */
 
 static int read_levels(const struct request *r, struct parts *parts, struct plm_error *error)
@@ -443,9 +558,9 @@ static int read_parts(const struct request *r, struct parts *parts, struct plm_e
     int status = plm_workloads_read(r->workloads, &parts->install, &parts->workloads, error);
     if (status == 0)
         status = plm_catalogue_load(&parts->catalogue, &parts->install, error);
-    if (status == 0 && r->truth)
+    if (status == 0 && r->truth && !r->timed)
         status = plm_truth_read(r->truth, need, &parts->file, error);
-    if (status == 0)
+    if (status == 0 && !r->timed)
         status = read_levels(r, parts, error);
     if (status == 0 && r->forest)
         status = plm_forest_load(r->forest, &parts->forest, error);
@@ -468,7 +583,7 @@ static int evaluate_run(int argc, char **argv)
     else if (read_parts(&r, &parts, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
-        status = run_design(&r, &parts);
+        status = r.timed ? run_timed(&r, &parts) : run_design(&r, &parts);
     if (r.made)
         rmdir(r.folder); /* where nothing came of it */
     plm_forest_free(&parts.forest);
@@ -489,7 +604,9 @@ const struct plm_command plm_command_evaluate = {
                 "plimsoll evaluate truth.csv -o results --resume --html accuracy.html",
                 "plimsoll evaluate truth.csv -o results --method all --forest schedtune.forest",
                 "plimsoll evaluate truth.csv --design grid --plan to-measure.csv",
-                "plimsoll evaluate --design montecarlo --levels workloads --gpu rtx3060 --reference virtual"},
+                "plimsoll evaluate --design montecarlo --levels workloads --gpu rtx3060 --reference virtual",
+                "plimsoll evaluate times.csv --gpu rtx3090 -o times --html times.html",
+                "plimsoll evaluate busy.csv --gpu a100-40gb -o busy --resume --fit 100 --learn 400"},
     .exit = {{PLM_EXIT_USAGE, "usage, or a table that cannot be understood"}, {PLM_EXIT_COMMAND, "a workload failed"}},
     .run = evaluate_run,
 };

@@ -14,5 +14,8 @@ extern const size_t plm_html_before_size, plm_html_after_size;
 /* Of `plimsoll evaluate`. */
 extern const unsigned char plm_html_evaluation_before[], plm_html_evaluation_after[];
 extern const size_t plm_html_evaluation_before_size, plm_html_evaluation_after_size;
+/* Of the same for step times and utilization. */
+extern const unsigned char plm_html_times_before[], plm_html_times_after[];
+extern const size_t plm_html_times_before_size, plm_html_times_after_size;
 
 #endif

@@ -1,0 +1,53 @@
+/* What both sides of `plimsoll evaluate`, memory and time, share: evaluate.c, evaluate_time.c. */
+#ifndef PLM_CLI_EVALUATE_H
+#define PLM_CLI_EVALUATE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/output.h"
+#include "cli/cli.h"
+#include "study/evaluate/time_truth.h"
+
+struct plm_workloads;
+
+/* What the time side is asked for. Strings belong to the command line and the environment. */
+struct plm_evaluate_time {
+    const char *layout, *precision;            /* of the workload; NULL: as the row says */
+    const char *speeds, *save_speeds;          /* files of constants; NULL: the architecture's, none */
+    const char *constants;                     /* that --fit chooses; NULL: the usual ones */
+    const char *correction, *save_correction;  /* folders of trees; NULL: none */
+    const char *host_factor;                   /* NULL: that of the constants */
+    int fit, learn;                            /* rows */
+};
+
+enum { PLM_EVALUATE_FILES = 4 };
+/* The files that the options name, with what writes them of one side; NULL: not asked for. */
+struct plm_evaluate_show {
+    const char *path[PLM_EVALUATE_FILES]; /* JSON, rows, figures, page */
+    plm_output_writer *write[PLM_EVALUATE_FILES];
+    int (*text)(const struct plm_page *page, const void *what, struct plm_error *error);
+    struct plm_look look;
+    struct plm_output_rule rule;
+};
+/* The text, unless a file is standard output, and the files. */
+int plm_evaluate_show(const struct plm_evaluate_show *show, const void *what, struct plm_error *error);
+/* On standard error. */
+void plm_evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *what);
+
+/* All that the time side needs beside its own options. */
+struct plm_evaluate_job {
+    struct plm_catalogue *catalogue;
+    const struct plm_workloads *workloads;
+    const char *truth, *python, *gpu, *stack, *pattern, *folder;
+    enum plm_time_kind kind;
+    int jobs, seed;
+    bool resume;
+    struct plm_evaluate_show show; /* without writers */
+};
+/* Do the options make sense together? A sentence if not. */
+int plm_evaluate_time_check(const struct plm_evaluate_time *time, enum plm_time_kind kind, struct plm_error *error);
+/* Runs and judges; returns the exit status. */
+int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evaluate_time *time);
+
+#endif

@@ -1,0 +1,220 @@
+/* `plimsoll evaluate` of step times and utilization. */
+#include "cli/evaluate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/catalogue.h"
+#include "base/draw.h"
+#include "base/error.h"
+#include "study/evaluate/time_judge.h"
+
+/* What a fit chooses if nobody says: of the host, which no data sheet describes, for utilization; of the GPU for step times. */
+static const char *const usual_constants[PLM_TIME_KINDS] = {
+    [PLM_TIME_STEP] = "memory_efficiency,tensor_efficiency,conv_efficiency",
+    [PLM_TIME_UTILIZATION] = "host_factor,step_us,launch_us",
+};
+
+/* ---- options ---- */
+
+static int factor_parse(const char *text, double *factor, struct plm_error *error)
+{
+    char *end;
+    *factor = 0;
+    if (!text)
+        return 0;
+    *factor = strtod(text, &end);
+    if (end == text || *end || !(*factor >= 0.01 && *factor <= 100))
+        return plm_fail(error, PLM_EINVAL, "--host-factor takes a number from 0.01 to 100, not \"%.40s\"", text);
+    return 0;
+}
+
+int plm_evaluate_time_check(const struct plm_evaluate_time *t, enum plm_time_kind kind, struct plm_error *error)
+{
+    struct plm_time_fit fit;
+    double factor;
+    int status = plm_time_fit_parse(t->constants ? t->constants : usual_constants[kind], &fit, error);
+    if (status == 0)
+        status = factor_parse(t->host_factor, &factor, error);
+    if (status)
+        return status;
+    if (!t->fit && (t->constants || t->save_speeds))
+        return plm_fail(error, PLM_EINVAL, "--%s needs --fit N, the rows that choose constants",
+                        t->constants ? "fit-constants" : "save-speeds");
+    if (!t->learn && t->save_correction)
+        return plm_fail(error, PLM_EINVAL, "--save-correction needs --learn N, the rows to learn from");
+    if (t->learn && t->correction)
+        return plm_fail(error, PLM_EINVAL, "--learn makes a correction and --correction names one; choose one of them");
+    for (size_t i = 0; t->fit && t->host_factor && i < fit.constants; i++)
+        if (!strcmp(fit.constant[i]->name, "host_factor"))
+            return plm_fail(error, PLM_EINVAL,
+                            "--host-factor says what --fit would choose; --fit-constants can leave it out");
+    return 0;
+}
+
+/* ---- what is shown ---- */
+
+static int text_show(const struct plm_page *page, const void *what, struct plm_error *error)
+{
+    return plm_time_evaluation_text(page, what, error);
+}
+
+static int json_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_time_evaluation_json(out, what, error);
+}
+
+static int rows_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_time_evaluation_csv(out, what, error);
+}
+
+static int figures_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_time_evaluation_figures(out, what, error);
+}
+
+static int page_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_time_evaluation_html(out, what, error);
+}
+
+/* ---- what is kept ---- */
+
+static int speeds_write(FILE *out, const void *what, struct plm_error *error)
+{
+    plm_speeds_write(out, what);
+    return ferror(out) ? plm_fail(error, PLM_EIO, "the constants could not be written") : 0;
+}
+
+/* The constants of the first card: those that were fitted are the same for all. */
+static int speeds_save(const struct plm_evaluate_job *job, const char *path, const struct plm_time_evaluation *e,
+                       const struct plm_time_model *model, struct plm_error *error)
+{
+    struct plm_speeds speeds = model->card[0].speeds;
+    size_t used = 0;
+    snprintf(speeds.name, sizeof speeds.name, "%.46s", model->card[0].card);
+    used += (size_t)snprintf(speeds.source, sizeof speeds.source, "plimsoll evaluate: %zu rows chose", e->fit.rows);
+    for (size_t i = 0; i < e->fit.constants && used < sizeof speeds.source; i++)
+        used += (size_t)snprintf(speeds.source + used, sizeof speeds.source - used, " %s", e->fit.constant[i]->name);
+    return plm_output_write(path, &job->show.rule, speeds_write, &speeds, error);
+}
+
+static int trees_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_boosted_save(out, what) ? plm_fail(error, PLM_EIO, "the correction could not be written") : 0;
+}
+
+static int correction_save(const struct plm_evaluate_job *job, const char *folder, const struct plm_time_correct *c,
+                           struct plm_error *error)
+{
+    char path[PATH_MAX];
+    int status = 0;
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return plm_fail(error, PLM_EIO, "cannot make the folder %.200s: %s", folder, strerror(errno));
+    for (int i = 0; i < PLM_TIME_FIGURES && status == 0; i++)
+        if (c->known >> i & 1) {
+            plm_time_correct_path(folder, i, path, sizeof path);
+            status = plm_output_write(path, &job->show.rule, trees_write, &c->trees[i], error);
+        }
+    return status;
+}
+
+/* ---- all together ---- */
+
+struct parts {
+    struct plm_time_truth truth;
+    struct plm_time_bench bench;
+    struct plm_time_model model;
+    struct plm_time_correct correct;
+    struct plm_time_fit fit;
+    double host_factor;
+};
+
+static int bench_run(const struct plm_evaluate_job *job, struct plm_time_bench *bench, struct plm_error *error)
+{
+    int status = job->resume ? plm_time_bench_resume(bench, error) : 0;
+    if (status == 0)
+        status = plm_time_bench_run(bench, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "rows", error);
+    return status ? status : plm_time_bench_load(bench, error);
+}
+
+static int judge_and_show(const struct plm_evaluate_job *job, const struct plm_evaluate_time *t, struct parts *p,
+                          bool *failed, struct plm_error *error)
+{
+    const struct plm_time_judge_options options = {.fit_rows = (size_t)t->fit,
+                                                   .fit = &p->fit,
+                                                   .learn_rows = (size_t)t->learn,
+                                                   .correct = t->correction ? &p->correct : NULL,
+                                                   .seed = (uint64_t)job->seed};
+    struct plm_evaluate_show show = job->show;
+    struct plm_time_evaluation e;
+    int status = plm_time_judge(&p->bench, &options, &p->model, &e, error);
+    if (status)
+        return status;
+    show.text = text_show;
+    show.write[0] = json_write;
+    show.write[1] = rows_write;
+    show.write[2] = figures_write;
+    show.write[3] = page_write;
+    status = plm_evaluate_show(&show, &e, error);
+    if (status == 0 && t->save_speeds)
+        status = speeds_save(job, t->save_speeds, &e, &p->model, error);
+    if (status == 0 && t->save_correction)
+        status = correction_save(job, t->save_correction, &e.correct, error);
+    *failed = e.failed > 0;
+    plm_time_evaluation_free(&e);
+    return status;
+}
+
+/* What can be wrong with the user's files is found before anything runs. */
+static int parts_read(const struct plm_evaluate_job *job, const struct plm_evaluate_time *t,
+                      const struct plm_time_settings *settings, struct parts *p, struct plm_error *error)
+{
+    int status = plm_time_fit_parse(t->constants ? t->constants : usual_constants[job->kind], &p->fit, error);
+    if (status == 0)
+        status = factor_parse(t->host_factor, &p->host_factor, error);
+    if (status == 0)
+        status = plm_time_truth_read(job->truth, job->kind, &p->truth, error);
+    if (status == 0)
+        status = plm_time_bench_make(settings, &p->truth, &p->bench, error);
+    if (status == 0)
+        status = plm_time_model_read(&p->bench, t->speeds, &job->catalogue->install, p->host_factor, &p->model, error);
+    if (status == 0 && t->correction)
+        status = plm_time_correct_load(t->correction, &p->correct, error);
+    return status;
+}
+
+int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evaluate_time *t)
+{
+    const struct plm_time_settings settings = {.catalogue = job->catalogue,
+                                               .workloads = job->workloads,
+                                               .python = job->python,
+                                               .gpu = job->gpu,
+                                               .stack = job->stack,
+                                               .pattern = job->pattern,
+                                               .folder = job->folder,
+                                               .layout = t->layout,
+                                               .precision = t->precision,
+                                               .jobs = job->jobs};
+    struct parts p = {0};
+    struct plm_error error;
+    bool failed = false;
+    int status = PLM_EXIT_OK;
+    if (parts_read(job, t, &settings, &p, &error) < 0)
+        status = plm_complain(PLM_EXIT_USAGE, error.text);
+    else if (bench_run(job, &p.bench, &error) < 0)
+        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    else if (judge_and_show(job, t, &p, &failed, &error) < 0)
+        status = plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+    else if (failed)
+        status = plm_complain(PLM_EXIT_COMMAND, "some rows could not be judged");
+    plm_time_correct_free(&p.correct);
+    plm_time_model_free(&p.model);
+    plm_time_bench_free(&p.bench);
+    plm_time_truth_free(&p.truth);
+    return status;
+}

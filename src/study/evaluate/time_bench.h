@@ -1,0 +1,79 @@
+/*
+ * Running the rows of a truth about time on the virtual GPU, and their work afterwards.
+ *
+ * Rows are run in chunks: one `plimsoll run` of a script that forks a process for each row. Records stay in the folder, and
+ * rows.csv there says which process of which record a row is, so that constants can be tried without running anything again.
+ *
+ *   plm_time_bench_make()   which rows, on which cards
+ *   plm_time_bench_resume() rows that the folder has already
+ *   plm_time_bench_run()    runs the others
+ *   plm_time_bench_load()   reads the records
+ *   plm_time_bench_free()
+ *
+ * The truth, the workloads and the strings of the settings must outlive the bench. One thread; child processes do the work. Fails
+ * with a sentence; a row whose workload fails is no failure of the bench: it says why.
+ */
+#ifndef PLM_EVALUATE_TIME_BENCH_H
+#define PLM_EVALUATE_TIME_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/card.h"
+#include "study/evaluate/bench.h"
+#include "study/evaluate/time_truth.h"
+#include "time/works.h"
+
+struct plm_time_settings {
+    struct plm_catalogue *catalogue;
+    const struct plm_workloads *workloads;
+    const char *python, *gpu, *stack, *pattern, *folder; /* as of plm_bench_settings */
+    const char *layout, *precision;                      /* of the workload; NULL: as the row says */
+    int jobs;
+};
+
+/* A row and what became of it. */
+struct plm_time_run {
+    const struct plm_time_row *row;
+    const struct plm_workload *workload;
+    struct plm_card card;
+    char key[24]; /* of what decides its record */
+    bool known;   /* it was run, or cannot be */
+    char why[200]; /* it failed; "": it did not */
+    char record[24]; /* file in the folder, without .plm */
+    uint64_t pid;
+    const struct plm_works *works; /* NULL: not loaded, or failed */
+    const struct plm_work_lane *lane;
+};
+
+struct plm_time_record {
+    char name[24];
+    struct plm_works works;
+};
+
+struct plm_time_bench {
+    const struct plm_time_settings *settings;
+    const struct plm_time_truth *truth;
+    struct plm_time_run *run;
+    size_t runs;
+    struct plm_time_record *record;
+    size_t records, record_room;
+};
+
+int plm_time_bench_make(const struct plm_time_settings *settings, const struct plm_time_truth *truth,
+                        struct plm_time_bench *bench, struct plm_error *error);
+int plm_time_bench_resume(struct plm_time_bench *bench, struct plm_error *error);
+/* Counts rows. */
+int plm_time_bench_run(struct plm_time_bench *bench, plm_bench_progress *progress, void *context,
+                       struct plm_error *error);
+int plm_time_bench_load(struct plm_time_bench *bench, struct plm_error *error);
+void plm_time_bench_free(struct plm_time_bench *bench);
+
+/* The row as its workload gets it: all columns but the measured ones, then mode, batch_size, image_size, layout and precision. */
+void plm_time_run_put_head(FILE *out, const struct plm_time_bench *bench);
+void plm_time_run_put(FILE *out, const struct plm_time_bench *bench, const struct plm_time_run *run);
+/* FOLDER/rows.csv: adds rows that are known. */
+int plm_time_bench_note(const struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_error *error);
+
+#endif

@@ -1,0 +1,225 @@
+/* An evaluation of step times or utilization for people: a table per family and card, then what was missed by most. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/draw.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "study/evaluate/time_judge.h"
+
+enum { WORST = 10, FAILURES = 12, NAMES_MOST = 36, FIGURE_COLUMNS = 8 };
+
+static void sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void sentence(const struct plm_page *p, const char *format, ...)
+{
+    char text[900];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    plm_page_sentences(p, "", text);
+}
+
+/* ---- figures ---- */
+
+static bool is_share(enum plm_agreement_figure figure)
+{
+    return figure == PLM_AGREE_MEDIAN || figure == PLM_AGREE_P90;
+}
+
+/* Correlations with four digits, relative errors in per cent, mean errors in the unit of the figure (metrics: per cent too). */
+static void number(char *out, size_t size, double value, enum plm_agreement_figure figure, bool metric)
+{
+    const bool per_cent = is_share(figure) || (figure == PLM_AGREE_MAE && metric);
+    if (isnan(value))
+        snprintf(out, size, "-");
+    else if (per_cent || figure == PLM_AGREE_MAE)
+        snprintf(out, size, fabs(value) * (per_cent ? 100 : 1) < 999.95 ? "%.2f" : "%.0f",
+                 value * (per_cent ? 100 : 1));
+    else
+        snprintf(out, size, "%.4f", value);
+}
+
+static void cell(const struct plm_page *p, const struct plm_agreement *a, enum plm_agreement_figure figure, bool metric)
+{
+    char value[24], low[24], high[24], text[64];
+    number(value, sizeof value, a->value[figure], figure, metric);
+    number(low, sizeof low, a->interval[figure].low, figure, metric);
+    number(high, sizeof high, a->interval[figure].high, figure, metric);
+    snprintf(text, sizeof text, "[%s, %s]", low, high);
+    fprintf(p->out, " %8s %-17s", value, isnan(a->value[figure]) ? "" : text);
+}
+
+static void heading(const struct plm_page *p, const struct plm_time_evaluation *e, const struct plm_time_group *g)
+{
+    static const char *const heads[PLM_AGREE_FIGURES] = {"R2", "Spearman", "mean |e|", "median %", "90th %"};
+    fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
+    if (g->family) {
+        plm_page_name(p, g->family, 0, 0);
+        fprintf(p->out, "%s%s on %s", *g->mode ? ", " : "", g->mode, g->card);
+    } else
+        fputs("All", p->out);
+    fprintf(p->out, "%s: %zu row%s\n", plm_ink(p, PLM_INK_PLAIN), g->rows, g->rows == 1 ? "" : "s");
+    fprintf(p->out, "%s%-*s %-*s %5s", plm_ink(p, PLM_INK_DIM), FIGURE_COLUMNS, "", NAMES_MOST - FIGURE_COLUMNS, "",
+            "n");
+    for (int i = 0; i < PLM_AGREE_FIGURES; i++)
+        fprintf(p->out, " %8s %-17s", heads[i], "[95 %]");
+    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+    (void)e;
+}
+
+static void group_show(const struct plm_page *p, const struct plm_time_evaluation *e, const struct plm_time_group *g)
+{
+    heading(p, e, g);
+    for (int figure = 0; figure < PLM_TIME_FIGURES; figure++) {
+        if (!(e->figures >> figure & 1))
+            continue;
+        for (size_t i = 0; i < e->estimators; i++) {
+            const struct plm_agreement *a = plm_time_agreement(e, g, i, figure);
+            if (!a->count)
+                continue;
+            fprintf(p->out, "%-*s ", FIGURE_COLUMNS, plm_time_figure_name(figure));
+            plm_page_name(p, e->estimator[i].name, NAMES_MOST - FIGURE_COLUMNS, 1);
+            fprintf(p->out, " %5zu", a->count);
+            for (int k = 0; k < PLM_AGREE_FIGURES; k++)
+                cell(p, a, (enum plm_agreement_figure)k, figure != PLM_FIGURE_STEP);
+            fputc('\n', p->out);
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+struct miss {
+    size_t run;
+    double error;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    const double x = fabs(((const struct miss *)a)->error), y = fabs(((const struct miss *)b)->error);
+    return (x < y) - (x > y);
+}
+
+static void run_name(const struct plm_page *p, const struct plm_time_run *run)
+{
+    fputs("  ", p->out);
+    plm_page_name(p, *run->row->model ? run->row->model : run->row->family, 44, 1);
+    fprintf(p->out, " batch %-5llu ", (unsigned long long)run->row->batch);
+}
+
+/* Step times: by the relative error. Utilization: by the mean error over the metrics. */
+static double run_error(const struct plm_time_evaluation *e, size_t run)
+{
+    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[run * PLM_TIME_FIGURES];
+    const struct plm_time_row *row = e->bench->run[run].row;
+    double sum = 0, count = 0;
+    if (e->figures >> PLM_FIGURE_STEP & 1)
+        return value[0] / row->figure[0] - 1;
+    for (int i = PLM_FIGURE_METRIC; i < PLM_TIME_FIGURES; i++)
+        if (e->figures & row->known & (1u << i)) {
+            sum += fabs(value[i] - row->figure[i]);
+            count++;
+        }
+    return count > 0 ? sum / count : 0;
+}
+
+static void worst_line(const struct plm_page *p, const struct plm_time_evaluation *e, const struct miss *m)
+{
+    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[m->run * PLM_TIME_FIGURES];
+    const struct plm_time_forecast *f = &(e->options.fit_rows ? e->fitted : e->forecast)[m->run];
+    const struct plm_time_row *row = e->bench->run[m->run].row;
+    run_name(p, &e->bench->run[m->run]);
+    if (e->figures >> PLM_FIGURE_STEP & 1)
+        fprintf(p->out, "%9.2f ms measured, %9.2f ms here (GPU %.2f, host %.2f), %+.1f %%\n", row->figure[0], value[0],
+                f->busy * 1e-6, f->host * 1e-6, 100 * m->error);
+    else {
+        for (int i = PLM_FIGURE_METRIC; i < PLM_TIME_FIGURES; i++)
+            if (e->figures & row->known & (1u << i))
+                fprintf(p->out, " %s %.3f, here %.3f;", plm_time_figure_name(i), row->figure[i], value[i]);
+        fputc('\n', p->out);
+    }
+}
+
+static void worst_show(const struct plm_page *p, const struct plm_time_evaluation *e)
+{
+    struct miss *list = plm_calloc(e->bench->runs, sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; i < e->bench->runs; i++)
+        if (plm_time_evaluation_judged(e, i))
+            list[count++] = (struct miss){i, run_error(e, i)};
+    qsort(list, count, sizeof *list, larger_first);
+    if (count)
+        plm_page_title(p, "Missed by most");
+    for (size_t i = 0; i < count && i < WORST; i++)
+        worst_line(p, e, &list[i]);
+    free(list);
+}
+
+static void failures_show(const struct plm_page *p, const struct plm_time_evaluation *e)
+{
+    size_t shown = 0;
+    if (!e->failed)
+        return;
+    plm_page_title(p, "Not judged");
+    for (size_t i = 0; i < e->bench->runs && shown < FAILURES; i++)
+        if (!e->forecast[i].known) {
+            run_name(p, &e->bench->run[i]);
+            plm_page_name(p, e->bench->run[i].why, 0, 0);
+            fputc('\n', p->out);
+            shown++;
+        }
+    if (e->failed > shown)
+        fprintf(p->out, "  and %zu more; --csv has them all\n", e->failed - shown);
+}
+
+/* ---- what was chosen ---- */
+
+static void fit_explain(const struct plm_page *p, const struct plm_time_evaluation *e)
+{
+    char text[400] = "";
+    if (!e->options.fit_rows)
+        return;
+    for (size_t i = 0; i < e->fit.constants; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s = %.4g (was %.4g)", i ? ", " : "",
+                 e->fit.constant[i]->name, e->fit.value[i], e->fit.before[i]);
+    sentence(p, "%zu rows, drawn with the seed %llu, chose %s, in %zu tries. No figure above is of these rows.",
+             e->fit.rows, (unsigned long long)e->options.seed, text, e->fit.tries);
+    if (e->floor.known && e->bench->truth->kind == PLM_TIME_STEP)
+        sentence(p,
+                 "MACs and activations: %.4g ms per GMAC, %.4g ms per million activations, %.4g ms, from %zu of the "
+                 "same rows.",
+                 e->floor.a, e->floor.b, e->floor.c, e->floor.rows);
+}
+
+static void explain(const struct plm_page *p, const struct plm_time_evaluation *e)
+{
+    fputc('\n', p->out);
+    fit_explain(p, e);
+    if (e->options.learn_rows)
+        sentence(p, "The correction was learned from %zu rows, %s; no figure above is of these.", e->options.learn_rows,
+                 e->options.fit_rows ? "those that chose constants among them" : "drawn with the seed");
+    else if (e->options.correct)
+        sentence(p, "The correction was learned before, from %zu rows.", e->options.correct->rows);
+    if (!e->options.fit_rows && !e->options.learn_rows)
+        sentence(p, "No row of this table chose a constant.");
+    if (e->bench->truth->without)
+        sentence(p, "%zu rows have no figure of this kind and were left out.", e->bench->truth->without);
+    sentence(p,
+             "R2 is 1 - the squared errors over the squared deviations from the mean; Spearman is the correlation of "
+             "ranks; mean |e| is in "
+             "%s; median and 90th are of the relative error. [95 %%] are bootstrap intervals.",
+             e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
+}
+
+int plm_time_evaluation_text(const struct plm_page *p, const struct plm_time_evaluation *e, struct plm_error *error)
+{
+    for (size_t i = 0; i < e->groups; i++)
+        group_show(p, e, &e->group[i]);
+    worst_show(p, e);
+    failures_show(p, e);
+    explain(p, e);
+    return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
+}
