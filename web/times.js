@@ -7,10 +7,11 @@ import { across, label, linear, logarithmic, show, svg, telling, upwards } from 
 const COLUMNS = [["r2", "R²", 4], ["spearman", "Spearman", 4], ["mae", "Mean error"], ["median", "Median, relative"], ["p90", "90th, relative"]];
 const TITLES = { step_ms: "Step time (ms)", gputl: "GPU utilization", gract: "Graphics engine active", smact: "SM active", smocc: "SM occupancy",
   fp32a: "FP32 pipe active", tenso: "Tensor cores active", drama: "Memory active" };
-const SIDE = 380; /* of a plot, at most */
+const SIDE = 370; /* of a plot, at most */
 const LEFT = 64;
 const BELOW = 44;
 const TOP = 10;
+const LONGEST_NAME = 44;
 const ROWS_SHOWN = 500; /* a browser lays so many out without a pause */
 
 const page = JSON.parse(byId("data").textContent);
@@ -24,6 +25,7 @@ const inGroup = (row) => state.group.family === "all" || (row.family === state.g
 const estimateOf = (row) => row.estimates.find((item) => item.name === estimators[state.estimator]) ?? {};
 const judged = (row) => inGroup(row) && !row.trained && !row.failed;
 const modelOf = (row) => row.model ?? row.family;
+const shorten = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 13)}…${name.slice(-12)}` : name);
 
 /* ---- figures ---- */
 
@@ -104,7 +106,7 @@ function drawRows() {
   const wanted = byId("rows-filter").value.toLowerCase();
   const rows = page.rows.filter((row) => inGroup(row) && `${modelOf(row)} ${row.batch_size} ${row.gpu}`.toLowerCase().includes(wanted));
   const heads = ["Model", "Batch", "Card", "Use", ...figures.map((name) => `${isStep(name) ? "Step, ms" : `${name}, %`}: predicted of measured`), "GPU, ms", "Host, ms"];
-  fillTable(byId("rows"), heads, rows.slice(0, ROWS_SHOWN).map((row) => [modelOf(row), String(row.batch_size ?? ""), row.gpu,
+  fillTable(byId("rows"), heads, rows.slice(0, ROWS_SHOWN).map((row) => [el("span", { title: modelOf(row) }, shorten(modelOf(row))), String(row.batch_size ?? ""), row.gpu,
     row.failed ? el("span", { title: row.failed }, "failed") : row.trained ? "trained" : "judged", ...figures.map((name) => cell(row, name)),
     row.forecast?.busy_ms.toPrecision(4) ?? "", row.forecast?.host_ms.toPrecision(4) ?? ""]), heads.map((_, i) => i).slice(4));
   fill(byId("rows-note"), `${plural(rows.length, "row")}${rows.length > ROWS_SHOWN ? `, the first ${ROWS_SHOWN} of them here` : ""}`);

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "study/evaluate/time_judge.h"
 
-enum { WORST = 10, FAILURES = 12, NAMES_MOST = 36, FIGURE_COLUMNS = 8 };
+enum { WORST = 10, FAILURES = 12, NAMES_MOST = 37, FIGURE_COLUMNS = 8, COUNT_COLUMNS = 6 };
 
 static void sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void sentence(const struct plm_page *p, const char *format, ...)
@@ -42,17 +42,33 @@ static void number(char *out, size_t size, double value, enum plm_agreement_figu
         snprintf(out, size, "%.4f", value);
 }
 
-static void cell(const struct plm_page *p, const struct plm_agreement *a, enum plm_agreement_figure figure, bool metric)
+enum { CELL = 17 };
+
+static void interval(char *out, size_t size, const struct plm_agreement *a, enum plm_agreement_figure figure, bool metric)
 {
-    char value[24], low[24], high[24], text[64];
-    number(value, sizeof value, a->value[figure], figure, metric);
+    char low[24], high[24];
     number(low, sizeof low, a->interval[figure].low, figure, metric);
     number(high, sizeof high, a->interval[figure].high, figure, metric);
-    snprintf(text, sizeof text, "[%s, %s]", low, high);
-    fprintf(p->out, " %8s %-17s", value, isnan(a->value[figure]) ? "" : text);
+    snprintf(out, size, isnan(a->interval[figure].low) ? "" : "[%s, %s]", low, high);
 }
 
-static void heading(const struct plm_page *p, const struct plm_time_evaluation *e, const struct plm_time_group *g)
+/* The figures, and under each its interval. */
+static void agreement_show(const struct plm_page *p, const struct plm_agreement *a, bool metric)
+{
+    char text[64];
+    for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
+        number(text, sizeof text, a->value[i], (enum plm_agreement_figure)i, metric);
+        fprintf(p->out, " %*s", CELL, text);
+    }
+    fprintf(p->out, "\n%s%*s", plm_ink(p, PLM_INK_DIM), NAMES_MOST + 1 + COUNT_COLUMNS, "");
+    for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
+        interval(text, sizeof text, a, (enum plm_agreement_figure)i, metric);
+        fprintf(p->out, " %*s", CELL, text);
+    }
+    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+}
+
+static void heading(const struct plm_page *p, const struct plm_time_group *g)
 {
     static const char *const heads[PLM_AGREE_FIGURES] = {"R2", "Spearman", "mean |e|", "median %", "90th %"};
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
@@ -62,17 +78,15 @@ static void heading(const struct plm_page *p, const struct plm_time_evaluation *
     } else
         fputs("All", p->out);
     fprintf(p->out, "%s: %zu row%s\n", plm_ink(p, PLM_INK_PLAIN), g->rows, g->rows == 1 ? "" : "s");
-    fprintf(p->out, "%s%-*s %-*s %5s", plm_ink(p, PLM_INK_DIM), FIGURE_COLUMNS, "", NAMES_MOST - FIGURE_COLUMNS, "",
-            "n");
+    fprintf(p->out, "%s%*s", plm_ink(p, PLM_INK_DIM), NAMES_MOST + 1 + COUNT_COLUMNS, "n");
     for (int i = 0; i < PLM_AGREE_FIGURES; i++)
-        fprintf(p->out, " %8s %-17s", heads[i], "[95 %]");
+        fprintf(p->out, " %*s", CELL, heads[i]);
     fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
-    (void)e;
 }
 
 static void group_show(const struct plm_page *p, const struct plm_time_evaluation *e, const struct plm_time_group *g)
 {
-    heading(p, e, g);
+    heading(p, g);
     for (int figure = 0; figure < PLM_TIME_FIGURES; figure++) {
         if (!(e->figures >> figure & 1))
             continue;
@@ -81,11 +95,9 @@ static void group_show(const struct plm_page *p, const struct plm_time_evaluatio
             if (!a->count)
                 continue;
             fprintf(p->out, "%-*s ", FIGURE_COLUMNS, plm_time_figure_name(figure));
-            plm_page_name(p, e->estimator[i].name, NAMES_MOST - FIGURE_COLUMNS, 1);
-            fprintf(p->out, " %5zu", a->count);
-            for (int k = 0; k < PLM_AGREE_FIGURES; k++)
-                cell(p, a, (enum plm_agreement_figure)k, figure != PLM_FIGURE_STEP);
-            fputc('\n', p->out);
+            plm_page_name(p, e->estimator[i].name, NAMES_MOST - FIGURE_COLUMNS - 1, 1);
+            fprintf(p->out, " %*zu", COUNT_COLUMNS, a->count);
+            agreement_show(p, a, figure != PLM_FIGURE_STEP);
         }
     }
 }
@@ -210,7 +222,7 @@ static void explain(const struct plm_page *p, const struct plm_time_evaluation *
     sentence(p,
              "R2 is 1 - the squared errors over the squared deviations from the mean; Spearman is the correlation of "
              "ranks; mean |e| is in "
-             "%s; median and 90th are of the relative error. [95 %%] are bootstrap intervals.",
+             "%s; median and 90th are of the relative error. In brackets: 95 %% intervals by bootstrap.",
              e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
 }
 
