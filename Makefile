@@ -32,7 +32,7 @@ mutants: ## put known bugs into a copy: do the tests notice? (MUTANTS='--tenth',
 torch: ## try a release of PyTorch: make torch VERSION=2.11.0 (docs/HOWTO_ADD_TORCH.md)
 	@$(call tools,build) && $(call compile,$(BUILD)) && tools/torch --build $(BUILD) $(VERSION)
 
-bench: build ## measure speed (BENCH_ARGS); with TRUTH=FILE.csv accuracy, against runs on real cards
+bench: build ## measure speed (BENCH_ARGS); with TRUTH=FILE.csv accuracy, against runs on real cards; TRUTH=FOLDER times
 ifdef TRUTH
 	@PLM_BUILD=$(BUILD) bench/accuracy "$(TRUTH)" $(BENCH_ARGS)
 else

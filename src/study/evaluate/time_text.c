@@ -44,7 +44,8 @@ static void number(char *out, size_t size, double value, enum plm_agreement_figu
 
 enum { CELL = 17 };
 
-static void interval(char *out, size_t size, const struct plm_agreement *a, enum plm_agreement_figure figure, bool metric)
+static void interval(char *out, size_t size, const struct plm_agreement *a, enum plm_agreement_figure figure,
+                     bool metric)
 {
     char low[24], high[24];
     number(low, sizeof low, a->interval[figure].low, figure, metric);

@@ -14,12 +14,13 @@ struct layout {
     const char *step, *batch, *image; /* columns */
     const char *mode; /* NULL: in the column mode */
     const char *family; /* where there is no column family; NULL: it must be there */
+    bool per_cent; /* gputl is, as nvidia-smi shows it; else 0 to 1, as the other metrics are */
 };
 static const struct layout layouts[] = {
-    {"infer_step_time", "infer_step_time", "infer_batch_size", "infer_img_size", "infer", "timm"},
-    {"train_step_time", "train_step_time", "train_batch_size", "train_img_size", "train", "timm"},
-    {"arch", "step_time_ms", "batch", "image_size", "train", "mlp"},
-    {"batch_size", "step_time_ms", "batch_size", "image_size", NULL, NULL},
+    {"infer_step_time", "infer_step_time", "infer_batch_size", "infer_img_size", "infer", "timm", true},
+    {"train_step_time", "train_step_time", "train_batch_size", "train_img_size", "train", "timm", true},
+    {"arch", "step_time_ms", "batch", "image_size", "train", "mlp", true},
+    {"batch_size", "step_time_ms", "batch_size", "image_size", NULL, NULL, false},
 };
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
@@ -137,7 +138,7 @@ static int figures_read(const struct reading *r, struct plm_time_row *row)
         row->known |= 1u << PLM_FIGURE_STEP;
     for (int i = 0; i < PLM_METRICS && status == 0; i++) {
         const char *name = plm_metric_name((enum plm_metric)i);
-        const bool per_cent = i == PLM_METRIC_GPUTL;
+        const bool per_cent = i == PLM_METRIC_GPUTL && r->layout->per_cent;
         double *value = &row->figure[PLM_FIGURE_METRIC + i];
         status = number(r, name, 0, per_cent ? 100 : 1, per_cent ? "a percentage from 0 to 100" : "a share from 0 to 1",
                         value);

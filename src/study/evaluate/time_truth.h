@@ -5,7 +5,7 @@
  *   timm's benchmark  model, infer_step_time (ms), infer_batch_size, infer_img_size; the same with train_; infer_gmacs, infer_macts
  *   synthetic MLPs    arch, input, output, depth, batch, ...
  *   any family        family, model, batch_size, image_size, mode (infer, train), step_time_ms
- * with the metrics in gputl (per cent), gract, smact, smocc, fp32a, tenso and drama (0 to 1), and the card in gpu. Other columns are
+ * with the metrics in gputl, gract, smact, smocc, fp32a, tenso and drama (0 to 1; gputl of the first two in per cent), and the card in gpu. Other columns are
  * left to the workload, which gets all but those that were measured. plm_time_truth_read() reads it, plm_time_truth_free() gives it
  * back; strings belong to it. Read-only in between. Fails with a sentence that names the line.
  */

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Step times and utilization against runs on real cards: bench/times.py TRUTH_FOLDER [OPTION...]
+
+Runs `plimsoll evaluate` on the tables of the folder that it knows, prints what must be reached and what was. Options go to evaluate
+(-j N). Records and documents are kept in $PLM_BUILD/accuracy, so that a second call only computes. Which rows chose which constant is
+told in docs/utilization.md; the rows that --fit and --learn draw are not judged. PLM_TEST_PYTHON is the Python to use.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("PLM_BUILD", TOP / "build"))
+TORCH = "2.10.0"
+METRICS = ("gputl", "gract", "smact", "smocc", "fp32a")
+
+# A table, the card it is of, further words, and the bars: which estimator, which figure of agreement, at least or at most how much.
+Case = collections.namedtuple("Case", "table gpu title words bars")
+OWN, FITTED, CORRECTED = "plimsoll", "plimsoll, 3 constants fitted", "plimsoll, corrected"
+CASES = (
+    Case("mlp_a100.csv", "a100-40gb", "MLPs, no constant fitted", (), ((OWN, "spearman", ">=", 0.93),)),
+    Case("mlp_a100.csv", "a100-40gb", "MLPs, three constants and a correction", ("--fit", "100", "--learn", "400"),
+         ((FITTED, "r2", ">=", 0.95), (CORRECTED, "r2", ">=", 0.98))),
+    Case("timm_infer_rtx3090.csv", "rtx3090", "timm inference, constants of the architecture", ("--fit", "200"),
+         ((OWN, "median", "<=", 0.08), (OWN, "p90", "<=", 0.25), (OWN, "spearman", ">=", 0.985))),
+    Case("timm_infer_rtx4090.csv", "rtx4090", "timm inference, another architecture by its data sheet",
+         ("--speeds", str(TOP / "data" / "timing" / "ampere.ini"), "--fit", "200"), ((OWN, "median", "<=", 0.12),)),
+    Case("timm_train_rtx3090.csv", "rtx3090", "timm training", ("--fit", "100"), ((OWN, "median", "<=", 0.12),)),
+)
+
+
+def python():
+    given = os.environ.get("PLM_TEST_PYTHON")
+    return given or subprocess.run([TOP / "tools" / "setup", "torch", TORCH], check=True, capture_output=True, text=True).stdout.strip() + "/bin/python"
+
+
+def evaluate(case, table, words):
+    """The document of an evaluation; what it prints goes to stderr, where the progress is."""
+    place = BUILD / "accuracy"
+    place.mkdir(parents=True, exist_ok=True)
+    name = table.stem + "".join(word for word in case.words if word.startswith("--fit") or word.startswith("--learn"))
+    out = place / f"{name}.json"
+    command = [BUILD / "plimsoll", "evaluate", table, "--gpu", case.gpu, "--python", python(), "-o", place / f"{table.stem}-times", "--resume", "-f",
+               "--json", out, "--html", place / f"{name}.html", *case.words, *words]
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL)
+    if done.returncode not in (0, 3):  # 3: some rows failed, which the document counts
+        sys.exit(f"bench/times.py: {' '.join(map(str, command))} ended with status {done.returncode}")
+    return json.loads(out.read_text())
+
+
+def show(value, figure):
+    return f"{100 * value:.1f} %" if figure in ("median", "p90") else f"{value:.4f}"
+
+
+def show_case(case, page):
+    failed = f", {page['failed']} failed" if page["failed"] else ""
+    print(f"\n{case.title}: {case.table} on {case.gpu}, {page['judged']} rows judged, {page['trained']} trained on{failed}")
+    for constant in page.get("fit", {}).get("constants", ()):
+        print(f"    {constant['name']} = {constant['value']:.4g} (was {constant['before']:.4g})")
+    for item in page["groups"][-1]["agreements"]:
+        bars = {figure: (sign, limit) for name, figure, sign, limit in case.bars if name == item["estimator"]}
+        cells = []
+        for figure in ("r2", "spearman", "median", "p90"):
+            if figure not in item:
+                continue
+            text = f"{figure} {show(item[figure]['value'], figure)}"
+            if figure in bars:
+                sign, limit = bars[figure]
+                reached = item[figure]["value"] >= limit if sign == ">=" else item[figure]["value"] <= limit
+                text += f" ({sign} {show(limit, figure)}: {'reached' if reached else 'MISSED'})"
+            cells.append(text)
+        print(f"  {item['figure']:8} {item['estimator']:30} " + ", ".join(cells))
+
+
+def main():
+    if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
+        sys.exit(__doc__)
+    found = False
+    for case in CASES:
+        table = Path(sys.argv[1]) / case.table
+        if table.exists():
+            found = True
+            show_case(case, evaluate(case, table, sys.argv[2:]))
+        else:
+            print(f"\n{case.title}: there is no {case.table}")
+    if not found:
+        sys.exit(f"bench/times.py: {sys.argv[1]} has no table of times")
+
+
+if __name__ == "__main__":
+    main()
