@@ -26,10 +26,10 @@ class Job:
         batch, size = (int(row.get(f"{mode}_{own}") or row[name]) for own, name in (("batch_size", "batch_size"), ("img_size", "image_size")))
         precision = row.get("precision") or "amp"
         layout = {"memory_format": LAYOUTS[row.get("layout") or "nchw"], "dtype": TYPES[precision]}
-        with torch.device("cuda"):
-            self.model = build(row["model"], size).to(**layout)
-            self.inputs = torch.randn(batch, 3, size, size).to(**layout)
-            self.targets = torch.randint(0, 1000, (batch,)) if mode == "train" else None
+        # As the benchmark does: made on the host, where values are computed, then moved.
+        self.model = build(row["model"], size).to(device="cuda", **layout)
+        self.inputs = torch.randn(batch, 3, size, size, device="cuda").to(**layout)
+        self.targets = torch.randint(0, 1000, (batch,), device="cuda") if mode == "train" else None
         self.mixed = precision == "amp"
 
     def forward(self):
