@@ -381,7 +381,7 @@ static struct plm_evaluate_show show_of(const struct request *r)
 static int outputs_check(struct request *r, struct plm_error *error)
 {
     static const char *const names[][2] = {{"results.csv", "answers.csv"}, {"rows.csv", NULL}};
-    const char *const path[] = {r->json, r->csv, r->figures, r->html, r->time.save_speeds};
+    const char *const path[] = {r->json, r->csv, r->figures, r->html};
     struct plm_output_rule rule;
     int status;
     r->made = r->folder && !r->plan && mkdir(r->folder, 0777) == 0;
@@ -399,6 +399,8 @@ static int outputs_check(struct request *r, struct plm_error *error)
     for (size_t i = 0; i < sizeof path / sizeof path[0] && status == 0; i++)
         if (path[i])
             status = plm_output_check(path[i], &rule, error);
+    if (status == 0 && r->timed)
+        status = plm_evaluate_time_outputs(&r->time, r->time_kind, &rule, error);
     return status;
 }
 

@@ -47,6 +47,9 @@ struct plm_evaluate_job {
 };
 /* Do the options make sense together? A sentence if not. */
 int plm_evaluate_time_check(const struct plm_evaluate_time *time, enum plm_time_kind kind, struct plm_error *error);
+/* Would what it keeps be refused? Makes the folder of a correction. */
+int plm_evaluate_time_outputs(const struct plm_evaluate_time *time, enum plm_time_kind kind,
+                              const struct plm_output_rule *rule, struct plm_error *error);
 /* Runs and judges; returns the exit status. */
 int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evaluate_time *time);
 

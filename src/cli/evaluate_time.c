@@ -113,13 +113,29 @@ static int correction_save(const struct plm_evaluate_job *job, const char *folde
 {
     char path[PATH_MAX];
     int status = 0;
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return plm_fail(error, PLM_EIO, "cannot make the folder %.200s: %s", folder, strerror(errno));
     for (int i = 0; i < PLM_TIME_FIGURES && status == 0; i++)
         if (c->known >> i & 1) {
             plm_time_correct_path(folder, i, path, sizeof path);
             status = plm_output_write(path, &job->show.rule, trees_write, &c->trees[i], error);
         }
+    return status;
+}
+
+int plm_evaluate_time_outputs(const struct plm_evaluate_time *t, enum plm_time_kind kind,
+                              const struct plm_output_rule *rule, struct plm_error *error)
+{
+    char path[PATH_MAX];
+    int first, count = plm_time_kind_figures(kind, &first), status = 0;
+    if (t->save_speeds)
+        status = plm_output_check(t->save_speeds, rule, error);
+    if (status || !t->save_correction)
+        return status;
+    if (mkdir(t->save_correction, 0777) && errno != EEXIST)
+        return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", t->save_correction, strerror(errno));
+    for (int i = first; i < first + count && status == 0; i++) {
+        plm_time_correct_path(t->save_correction, i, path, sizeof path);
+        status = plm_output_check(path, rule, error);
+    }
     return status;
 }
 
