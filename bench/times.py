@@ -17,18 +17,19 @@ BUILD = Path(os.environ.get("PLM_BUILD", TOP / "build"))
 TORCH = "2.10.0"
 METRICS = ("gputl", "gract", "smact", "smocc", "fp32a")
 
-# A table, the card it is of, further words, and the bars: which estimator, which figure of agreement, at least or at most how much.
-Case = collections.namedtuple("Case", "table gpu title words bars")
+# A table, the card it is of, further words, the rows that train (half of a small table), and the bars: which estimator, which figure of
+# agreement, at least or at most how much.
+Case = collections.namedtuple("Case", "table gpu title words trained bars")
 OWN, FITTED, CORRECTED = "plimsoll", "plimsoll, 3 constants fitted", "plimsoll, corrected"
 CASES = (
-    Case("mlp_a100.csv", "a100-40gb", "MLPs, no constant fitted", (), ((OWN, "spearman", ">=", 0.93),)),
-    Case("mlp_a100.csv", "a100-40gb", "MLPs, three constants and a correction", ("--fit", "100", "--learn", "400"),
+    Case("mlp_a100.csv", "a100-40gb", "MLPs, no constant fitted", (), {}, ((OWN, "spearman", ">=", 0.93),)),
+    Case("mlp_a100.csv", "a100-40gb", "MLPs, three constants and a correction", (), {"--fit": 100, "--learn": 400},
          ((FITTED, "r2", ">=", 0.95), (CORRECTED, "r2", ">=", 0.98))),
-    Case("timm_infer_rtx3090.csv", "rtx3090", "timm inference, constants of the architecture", ("--fit", "200"),
+    Case("timm_infer_rtx3090.csv", "rtx3090", "timm inference, constants of the architecture", (), {"--fit": 200},
          ((OWN, "median", "<=", 0.08), (OWN, "p90", "<=", 0.25), (OWN, "spearman", ">=", 0.985))),
     Case("timm_infer_rtx4090.csv", "rtx4090", "timm inference, another architecture by its data sheet",
-         ("--speeds", str(TOP / "data" / "timing" / "ampere.ini"), "--fit", "200"), ((OWN, "median", "<=", 0.12),)),
-    Case("timm_train_rtx3090.csv", "rtx3090", "timm training", ("--fit", "100"), ((OWN, "median", "<=", 0.12),)),
+         ("--speeds", str(TOP / "data" / "timing" / "ampere.ini")), {"--fit": 200}, ((OWN, "median", "<=", 0.12),)),
+    Case("timm_train_rtx3090.csv", "rtx3090", "timm training", (), {"--fit": 100}, ((OWN, "median", "<=", 0.12),)),
 )
 
 
@@ -41,10 +42,13 @@ def evaluate(case, table, words):
     """The document of an evaluation; what it prints goes to stderr, where the progress is."""
     place = BUILD / "accuracy"
     place.mkdir(parents=True, exist_ok=True)
-    name = table.stem + "".join(word for word in case.words if word.startswith("--fit") or word.startswith("--learn"))
+    name = table.stem + "".join(case.trained)
+    with open(table) as file:
+        half = (sum(1 for _ in file) - 1) // 2
+    trained = [word for option, rows in case.trained.items() for word in (option, min(rows, half))]
     out = place / f"{name}.json"
     command = [BUILD / "plimsoll", "evaluate", table, "--gpu", case.gpu, "--python", python(), "-o", place / f"{table.stem}-times", "--resume", "-f",
-               "--json", out, "--html", place / f"{name}.html", *case.words, *words]
+               "--json", out, "--html", place / f"{name}.html", *case.words, *trained, *words]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 3):  # 3: some rows failed, which the document counts
         sys.exit(f"bench/times.py: {' '.join(map(str, command))} ended with status {done.returncode}")

@@ -234,6 +234,7 @@ void plm_child_last_line(FILE *output, bool own, char out[PLM_LAST_LINE])
 {
     static const char prefix[] = "plimsoll: ";
     char line[1024], said[PLM_LAST_LINE] = "";
+    bool ended = false; /* what follows is a report of what was recorded */
     out[0] = '\0';
     while (output && fgets(line, sizeof line, output)) {
         const bool ours = !strncmp(line, prefix, sizeof prefix - 1);
@@ -241,9 +242,12 @@ void plm_child_last_line(FILE *output, bool own, char out[PLM_LAST_LINE])
         for (char *c = line; *c; c++)
             if ((unsigned char)*c < 0x20 || *c == 0x7f)
                 *c = '?';
-        if (ours)
+        if (ended)
+            continue;
+        if (ours) {
             snprintf(said, sizeof said, "%.180s", line + sizeof prefix - 1);
-        else if (*line)
+            ended = is_about_command(said);
+        } else if (*line)
             snprintf(out, PLM_LAST_LINE, "%.180s", line);
     }
     if (output)

@@ -212,6 +212,9 @@ static void last_line(void **state)
     } logs[] = {
         {"loss 1\nplimsoll: 2 iterations, 3 are needed\n", "loss 1", "2 iterations, 3 are needed"},
         {"KeyError: x\nplimsoll: the command failed with status 1\n", "KeyError: x", "KeyError: x"},
+        {"KeyError: x\nplimsoll: the command was killed by signal 2 (Interrupt); the figures cover what ran\nplimsoll: "
+         "8 steps\n\nPeak: 1\n",
+         "KeyError: x", "KeyError: x"},
         {"hello\nplimsoll: the command failed with status 5 before it imported torch\n", "hello",
          "the command failed with status 5 before it imported torch"},
         {"plimsoll: no PyTorch\n", "no PyTorch", "no PyTorch"},
