@@ -19,8 +19,9 @@ ACTIVATIONS = {"elu": nn.ELU, "gelu": nn.GELU, "identity": nn.Identity, "leaky_r
                "relu": nn.ReLU, "selu": nn.SELU, "softplus": nn.Softplus, "swish": nn.SiLU, "tanh": nn.Tanh}
 MODEL = ("input", "output", "depth", "activation", "dropout", "batchnorm", "arch")
 SAMPLES = 4096
-# An epoch of at most so many steps is recorded as a whole, with its smaller batch; of a longer one so many full batches.
-STEPS = 8
+# As many whole epochs are recorded as have so many steps, with their smaller batches; of a longer epoch so many full batches. The host's
+# time is the least of what steps that are alike took, so a few of them are wanted.
+STEPS = 20
 
 
 def widths(arch, inputs, outputs, depth):
@@ -75,17 +76,16 @@ class Training:
 
 
 def few_steps(row):
-    """Enough to know how long a step takes on average. The first one, which makes the optimizer's state, is not looked at: after a whole
-    epoch one more step of the next has the smaller batch and the full ones in their proportion."""
+    """Enough to know how long a step takes on average. The first one, which makes the optimizer's state, is not looked at: after whole
+    epochs one more step of the next has the smaller batch and the full ones in their proportion."""
     training = Training(row)
     batch = int(row["batch"])
     if SAMPLES % batch == 1 and row["batchnorm"] != "0":
         training.model(torch.randn(1, training.width).cuda())  # the last batch of the first epoch, which ends the real job with an error
-    if -(-SAMPLES // batch) <= STEPS:
+    epochs = STEPS // -(-SAMPLES // batch)
+    for _ in range(epochs):
         training.run(None)
-        training.run(1)
-    else:
-        training.run(STEPS)
+    training.run(1 if epochs else STEPS)
 
 
 def two_epochs(row):
