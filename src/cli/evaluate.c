@@ -171,7 +171,7 @@ static int understand_design(struct request *r, struct plm_error *error)
     return 0;
 }
 
-/* Without --truth the columns of the table say what it is about; one that cannot be read is complained of when it is. */
+/* Without --truth the columns of the table say what it is about; one that cannot be read is complained of later. */
 static void recognize_truth(struct request *r)
 {
     struct plm_table table;

@@ -12,7 +12,8 @@
 #include "base/error.h"
 #include "study/evaluate/time_judge.h"
 
-/* What a fit chooses if nobody says: of the host, which no data sheet describes, for utilization; of the GPU for step times. */
+/* What a fit chooses if nobody says: of the host, which no data sheet describes, for utilization; of the GPU for step
+   times. */
 static const char *const usual_constants[PLM_TIME_KINDS] = {
     [PLM_TIME_STEP] = "memory_efficiency,tensor_efficiency,conv_efficiency",
     [PLM_TIME_UTILIZATION] = "host_factor,step_us,launch_us",

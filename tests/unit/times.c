@@ -87,7 +87,8 @@ static void test_agreement_intervals(void **state)
         assert_true(a.interval[i].low < a.value[i] && a.value[i] < a.interval[i].high);
         assert_true(a.interval[i].low == same.interval[i].low && a.interval[i].low != other.interval[i].low);
     }
-    /* The standard error of a mean of 200: 1.96 of it to either side is what 2,000 resamples come to, within a sixth. */
+    /* The standard error of a mean of 200: 1.96 of it to either side is what 2,000 resamples come to, within a sixth.
+       */
     double mean = a.value[PLM_AGREE_MAE], squares = 0, half;
     for (int i = 0; i < 200; i++)
         squares += pow(fabs(predicted[i] - measured[i]) - mean, 2);

@@ -12,7 +12,8 @@ struct place {
     size_t at;
 };
 
-/* The pairs, and the orders that figures need. A resample says how often each pair was drawn, so nothing is sorted again. */
+/* The pairs, and the orders that figures need. A resample says how often each pair was drawn, so nothing is sorted
+   again. */
 struct sample {
     const double *predicted, *measured;
     size_t count, relative;

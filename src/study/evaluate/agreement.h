@@ -1,6 +1,7 @@
 /*
- * How well predicted numbers agree with measured ones: R², Spearman's rank correlation, the mean absolute error and quantiles of
- * the relative error, each with its 95 % interval by percentile bootstrap. Pure; any thread; the same for the same seed.
+ * How well predicted numbers agree with measured ones: R², Spearman's rank correlation, the mean absolute error and
+ * quantiles of the relative error, each with its 95 % interval by percentile bootstrap. Pure; any thread; the same for
+ * the same seed.
  */
 #ifndef PLM_EVALUATE_AGREEMENT_H
 #define PLM_EVALUATE_AGREEMENT_H

@@ -1,6 +1,6 @@
 /*
- * What decides the outcome of a run, as one number: FNV-1a over texts, and over files by path, size and time. Pure but for the
- * files; any thread. PLM_KEY is the start.
+ * What decides the outcome of a run, as one number: FNV-1a over texts, and over files by path, size and time. Pure but
+ * for the files; any thread. PLM_KEY is the start.
  */
 #ifndef PLM_EVALUATE_KEY_H
 #define PLM_EVALUATE_KEY_H

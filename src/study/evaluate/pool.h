@@ -1,6 +1,7 @@
 /*
- * Tasks in child processes, several at a time. The caller numbers the tasks; what a task is, how it is started and what is made of
- * its end are functions of the caller. One thread. After a failure nothing goes on: what still runs is ended.
+ * Tasks in child processes, several at a time. The caller numbers the tasks; what a task is, how it is started and what
+ * is made of its end are functions of the caller. One thread. After a failure nothing goes on: what still runs is
+ * ended.
  */
 #ifndef PLM_EVALUATE_POOL_H
 #define PLM_EVALUATE_POOL_H

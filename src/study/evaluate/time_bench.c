@@ -252,7 +252,8 @@ static const struct plm_work_lane *lane_of(const struct plm_works *works, uint64
     return most;
 }
 
-/* A record that cannot be read is said of each of its rows. The array moves while it grows, so rows are led to it afterwards. */
+/* A record that cannot be read is said of each of its rows. The array moves while it grows, so rows are led to it
+   afterwards. */
 int plm_time_bench_load(struct plm_time_bench *bench, struct plm_error *error)
 {
     size_t *record = plm_calloc(bench->runs, sizeof *record);

@@ -1,8 +1,9 @@
 /*
  * Running the rows of a truth about time on the virtual GPU, and their work afterwards.
  *
- * Rows are run in chunks: one `plimsoll run` of a script that forks a process for each row. Records stay in the folder, and
- * rows.csv there says which process of which record a row is, so that constants can be tried without running anything again.
+ * Rows are run in chunks: one `plimsoll run` of a script that forks a process for each row. Records stay in the folder,
+ * and rows.csv there says which process of which record a row is, so that constants can be tried without running
+ * anything again.
  *
  *   plm_time_bench_make()   which rows, on which cards
  *   plm_time_bench_resume() rows that the folder has already
@@ -10,8 +11,8 @@
  *   plm_time_bench_load()   reads the records
  *   plm_time_bench_free()
  *
- * The truth, the workloads and the strings of the settings must outlive the bench. One thread; child processes do the work. Fails
- * with a sentence; a row whose workload fails is no failure of the bench: it says why.
+ * The truth, the workloads and the strings of the settings must outlive the bench. One thread; child processes do the
+ * work. Fails with a sentence; a row whose workload fails is no failure of the bench: it says why.
  */
 #ifndef PLM_EVALUATE_TIME_BENCH_H
 #define PLM_EVALUATE_TIME_BENCH_H
@@ -70,7 +71,8 @@ int plm_time_bench_run(struct plm_time_bench *bench, plm_bench_progress *progres
 int plm_time_bench_load(struct plm_time_bench *bench, struct plm_error *error);
 void plm_time_bench_free(struct plm_time_bench *bench);
 
-/* The row as its workload gets it: all columns but the measured ones, then mode, batch_size, image_size, layout and precision. */
+/* The row as its workload gets it: all columns but the measured ones, then mode, batch_size, image_size, layout and
+   precision. */
 void plm_time_run_put_head(FILE *out, const struct plm_time_bench *bench);
 void plm_time_run_put(FILE *out, const struct plm_time_bench *bench, const struct plm_time_run *run);
 /* FOLDER/rows.csv: adds rows that are known. */

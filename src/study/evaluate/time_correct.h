@@ -1,10 +1,10 @@
 /*
- * A learned correction of the time model's figures: for each figure boosted trees (study/estimate/boosted.h) that say how far a
- * forecast will be off, from the forecast itself: its metrics, times, bounds, kernels and the batch size. Names of models are no
- * features. It lives in a folder, with a file of trees for each figure.
+ * A learned correction of the time model's figures: for each figure boosted trees (study/estimate/boosted.h) that say
+ * how far a forecast will be off, from the forecast itself: its metrics, times, bounds, kernels and the batch size.
+ * Names of models are no features. It lives in a folder, with a file of trees for each figure.
  *
- * plm_time_correct_learn() or plm_time_correct_load() makes it, plm_time_correct_free() ends it; read-only in between. Fails with a
- * sentence.
+ * plm_time_correct_learn() or plm_time_correct_load() makes it, plm_time_correct_free() ends it; read-only in between.
+ * Fails with a sentence.
  */
 #ifndef PLM_EVALUATE_TIME_CORRECT_H
 #define PLM_EVALUATE_TIME_CORRECT_H

@@ -1,5 +1,5 @@
-/* An evaluation of step times or utilization for programs: "plimsoll.time-evaluation/1", docs/schema/time-evaluation-1.json; and as a
-   page, with that document in web/times.html. */
+/* An evaluation of step times or utilization for programs: "plimsoll.time-evaluation/1",
+   docs/schema/time-evaluation-1.json; and as a page, with that document in web/times.html. */
 #include <math.h>
 
 #include "base/error.h"

@@ -35,8 +35,8 @@ static void forecasts_make(struct plm_time_evaluation *e, const struct plm_time_
         plm_time_model_ask(model, &e->bench->run[i], &out[i]);
 }
 
-/* The rows that are learned from are those that choose constants, and more of the same order, so that both together are no more
-   than the larger number. */
+/* The rows that are learned from are those that choose constants, and more of the same order, so that both together are
+   no more than the larger number. */
 static int rows_train(struct plm_time_evaluation *e, struct plm_time_model *model, struct plm_error *error)
 {
     const struct plm_time_judge_options *o = &e->options;

@@ -1,8 +1,10 @@
 /*
- * Step times or utilization, as the time model says them, against what was measured: per family, mode and card, and in all.
+ * Step times or utilization, as the time model says them, against what was measured: per family, mode and card, and in
+ * all.
  *
- * Rows that chose constants or were learned from are drawn with the seed, and are left out of every figure. plm_time_judge() needs
- * a bench whose records are loaded and keeps pointers into it; plm_time_evaluation_free() ends the evaluation. Fails with a sentence.
+ * Rows that chose constants or were learned from are drawn with the seed, and are left out of every figure.
+ * plm_time_judge() needs a bench whose records are loaded and keeps pointers into it; plm_time_evaluation_free() ends
+ * the evaluation. Fails with a sentence.
  */
 #ifndef PLM_EVALUATE_TIME_JUDGE_H
 #define PLM_EVALUATE_TIME_JUDGE_H
@@ -28,7 +30,8 @@ struct plm_time_estimator {
     double *value; /* runs * PLM_TIME_FIGURES; NAN: none */
 };
 
-/* t = a gmacs batch + b macts batch + c, by the least mean relative error: what tables of networks allow without looking inside. */
+/* t = a gmacs batch + b macts batch + c, by the least mean relative error: what tables of networks allow without
+   looking inside. */
 struct plm_time_floor {
     bool known;
     double a, b, c; /* ms */

@@ -1,6 +1,6 @@
 /*
- * What the time model says about the rows of a bench: constants for each card, forecasts for each row, and the choice of a few
- * constants by rows that were measured.
+ * What the time model says about the rows of a bench: constants for each card, forecasts for each row, and the choice
+ * of a few constants by rows that were measured.
  *
  * A model belongs to the caller; plm_time_model_free() ends it. Forecasts are plain values. One thread.
  */
@@ -54,14 +54,14 @@ struct plm_time_fit {
 
 /* "host_factor,step_us": up to three different constants of time/speeds.def. */
 int plm_time_fit_parse(const char *text, struct plm_time_fit *fit, struct plm_error *error);
-/* Chooses the constants for these runs of the bench, by a search without derivatives (Nelder and Mead, within the bounds of each
-   constant), and leaves them in the model, the same for all cards. */
+/* Chooses the constants for these runs of the bench, by a search without derivatives (Nelder and Mead, within the
+   bounds of each constant), and leaves them in the model, the same for all cards. */
 void plm_time_fit_make(struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_time_model *model,
                        struct plm_time_fit *fit);
 /* Step times: the mean of |log(forecast / measured)|. Utilization: the mean over the metrics of 1 - R². */
 double plm_time_loss(struct plm_time_bench *bench, const size_t *run, size_t runs, const struct plm_time_model *model);
 
-/* The least of `f` near `x`, which is in [0, 1] in each of up to PLM_TIME_FIT_MOST directions; how often f was asked. */
+/* The least of `f` near `x`, in [0, 1] in each of up to PLM_TIME_FIT_MOST directions; how often f was asked. */
 size_t plm_minimum_find(double (*f)(const double *x, void *context), void *context, size_t count, double *x,
                         double *least);
 

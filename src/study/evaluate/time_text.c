@@ -29,7 +29,8 @@ static bool is_share(enum plm_agreement_figure figure)
     return figure == PLM_AGREE_MEDIAN || figure == PLM_AGREE_P90;
 }
 
-/* Correlations with four digits, relative errors in per cent, mean errors in the unit of the figure (metrics: per cent too). */
+/* Correlations with four digits, relative errors in per cent, mean errors in the unit of the figure (metrics: per cent
+   too). */
 static void number(char *out, size_t size, double value, enum plm_agreement_figure figure, bool metric)
 {
     const bool per_cent = is_share(figure) || (figure == PLM_AGREE_MAE && metric);

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* A layout, known by a column. A table may have two of them: timm's benchmark of inference and of training side by side. */
+/* A layout, known by a column. A table may have two of them: timm's benchmark of inference and of training side by
+   side. */
 struct layout {
     const char *known_by;
     const char *step, *batch, *image; /* columns */

@@ -2,12 +2,14 @@
  * A file of truth about time: step times, or how busy the GPU was, of jobs on real cards.
  *
  * A CSV whose columns are known by name, in one of three layouts:
- *   timm's benchmark  model, infer_step_time (ms), infer_batch_size, infer_img_size; the same with train_; infer_gmacs, infer_macts
+ *   timm's benchmark  model, infer_step_time (ms), infer_batch_size, infer_img_size, infer_gmacs, infer_macts; or
+ *                     the same with train_
  *   synthetic MLPs    arch, input, output, depth, batch, ...
  *   any family        family, model, batch_size, image_size, mode (infer, train), step_time_ms
- * with the metrics in gputl, gract, smact, smocc, fp32a, tenso and drama (0 to 1; gputl of the first two in per cent), and the card in gpu. Other columns are
- * left to the workload, which gets all but those that were measured. plm_time_truth_read() reads it, plm_time_truth_free() gives it
- * back; strings belong to it. Read-only in between. Fails with a sentence that names the line.
+ * with the metrics in gputl, gract, smact, smocc, fp32a, tenso and drama (0 to 1; gputl of the first two in per cent),
+ * and the card in gpu. Other columns are left to the workload, which gets all but those that were measured.
+ * plm_time_truth_read() reads it, plm_time_truth_free() gives it back; strings belong to it. Read-only in between.
+ * Fails with a sentence that names the line.
  */
 #ifndef PLM_EVALUATE_TIME_TRUTH_H
 #define PLM_EVALUATE_TIME_TRUTH_H
@@ -47,7 +49,7 @@ struct plm_time_truth {
     size_t without; /* rows that have none */
 };
 
-/* What a table has truth of, by its head line. False: neither step times nor metrics, or memory too, which comes first. */
+/* What a table has truth of, by its head line. False: neither step times nor metrics, or memory too: that is first. */
 bool plm_time_truth_recognize(const struct plm_table *table, enum plm_time_kind *kind);
 
 int plm_time_truth_read(const char *path, enum plm_time_kind kind, struct plm_time_truth *truth,
