@@ -139,24 +139,30 @@ static void show_step(const struct plm_page *p, const struct plm_report_options 
     fprintf(p->out, " %7s", step);
 }
 
-/* In one line: what the column is, or why there is none, and why a card has no figure. */
+/* Why the first of the cards that are shown without a step has none; NULL: all have one. */
+static const char *step_lacks(const struct plm_report_options *o, const struct plm_fit_table *t, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        for (size_t k = 0; k < o->time->rows; k++)
+            if (o->time->row[k].card == t->row[i].card && !o->time->row[k].known)
+                return t->row[i].card->mig ? "MIG profiles have no memory bandwidth of their own in the catalogue"
+                                           : o->time->row[k].why;
+    return NULL;
+}
+
+/* In a sentence: what the column is, or why there is none, and why a card has no figure. */
 static void show_step_note(const struct plm_page *p, const struct plm_report_options *o, const struct plm_fit_table *t,
                            size_t from, size_t to)
 {
-    const char *why = o->no_time;
-    fputs(plm_ink(p, PLM_INK_DIM), p->out);
-    if (o->time) {
-        plm_page_sentences(p, "  ", "step: modelled, whether or not it fits (plimsoll time)");
-        why = NULL;
-        for (size_t i = from; i < to && !why; i++)
-            for (size_t k = 0; k < o->time->rows && !why; k++)
-                if (o->time->row[k].card == t->row[i].card && !o->time->row[k].known)
-                    why = o->time->row[k].card->mig
-                              ? "MIG profiles have no memory bandwidth of their own in the catalogue"
-                              : o->time->row[k].why;
-    }
-    if (why && *why)
-        plm_page_sentences(p, "  step not known: ", why);
+    const char *why = o->time ? step_lacks(o, t, from, to) : o->no_time;
+    char text[640];
+    if (from == to || (!o->time && !why))
+        return;
+    snprintf(text, sizeof text, "%s%s%s.",
+             o->time ? "Steps are modelled, not measured (plimsoll time)" : "Step times are not known: ",
+             o->time && why ? "; -: " : "", why ? why : "");
+    fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_DIM));
+    plm_page_sentences(p, "", text);
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
 }
 

@@ -102,7 +102,7 @@ static void show_bounds(const struct plm_page *p, const struct plm_timing *t)
             continue;
         fprintf(p->out, "  %-26s %9s %5s  ", bound_texts[i], plm_duration_text(text, sizeof text, t->bound[i]),
                 share_text(share, t->bound[i], t->step));
-        plm_page_bar(p, plm_page_room(p, 48), 0, (uint64_t)t->bound[i], (uint64_t)t->step);
+        plm_page_bar(p, plm_page_room(p, 48), 0, (uint64_t)(percent(t->bound[i], t->step) * 1000), 100000);
         fputc('\n', p->out);
     }
 }
