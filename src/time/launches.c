@@ -221,12 +221,28 @@ static void size_depthwise(const struct plm_kernel_form *form, const struct oper
 }
 
 /* What is gathered is as large as the result, whatever it is taken from. */
+static void size_gather(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
+{
+    const double moved = fmin(o->input, o->result);
+    w->read = form->reads * moved;
+    w->written = form->writes * moved;
+    w->sized = moved > 0 || form->reads <= 0;
+}
+
+/* Many operators sort indices and not what they were given: a thread has some twenty keys with their values. */
+static void size_sort(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
+{
+    const double keys = w->grid ? fmin(o->input, (double)w->grid * w->block * 20 * 16) : o->input;
+    w->read = form->reads * keys;
+    w->written = form->writes * keys;
+    w->sized = keys > 0 || form->reads <= 0;
+}
+
 static void size_operator(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
-    const double input = form->class == PLM_WORK_GATHER ? fmin(o->input, o->result) : o->input;
-    w->read = form->reads * input;
-    w->written = form->writes * (form->class == PLM_WORK_GATHER ? fmin(o->input, o->result) : o->result);
-    w->sized = input > 0 || (form->reads <= 0 && form->writes <= 0);
+    w->read = form->reads * o->input;
+    w->written = form->writes * o->result;
+    w->sized = o->input > 0 || (form->reads <= 0 && form->writes <= 0);
     if (o->said)
         w->bytes_per = o->said->element_bytes;
     if (form->class == PLM_WORK_NORMALIZATION)
@@ -241,6 +257,19 @@ static void size_generated(const struct operands *o, struct plm_work *w)
     w->sized = o->inputs > 0;
 }
 
+static void size_by_class(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const struct operands *o,
+                          struct plm_work *w)
+{
+    switch (form->class) {
+    case PLM_WORK_ATTENTION: size_attention(form, l, o, w); break;
+    case PLM_WORK_DEPTHWISE: size_depthwise(form, o, w); break;
+    case PLM_WORK_GENERATED: size_generated(o, w); break;
+    case PLM_WORK_GATHER: size_gather(form, o, w); break;
+    case PLM_WORK_SORT: size_sort(form, o, w); break;
+    default: size_operator(form, o, w); break;
+    }
+}
+
 static void size_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l,
                         const struct plm_kernel_form *form, struct plm_work *w)
 {
@@ -253,14 +282,8 @@ static void size_launch(struct plm_build *b, const struct plm_record_event *e, c
         w->written = (double)l->count_2 * form->bytes_per;
     } else if (l->counts == PLM_COUNT_TENSORS)
         size_lists(form, l, b->works->names.text[w->name], w);
-    else if (form->class == PLM_WORK_ATTENTION)
-        size_attention(form, l, &o, w);
-    else if (form->class == PLM_WORK_DEPTHWISE)
-        size_depthwise(form, &o, w);
-    else if (form->class == PLM_WORK_GENERATED)
-        size_generated(&o, w);
     else
-        size_operator(form, &o, w);
+        size_by_class(form, l, &o, w);
 }
 
 void plm_build_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l)
