@@ -128,8 +128,8 @@ struct plm_cost plm_cost_collective(const struct plm_machine *m, const struct pl
     switch (w->operation) {
     case PLM_COLLECTIVE_ALL_REDUCE: sent = 2 * others / ranks, steps = 2 * others; break;
     case PLM_COLLECTIVE_REDUCE_SCATTER:
-    case PLM_COLLECTIVE_ALL_GATHER: sent = others, steps = others; break; /* counted in one rank's part */
-    case PLM_COLLECTIVE_ALL_TO_ALL: sent = others, steps = others; break;
+    case PLM_COLLECTIVE_ALL_GATHER:
+    case PLM_COLLECTIVE_ALL_TO_ALL: sent = others, steps = others; break; /* counted in one rank's part */
     case PLM_COLLECTIVE_GATHER:
     case PLM_COLLECTIVE_SCATTER: sent = others, steps = 1; break;
     case PLM_COLLECTIVE_REDUCE:

@@ -98,14 +98,15 @@ static uint32_t site_of(const struct plm_build *b, uint32_t process, uint32_t co
 
 /* ---- works and calls ---- */
 
-/* Its fields, not its bytes: padding may hold anything. All of them are set by assignment of a whole structure of zeros
-   first, so that padding is equal too where the compiler keeps it; a hash that differs costs a second entry and no
-   more. */
-static uint64_t work_hash(const struct plm_work *work)
+/* A work as words, its padding included: whoever makes one begins with memset(). Two that differ in their padding alone
+   would be kept twice, which costs no more than that. */
+enum { WORDS = sizeof(struct plm_work) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct plm_work) % sizeof(uint64_t) == 0, "a work is a whole number of words");
+
+static uint64_t words_hash(const uint64_t word[WORDS])
 {
-    const uint64_t *word = (const uint64_t *)(const void *)work;
     uint64_t hash = 0x9e3779b97f4a7c15ull;
-    for (size_t i = 0; i < sizeof *work / sizeof *word; i++) {
+    for (size_t i = 0; i < WORDS; i++) {
         hash = (hash ^ word[i]) * 0xff51afd7ed558ccdull;
         hash ^= hash >> 32;
     }
@@ -115,9 +116,15 @@ static uint64_t work_hash(const struct plm_work *work)
 uint32_t plm_build_work(struct plm_build *b, const struct plm_work *work)
 {
     struct plm_works *w = b->works;
-    uint64_t hash = work_hash(work), known = plm_map_get(&b->by_hash, hash);
-    if (known != PLM_MAP_NONE && !memcmp(&w->work[known], work, sizeof *work))
-        return (uint32_t)known;
+    uint64_t word[WORDS], other[WORDS], hash, known;
+    memcpy(word, work, sizeof word);
+    hash = words_hash(word);
+    known = plm_map_get(&b->by_hash, hash);
+    if (known != PLM_MAP_NONE) {
+        memcpy(other, &w->work[known], sizeof other);
+        if (!memcmp(word, other, sizeof word))
+            return (uint32_t)known;
+    }
     if (w->works >= UINT32_MAX)
         plm_out_of_memory();
     w->work = plm_grow(w->work, w->works, &w->work_room, sizeof *w->work);

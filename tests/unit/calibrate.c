@@ -20,26 +20,16 @@ static int prepare(void **state)
         int constant;
         double value;
     } values[] = {
-        {PLM_SPEED_host_factor, 1},
-        {PLM_SPEED_host_factor_low, 0.5},
-        {PLM_SPEED_host_factor_high, 2},
-        {PLM_SPEED_launch_us, 4},
-        {PLM_SPEED_copy_call_us, 6},
-        {PLM_SPEED_wait_us, 5},
-        {PLM_SPEED_latency_us, 3},
-        {PLM_SPEED_floor_us, 2},
-        {PLM_SPEED_gap_us, 0.5},
-        {PLM_SPEED_memory_efficiency, 0.8},
-        {PLM_SPEED_l2_ratio, 3},
-        {PLM_SPEED_l2_share, 0.5},
-        {PLM_SPEED_thread_bytes, 32},
-        {PLM_SPEED_memory_latency_ns, 600},
-        {PLM_SPEED_winograd_gain, 1.5},
-        {PLM_SPEED_turning_ops, 0},
-        {PLM_SPEED_prologue_us, 1},
-        {PLM_SPEED_tile_step_ns, 100},
-        {PLM_SPEED_pageable_gbs, 6},
-        {PLM_SPEED_collective_latency_us, 5},
+        {PLM_SPEED_host_factor, 1},      {PLM_SPEED_host_factor_low, 0.5},
+        {PLM_SPEED_host_factor_high, 2}, {PLM_SPEED_launch_us, 4},
+        {PLM_SPEED_copy_call_us, 6},     {PLM_SPEED_wait_us, 5},
+        {PLM_SPEED_latency_us, 3},       {PLM_SPEED_floor_us, 2},
+        {PLM_SPEED_gap_us, 0.5},         {PLM_SPEED_memory_efficiency, 0.8},
+        {PLM_SPEED_l2_ratio, 3},         {PLM_SPEED_l2_share, 0.5},
+        {PLM_SPEED_thread_bytes, 32},    {PLM_SPEED_memory_latency_ns, 600},
+        {PLM_SPEED_winograd_gain, 1.5},  {PLM_SPEED_turning_ops, 0},
+        {PLM_SPEED_prologue_us, 1},      {PLM_SPEED_tile_step_ns, 100},
+        {PLM_SPEED_pageable_gbs, 6},     {PLM_SPEED_collective_latency_us, 5},
         {PLM_SPEED_model_error, 0.2},
     };
     const char *source = getenv("PLM_SOURCE");
@@ -210,7 +200,8 @@ static void test_efficiencies(void **state)
     assert_float_equal(c.speeds.memory_efficiency, 0.9, 0.02);
     assert_float_equal(c.speeds.simt_efficiency, 0.8, 0.03);
     assert_float_equal(c.speeds.tensor_efficiency, 0.7, 0.03);
-    assert_float_equal(c.speeds.strided_ops, 111, 2); /* 767 us for 67 million elements, by 9.75 instructions a picosecond */
+    assert_float_equal(c.speeds.strided_ops, 111,
+                       2); /* 767 us for 67 million elements, by 9.75 instructions a picosecond */
     assert_int_equal(c.how[PLM_SPEED_strided_ops], PLM_CALIBRATED_MEASURED);
     assert_int_equal(c.how[PLM_SPEED_model_error], PLM_CALIBRATED_KEPT);
     assert_int_equal(c.how[PLM_SPEED_gather_efficiency], PLM_CALIBRATED_KEPT);
