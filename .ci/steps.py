@@ -47,8 +47,8 @@ ALWAYS = range(TURNS)
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 # The groups in which something depends on the release of PyTorch.
-RELEASE = ("attribution calls capture cli conformance estimate evaluate export files fit golden import imports ladder measure pytest releases "
-           "stack traces verify")
+RELEASE = ("attribution calibrate calls capture cli conformance estimate evaluate export files fit golden import imports ladder measure pytest releases "
+           "stack time traces verify")
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
 # Those with tests that only the full tier has.
@@ -58,7 +58,7 @@ Step = collections.namedtuple("Step", "name turns seconds command")
 STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
     ("make demo", ALWAYS, 200, "make demo"),
-    ("make test", ALWAYS, 780, "make test"),
+    ("make test", ALWAYS, 900, "make test"),
     ("lint", ALWAYS, 450, "make lint"),
     ("sanitizers", ALWAYS, 270, "make sanitize"),
     ("threads", ALWAYS, 200, "make tsan STRESS_SECONDS=90"),
