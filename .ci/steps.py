@@ -58,7 +58,7 @@ Step = collections.namedtuple("Step", "name turns seconds command")
 STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
     ("make demo", ALWAYS, 200, "make demo"),
-    ("make test", ALWAYS, 900, "make test"),
+    ("make test", ALWAYS, 860, "make test"),
     ("lint", ALWAYS, 450, "make lint"),
     ("sanitizers", ALWAYS, 270, "make sanitize"),
     ("threads", ALWAYS, 200, "make tsan STRESS_SECONDS=90"),
