@@ -53,7 +53,10 @@ def _tag_once(tensor, category, owner):
     except (RuntimeError, AttributeError, NotImplementedError):
         return
     if address and _tagged.get(id(tensor)) != address:
-        _tagged[id(tensor)] = address
+        if id(tensor) in _tagged:
+            _tagged[id(tensor)] = address
+        else:
+            names.remember(_tagged, tensor, address)  # another tensor may get both its id and its memory
         tag_tensor(tensor, category, owner)
 
 
