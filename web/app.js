@@ -1,7 +1,8 @@
 /* Starts the page: one state, and who redraws when it changes. */
 
-import { byId, el, fill, forgetColors, pressed } from "./dom.js";
+import { byId, el, fill } from "./dom.js";
 import { plural } from "./format.js";
+import { startTheme } from "./theme.js";
 import { loadDocument } from "./data.js";
 import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, showMoment, startTimeline } from "./timeline.js";
 import { drawTime, markMoment, repaintTime, startTime } from "./steptime.js";
@@ -59,18 +60,7 @@ function showLane(index) {
   moveTo(state.point);
 }
 
-/* ---- light and dark ---- */
-
-const system = matchMedia("(prefers-color-scheme: dark)");
-
-function isDark() {
-  const forced = document.documentElement.dataset.theme;
-  return forced ? forced === "dark" : system.matches;
-}
-
 function repaint() {
-  forgetColors();
-  pressed(byId("theme"), isDark());
   drawSteps(page.lanes[state.lane], moveTo);
   repaintTime();
   if (!page.lanes[state.lane].points.length) return;
@@ -78,15 +68,6 @@ function repaint() {
   moveTimeline();
   drawModules();
   drawHeap();
-}
-
-function startTheme() {
-  byId("theme").addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    repaint();
-  });
-  system.addEventListener("change", repaint);
-  pressed(byId("theme"), isDark());
 }
 
 function startLanes() {
@@ -97,7 +78,7 @@ function startLanes() {
 }
 
 function start() {
-  startTheme();
+  startTheme(repaint);
   startLanes();
   startTimeline(page, state, chosen, moveTo, hovered);
   startTime(page, state, moveTo, showMoment);

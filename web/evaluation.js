@@ -1,7 +1,8 @@
 /* The page of `plimsoll evaluate --html`: one document (docs/schema/evaluation-1.json), one family at a time. */
 
-import { byId, el, fill, fillTable, forgetColors, pressed } from "./dom.js";
+import { byId, el, fill, fillTable } from "./dom.js";
 import { plural, size } from "./format.js";
+import { startTheme } from "./theme.js";
 import { drawBoxes, drawCdf, drawChoice, drawFailures, drawMedians, drawScatter, percent } from "./plots.js";
 
 const FIGURES = [
@@ -127,19 +128,6 @@ function draw() {
   drawRows();
 }
 
-const system = matchMedia("(prefers-color-scheme: dark)");
-
-function isDark() {
-  const forced = document.documentElement.dataset.theme;
-  return forced ? forced === "dark" : system.matches;
-}
-
-function repaint() {
-  forgetColors();
-  pressed(byId("theme"), isDark());
-  draw();
-}
-
 function facts() {
   const list = [plural(page.rows.length, "run"), `truth: ${page.truth}`];
   if (page.late_sample) list.push("late first sample modelled");
@@ -161,17 +149,13 @@ function start() {
     choose();
     draw();
   });
-  byId("theme").addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    repaint();
-  });
+  startTheme(draw);
   byId("rows-filter").addEventListener("input", drawRows);
-  system.addEventListener("change", repaint);
   addEventListener("resize", draw);
   fill(byId("foot"), `plimsoll ${page.version}`);
   choose();
   drawPublished();
-  repaint();
+  draw();
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 

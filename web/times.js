@@ -1,7 +1,8 @@
 /* The page of `plimsoll evaluate --html` for step times and utilization: one document (docs/schema/time-evaluation-1.json). */
 
-import { byId, color, el, fill, fillTable, forgetColors, pressed } from "./dom.js";
+import { byId, color, el, fill, fillTable } from "./dom.js";
 import { plural } from "./format.js";
+import { startTheme } from "./theme.js";
 import { across, label, linear, logarithmic, show, svg, telling, upwards } from "./svg.js";
 
 const COLUMNS = [["r2", "R²", 4], ["spearman", "Spearman", 4], ["mae", "Mean error"], ["median", "Median, relative"], ["p90", "90th, relative"]];
@@ -120,19 +121,6 @@ function draw() {
   drawRows();
 }
 
-const system = matchMedia("(prefers-color-scheme: dark)");
-
-function isDark() {
-  const forced = document.documentElement.dataset.theme;
-  return forced ? forced === "dark" : system.matches;
-}
-
-function repaint() {
-  forgetColors();
-  pressed(byId("theme"), isDark());
-  draw();
-}
-
 function options(id, names, chosen, change) {
   fill(byId(id), ...names.map((name, i) => el("option", { value: i }, name)));
   byId(id).value = chosen;
@@ -154,15 +142,11 @@ function start() {
   options("estimator", estimators, state.estimator, (i) => {
     state.estimator = i;
   });
-  byId("theme").addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    repaint();
-  });
+  startTheme(draw);
   byId("rows-filter").addEventListener("input", drawRows);
-  system.addEventListener("change", repaint);
   addEventListener("resize", draw);
   fill(byId("foot"), `plimsoll ${page.version}`);
-  repaint();
+  draw();
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 
