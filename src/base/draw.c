@@ -1,5 +1,6 @@
 #include "base/draw.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/printable.h"
@@ -137,4 +138,14 @@ void plm_page_sentences(const struct plm_page *p, const char *first, const char 
         c += strspn(c, " ");
     }
     fputc('\n', p->out);
+}
+
+void plm_page_say(const struct plm_page *p, const char *format, ...)
+{
+    char text[900];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    plm_page_sentences(p, "", text);
 }

@@ -37,6 +37,8 @@ int plm_page_columns(const struct plm_page *page, const char *text);
 /* Sentences in lines of the page's width, after `first`, further lines indented by as much as it takes. Safe
    as plm_page_name. */
 void plm_page_sentences(const struct plm_page *page, const char *first, const char *text);
+/* The same, printed, up to 900 characters. */
+__attribute__((format(printf, 2, 3))) void plm_page_say(const struct plm_page *page, const char *format, ...);
 void plm_page_title(const struct plm_page *page, const char *title);
 
 #endif

@@ -1,7 +1,6 @@
 /* An evaluation for people: a table per family, then the runs that were missed by most. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,22 +198,11 @@ static void show_silences(const struct plm_page *p, const struct plm_evaluation 
         }
 }
 
-static void show_sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void show_sentence(const struct plm_page *p, const char *format, ...)
-{
-    char text[900];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    plm_page_sentences(p, "", text);
-}
-
 static void explain_design(const struct plm_page *p, const struct plm_evaluation *e)
 {
     const struct plm_design_made *d = e->options.design;
     if (e->references)
-        show_sentence(
+        plm_page_say(
             p,
             "Reference: the virtual GPU, not a measurement, for %zu of %zu runs. plimsoll itself is not judged on "
             "them.",
@@ -222,19 +210,18 @@ static void explain_design(const struct plm_page *p, const struct plm_evaluation
     if (!d)
         return;
     if (d->design == PLM_DESIGN_MONTECARLO)
-        show_sentence(p, "Design: %zu draws with the seed %" PRIu64 ".", d->draws, d->seed);
+        plm_page_say(p, "Design: %zu draws with the seed %" PRIu64 ".", d->draws, d->seed);
     else if (d->design == PLM_DESIGN_GRID)
-        show_sentence(p, "Design: the full grid of models, optimizers and batch sizes.");
+        plm_page_say(p, "Design: the full grid of models, optimizers and batch sizes.");
     if (d->without && !d->reference)
-        show_sentence(
+        plm_page_say(
             p,
             "%zu of %zu runs have no row in the truth file and were not made; --reference virtual holds the methods "
             "against the virtual GPU there, --plan writes them down to be measured.",
             d->without, d->runs);
     if (d->disturbed)
-        show_sentence(p,
-                      "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
-                      d->disturbed);
+        plm_page_say(p, "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
+                     d->disturbed);
 }
 
 static void show_explanation(const struct plm_page *p, const struct plm_evaluation *e)
@@ -246,7 +233,7 @@ static void show_explanation(const struct plm_page *p, const struct plm_evaluati
     }
     fputc('\n', p->out);
     explain_design(p, e);
-    show_sentence(
+    plm_page_say(
         p,
         "The truth is read as %s. Errors are over the runs that neither ran out of memory nor were estimated to; "
         "[95 %%] is the bootstrap interval of the median, low 5 and high 5 are quantiles of the signed error. "
@@ -258,11 +245,11 @@ static void show_explanation(const struct plm_page *p, const struct plm_evaluati
         "PEF. time: mean seconds for an answer, with what it needs.",
         plm_truth_kind_name(e->options.kind));
     if (published)
-        show_sentence(p,
-                      "Of the published columns PEF is that of their own second run, which capped PyTorch; PEF d is a "
-                      "replay of our record.");
+        plm_page_say(p,
+                     "Of the published columns PEF is that of their own second run, which capped PyTorch; PEF d is a "
+                     "replay of our record.");
     if (other)
-        show_sentence(p, "* estimates another kind of figure than was measured.");
+        plm_page_say(p, "* estimates another kind of figure than was measured.");
 }
 
 /* ---- published figures ---- */

@@ -1,6 +1,5 @@
 /* An evaluation of step times or utilization for people: a table per family and card, then what was missed by most. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,17 +9,6 @@
 #include "study/evaluate/time_judge.h"
 
 enum { WORST = 10, FAILURES = 12, NAMES_MOST = 37, FIGURE_COLUMNS = 8, COUNT_COLUMNS = 6 };
-
-static void sentence(const struct plm_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void sentence(const struct plm_page *p, const char *format, ...)
-{
-    char text[900];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    plm_page_sentences(p, "", text);
-}
 
 /* ---- figures ---- */
 
@@ -199,13 +187,14 @@ static void fit_explain(const struct plm_page *p, const struct plm_time_evaluati
     for (size_t i = 0; i < e->fit.constants; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s = %.4g (was %.4g)", i ? ", " : "",
                  e->fit.constant[i]->name, e->fit.value[i], e->fit.before[i]);
-    sentence(p, "%zu rows, drawn with the seed %llu, chose %s, in %zu tries. No figure above is of these rows.",
-             e->fit.rows, (unsigned long long)e->options.seed, text, e->fit.tries);
+    plm_page_say(p, "%zu rows, drawn with the seed %llu, chose %s, in %zu tries. No figure above is of these rows.",
+                 e->fit.rows, (unsigned long long)e->options.seed, text, e->fit.tries);
     if (e->floor.known && e->bench->truth->kind == PLM_TIME_STEP)
-        sentence(p,
-                 "MACs and activations: %.4g ms per GMAC, %.4g ms per million activations, %.4g ms, from %zu of the "
-                 "same rows.",
-                 e->floor.a, e->floor.b, e->floor.c, e->floor.rows);
+        plm_page_say(
+            p,
+            "MACs and activations: %.4g ms per GMAC, %.4g ms per million activations, %.4g ms, from %zu of the "
+            "same rows.",
+            e->floor.a, e->floor.b, e->floor.c, e->floor.rows);
 }
 
 static void explain(const struct plm_page *p, const struct plm_time_evaluation *e)
@@ -213,19 +202,21 @@ static void explain(const struct plm_page *p, const struct plm_time_evaluation *
     fputc('\n', p->out);
     fit_explain(p, e);
     if (e->options.learn_rows)
-        sentence(p, "The correction was learned from %zu rows, %s; no figure above is of these.", e->options.learn_rows,
-                 e->options.fit_rows ? "those that chose constants among them" : "drawn with the seed");
+        plm_page_say(p, "The correction was learned from %zu rows, %s; no figure above is of these.",
+                     e->options.learn_rows,
+                     e->options.fit_rows ? "those that chose constants among them" : "drawn with the seed");
     else if (e->options.correct)
-        sentence(p, "The correction was learned before, from %zu rows.", e->options.correct->rows);
+        plm_page_say(p, "The correction was learned before, from %zu rows.", e->options.correct->rows);
     if (!e->options.fit_rows && !e->options.learn_rows)
-        sentence(p, "No row of this table chose a constant.");
+        plm_page_say(p, "No row of this table chose a constant.");
     if (e->bench->truth->without)
-        sentence(p, "%zu rows have no figure of this kind and were left out.", e->bench->truth->without);
-    sentence(p,
-             "R2 is 1 - the squared errors over the squared deviations from the mean; Spearman is the correlation of "
-             "ranks; mean |e| is in "
-             "%s; median and 90th are of the relative error. In brackets: 95 %% intervals by bootstrap.",
-             e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
+        plm_page_say(p, "%zu rows have no figure of this kind and were left out.", e->bench->truth->without);
+    plm_page_say(
+        p,
+        "R2 is 1 - the squared errors over the squared deviations from the mean; Spearman is the correlation of "
+        "ranks; mean |e| is in "
+        "%s; median and 90th are of the relative error. In brackets: 95 %% intervals by bootstrap.",
+        e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
 }
 
 int plm_time_evaluation_text(const struct plm_page *p, const struct plm_time_evaluation *e, struct plm_error *error)
