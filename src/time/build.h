@@ -40,7 +40,7 @@ struct plm_build_thread {
     uint32_t modules;        /* that it is in */
     uint32_t context;
     bool launched;
-    uint64_t bytes, largest;
+    uint64_t largest;
     size_t lane, first;      /* of launches in a row of the same kernel: where the first one is */
     uint32_t series, work;   /* how many, and of what */
     struct plm_build_open *open; /* its calls since its CPU time was read */
@@ -72,6 +72,14 @@ struct plm_build {
     uint64_t calls;               /* that were no copies and no waits */
 };
 
+/* What a process numbers for itself, as the key of a map. */
+static inline uint64_t plm_build_key(uint32_t process, uint32_t number)
+{
+    return (uint64_t)process << 32 | number;
+}
+
+/* The name of a text of a process, in the works' names. */
+uint32_t plm_build_name(struct plm_build *build, uint32_t process, uint32_t text);
 /* Works are compared byte by byte: begin with memset(). */
 uint32_t plm_build_work(struct plm_build *build, const struct plm_work *work);
 void plm_build_call(struct plm_build *build, const struct plm_record_event *event, const struct plm_ev_call *call,

@@ -28,6 +28,7 @@ struct plm_cost {
     double ns;
     uint8_t bound; /* enum plm_bound */
     bool known;
+    bool made; /* for those who keep many: this one was computed */
     float activity[PLM_METRICS];
 };
 

@@ -9,7 +9,7 @@
 void plm_build_operands(struct plm_build *b, const struct plm_record_event *e)
 {
     const struct plm_ev_operands said = plm_get_operands(e);
-    const uint64_t key = (uint64_t)e->process << 32 | said.context;
+    const uint64_t key = plm_build_key(e->process, said.context);
     uint64_t at = plm_map_get(&b->operands_of, key);
     if (at == PLM_MAP_NONE) {
         b->operands = plm_grow(b->operands, b->operand_count, &b->operand_room, sizeof *b->operands);
@@ -53,9 +53,8 @@ void plm_build_output(struct plm_build *b, const struct plm_record_event *e)
         t->series = 0;
         t->context = a.context;
         t->launched = false;
-        t->bytes = t->largest = 0;
+        t->largest = 0;
     }
-    t->bytes += a.bytes;
     if (a.bytes > t->largest)
         t->largest = a.bytes;
 }
@@ -63,7 +62,7 @@ void plm_build_output(struct plm_build *b, const struct plm_record_event *e)
 static struct operands operands_of(struct plm_build *b, const struct plm_record_event *e, uint32_t context)
 {
     struct plm_build_thread *t = &b->thread[e->thread];
-    const uint64_t at = context ? plm_map_get(&b->operands_of, (uint64_t)e->process << 32 | context) : PLM_MAP_NONE;
+    const uint64_t at = context ? plm_map_get(&b->operands_of, plm_build_key(e->process, context)) : PLM_MAP_NONE;
     struct operands o = {0, 0, 0, NULL};
     if (t->context == context) {
         t->launched = true;
@@ -100,17 +99,6 @@ static void series_add(struct plm_build *b, const struct plm_record_event *e, ui
 }
 
 /* ---- names ---- */
-
-static uint32_t name_number(struct plm_build *b, uint32_t process, uint32_t text)
-{
-    const uint64_t key = (uint64_t)process << 32 | text;
-    uint64_t known = plm_map_get(&b->name_of, key);
-    if (known == PLM_MAP_NONE) {
-        known = plm_names_add(&b->works->names, plm_record_string(b->record, process, text));
-        plm_map_put(&b->name_of, key, known);
-    }
-    return (uint32_t)known;
-}
 
 static const struct plm_kernel_form *form_of(struct plm_build *b, uint32_t name)
 {
@@ -291,7 +279,7 @@ void plm_build_launch(struct plm_build *b, const struct plm_record_event *e, con
     struct plm_work work;
     const struct plm_kernel_form *form;
     memset(&work, 0, sizeof work);
-    work.name = name_number(b, e->process, l->name);
+    work.name = plm_build_name(b, e->process, l->name);
     form = form_of(b, work.name);
     work.class = form->class;
     work.type = PLM_WORK_FP32;

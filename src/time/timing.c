@@ -23,14 +23,26 @@ const char *plm_metric_name(enum plm_metric metric)
     return metric < PLM_METRICS ? names[metric] : "";
 }
 
-/* ---- costs: each different piece of work once for a card ---- */
+/* ---- costs: each different piece of a lane's work once for a card ---- */
 
-static struct plm_cost *costs_make(const struct plm_works *works, const struct plm_machine *machine)
+static void cost_of(const struct plm_machine *machine, const struct plm_works *works, uint32_t work,
+                    struct plm_cost *cost)
+{
+    const uint8_t class = works->work[work].class;
+    if (!cost[work].made && class != PLM_WORK_WAIT && class != PLM_WORK_GRAPH)
+        cost[work] = plm_cost(machine, &works->work[work]);
+    cost[work].made = true;
+}
+
+static struct plm_cost *costs_make(const struct plm_works *works, const struct plm_work_lane *lane,
+                                   const struct plm_machine *machine)
 {
     struct plm_cost *cost = plm_calloc(works->works, sizeof *cost);
-    for (size_t i = 0; i < works->works; i++)
-        if (works->work[i].class != PLM_WORK_WAIT && works->work[i].class != PLM_WORK_GRAPH)
-            cost[i] = plm_cost(machine, &works->work[i]);
+    for (size_t i = 0; i < lane->steps; i++)
+        for (size_t k = 0; k < lane->step[i].calls; k++)
+            cost_of(machine, works, lane->call[lane->step[i].first + k].work, cost);
+    for (size_t i = 0; i < lane->nodes; i++)
+        cost_of(machine, works, lane->node[i].work, cost);
     return cost;
 }
 
@@ -137,7 +149,6 @@ struct making {
     const struct plm_timing_options *options;
     struct plm_map operators, modules, classes;
     double flops[PLM_WORK_TYPES];
-    double samples;
 };
 
 static void visit_span(const struct plm_span *span, bool last, void *context)
@@ -173,12 +184,13 @@ static void making_end(struct making *m, const struct plm_machine *machine, cons
                        double wall)
 {
     struct plm_timing *t = m->timing;
+    double samples = 0;
     settle(t, (double)lane->steps, wall);
     set_mfu(t, machine, m->flops);
     for (size_t i = 0; i < lane->steps; i++)
-        m->samples += lane->step[i].samples;
-    if (m->samples > 0 && t->step > 0)
-        t->samples_per_second = m->samples / (double)lane->steps / t->step * 1e9;
+        samples += lane->step[i].samples;
+    if (samples > 0 && t->step > 0)
+        t->samples_per_second = samples / (double)lane->steps / t->step * 1e9;
     shares_end(&t->operators, (double)lane->steps);
     shares_end(&t->modules, (double)lane->steps);
     shares_end(&t->classes, (double)lane->steps);
@@ -214,7 +226,7 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
     memset(timing, 0, sizeof *timing);
     if (status < 0)
         return status;
-    cost = costs_make(works, &machine);
+    cost = costs_make(works, lane, &machine);
     making.cost = clock.cost = cost;
     clock.host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor;
     clock.host = options->spans ? visit_host : NULL;

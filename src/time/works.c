@@ -66,15 +66,21 @@ static struct plm_work_lane *lane_of(struct plm_build *b, const struct plm_recor
 
 /* ---- sites ---- */
 
-static uint64_t number_pair(uint32_t high, uint32_t low)
+uint32_t plm_build_name(struct plm_build *b, uint32_t process, uint32_t text)
 {
-    return (uint64_t)high << 32 | low;
+    const uint64_t key = plm_build_key(process, text);
+    uint64_t known = plm_map_get(&b->name_of, key);
+    if (known == PLM_MAP_NONE) {
+        known = plm_names_add(&b->works->names, plm_record_string(b->record, process, text));
+        plm_map_put(&b->name_of, key, known);
+    }
+    return (uint32_t)known;
 }
 
-static const char *name_of(struct plm_build *b, uint32_t process, uint32_t text)
+static const char *text_of(struct plm_build *b, uint32_t process, uint32_t text)
 {
-    const uint32_t number = plm_names_add(&b->works->names, plm_record_string(b->record, process, text));
-    return b->works->names.text[number]; /* in a statement of its own: adding may move the texts */
+    const uint32_t name = plm_build_name(b, process, text);
+    return b->works->names.text[name]; /* in a statement of its own: adding may move the texts */
 }
 
 static void context_visit(struct plm_build *b, const struct plm_record_event *e)
@@ -84,15 +90,15 @@ static void context_visit(struct plm_build *b, const struct plm_record_event *e)
     if (w->sites >= UINT32_MAX)
         plm_out_of_memory();
     w->site = plm_grow(w->site, w->sites, &w->site_room, sizeof *w->site);
-    w->site[w->sites] = (struct plm_work_site){name_of(b, e->process, c.module), name_of(b, e->process, c.op),
-                                               name_of(b, e->process, c.inner_op),
+    w->site[w->sites] = (struct plm_work_site){text_of(b, e->process, c.module), text_of(b, e->process, c.op),
+                                               text_of(b, e->process, c.inner_op),
                                                c.phase < PLM_PHASES ? (enum plm_phase)c.phase : PLM_PHASE_OTHER};
-    plm_map_put(&b->site_of, number_pair(e->process, c.context), w->sites++);
+    plm_map_put(&b->site_of, plm_build_key(e->process, c.context), w->sites++);
 }
 
 static uint32_t site_of(const struct plm_build *b, uint32_t process, uint32_t context)
 {
-    const uint64_t site = context ? plm_map_get(&b->site_of, number_pair(process, context)) : PLM_MAP_NONE;
+    const uint64_t site = context ? plm_map_get(&b->site_of, plm_build_key(process, context)) : PLM_MAP_NONE;
     return site == PLM_MAP_NONE ? 0 : (uint32_t)site;
 }
 
@@ -136,7 +142,7 @@ uint32_t plm_build_work(struct plm_build *b, const struct plm_work *work)
 /* A part of a captured graph is kept with the graph. */
 static void node_add(struct plm_build *b, struct plm_work_lane *lane, uint32_t graph, struct plm_work_call call)
 {
-    const uint64_t key = number_pair(lane->process, graph);
+    const uint64_t key = plm_build_key(lane->process, graph);
     uint64_t at = plm_map_get(&b->graph_of, key);
     struct plm_build_graph *g;
     if (at == PLM_MAP_NONE) {
@@ -201,7 +207,7 @@ void plm_build_call(struct plm_build *b, const struct plm_record_event *e, const
 
 static void graph_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l)
 {
-    const uint64_t at = plm_map_get(&b->graph_of, number_pair(e->process, (uint32_t)l->count_2));
+    const uint64_t at = plm_map_get(&b->graph_of, plm_build_key(e->process, (uint32_t)l->count_2));
     struct plm_work work;
     memset(&work, 0, sizeof work);
     work.class = PLM_WORK_GRAPH;
@@ -238,8 +244,7 @@ static void pass_visit(struct plm_build *b, const struct plm_record_event *e)
 {
     const struct plm_ev_pass pass = plm_get_pass(e);
     struct plm_build_process *p = process_of(b, e->process);
-    mark_add(&p->passes, e->time_ns,
-             plm_names_add(&b->works->names, plm_record_string(b->record, e->process, pass.module)), pass.samples);
+    mark_add(&p->passes, e->time_ns, plm_build_name(b, e->process, pass.module), pass.samples);
     p->samples += pass.samples;
 }
 
@@ -256,8 +261,7 @@ static void module_visit(struct plm_build *b, const struct plm_record_event *e)
         mark_part(&p->passes);
         mark_part(&p->outermost);
     } else if (m.phase == PLM_PHASE_FORWARD)
-        mark_add(&p->outermost, e->time_ns,
-                 plm_names_add(&b->works->names, plm_record_string(b->record, e->process, m.module)), 0);
+        mark_add(&p->outermost, e->time_ns, plm_build_name(b, e->process, m.module), 0);
 }
 
 /* The first call at or after a time. */
