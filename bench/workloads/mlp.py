@@ -19,9 +19,9 @@ ACTIVATIONS = {"elu": nn.ELU, "gelu": nn.GELU, "identity": nn.Identity, "leaky_r
                "relu": nn.ReLU, "selu": nn.SELU, "softplus": nn.Softplus, "swish": nn.SiLU, "tanh": nn.Tanh}
 MODEL = ("input", "output", "depth", "activation", "dropout", "batchnorm", "arch")
 SAMPLES = 4096
-# As many whole epochs are recorded as have so many steps, with their smaller batches; of a longer epoch so many full batches. The host's
-# time is the least of what steps that are alike took, so a few of them are wanted.
-STEPS = 20
+# As many whole epochs are recorded as have so many steps, with their smaller batches; of a longer epoch so many full batches. Where the
+# host's time is the measured one, it is the least of what steps that are alike took, so a few of them are wanted.
+STEPS = 8
 
 
 def widths(arch, inputs, outputs, depth):
@@ -53,11 +53,14 @@ def build(row):
 class Training:
     def __init__(self, row):
         self.width, self.outputs = int(row["input"]), int(row["output"])
-        self.model = build(row).cuda()
+        # On the device from the start: drawing weights on the host takes longer than all steps, and the same is allocated.
+        with torch.device("meta"):
+            model = build(row)
+        self.model = model.to_empty(device="cuda")
         self.model(torch.randn(2, self.width).cuda())
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
         self.criterion = nn.CrossEntropyLoss() if self.outputs > 1 else nn.BCEWithLogitsLoss()
-        data = torch.utils.data.TensorDataset(torch.randn(SAMPLES, self.width), torch.randint(0, max(self.outputs, 2), (SAMPLES,)))
+        data = torch.utils.data.TensorDataset(torch.empty(SAMPLES, self.width), torch.zeros(SAMPLES, dtype=torch.int64))
         self.loader = torch.utils.data.DataLoader(data, batch_size=int(row["batch"]), shuffle=True)
 
     def run(self, steps):
@@ -88,6 +91,13 @@ def few_steps(row):
     training.run(1 if epochs else STEPS)
 
 
+def import_all():
+    """What PyTorch imports when it is first needed, before rows are forked. Nothing here may wake CUDA."""
+    torch.optim.Adam(nn.Linear(2, 2).parameters())
+    with torch.device("meta"):
+        nn.BatchNorm1d(2).to_empty(device="cpu")
+
+
 def two_epochs(row):
     training = Training(row)
     training.run(None)
@@ -100,6 +110,7 @@ def main():
         parser.add_argument(name)
     args = parser.parse_args()
     if args.rows:
+        import_all()
         rows.serve(args.rows, few_steps)
     elif args.model:
         two_epochs({**dict(zip(MODEL, args.model.split(","))), "batch": args.batch})

@@ -14,7 +14,7 @@
 struct request {
     struct plm_look look;
     bool json;
-    const char *gpu, *price, *sort, *host_factor, *speeds, *by, *path;
+    const char *gpu, *price, *sort, *host_factor, *host, *speeds, *by, *path;
     int rank;
 };
 
@@ -30,6 +30,9 @@ static const struct plm_option options[] = {
      .among = "step dollar mfu name", .configurable = true},
     {"host-factor", 0, PLM_OPTION_TEXT, AT(host_factor), "X", .help = "how much longer the host takes there than here",
      .configurable = true},
+    {"host", 0, PLM_OPTION_CHOICE, AT(host), "HOW",
+     .help = "the host's time: measured while the job was recorded (default), or counted by its calls",
+     .among = "measured counted", .configurable = true},
     {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE",
      .help = "constants of the model, as `calibrate --time` writes them", .complete = PLM_COMPLETE_FILE, .among = "ini",
      .configurable = true},
@@ -163,7 +166,7 @@ static int time_answer(const struct request *r, const struct plm_works *works, s
 {
     const struct plm_work_lane *lane = plm_time_lane(works, r->rank);
     struct plm_time_question question = {
-        .install = &c->catalogue.install, .speeds = r->speeds, .host_factor = host_factor};
+        .install = &c->catalogue.install, .speeds = r->speeds, .host_factor = host_factor, .counted = r->host && !strcmp(r->host, "counted")};
     struct plm_time_table table;
     struct plm_error error;
     int status;

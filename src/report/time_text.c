@@ -252,8 +252,9 @@ static void note_model(const struct plm_page *p, const struct plm_time_row *row)
     char text[512];
     snprintf(text, sizeof text,
              "Times are modelled, not measured: kernels by the constants \"%s\" (docs/utilization.md), the host by "
-             "what it took where the job was recorded, times %.3g (%.3g to %.3g in the range; --host-factor).",
-             row->speeds, row->host_factor, row->host_low, row->host_high);
+             "%s, times %.3g (%.3g to %.3g in the range; --host-factor).",
+             row->speeds, row->host_counted ? "the number of its calls" : "what it took where the job was recorded",
+             row->host_factor, row->host_low, row->host_high);
     plm_page_sentences(p, "", text);
 }
 

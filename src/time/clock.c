@@ -28,6 +28,7 @@ struct run {
     double edge;     /* up to here the time in which the GPU is busy was counted */
     double busy;
     double active_edge, active; /* the same of the compute engine, which counts as active for a moment longer */
+    double copied;
     bool counts, last;
 };
 
@@ -71,13 +72,17 @@ static double span_run(struct run *r, const struct plm_work_call *call, uint32_t
 {
     const struct plm_cost *cost = &r->clock->cost[call->work];
     struct stream *stream = stream_of(r, call->stream);
-    const double begin = fmax(earliest, stream->free), end = begin + cost->ns * r->clock->gpu_factor;
+    const bool kernel = cost->activity[PLM_METRIC_GRACT] > 0;
+    const double slowdown = kernel ? r->clock->slowdown : 1, before = r->busy;
+    const double begin = fmax(earliest, stream->free), end = begin + cost->ns * r->clock->gpu_factor * slowdown;
     stream->free = end + r->clock->speeds->gap_us * 1e3;
     if (!r->counts)
         return end;
     cover(begin, end, &r->edge, &r->busy);
-    if (cost->activity[PLM_METRIC_GRACT] > 0)
-        cover(begin, end + r->clock->speeds->tail_us * 1e3, &r->active_edge, &r->active);
+    if (kernel)
+        cover(begin, end + r->clock->speeds->tail_us * 1e3 * slowdown, &r->active_edge, &r->active);
+    else
+        r->copied += (r->busy - before) * cost->activity[PLM_METRIC_GPUTL];
     if (r->visit) {
         const struct plm_span span = {.begin = begin - r->begin,
                                       .end = end - r->begin,
@@ -146,6 +151,25 @@ static void tell_host(const struct run *r, double begin, double called)
         r->clock->host(&span, r->context);
 }
 
+/* What the host took before a call. Recorded, it is the CPU time of the thread on the machine that recorded; counted,
+   it depends on nothing but the calls. */
+static double host_gap(const struct run *r, const struct plm_work_call *call, const struct plm_work *work)
+{
+    const struct plm_speeds *s = r->clock->speeds;
+    const double byte_ns = work->class == PLM_WORK_COPY && work->operation == PLM_COPY_HOST_TO_DEVICE && !work->pinned
+                               ? s->byte_ns
+                               : 0;
+    if (!r->clock->counted)
+        return call->gap_ns;
+    if (work->class == PLM_WORK_WAIT)
+        return 0;
+    switch (r->clock->works->site[call->site].phase) {
+    case PLM_PHASE_BACKWARD: return s->backward_call_us * 1e3;
+    case PLM_PHASE_OPTIMIZER: return s->optimizer_call_us * 1e3;
+    default: return s->forward_call_us * 1e3 + byte_ns * work->read;
+    }
+}
+
 static void call_run(struct run *r, size_t number)
 {
     const struct plm_work_call *call = &r->clock->lane->call[number];
@@ -155,7 +179,7 @@ static void call_run(struct run *r, size_t number)
     const double begin = r->host;
     double called;
     r->launch = (uint32_t)number;
-    spend(r, call->gap_ns * r->clock->host_factor + (copy ? s->copy_call_us : waits ? 0 : s->launch_us) * 1e3);
+    spend(r, host_gap(r, call, work) * r->clock->host_factor + (copy ? s->copy_call_us : waits ? 0 : s->launch_us) * 1e3);
     called = r->host;
     if (waits)
         wait(r, call, work);
@@ -181,8 +205,11 @@ static size_t longest_gap(const struct plm_work_lane *lane, const struct plm_wor
 
 static void step_run(struct run *r, const struct plm_work_step *step)
 {
-    const size_t between = r->clock->speeds->step_us > 0 ? longest_gap(r->clock->lane, step) : SIZE_MAX;
+    const bool fitted = r->clock->speeds->step_us > 0;
+    const size_t between = !fitted ? SIZE_MAX : r->clock->counted ? step->first : longest_gap(r->clock->lane, step);
     r->begin = fmax(r->host, all_done(r));
+    if (r->clock->counted)
+        spend(r, step->samples * r->clock->speeds->sample_us * 1e3 * r->clock->host_factor);
     for (size_t i = step->first; i < step->first + step->calls; i++) {
         if (i == between)
             spend(r, r->clock->speeds->step_us * 1e3);
@@ -203,5 +230,5 @@ struct plm_clock_result plm_clock_run(const struct plm_clock *clock, plm_clock_v
         r.last = i + 1 == lane->steps;
         step_run(&r, &lane->step[i]);
     }
-    return (struct plm_clock_result){fmax(r.host, all_done(&r)) - from, r.busy, r.active, r.used};
+    return (struct plm_clock_result){fmax(r.host, all_done(&r)) - from, r.busy, r.used, r.active, r.copied};
 }

@@ -19,12 +19,16 @@ struct plm_clock {
     const struct plm_speeds *speeds;
     const struct plm_cost *cost;      /* of each work */
     double host_factor, gpu_factor;
+    double slowdown;                  /* of kernels at a lower clock, from 1 on */
+    bool counted;                     /* the host's time is that of the counted calls, not the recorded one */
     plm_clock_host *host;             /* NULL: nobody asks; gets the context of the visit */
 };
 
 /* ns, of all steps of the lane together. */
 struct plm_clock_result {
-    double wall, busy, active, host;
+    double wall, busy, host;
+    double active; /* of the compute engine, which counts as active for a moment after a kernel */
+    double copied; /* beside that, in which the engines of copies are */
 };
 
 /* Each span in the order of the calls; `last`: of the last step, whose beginning its times count from. */

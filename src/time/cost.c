@@ -134,7 +134,10 @@ struct plm_cost plm_cost_product(const struct plm_machine *m, const struct plm_p
     cost.activity[PLM_METRIC_SMACT] = (float)fmin(1, best.blocks / m->sms);
     cost.activity[PLM_METRIC_SMOCC] =
         (float)(fmin(1, best.blocks / m->sms) * fmin(2, ceil(best.blocks / m->sms)) * 8 / m->warps);
-    cost.activity[m->tensor[p->type] ? PLM_METRIC_TENSO : PLM_METRIC_FP32A] = (float)active;
+    if (m->tensor[p->type])
+        cost.activity[PLM_METRIC_TENSO] = (float)active;
+    else
+        cost.activity[PLM_METRIC_FP32A] = (float)fmin(1, active * s->fma_ratio);
     cost.activity[PLM_METRIC_DRAMA] = (float)fmin(1, p->bytes > m->cache ? memory * s->memory_efficiency / cost.ns : 0);
     return cost;
 }

@@ -60,8 +60,14 @@ static void add_span(struct plm_timing *t, const struct plm_works *works, const 
         t->unsized += !cost->known;
         t->generated += work->class == PLM_WORK_GENERATED ? ns : 0;
     }
-    for (int i = PLM_METRIC_SMACT; i < PLM_METRICS; i++) /* the first two are the clock's */
-        t->metric[i] += cost->activity[i] * ns;
+}
+
+/* The first two are the clock's. What a kernel moves does not grow with the time that it takes at a lower clock. */
+static void metrics_add(struct plm_timing *t, const struct plm_cost *cost, const struct plm_span *span)
+{
+    const double ns = span->end - span->begin;
+    for (int i = PLM_METRIC_SMACT; i < PLM_METRICS; i++)
+        t->metric[i] += cost->activity[i] * (i == PLM_METRIC_DRAMA ? ns / t->slowdown : ns);
 }
 
 /* Where streams overlap, a moment counts once: what is longer than the time that the GPU is busy is taken off in
@@ -76,8 +82,6 @@ static void settle(struct plm_timing *t, double steps, double wall)
     for (int i = PLM_BOUND_HOST + 1; i < PLM_BOUNDS; i++)
         t->bound[i] *= sum > 0 ? t->busy / sum : 0;
     t->bound[PLM_BOUND_HOST] = fmax(0, t->step - t->busy);
-    for (int i = 0; i < PLM_METRICS; i++)
-        t->metric[i] = wall > 0 ? fmin(1, t->metric[i] / wall) : 0;
     t->host /= steps;
     t->flops /= steps;
     t->kernels /= steps;
@@ -180,6 +184,64 @@ static void visit_host(const struct plm_host_span *span, void *context)
     t->host_span[t->host_spans++] = *span;
 }
 
+/* ---- utilization, at the clock that a card has while it is used so little ---- */
+
+static double in_use(const struct plm_clock_result *result)
+{
+    return result->wall > 0 ? (result->active + result->copied) / result->wall : 0;
+}
+
+/* Is a card that goes slower by this much in use for longer than it takes to keep that clock? */
+static bool clock_rises(const struct plm_clock *clock, double slowdown)
+{
+    const struct plm_speeds *s = clock->speeds;
+    const double most = 1 / s->clock_low, part = most > 1 ? (slowdown - 1) / (most - 1) : 0;
+    struct plm_clock slower = *clock;
+    struct plm_clock_result result;
+    slower.slowdown = slowdown;
+    slower.host = NULL;
+    result = plm_clock_run(&slower, NULL, NULL);
+    return in_use(&result) > s->clock_full + (s->clock_least - s->clock_full) * part;
+}
+
+/* A card that is little used lowers its clock, which makes it look busier than the same work at full clock: the two
+   settle where the clock is that of the use. */
+static double slowdown_find(const struct plm_clock *clock, const struct plm_clock_result *full)
+{
+    enum { HALVINGS = 7 };
+    double low = 1, high = 1 / clock->speeds->clock_low;
+    if (in_use(full) >= clock->speeds->clock_full)
+        return 1;
+    if (!clock_rises(clock, high))
+        return high;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        *(clock_rises(clock, middle) ? &high : &low) = middle;
+    }
+    return (low + high) / 2;
+}
+
+static void visit_metrics(const struct plm_span *span, bool last, void *context)
+{
+    struct making *m = context;
+    (void)last;
+    metrics_add(m->timing, &m->cost[span->work], span);
+}
+
+static void metrics_make(struct making *m, const struct plm_clock *clock, const struct plm_clock_result *full)
+{
+    struct plm_timing *t = m->timing;
+    struct plm_clock slower = *clock;
+    struct plm_clock_result result;
+    slower.slowdown = t->slowdown = slowdown_find(clock, full);
+    slower.host = NULL;
+    result = plm_clock_run(&slower, visit_metrics, m);
+    t->metric[PLM_METRIC_GRACT] = result.active;
+    t->metric[PLM_METRIC_GPUTL] = result.active + result.copied;
+    for (int i = 0; i < PLM_METRICS; i++)
+        t->metric[i] = result.wall > 0 ? fmin(1, t->metric[i] / result.wall) : 0;
+}
+
 static void making_end(struct making *m, const struct plm_machine *machine, const struct plm_work_lane *lane,
                        double wall)
 {
@@ -219,7 +281,7 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
 {
     struct plm_machine machine;
     struct making making = {.timing = timing, .works = works, .options = options};
-    struct plm_clock clock = {.works = works, .lane = lane, .speeds = speeds, .gpu_factor = 1};
+    struct plm_clock clock = {.works = works, .lane = lane, .speeds = speeds, .gpu_factor = 1, .slowdown = 1};
     struct plm_clock_result result;
     struct plm_cost *cost;
     int status = plm_machine_make(card, speeds, &machine, error);
@@ -229,15 +291,15 @@ int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *l
     cost = costs_make(works, lane, &machine);
     making.cost = clock.cost = cost;
     clock.host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor;
+    clock.counted = options->counted;
     clock.host = options->spans ? visit_host : NULL;
     result = plm_clock_run(&clock, visit_span, &making);
     clock.host = NULL;
     timing->steps = lane->steps;
     timing->busy = result.busy;
     timing->host = result.host;
-    timing->metric[PLM_METRIC_GRACT] = result.active;
-    timing->metric[PLM_METRIC_GPUTL] = result.busy + (result.active > result.busy ? result.active - result.busy : 0);
     making_end(&making, &machine, lane, result.wall);
+    metrics_make(&making, &clock, &result);
     if (!options->bare)
         range_of(&clock, timing);
     free(cost);

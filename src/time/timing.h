@@ -46,6 +46,7 @@ const char *plm_metric_name(enum plm_metric metric); /* "gputl" */
 
 struct plm_timing_options {
     double host_factor; /* this machine's host time times this is the host time there; 0: the default of the speeds */
+    bool counted;       /* the host's time by the number of its calls: the same on every machine */
     bool bare;          /* without a range: for those who ask for many */
     bool spans;         /* keep every span of the last step */
     bool shares;        /* add up by operator and by module */
@@ -90,7 +91,8 @@ struct plm_timing {
     double busy; /* ns of a step in which the GPU works, and */
     double host; /* that the host needs for its calls, without waiting */
     double bound[PLM_BOUNDS]; /* ns of a step */
-    double metric[PLM_METRICS];
+    double metric[PLM_METRICS]; /* at the clock that the card has while it is used so little; all else at the highest */
+    double slowdown; /* of that clock, from 1 on */
     double flops, mfu; /* of a step; as a fraction of the card's peak of the type most of them have. mfu 0: not known */
     enum plm_work_type mfu_type;
     double samples_per_second; /* 0: not known */

@@ -43,7 +43,7 @@ static int prepare(void **state)
     card = cards[0];
     kept = (struct plm_speeds){.name = "before", .source = "a test"};
     for (size_t i = 0; i < PLM_SPEEDS; i++)
-        plm_speed_set(&kept, &plm_speed[i], fmin(0.7, plm_speed[i].most));
+        plm_speed_set(&kept, &plm_speed[i], fmin(fmax(0.7, plm_speed[i].least), plm_speed[i].most));
     for (size_t i = 0; i < COUNT(values); i++)
         plm_speed_set(&kept, &plm_speed[values[i].constant], values[i].value);
     return 0;

@@ -146,12 +146,17 @@ static const struct plm_card *played = &round_card;
 static struct plm_works works;
 static struct plm_timing timing;
 
+static void ask_as(const struct plm_card *card, const struct plm_speeds *speeds,
+                   const struct plm_timing_options *options)
+{
+    struct plm_error error;
+    if (plm_timing_make(&works, plm_works_main(&works), card, speeds, options, &timing, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
 static void ask(const struct plm_card *card, const struct plm_speeds *speeds, double host_factor)
 {
-    const struct plm_timing_options options = {.host_factor = host_factor, .shares = true, .spans = true};
-    struct plm_error error;
-    if (plm_timing_make(&works, plm_works_main(&works), card, speeds, &options, &timing, &error) < 0)
-        fail_msg("%s", error.text);
+    ask_as(card, speeds, &(struct plm_timing_options){.host_factor = host_factor, .shares = true, .spans = true});
 }
 
 /* The times of four equal steps, of which the first does not count. */
@@ -260,6 +265,66 @@ static void host_factor(void **state)
     plm_timing_free(&timing);
     ask(&round_card, &speeds, 2);
     assert_near(timing.step, 2 * step, 0.01);
+    forget();
+}
+
+/* The host's time is that of its calls: 50 us each, 1 ns a byte and 3 us a sample, whatever was recorded. */
+static void counted_body(void)
+{
+    plm_pen_pass(&pen, 0, &(struct plm_ev_pass){.module = plm_pen_intern(&pen, "net"), .samples = 20});
+    copy(PLM_COPY_PAGEABLE, 40000);
+    slow_host();
+}
+
+static void counted(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.forward_call_us = 50;
+    speeds.backward_call_us = speeds.optimizer_call_us = 7000;
+    speeds.byte_ns = 1;
+    speeds.sample_us = 3;
+    time_steps(counted_body, &speeds);
+    assert_near(timing.host, 1000 * US, 0.02);
+    plm_timing_free(&timing);
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true});
+    assert_near(timing.host, (11 * 50 + 40 + 20 * 3) * US, 1e-6);
+    plm_timing_free(&timing);
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true, .host_factor = 2});
+    assert_near(timing.host, 2 * (11 * 50 + 40 + 20 * 3) * US, 1e-6);
+    forget();
+}
+
+static void some_use(void)
+{
+    for (int i = 0; i < 10; i++) {
+        pause_us(100);
+        kernel_us(30, 0); /* and the least of 1 us */
+    }
+}
+
+/* Used for 0.11 of the time, the card has its lowest clock, which doubles that. Used for 0.31, it settles where
+   0.31 s = 0.4 - 0.1 (s - 1): s = 0.5 / 0.41. Used all the time, it has its full clock. The step knows none of it. */
+static void clock_lowered(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.clock_full = 0.4;
+    speeds.clock_least = 0.3;
+    speeds.clock_low = 0.5;
+    time_steps(slow_host, &speeds);
+    assert_near(timing.slowdown, 2, 1e-9);
+    assert_near(timing.metric[PLM_METRIC_GPUTL], 0.22, 0.01);
+    assert_near(timing.metric[PLM_METRIC_SMACT], 0.22, 0.01);
+    assert_near(timing.metric[PLM_METRIC_DRAMA], 0.1, 0.01);
+    assert_near(timing.busy, 110 * US, 0.02);
+    forget();
+    time_steps(some_use, &speeds);
+    assert_near(timing.slowdown, 0.5 / 0.41, 0.01);
+    assert_near(timing.metric[PLM_METRIC_GPUTL], 0.31 * 0.5 / 0.41, 0.01);
+    forget();
+    time_steps(slow_gpu, &speeds);
+    assert_near(timing.slowdown, 1, 1e-9);
     forget();
 }
 
@@ -858,6 +923,8 @@ int main(void)
         cmocka_unit_test(host_bound),
         cmocka_unit_test(gpu_bound),
         cmocka_unit_test(host_factor),
+        cmocka_unit_test(counted),
+        cmocka_unit_test(clock_lowered),
         cmocka_unit_test(waiting),
         cmocka_unit_test(copies),
         cmocka_unit_test(streams),

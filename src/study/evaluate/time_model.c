@@ -58,7 +58,7 @@ static void forecast_take(const struct plm_timing *t, struct plm_time_forecast *
 void plm_time_model_ask(const struct plm_time_model *model, struct plm_time_run *run,
                         struct plm_time_forecast *forecast)
 {
-    const struct plm_timing_options options = {.host_factor = model->host_factor};
+    const struct plm_timing_options options = {.host_factor = model->host_factor, .counted = model->counted};
     struct plm_timing timing;
     struct plm_error why;
     *forecast = (struct plm_time_forecast){0};

@@ -21,6 +21,7 @@ struct plm_time_model {
     struct plm_time_speeds *card; /* of the bench */
     size_t cards, room;
     double host_factor; /* 0: that of the constants */
+    bool counted;       /* the host's time by the number of its calls; set by the caller */
 };
 
 struct plm_time_forecast {
