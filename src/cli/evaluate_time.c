@@ -16,7 +16,7 @@
    times. */
 static const char *const usual_constants[PLM_TIME_KINDS] = {
     [PLM_TIME_STEP] = "memory_efficiency,tensor_efficiency,conv_efficiency",
-    [PLM_TIME_UTILIZATION] = "host_factor,byte_ns,occupancy_share",
+    [PLM_TIME_UTILIZATION] = "host_factor,sample_us,occupancy_share",
 };
 
 /* ---- options ---- */
