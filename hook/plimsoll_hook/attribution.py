@@ -10,7 +10,7 @@ import itertools
 import sys
 
 from . import device, names
-from .device import depth, enter, leave_frame, outermost_pass, phase, tag
+from .device import depth, enter, leave_frame, life, outermost_pass, phase, tag
 
 _torch = None
 
@@ -33,11 +33,11 @@ def tag_tensor(tensor, category, owner):
         pass  # a tensor without storage: fake, sparse, quantized in some way of its own
 
 
-_tagged = {}  # address of a parameter's or buffer's memory, by the id of the object
+_tagged = {}  # the life of a parameter's or buffer's memory (device.life), by the id of the object
 
 
 def _tag_model(top):
-    """Parameters and buffers. Again whenever one has moved."""
+    """Parameters and buffers. Again whenever one has other memory."""
     for module in top.modules():
         for parameter in module._parameters.values():
             if parameter is not None:
@@ -48,15 +48,17 @@ def _tag_model(top):
 
 
 def _tag_once(tensor, category, owner):
+    """Once for each block that the tensor lives in. The address does not tell: a model that was away may be given the same."""
     try:
-        address = _local(tensor).untyped_storage().data_ptr()
+        local = _local(tensor)
+        number = life(local.untyped_storage().data_ptr()) if local.is_cuda else 0
     except (RuntimeError, AttributeError, NotImplementedError):
         return
-    if address and _tagged.get(id(tensor)) != address:
+    if number and _tagged.get(id(tensor)) != number:
         if id(tensor) in _tagged:
-            _tagged[id(tensor)] = address
+            _tagged[id(tensor)] = number
         else:
-            names.remember(_tagged, tensor, address)  # another tensor may get both its id and its memory
+            names.remember(_tagged, tensor, number)  # another tensor may get its id
         tag_tensor(tensor, category, owner)
 
 

@@ -101,4 +101,4 @@ def _functions():
     return get()
 
 
-enter, phase, leave_frame, depth, tag, outermost_pass, operands = _functions()
+enter, phase, leave_frame, depth, tag, life, outermost_pass, operands = _functions()

@@ -346,13 +346,37 @@ void plm_call_sync(enum plm_sync what, struct plm_stream *stream, uint32_t other
 
 /* ---- tags ---- */
 
-/* Workspaces that have their tag. A slot is emptied when a block is handed out at its address, since a tag
-   belongs to a block and not to a place. Losing a slot to another address costs one more tag. */
-static _Atomic uint64_t tagged[256];
+/* Blocks that somebody tags once, each with the number of its life. A slot is emptied when a block is handed out at its
+   address, since a tag belongs to a block and not to a place. Losing a slot to another address costs one more tag. */
+enum { LIVES_BITS = 15 };
+static struct life {
+    _Atomic uint64_t address, number;
+} lives[1 << LIVES_BITS];
 
-static _Atomic uint64_t *tag_slot(uint64_t address)
+static struct life *life_slot(uint64_t address)
 {
-    return &tagged[(address >> 9) * 0x9e3779b97f4a7c15ull >> 56];
+    return &lives[(address >> 9) * 0x9e3779b97f4a7c15ull >> (64 - LIVES_BITS)];
+}
+
+/* True if nobody has asked about this life of the address. */
+static bool life_begins(uint64_t address, uint64_t *number)
+{
+    static _Atomic uint64_t last;
+    struct life *life = life_slot(address);
+    const bool begins = atomic_exchange_explicit(&life->address, address, memory_order_relaxed) != address;
+    if (begins)
+        atomic_store_explicit(&life->number, atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    *number = atomic_load_explicit(&life->number, memory_order_relaxed);
+    return begins;
+}
+
+uint64_t plm_call_life(uint64_t address)
+{
+    uint64_t number = 0;
+    if (address)
+        life_begins(address, &number);
+    return number;
 }
 
 void plm_call_tag(const void *address, enum plm_category category)
@@ -364,14 +388,14 @@ void plm_call_tag(const void *address, enum plm_category category)
 
 void plm_call_workspace(const void *address)
 {
-    _Atomic uint64_t *slot = tag_slot((uint64_t)address);
-    if (address && atomic_exchange_explicit(slot, (uint64_t)address, memory_order_relaxed) != (uint64_t)address)
+    uint64_t number;
+    if (address && life_begins((uint64_t)address, &number))
         plm_call_tag(address, PLM_CATEGORY_WORKSPACE);
 }
 
 void plm_call_new_block(uint64_t address)
 {
-    _Atomic uint64_t *slot = tag_slot(address);
-    if (atomic_load_explicit(slot, memory_order_relaxed) == address)
-        atomic_store_explicit(slot, 0, memory_order_relaxed);
+    struct life *life = life_slot(address);
+    if (atomic_load_explicit(&life->address, memory_order_relaxed) == address)
+        atomic_store_explicit(&life->address, 0, memory_order_relaxed);
 }

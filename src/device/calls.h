@@ -97,6 +97,9 @@ void plm_call_sync(enum plm_sync what, struct plm_stream *stream, uint32_t other
 void plm_call_tag(const void *address, enum plm_category category);
 /* A workspace, which is named again and again: one tag as long as the block lives. */
 void plm_call_workspace(const void *address);
+/* A number that the block at this address keeps as long as it lives, and no other block gets; 0 for address 0. It may change
+   while the block lives, when many are asked about: then what depends on it is said once more. */
+uint64_t plm_call_life(uint64_t address);
 /* The block at this address is new: it has no tag. */
 void plm_call_new_block(uint64_t address);
 

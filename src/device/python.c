@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/calls.h"
 #include "device/context.h"
 #include "device/operands.h"
 #include "record/writer.h"
@@ -102,6 +103,13 @@ static struct object *tag(struct object *self, struct object *const *a, intptr_t
     return nothing();
 }
 
+/* life(address) */
+static struct object *life(struct object *self, struct object *const *a, intptr_t n)
+{
+    (void)self;
+    return python.new_number(plm_call_life(argument(a, n, 0)));
+}
+
 /* pass(module, samples, other). What a checkpoint runs again in the backward pass is none. */
 static struct object *pass(struct object *self, struct object *const *a, intptr_t n)
 {
@@ -134,6 +142,7 @@ static struct method methods[] = {
     {"leave", leave, METH_FASTCALL, "leave(): the innermost module or phase ends"},
     {"depth", depth, METH_FASTCALL, "depth(): modules and phases that this thread is in"},
     {"tag", tag, METH_FASTCALL, "tag(address, category, owner, bytes, device): what a block is for"},
+    {"life", life, METH_FASTCALL, "life(address): a number that only the block that is there now has"},
     {"pass", pass, METH_FASTCALL,
      "pass(module, samples, other): an outermost module is called; other: with other sizes"},
     {"operands", operands, METH_FASTCALL, "operands(tensor, ...): a kernel is launched with these; none: that is over"},

@@ -437,6 +437,22 @@ static void workspaces_are_tagged_once_a_block(void **state)
     assert_int_equal(take(&e), 0);
 }
 
+static void a_life_ends_with_its_block(void **state)
+{
+    uint64_t at = 0, first;
+    (void)state;
+    assert_int_equal(plm_mem_alloc(0, 4096, &at), 0);
+    first = plm_call_life(at);
+    assert_int_not_equal(first, 0);
+    assert_int_not_equal(plm_call_life(at + 512), first);
+    assert_int_equal(plm_call_life(at), first);
+    plm_call_new_block(at + 512);
+    assert_int_equal(plm_call_life(at), first);
+    plm_call_new_block(at);
+    assert_int_not_equal(plm_call_life(at), first);
+    assert_int_equal(plm_call_life(0), 0);
+}
+
 /* ---- times and processes ---- */
 
 static void spin(long milliseconds)
@@ -545,6 +561,7 @@ int main(void)
         cmocka_unit_test(copies),
         cmocka_unit_test(synchronizations),
         cmocka_unit_test(workspaces_are_tagged_once_a_block),
+        cmocka_unit_test(a_life_ends_with_its_block),
         cmocka_unit_test(cpu_time),
         cmocka_unit_test(cpu_time_of_threads),
         cmocka_unit_test(forked_child),
