@@ -4,21 +4,22 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/job.h"
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/card.h"
-
-enum { THREADS = 16 };
 
 /* Less than one part in a hundred of what is reserved is not worth a setting. */
 enum { WORTH = 100 };
 
 struct work {
     struct plm_tune *tune;
-    atomic_size_t next, done;
+    plm_tune_progress *tell; /* of the calling thread; NULL: nobody looks */
+    void *context;
+    atomic_size_t done;
+    atomic_bool failed;   /* what is left is not tried */
     pthread_mutex_t lock; /* of what follows */
     int status;
     struct plm_error error;
@@ -32,44 +33,32 @@ static int try_row(const struct plm_tune *t, struct plm_tune_row *row, struct pl
     return status;
 }
 
-static void work_on(struct work *w, plm_tune_progress *tell, void *context)
+static void work_on(void *work, size_t task, size_t worker)
 {
+    struct work *w = work;
     const struct plm_tune *t = w->tune;
     struct plm_error error;
-    for (size_t i; (i = atomic_fetch_add(&w->next, 1)) < t->rows;) {
-        int status = try_row(t, &t->row[i], &error);
-        size_t done = atomic_fetch_add(&w->done, 1) + 1;
-        if (status) {
-            pthread_mutex_lock(&w->lock);
-            w->status = status;
-            w->error = error;
-            pthread_mutex_unlock(&w->lock);
-            atomic_store(&w->next, t->rows);
-        }
-        if (tell)
-            tell(done, t->rows, context);
+    size_t done;
+    int status;
+    if (atomic_load(&w->failed))
+        return;
+    status = try_row(t, &t->row[task], &error);
+    done = atomic_fetch_add(&w->done, 1) + 1;
+    if (status) {
+        pthread_mutex_lock(&w->lock);
+        w->status = status;
+        w->error = error;
+        pthread_mutex_unlock(&w->lock);
+        atomic_store(&w->failed, true);
     }
-}
-
-static void *helper(void *work)
-{
-    work_on(work, NULL, NULL);
-    return NULL;
+    if (w->tell && worker == 0)
+        w->tell(done, t->rows, w->context);
 }
 
 static int try_all(struct plm_tune *t, plm_tune_progress *tell, void *context, struct plm_error *error)
 {
-    struct work w = {.tune = t, .lock = PTHREAD_MUTEX_INITIALIZER};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    pthread_t thread[THREADS];
-    int threads = 0;
-
-    /* Without a second thread this one does it all. */
-    while (threads + 1 < processors && threads < THREADS && !pthread_create(&thread[threads], NULL, helper, &w))
-        threads++;
-    work_on(&w, tell, context);
-    for (int i = 0; i < threads; i++)
-        pthread_join(thread[i], NULL);
+    struct work w = {.tune = t, .tell = tell, .context = context, .lock = PTHREAD_MUTEX_INITIALIZER};
+    plm_crew_run(t->rows, work_on, &w);
     if (w.status)
         *error = w.error;
     return w.status;

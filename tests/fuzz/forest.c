@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < forest.features; i++)
             x[i] = end == 0 ? forest.feature[i].low : end == 1 ? forest.feature[i].high : 1e30;
         answer = plm_forest_predict(&forest, x);
-        if (!(answer >= forest.low * (1 - 1e-6) && answer <= forest.high * (1 + 1e-6)))
+        if (!(answer >= forest.low - 1e-6 * fabs(forest.low) && answer <= forest.high + 1e-6 * fabs(forest.high)))
             abort();
     }
     plm_forest_free(&forest);

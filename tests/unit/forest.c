@@ -199,6 +199,97 @@ static void test_nothing_to_learn(void **state)
     assert_contains(error.text, "trees");
 }
 
+/* ---- extremely randomised trees ---- */
+
+static struct plm_forest extra(const double *x, const double *y, size_t rows, size_t features, size_t trees,
+                               uint64_t seed)
+{
+    const struct plm_tree_data data = {x, y, rows, features};
+    struct plm_forest_settings settings = PLM_EXTRATREES_SETTINGS;
+    struct plm_error error;
+    struct plm_forest f;
+    settings.trees = trees;
+    settings.seed = seed;
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);
+    for (size_t i = 0; i < f.features; i++)
+        snprintf(f.feature[i].name, sizeof f.feature[i].name, "f%zu", i);
+    snprintf(f.method, sizeof f.method, "test");
+    snprintf(f.target, sizeof f.target, "y");
+    return f;
+}
+
+/* Two values of a feature: one split, anywhere from the lower to below the upper, each place as likely. Targets may be
+   0 and below. */
+static void test_drawn_thresholds(void **state)
+{
+    enum { TREES = 400, N = 10 };
+    double x[N], y[N], sum = 0, square = 0;
+    struct plm_forest f;
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        x[i] = i < N / 2 ? 2 : 6;
+        y[i] = i < N / 2 ? -1 : 3;
+    }
+    f = extra(x, y, N, 1, TREES, 7);
+    assert_int_equal(f.trees.nodes, 3 * TREES);
+    assert_int_equal(f.oob_rows, 0);
+    for (size_t i = 0; i < TREES; i++) {
+        double threshold = f.trees.node[f.trees.root[i]].value;
+        assert_true(threshold >= 2 && threshold < 6);
+        sum += threshold;
+        square += (threshold - 4) * (threshold - 4);
+    }
+    assert_true(fabs(sum / TREES - 4) < 0.2);             /* uniform from 2 to 6: the mean is 4 */
+    assert_true(fabs(square / TREES - 16.0 / 12) < 0.15); /* and the variance 4^2 / 12 */
+    NEAR(plm_forest_predict(&f, (double[]){2}), -1);
+    NEAR(plm_forest_predict(&f, (double[]){6}), 3);
+    NEAR(f.low, -1);
+    plm_forest_free(&f);
+}
+
+/* Of the draws of all features the best is taken: one that tells nothing about the target does not win. */
+static void test_drawn_best(void **state)
+{
+    double x[2 * 40], y[40];
+    struct plm_forest f;
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        x[2 * i] = i < 20;
+        x[2 * i + 1] = i % 2; /* as often in either half */
+        y[i] = i < 20 ? 1 : 5;
+    }
+    f = extra(x, y, 40, 2, 50, 0);
+    assert_int_equal(f.trees.nodes, 3 * 50);
+    for (size_t i = 0; i < 50; i++)
+        assert_int_equal(f.trees.node[f.trees.root[i]].feature, 0);
+    NEAR(f.feature[0].importance, 1);
+    plm_forest_free(&f);
+}
+
+static void test_extratrees(void **state)
+{
+    static double x[2 * ROWS], y[ROWS];
+    struct plm_forest a, b, c;
+    (void)state;
+    curve(x, y);
+    a = extra(x, y, ROWS, 2, 100, 1);
+    b = extra(x, y, ROWS, 2, 100, 1);
+    c = extra(x, y, ROWS, 2, 100, 2);
+    assert_int_equal(a.trees.count, 100);
+    assert_int_equal(a.trees.nodes, 100 * (2 * ROWS - 1)); /* every row has a leaf of its own */
+    assert_memory_equal(a.trees.node, b.trees.node, a.trees.nodes * sizeof *a.trees.node);
+    assert_true(memcmp(a.trees.node, c.trees.node, a.trees.nodes * sizeof *a.trees.node) != 0);
+    for (size_t i = 0; i < ROWS; i++) /* without a bag it knows its rows by heart */
+        NEAR(plm_forest_predict(&a, &x[2 * i]), y[i]);
+    /* Between two rows thresholds are anywhere, so the mean of many trees is near the line; the middle would give 400
+       or 403. */
+    assert_true(fabs(plm_forest_predict(&a, (double[]){100.5, 0}) - 401.5) < 1);
+    assert_true(a.feature[0].importance > 0.9);
+    plm_forest_free(&a);
+    plm_forest_free(&b);
+    plm_forest_free(&c);
+}
+
 /* ---- files ---- */
 
 static void save(const struct plm_forest *f, const char *path)
@@ -240,8 +331,47 @@ static void test_file(void **state)
     plm_forest_free(&b);
 }
 
+/* A file of extremely randomised trees comes back whole, and a single figure that changed is noticed. */
+static void test_extra_file(void **state)
+{
+    static double x[2 * ROWS], y[ROWS];
+    const char *path = unit_path("extra");
+    struct plm_error error;
+    struct plm_forest a, b;
+    char *text, *leaf;
+    size_t size;
+    (void)state;
+    curve(x, y);
+    y[3] = 0;
+    a = extra(x, y, ROWS, 2, 5, 9);
+    a.held_rows = ROWS;
+    a.held_r2 = 0.5;
+    a.held_error = 12;
+    save(&a, path);
+    assert_int_equal(plm_forest_load(path, &b, &error), 0);
+    assert_true(b.drawn);
+    assert_int_equal(b.held_rows, ROWS);
+    NEAR(b.held_error, 12);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(plm_forest_predict(&a, &x[2 * i]) == plm_forest_predict(&b, &x[2 * i]));
+    text = unit_read(path, &size);
+    leaf = strstr(text, "\nleaf 1");
+    assert_non_null(leaf);
+    leaf[6] = '2'; /* still in the range of the rows */
+    unit_write(path, text, size);
+    plm_forest_free(&a);
+    plm_forest_free(&b);
+    assert_int_equal(plm_forest_load(path, &b, &error), PLM_EFORMAT);
+    assert_contains(error.text, "was damaged");
+    free(text);
+}
+
 #define HEAD "plimsoll-forest 1\nmethod test\ntarget y\nrows 20\nseed 0\nrange 1 9\nout-of-bag 0 0 0\n"
 #define ONE  HEAD "features 1\nfeature a 0 9 1\n"
+
+#define TWO_FILE \
+    "plimsoll-forest 2\nmethod a\ntarget y\nsplits drawn\nrows 20\nseed 0\nrange -1 9\nout-of-bag 0 0 0\n" \
+    "held-out 0 0 0\nfeatures 1\nfeature a 0 9 1\ntrees 1\ntree 1\n"
 
 static void test_good_file(void **state)
 {
@@ -265,7 +395,8 @@ static void test_bad_files(void **state)
     } bad[] = {
         {"", "is not a forest of `plimsoll train`"},
         {"hello\n", "is not a forest of `plimsoll train`"},
-        {"plimsoll-forest 2\n", "version 2"},
+        {"plimsoll-forest 3\n", "version 3"},
+        {"plimsoll-forest 01\n", "version 01"},
         {"plimsoll-forest 1\n", ":2: the file ends too early"},
         {"plimsoll-forest 1\nmethod  a\n", ":2: there should be words"},
         {"plimsoll-forest 1\nmethod a \n", ":2: there should be words"},
@@ -289,6 +420,9 @@ static void test_bad_files(void **state)
         {ONE "trees 1\ntree 1\nleaf 1\n", ":13: the file ends too early"},
         {ONE "trees 1\ntree 1\nleaf 1", ":12: the file ends in the middle"},
         {ONE "trees 1\ntree 1\nleaf 1\nend\nmore\n", ":13: something follows the end"},
+        {"plimsoll-forest 2\nmethod a\ntarget y\nsplits some\n", ":4: splits are"},
+        {TWO_FILE "leaf 1\nend\n", ":16: the file ends too early"},
+        {TWO_FILE "leaf 1\nend\ncrc32 00000000\n", "bad was damaged"},
     };
     struct plm_error error;
     struct plm_forest f;
@@ -456,7 +590,9 @@ int main(void)
         cmocka_unit_test(test_nothing_to_learn), cmocka_unit_test(test_file),
         cmocka_unit_test(test_good_file),        cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_schedtune),        cmocka_unit_test(test_schedtune_bad),
-        cmocka_unit_test(test_schedtune_answer),
+        cmocka_unit_test(test_schedtune_answer), cmocka_unit_test(test_drawn_thresholds),
+        cmocka_unit_test(test_drawn_best),       cmocka_unit_test(test_extratrees),
+        cmocka_unit_test(test_extra_file),
     };
     return RUN(tests);
 }

@@ -5,26 +5,30 @@
 #include "study/estimate/boosted.h"
 #include "study/estimate/tree_file.h"
 
-#define VERSION "1"
 #define KIND    "plimsoll-boosted"
 #define WHAT    "a file of boosted trees"
 
-int plm_boosted_save(FILE *out, const struct plm_boosted *b)
+static void put_boosted(FILE *out, const void *what)
 {
-    fprintf(out, KIND " " VERSION "\nmethod %s\ntarget %s\nrows %" PRIu64 "\nseed %" PRIu64 "\n", b->method, b->target,
-            b->rows, b->seed);
+    const struct plm_boosted *b = what;
+    plm_tree_file_put_kind(out, KIND);
+    fprintf(out, "method %s\ntarget %s\nrows %" PRIu64 "\nseed %" PRIu64 "\n", b->method, b->target, b->rows, b->seed);
     fprintf(out, "range %.17g %.17g\nbase %.17g\nheld-out %" PRIu64 " %.17g %.17g\n", b->low, b->high, b->base,
             b->held_rows, b->held_r2, b->held_error);
     plm_tree_file_put_features(out, b->feature, b->features);
     plm_tree_file_put_trees(out, &b->trees);
-    return ferror(out) ? PLM_EIO : 0;
+}
+
+int plm_boosted_save(FILE *out, const struct plm_boosted *b)
+{
+    return plm_tree_file_save(out, put_boosted, b);
 }
 
 /* One line of the head after the other. */
 static int read_head(struct plm_tree_file *r, struct plm_boosted *b)
 {
     int status;
-    if ((status = plm_tree_file_kind(r, KIND, WHAT, VERSION)) ||
+    if ((status = plm_tree_file_kind(r, KIND, WHAT)) ||
         (status = plm_tree_file_one_name(r, "method", b->method)) ||
         (status = plm_tree_file_one_name(r, "target", b->target)) ||
         (status = plm_tree_file_one_whole(r, "rows", 1, PLM_TREE_ROWS, &b->rows)) ||

@@ -1,34 +1,69 @@
 #include "study/estimate/forest.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/memory.h"
+#include "base/crew.h"
 #include "base/error.h"
+#include "base/memory.h"
 
-/* What a forest has while it grows. */
+/* What a forest has while it grows. Workers grow the trees; what adds up is added afterwards, tree by tree, so that
+   the sums do not depend on who was quick. */
 struct nursery {
     const struct plm_tree_data *data;
     const struct plm_forest_settings *settings;
     struct plm_forest *forest;
-    struct plm_tree_grower *grower;
-    uint32_t *weight; /* how often the tree got each row */
+    struct {
+        struct plm_tree_grower *grower; /* NULL: the worker has grown nothing yet */
+        uint32_t *weight;               /* how often the tree got each row */
+    } worker[PLM_CREW];
+    struct plm_trees *grown; /* one each */
+    double *gain;            /* of each tree, for each feature */
+    atomic_size_t nodes;     /* of all */
     double *oob_sum;
     uint32_t *oob_count;
 };
 
-static void draw_rows(struct nursery *n, uint64_t *random)
+static void draw_rows(const struct nursery *n, uint64_t *random, uint32_t *weight)
 {
     size_t rows = n->data->rows;
     for (size_t i = 0; i < rows; i++)
-        n->weight[i] = n->settings->all_rows;
+        weight[i] = n->settings->all_rows;
     for (size_t i = 0; i < rows && !n->settings->all_rows; i++)
-        n->weight[plm_splitmix_below(random, rows)]++;
+        weight[plm_splitmix_below(random, rows)]++;
 }
 
-static void tree_gain(struct nursery *n)
+static void worker_ready(struct nursery *n, size_t worker)
 {
-    const double *gain = plm_tree_gain(n->grower);
+    const struct plm_tree_rules rules = {.least = 1, .shuffled = true, .drawn = n->settings->drawn};
+    if (n->worker[worker].grower)
+        return;
+    n->worker[worker].grower = plm_tree_grower_open(n->data, &rules);
+    n->worker[worker].weight = plm_calloc(n->data->rows, sizeof *n->worker[worker].weight);
+}
+
+static void grow_tree(void *context, size_t number, size_t worker)
+{
+    struct nursery *n = context;
+    const size_t features = n->data->features;
+    uint64_t random = plm_splitmix_stream(n->settings->seed, number);
+    if (atomic_load(&n->nodes) > PLM_TREE_NODES)
+        return;
+    worker_ready(n, worker);
+    draw_rows(n, &random, n->worker[worker].weight);
+    plm_tree_grow(n->worker[worker].grower, n->worker[worker].weight, n->data->y, &random, &n->grown[number]);
+    memcpy(n->gain + number * features, plm_tree_gain(n->worker[worker].grower), features * sizeof *n->gain);
+    atomic_fetch_add(&n->nodes, n->grown[number].nodes);
+}
+
+/* ---- what the trees say together ---- */
+
+static void tree_gain(const struct nursery *n, size_t number)
+{
+    const double *gain = n->gain + number * n->data->features;
     double total = 0;
     for (size_t i = 0; i < n->data->features; i++)
         total += gain[i];
@@ -36,20 +71,29 @@ static void tree_gain(struct nursery *n)
         n->forest->feature[i].importance += gain[i] / total;
 }
 
-static int grow_tree(struct nursery *n, size_t number)
+/* The draw of a tree again: the rows that it did not get, as it sees them. */
+static void tree_out_of_bag(struct nursery *n, size_t number)
 {
     uint64_t random = plm_splitmix_stream(n->settings->seed, number);
-    struct plm_trees *trees = &n->forest->trees;
-    draw_rows(n, &random);
-    if (plm_tree_grow(n->grower, n->weight, n->data->y, &random, trees))
-        return PLM_EINVAL;
-    tree_gain(n);
+    uint32_t *weight = n->worker[0].weight;
+    draw_rows(n, &random, weight);
     for (size_t i = 0; i < n->data->rows; i++)
-        if (!n->weight[i]) {
-            n->oob_sum[i] += plm_tree_ask(trees, number, plm_tree_row(n->grower, i));
+        if (!weight[i]) {
+            n->oob_sum[i] += plm_tree_ask(&n->grown[number], 0, plm_tree_row(n->worker[0].grower, i));
             n->oob_count[i]++;
         }
-    return 0;
+}
+
+static int trees_gather(struct nursery *n)
+{
+    int status = atomic_load(&n->nodes) > PLM_TREE_NODES ? PLM_EINVAL : 0;
+    for (size_t i = 0; i < n->settings->trees && status == 0; i++) {
+        tree_gain(n, i);
+        if (!n->settings->all_rows)
+            tree_out_of_bag(n, i);
+        status = plm_trees_join(&n->forest->trees, &n->grown[i]);
+    }
+    return status;
 }
 
 /* ---- what the rows say about the forest ---- */
@@ -83,19 +127,31 @@ static void forest_judge(struct nursery *n)
 
 /* ---- all together ---- */
 
+static void nursery_free(struct nursery *n)
+{
+    for (size_t i = 0; i < PLM_CREW; i++)
+        if (n->worker[i].grower) {
+            plm_tree_grower_close(n->worker[i].grower);
+            free(n->worker[i].weight);
+        }
+    for (size_t i = 0; i < n->settings->trees && n->grown; i++)
+        plm_trees_free(&n->grown[i]);
+    free(n->grown);
+    free(n->gain);
+    free(n->oob_sum);
+    free(n->oob_count);
+}
+
 static int forest_grow(struct nursery *n)
 {
-    static const struct plm_tree_rules rules = {.least = 1, .shuffled = true};
-    const size_t rows = n->data->rows;
-    int status = 0;
-    n->grower = plm_tree_grower_open(n->data, &rules);
-    n->weight = plm_calloc(rows, sizeof *n->weight);
+    const size_t rows = n->data->rows, trees = n->settings->trees;
+    n->grown = plm_calloc(trees, sizeof *n->grown);
+    n->gain = plm_calloc(trees * n->data->features, sizeof *n->gain);
     n->oob_sum = plm_calloc(rows, sizeof *n->oob_sum);
     n->oob_count = plm_calloc(rows, sizeof *n->oob_count);
-    for (size_t i = 0; i < n->settings->trees && status == 0; i++)
-        status = grow_tree(n, i);
-    plm_tree_grower_close(n->grower);
-    return status;
+    worker_ready(n, 0);
+    plm_crew_run(trees, grow_tree, n);
+    return trees_gather(n);
 }
 
 int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_settings *settings,
@@ -103,8 +159,9 @@ int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_s
 {
     struct nursery n = {.data = data, .settings = settings, .forest = forest};
     int status;
-    *forest = (struct plm_forest){.features = data->features, .rows = data->rows, .seed = settings->seed};
-    status = plm_tree_data_check(data, settings->trees, 0, error);
+    *forest = (struct plm_forest){
+        .features = data->features, .rows = data->rows, .seed = settings->seed, .drawn = settings->drawn};
+    status = plm_tree_data_check(data, settings->trees, settings->any_target ? -FLT_MAX : 0, error);
     if (status)
         return status;
     status = forest_grow(&n);
@@ -117,9 +174,7 @@ int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_s
         plm_fail(error, status, "%zu trees of %zu rows have more than %d nodes", settings->trees, data->rows,
                  PLM_TREE_NODES);
     }
-    free(n.weight);
-    free(n.oob_sum);
-    free(n.oob_count);
+    nursery_free(&n);
     return status;
 }
 

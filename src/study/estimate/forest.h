@@ -1,12 +1,14 @@
 /*
- * A random forest for regression, as scikit-learn's RandomForestRegressor makes it with its defaults: trees of
- * squared error and any depth (tree.h), each on rows drawn with replacement, every feature tried at every split, thresholds in
- * the middle between two rows.
+ * Forests for regression, trees of squared error and any depth (tree.h), every feature tried at every split, in two
+ * kinds: random forests, as scikit-learn's RandomForestRegressor makes them with its defaults (each tree on rows drawn
+ * with replacement, thresholds in the middle between two rows), and extremely randomised trees, as its
+ * ExtraTreesRegressor (every row in every tree, thresholds drawn).
  *
- * plm_forest_train() makes one from numbers, plm_forest_load() reads one from a file (docs/forest.md),
- * plm_forest_save() writes it, plm_forest_free() ends it. A trained forest is read-only; any thread. The same rows,
- * trees and seed give the same forest on every machine: the generator is our own. Fails with one sentence: PLM_EINVAL
- * (rows that nothing can be learned from), PLM_EIO, PLM_EFORMAT (a file that is no forest, with its line).
+ * plm_forest_train() makes one from numbers on all processors, plm_forest_load() reads one from a file
+ * (docs/forest.md), plm_forest_save() writes it, plm_forest_free() ends it. A trained forest is read-only; any thread.
+ * The same rows, trees and seed give the same forest on every machine and any number of processors: the generator is
+ * our own, with a stream for each tree. Fails with one sentence: PLM_EINVAL (rows that nothing can be learned from),
+ * PLM_EIO, PLM_EFORMAT (a file that is no forest, with its line, or one that was damaged), PLM_EVERSION.
  */
 #ifndef PLM_ESTIMATE_FOREST_H
 #define PLM_ESTIMATE_FOREST_H
@@ -29,16 +31,25 @@ struct plm_forest {
     /* Each row as the trees see it that did not get it; rows that every tree got do not count. */
     uint64_t oob_rows;
     double oob_r2, oob_error; /* R^2; the median of |answer - truth| / truth */
+    bool drawn;               /* thresholds are drawn: there is no bag, and the answer may be any number */
+    /* Each row as a forest sees it that learned from the other folds, set by the caller; 0 rows: not known. */
+    uint64_t held_rows;
+    double held_r2, held_error; /* R^2; the mean of |answer - truth| */
     struct plm_trees trees;
 };
 
 struct plm_forest_settings {
     size_t trees;
     uint64_t seed;
-    bool all_rows; /* every tree gets every row once instead of a draw */
+    bool all_rows;   /* every tree gets every row once instead of a draw */
+    bool drawn;      /* thresholds are drawn (struct plm_tree_rules) */
+    bool any_target; /* targets may be any finite numbers; there are no relative errors then */
 };
+/* As ExtraTreesRegressor by its defaults; seed 0. */
+#define PLM_EXTRATREES_SETTINGS \
+    ((struct plm_forest_settings){.trees = 100, .all_rows = true, .drawn = true, .any_target = true})
 
-/* Targets are above 0. Fills what follows from the numbers; method, target and names of features are left to the caller. */
+/* Targets are above 0, unless they may be any. Fills what follows from the numbers; method, target and names of features are left to the caller. */
 int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_settings *settings,
                      struct plm_forest *forest, struct plm_error *error);
 void plm_forest_free(struct plm_forest *forest);

@@ -27,6 +27,11 @@ size_t plm_splitmix_below(uint64_t *state, size_t n)
     return (size_t)(((plm_splitmix_next(state) >> 32) * (uint64_t)n) >> 32);
 }
 
+double plm_splitmix_share(uint64_t *state)
+{
+    return (double)(plm_splitmix_next(state) >> 11) * 0x1p-53;
+}
+
 uint64_t plm_splitmix_stream(uint64_t seed, size_t number)
 {
     return plm_splitmix_next(&seed) ^ (0xd1b54a32d192ed03u * ((uint64_t)number + 1));
@@ -128,6 +133,44 @@ static void try_feature(const struct plm_tree_grower *g, const struct branch *b,
     }
 }
 
+/* As scikit-learn's ExtraTreeRegressor: never the largest value itself, which would leave the right side empty. */
+static double threshold_draw(const struct plm_tree_grower *g, float low, float high)
+{
+    double threshold = (double)low + plm_splitmix_share(g->random) * ((double)high - (double)low);
+    return threshold < (double)high ? threshold : (double)low;
+}
+
+/* One place of a feature, which a draw chooses. */
+static void draw_feature(const struct plm_tree_grower *g, const struct branch *b, const struct sums *all, int feature,
+                         struct split *best)
+{
+    const double least = (double)g->rules.least;
+    float low = INFINITY, high = -INFINITY;
+    struct sums left = {0};
+    double threshold, right_n, right_y, score;
+    for (size_t i = b->from; i < b->to; i++) {
+        float value = value_of(g, g->order[i], feature);
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+    }
+    if (high <= low + SAME)
+        return;
+    threshold = threshold_draw(g, low, high);
+    for (size_t i = b->from; i < b->to; i++)
+        if ((double)value_of(g, g->order[i], feature) <= threshold)
+            sums_add(&left, g, g->order[i]);
+    right_n = all->n - left.n;
+    right_y = all->y - left.y;
+    if (left.n < least || right_n < least)
+        return;
+    score = left.y * left.y / left.n + right_y * right_y / right_n;
+    if (score > best->score)
+        *best = (struct split){.feature = feature,
+                               .score = score,
+                               .gain = score - all->y * all->y / all->n,
+                               .threshold = threshold};
+}
+
 static void draw_order(const struct plm_tree_grower *g, int order[PLM_TREE_FEATURES])
 {
     for (size_t i = 0; i < g->features; i++)
@@ -146,7 +189,7 @@ static struct split find_split(const struct plm_tree_grower *g, const struct bra
     int order[PLM_TREE_FEATURES];
     draw_order(g, order);
     for (size_t i = 0; i < g->features; i++)
-        try_feature(g, b, all, order[i], &best);
+        (g->rules.drawn ? draw_feature : try_feature)(g, b, all, order[i], &best);
     return best;
 }
 
@@ -169,15 +212,15 @@ static bool is_deepest(const struct plm_tree_grower *g, size_t depth)
     return g->rules.depth && depth >= g->rules.depth;
 }
 
-/* All orders alike; leaves need only the rows. */
+/* All orders alike; leaves and drawn thresholds need only the rows. */
 static size_t rows_part(struct plm_tree_grower *g, const struct branch *b, const struct split *split)
 {
-    const bool leaves = is_deepest(g, b->depth + 1);
+    const bool rows_only = g->rules.drawn || is_deepest(g, b->depth + 1);
     for (size_t i = b->from; i < b->to; i++) {
         uint32_t row = g->order[i];
         g->left[row] = (double)value_of(g, row, split->feature) <= split->threshold;
     }
-    for (size_t i = 1; i <= g->features && !leaves; i++)
+    for (size_t i = 1; i <= g->features && !rows_only; i++)
         order_part(g, b, g->order + i * g->rows);
     return order_part(g, b, g->order);
 }
@@ -222,7 +265,7 @@ static size_t rows_take(struct plm_tree_grower *g)
     for (uint32_t row = 0; row < g->rows; row++)
         if (g->weight[row])
             g->order[count++] = row;
-    for (size_t i = 0; i < g->features; i++) {
+    for (size_t i = 0; i < g->features && !g->rules.drawn; i++) {
         const uint32_t *from = g->sorted + i * g->rows;
         uint32_t *to = g->order + (i + 1) * g->rows;
         for (size_t k = 0; k < g->rows; k++)
@@ -299,7 +342,7 @@ struct plm_tree_grower *plm_tree_grower_open(const struct plm_tree_data *data, c
     g->left = plm_calloc(data->rows, sizeof *g->left);
     for (size_t i = 0; i < data->rows * data->features; i++)
         g->x[i] = (float)data->x[i];
-    for (size_t i = 0; i < data->features; i++)
+    for (size_t i = 0; i < data->features && !rules->drawn; i++)
         feature_sort(g, i, item);
     free(item);
     return g;
@@ -321,6 +364,24 @@ void plm_trees_free(struct plm_trees *trees)
     free(trees->node);
     free(trees->root);
     *trees = (struct plm_trees){0};
+}
+
+int plm_trees_join(struct plm_trees *t, struct plm_trees *more)
+{
+    const uint32_t base = (uint32_t)t->nodes;
+    if (more->nodes > PLM_TREE_NODES - t->nodes)
+        return PLM_EINVAL;
+    for (size_t i = 0; i < more->nodes; i++) {
+        t->node = plm_grow(t->node, t->nodes, &t->node_room, sizeof *t->node);
+        t->node[t->nodes] = more->node[i];
+        t->node[t->nodes++].right += more->node[i].feature >= 0 ? base : 0;
+    }
+    for (size_t i = 0; i < more->count; i++) {
+        t->root = plm_grow(t->root, t->count, &t->root_room, sizeof *t->root);
+        t->root[t->count++] = more->root[i] + base;
+    }
+    plm_trees_free(more);
+    return 0;
 }
 
 double plm_tree_ask(const struct plm_trees *t, size_t number, const float *x)

@@ -1,6 +1,7 @@
 /*
  * Regression trees of squared error: what forests (forest.h) and boosted trees (boosted.h) share. A tree splits at the
- * place that lowers the squared error most, in the middle between two values of a feature.
+ * place that lowers the squared error most, in the middle between two values of a feature; or, if thresholds are drawn
+ * (Geurts, Ernst and Wehenkel 2006), at the best of one place per feature that a draw chose.
  *
  * A grower sorts the features of some rows once and then makes trees of them, for whatever targets and weights; it
  * belongs to the caller, and so do the trees. Features have single precision. One thread for each grower; grown trees
@@ -43,6 +44,8 @@ struct plm_trees {
     size_t nodes, node_room, count, root_room;
 };
 void plm_trees_free(struct plm_trees *trees);
+/* Moves the trees of `more` behind the others and leaves it empty. PLM_EINVAL: there would be too many nodes. */
+int plm_trees_join(struct plm_trees *trees, struct plm_trees *more);
 double plm_tree_ask(const struct plm_trees *trees, size_t number, const float *x);
 
 /* What to learn from: rows * features numbers, a row after the other, and one target for each row. */
@@ -63,6 +66,7 @@ struct plm_tree_rules {
     size_t depth;  /* splits from the root to a leaf at most; 0: any number */
     size_t least;  /* weight of the rows of a leaf */
     bool shuffled; /* features are tried in an order that is drawn: among equally good splits any may win */
+    bool drawn;    /* one threshold per feature, anywhere between its least and its largest value in the branch */
 };
 
 struct plm_tree_grower;
@@ -81,6 +85,8 @@ const float *plm_tree_row(const struct plm_tree_grower *grower, size_t row);
 uint64_t plm_splitmix_next(uint64_t *state);
 /* From 0 to n - 1, each as likely; n is below 2^32. */
 size_t plm_splitmix_below(uint64_t *state, size_t n);
+/* From 0 to below 1. */
+double plm_splitmix_share(uint64_t *state);
 /* A stream for each of several trees. */
 uint64_t plm_splitmix_stream(uint64_t seed, size_t number);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/error.h"
 #include "base/input.h"
@@ -15,6 +16,11 @@
 enum { MOST_BYTES = 1 << 29 };
 
 /* ---- writing ---- */
+
+void plm_tree_file_put_kind(FILE *out, const char *kind)
+{
+    fprintf(out, "%s %d\n", kind, PLM_TREE_FILE_VERSION);
+}
 
 void plm_tree_file_put_features(FILE *out, const struct plm_tree_feature *feature, size_t features)
 {
@@ -42,6 +48,31 @@ void plm_tree_file_put_trees(FILE *out, const struct plm_trees *t)
             put_node(out, &t->node[n]);
     }
     fputs("end\n", out);
+}
+
+static uint32_t sum_of(const char *text, size_t size)
+{
+    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)text, size);
+}
+
+int plm_tree_file_save(FILE *out, void (*put)(FILE *out, const void *what), const void *what)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    int status = memory ? 0 : PLM_EIO;
+    if (memory) {
+        put(memory, what);
+        status = ferror(memory) ? PLM_EIO : 0;
+        if (fclose(memory))
+            status = PLM_EIO;
+    }
+    if (status == 0) {
+        fwrite(text, 1, size, out);
+        fprintf(out, "crc32 %08" PRIx32 "\n", sum_of(text, size));
+    }
+    free(text);
+    return status || ferror(out) ? PLM_EIO : 0;
 }
 
 /* ---- lines and words ---- */
@@ -142,14 +173,18 @@ int plm_tree_file_one_name(struct plm_tree_file *r, const char *key, char out[PL
     return status ? status : plm_tree_file_name(r, 1, out);
 }
 
-int plm_tree_file_kind(struct plm_tree_file *r, const char *kind, const char *what, const char *version)
+int plm_tree_file_kind(struct plm_tree_file *r, const char *kind, const char *what)
 {
     if (plm_tree_file_expect(r, kind, 1))
         return plm_fail(r->error, PLM_EFORMAT, "%.300s is not %s of `plimsoll train`", r->path, what);
-    if (strcmp(r->word[1], version) != 0)
-        return plm_fail(r->error, PLM_EVERSION, "%.300s is %s of version %s, and this plimsoll reads %s", r->path, what,
-                        r->word[1], version);
-    return 0;
+    for (r->version = 1; r->version <= PLM_TREE_FILE_VERSION; r->version++) {
+        char text[16];
+        snprintf(text, sizeof text, "%u", r->version);
+        if (!strcmp(r->word[1], text))
+            return 0;
+    }
+    return plm_fail(r->error, PLM_EVERSION, "%.300s is %s of version %s, and this plimsoll reads 1 to %d", r->path,
+                    what, r->word[1], PLM_TREE_FILE_VERSION);
 }
 
 /* ---- features and trees ---- */
@@ -239,6 +274,19 @@ static int read_tree(struct plm_tree_file *r, struct frame *f, struct plm_trees 
     return status;
 }
 
+/* The last line, which says what all lines before it add up to. */
+static int read_sum(struct plm_tree_file *r)
+{
+    const uint32_t sum = sum_of(r->text, (size_t)(r->at - r->text));
+    char text[16];
+    int status = plm_tree_file_expect(r, "crc32", 1);
+    snprintf(text, sizeof text, "%08" PRIx32, sum);
+    if (status == 0 && strcmp(text, r->word[1]) != 0)
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s was damaged: its lines have the checksum %s, and it says %s",
+                        r->path, text, r->word[1]);
+    return status;
+}
+
 int plm_tree_file_trees(struct plm_tree_file *r, size_t features, double low, double high, struct plm_trees *t)
 {
     struct frame frame = {.features = features, .low = low, .high = high};
@@ -253,6 +301,8 @@ int plm_tree_file_trees(struct plm_tree_file *r, size_t features, double low, do
     free(frame.open);
     if (status == 0)
         status = plm_tree_file_expect(r, "end", 0);
+    if (status == 0 && r->version > 1)
+        status = read_sum(r);
     if (status == 0 && r->at != r->end)
         status = plm_tree_file_wrong(r, "something follows the end");
     return status;

@@ -1,5 +1,6 @@
 /*
- * Files of trees (docs/forest.md, docs/boosted.md): text, one statement in a line. What the two kinds of file share.
+ * Files of trees (docs/forest.md, docs/boosted.md): text, one statement in a line. What the two kinds of file share. A
+ * file of version 2 ends with a checksum of all before it; files of version 1, which have none, are read as well.
  *
  * plm_tree_file_open() reads a file whole, plm_tree_file_close() ends it; the reader belongs to the caller, one thread.
  * The other functions read on from where it is. Every one that returns int gives 0, or a code and one sentence with the
@@ -13,12 +14,12 @@
 
 #include "study/estimate/tree.h"
 
-enum { PLM_TREE_FILE_WORDS = 5, PLM_TREE_FILE_WORD = 64 };
+enum { PLM_TREE_FILE_WORDS = 5, PLM_TREE_FILE_WORD = 64, PLM_TREE_FILE_VERSION = 2 };
 
 struct plm_tree_file {
     const char *path, *at, *end;
     char *text;
-    unsigned line;
+    unsigned line, version;
     char word[PLM_TREE_FILE_WORDS][PLM_TREE_FILE_WORD];
     int words;
     struct plm_error *error;
@@ -30,7 +31,7 @@ void plm_tree_file_close(struct plm_tree_file *file);
 
 int plm_tree_file_wrong(const struct plm_tree_file *file, const char *sentence);
 /* The first line: the kind of file and its version. */
-int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what, const char *version);
+int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what);
 /* The next line, which is this key with that many values. */
 int plm_tree_file_expect(struct plm_tree_file *file, const char *key, int values);
 /* Words of that line. */
@@ -50,8 +51,11 @@ int plm_tree_file_features(struct plm_tree_file *file, struct plm_tree_feature f
    still to be freed. */
 int plm_tree_file_trees(struct plm_tree_file *file, size_t features, double low, double high, struct plm_trees *trees);
 
-/* Writing the same two. */
+/* Writing: first the kind of file, then what is its own, then these two. */
+void plm_tree_file_put_kind(FILE *out, const char *kind);
 void plm_tree_file_put_features(FILE *out, const struct plm_tree_feature *feature, size_t features);
 void plm_tree_file_put_trees(FILE *out, const struct plm_trees *trees);
+/* All of it with its checksum: `put` writes what goes before. PLM_EIO. */
+int plm_tree_file_save(FILE *out, void (*put)(FILE *out, const void *what), const void *what);
 
 #endif
