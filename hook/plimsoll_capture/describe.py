@@ -87,7 +87,8 @@ class Describer:
                                for i, p in _each(modules.values(), "_parameters")]
         found["buffers"] = [{"module": i, "elements": b.numel(), "bytes": _size(b)} for i, b in _each(modules.values(), "_buffers")]
         inside = [call for call in self.calls.returned if id(call[0]) in place]
-        found["calls"] = [{"module": place[id(module)], "outputs": outputs} for module, outputs, _ in inside]
+        found["calls"] = [{"module": place[id(module)], "outputs": outputs} | ({"again": True} if operations is None else {"flops": operations})
+                          for module, outputs, operations in inside]
         found["features"] = features.table(torch, model, found["batch"], inside)
         found["sightings"] = again.sightings(torch, call, no_compute.active is not None) or self.calls.sightings.document()
         self._pass_again(call, indices)

@@ -210,17 +210,23 @@ const char *const plm_described_features[PLM_FEATURES] = {
     [PLM_FEATURE_DEPTH] = "depth",
 };
 
+/* A number from 0; an absent member leaves *out as it was. */
+static void member_amount(struct reader *r, const struct plm_json_node *object, const char *key, double *out)
+{
+    const struct plm_json_node *node = r->status || !object ? NULL : plm_json_tree_find(r->tree, object, key);
+    if (!node)
+        return;
+    r->status = plm_json_tree_get_real(r->tree, object, key, out, r->error);
+    if (!(*out >= 0 && *out < FLT_MAX))
+        node_wrong(r, node, "a feature is a number from 0");
+}
+
 static void read_features(struct reader *r, const struct plm_json_node *root, double feature[PLM_FEATURES])
 {
     const struct plm_json_node *node = part(r, root, "features");
     for (int i = 0; i < PLM_FEATURES; i++) {
-        const char *key = plm_described_features[i];
         feature[i] = -1;
-        if (r->status || !node || !plm_json_tree_find(r->tree, node, key))
-            continue;
-        r->status = plm_json_tree_get_real(r->tree, node, key, &feature[i], r->error);
-        if (!(feature[i] >= 0 && feature[i] < FLT_MAX))
-            node_wrong(r, plm_json_tree_find(r->tree, node, key), "a feature is a number from 0");
+        member_amount(r, node, plm_described_features[i], &feature[i]);
     }
 }
 
@@ -279,7 +285,10 @@ static void read_calls(struct reader *r, const struct plm_json_node *root, struc
     const struct plm_json_node *node;
     d->call = member_list(r, root, "calls", sizeof *d->call, &d->calls, &node);
     for (size_t i = 0; i < d->calls && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
+        d->call[i].flops = -1;
         member_index(r, node, "module", d->modules, &d->call[i].module);
+        member_flag(r, node, "again", &d->call[i].again);
+        member_amount(r, node, "flops", &d->call[i].flops);
         member_tensors(r, node, "outputs", &d->call[i].output, &d->call[i].outputs);
     }
 }

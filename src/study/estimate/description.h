@@ -78,6 +78,8 @@ struct plm_described_parameter { /* and buffers */
 
 struct plm_described_call {
     uint32_t module;
+    bool again;   /* the backward pass made it, which computed something a second time */
+    double flops; /* -1: not known */
     struct plm_described_tensor *output;
     size_t outputs;
 };

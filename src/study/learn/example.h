@@ -19,23 +19,23 @@ struct plm_error;
 struct plm_table;
 
 /* Columns of a table have these names. All are of one forward pass; -1: not known. */
-#define PLM_EXAMPLE_NUMBERS(X) \
-    X(BATCH, "x_batch")                   /* samples */ \
-    X(LAYERS, "x_layers")                 /* calls of leaf modules */ \
-    X(PARAMETERS, "x_parameters")         /* elements; shared ones once */ \
+#define PLM_EXAMPLE_NUMBERS(X)                                                                       \
+    X(BATCH, "x_batch")                   /* samples */                                                                \
+    X(LAYERS, "x_layers")                 /* calls of leaf modules */                                                \
+    X(PARAMETERS, "x_parameters")         /* elements; shared ones once */                                   \
     X(ACTIVATIONS, "x_activations")       /* elements that all leaf modules put out, of the whole batch */ \
-    X(FLOPS, "x_flops")                   /* of the whole batch */ \
-    X(LARGEST, "x_largest")               /* elements of the largest output, of the whole batch */ \
-    X(INPUT, "x_input")                   /* elements of the inputs, of the whole batch */ \
-    X(CONVOLUTIONS, "x_convolutions")     /* calls of each kind, to the end */ \
-    X(LINEARS, "x_linears") \
-    X(BATCHNORMS, "x_batchnorms") \
-    X(LAYERNORMS, "x_layernorms") \
-    X(DROPOUTS, "x_dropouts") \
-    X(EMBEDDINGS, "x_embeddings") \
-    X(PROJECTIONS, "x_projections")       /* of attention to its output */ \
-    X(STATE, "x_state")                   /* bytes of the optimizer's state */ \
-    X(ACTIVATION, "x_activation")         /* which activation function: its index in the published list; -1: none of it */
+    X(FLOPS, "x_flops")                   /* of the whole batch */                                                     \
+    X(LARGEST, "x_largest")               /* elements of the largest output, of the whole batch */                 \
+    X(INPUT, "x_input")                   /* elements of the inputs, of the whole batch */                             \
+    X(CONVOLUTIONS, "x_convolutions")     /* calls of each kind, to the end */                           \
+    X(LINEARS, "x_linears")                                                                          \
+    X(BATCHNORMS, "x_batchnorms")                                                                    \
+    X(LAYERNORMS, "x_layernorms")                                                                    \
+    X(DROPOUTS, "x_dropouts")                                                                        \
+    X(EMBEDDINGS, "x_embeddings")                                                                    \
+    X(PROJECTIONS, "x_projections")       /* of attention to its output */                                 \
+    X(STATE, "x_state")                   /* bytes of the optimizer's state */                                         \
+    X(ACTIVATION, "x_activation") /* which activation function: its index in the published list; -1: none of it */
 
 enum plm_example_number {
 #define X(name, column) PLM_EXAMPLE_##name,
@@ -61,16 +61,16 @@ enum plm_layer_kind {
 };
 extern const char *const plm_layer_name[PLM_LAYER_KINDS]; /* "linear" */
 
-enum { PLM_EXAMPLE_LAYERS = 1 << 16, PLM_LAYER_INPUTS = 8 };
+enum { PLM_LAYERS_MOST = 1 << 16, PLM_LAYER_INPUTS = 8 };
 
 struct plm_layer {
     enum plm_layer_kind kind;
-    double elements;   /* of its outputs, of the whole batch */
-    double width;      /* last dimension of its first output */
+    double elements; /* of its outputs, of the whole batch */
+    double width; /* last dimension of its first output */
     double parameters; /* its own */
-    double flops;      /* of the whole batch */
+    double flops; /* of the whole batch; -1: not known */
     uint32_t input[PLM_LAYER_INPUTS]; /* earlier layers whose outputs it works on; those beyond the room are left out */
-    size_t inputs;                    /* 0: the batch itself */
+    size_t inputs; /* 0: the batch itself */
 };
 
 struct plm_example {
