@@ -3,10 +3,10 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "study/estimate/folds.h"
 
 /* ---- learning ---- */
 
@@ -119,78 +119,43 @@ double plm_boosted_predict(const struct plm_boosted *boosted, const double *x)
 
 /* ---- rows that were not learned from ---- */
 
-/* The folds are equally large, but for one row. */
-static void draw_folds(size_t *fold, size_t rows, size_t folds, uint64_t seed)
-{
-    uint64_t random = plm_splitmix_stream(seed, SIZE_MAX - 1);
-    for (size_t i = 0; i < rows; i++) {
-        size_t other = plm_splitmix_below(&random, i + 1);
-        fold[i] = fold[other];
-        fold[other] = i % folds;
-    }
-}
-
-/* The rows of all folds but one. */
-static size_t rows_beside(const struct plm_tree_data *data, const size_t *fold, size_t out, double *x, double *y)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < data->rows; i++)
-        if (fold[i] != out) {
-            memcpy(x + count * data->features, data->x + i * data->features, data->features * sizeof *x);
-            y[count++] = data->y[i];
-        }
-    return count;
-}
-
-static int fold_answer(const struct plm_tree_data *data, const struct plm_boosted_settings *settings,
-                       const size_t *fold, size_t out, struct plm_tree_data *rest, double *answer,
-                       struct plm_error *error)
-{
+struct fold {
+    const struct plm_boosted_settings *settings;
     struct plm_boosted boosted;
-    int status = plm_boosted_train(rest, settings, &boosted, error);
-    if (status)
-        return status;
-    for (size_t i = 0; i < data->rows; i++)
-        if (fold[i] == out)
-            answer[i] = plm_boosted_predict(&boosted, data->x + i * data->features);
-    plm_boosted_free(&boosted);
-    return 0;
+};
+
+static int fold_learn(void *context, const struct plm_tree_data *data, struct plm_error *error)
+{
+    struct fold *f = context;
+    return plm_boosted_train(data, f->settings, &f->boosted, error);
+}
+
+static double fold_ask(const void *context, const double *x)
+{
+    return plm_boosted_predict(&((const struct fold *)context)->boosted, x);
+}
+
+static void fold_forget(void *context)
+{
+    plm_boosted_free(&((struct fold *)context)->boosted);
 }
 
 int plm_boosted_cross(const struct plm_tree_data *data, const struct plm_boosted_settings *settings, size_t folds,
                       double *answer, struct plm_error *error)
 {
+    struct fold fold = {.settings = settings};
+    const struct plm_fold_learner learner = {fold_learn, fold_ask, fold_forget, &fold};
     int status = settings_check(data, settings, error);
-    double *x, *y;
-    size_t *fold;
-    if (status)
-        return status;
-    if (folds < 2 || folds > data->rows)
-        return plm_fail(error, PLM_EINVAL, "%zu rows have 2 to %zu folds, not %zu", data->rows, data->rows, folds);
-    x = plm_calloc(data->rows * data->features, sizeof *x);
-    y = plm_calloc(data->rows, sizeof *y);
-    fold = plm_calloc(data->rows, sizeof *fold);
-    draw_folds(fold, data->rows, folds, settings->seed);
-    for (size_t out = 0; out < folds && status == 0; out++) {
-        struct plm_tree_data rest = {x, y, rows_beside(data, fold, out, x, y), data->features};
-        status = fold_answer(data, settings, fold, out, &rest, answer, error);
-    }
-    free(x);
-    free(y);
-    free(fold);
-    return status;
+    return status ? status : plm_folds_cross(data, folds, settings->seed, &learner, answer, error);
 }
 
 void plm_boosted_judge(const struct plm_tree_data *data, const double *answer, struct plm_boosted *boosted)
 {
-    double *off = plm_calloc(data->rows, sizeof *off), mean = mean_of(data->y, data->rows), residual = 0, spread = 0;
-    for (size_t i = 0; i < data->rows; i++) {
+    double *off = plm_calloc(data->rows, sizeof *off);
+    for (size_t i = 0; i < data->rows; i++)
         off[i] = fabs(answer[i] - data->y[i]);
-        residual += off[i] * off[i];
-        spread += (data->y[i] - mean) * (data->y[i] - mean);
-    }
     boosted->held_rows = data->rows;
-    boosted->held_r2 = spread > 0 ? 1 - residual / spread : 0;
+    boosted->held_r2 = plm_folds_r2(data, answer);
     boosted->held_error = plm_tree_median(off, data->rows);
     free(off);
 }

@@ -9,6 +9,7 @@
 #include "base/crew.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "study/estimate/folds.h"
 
 /* What a forest has while it grows. Workers grow the trees; what adds up is added afterwards, tree by tree, so that
    the sums do not depend on who was quick. */
@@ -99,7 +100,7 @@ static int trees_gather(struct nursery *n)
 /* ---- what the rows say about the forest ---- */
 
 /* The sums of answers become the errors of these; they are not needed after that. */
-static void forest_judge(struct nursery *n)
+static void bag_judge(struct nursery *n)
 {
     struct plm_forest *f = n->forest;
     double mean = 0, residual = 0, spread = 0;
@@ -167,7 +168,7 @@ int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_s
     status = forest_grow(&n);
     if (status == 0) {
         plm_tree_ranges(data, forest->feature, &forest->low, &forest->high);
-        forest_judge(&n);
+        bag_judge(&n);
         plm_tree_importance(forest->feature, data->features);
     } else {
         plm_forest_free(forest);
@@ -193,4 +194,45 @@ double plm_forest_predict(const struct plm_forest *forest, const double *x)
     for (size_t i = 0; i < forest->trees.count; i++)
         total += plm_tree_ask(&forest->trees, i, single);
     return forest->trees.count ? total / (double)forest->trees.count : 0;
+}
+
+/* ---- rows that were not learned from ---- */
+
+struct fold {
+    const struct plm_forest_settings *settings;
+    struct plm_forest forest;
+};
+
+static int fold_learn(void *context, const struct plm_tree_data *data, struct plm_error *error)
+{
+    struct fold *f = context;
+    return plm_forest_train(data, f->settings, &f->forest, error);
+}
+
+static double fold_ask(const void *context, const double *x)
+{
+    return plm_forest_predict(&((const struct fold *)context)->forest, x);
+}
+
+static void fold_forget(void *context)
+{
+    plm_forest_free(&((struct fold *)context)->forest);
+}
+
+int plm_forest_cross(const struct plm_tree_data *data, const struct plm_forest_settings *settings, size_t folds,
+                     double *answer, struct plm_error *error)
+{
+    struct fold fold = {.settings = settings};
+    const struct plm_fold_learner learner = {fold_learn, fold_ask, fold_forget, &fold};
+    return plm_folds_cross(data, folds, settings->seed, &learner, answer, error);
+}
+
+void plm_forest_judge(const struct plm_tree_data *data, const double *answer, struct plm_forest *forest)
+{
+    double sum = 0;
+    for (size_t i = 0; i < data->rows; i++)
+        sum += fabs(answer[i] - data->y[i]);
+    forest->held_rows = data->rows;
+    forest->held_r2 = plm_folds_r2(data, answer);
+    forest->held_error = sum / (double)data->rows;
 }

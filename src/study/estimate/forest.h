@@ -32,7 +32,7 @@ struct plm_forest {
     uint64_t oob_rows;
     double oob_r2, oob_error; /* R^2; the median of |answer - truth| / truth */
     bool drawn;               /* thresholds are drawn: there is no bag, and the answer may be any number */
-    /* Each row as a forest sees it that learned from the other folds, set by the caller; 0 rows: not known. */
+    /* Each row as a forest sees it that learned from the other folds: plm_forest_judge(); 0 rows: not known. */
     uint64_t held_rows;
     double held_r2, held_error; /* R^2; the mean of |answer - truth| */
     struct plm_trees trees;
@@ -56,6 +56,12 @@ void plm_forest_free(struct plm_forest *forest);
 
 /* The mean of all trees. `x` has a number for each feature. */
 double plm_forest_predict(const struct plm_forest *forest, const double *x);
+
+/* Cross-validation: for each row the answer of a forest that learned from the other folds only (folds.h). */
+int plm_forest_cross(const struct plm_tree_data *data, const struct plm_forest_settings *settings, size_t folds,
+                     double *answer, struct plm_error *error);
+/* The figures of held rows, from such answers. */
+void plm_forest_judge(const struct plm_tree_data *data, const double *answer, struct plm_forest *forest);
 
 /* forest_file.c */
 int plm_forest_save(FILE *out, const struct plm_forest *forest);
