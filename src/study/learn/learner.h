@@ -143,4 +143,15 @@ void plm_features_describe(const struct plm_tree_feature *feature, size_t featur
 PLM_LEARNER_FUNCTIONS(schedtune); /* tree_learners.c */
 PLM_LEARNER_FUNCTIONS(horus);
 
+/* extratrees.c: the published four features, and all of an example. What both share is named after the first. */
+#define PLM_EXTRATREES     "extratrees"
+#define PLM_EXTRATREES_ALL "extratrees+"
+PLM_LEARNER_FUNCTIONS(extratrees);
+int plm_extratrees_all_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error);
+int plm_extratrees_all_load_model(const char *path, void **model, struct plm_error *error);
+int plm_extratrees_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
+                       struct plm_error *error);
+int plm_extratrees_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
+                                struct plm_error *error);
+
 #endif

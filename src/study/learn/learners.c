@@ -21,6 +21,14 @@ const struct plm_learner plm_learners[] = {
      .free = plm_schedtune_free_model},
     {PLM_HORUS_METHOD, "boosted", "the trees", PLM_LESSON_TREES, plm_horus_learn, plm_horus_load_model,
      plm_horus_save_model, plm_horus_show, plm_horus_describe, plm_horus_features, .free = plm_horus_free_model},
+    {PLM_EXTRATREES, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+     plm_extratrees_learn, plm_extratrees_load_model, plm_extratrees_save_model, plm_extratrees_show,
+     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
+     plm_extratrees_free_model},
+    {PLM_EXTRATREES_ALL, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+     plm_extratrees_all_learn, plm_extratrees_all_load_model, plm_extratrees_save_model, plm_extratrees_show,
+     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
+     plm_extratrees_free_model},
 };
 const size_t plm_learner_count = sizeof plm_learners / sizeof plm_learners[0];
 
