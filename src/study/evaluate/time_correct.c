@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "study/learn/correction.h"
 
 #define METHOD "time-correction"
 
@@ -16,14 +17,21 @@ enum { SINGLE = 5, FEATURES = PLM_METRICS + PLM_BOUNDS + SINGLE };
 static const char *const singles[SINGLE] = {"log_step", "log_busy", "log_host", "log_kernels", "log_batch"};
 _Static_assert((int)FEATURES <= (int)PLM_TREE_FEATURES, "trees have room for the features");
 
-static void feature_name(int feature, char out[PLM_TREE_NAME])
+static const char *feature_name(size_t feature)
 {
+    static const char *const shares[PLM_BOUNDS] = {
+        [PLM_BOUND_HOST] = "host_share",           [PLM_BOUND_COMPUTE] = "compute_share",
+        [PLM_BOUND_BANDWIDTH] = "bandwidth_share", [PLM_BOUND_LAUNCHES] = "launches_share",
+        [PLM_BOUND_COPIES] = "copies_share",       [PLM_BOUND_COMMUNICATION] = "communication_share"};
     if (feature < PLM_METRICS)
-        snprintf(out, PLM_TREE_NAME, "%s", plm_metric_name((enum plm_metric)feature));
-    else if (feature < PLM_METRICS + PLM_BOUNDS)
-        snprintf(out, PLM_TREE_NAME, "%s_share", plm_bound_name((enum plm_bound)(feature - PLM_METRICS)));
-    else
-        snprintf(out, PLM_TREE_NAME, "%s", singles[feature - PLM_METRICS - PLM_BOUNDS]);
+        return plm_metric_name((enum plm_metric)feature);
+    return feature < PLM_METRICS + PLM_BOUNDS ? shares[feature - PLM_METRICS]
+                                              : singles[feature - PLM_METRICS - PLM_BOUNDS];
+}
+
+static struct plm_correction_frame frame_of(int figure)
+{
+    return (struct plm_correction_frame){METHOD, plm_time_figure_name(figure), FEATURES, feature_name};
 }
 
 static void features_make(const struct plm_time_row *row, const struct plm_time_forecast *f, double x[FEATURES])
@@ -36,15 +44,10 @@ static void features_make(const struct plm_time_row *row, const struct plm_time_
     memcpy(x + PLM_METRICS + PLM_BOUNDS, single, sizeof single);
 }
 
-/* What is learned: by how much a metric is off, by which factor a time is. */
-static double target_of(int figure, double forecast, double measured)
+/* By how much a metric is off, by which factor a time is. */
+static enum plm_correction_way way_of(int figure)
 {
-    return figure == PLM_FIGURE_STEP ? log(measured / forecast) : measured - forecast;
-}
-
-static double target_applied(int figure, double forecast, double target)
-{
-    return figure == PLM_FIGURE_STEP ? forecast * exp(target) : fmin(fmax(forecast + target, 0), 1);
+    return figure == PLM_FIGURE_STEP ? PLM_CORRECT_BY_FACTOR : PLM_CORRECT_BY_SUM;
 }
 
 /* ---- learning ---- */
@@ -52,28 +55,24 @@ static double target_applied(int figure, double forecast, double target)
 static int figure_learn(const struct plm_time_bench *bench, const struct plm_time_forecast *forecast, const size_t *run,
                         size_t runs, int figure, uint64_t seed, struct plm_time_correct *c, struct plm_error *error)
 {
-    const struct plm_boosted_settings settings = {
-        .trees = 400, .depth = 4, .least = 5, .rate = 0.05, .share = 0.7, .seed = seed};
+    const struct plm_correction_frame frame = frame_of(figure);
+    struct plm_boosted_settings settings = PLM_CORRECTION_SETTINGS;
     double *x = plm_calloc(runs, FEATURES * sizeof *x), *y = plm_calloc(runs, sizeof *y);
-    struct plm_boosted *trees = &c->trees[figure];
     struct plm_tree_data data = {.x = x, .y = y, .features = FEATURES};
     int status = 0;
+    settings.seed = seed;
     for (size_t i = 0; i < runs; i++) {
         const struct plm_time_row *row = bench->run[run[i]].row;
         if (!(row->known >> figure & 1) || !forecast[run[i]].known)
             continue;
         features_make(row, &forecast[run[i]], x + data.rows * FEATURES);
-        y[data.rows++] = target_of(figure, forecast[run[i]].figure[figure], row->figure[figure]);
+        y[data.rows++] =
+            plm_correction_target(way_of(figure), forecast[run[i]].figure[figure], row->figure[figure]);
     }
     if (data.rows)
-        status = plm_boosted_train(&data, &settings, trees, error);
-    if (data.rows && status == 0) {
+        status = plm_correction_learn(&frame, &data, &settings, &c->trees[figure], error);
+    if (data.rows && status == 0)
         c->known |= 1u << figure;
-        snprintf(trees->method, sizeof trees->method, METHOD);
-        snprintf(trees->target, sizeof trees->target, "%s", plm_time_figure_name(figure));
-        for (int i = 0; i < FEATURES; i++)
-            feature_name(i, trees->feature[i].name);
-    }
     free(x);
     free(y);
     return status;
@@ -96,11 +95,12 @@ int plm_time_correct_learn(const struct plm_time_bench *bench, const struct plm_
 double plm_time_correct_figure(const struct plm_time_correct *c, const struct plm_time_row *row,
                                const struct plm_time_forecast *f, int figure)
 {
-    double x[FEATURES];
+    double x[FEATURES], figured;
     if (!(c->known >> figure & 1))
         return f->figure[figure];
     features_make(row, f, x);
-    return target_applied(figure, f->figure[figure], plm_boosted_predict(&c->trees[figure], x));
+    figured = plm_correction_apply(way_of(figure), f->figure[figure], plm_boosted_predict(&c->trees[figure], x));
+    return figure == PLM_FIGURE_STEP ? figured : fmin(fmax(figured, 0), 1);
 }
 
 void plm_time_correct_free(struct plm_time_correct *c)
@@ -118,19 +118,13 @@ void plm_time_correct_path(const char *folder, int figure, char *out, size_t siz
     snprintf(out, size, "%.3900s/%s.trees", folder, plm_time_figure_name(figure));
 }
 
-/* Trees of something else, or of other features, would give numbers that mean nothing. */
 static int trees_check(const struct plm_boosted *trees, int figure, const char *path, struct plm_error *error)
 {
-    bool fits = !strcmp(trees->method, METHOD) && !strcmp(trees->target, plm_time_figure_name(figure)) &&
-                trees->features == FEATURES;
-    for (int i = 0; i < FEATURES && fits; i++) {
-        char name[PLM_TREE_NAME];
-        feature_name(i, name);
-        fits = !strcmp(name, trees->feature[i].name);
-    }
-    return fits ? 0
-                : plm_fail(error, PLM_EFORMAT, "%.300s holds no correction of %s that this release can use", path,
-                           plm_time_figure_name(figure));
+    const struct plm_correction_frame frame = frame_of(figure);
+    return plm_correction_fits(&frame, trees)
+               ? 0
+               : plm_fail(error, PLM_EFORMAT, "%.300s holds no correction of %s that this release can use", path,
+                          plm_time_figure_name(figure));
 }
 
 int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct plm_error *error)

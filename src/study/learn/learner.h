@@ -23,6 +23,7 @@ struct plm_example;
 struct plm_json;
 struct plm_page;
 struct plm_table;
+struct plm_white_box;
 
 /* ---- what is learned ---- */
 
@@ -110,6 +111,9 @@ struct plm_learner {
     int (*ask_features)(const void *model, const double *x, struct plm_learned_answer *answer,
                         struct plm_error *error);
     void (*free)(void *model); /* NULL is nothing */
+    /* Of a method that corrects what a run on the virtual GPU says: it has this instead of the two above. */
+    int (*ask_beside)(const void *model, const struct plm_example *example, const struct plm_white_box *box,
+                      struct plm_learned_answer *answer, struct plm_error *error);
 };
 
 /* learners.c: all of them, in the order in which they are shown. */
@@ -153,5 +157,11 @@ int plm_extratrees_ask(const void *model, const struct plm_example *example, str
                        struct plm_error *error);
 int plm_extratrees_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
                                 struct plm_error *error);
+
+/* learned.c */
+#define PLM_LEARNED_METHOD "plimsoll-learned"
+PLM_LEARNER_FUNCTIONS(learned);
+int plm_learned_ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
+                           struct plm_learned_answer *answer, struct plm_error *error);
 
 #endif

@@ -24,11 +24,14 @@ const struct plm_learner plm_learners[] = {
     {PLM_EXTRATREES, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
      plm_extratrees_learn, plm_extratrees_load_model, plm_extratrees_save_model, plm_extratrees_show,
      plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
-     plm_extratrees_free_model},
+     .free = plm_extratrees_free_model},
     {PLM_EXTRATREES_ALL, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
      plm_extratrees_all_learn, plm_extratrees_all_load_model, plm_extratrees_save_model, plm_extratrees_show,
      plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
-     plm_extratrees_free_model},
+     .free = plm_extratrees_free_model},
+    {PLM_LEARNED_METHOD, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+     plm_learned_learn, plm_learned_load_model, plm_learned_save_model, plm_learned_show, plm_learned_describe,
+     plm_learned_features, .free = plm_learned_free_model, .ask_beside = plm_learned_ask_beside},
 };
 const size_t plm_learner_count = sizeof plm_learners / sizeof plm_learners[0];
 
