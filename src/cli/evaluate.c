@@ -16,6 +16,7 @@
 #include "study/estimate/forest.h"
 #include "study/evaluate/design.h"
 #include "study/evaluate/judge.h"
+#include "study/learn/example.h"
 #include "base/draw.h"
 
 /* ---- what is asked for ---- */
@@ -41,6 +42,8 @@ struct request {
     size_t methods;
     struct plm_design_options design;
     struct plm_judge_options judge;
+    bool studied; /* the truth is a table of rows, for methods that learn */
+    struct plm_evaluate_study study;
     bool timed; /* the truth is about time: step times or utilization */
     enum plm_time_kind time_kind;
     struct plm_evaluate_time time;
@@ -64,8 +67,17 @@ static const struct plm_option options[] = {
     {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file of the runs, as in run",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
     {"truth", 0, PLM_OPTION_CHOICE, AT(words.kind), "KIND",
-     .help = "what was measured: a kind of memory (default device-less-first), step-time or utilization",
-     .among = "allocated reserved device device-less-first step-time utilization", .configurable = true},
+     .help = "what was measured: a kind of memory (default device-less-first), step-time, utilization, or classes: "
+             "rows of `plimsoll dataset`",
+     .among = "allocated reserved device device-less-first step-time utilization classes", .configurable = true},
+    {"target", 0, PLM_OPTION_TEXT, AT(study.targets), "COLUMN,...",
+     .help = "of classes: what is asked (default memory and gputl; all)"},
+    {"bin", 0, PLM_OPTION_NUMBER, AT(study.bin), "GB",
+     .help = "width of a class of memory (default 1 for MLPs, else 8)", .least = 1, .most = 64},
+    {"folds", 0, PLM_OPTION_NUMBER, AT(study.folds), "K", .help = "parts that are held out in turn (default 5)",
+     .least = 2, .most = 20},
+    {"unseen", 0, PLM_OPTION_TEXT, AT(study.unseen), "COLUMN,...",
+     .help = "also leave out every group of a column in turn"},
     {"layout", 0, PLM_OPTION_CHOICE, AT(time.layout), "LAYOUT",
      .help = "of images: nchw (default) or nhwc, channels last", .among = "nchw nhwc"},
     {"precision", 0, PLM_OPTION_CHOICE, AT(time.precision), "PRECISION",
@@ -144,8 +156,9 @@ static int parse_words(struct request *r, int argc, char **argv, struct plm_erro
 static int choose_methods(struct request *r, struct plm_error *error)
 {
     const struct plm_method *chosen[PLM_ESTIMATE_METHODS];
-    const bool all = !strcmp(r->words.methods, "all");
-    int count = plm_methods_choose(r->words.methods, chosen, error);
+    const char *methods = r->words.methods ? r->words.methods : "virtual";
+    const bool all = !strcmp(methods, "all");
+    int count = plm_methods_choose(methods, chosen, error);
     for (int i = 0; i < count; i++) {
         const bool memory = plm_method_is_memory(chosen[i]);
         if (!memory && !all)
@@ -178,17 +191,28 @@ static int understand_design(struct request *r, struct plm_error *error)
 static void recognize_truth(struct request *r)
 {
     struct plm_table table;
-    if (r->words.kind)
+    if (r->words.kind) {
+        r->studied = !strcmp(r->words.kind, "classes");
         r->timed = plm_time_kind_parse(r->words.kind, &r->time_kind) == 0;
-    else if (r->truth && plm_table_read(r->truth, &table, NULL) == 0) {
-        r->timed = plm_time_truth_recognize(&table, &r->time_kind);
+    } else if (r->truth && plm_table_read(r->truth, &table, NULL) == 0) {
+        r->studied = plm_table_column(&table, plm_example_column[PLM_EXAMPLE_PARAMETERS]) >= 0;
+        r->timed = !r->studied && plm_time_truth_recognize(&table, &r->time_kind);
         plm_table_free(&table);
     }
     if (!r->words.kind)
         r->words.kind = "device-less-first";
 }
 
-/* Options of one side mean nothing to the other, and are not passed over in silence. */
+enum side { MEMORY = 1, TIME = 2, STUDY = 4, SIDES = 8 };
+static const char *const side_names[SIDES] = {
+    [MEMORY] = "memory",
+    [TIME] = "time (--truth step-time or utilization)",
+    [STUDY] = "rows of `plimsoll dataset` (--truth classes)",
+    [MEMORY | TIME] = "memory or time",
+    [MEMORY | STUDY] = "memory",
+};
+
+/* Options of one side mean nothing to the others, and are not passed over in silence. */
 static int sides_check(const struct request *r, struct plm_error *error)
 {
     const struct words *w = &r->words;
@@ -196,34 +220,39 @@ static int sides_check(const struct request *r, struct plm_error *error)
     const struct {
         bool given;
         const char *name;
-        bool memory;
+        unsigned sides;
     } options_of_sides[] = {
-        {strcmp(w->methods, "virtual") != 0, "method", true},
-        {r->forest != NULL, "forest", true},
-        {strcmp(w->design, "rows") != 0, "design", true},
-        {r->levels != NULL, "levels", true},
-        {w->reference != NULL, "reference", true},
-        {r->plan != NULL, "plan", true},
-        {r->design.disturbed, "disturbed", true},
-        {r->judge.late_sample, "late-sample", true},
-        {r->keep, "keep", true},
-        {t->layout != NULL, "layout", false},
-        {t->precision != NULL, "precision", false},
-        {t->speeds != NULL, "speeds", false},
-        {t->host_factor != NULL, "host-factor", false},
-        {t->host != NULL, "host", false},
-        {t->fit > 0, "fit", false},
-        {t->constants != NULL, "fit-constants", false},
-        {t->save_speeds != NULL, "save-speeds", false},
-        {t->learn > 0, "learn", false},
-        {t->correction != NULL, "correction", false},
-        {t->save_correction != NULL, "save-correction", false},
+        {w->methods != NULL, "method", MEMORY | STUDY},
+        {r->forest != NULL, "forest", MEMORY},
+        {strcmp(w->design, "rows") != 0, "design", MEMORY},
+        {r->levels != NULL, "levels", MEMORY},
+        {w->reference != NULL, "reference", MEMORY},
+        {r->plan != NULL, "plan", MEMORY},
+        {r->design.disturbed, "disturbed", MEMORY},
+        {r->judge.late_sample, "late-sample", MEMORY},
+        {r->keep, "keep", MEMORY},
+        {r->folder != NULL, "output", MEMORY | TIME},
+        {r->design.pattern != NULL, "match", MEMORY | TIME},
+        {t->layout != NULL, "layout", TIME},
+        {t->precision != NULL, "precision", TIME},
+        {t->speeds != NULL, "speeds", TIME},
+        {t->host_factor != NULL, "host-factor", TIME},
+        {t->fit > 0, "fit", TIME},
+        {t->constants != NULL, "fit-constants", TIME},
+        {t->save_speeds != NULL, "save-speeds", TIME},
+        {t->learn > 0, "learn", TIME},
+        {t->correction != NULL, "correction", TIME},
+        {t->save_correction != NULL, "save-correction", TIME},
+        {r->study.targets != NULL, "target", STUDY},
+        {r->study.bin > 0, "bin", STUDY},
+        {r->study.folds > 0, "folds", STUDY},
+        {r->study.unseen != NULL, "unseen", STUDY},
     };
+    const unsigned side = r->studied ? STUDY : r->timed ? TIME : MEMORY;
     for (size_t i = 0; i < sizeof options_of_sides / sizeof options_of_sides[0]; i++)
-        if (options_of_sides[i].given && options_of_sides[i].memory == r->timed)
-            return plm_fail(error, PLM_EINVAL, "--%s is for truth about %s", options_of_sides[i].name,
-                            r->timed ? "memory, and this is about time"
-                                     : "time (--truth step-time or utilization), and this is about memory");
+        if (options_of_sides[i].given && !(options_of_sides[i].sides & side))
+            return plm_fail(error, PLM_EINVAL, "--%s is for truth about %s, and this is about %s",
+                            options_of_sides[i].name, side_names[options_of_sides[i].sides], side_names[side]);
     return 0;
 }
 
@@ -235,6 +264,8 @@ static int request_understand(struct request *r, struct plm_error *error)
     i = sides_check(r, error);
     if (i)
         return i;
+    if (r->studied)
+        return r->truth ? 0 : plm_fail(error, PLM_EINVAL, "no table of rows given");
     if (r->timed)
         return r->truth ? plm_evaluate_time_check(&r->time, r->time_kind, error)
                         : plm_fail(error, PLM_EINVAL, "no truth file given");
@@ -266,11 +297,10 @@ static int request_check(const struct request *r, struct plm_error *error)
 static int evaluate_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
     int status;
-    *r = (struct request){
-        .words = {.design = "rows", .anova = "absolute", .methods = "virtual", .draws = 1300, .seed = 1},
-        .python = "python3",
-        .look = PLM_LOOK,
-        .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    *r = (struct request){.words = {.design = "rows", .anova = "absolute", .draws = 1300, .seed = 1},
+                          .python = "python3",
+                          .look = PLM_LOOK,
+                          .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     status = parse_words(r, argc, argv, error);
     if (status == 0)
         status = request_understand(r, error);
@@ -541,6 +571,14 @@ static int run_timed(struct request *r, const struct parts *parts)
     return status;
 }
 
+/* ---- a table of rows ---- */
+
+static int run_study(const struct request *r)
+{
+    const struct plm_evaluate_show show = show_of(r);
+    return plm_evaluate_study(&r->study, r->truth, r->words.methods, r->python, r->words.seed, &show);
+}
+
 /* ---- all together ---- */
 
 static int read_levels(const struct request *r, struct parts *parts, struct plm_error *error)
@@ -586,6 +624,8 @@ static int evaluate_run(int argc, char **argv)
     r.design.catalogue = &parts.catalogue;
     if (outputs_check(&r, &error) < 0)
         status = plm_not_written(&error);
+    else if (r.studied)
+        status = run_study(&r);
     else if (read_parts(&r, &parts, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
@@ -612,7 +652,8 @@ const struct plm_command plm_command_evaluate = {
                 "plimsoll evaluate truth.csv --design grid --plan to-measure.csv",
                 "plimsoll evaluate --design montecarlo --levels workloads --gpu rtx3060 --reference virtual",
                 "plimsoll evaluate times.csv --gpu rtx3090 -o times --html times.html",
-                "plimsoll evaluate busy.csv --gpu a100-40gb -o busy --resume --fit 100 --learn 400"},
+                "plimsoll evaluate busy.csv --gpu a100-40gb -o busy --resume --fit 100 --learn 400",
+                "plimsoll evaluate --truth classes rows.csv --method virtual,horus,extratrees --unseen arch"},
     .exit = {{PLM_EXIT_USAGE, "usage, or a table that cannot be understood"}, {PLM_EXIT_COMMAND, "a workload failed"}},
     .run = evaluate_run,
 };

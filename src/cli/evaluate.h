@@ -1,4 +1,5 @@
-/* What both sides of `plimsoll evaluate`, memory and time, share: evaluate.c, evaluate_time.c. */
+/* What the sides of `plimsoll evaluate` share: memory (evaluate.c), time (evaluate_time.c), the study of rows
+   (evaluate_study.c). */
 #ifndef PLM_CLI_EVALUATE_H
 #define PLM_CLI_EVALUATE_H
 
@@ -53,5 +54,16 @@ int plm_evaluate_time_outputs(const struct plm_evaluate_time *time, enum plm_tim
                               const struct plm_output_rule *rule, struct plm_error *error);
 /* Runs and judges; returns the exit status. */
 int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evaluate_time *time);
+
+/* ---- the study of a table of rows ---- */
+
+/* Strings belong to the command line. */
+struct plm_evaluate_study {
+    const char *targets, *unseen; /* NULL: as the study has them by itself */
+    int bin, folds;               /* 0: likewise */
+};
+/* Methods NULL: the usual ones. Learns, asks and shows; returns the exit status. The show is without writers. */
+int plm_evaluate_study(const struct plm_evaluate_study *study, const char *table, const char *methods,
+                       const char *python, int seed, const struct plm_evaluate_show *show);
 
 #endif

@@ -239,7 +239,7 @@ static void test_drawn_thresholds(void **state)
         sum += threshold;
         square += (threshold - 4) * (threshold - 4);
     }
-    assert_true(fabs(sum / TREES - 4) < 0.2);             /* uniform from 2 to 6: the mean is 4 */
+    assert_true(fabs(sum / TREES - 4) < 0.2); /* uniform from 2 to 6: the mean is 4 */
     assert_true(fabs(square / TREES - 16.0 / 12) < 0.15); /* and the variance 4^2 / 12 */
     NEAR(plm_forest_predict(&f, (double[]){2}), -1);
     NEAR(plm_forest_predict(&f, (double[]){6}), 3);
@@ -369,7 +369,7 @@ static void test_extra_file(void **state)
 #define HEAD "plimsoll-forest 1\nmethod test\ntarget y\nrows 20\nseed 0\nrange 1 9\nout-of-bag 0 0 0\n"
 #define ONE  HEAD "features 1\nfeature a 0 9 1\n"
 
-#define TWO_FILE \
+#define TWO_FILE                                                                                           \
     "plimsoll-forest 2\nmethod a\ntarget y\nsplits drawn\nrows 20\nseed 0\nrange -1 9\nout-of-bag 0 0 0\n" \
     "held-out 0 0 0\nfeatures 1\nfeature a 0 9 1\ntrees 1\ntree 1\n"
 

@@ -5,8 +5,8 @@
 #include "study/estimate/boosted.h"
 #include "study/estimate/tree_file.h"
 
-#define KIND    "plimsoll-boosted"
-#define WHAT    "a file of boosted trees"
+#define KIND "plimsoll-boosted"
+#define WHAT "a file of boosted trees"
 
 static void put_boosted(FILE *out, const void *what)
 {
@@ -28,8 +28,7 @@ int plm_boosted_save(FILE *out, const struct plm_boosted *b)
 static int read_head(struct plm_tree_file *r, struct plm_boosted *b)
 {
     int status;
-    if ((status = plm_tree_file_kind(r, KIND, WHAT)) ||
-        (status = plm_tree_file_one_name(r, "method", b->method)) ||
+    if ((status = plm_tree_file_kind(r, KIND, WHAT)) || (status = plm_tree_file_one_name(r, "method", b->method)) ||
         (status = plm_tree_file_one_name(r, "target", b->target)) ||
         (status = plm_tree_file_one_whole(r, "rows", 1, PLM_TREE_ROWS, &b->rows)) ||
         (status = plm_tree_file_one_whole(r, "seed", 0, UINT64_MAX, &b->seed)) ||

@@ -7,8 +7,8 @@
 #include "study/estimate/forest.h"
 #include "study/estimate/tree_file.h"
 
-#define KIND    "plimsoll-forest"
-#define WHAT    "a forest"
+#define KIND "plimsoll-forest"
+#define WHAT "a forest"
 
 /* A mean of equal numbers may be off by a rounding error. */
 #define ROUNDING 1e-9
@@ -45,8 +45,7 @@ static int read_splits(struct plm_tree_file *r, struct plm_forest *f)
 }
 
 /* Rows that were not seen: how many, R^2, and how far off answers are. */
-static int read_unseen(struct plm_tree_file *r, const char *key, uint64_t most, uint64_t *rows, double *r2,
-                       double *off)
+static int read_unseen(struct plm_tree_file *r, const char *key, uint64_t most, uint64_t *rows, double *r2, double *off)
 {
     int status = plm_tree_file_expect(r, key, 3);
     if (status == 0)
@@ -60,8 +59,7 @@ static int read_unseen(struct plm_tree_file *r, const char *key, uint64_t most, 
 static int read_head(struct plm_tree_file *r, struct plm_forest *f)
 {
     int status;
-    if ((status = plm_tree_file_kind(r, KIND, WHAT)) ||
-        (status = plm_tree_file_one_name(r, "method", f->method)) ||
+    if ((status = plm_tree_file_kind(r, KIND, WHAT)) || (status = plm_tree_file_one_name(r, "method", f->method)) ||
         (status = plm_tree_file_one_name(r, "target", f->target)) || (status = read_splits(r, f)) ||
         (status = plm_tree_file_one_whole(r, "rows", 1, PLM_TREE_ROWS, &f->rows)) ||
         (status = plm_tree_file_one_whole(r, "seed", 0, UINT64_MAX, &f->seed)) ||

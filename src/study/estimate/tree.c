@@ -165,10 +165,8 @@ static void draw_feature(const struct plm_tree_grower *g, const struct branch *b
         return;
     score = left.y * left.y / left.n + right_y * right_y / right_n;
     if (score > best->score)
-        *best = (struct split){.feature = feature,
-                               .score = score,
-                               .gain = score - all->y * all->y / all->n,
-                               .threshold = threshold};
+        *best = (struct split){
+            .feature = feature, .score = score, .gain = score - all->y * all->y / all->n, .threshold = threshold};
 }
 
 static void draw_order(const struct plm_tree_grower *g, int order[PLM_TREE_FEATURES])

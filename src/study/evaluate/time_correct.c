@@ -66,8 +66,7 @@ static int figure_learn(const struct plm_time_bench *bench, const struct plm_tim
         if (!(row->known >> figure & 1) || !forecast[run[i]].known)
             continue;
         features_make(row, &forecast[run[i]], x + data.rows * FEATURES);
-        y[data.rows++] =
-            plm_correction_target(way_of(figure), forecast[run[i]].figure[figure], row->figure[figure]);
+        y[data.rows++] = plm_correction_target(way_of(figure), forecast[run[i]].figure[figure], row->figure[figure]);
     }
     if (data.rows)
         status = plm_correction_learn(&frame, &data, &settings, &c->trees[figure], error);

@@ -196,7 +196,7 @@ static int course_open(const struct plm_lesson *l, struct course *c, struct plm_
             status = plm_fail(error, PLM_EFORMAT,
                               "%.200s:%u: the row has %s, and not what the virtual GPU says of it; `plimsoll dataset "
                               "--from` adds that",
-                              l->path, l->table->line[c->rows.row[i]], c->rows.target->column);
+                              l->path, l->table->line[c->rows.row[i] + 1], c->rows.target->column);
         c->over[i] = plm_correction_target(way_of(c->rows.target), forecast, c->rows.y[i]);
     }
     return status;
@@ -291,11 +291,11 @@ int plm_learned_load_model(const char *path, void **model, struct plm_error *err
         return status;
     m->target = target_check(plm_target_find(m->trees.target), error);
     return m->target && plm_correction_fits(&(struct plm_correction_frame){PLM_LEARNED_METHOD, m->target->column,
-                                                                          FEATURES, feature_name},
+                                                                           FEATURES, feature_name},
                                             &m->trees)
                ? 0
-               : plm_fail(error, PLM_EFORMAT, "%.300s holds no trees that this release of " PLM_LEARNED_METHOD " can use",
-                          path);
+               : plm_fail(error, PLM_EFORMAT,
+                          "%.300s holds no trees that this release of " PLM_LEARNED_METHOD " can use", path);
 }
 
 int plm_learned_save_model(FILE *out, const void *model)
@@ -336,8 +336,9 @@ void plm_learned_show(const void *model, const struct plm_page *p)
     else
         fprintf(p->out, "The constant: %.6g %s%s.\n", b->base, unit,
                 m->target->with_context ? ", what the stack takes beside what PyTorch reserves" : "");
-    fprintf(p->out, has_trees(b) ? "On held-out rows %zu trees help.\n"
-                                 : "On held-out rows trees do no better than the constant, so there are none.\n",
+    fprintf(p->out,
+            has_trees(b) ? "On held-out rows %zu trees help.\n"
+                         : "On held-out rows trees do no better than the constant, so there are none.\n",
             b->trees.count - 1);
     if (b->held_rows)
         fprintf(p->out, "On rows that were held out (%" PRIu64 "): R%s %.4f, median error %.4g %s.\n", b->held_rows,
@@ -378,8 +379,7 @@ int plm_learned_ask_beside(const void *model, const struct plm_example *example,
                         m->target->column + strlen("measured_"));
     features_make(box, example, x);
     *answer = (struct plm_learned_answer){.unit = m->target->unit, .with_context = m->target->with_context};
-    answer->figure =
-        figure_of(m->target, box, m->trees.base, plm_boosted_predict(&m->trees, x) - m->trees.base);
+    answer->figure = figure_of(m->target, box, m->trees.base, plm_boosted_predict(&m->trees, x) - m->trees.base);
     plm_learned_range(m->trees.feature, m->trees.features, x, answer);
     return 0;
 }

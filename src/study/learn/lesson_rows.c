@@ -23,7 +23,7 @@ static int row_read(const struct plm_lesson *l, size_t row, int column, plm_less
     status = take(context, l->table, row, &example, r->x + at * r->data.features, &why);
     plm_example_free(&example);
     if (status)
-        return plm_fail(error, status, "%.200s:%u: %.250s", l->path, l->table->line[row], why.text);
+        return plm_fail(error, status, "%.200s:%u: %.250s", l->path, l->table->line[row + 1], why.text);
     r->y[at] *= r->target->scale;
     r->row[at] = row;
     r->data.rows++;

@@ -31,8 +31,10 @@ int plm_white_box_read(const struct plm_table *table, size_t row, struct plm_whi
         const char *column;
         double scale, *value;
     } cells[] = {
-        {"allocated", 1 / MIB, &box->allocated}, {"reserved", 1 / MIB, &box->reserved},
-        {"reserved_low", 1 / MIB, &box->low},    {"reserved_high", 1 / MIB, &box->high},
+        {"allocated", 1 / MIB, &box->allocated},
+        {"reserved", 1 / MIB, &box->reserved},
+        {"reserved_low", 1 / MIB, &box->low},
+        {"reserved_high", 1 / MIB, &box->high},
         {"step_ms", 1, &box->step},
     };
     int status = 0;

@@ -1,0 +1,87 @@
+/* `plimsoll evaluate --truth classes`: methods of all paradigms on the rows of one table. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/draw.h"
+#include "base/error.h"
+#include "cli/evaluate.h"
+#include "study/evaluate/study.h"
+
+enum { FOLDS = 5 };
+
+/* One of each paradigm that rows suffice for, and none that needs PyTorch. */
+static const char usual_methods[] = "horus,accelerate,extratrees,plimsoll-learned,virtual";
+
+static void progress(size_t done, size_t all, const char *what)
+{
+    fprintf(stderr, "\r\033[K");
+    if (done < all)
+        fprintf(stderr, "plimsoll: %zu of %zu rounds, %s", done, all, what);
+    fflush(stderr);
+}
+
+/* ---- what is shown ---- */
+
+static int text_show(const struct plm_page *page, const void *what, struct plm_error *error)
+{
+    return plm_study_text(page, what, error);
+}
+
+static int json_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_study_json(out, what, error);
+}
+
+static int rows_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_study_csv(out, what, error);
+}
+
+static int figures_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_study_figures(out, what, error);
+}
+
+static int page_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_study_html(out, what, error);
+}
+
+/* ---- all together ---- */
+
+int plm_evaluate_study(const struct plm_evaluate_study *e, const char *table, const char *methods, const char *python,
+                       int seed, const struct plm_evaluate_show *given)
+{
+    struct plm_evaluate_show show = *given;
+    char scratch[PLM_SCRATCH] = "";
+    struct plm_study_options options = {.path = table,
+                                        .methods = methods ? methods : usual_methods,
+                                        .targets = e->targets,
+                                        .unseen = e->unseen,
+                                        .bin = e->bin,
+                                        .folds = e->folds ? e->folds : FOLDS,
+                                        .seed = (uint64_t)seed,
+                                        .python = python,
+                                        .scratch = scratch,
+                                        .progress = isatty(STDERR_FILENO) ? progress : NULL};
+    struct plm_study study = {0};
+    struct plm_error error;
+    int status = PLM_EXIT_OK;
+    show.text = text_show;
+    show.write[0] = json_write;
+    show.write[1] = rows_write;
+    show.write[2] = figures_write;
+    show.write[3] = page_write;
+    if (plm_study_open(&options, &study, &error) < 0)
+        status = plm_complain(PLM_EXIT_USAGE, error.text);
+    else if (plm_scratch_make("evaluate", scratch, &error) < 0)
+        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    else {
+        plm_study_run(&study);
+        if (plm_evaluate_show(&show, &study, &error) < 0)
+            status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    }
+    plm_study_close(&study);
+    plm_scratch_remove(scratch);
+    return status;
+}
