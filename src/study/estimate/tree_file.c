@@ -83,7 +83,7 @@ int plm_tree_file_wrong(const struct plm_tree_file *r, const char *what)
 }
 
 /* One line into words. */
-static int read_line(struct plm_tree_file *r)
+int plm_tree_file_line(struct plm_tree_file *r)
 {
     r->line++;
     r->words = 0;
@@ -111,7 +111,7 @@ static int read_line(struct plm_tree_file *r)
 int plm_tree_file_expect(struct plm_tree_file *r, const char *key, int values)
 {
     char text[100];
-    int status = read_line(r);
+    int status = plm_tree_file_line(r);
     if (status)
         return status;
     if (r->words == values + 1 && !strcmp(r->word[0], key))
@@ -224,7 +224,7 @@ struct frame {
 static int read_node(struct plm_tree_file *r, const struct frame *f, struct plm_tree_node *node)
 {
     uint64_t feature = 0;
-    int status = read_line(r);
+    int status = plm_tree_file_line(r);
     if (status)
         return status;
     *node = (struct plm_tree_node){.feature = -1};

@@ -1,6 +1,6 @@
 /*
- * Files of trees (docs/forest.md, docs/boosted.md): text, one statement in a line. What the two kinds of file share. A
- * file of version 2 ends with a checksum of all before it; files of version 1, which have none, are read as well.
+ * Files of trees and weights (docs/forest.md, docs/boosted.md, docs/network.md): text, one statement in a line. What
+ * these kinds of file share.
  *
  * plm_tree_file_open() reads a file whole, plm_tree_file_close() ends it; the reader belongs to the caller, one thread.
  * The other functions read on from where it is. Every one that returns int gives 0, or a code and one sentence with the
@@ -14,7 +14,7 @@
 
 #include "study/estimate/tree.h"
 
-enum { PLM_TREE_FILE_WORDS = 5, PLM_TREE_FILE_WORD = 64, PLM_TREE_FILE_VERSION = 2 };
+enum { PLM_TREE_FILE_WORDS = 8, PLM_TREE_FILE_WORD = 64 };
 
 struct plm_tree_file {
     const char *path, *at, *end;
@@ -31,7 +31,9 @@ void plm_tree_file_close(struct plm_tree_file *file);
 
 int plm_tree_file_wrong(const struct plm_tree_file *file, const char *sentence);
 /* The first line: the kind of file and its version. */
-int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what);
+int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what, const char *version);
+/* The next line, whatever it is. */
+int plm_tree_file_line(struct plm_tree_file *file);
 /* The next line, which is this key with that many values. */
 int plm_tree_file_expect(struct plm_tree_file *file, const char *key, int values);
 /* Words of that line. */

@@ -136,16 +136,26 @@ void plm_features_show(const struct plm_tree_feature *feature, size_t features, 
 void plm_features_describe(const struct plm_tree_feature *feature, size_t features, struct plm_json *json);
 
 /* The rows' own functions: each method has them in its file. */
-#define PLM_LEARNER_FUNCTIONS(method) \
-    int plm_##method##_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error); \
-    int plm_##method##_load_model(const char *path, void **model, struct plm_error *error); \
-    int plm_##method##_save_model(FILE *out, const void *model); \
-    void plm_##method##_show(const void *model, const struct plm_page *page); \
-    void plm_##method##_describe(const void *model, struct plm_json *json); \
+#define PLM_LEARNER_FUNCTIONS(method)                                                         \
+    int plm_##method##_load_model(const char *path, void **model, struct plm_error *error);   \
+    int plm_##method##_save_model(FILE *out, const void *model);                              \
+    void plm_##method##_show(const void *model, const struct plm_page *page);                 \
+    void plm_##method##_describe(const void *model, struct plm_json *json);                   \
     const struct plm_tree_feature *plm_##method##_features(const void *model, size_t *count); \
     void plm_##method##_free_model(void *model)
-PLM_LEARNER_FUNCTIONS(schedtune); /* tree_learners.c */
+typedef int plm_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error);
+
+/* tree_learners.c */
+PLM_LEARNER_FUNCTIONS(schedtune);
 PLM_LEARNER_FUNCTIONS(horus);
+plm_learn plm_schedtune_learn, plm_horus_learn;
+/* networks.c */
+PLM_LEARNER_FUNCTIONS(network);
+plm_learn plm_gpumemnet_mlp_learn, plm_gpumemnet_transformer_learn, plm_dnnperf_learn;
+int plm_network_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
+                    struct plm_error *error);
+int plm_network_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
+                             struct plm_error *error);
 
 /* extratrees.c: the published four features, and all of an example. What both share is named after the first. */
 #define PLM_EXTRATREES     "extratrees"

@@ -12,8 +12,24 @@
 #include "base/table.h"
 #include "study/estimate/horus.h"
 #include "study/estimate/schedtune.h"
+#include "study/learn/network.h"
 
 #define MIB 1048576.0
+
+#define NETWORK(name, learn, also, ask_features)                        \
+    {name,                                                              \
+     "model",                                                           \
+     "the weights",                                                     \
+     PLM_LESSON_TARGET | PLM_LESSON_FOLDS | PLM_LESSON_PYTHON | (also), \
+     learn,                                                             \
+     plm_network_load_model,                                            \
+     plm_network_save_model,                                            \
+     plm_network_show,                                                  \
+     plm_network_describe,                                              \
+     plm_network_features,                                              \
+     plm_network_ask,                                                   \
+     ask_features,                                                      \
+     plm_network_free_model}
 
 const struct plm_learner plm_learners[] = {
     {PLM_SCHEDTUNE_METHOD, "forest", "the trees", PLM_LESSON_TREES, plm_schedtune_learn, plm_schedtune_load_model,
@@ -21,17 +37,10 @@ const struct plm_learner plm_learners[] = {
      .free = plm_schedtune_free_model},
     {PLM_HORUS_METHOD, "boosted", "the trees", PLM_LESSON_TREES, plm_horus_learn, plm_horus_load_model,
      plm_horus_save_model, plm_horus_show, plm_horus_describe, plm_horus_features, .free = plm_horus_free_model},
-    {PLM_EXTRATREES, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
-     plm_extratrees_learn, plm_extratrees_load_model, plm_extratrees_save_model, plm_extratrees_show,
-     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
-     .free = plm_extratrees_free_model},
-    {PLM_EXTRATREES_ALL, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
-     plm_extratrees_all_learn, plm_extratrees_all_load_model, plm_extratrees_save_model, plm_extratrees_show,
-     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
-     .free = plm_extratrees_free_model},
-    {PLM_LEARNED_METHOD, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
-     plm_learned_learn, plm_learned_load_model, plm_learned_save_model, plm_learned_show, plm_learned_describe,
-     plm_learned_features, .free = plm_learned_free_model, .ask_beside = plm_learned_ask_beside},
+    NETWORK(PLM_GPUMEMNET_MLP, plm_gpumemnet_mlp_learn, PLM_LESSON_BIN | PLM_LESSON_REGRESSION,
+            plm_network_ask_features),
+    NETWORK(PLM_GPUMEMNET_TRANSFORMER, plm_gpumemnet_transformer_learn, PLM_LESSON_BIN | PLM_LESSON_REGRESSION, NULL),
+    NETWORK(PLM_DNNPERF, plm_dnnperf_learn, 0, NULL),
 };
 const size_t plm_learner_count = sizeof plm_learners / sizeof plm_learners[0];
 
