@@ -362,7 +362,7 @@ static void test_extra_file(void **state)
     plm_forest_free(&a);
     plm_forest_free(&b);
     assert_int_equal(plm_forest_load(path, &b, &error), PLM_EFORMAT);
-    assert_contains(error.text, "was damaged");
+    assert_contains(error.text, "is damaged");
     free(text);
 }
 
@@ -422,7 +422,7 @@ static void test_bad_files(void **state)
         {ONE "trees 1\ntree 1\nleaf 1\nend\nmore\n", ":13: something follows the end"},
         {"plimsoll-forest 2\nmethod a\ntarget y\nsplits some\n", ":4: splits are"},
         {TWO_FILE "leaf 1\nend\n", ":16: the file ends too early"},
-        {TWO_FILE "leaf 1\nend\ncrc32 00000000\n", "bad was damaged"},
+        {TWO_FILE "leaf 1\nend\nchecksum 00000000\n", "bad is damaged"},
     };
     struct plm_error error;
     struct plm_forest f;

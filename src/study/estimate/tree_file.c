@@ -69,7 +69,7 @@ int plm_tree_file_save(FILE *out, void (*put)(FILE *out, const void *what), cons
     }
     if (status == 0) {
         fwrite(text, 1, size, out);
-        fprintf(out, "crc32 %08" PRIx32 "\n", sum_of(text, size));
+        fprintf(out, "checksum %08" PRIx32 "\n", sum_of(text, size));
     }
     free(text);
     return status || ferror(out) ? PLM_EIO : 0;
@@ -173,18 +173,18 @@ int plm_tree_file_one_name(struct plm_tree_file *r, const char *key, char out[PL
     return status ? status : plm_tree_file_name(r, 1, out);
 }
 
-int plm_tree_file_kind(struct plm_tree_file *r, const char *kind, const char *what)
+int plm_tree_file_kind(struct plm_tree_file *r, const char *kind, const char *what, unsigned newest)
 {
     if (plm_tree_file_expect(r, kind, 1))
         return plm_fail(r->error, PLM_EFORMAT, "%.300s is not %s of `plimsoll train`", r->path, what);
-    for (r->version = 1; r->version <= PLM_TREE_FILE_VERSION; r->version++) {
+    for (r->version = 1; r->version <= newest; r->version++) {
         char text[16];
         snprintf(text, sizeof text, "%u", r->version);
         if (!strcmp(r->word[1], text))
             return 0;
     }
-    return plm_fail(r->error, PLM_EVERSION, "%.300s is %s of version %s, and this plimsoll reads 1 to %d", r->path,
-                    what, r->word[1], PLM_TREE_FILE_VERSION);
+    return plm_fail(r->error, PLM_EVERSION, "%.300s is %s of version %s, and this plimsoll reads %s%u", r->path, what,
+                    r->word[1], newest > 1 ? "1 to " : "", newest);
 }
 
 /* ---- features and trees ---- */
@@ -279,10 +279,10 @@ static int read_sum(struct plm_tree_file *r)
 {
     const uint32_t sum = sum_of(r->text, (size_t)(r->at - r->text));
     char text[16];
-    int status = plm_tree_file_expect(r, "crc32", 1);
+    int status = plm_tree_file_expect(r, "checksum", 1);
     snprintf(text, sizeof text, "%08" PRIx32, sum);
     if (status == 0 && strcmp(text, r->word[1]) != 0)
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s was damaged: its lines have the checksum %s, and it says %s",
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its lines have the checksum %s, and it says %s",
                         r->path, text, r->word[1]);
     return status;
 }

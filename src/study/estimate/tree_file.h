@@ -1,6 +1,7 @@
 /*
  * Files of trees and weights (docs/forest.md, docs/boosted.md, docs/network.md): text, one statement in a line. What
- * these kinds of file share.
+ * these kinds of file share. Trees of version 2 end with a checksum of all before it; those of version 1, which have
+ * none, are read as well.
  *
  * plm_tree_file_open() reads a file whole, plm_tree_file_close() ends it; the reader belongs to the caller, one thread.
  * The other functions read on from where it is. Every one that returns int gives 0, or a code and one sentence with the
@@ -14,7 +15,7 @@
 
 #include "study/estimate/tree.h"
 
-enum { PLM_TREE_FILE_WORDS = 8, PLM_TREE_FILE_WORD = 64 };
+enum { PLM_TREE_FILE_WORDS = 8, PLM_TREE_FILE_WORD = 64, PLM_TREE_FILE_VERSION = 2 };
 
 struct plm_tree_file {
     const char *path, *at, *end;
@@ -30,8 +31,8 @@ int plm_tree_file_open(const char *path, const char *what, struct plm_tree_file 
 void plm_tree_file_close(struct plm_tree_file *file);
 
 int plm_tree_file_wrong(const struct plm_tree_file *file, const char *sentence);
-/* The first line: the kind of file and its version. */
-int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what, const char *version);
+/* The first line: the kind of file and its version, 1 to the newest. */
+int plm_tree_file_kind(struct plm_tree_file *file, const char *kind, const char *what, unsigned newest);
 /* The next line, whatever it is. */
 int plm_tree_file_line(struct plm_tree_file *file);
 /* The next line, which is this key with that many values. */

@@ -161,7 +161,7 @@ int plm_network_ask_features(const void *model, const double *x, struct plm_lear
 #define PLM_EXTRATREES     "extratrees"
 #define PLM_EXTRATREES_ALL "extratrees+"
 PLM_LEARNER_FUNCTIONS(extratrees);
-int plm_extratrees_all_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error);
+plm_learn plm_extratrees_learn, plm_extratrees_all_learn;
 int plm_extratrees_all_load_model(const char *path, void **model, struct plm_error *error);
 int plm_extratrees_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
                        struct plm_error *error);
@@ -171,6 +171,7 @@ int plm_extratrees_ask_features(const void *model, const double *x, struct plm_l
 /* learned.c */
 #define PLM_LEARNED_METHOD "plimsoll-learned"
 PLM_LEARNER_FUNCTIONS(learned);
+plm_learn plm_learned_learn;
 int plm_learned_ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
                            struct plm_learned_answer *answer, struct plm_error *error);
 

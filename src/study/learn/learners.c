@@ -29,7 +29,7 @@
      plm_network_features,                                              \
      plm_network_ask,                                                   \
      ask_features,                                                      \
-     plm_network_free_model}
+     .free = plm_network_free_model}
 
 const struct plm_learner plm_learners[] = {
     {PLM_SCHEDTUNE_METHOD, "forest", "the trees", PLM_LESSON_TREES, plm_schedtune_learn, plm_schedtune_load_model,

@@ -10,6 +10,7 @@
 #include "study/learn/network.h"
 
 #define VERSION "1"
+enum { NEWEST = 1 };
 #define KIND    "plimsoll-network"
 #define WHAT    "a file of weights"
 
@@ -279,7 +280,7 @@ int plm_network_load(const char *path, struct plm_network *network, struct plm_e
     *network = (struct plm_network){0};
     /* What kind of file it is comes first: of another one, nobody wants to hear about checksums. */
     if (status == 0)
-        status = plm_tree_file_kind(&file, KIND, WHAT, VERSION);
+        status = plm_tree_file_kind(&file, KIND, WHAT, NEWEST);
     if (status == 0)
         status = check_sum(&file);
     if (status == 0)
