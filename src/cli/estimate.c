@@ -6,6 +6,7 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -16,6 +17,7 @@
 #include "study/estimate/forest.h"
 #include "study/estimate/horus.h"
 #include "study/estimate/schedtune.h"
+#include "study/learn/learner.h"
 #include "base/draw.h"
 #include "report/report.h"
 
@@ -24,7 +26,7 @@ enum { FILES = 4 };
 
 struct request {
     struct plm_look look;
-    const char *methods, *gpu, *forest, *boosted;
+    const char *methods, *gpu, *forest, *boosted, *model, *features;
     uint64_t context;
     int gpus, nodes, tensor_parallel;
     bool json;
@@ -50,6 +52,11 @@ static const struct plm_option options[] = {
      .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
     {"boosted", 0, PLM_OPTION_TEXT, AT(boosted), "FILE", .help = "what `plimsoll train` made, for " PLM_HORUS_METHOD,
      .complete = PLM_COMPLETE_FILE, .among = "trees", .configurable = true},
+    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE",
+     .help = "what `plimsoll train` made of a table of `plimsoll dataset`", .complete = PLM_COMPLETE_FILE,
+     .configurable = true},
+    {"features", 0, PLM_OPTION_TEXT, AT(features), "NAME=N,...",
+     .help = "ask the model about these numbers: no file, no command"},
     {"context", 0, PLM_OPTION_SIZE, AT(context), "SIZE",
      .help = "what the process takes beside its allocations: 500MiB", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
@@ -67,6 +74,10 @@ static int estimate_parse(struct request *r, int argc, char **argv, struct plm_e
     status = plm_options_among(options, r, "estimate", before, argv, r->file, FILES, &r->files, error);
     if (status < 0)
         return status;
+    if (r->features && (r->files || r->command))
+        return plm_fail(error, PLM_EINVAL, "--features stand for the job: no files and no command with them");
+    if (r->features)
+        return r->model ? 0 : plm_fail(error, PLM_EINVAL, "--features are for a model: --model FILE names it");
     if (r->files && r->command)
         return plm_fail(error, PLM_EINVAL, "either the files of a job or a command, not both");
     if (r->command && !r->command[0])
@@ -234,6 +245,8 @@ struct question {
     struct plm_captured captured;
     struct plm_forest forest;
     struct plm_boosted boosted;
+    struct plm_learned learned;
+    double features[PLM_TREE_FEATURES];
 };
 
 static unsigned estimate_needs(const struct question *q)
@@ -250,7 +263,10 @@ static int estimate_open(const struct request *r, struct question *q)
     struct plm_error error;
     if (plm_catalogue_open(&q->catalogue, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    q->methods = plm_methods_choose(r->methods, q->method, &error);
+    /* A model that is named is asked, unless methods are named too. */
+    q->methods = plm_methods_choose(q->learned.learner && !strcmp(r->methods, "all") ? q->learned.learner->name
+                                                                                     : r->methods,
+                                    q->method, &error);
     if (q->methods < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     q->cards = plm_cards_choose(&q->catalogue, r->gpu, NULL, q->card, &error);
@@ -275,13 +291,34 @@ static int open_capture(const struct request *r, struct question *q)
         file = q->made.file;
         files = q->made.files;
     }
-    status = plm_captured_read(file, files, &q->captured, &error);
+    status = r->features ? 0 : plm_captured_read(file, files, &q->captured, &error);
     if (status < 0)
         return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+    if (r->model)
+        q->captured.evidence.model = &q->learned;
+    if (r->features)
+        q->captured.evidence.features = q->features;
     if (r->forest)
         q->captured.evidence.forest = &q->forest;
     if (r->boosted)
         q->captured.evidence.boosted = &q->boosted;
+    return 0;
+}
+
+/* The model has to be for one of the methods that are named, and the only one of these that takes a model. */
+static int open_model(const struct request *r, struct question *q)
+{
+    const char *only = strcmp(r->methods, "all") && !strchr(r->methods, ',') ? r->methods : NULL;
+    struct plm_error error;
+    if (!r->model)
+        return 0;
+    if (only && plm_method_find(only) && !(plm_method_find(only)->needs & PLM_NEEDS_MODEL))
+        return plm_complain_of(PLM_EXIT_USAGE, "%s does not learn from such tables: --model means nothing to it", only);
+    if (plm_learned_open(r->model, only && plm_method_find(only) ? only : NULL, &q->learned, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (r->features &&
+        plm_features_parse(q->learned.learner, q->learned.model, r->features, q->features, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
     return 0;
 }
 
@@ -334,25 +371,52 @@ static int estimate_answer(const struct request *r, const struct question *q)
     return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : result;
 }
 
+/* A model of time or utilization, asked alone: there is no card to judge and nothing to compare with. */
+static bool is_other_target(const struct question *q, struct plm_learned_answer *answer, struct plm_error *error)
+{
+    return q->learned.learner && q->methods == 1 && !strcmp(q->method[0]->name, q->learned.learner->name) &&
+           plm_learned_ask(&q->learned, &q->captured.evidence, answer, error) == 0 &&
+           answer->unit != PLM_LEARNED_MEMORY;
+}
+
+static int estimate_other(const struct request *r, const struct question *q, const struct plm_learned_answer *answer)
+{
+    const struct plm_page page = plm_look_page(&r->look, stdout);
+    struct plm_json json;
+    if (r->json) {
+        plm_json_document(&json, stdout, "plimsoll.learned/1");
+        plm_json_string(&json, "method", q->learned.learner->name);
+        plm_learned_describe(answer, &json);
+        plm_json_finish(&json);
+    } else
+        plm_learned_show(answer, &page);
+    return fflush(stdout) || ferror(stdout) ? plm_complain(PLM_EXIT_CANNOT, "the answer could not be written")
+                                            : PLM_EXIT_OK;
+}
+
 static int estimate_run(int argc, char **argv)
 {
     struct request r = {
         .methods = "all", .look = PLM_LOOK, .context = CONTEXT_UNKNOWN, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
     struct question q = {0};
+    struct plm_learned_answer other;
     struct plm_error error;
     int status;
     if (estimate_parse(&r, argc, argv, &error) < 0 || estimate_understand(&r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    status = estimate_open(&r, &q);
+    status = open_model(&r, &q);
+    if (status == 0)
+        status = estimate_open(&r, &q);
     if (status == 0)
         status = open_trees(&r, &q);
     if (status == 0)
         status = open_capture(&r, &q);
     if (status == 0)
-        status = estimate_answer(&r, &q);
+        status = is_other_target(&q, &other, &error) ? estimate_other(&r, &q, &other) : estimate_answer(&r, &q);
     plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
     plm_boosted_free(&q.boosted);
+    plm_learned_close(&q.learned);
     plm_scratch_remove(q.made.folder);
     plm_catalogue_free(&q.catalogue);
     return status;
@@ -365,7 +429,9 @@ const struct plm_command plm_command_estimate = {
     .options = options,
     .complete = PLM_COMPLETE_FILE,
     .example = {"plimsoll estimate -- python train.py", "plimsoll estimate --gpu rtx3060,rtx4090 job.plm trace.json",
-                "plimsoll estimate --method virtual,xmem,horus --json -- python train.py --batch 64"},
+                "plimsoll estimate --method virtual,xmem,horus --json -- python train.py --batch 64",
+                "plimsoll estimate --model mlp.net --features layers=4,batch=64,parameters=7e6,activations=9e3,"
+                "batchnorms=0,dropouts=3,activation=relu"},
     .exit = {{PLM_EXIT_OK, "the question was answered"},
              {PLM_EXIT_NO_FIT, "there is one method and one card, and the job does not fit"},
              {PLM_EXIT_CANNOT, "a file cannot be read, or no method has an answer"}},

@@ -14,6 +14,11 @@ plm_method_estimate plm_method_llmem;
 
 plm_method_prepare plm_prepare_virtual, plm_prepare_xmem, plm_prepare_xmem_plus, plm_prepare_dnnmem_x,
     plm_prepare_schedtune;
+/* study/learn/method.c */
+plm_method_prepare plm_prepare_gpumemnet_mlp, plm_prepare_gpumemnet_transformer, plm_prepare_dnnperf;
+plm_method_judge plm_judge_learned;
+plm_method_explain plm_explain_learned;
+
 plm_method_judge plm_judge_virtual, plm_judge_xmem, plm_judge_dnnmem_x, plm_judge_schedtune;
 plm_method_explain plm_explain_xmem;
 plm_method_forget plm_forget_xmem, plm_forget_dnnmem_x;

@@ -21,6 +21,7 @@ struct plm_error;
 struct plm_forest;
 struct plm_job;
 struct plm_json;
+struct plm_learned;
 struct plm_page;
 struct plm_trace;
 
@@ -31,6 +32,8 @@ struct plm_evidence {
     const struct plm_description *description; /* of the model */
     const struct plm_forest *forest;           /* that `plimsoll train` made */
     const struct plm_boosted *boosted;         /* and that it made for another method */
+    const struct plm_learned *model;           /* and for those that learn from `plimsoll dataset` */
+    const double *features;                    /* numbers that this one looks at, instead of a description */
     double job_seconds, trace_seconds, description_seconds; /* how long each took to capture; 0: not known */
     int gpus, nodes, tensor_parallel; /* how the job is spread, for the methods that know several; 0 counts as 1 */
 };
@@ -39,7 +42,8 @@ enum plm_evidence_part {
     PLM_NEEDS_TRACE = 2,
     PLM_NEEDS_DESCRIPTION = 4,
     PLM_NEEDS_FOREST = 8,
-    PLM_NEEDS_BOOSTED = 16
+    PLM_NEEDS_BOOSTED = 16,
+    PLM_NEEDS_MODEL = 32
 };
 
 /* What is asked of a card. */

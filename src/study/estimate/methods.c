@@ -11,6 +11,10 @@
 #include "study/estimate/method.h"
 
 #define DESCRIBED PLM_NEEDS_DESCRIPTION
+/* Methods that learn from tables of `plimsoll dataset`; src/study/learn has them. */
+#define LEARNED(name, made_for, without, prepare_it) \
+    {name, PLM_LEARNED, PLM_ANSWER_DEVICE, DESCRIBED | PLM_NEEDS_MODEL, made_for, without, .prepare = prepare_it, \
+     .judge = plm_judge_learned, .explain = plm_explain_learned}
 
 /* Name, paradigm, kind and needs; what it was made for; what it leaves out; its functions. */
 const struct plm_method plm_methods[] = {
@@ -39,6 +43,13 @@ const struct plm_method plm_methods[] = {
     {PLM_HORUS_METHOD, PLM_LEARNED, PLM_ANSWER_UTILIZATION, DESCRIBED | PLM_NEEDS_BOOSTED,
      "networks like those of its rows, on their card", "the card, the optimizer, the host",
      .estimate = plm_method_horus_utilization},
+    LEARNED("gpumemnet-mlp", "networks of the family of its rows, on their card", "the optimizer, shapes of layers",
+            plm_prepare_gpumemnet_mlp),
+    LEARNED("gpumemnet-transformer", "networks of the family of its rows, on their card", "the optimizer",
+            plm_prepare_gpumemnet_transformer),
+    {"dnnperf", PLM_LEARNED, PLM_ANSWER_DEVICE, DESCRIBED | PLM_NEEDS_MODEL, "networks like those of its rows",
+     "the optimizer, the card", .shown = "dnnperf-style", .prepare = plm_prepare_dnnperf, .judge = plm_judge_learned,
+     .explain = plm_explain_learned},
     {"faketensor-a", PLM_CPU_SIDE, PLM_ANSWER_ALLOCATED, DESCRIBED, "a forward and backward pass of the model alone",
      "loss, optimizer, workspaces, the allocator", .estimate = plm_method_faketensor_a},
     {"faketensor-b", PLM_CPU_SIDE, PLM_ANSWER_ALLOCATED, DESCRIBED, "a step of any loop", "workspaces, the allocator",
@@ -141,10 +152,12 @@ static bool is_missing(const struct plm_method *method, const struct plm_evidenc
     } parts[] = {
         {PLM_NEEDS_JOB, evidence->job, "a record, which `plimsoll run -- CMD` makes"},
         {PLM_NEEDS_TRACE, evidence->trace, "a trace, which `plimsoll trace -- CMD` makes"},
-        {PLM_NEEDS_DESCRIPTION, evidence->description, "a description, which `plimsoll describe -- CMD` makes"},
+        {PLM_NEEDS_DESCRIPTION, evidence->features ? (const void *)evidence->features : evidence->description,
+         "a description, which `plimsoll describe -- CMD` makes"},
         {PLM_NEEDS_FOREST, evidence->forest, "a forest, which `plimsoll train` makes: --forest FILE"},
         {PLM_NEEDS_BOOSTED, evidence->boosted,
          "boosted trees, which `plimsoll train --method " PLM_HORUS_METHOD " TRUTH.csv` makes: --boosted FILE"},
+        {PLM_NEEDS_MODEL, evidence->model, "a model, which `plimsoll train` makes: --model FILE"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if ((method->needs & parts[i].part) && !parts[i].have) {

@@ -123,6 +123,23 @@ const struct plm_learner *plm_learner_find(const char *name); /* NULL: no such m
 /* An option of the lesson that the method does not take is a sentence; 0 if there is none. */
 int plm_lesson_check(const struct plm_learner *learner, const struct plm_lesson *lesson, struct plm_error *error);
 
+/* A model and whose it is. */
+struct plm_learned {
+    const struct plm_learner *learner;
+    void *model;
+};
+/* `method`: the one that it has to be for; NULL: the one that it is for. To be closed also after a failure. */
+int plm_learned_open(const char *path, const char *method, struct plm_learned *learned, struct plm_error *error);
+void plm_learned_close(struct plm_learned *learned);
+
+/* method.c: an answer for people, and as members of an object that is open. */
+void plm_learned_show(const struct plm_learned_answer *answer, const struct plm_page *page);
+void plm_learned_describe(const struct plm_learned_answer *answer, struct plm_json *json);
+/* By features that were given, else by a description; a sentence if there is neither, or it does not do. */
+struct plm_evidence;
+int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
+                    struct plm_learned_answer *answer, struct plm_error *error);
+
 /* How far numbers lie outside of the rows' ranges, into outside and feature of the answer. */
 void plm_learned_range(const struct plm_tree_feature *feature, size_t features, const double *x,
                        struct plm_learned_answer *answer);

@@ -1,12 +1,13 @@
 #include "study/learn/learner.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/draw.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -70,6 +71,49 @@ int plm_lesson_check(const struct plm_learner *learner, const struct plm_lesson 
         if (options[i].given && !(learner->takes & options[i].option))
             return plm_fail(error, PLM_EINVAL, "--%s means nothing to %s", options[i].name, learner->name);
     return 0;
+}
+
+/* Every kind of file that a method learns says in its second line for which: "method NAME". */
+static int learned_method(const char *path, char method[PLM_TREE_NAME], struct plm_error *error)
+{
+    char kind[64] = "", name[PLM_TREE_NAME] = "";
+    int file = plm_input_open(path, NULL, error);
+    FILE *in = file < 0 ? NULL : fdopen(file, "re");
+    bool found;
+    if (file < 0)
+        return file;
+    found = in && fscanf(in, "%63s %*31s method %31s", kind, name) == 2 && !strncmp(kind, "plimsoll-", 9);
+    if (in)
+        fclose(in);
+    else
+        close(file);
+    if (!found || !plm_learner_find(name))
+        return plm_fail(error, PLM_EFORMAT, "%.300s is no model of `plimsoll train`", path);
+    memcpy(method, name, sizeof name);
+    return 0;
+}
+
+int plm_learned_open(const char *path, const char *method, struct plm_learned *learned, struct plm_error *error)
+{
+    char name[PLM_TREE_NAME];
+    int status = learned_method(path, name, error);
+    *learned = (struct plm_learned){0};
+    if (status)
+        return status;
+    if (method && strcmp(method, name) != 0)
+        return plm_fail(error, PLM_EFORMAT, "%.300s was trained for %s, not for %.60s", path, name, method);
+    learned->learner = plm_learner_find(name);
+    if (!learned->learner->ask)
+        return plm_fail(error, PLM_EINVAL, "%.300s is for %s, which takes it as --%s", path, name,
+                        learned->learner->option);
+    return learned->learner->load(path, &learned->model, error);
+}
+
+void plm_learned_close(struct plm_learned *learned)
+{
+    if (learned->learner)
+        learned->learner->free(learned->model);
+    *learned = (struct plm_learned){0};
 }
 
 /* ---- what can be learned ---- */

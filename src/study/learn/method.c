@@ -1,0 +1,145 @@
+/* Methods that learn, as `plimsoll estimate` asks them: beside the others, about a job and a card. */
+#include <math.h>
+#include <string.h>
+
+#include "base/draw.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "study/estimate/estimators.h"
+#include "study/learn/example.h"
+#include "study/learn/learner.h"
+#include "study/learn/network.h"
+
+#define MIB 1048576.0
+#define LEAST_SHOWN 0.005 /* probability of a class that is still worth a line */
+
+int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
+                    struct plm_learned_answer *answer, struct plm_error *error)
+{
+    struct plm_example example = {0};
+    int status;
+    if (evidence->features)
+        return learned->learner->ask_features
+                   ? learned->learner->ask_features(learned->model, evidence->features, answer, error)
+                   : plm_fail(error, PLM_EINVAL, "%s needs the layers of the network, which only a description has",
+                              learned->learner->name);
+    if (!evidence->description)
+        return plm_fail(error, PLM_EINVAL, "%s needs a description, which `plimsoll describe -- CMD` makes",
+                        learned->learner->name);
+    status = plm_example_describe(evidence->description, &example, error);
+    if (status == 0)
+        status = learned->learner->ask(learned->model, &example, answer, error);
+    plm_example_free(&example);
+    return status;
+}
+
+/* ---- as a method ---- */
+
+struct prepared {
+    struct plm_learned_answer answer;
+};
+
+static void *prepare(const char *method, const struct plm_evidence *evidence, struct plm_answer *answer)
+{
+    struct prepared *p = plm_calloc(1, sizeof *p);
+    const struct plm_learned *learned = evidence->model;
+    struct plm_error error = {0};
+    if (strcmp(learned->learner->name, method) != 0)
+        plm_answer_none(answer, "it needs a model of its own: this one was trained for %s", learned->learner->name);
+    else if (plm_learned_ask(learned, evidence, &p->answer, &error))
+        plm_answer_none(answer, "%.190s", error.text);
+    else if (p->answer.unit != PLM_LEARNED_MEMORY)
+        plm_answer_none(answer, "the model was not trained for memory; asked alone it says what it was trained for");
+    else if (p->answer.outside > 0)
+        plm_answer_outside(answer, "%s lies outside of the rows that it learned from, by %.2g of their range",
+                           p->answer.feature, p->answer.outside);
+    return p;
+}
+
+#define PREPARE(function, method) \
+    void *plm_prepare_##function(const struct plm_evidence *evidence, struct plm_answer *answer) \
+    { \
+        return prepare(method, evidence, answer); \
+    }
+PREPARE(gpumemnet_mlp, PLM_GPUMEMNET_MLP)
+PREPARE(gpumemnet_transformer, PLM_GPUMEMNET_TRANSFORMER)
+PREPARE(dnnperf, PLM_DNNPERF)
+
+/* What the process takes beside its allocations is in what was measured, and is one figure for all methods here. */
+void plm_judge_learned(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+{
+    const struct prepared *p = prepared;
+    const uint64_t used = (uint64_t)(fmin(p->answer.figure, 1e12) * MIB),
+                   context = p->answer.with_context ? question->context : 0;
+    answer->bytes = used > context ? used - context : 0;
+}
+
+void plm_explain_learned(const void *prepared, const struct plm_page *page, struct plm_json *json)
+{
+    const struct prepared *p = prepared;
+    if (page)
+        plm_learned_show(&p->answer, page);
+    else
+        plm_learned_describe(&p->answer, json);
+}
+
+/* ---- an answer ---- */
+
+static void show_classes(const struct plm_learned_answer *a, const struct plm_page *p)
+{
+    const char *unit = plm_learned_unit_name(a->unit);
+    char low[32], high[32], name[80];
+    plm_page_title(p, "How likely each class is");
+    for (size_t i = 0; i < a->classes; i++) {
+        if (a->probability[i] < LEAST_SHOWN && a->edge[i + 1] != a->figure)
+            continue;
+        snprintf(name, sizeof name, "above %s to %s %s", plm_count_text(low, sizeof low, (uint64_t)a->edge[i]),
+                 plm_count_text(high, sizeof high, (uint64_t)a->edge[i + 1]), unit);
+        fprintf(p->out, "  %-28s %5.1f %%  ", name, 100 * a->probability[i]);
+        plm_page_bar(p, plm_page_room(p, 42), 0, (uint64_t)(1000 * a->probability[i]), 1000);
+        fputc('\n', p->out);
+    }
+}
+
+void plm_learned_show(const struct plm_learned_answer *a, const struct plm_page *p)
+{
+    char text[32];
+    if (a->unit == PLM_LEARNED_MEMORY)
+        fprintf(p->out, "%s: %s MiB%s.\n",
+                a->classes ? "The upper edge of the likeliest class" : "The model's own figure",
+                plm_count_text(text, sizeof text, (uint64_t)rint(a->figure)),
+                a->with_context ? ", with what the process takes beside its allocations" : "");
+    else
+        fprintf(p->out, "%s: %.4g %s.\n", a->classes ? "The upper edge of the likeliest class" : "The model's figure",
+                a->figure, plm_learned_unit_name(a->unit));
+    if (a->outside > 0)
+        plm_page_say(p, "%s lies outside of the rows that it learned from, by %.2g of their range.\n", a->feature,
+                     a->outside);
+    if (a->classes)
+        show_classes(a, p);
+}
+
+void plm_learned_describe(const struct plm_learned_answer *a, struct plm_json *json)
+{
+    static const char *const units[] = {
+        [PLM_LEARNED_MEMORY] = "MiB", [PLM_LEARNED_UTILIZATION] = "percent", [PLM_LEARNED_TIME] = "ms"};
+    plm_json_string(json, "unit", units[a->unit]);
+    plm_json_real(json, "figure", a->figure);
+    if (a->unit == PLM_LEARNED_MEMORY)
+        plm_json_bool(json, "with_context", a->with_context);
+    plm_json_real(json, "outside", a->outside);
+    plm_json_text(json, "outside_by", a->feature);
+    if (!a->classes)
+        return;
+    plm_json_array(json, "classes");
+    for (size_t i = 0; i < a->classes; i++) {
+        plm_json_object(json, NULL);
+        plm_json_real(json, "above", a->edge[i]);
+        plm_json_real(json, "up_to", a->edge[i + 1]);
+        plm_json_real(json, "probability", a->probability[i]);
+        plm_json_end_object(json);
+    }
+    plm_json_end_array(json);
+}
