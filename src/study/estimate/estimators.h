@@ -15,7 +15,8 @@ plm_method_estimate plm_method_llmem;
 plm_method_prepare plm_prepare_virtual, plm_prepare_xmem, plm_prepare_xmem_plus, plm_prepare_dnnmem_x,
     plm_prepare_schedtune;
 /* study/learn/method.c */
-plm_method_prepare plm_prepare_gpumemnet_mlp, plm_prepare_gpumemnet_transformer, plm_prepare_dnnperf;
+plm_method_prepare plm_prepare_gpumemnet_mlp, plm_prepare_gpumemnet_transformer, plm_prepare_dnnperf,
+    plm_prepare_extratrees, plm_prepare_extratrees_all, plm_prepare_plimsoll_learned;
 plm_method_judge plm_judge_learned;
 plm_method_explain plm_explain_learned;
 

@@ -185,11 +185,12 @@ int plm_extratrees_ask(const void *model, const struct plm_example *example, str
 int plm_extratrees_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
                                 struct plm_error *error);
 
-/* learned.c */
+/* plimsoll_learned.c */
 #define PLM_LEARNED_METHOD "plimsoll-learned"
-PLM_LEARNER_FUNCTIONS(learned);
-plm_learn plm_learned_learn;
-int plm_learned_ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
-                           struct plm_learned_answer *answer, struct plm_error *error);
+PLM_LEARNER_FUNCTIONS(plimsoll_learned);
+plm_learn plm_plimsoll_learned_learn;
+int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example *example,
+                                    const struct plm_white_box *box, struct plm_learned_answer *answer,
+                                    struct plm_error *error);
 
 #endif

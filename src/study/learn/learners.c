@@ -42,6 +42,18 @@ const struct plm_learner plm_learners[] = {
             plm_network_ask_features),
     NETWORK(PLM_GPUMEMNET_TRANSFORMER, plm_gpumemnet_transformer_learn, PLM_LESSON_BIN | PLM_LESSON_REGRESSION, NULL),
     NETWORK(PLM_DNNPERF, plm_dnnperf_learn, 0, NULL),
+    {PLM_EXTRATREES, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+     plm_extratrees_learn, plm_extratrees_load_model, plm_extratrees_save_model, plm_extratrees_show,
+     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
+     .free = plm_extratrees_free_model},
+    {PLM_EXTRATREES_ALL, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+     plm_extratrees_all_learn, plm_extratrees_all_load_model, plm_extratrees_save_model, plm_extratrees_show,
+     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
+     .free = plm_extratrees_free_model},
+    {PLM_LEARNED_METHOD, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+     plm_plimsoll_learned_learn, plm_plimsoll_learned_load_model, plm_plimsoll_learned_save_model,
+     plm_plimsoll_learned_show, plm_plimsoll_learned_describe, plm_plimsoll_learned_features,
+     .free = plm_plimsoll_learned_free_model, .ask_beside = plm_plimsoll_learned_ask_beside},
 };
 const size_t plm_learner_count = sizeof plm_learners / sizeof plm_learners[0];
 
@@ -103,7 +115,7 @@ int plm_learned_open(const char *path, const char *method, struct plm_learned *l
     if (method && strcmp(method, name) != 0)
         return plm_fail(error, PLM_EFORMAT, "%.300s was trained for %s, not for %.60s", path, name, method);
     learned->learner = plm_learner_find(name);
-    if (!learned->learner->ask)
+    if (!learned->learner->ask && !learned->learner->ask_beside)
         return plm_fail(error, PLM_EINVAL, "%.300s is for %s, which takes it as --%s", path, name,
                         learned->learner->option);
     return learned->learner->load(path, &learned->model, error);

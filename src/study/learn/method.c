@@ -7,19 +7,36 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "fit/outcome.h"
 #include "study/estimate/estimators.h"
 #include "study/learn/example.h"
 #include "study/learn/learner.h"
 #include "study/learn/network.h"
+#include "study/learn/white_box.h"
 
 #define MIB 1048576.0
 #define LEAST_SHOWN 0.005 /* probability of a class that is still worth a line */
+
+static int beside_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
+                      const struct plm_example *example, struct plm_learned_answer *answer, struct plm_error *error)
+{
+    struct plm_outcome outcome;
+    struct plm_white_box box;
+    plm_outcome_of(evidence->job, &outcome);
+    if (!outcome.done)
+        return plm_fail(error, PLM_EINVAL, "%.150s", outcome.why);
+    plm_white_box_of(&outcome, &box);
+    return learned->learner->ask_beside(learned->model, example, &box, answer, error);
+}
 
 int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
                     struct plm_learned_answer *answer, struct plm_error *error)
 {
     struct plm_example example = {0};
     int status;
+    if (learned->learner->ask_beside && !evidence->job)
+        return plm_fail(error, PLM_EINVAL, "%s corrects a run: it needs a record, which `plimsoll run -- CMD` makes",
+                        learned->learner->name);
     if (evidence->features)
         return learned->learner->ask_features
                    ? learned->learner->ask_features(learned->model, evidence->features, answer, error)
@@ -30,7 +47,8 @@ int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence
                         learned->learner->name);
     status = plm_example_describe(evidence->description, &example, error);
     if (status == 0)
-        status = learned->learner->ask(learned->model, &example, answer, error);
+        status = learned->learner->ask_beside ? beside_ask(learned, evidence, &example, answer, error)
+                                              : learned->learner->ask(learned->model, &example, answer, error);
     plm_example_free(&example);
     return status;
 }
@@ -66,6 +84,9 @@ static void *prepare(const char *method, const struct plm_evidence *evidence, st
 PREPARE(gpumemnet_mlp, PLM_GPUMEMNET_MLP)
 PREPARE(gpumemnet_transformer, PLM_GPUMEMNET_TRANSFORMER)
 PREPARE(dnnperf, PLM_DNNPERF)
+PREPARE(extratrees, PLM_EXTRATREES)
+PREPARE(extratrees_all, PLM_EXTRATREES_ALL)
+PREPARE(plimsoll_learned, PLM_LEARNED_METHOD)
 
 /* What the process takes beside its allocations is in what was measured, and is one figure for all methods here. */
 void plm_judge_learned(void *prepared, const struct plm_question *question, struct plm_answer *answer)

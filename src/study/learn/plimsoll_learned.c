@@ -260,7 +260,7 @@ static int course_learn(const struct plm_lesson *l, const struct course *c, stru
     return status;
 }
 
-int plm_learned_learn(const struct plm_lesson *l, void **model, struct plm_error *error)
+int plm_plimsoll_learned_learn(const struct plm_lesson *l, void **model, struct plm_error *error)
 {
     struct model *m = plm_calloc(1, sizeof *m);
     struct course c = {0};
@@ -282,7 +282,7 @@ int plm_learned_learn(const struct plm_lesson *l, void **model, struct plm_error
 
 /* ---- in a file ---- */
 
-int plm_learned_load_model(const char *path, void **model, struct plm_error *error)
+int plm_plimsoll_learned_load_model(const char *path, void **model, struct plm_error *error)
 {
     struct model *m = plm_calloc(1, sizeof *m);
     int status = plm_boosted_load(path, &m->trees, error);
@@ -298,12 +298,12 @@ int plm_learned_load_model(const char *path, void **model, struct plm_error *err
                           "%.300s holds no trees that this release of " PLM_LEARNED_METHOD " can use", path);
 }
 
-int plm_learned_save_model(FILE *out, const void *model)
+int plm_plimsoll_learned_save_model(FILE *out, const void *model)
 {
     return plm_boosted_save(out, &((const struct model *)model)->trees);
 }
 
-void plm_learned_free_model(void *model)
+void plm_plimsoll_learned_free_model(void *model)
 {
     if (model)
         plm_boosted_free(&((struct model *)model)->trees);
@@ -312,7 +312,7 @@ void plm_learned_free_model(void *model)
 
 /* ---- what was learned ---- */
 
-const struct plm_tree_feature *plm_learned_features(const void *model, size_t *count)
+const struct plm_tree_feature *plm_plimsoll_learned_features(const void *model, size_t *count)
 {
     const struct model *m = model;
     *count = m->trees.features;
@@ -324,7 +324,7 @@ static bool has_trees(const struct plm_boosted *b)
     return b->trees.nodes > 2;
 }
 
-void plm_learned_show(const void *model, const struct plm_page *p)
+void plm_plimsoll_learned_show(const void *model, const struct plm_page *p)
 {
     const struct model *m = model;
     const struct plm_boosted *b = &m->trees;
@@ -347,7 +347,7 @@ void plm_learned_show(const void *model, const struct plm_page *p)
         plm_features_show(b->feature, b->features, p);
 }
 
-void plm_learned_describe(const void *model, struct plm_json *json)
+void plm_plimsoll_learned_describe(const void *model, struct plm_json *json)
 {
     const struct model *m = model;
     const struct plm_boosted *b = &m->trees;
@@ -369,7 +369,7 @@ void plm_learned_describe(const void *model, struct plm_json *json)
 
 /* ---- asking ---- */
 
-int plm_learned_ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
+int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
                            struct plm_learned_answer *answer, struct plm_error *error)
 {
     const struct model *m = model;
