@@ -25,7 +25,7 @@ static struct plm_forest trained(const double *x, const double *y, size_t rows, 
                                  uint64_t seed, bool all_rows)
 {
     const struct plm_tree_data data = {x, y, rows, features};
-    const struct plm_forest_settings settings = {trees, seed, all_rows};
+    const struct plm_forest_settings settings = {.trees = trees, .seed = seed, .all_rows = all_rows};
     struct plm_error error;
     struct plm_forest f;
     assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);

@@ -38,12 +38,16 @@ static const char *feature_name(size_t feature)
     return feature < BOX ? plm_white_metric[feature - SIZES] : plm_example_column[feature - BOX] + 2;
 }
 
-static void features_make(const struct plm_white_box *box, const struct plm_example *example, double *x)
+/* What is said of time has no part in memory: a record without it can be asked. */
+static void features_make(const struct plm_target *target, const struct plm_white_box *box,
+                          const struct plm_example *example, double *x)
 {
-    const double sizes[SIZES] = {box->reserved, box->allocated, box->step};
+    const bool timed = target->unit != PLM_LEARNED_MEMORY;
+    const double sizes[SIZES] = {box->reserved, box->allocated, timed ? box->step : -1};
     for (size_t i = 0; i < SIZES; i++)
         x[i] = sizes[i] < 0 ? -1 : log(sizes[i] + 1);
-    memcpy(x + SIZES, box->metric, sizeof box->metric);
+    for (size_t i = 0; i < PLM_WHITE_METRICS; i++)
+        x[SIZES + i] = timed ? box->metric[i] : -1;
     memcpy(x + BOX, example->number, sizeof example->number);
 }
 
@@ -175,15 +179,15 @@ static int course_take(const void *context, const struct plm_table *table, size_
 {
     struct plm_white_box box;
     int status = plm_white_box_read(table, row, &box, error);
-    (void)context;
     if (status == 0)
-        features_make(&box, example, x);
+        features_make(context, &box, example, x);
     return status;
 }
 
-static int course_open(const struct plm_lesson *l, struct course *c, struct plm_error *error)
+static int course_open(const struct plm_lesson *l, const struct plm_target *target, struct course *c,
+                       struct plm_error *error)
 {
-    int status = plm_lesson_rows_read(l, FEATURES, course_take, NULL, &c->rows, error);
+    int status = plm_lesson_rows_read(l, FEATURES, course_take, target, &c->rows, error);
     if (status)
         return status;
     c->box = plm_calloc(c->rows.data.rows + 1, sizeof *c->box);
@@ -270,7 +274,7 @@ int plm_plimsoll_learned_learn(const struct plm_lesson *l, void **model, struct 
     m->target = target_check(plm_target_choose(l->table, l->target, error), error);
     if (!m->target)
         return PLM_EINVAL;
-    status = course_open(l, &c, error);
+    status = course_open(l, m->target, &c, error);
     if (status == 0) {
         status = course_learn(l, &c, &m->trees, &why);
         if (status)
@@ -377,7 +381,7 @@ int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example 
     if (forecast_of(m->target, box) < 0)
         return plm_fail(error, PLM_EFORMAT, "the white box says nothing of %s for this job",
                         m->target->column + strlen("measured_"));
-    features_make(box, example, x);
+    features_make(m->target, box, example, x);
     *answer = (struct plm_learned_answer){.unit = m->target->unit, .with_context = m->target->with_context};
     answer->figure = figure_of(m->target, box, m->trees.base, plm_boosted_predict(&m->trees, x) - m->trees.base);
     plm_learned_range(m->trees.feature, m->trees.features, x, answer);
