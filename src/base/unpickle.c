@@ -42,6 +42,7 @@ struct reader {
     size_t *mark;
     size_t depth, marks, memos, stack_room, mark_room, memo_room;
     struct plm_error *error;
+    bool calls; /* keep what would be called as data */
 };
 
 /* ---- what the rest is made of ---- */
@@ -328,6 +329,54 @@ static int opcode_refuse(struct reader *r, unsigned char opcode)
                     r->at - 1);
 }
 
+/* ---- calls, kept as data ---- */
+
+/* "MODULE\nNAME\n": a text with the line end between the two. */
+static int push_global(struct reader *r)
+{
+    const unsigned char *from = r->data + r->at, *end = from;
+    for (int lines = 0; lines < 2; lines++, end++) {
+        end = memchr(end, '\n', (size_t)(r->data + r->size - end));
+        if (!end)
+            return pickle_bad(r, "it ends within a name");
+    }
+    r->at += (size_t)(end - from);
+    return push_node(
+        r, (struct node){.type = PLM_PICKLED_TEXT, .last = (uint32_t)(end - from - 1), .u.text = (const char *)from});
+}
+
+/* A call is a tuple of what would be called and its arguments; that of an ordered dict without any is an empty dict. */
+static int call_keep(struct reader *r)
+{
+    if (above_mark(r) < 2)
+        return pickle_bad(r, "too few values");
+    if (!plm_unpickle_is(r->p, r->stack[r->depth - 2], "collections\nOrderedDict"))
+        return items_gather(r, PLM_PICKLED_TUPLE, 2);
+    r->depth -= 2;
+    return push_node(r, container(PLM_PICKLED_DICT));
+}
+
+/* What would be done with an object that was made: left out. */
+static int state_drop(struct reader *r)
+{
+    if (above_mark(r) < 2)
+        return pickle_bad(r, "too few values");
+    r->depth--;
+    return 0;
+}
+
+static int call_run(struct reader *r, unsigned char opcode)
+{
+    switch (opcode) {
+    case 'c': return push_global(r);
+    case 'R': return call_keep(r);
+    case 'b': return state_drop(r);
+    case 'Q':
+        return above_mark(r) ? 0 : pickle_bad(r, "too few values"); /* what is stored elsewhere: its description */
+    default: return opcode_refuse(r, opcode);
+    }
+}
+
 static int push_constant(struct reader *r, enum plm_pickled type, bool value)
 {
     return push_node(r, (struct node){.type = (uint8_t)type, .u.number = value});
@@ -371,7 +420,7 @@ static int opcode_run(struct reader *r, unsigned char opcode)
     case 'j': return memo_use(r, 4, true);
     case 0x94: return memo_put(r, r->memos);
     case 0x95: return frame_check(r);
-    default: return opcode_refuse(r, opcode);
+    default: return r->calls ? call_run(r, opcode) : opcode_refuse(r, opcode);
     }
 }
 
@@ -399,9 +448,9 @@ static int pickle_read(struct reader *r)
     return status;
 }
 
-int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error)
+static int unpickle(const void *data, size_t size, bool calls, struct plm_unpickled **out, struct plm_error *error)
 {
-    struct reader r = {.p = plm_calloc(1, sizeof *r.p), .data = data, .size = size, .error = error};
+    struct reader r = {.p = plm_calloc(1, sizeof *r.p), .data = data, .size = size, .error = error, .calls = calls};
     int status = pickle_read(&r);
     free(r.stack);
     free(r.memo);
@@ -412,6 +461,16 @@ int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, stru
     }
     *out = r.p;
     return status;
+}
+
+int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error)
+{
+    return unpickle(data, size, false, out, error);
+}
+
+int plm_unpickle_calls(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error)
+{
+    return unpickle(data, size, true, out, error);
 }
 
 void plm_unpickle_free(struct plm_unpickled *p)

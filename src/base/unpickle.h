@@ -37,6 +37,10 @@ struct plm_unpickled;
 
 /* PLM_EFORMAT for anything that is not such a pickle. The input may go on after the pickle's end. */
 int plm_unpickle(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error);
+/* The same for what PyTorch saves, whose tensors are calls of functions. None is called: a name is the text
+   "MODULE\nNAME", a call the tuple of a name and its arguments, what lies in another file its description. OrderedDict() is
+   an empty dict; what would be done to an object afterwards is left out. Other objects are refused as above. */
+int plm_unpickle_calls(const void *data, size_t size, struct plm_unpickled **out, struct plm_error *error);
 void plm_unpickle_free(struct plm_unpickled *pickle);
 
 /* PLM_PICKLED_ABSENT is accepted as a value everywhere below; it is nothing and holds nothing. */

@@ -264,9 +264,8 @@ static int estimate_open(const struct request *r, struct question *q)
     if (plm_catalogue_open(&q->catalogue, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     /* A model that is named is asked, unless methods are named too. */
-    q->methods = plm_methods_choose(q->learned.learner && !strcmp(r->methods, "all") ? q->learned.learner->name
-                                                                                     : r->methods,
-                                    q->method, &error);
+    q->methods = plm_methods_choose(
+        q->learned.learner && !strcmp(r->methods, "all") ? q->learned.learner->name : r->methods, q->method, &error);
     if (q->methods < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     q->cards = plm_cards_choose(&q->catalogue, r->gpu, NULL, q->card, &error);
@@ -316,11 +315,7 @@ static int open_model(const struct request *r, struct question *q)
         return plm_complain_of(PLM_EXIT_USAGE, "%s does not learn from such tables: --model means nothing to it", only);
     if (plm_learned_open(r->model, only && plm_method_find(only) ? only : NULL, &q->learned, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (r->features && q->learned.learner->ask_beside)
-        return plm_complain_of(PLM_EXIT_USAGE, "%s corrects a run on the virtual GPU: numbers alone are not enough for it",
-                               q->learned.learner->name);
-    if (r->features &&
-        plm_features_parse(q->learned.learner, q->learned.model, r->features, q->features, &error) < 0)
+    if (r->features && plm_features_parse(q->learned.learner, q->learned.model, r->features, q->features, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     return 0;
 }

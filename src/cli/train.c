@@ -6,6 +6,7 @@
 #include "base/draw.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "base/table.h"
 #include "cli/cli.h"
@@ -13,10 +14,11 @@
 #include "study/estimate/horus.h"
 #include "study/estimate/schedtune.h"
 #include "study/learn/learner.h"
+#include "study/learn/network.h"
 
 struct request {
     struct plm_look look; /* its amounts are not bytes: only the colour */
-    const char *method, *data, *output, *target, *python;
+    const char *method, *data, *output, *target, *python, *import;
     int seed, trees, bin, folds; /* 0 but for the seed: as the method has it by itself */
     bool json, force, regression;
 };
@@ -39,6 +41,9 @@ static const struct plm_option own_options[] = {
     {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
     {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
+    {"import", 0, PLM_OPTION_TEXT, AT(import), "CKPT",
+     .help = "take the weights of a published checkpoint of GPUMemNet instead", .complete = PLM_COMPLETE_FILE,
+     .among = "ckpt"},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_color, .at = AT(look.color)},
     {0},
@@ -65,7 +70,9 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
     int words, status = plm_options_among(make_options(), r, "train", argc, argv, &r->data, 1, &words, error);
     if (status < 0)
         return status;
-    if (words != 1)
+    if (r->import && words)
+        return plm_fail(error, PLM_EINVAL, "--import takes weights that are trained already: no data file with it");
+    if (words != 1 && !r->import)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll train --method %s DATA.csv -o FILE`",
                         words ? "one data file at a time" : "no data file given", r->method);
     if (!r->output)
@@ -173,6 +180,20 @@ static int train_learn(const struct plm_learner *learner, struct plm_lesson *les
     return status < 0 ? train_failed(&error) : 0;
 }
 
+/* A published checkpoint says itself which method it is for. */
+static int train_import(const struct request *r, const struct plm_learner **learner, void **model)
+{
+    struct plm_network *network = plm_calloc(1, sizeof *network);
+    struct plm_error error;
+    if (plm_checkpoint_read(r->import, r->bin, network, &error) < 0) {
+        free(network);
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    }
+    *learner = plm_learner_find(network->method);
+    *model = network;
+    return 0;
+}
+
 static int train_run(int argc, char **argv)
 {
     struct request r = {.method = PLM_SCHEDTUNE_METHOD, .look = PLM_LOOK};
@@ -186,14 +207,13 @@ static int train_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     learner = plm_learner_find(r.method);
     lesson = train_lesson(&r);
-    if (plm_lesson_check(learner, &lesson, &error) < 0)
+    if (!r.import && plm_lesson_check(learner, &lesson, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    rule = (struct plm_output_rule){.force = r.force, .input = {r.data, r.json ? "-" : NULL}};
+    rule = (struct plm_output_rule){.force = r.force, .input = {r.import ? r.import : r.data, r.json ? "-" : NULL}};
     if (plm_output_check(r.output, &rule, &error) < 0)
         return plm_not_written(&error);
-    status = train_learn(learner, &lesson, &model);
-    if (status == 0 &&
-        plm_output_write(r.output, &rule, model_write, &(struct writing){learner, model}, &error) < 0)
+    status = r.import ? train_import(&r, &learner, &model) : train_learn(learner, &lesson, &model);
+    if (status == 0 && plm_output_write(r.output, &rule, model_write, &(struct writing){learner, model}, &error) < 0)
         status = plm_not_written(&error);
     else if (status == 0)
         status = train_tell(&r, learner, model);
@@ -209,7 +229,10 @@ const struct plm_command plm_command_train = {
     .complete = PLM_COMPLETE_FILE,
     .among = "csv",
     .example = {"plimsoll train --method schedtune runs.csv -o schedtune.forest",
-                "plimsoll train --method horus-utilization runs.csv -o horus.trees"},
+                "plimsoll train --method horus-utilization runs.csv -o horus.trees",
+                "plimsoll train --method gpumemnet-mlp rows.csv -o mlp.net --folds 5",
+                "plimsoll train --method gpumemnet-transformer rows.csv -o smact.net --target measured_smact",
+                "plimsoll train --import mlp4mlp.ckpt -o published.net"},
     .exit = {{PLM_EXIT_OK, "the trees or weights were written"},
              {PLM_EXIT_USAGE, "usage, or a table that cannot be learned from"},
              {PLM_EXIT_CANNOT, "the file cannot be written, or the training cannot run here"}},

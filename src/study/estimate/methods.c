@@ -12,9 +12,9 @@
 
 #define DESCRIBED PLM_NEEDS_DESCRIPTION
 /* Methods that learn from tables of `plimsoll dataset`; src/study/learn has them. */
-#define LEARNED(name, made_for, without, prepare_it) \
-    {name, PLM_LEARNED, PLM_ANSWER_DEVICE, DESCRIBED | PLM_NEEDS_MODEL, made_for, without, .prepare = prepare_it, \
-     .judge = plm_judge_learned, .explain = plm_explain_learned}
+#define LEARNED(name, made_for, without, prepare_it)                                                      \
+    {name,    PLM_LEARNED,           PLM_ANSWER_DEVICE,          DESCRIBED | PLM_NEEDS_MODEL,   made_for, \
+     without, .prepare = prepare_it, .judge = plm_judge_learned, .explain = plm_explain_learned}
 
 /* Name, paradigm, kind and needs; what it was made for; what it leaves out; its functions. */
 const struct plm_method plm_methods[] = {

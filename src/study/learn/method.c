@@ -14,7 +14,7 @@
 #include "study/learn/network.h"
 #include "study/learn/white_box.h"
 
-#define MIB 1048576.0
+#define MIB         1048576.0
 #define LEAST_SHOWN 0.005 /* probability of a class that is still worth a line */
 
 static int beside_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
@@ -76,10 +76,10 @@ static void *prepare(const char *method, const struct plm_evidence *evidence, st
     return p;
 }
 
-#define PREPARE(function, method) \
+#define PREPARE(function, method)                                                                \
     void *plm_prepare_##function(const struct plm_evidence *evidence, struct plm_answer *answer) \
-    { \
-        return prepare(method, evidence, answer); \
+    {                                                                                            \
+        return prepare(method, evidence, answer);                                                \
     }
 PREPARE(gpumemnet_mlp, PLM_GPUMEMNET_MLP)
 PREPARE(gpumemnet_transformer, PLM_GPUMEMNET_TRANSFORMER)

@@ -151,4 +151,9 @@ void plm_dnnperf_run(const struct plm_network *network, const struct plm_view *v
 /* network_train.c: the lesson of every network; `model` is a struct plm_network. */
 int plm_network_learn(const char *method, const struct plm_lesson *lesson, void **model, struct plm_error *error);
 
+/* checkpoint.c: the weights of one of GPUMemNet's published checkpoints, of PyTorch Lightning. Nothing in it is executed.
+   What it does not say comes from the published code: the family by its features, and classes of 1 GB from 1 GB on, of
+   8 GB for CNNs and transformers; `bin` above 0 is another width. Ranges of the rows are not known. */
+int plm_checkpoint_read(const char *path, int bin, struct plm_network *network, struct plm_error *error);
+
 #endif

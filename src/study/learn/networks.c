@@ -92,15 +92,21 @@ void plm_network_show(const void *model, const struct plm_page *p)
     const struct plm_network *n = model;
     const char *unit = plm_learned_unit_name(plm_target_find(n->target)->unit);
     char rows[32], values[32];
-    fprintf(p->out, "%s%s%s: %s weights learned %s of %s rows of the family %s (seed %llu).\n",
-            plm_ink(p, PLM_INK_BOLD), n->method, plm_ink(p, PLM_INK_PLAIN),
-            plm_count_text(values, sizeof values, n->values), n->target, plm_count_text(rows, sizeof rows, n->rows),
-            plm_family_name[n->family], (unsigned long long)n->seed);
+    if (!n->rows)
+        fprintf(p->out, "%s%s%s: %s published weights for the family %s; the range of their rows is not known.\n",
+                plm_ink(p, PLM_INK_BOLD), n->method, plm_ink(p, PLM_INK_PLAIN),
+                plm_count_text(values, sizeof values, n->values), plm_family_name[n->family]);
+    else
+        fprintf(p->out, "%s%s%s: %s weights learned %s of %s rows of the family %s (seed %llu).\n",
+                plm_ink(p, PLM_INK_BOLD), n->method, plm_ink(p, PLM_INK_PLAIN),
+                plm_count_text(values, sizeof values, n->values), n->target, plm_count_text(rows, sizeof rows, n->rows),
+                plm_family_name[n->family], (unsigned long long)n->seed);
     if (n->kind == PLM_NETWORK_CLASSES)
         fprintf(p->out, "%zu classes of %g %s, from %g to %g: it cannot answer above that.\n", n->outputs, n->width,
                 unit, n->first, n->first + (double)n->outputs * n->width);
     show_scores(n, p);
-    plm_features_show(n->feature, n->features, p);
+    if (n->rows)
+        plm_features_show(n->feature, n->features, p);
 }
 
 void plm_network_describe(const void *model, struct plm_json *json)
