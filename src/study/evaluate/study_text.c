@@ -208,13 +208,27 @@ static void study_show(const struct plm_page *p, const struct plm_study *s)
     }
 }
 
-static void demands_show(const struct plm_page *p)
+/* Is the line one of a method that is there? */
+static bool is_demanded(const struct plm_study *s, const struct plm_demand *demand)
+{
+    for (size_t c = 0; c < s->contestants; c++) {
+        const struct plm_contestant *who = &s->contestant[c];
+        if (!strcmp(plm_demand_next(who->name, who->paradigm, NULL)->of, demand->of))
+            return true;
+    }
+    return false;
+}
+
+static void demands_show(const struct plm_page *p, const struct plm_study *s)
 {
     const char *before = "";
     plm_page_title(p, "What a method asks of its user");
     for (size_t i = 0; i < plm_demand_count; i++) {
         const struct plm_demand *d = &plm_demands[i];
-        fprintf(p->out, "  %-18s%-20s%s\n", strcmp(before, d->of) ? d->of : "", plm_demand_when_name(d->when), d->text);
+        if (!is_demanded(s, d))
+            continue;
+        fprintf(p->out, "  %-*s%-20s%s\n", NAME, strcmp(before, d->of) ? d->of : "", plm_demand_when_name(d->when),
+                d->text);
         before = d->of;
     }
 }
@@ -260,7 +274,7 @@ int plm_study_text(const struct plm_page *p, const struct plm_study *s, struct p
     }
     constants_show(p, s);
     study_show(p, s);
-    demands_show(p);
+    demands_show(p, s);
     reasons_show(p, s);
     return ferror(p->out) ? plm_fail(error, PLM_EIO, "the study could not be written") : 0;
 }
