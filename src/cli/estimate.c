@@ -369,6 +369,12 @@ static int estimate_answer(const struct request *r, const struct question *q)
     return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : result;
 }
 
+/* Numbers alone have a number as their answer, at once: cards are read and judged only for --gpu. */
+static bool is_bare(const struct request *r)
+{
+    return r->features && !r->gpu && (!strcmp(r->methods, "all") || plm_learner_find(r->methods));
+}
+
 /* A model of time or utilization, asked alone: there is no card to judge and nothing to compare with. */
 static bool is_other_target(const struct question *q, struct plm_learned_answer *answer, struct plm_error *error)
 {
@@ -392,25 +398,43 @@ static int estimate_other(const struct request *r, const struct question *q, con
                                             : PLM_EXIT_OK;
 }
 
+static int estimate_bare(const struct request *r, const struct question *q)
+{
+    const struct plm_evidence evidence = {.model = &q->learned, .features = q->features};
+    struct plm_learned_answer answer = {0};
+    struct plm_error error;
+    if (plm_learned_ask(&q->learned, &evidence, &answer, &error) < 0)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    return estimate_other(r, q, &answer);
+}
+
+/* The capture, the methods and the cards. */
+static int estimate_whole(const struct request *r, struct question *q)
+{
+    struct plm_learned_answer other = {0};
+    struct plm_error error;
+    int status = estimate_open(r, q);
+    if (status == 0)
+        status = open_trees(r, q);
+    if (status == 0)
+        status = open_capture(r, q);
+    if (status)
+        return status;
+    return is_other_target(q, &other, &error) ? estimate_other(r, q, &other) : estimate_answer(r, q);
+}
+
 static int estimate_run(int argc, char **argv)
 {
     struct request r = {
         .methods = "all", .look = PLM_LOOK, .context = CONTEXT_UNKNOWN, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
     struct question q = {0};
-    struct plm_learned_answer other;
     struct plm_error error;
     int status;
     if (estimate_parse(&r, argc, argv, &error) < 0 || estimate_understand(&r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = open_model(&r, &q);
     if (status == 0)
-        status = estimate_open(&r, &q);
-    if (status == 0)
-        status = open_trees(&r, &q);
-    if (status == 0)
-        status = open_capture(&r, &q);
-    if (status == 0)
-        status = is_other_target(&q, &other, &error) ? estimate_other(&r, &q, &other) : estimate_answer(&r, &q);
+        status = is_bare(&r) ? estimate_bare(&r, &q) : estimate_whole(&r, &q);
     plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
     plm_boosted_free(&q.boosted);

@@ -80,6 +80,7 @@ struct plm_lesson {
 enum { PLM_LEARNED_CLASSES = 256 };
 
 struct plm_learned_answer {
+    char target[PLM_TREE_NAME]; /* the column that was learned */
     enum plm_learned_unit unit;
     bool with_context; /* as in the target */
     double figure;     /* in that unit; of classes the upper edge of the likeliest one */

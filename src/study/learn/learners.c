@@ -287,8 +287,12 @@ int plm_features_parse(const struct plm_learner *learner, const void *model, con
                        struct plm_error *error)
 {
     struct features_given g = {.x = x};
-    char *copy = plm_strdup(text), *rest = copy, missing[300];
+    char *copy, *rest, missing[300];
     int status = 0;
+    if (!learner->ask_features)
+        return plm_fail(error, PLM_EINVAL, "%s needs the layers of the network, which only a description has",
+                        learner->name);
+    copy = rest = plm_strdup(text);
     g.feature = learner->features(model, &g.features);
     for (char *word; status == 0 && (word = strsep(&rest, ","));)
         status = feature_parse(&g, word, error);

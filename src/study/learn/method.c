@@ -71,7 +71,7 @@ static void *prepare(const char *method, const struct plm_evidence *evidence, st
     else if (p->answer.unit != PLM_LEARNED_MEMORY)
         plm_answer_none(answer, "the model was not trained for memory; asked alone it says what it was trained for");
     else if (p->answer.outside > 0)
-        plm_answer_outside(answer, "%s lies outside of the rows that it learned from, by %.2g of their range",
+        plm_answer_outside(answer, "%s lies outside of the rows that it learned from, by %.2g times their range",
                            p->answer.feature, p->answer.outside);
     return p;
 }
@@ -136,7 +136,7 @@ void plm_learned_show(const struct plm_learned_answer *a, const struct plm_page 
         fprintf(p->out, "%s: %.4g %s.\n", a->classes ? "The upper edge of the likeliest class" : "The model's figure",
                 a->figure, plm_learned_unit_name(a->unit));
     if (a->outside > 0)
-        plm_page_say(p, "%s lies outside of the rows that it learned from, by %.2g of their range.\n", a->feature,
+        plm_page_say(p, "%s lies outside of the rows that it learned from, by %.2g times their range.\n", a->feature,
                      a->outside);
     if (a->classes)
         show_classes(a, p);
@@ -146,10 +146,13 @@ void plm_learned_describe(const struct plm_learned_answer *a, struct plm_json *j
 {
     static const char *const units[] = {
         [PLM_LEARNED_MEMORY] = "MiB", [PLM_LEARNED_UTILIZATION] = "percent", [PLM_LEARNED_TIME] = "ms"};
+    plm_json_text(json, "target", a->target);
     plm_json_string(json, "unit", units[a->unit]);
     plm_json_real(json, "figure", a->figure);
-    if (a->unit == PLM_LEARNED_MEMORY)
+    if (a->unit == PLM_LEARNED_MEMORY) {
+        plm_json_integer(json, "bytes", (uint64_t)(fmin(a->figure, 1e12) * MIB));
         plm_json_bool(json, "with_context", a->with_context);
+    }
     plm_json_real(json, "outside", a->outside);
     plm_json_text(json, "outside_by", a->feature);
     if (!a->classes)

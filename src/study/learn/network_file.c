@@ -326,6 +326,7 @@ void plm_network_answer(const struct plm_network *n, const double *raw, struct p
     /* Weights of foreign origin may lead anywhere; an answer is a number nevertheless. */
     for (size_t i = 0; i < n->outputs; i++)
         output[i] = isnan(raw[i]) ? 0 : fmax(fmin(raw[i], 1e30), -1e30);
+    memcpy(a->target, n->target, sizeof a->target);
     a->unit = target->unit;
     a->with_context = target->with_context;
     a->classes = 0;
