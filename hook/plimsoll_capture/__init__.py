@@ -5,6 +5,8 @@ Loaded by entry/sitecustomize.py when the interpreter starts. Everything begins 
 may raise into the user's program, except the SystemExit that ends it and Unavailable of redirect.py.
 """
 
+import os
+
 from . import status
 from .shared import leaving, tracebacks, watching
 
@@ -26,7 +28,12 @@ def _failed(name, error):
     status.problem(f"the capture could not begin ({name}: {type(error).__name__}: {error})")
 
 
-status.say("hook")
-leaving.install()
-tracebacks.install()
-watching.Watcher({"torch": [_begin]}, _failed, lambda name: status.say("importing")).install()
+def _install():
+    status.say("hook")
+    leaving.install()
+    tracebacks.install()
+    watching.Watcher({"torch": [_begin]}, _failed, lambda name: status.say("importing")).install()
+
+
+if "PLIMSOLL_CAPTURE" in os.environ:  # else somebody wants one of its modules
+    _install()

@@ -140,6 +140,11 @@ def graph(torch, call, indices, active):
             Sizes(traced).run(*given)
     except Exception as error:
         return _reason(error)
+    return nodes(traced, indices, sizes, shared)
+
+
+def nodes(traced, indices, sizes, shared):
+    """Those of a graph of torch.fx, in the words of the description."""
     numbers = {node: i for i, node in enumerate(traced.graph.nodes)}
     return [_node(node, numbers, sizes, shared, indices) for node in traced.graph.nodes]
 

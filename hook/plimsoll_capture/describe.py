@@ -72,26 +72,10 @@ class Describer:
         self.moved.clear()
 
     def _describe(self, call):
-        torch, (model, args, kwargs) = self.torch, call
-        modules = dict(model.named_modules())
-        indices = {name: i for i, name in enumerate(modules)}
-        place = {id(module): i for i, module in enumerate(modules.values())}
-        found = self.document
-        found["model"] = _model(model, self.calls.recomputed)
-        transformer = _transformer(model, args, kwargs, self.calls)
-        if transformer:
-            found["transformer"] = transformer
-        found["batch"] = self.calls.batch(args, kwargs, [t for t in (mark() for mark in self.moved) if t is not None])
-        found["modules"] = [_module(name, module, indices) for name, module in modules.items()]
-        found["parameters"] = [{"module": i, "elements": p.numel(), "bytes": _size(p), "trainable": p.requires_grad}
-                               for i, p in _each(modules.values(), "_parameters")]
-        found["buffers"] = [{"module": i, "elements": b.numel(), "bytes": _size(b)} for i, b in _each(modules.values(), "_buffers")]
-        inside = [call for call in self.calls.returned if id(call[0]) in place]
-        found["calls"] = [{"module": place[id(module)], "outputs": outputs} | ({"again": True} if operations is None else {"flops": operations})
-                          for module, outputs, operations in inside]
-        found["features"] = features.table(torch, model, found["batch"], inside)
+        torch, model, found = self.torch, call[0], self.document
+        found.update(of_calls(torch, self.calls, call, [t for t in (mark() for mark in self.moved) if t is not None]))
         found["sightings"] = again.sightings(torch, call, no_compute.active is not None) or self.calls.sightings.document()
-        self._pass_again(call, indices)
+        self._pass_again(call, {name: i for i, name in enumerate(dict(model.named_modules()))})
 
     def _pass_again(self, call, indices):
         torch, found = self.torch, self.document
@@ -133,13 +117,41 @@ class Describer:
         if "model" not in found:
             return None
         zero_grad = found.pop("zero_grad", None)
-        head = {"schema": SCHEMA, "torch": self.torch.__version__.split("+")[0], "command": status.COMMAND,
-                "computed": status.COMPUTE, "seconds": round(time.monotonic() - _STARTED, 3)}
-        optimizer = {"class": type(self.optimizer).__name__, "state_bytes": _state(self.torch, self.optimizer),
-                     "foreach": _foreach(self.optimizer)}
+        optimizer = optimizer_of(self.torch, self.optimizer)
         if zero_grad:
             optimizer["zero_grad"] = zero_grad
-        return json.dumps({**head, **found, "optimizer": optimizer}, separators=(",", ":"))
+        return json.dumps({**head(self.torch), **found, "optimizer": optimizer}, separators=(",", ":"))
+
+
+def head(torch):
+    return {"schema": SCHEMA, "torch": torch.__version__.split("+")[0], "command": status.COMMAND, "computed": status.COMPUTE,
+            "seconds": round(time.monotonic() - _STARTED, 3)}
+
+
+def optimizer_of(torch, optimizer):
+    return {"class": type(optimizer).__name__, "state_bytes": _state(torch, optimizer), "foreach": _foreach(optimizer)}
+
+
+def of_calls(torch, seen, call, moved):
+    """What calls.Calls have seen of one iteration of the model that `call` is of; `moved` are tensors that were put on the device."""
+    model, args, kwargs = call
+    modules = dict(model.named_modules())
+    indices = {name: i for i, name in enumerate(modules)}
+    place = {id(module): i for i, module in enumerate(modules.values())}
+    found = {"model": _model(model, seen.recomputed)}
+    transformer = _transformer(model, args, kwargs, seen)
+    if transformer:
+        found["transformer"] = transformer
+    found["batch"] = seen.batch(args, kwargs, moved)
+    found["modules"] = [_module(name, module, indices) for name, module in modules.items()]
+    found["parameters"] = [{"module": i, "elements": p.numel(), "bytes": _size(p), "trainable": p.requires_grad}
+                           for i, p in _each(modules.values(), "_parameters")]
+    found["buffers"] = [{"module": i, "elements": b.numel(), "bytes": _size(b)} for i, b in _each(modules.values(), "_buffers")]
+    inside = [call for call in seen.returned if id(call[0]) in place]
+    found["calls"] = [{"module": place[id(module)], "outputs": outputs} | ({"again": True} if operations is None else {"flops": operations})
+                      for module, outputs, operations in inside]
+    found["features"] = features.table(torch, model, found["batch"], inside)
+    return found
 
 
 def _size(tensor):

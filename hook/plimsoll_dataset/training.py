@@ -1,0 +1,61 @@
+"""One row: the network on the device without a value being computed, the loop of its generator, and what is told about it."""
+import json
+
+import torch
+
+from . import cnn, mlp, transformer
+from .description import Description
+
+FAMILIES = {"mlp": mlp.Family, "cnn": cnn.Family, "transformer": transformer.Family}
+
+
+def prepare():
+    """Before the first row: what every process would import for itself, and values that nobody looks at. CUDA must stay asleep: it does
+    not survive a fork."""
+    import torch._dynamo  # optimizers do this when the first of them is made
+    import torch.nn.modules.activation as named
+    torch.optim.Adam([torch.nn.Parameter(torch.empty(1))])
+    leave = [name for name in dir(torch.nn.init) if name.endswith("_") and not name.startswith("_")]
+    for name in leave:
+        setattr(torch.nn.init, name, _as_it_is)
+        if hasattr(named, name):
+            setattr(named, name, _as_it_is)
+
+
+def _as_it_is(tensor, *_, **__):
+    return tensor
+
+
+def run(row):
+    family = FAMILIES[row["family"]](row)
+    with torch.device("meta"):
+        model = family.build()
+        described = Description(model, family.inputs(family.batch), family.branches)
+    optimizer = None
+    try:
+        # The same blocks in the same order as model.cuda() has, without values that would be computed on the host first.
+        model.to_empty(device="cuda")
+        before = family.before(model)  # what the generator's script leaves on the device
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        _train(family, model, optimizer, [int(step) for step in row["steps"].split()])
+        del before
+    finally:
+        with open(row["description"], "w") as file:
+            json.dump(described.document(optimizer), file, separators=(",", ":"))
+
+
+def _train(family, model, optimizer, steps):
+    """What a step leaves behind, its outputs and its loss, is there until the next one has its own."""
+    for samples in steps:
+        inputs, labels = family.data(samples)
+        inputs, labels = inputs.to("cuda"), labels.to("cuda")
+        optimizer.zero_grad()
+        if family.refuses(samples):
+            return
+        outputs = model(inputs)
+        labels = family.labels(labels)
+        loss = family.criterion(outputs, labels)
+        loss.backward()
+        optimizer.step()
+        kept = family.after(outputs, labels, loss)
+    del kept
