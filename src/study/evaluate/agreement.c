@@ -4,20 +4,15 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/rank.h"
 #include "study/evaluate/random.h"
-
-/* A value and where it stood. */
-struct place {
-    double value;
-    size_t at;
-};
 
 /* The pairs, and the orders that figures need. A resample says how often each pair was drawn, so nothing is sorted
    again. */
 struct sample {
     const double *predicted, *measured;
     size_t count, relative;
-    struct place *by_predicted, *by_measured, *by_error;
+    struct plm_rank_place *by_predicted, *by_measured, *by_error;
     double *rank[2]; /* room for one resample */
     uint32_t *times;
 };
@@ -33,33 +28,16 @@ const char *plm_agreement_name(enum plm_agreement_figure figure)
     return names[figure];
 }
 
-static int place_order(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->value != y->value)
-        return (x->value > y->value) - (x->value < y->value);
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-static struct place *places_make(const double *value, size_t count)
-{
-    struct place *place = plm_calloc(count, sizeof *place);
-    for (size_t i = 0; i < count; i++)
-        place[i] = (struct place){value[i], i};
-    qsort(place, count, sizeof *place, place_order);
-    return place;
-}
-
 static void sample_start(const double *predicted, const double *measured, size_t count, struct sample *s)
 {
     *s = (struct sample){.predicted = predicted, .measured = measured, .count = count};
-    s->by_predicted = places_make(predicted, count);
-    s->by_measured = places_make(measured, count);
+    s->by_predicted = plm_rank_order(predicted, count);
+    s->by_measured = plm_rank_order(measured, count);
     s->by_error = plm_calloc(count, sizeof *s->by_error);
     for (size_t i = 0; i < count; i++)
         if (measured[i] > 0)
-            s->by_error[s->relative++] = (struct place){fabs(predicted[i] - measured[i]) / measured[i], i};
-    qsort(s->by_error, s->relative, sizeof *s->by_error, place_order);
+            s->by_error[s->relative++] = (struct plm_rank_place){fabs(predicted[i] - measured[i]) / measured[i], i};
+    plm_rank_sort(s->by_error, s->relative);
     for (int i = 0; i < 2; i++)
         s->rank[i] = plm_calloc(count, sizeof *s->rank[i]);
     s->times = plm_calloc(count, sizeof *s->times);
@@ -92,34 +70,11 @@ static double r2_of(const struct sample *s)
     return all > 0 ? 1 - errors / all : NAN;
 }
 
-static void ranks_make(const struct place *place, size_t count, const uint32_t *times, double *rank)
-{
-    double before = 0;
-    for (size_t from = 0, to; from < count; from = to) {
-        double same = 0;
-        for (to = from; to < count && place[to].value == place[from].value; to++)
-            same += times[place[to].at];
-        for (size_t i = from; i < to; i++)
-            rank[place[i].at] = before + (same + 1) / 2;
-        before += same;
-    }
-}
-
 static double spearman_of(const struct sample *s)
 {
-    double n = 0, middle, xx = 0, yy = 0, xy = 0;
-    ranks_make(s->by_predicted, s->count, s->times, s->rank[0]);
-    ranks_make(s->by_measured, s->count, s->times, s->rank[1]);
-    for (size_t i = 0; i < s->count; i++)
-        n += s->times[i];
-    middle = (n + 1) / 2;
-    for (size_t i = 0; i < s->count; i++) {
-        const double x = s->rank[0][i] - middle, y = s->rank[1][i] - middle;
-        xx += s->times[i] * x * x;
-        yy += s->times[i] * y * y;
-        xy += s->times[i] * x * y;
-    }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+    plm_rank_make(s->by_predicted, s->count, s->times, s->rank[0]);
+    plm_rank_make(s->by_measured, s->count, s->times, s->rank[1]);
+    return plm_rank_correlation(s->rank[0], s->rank[1], s->times, s->count);
 }
 
 static double mae_of(const struct sample *s)
