@@ -12,9 +12,13 @@ const BYTES = new Set(["allocated", "reserved", "device_used", "x_state"]);
 const MIB = 2 ** 20;
 const OOM = -2;
 const SMALL = 270; /* width of a small plot */
+const EDGE = 18; /* half of the last figure of its axis */
+const TICKS = 4;
 const LINE = 20;
 const LEGEND = 16; /* entries that a legend names one by one */
 const WORDS = 12;
+const PART = 160;
+const PART_LEVELS = 6;
 const GROUPS = [["feature", "Features"], ["argument", "Arguments of the generator"], ["label", "Labels"], ["ran", "What ran"]];
 
 const page = JSON.parse(byId("data").textContent);
@@ -37,7 +41,7 @@ const isMemory = (column) => BYTES.has(column.name) || isMib(column);
 const inMib = (column, value) => (isMib(column) ? value : value / MIB);
 const mib = (value) => `${count(Number(value.toPrecision(7)))} MiB`;
 
-/* A number of a column as people read it; `brief` on axes. */
+/* A number of a column as people read it; `brief`: three digits. */
 function say(column, value, brief) {
   if (isMib(column)) return `${count(value)} MiB`;
   if (BYTES.has(column.name)) return brief ? size(value, 0) : `${size(value)}`;
@@ -72,7 +76,7 @@ function ramp(share) {
 }
 
 const wordHue = (i, all) => (all <= HUES.length ? color(HUES[i]) : `hsl(${Math.round((360 * i) / all)} 60% 50%)`);
-const classHue = (i) => (i >= 0 ? ramp(page.memory.classes.length > 1 ? i / (page.memory.classes.length - 1) : 0) : color(i === OOM ? "--capacity" : "--c-other"));
+const classHue = (i) => (i >= 0 ? ramp(page.memory.classes.length > 1 ? i / (page.memory.classes.length - 1) : 0) : color(i === OOM ? "--ink" : "--c-other"));
 
 /* Each way to colour: its name, the colour of a row, and its legend as [colour, text] or as a ramp from least to most. */
 function byClass() {
@@ -121,7 +125,7 @@ function tell(row) {
   const title = [`line ${page.lines[row]}`, family && cell(family, row), page.memory && (page.memory.of[row] === OOM ? "out of memory" : page.memory.classes[page.memory.of[row]]?.name)];
   const groups = GROUPS.slice(0, 3).map(([role]) => page.columns.filter((column) => column.role === role && column.value?.[row] !== undefined && (role !== "feature" || column.value[row] !== 0)));
   return [el("div", { class: "strong" }, title.filter(Boolean).join(" · ")),
-    el("div", { class: "cells" }, ...groups.flat().map((column) => el("div", {}, el("span", { class: "dim" }, column.name.replace(/^x_/, "")), el("span", {}, cell(column, row)))))];
+    el("div", { class: "cells" }, ...groups.flat().map((column) => el("div", {}, el("span", { class: "dim" }, column.name), el("span", {}, cell(column, row)))))];
 }
 
 /* ---- classes, thin places ---- */
@@ -165,6 +169,17 @@ function sortedPoints(memory) {
     .map((point, i) => ({ ...point, x: i + 1 }));
 }
 
+/* Where the steps show best: the part of so many sorted rows that spans least, of those with a few levels. */
+function flattest(points) {
+  const levels = points.map((point, i) => i > 0 && point.y !== points[i - 1].y).reduce((sums, isStep) => [...sums, sums.at(-1) + isStep], [0]);
+  let best;
+  for (let i = 0; i + PART <= points.length; i++) {
+    const span = points[i + PART - 1].y - points[i].y;
+    if (levels[i + PART] - levels[i + 1] >= PART_LEVELS && (best === undefined || span < best.span)) best = { i, span };
+  }
+  return best && points.slice(best.i, best.i + PART);
+}
+
 function stairCharts() {
   const stairs = page.stairs[byId("stairs-column").value];
   const memory = page.columns[stairs.column];
@@ -172,8 +187,11 @@ function stairCharts() {
   const charts = AGAINST.map(([name, text]) => [named(name), text]).filter(([column]) => column && column.distinct > 1)
     .map(([column, text]) => new Scatter(`${memory.name} against ${text}`, `${memory.name} of each row against ${text}`,
       { ...common, points: stairPoints(memory, column), x: { name: column.name, log: column.histogram.logarithmic, say: short } }));
-  charts.push(new Scatter(`${memory.name}, sorted`, `${memory.name} of the rows, sorted`,
-    { ...common, points: sortedPoints(memory), joined: true, x: { name: "rows", log: false, say: short } }));
+  const sorted = sortedPoints(memory);
+  const part = flattest(sorted);
+  const rows = { joined: true, x: { name: "rows", log: false, say: (value) => count(Math.round(value)) } };
+  charts.push(new Scatter(`${memory.name}, sorted`, `${memory.name} of the rows, sorted`, { ...common, ...rows, points: sorted }));
+  if (part) charts.push(new Scatter(`Of these, ${PART} rows`, `${memory.name} of a part of the rows, sorted`, { ...common, ...rows, y: { ...common.y, log: false }, points: part }));
   fill(byId("stairs-note"), stairs.sentence);
   return charts;
 }
@@ -253,43 +271,69 @@ function edges({ logarithmic: log, low, high, counts }) {
   return counts.map((_, i) => [at(i), at(i + 1)]);
 }
 
+/* Bytes have round numbers of their own. */
+function binScale(column, from, to) {
+  const { logarithmic: log, low, high } = column.histogram;
+  const scale = log ? logarithmic(low, high, from, to) : linear(low, high, from, to, 3);
+  if (!BYTES.has(column.name)) return scale;
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log2(high) / 10));
+  const ticks = log ? Array.from({ length: 6 }, (_, i) => 1024 ** i) : linear(low / unit, high / unit, from, to, 3).ticks.map((tick) => tick * unit);
+  return { at: scale.at, ticks: ticks.filter((tick) => tick >= low && tick <= high) };
+}
+
 function drawBins(box, column) {
   const { histogram } = column;
-  const [left, bottom] = [histogram.below ? 26 : 6, 96];
+  const width = Math.max(SMALL, box.clientWidth);
+  const [left, bottom] = [histogram.below ? 34 : 14, 96];
   const most = Math.max(...histogram.counts, histogram.below);
-  const x = histogram.logarithmic ? logarithmic(histogram.low, histogram.high, left, SMALL - 8) : linear(histogram.low, histogram.high, left, SMALL - 8, 3);
+  const x = binScale(column, left, width - EDGE);
   const up = (rows) => bottom - (rows ? Math.max(1.5, (rows / most) * (bottom - 6)) : 0);
-  const ticks = x.ticks.length > 6 ? x.ticks.filter((_, i) => i % Math.ceil(x.ticks.length / 5) === 0) : x.ticks;
+  const ticks = x.ticks.filter((_, i) => i % Math.ceil(x.ticks.length / TICKS) === 0);
   const bar = (from, to, rows, text) => telling(svg("g", {}, svg("rect", { x: from, y: 0, width: to - from, height: bottom, fill: "transparent" }),
     svg("rect", { class: "bin", x: from + 0.5, y: up(rows), width: Math.max(0.5, to - from - 1), height: bottom - up(rows), fill: color("--accent") })), text, plural(rows, "row"));
   const list = edges(histogram).map(([low, high], i) => bar(x.at(low), x.at(high), histogram.counts[i], `${say(column, low, true)} to ${say(column, high, true)}`));
-  if (histogram.below) list.push(bar(4, 18, histogram.below, column.least < 0 ? `${short(column.least)}: not known` : "0"), label(11, bottom + 16, short(column.least)));
-  show(box, SMALL, bottom + 22, [...across({ at: x.at, ticks }, 4, bottom, (tick) => say(column, tick, true)), ...list]);
+  if (histogram.below) list.push(bar(4, 20, histogram.below, column.least < 0 ? `${short(column.least)}: not known` : "0"), label(12, bottom + 16, short(column.least)));
+  show(box, width, bottom + 22, [...across({ at: x.at, ticks }, 4, bottom, (tick) => say(column, tick, true)), ...list]);
 }
 
-function drawColumn(column) {
-  const box = el("div", { class: "plot" });
+const roughly = (column, value) => say(column, value, Math.abs(value) >= 1e6 && !isMemory(column));
+
+function columnFacts(column) {
   const facts = [];
-  if (column.kind === "number") facts.push(`${say(column, column.least)} to ${say(column, column.most)}, median ${say(column, column.median)}`);
+  if (column.kind === "number") facts.push(`${roughly(column, column.least)} to ${roughly(column, column.most)}, median ${roughly(column, column.median)}`);
   if (column.known < page.rows) facts.push(`${count(page.rows - column.known)} empty`);
-  const card = el("div", { class: "column" }, el("p", { class: "label" }, column.name), box, el("p", { class: "facts" }, facts.join("; ")));
-  const list = column.kind === "category" ? column.words.map((name, i) => ({ name, rows: column.counts[i] })) : column.histogram.values?.map((value, i) => ({ name: say(column, value), rows: column.histogram.counts[i] }));
-  if (list) {
-    const kept = list.slice(0, list.length > WORDS + 1 ? WORDS : WORDS + 1);
-    if (kept.length < list.length) kept.push({ name: `${list.length - kept.length} more`, rows: list.slice(kept.length).reduce((sum, entry) => sum + entry.rows, 0) });
-    bars(box, kept, Math.max(...kept.map((entry) => entry.rows)), 96);
-  } else drawBins(box, column);
-  return card;
+  return facts.join("; ");
+}
+
+/* The words, or the few different numbers, with their rows; undefined for bins. */
+function entriesOf(column) {
+  const all = column.kind === "category" ? column.words.map((name, i) => ({ name, rows: column.counts[i] }))
+    : column.histogram.values?.map((value, i) => ({ name: say(column, value), rows: column.histogram.counts[i] }));
+  if (!all || all.length <= WORDS + 1) return all;
+  return [...all.slice(0, WORDS), { name: `${all.length - WORDS} more`, rows: all.slice(WORDS).reduce((sum, entry) => sum + entry.rows, 0) }];
+}
+
+function drawColumn(card, column) {
+  const entries = entriesOf(column);
+  const box = card.querySelector(".plot");
+  if (entries) bars(box, entries, Math.max(...entries.map((entry) => entry.rows)), 96);
+  else drawBins(box, column);
+}
+
+function columnCard(column) {
+  return el("div", { class: "column" }, el("p", { class: "label" }, column.name), el("div", { class: "plot", role: "img", "aria-label": `Rows by ${column.name}` }), el("p", { class: "facts" }, columnFacts(column)));
 }
 
 function drawColumns() {
   const drawn = page.columns.filter((column) => column.value && column.distinct > 1 && column.name !== "row");
+  const cards = new Map(drawn.map((column) => [column, columnCard(column)]));
   const groups = GROUPS.map(([role, title]) => [title, drawn.filter((column) => column.role === role)]).filter(([, list]) => list.length);
   const same = page.columns.filter((column) => column.value && column.distinct === 1).map((column) => `${column.name} = ${cell(column, column.value.findIndex((value) => value !== undefined)) ?? "…"}`);
   const text = page.columns.filter((column) => column.kind === "text").map((column) => `${column.name} (${count(column.distinct)})`);
   const empty = page.columns.filter((column) => column.kind === "empty").map((column) => column.name);
   const notes = [[same, "The same in all rows"], [text, "Words that are too many to draw"], [empty, "Empty"]].filter(([list]) => list.length).map(([list, title]) => `${title}: ${list.join(", ")}.`);
-  fill(byId("columns"), ...groups.flatMap(([title, list]) => [el("h3", {}, title), el("div", { class: "columns" }, ...list.map(drawColumn))]), ...notes.map((note) => el("p", { class: "keys" }, note)));
+  fill(byId("columns"), ...groups.flatMap(([title, list]) => [el("h3", {}, title), el("div", { class: "columns" }, ...list.map((column) => cards.get(column)))]), ...notes.map((note) => el("p", { class: "keys" }, note)));
+  for (const [column, card] of cards) drawColumn(card, column);
   fill(byId("columns-note"), `Of all ${plural(page.rows, "row")}. Columns that span two decades have a logarithmic axis.`);
 }
 

@@ -19,7 +19,8 @@ static const struct amount {
     const char *name;
     bool stairs; /* PyTorch's segments show in it */
 } amounts[] = {
-    {"measured_device_mib", true}, {"device_used", true}, {"device_mib", true}, {"reserved", true}, {"allocated", false},
+    {"measured_device_mib", true}, {"device_used", true}, {"device_mib", true}, {"reserved", true},
+    {"allocated", false},
 };
 
 /* ---- columns ---- */
@@ -439,8 +440,8 @@ int plm_explore_make(const struct plm_table *table, const struct plm_explore_set
 
 void plm_explore_free(struct plm_explore *e)
 {
-    void *const parts[] = {e->class_of, e->class, e->given, e->label, e->spearman, e->shown, e->used, e->component, e->mapped,
-                           e->map};
+    void *const parts[] = {e->class_of, e->class, e->given,     e->label,  e->spearman,
+                           e->shown,    e->used,  e->component, e->mapped, e->map};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         free(parts[i]);
     for (size_t i = 0; i < e->thins; i++)

@@ -2,8 +2,8 @@
  * What is in a table of runs (docs/dataset.md): how its columns are distributed, how memory rises with size, what goes
  * with what, whether memory classes part, and where there are few rows. As a page (web/explore.html) and as text.
  *
- * plm_explore_make() looks at a table, which must outlive it; plm_explore_free() gives it back. Read-only after that, so
- * any thread may look. Fails with one sentence: PLM_EFORMAT for a table that has nothing to show, PLM_EINVAL for a bad
+ * plm_explore_make() looks at a table, which must outlive it; plm_explore_free() gives it back. Read-only in between,
+ * so any thread may look. Fails with one sentence: PLM_EFORMAT for a table that has nothing to show, PLM_EINVAL for a bad
  * setting, PLM_ENOTFOUND if this build has no page, PLM_EIO if it cannot be written. The same table, settings and build
  * give the same bytes.
  */

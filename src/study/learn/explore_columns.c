@@ -35,26 +35,16 @@ static const struct known_column {
     enum plm_explore_role role;
     enum content content;
 } known_columns[] = {
-    {"x_", PLM_EXPLORE_FEATURE, NUMBERS},
-    {"measured_", PLM_EXPLORE_LABEL, ANYTHING},
-    {"allocated", PLM_EXPLORE_LABEL, NUMBERS},
-    {"reserved", PLM_EXPLORE_LABEL, NUMBERS},
-    {"device_used", PLM_EXPLORE_LABEL, NUMBERS},
-    {"device_mib", PLM_EXPLORE_LABEL, NUMBERS},
-    {"oom", PLM_EXPLORE_LABEL, NUMBERS},
-    {"step_ms", PLM_EXPLORE_LABEL, NUMBERS},
-    {"gputl", PLM_EXPLORE_LABEL, NUMBERS},
-    {"gract", PLM_EXPLORE_LABEL, NUMBERS},
-    {"smact", PLM_EXPLORE_LABEL, NUMBERS},
-    {"smocc", PLM_EXPLORE_LABEL, NUMBERS},
-    {"fp32a", PLM_EXPLORE_LABEL, NUMBERS},
-    {"family", PLM_EXPLORE_RAN, WORDS},
-    {"row", PLM_EXPLORE_RAN, ANYTHING},
-    {"name", PLM_EXPLORE_RAN, WORDS},
-    {"torch", PLM_EXPLORE_RAN, WORDS},
-    {"gpu", PLM_EXPLORE_RAN, WORDS},
-    {"stack", PLM_EXPLORE_RAN, WORDS},
-    {"layers", PLM_EXPLORE_RAN, WORDS},
+    {"x_", PLM_EXPLORE_FEATURE, NUMBERS},        {"measured_", PLM_EXPLORE_LABEL, ANYTHING},
+    {"allocated", PLM_EXPLORE_LABEL, NUMBERS},   {"reserved", PLM_EXPLORE_LABEL, NUMBERS},
+    {"device_used", PLM_EXPLORE_LABEL, NUMBERS}, {"device_mib", PLM_EXPLORE_LABEL, NUMBERS},
+    {"oom", PLM_EXPLORE_LABEL, NUMBERS},         {"step_ms", PLM_EXPLORE_LABEL, NUMBERS},
+    {"gputl", PLM_EXPLORE_LABEL, NUMBERS},       {"gract", PLM_EXPLORE_LABEL, NUMBERS},
+    {"smact", PLM_EXPLORE_LABEL, NUMBERS},       {"smocc", PLM_EXPLORE_LABEL, NUMBERS},
+    {"fp32a", PLM_EXPLORE_LABEL, NUMBERS},       {"family", PLM_EXPLORE_RAN, WORDS},
+    {"row", PLM_EXPLORE_RAN, ANYTHING},          {"name", PLM_EXPLORE_RAN, WORDS},
+    {"torch", PLM_EXPLORE_RAN, WORDS},           {"gpu", PLM_EXPLORE_RAN, WORDS},
+    {"stack", PLM_EXPLORE_RAN, WORDS},           {"layers", PLM_EXPLORE_RAN, WORDS},
 };
 
 static struct known_column column_known(const char *name)
@@ -106,7 +96,8 @@ static int cells_check(const struct plm_table *t, size_t at, enum content conten
     const enum cell bad = content == NUMBERS && c->count[CELL_WORD] ? CELL_WORD : CELL_ENDLESS;
     if (content == WORDS || !c->count[bad] || (bad == CELL_ENDLESS && c->count[CELL_WORD]))
         return 0;
-    return plm_table_wrong(t, c->first[bad], (int)at, "a finite number; leave the cell empty if it is not known", error);
+    return plm_table_wrong(t, c->first[bad], (int)at, "a finite number; leave the cell empty if it is not known",
+                           error);
 }
 
 /* ---- words ---- */
@@ -190,8 +181,8 @@ static size_t bins_wanted(size_t count)
 
 static size_t bin_of(const struct plm_explore_histogram *h, double value)
 {
-    const double share = h->logarithmic ? log(value / h->low) / log(h->high / h->low)
-                                        : (value - h->low) / (h->high - h->low);
+    const double share =
+        h->logarithmic ? log(value / h->low) / log(h->high / h->low) : (value - h->low) / (h->high - h->low);
     const size_t bin = (size_t)fmax(0, share * (double)h->bins);
     return bin < h->bins ? bin : h->bins - 1;
 }
@@ -208,8 +199,8 @@ void plm_explore_histogram_make(const double *value, size_t count, struct plm_ex
     while (below < count && value[below] <= 0)
         below++;
     /* What is below 0 in a column of sizes means "none"; more of it, and the column is of another sort. */
-    h->logarithmic = below < count && h->high >= TWO_DECADES * value[below] &&
-                     (!below || distinct_count(value, below) == 1);
+    h->logarithmic =
+        below < count && h->high >= TWO_DECADES * value[below] && (!below || distinct_count(value, below) == 1);
     h->below = h->logarithmic ? below : 0;
     if (h->logarithmic)
         h->low = value[below];

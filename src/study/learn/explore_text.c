@@ -23,8 +23,9 @@ const char *plm_explore_stairs_text(const struct plm_explore *e, size_t stairs, 
     int length = snprintf(buffer, size, "%.60s: %s rows lie on %s levels", e->column[s->column].name,
                           counted(s->rows, rows, sizeof rows), counted(s->levels, levels, sizeof levels));
     if (s->steps > 1 && length > 0 && (size_t)length < size)
-        length += snprintf(buffer + length, size - (size_t)length, "; the commonest step to the next is %g MiB (%s times)",
-                           s->step, counted(s->steps, times, sizeof times));
+        length +=
+            snprintf(buffer + length, size - (size_t)length, "; the commonest step to the next is %g MiB (%s times)",
+                     s->step, counted(s->steps, times, sizeof times));
     if (length > 0 && (size_t)length < size)
         snprintf(buffer + length, size - (size_t)length, "%s.",
                  s->even == s->rows ? "; all are multiples of 2 MiB" : "");
@@ -35,10 +36,11 @@ const char *plm_explore_parting_text(const struct plm_explore *e, char *buffer, 
 {
     *buffer = '\0';
     if (e->asked > 1 && e->classes + (e->oom > 0) > 1)
-        snprintf(buffer, size,
-                 "The nearest other row, by features, is in the same class of memory for %.1f %% of rows; the commonest "
-                 "class has %.1f %%.",
-                 100 * (double)e->alike / (double)e->asked, 100 * (double)e->guessed / (double)e->asked);
+        snprintf(
+            buffer, size,
+            "The nearest other row, by features, is in the same class of memory for %.1f %% of rows; the commonest "
+            "class has %.1f %%.",
+            100 * (double)e->alike / (double)e->asked, 100 * (double)e->guessed / (double)e->asked);
     return buffer;
 }
 

@@ -26,8 +26,8 @@ typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 struct state {
     size_t rows, stride; /* stride: rows, rounded up to whole vectors */
-    float *p;            /* joint probability of each pair */
-    float *at[2];        /* where rows are */
+    float *p; /* joint probability of each pair */
+    float *at[2]; /* where rows are */
     double *pull[2], *push[2];
     double *speed, *gain, *map;
 };
