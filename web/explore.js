@@ -370,7 +370,7 @@ function draw() {
 }
 
 function start() {
-  fill(byId("command"), `plimsoll dataset --explore ${page.file.split("/").at(-1)}`);
+  fill(byId("command"), `plimsoll dataset --explore ${page.file}`);
   fill(byId("facts"), [plural(page.rows, "row"), plural(page.columns.length, "column"), family?.kind === "category" && family.words.map((word, i) => `${word} ${count(family.counts[i])}`).join(", "),
     shown < page.rows && `${count(shown)} rows are drawn`, `seed ${page.seed}`].filter(Boolean).join(" · "));
   fill(byId("hue"), ...choices.map(([name], i) => el("option", { value: i }, name)));

@@ -1,5 +1,6 @@
 /* The page of a table of runs: one document in web/explore.html. docs/page.md has its fields. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -236,10 +237,11 @@ static void thin_write(struct plm_json *j, const struct plm_explore *e)
 
 static void document_write(struct plm_json *j, const struct plm_explore *e)
 {
+    const char *slash = strrchr(e->table->path, '/'); /* the rest of the path stays out of what goes to others */
     plm_json_object(j, NULL);
     plm_json_string(j, "schema", "plimsoll.explore-page/1");
     plm_json_string(j, "version", PLM_VERSION);
-    plm_json_string(j, "file", e->table->path);
+    plm_json_string(j, "file", slash ? slash + 1 : e->table->path);
     plm_json_integer(j, "rows", e->table->rows);
     plm_json_integer(j, "seed", e->settings.seed);
     if (e->family >= 0)

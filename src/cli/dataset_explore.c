@@ -1,0 +1,65 @@
+/* `plimsoll dataset --explore`: what is in a table of runs, as text and as a page. */
+#include "cli/dataset_explore.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/draw.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/table.h"
+#include "study/learn/explore.h"
+
+#define EXPLORE_AT(field) offsetof(struct plm_dataset_explore, field)
+
+const struct plm_option plm_dataset_explore_options[] = {
+    {"explore", 0, PLM_OPTION_TEXT, EXPLORE_AT(table), "FILE", .help = "show what is in such a table, and run nothing",
+     .complete = PLM_COMPLETE_FILE, .among = "csv"},
+    {"html", 0, PLM_OPTION_TEXT, EXPLORE_AT(html), "FILE", .help = "with --explore: draw it as a page; - is stdout",
+     .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {"bin", 0, PLM_OPTION_NUMBER, EXPLORE_AT(bin), "GB", .help = "with --explore: width of a memory class (default 1)",
+     .least = 1, .most = 1000, .configurable = true},
+    {"target", 0, PLM_OPTION_TEXT, EXPLORE_AT(target), "COLUMN",
+     .help = "with --explore: what classes are made of (default measured_device_mib, or device_used)"},
+    {0},
+};
+
+static int page_write(FILE *out, const void *what, struct plm_error *error)
+{
+    return plm_explore_html(out, what, error);
+}
+
+static int explore_show(const struct plm_dataset_explore *r, const struct plm_output_rule *rule,
+                        const struct plm_look *look, const struct plm_explore *e)
+{
+    const struct plm_page page = plm_look_page(look, stdout);
+    const bool quiet = r->html && !strcmp(r->html, "-");
+    struct plm_error error;
+    if (!quiet && plm_explore_text(&page, e, &error))
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (r->html && plm_output_write(r->html, rule, page_write, e, &error))
+        return plm_not_written(&error);
+    return PLM_EXIT_OK;
+}
+
+int plm_dataset_explore(const struct plm_dataset_explore *r, uint64_t seed, bool force, const struct plm_look *look)
+{
+    const struct plm_output_rule rule = {.force = force, .input = {r->table}};
+    const struct plm_explore_settings settings = {.bin = r->bin, .target = r->target, .seed = seed};
+    struct plm_table table;
+    struct plm_explore explore;
+    struct plm_error error;
+    int status;
+    if (r->html && plm_output_check(r->html, &rule, &error))
+        return plm_not_written(&error);
+    if (plm_table_read(r->table, &table, &error))
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_explore_make(&table, &settings, &explore, &error)) {
+        plm_table_free(&table);
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    }
+    status = explore_show(r, &rule, look, &explore);
+    plm_explore_free(&explore);
+    plm_table_free(&table);
+    return status;
+}
