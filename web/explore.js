@@ -157,7 +157,7 @@ function drawThin() {
 
 /* ---- stairs ---- */
 
-const AGAINST = [["x_parameters", "parameters"], ["x_activations", "activations, of the whole batch"]];
+const AGAINST = [["x_parameters", "parameters"], ["x_activations", "activations"]];
 
 function stairPoints(memory, column) {
   return memory.value.flatMap((value, row) => (value === undefined || column.value[row] === undefined || (column.histogram.logarithmic && column.value[row] <= 0) ? []
@@ -227,7 +227,7 @@ function drawShares() {
     return telling(svg("g", {}, svg("rect", { x, y: 8, width: step, height: bottom - 8, fill: "transparent" }),
       svg("rect", { x: x + 1, y: y.at(share), width: Math.max(1, step - 3), height: bottom - y.at(share), fill: color("--accent") }),
       svg("line", { x1: x, x2: x + step, y1: y.at(sum), y2: y.at(sum), stroke: color("--c-activations"), "stroke-width": 2 }),
-      ...(step > 16 ? [label(x + step / 2 - 1, bottom + 16, String(i + 1))] : [])), `component ${i + 1}`, percent(share), `${percent(sum)} with those before`);
+      ...(step > 22 ? [label(x + step / 2 - 1, bottom + 16, String(i + 1))] : [])), `component ${i + 1}`, percent(share), `${percent(sum)} with those before`);
   })]);
 }
 
@@ -334,7 +334,7 @@ function drawColumns() {
   const notes = [[same, "The same in all rows"], [text, "Words that are too many to draw"], [empty, "Empty"]].filter(([list]) => list.length).map(([list, title]) => `${title}: ${list.join(", ")}.`);
   fill(byId("columns"), ...groups.flatMap(([title, list]) => [el("h3", {}, title), el("div", { class: "columns" }, ...list.map((column) => cards.get(column)))]), ...notes.map((note) => el("p", { class: "keys" }, note)));
   for (const [column, card] of cards) drawColumn(card, column);
-  fill(byId("columns-note"), `Of all ${plural(page.rows, "row")}. Columns that span two decades have a logarithmic axis.`);
+  fill(byId("columns-note"), `Of all ${plural(page.rows, "row")}. Columns that span two decades, with most rows at the low end, have a logarithmic axis.`);
 }
 
 /* ---- all of it ---- */

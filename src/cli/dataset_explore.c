@@ -29,6 +29,20 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
     return plm_explore_html(out, what, error);
 }
 
+/* What to type for the page. */
+static void next_show(const struct plm_page *page, const char *table)
+{
+    const size_t length = strlen(table);
+    char html[4096];
+    snprintf(html, sizeof html, "%.*s.html",
+             (int)(length > 4 && !strcmp(table + length - 4, ".csv") ? length - 4 : length), table);
+    fputs("\nNext: plimsoll dataset --explore ", page->out);
+    plm_page_name(page, table, 0, 0);
+    fputs(" --html ", page->out);
+    plm_page_name(page, html, 0, 0);
+    fputc('\n', page->out);
+}
+
 static int explore_show(const struct plm_dataset_explore *r, const struct plm_output_rule *rule,
                         const struct plm_look *look, const struct plm_explore *e)
 {
@@ -37,6 +51,8 @@ static int explore_show(const struct plm_dataset_explore *r, const struct plm_ou
     struct plm_error error;
     if (!quiet && plm_explore_text(&page, e, &error))
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (!r->html)
+        next_show(&page, r->table);
     if (r->html && plm_output_write(r->html, rule, page_write, e, &error))
         return plm_not_written(&error);
     return PLM_EXIT_OK;

@@ -200,6 +200,13 @@ static void test_logarithmic_bins(void **state)
     NEAR(plm_explore_edge(&h, 0), 1);
     for (size_t i = 0; i < 9; i++)
         assert_in_range(h.count[i], 6, 8); /* 64 over 9 */
+    /* Most are large: a linear axis shows them. */
+    for (size_t i = 2; i < 66; i++)
+        value[i] = i < 10 ? (double)i : 30000 + 500 * (double)i;
+    plm_explore_histogram_make(value + 2, 64, &h);
+    assert_false(h.logarithmic);
+    for (size_t i = 0; i < 66; i++)
+        value[i] = i < 2 ? 0 : pow(2, (double)(i - 2) / 4);
     value[0] = -3; /* two sorts of numbers that are not above 0: no column of sizes */
     plm_explore_histogram_make(value, 66, &h);
     assert_false(h.logarithmic);

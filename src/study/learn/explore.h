@@ -58,12 +58,12 @@ enum plm_explore_kind {
 };
 const char *plm_explore_kind_name(enum plm_explore_kind kind); /* "number" */
 
-/* Numbers in bins of equal width, on a logarithmic axis where they span two decades. With few different numbers a bin
+/* Numbers in bins of equal width, on a logarithmic axis where they span two decades and most are small. With few different numbers a bin
    for each of these, and `low` to `high` mean nothing. */
 struct plm_explore_histogram {
     bool one_by_one, logarithmic;
-    double low, high;       /* of the bins; logarithmic: of the positive numbers */
-    size_t bins, below;     /* below: numbers up to 0, which have no place on a logarithmic axis */
+    double low, high; /* of the bins; logarithmic: of the positive numbers */
+    size_t bins, below; /* below: numbers up to 0, which have no place on a logarithmic axis */
     size_t count[PLM_EXPLORE_BINS];
     double value[PLM_EXPLORE_NUMBERS]; /* one_by_one: the numbers, ascending */
 };
@@ -100,9 +100,9 @@ struct plm_explore_class {
 /* The levels that an amount of memory has: of equal rows there is one. */
 struct plm_explore_stairs {
     size_t column, rows, levels;
-    double step;  /* MiB: the commonest difference of neighbouring levels; 0: there is one level */
+    double step; /* MiB: the commonest difference of neighbouring levels; 0: there is one level */
     size_t steps; /* how many are of it */
-    size_t even;  /* rows whose amount is a multiple of 2 MiB */
+    size_t even; /* rows whose amount is a multiple of 2 MiB */
 };
 
 enum { PLM_EXPLORE_NO_CLASS = -1, PLM_EXPLORE_OOM = -2, PLM_EXPLORE_STAIRS = 8 };
@@ -113,9 +113,9 @@ struct plm_explore {
     struct plm_explore_column *column;
     size_t columns;
 
-    int memory;        /* the column that classes are made of; -1: none */
-    double unit;       /* MiB in one of it */
-    int family;        /* that column; -1: none */
+    int memory; /* the column that classes are made of; -1: none */
+    double unit; /* MiB in one of it */
+    int family; /* that column; -1: none */
     int32_t *class_of; /* per row: an index of `class`, or one of the above */
     struct plm_explore_class *class;
     size_t classes, oom, unclassed;
@@ -124,16 +124,16 @@ struct plm_explore {
 
     size_t *given, givens; /* columns: features and arguments that vary */
     size_t *label, labels; /* columns: labels that vary */
-    double *spearman;      /* per given, one for each label, of the shown rows; NAN: not known */
+    double *spearman; /* per given, one for each label, of the shown rows; NAN: not known */
 
-    size_t *shown, showns;   /* rows, ascending */
-    size_t *used, useds;     /* columns that components are made of: their logarithm, if their histogram has one */
-    struct plm_pca pca;      /* of all rows */
-    double *component;       /* two per shown */
+    size_t *shown, showns; /* rows, ascending */
+    size_t *used, useds; /* columns that components are made of: their logarithm, if their histogram has one */
+    struct plm_pca pca; /* of all rows */
+    double *component; /* two per shown */
     size_t *mapped, mappeds; /* indices of shown, ascending */
-    double *map;             /* two per mapped */
-    size_t alike, asked;     /* rows of the map with a class, and those whose nearest other such row has the same */
-    size_t guessed;          /* of these: as many have the commonest class */
+    double *map; /* two per mapped */
+    size_t alike, asked; /* rows of the map with a class, and those whose nearest other such row has the same */
+    size_t guessed; /* of these: as many have the commonest class */
 
     char **thin; /* sentences */
     size_t thins;

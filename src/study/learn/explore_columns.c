@@ -187,6 +187,15 @@ static size_t bin_of(const struct plm_explore_histogram *h, double value)
     return bin < h->bins ? bin : h->bins - 1;
 }
 
+/* Positive numbers over two decades, half of them in the first quarter of the axis: a linear one would show nothing of
+   these. */
+static bool is_skewed(const double *value, size_t count)
+{
+    const double low = value[0], high = value[count - 1];
+    return high >= TWO_DECADES * low && value[count / 2] < low + (high - low) / 4;
+}
+
+/* What is not above 0 in a column of sizes is one number, which means "none"; with more of these it is no such column. */
 void plm_explore_histogram_make(const double *value, size_t count, struct plm_explore_histogram *h)
 {
     size_t below = 0;
@@ -198,9 +207,8 @@ void plm_explore_histogram_make(const double *value, size_t count, struct plm_ex
     }
     while (below < count && value[below] <= 0)
         below++;
-    /* What is below 0 in a column of sizes means "none"; more of it, and the column is of another sort. */
     h->logarithmic =
-        below < count && h->high >= TWO_DECADES * value[below] && (!below || distinct_count(value, below) == 1);
+        below < count && is_skewed(value + below, count - below) && (!below || distinct_count(value, below) == 1);
     h->below = h->logarithmic ? below : 0;
     if (h->logarithmic)
         h->low = value[below];
