@@ -63,6 +63,7 @@ static void test_below(void **state)
     NEAR(s.value[PLM_STUDY_EXACT], 0.25);
     NEAR(s.value[PLM_STUDY_UNDER], 0);
     NEAR(s.value[PLM_STUDY_ACCURACY], 0.75);
+    NEAR(s.value[PLM_STUDY_F1], 3.0 / 7); /* class 1: none; class 2: 3 of 4 said, 3 of 3 there: 6/7 */
 }
 
 /* The interval of a share of 1000 rows is about that of the binomial distribution: 0.5 +- 1.96 * sqrt(0.25/1000). */
