@@ -117,21 +117,28 @@ static int rows_read(struct parser *p, struct plm_error *error)
     return t->columns ? 0 : plm_fail(error, PLM_EFORMAT, "%.300s is empty", t->path);
 }
 
-int plm_table_read(const char *path, struct plm_table *table, struct plm_error *error)
+int plm_table_take(const char *name, char *text, size_t size, struct plm_table *table, struct plm_error *error)
 {
-    struct parser p = {.table = table, .line = 1};
-    size_t size;
+    struct parser p = {.table = table, .line = 1, .at = text};
     int status;
-    *table = (struct plm_table){.path = plm_strdup(path)};
-    status = text_read(path, &table->text, &size, error);
-    if (status == 0) {
-        p.at = table->text;
-        if (size >= 3 && !memcmp(p.at, "\xef\xbb\xbf", 3)) /* a byte-order mark */
-            p.at += 3;
-        status = rows_read(&p, error);
-    }
+    *table = (struct plm_table){.path = plm_strdup(name), .text = text};
+    if (size >= 3 && !memcmp(p.at, "\xef\xbb\xbf", 3)) /* a byte-order mark */
+        p.at += 3;
+    status = rows_read(&p, error);
     if (status)
         plm_table_free(table);
+    return status;
+}
+
+int plm_table_read(const char *path, struct plm_table *table, struct plm_error *error)
+{
+    char *text = NULL;
+    size_t size;
+    int status = text_read(path, &text, &size, error);
+    *table = (struct plm_table){0};
+    if (status == 0)
+        return plm_table_take(path, text, size, table, error);
+    free(text);
     return status;
 }
 

@@ -24,6 +24,9 @@ struct plm_table {
 };
 
 int plm_table_read(const char *path, struct plm_table *table, struct plm_error *error);
+/* Of a text that somebody else read, `size` bytes with a zero behind, from malloc(): it is the table's from now on, also
+   after a failure. `name` for its sentences. */
+int plm_table_take(const char *name, char *text, size_t size, struct plm_table *table, struct plm_error *error);
 void plm_table_free(struct plm_table *table);
 
 /* -1: there is none of that name. */

@@ -8,7 +8,7 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
-#include "study/evaluate/key.h"
+#include "study/rows/key.h"
 
 /* Everything that decides what the run comes to; what is in files stands for itself by size and time. */
 static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *run)

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "study/evaluate/bench.h"
-#include "study/evaluate/pool.h"
+#include "study/rows/pool.h"
 
 /* A run's parts are tasks 2 * run and 2 * run + 1. */
 enum part { RECORD, ASK, PARTS };
@@ -162,6 +162,7 @@ int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *c
                                   .next = part_next,
                                   .start = part_start,
                                   .end = part_end,
+                                  .again = "--resume goes on with what is there",
                                   .progress = progress ? progress_show : NULL};
     int status;
     w.busy = plm_calloc(bench->runs, sizeof *w.busy);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/search.h"
-#include "study/evaluate/key.h"
+#include "study/rows/key.h"
 
 /* ---- a row, as its workload gets it ---- */
 

@@ -1,4 +1,4 @@
-#include "study/evaluate/key.h"
+#include "study/rows/key.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * is made of its end are functions of the caller. One thread. After a failure nothing goes on: what still runs is
  * ended.
  */
-#ifndef PLM_EVALUATE_POOL_H
-#define PLM_EVALUATE_POOL_H
+#ifndef PLM_ROWS_POOL_H
+#define PLM_ROWS_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +21,7 @@ struct plm_pool {
     /* As plm_child_start(). */
     pid_t (*start)(void *context, size_t task, int *failure);
     int (*end)(void *context, size_t task, int wait_status, const struct rusage *usage, struct plm_error *error);
+    const char *again; /* for the sentence about an interruption: how to go on */
     void (*progress)(void *context); /* after each change, and five times a second; NULL: nobody looks */
 };
 

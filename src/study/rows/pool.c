@@ -1,4 +1,4 @@
-#include "study/evaluate/pool.h"
+#include "study/rows/pool.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -49,7 +49,7 @@ static int task_end(struct running *r, size_t task, int wait_status, const struc
                     struct plm_error *error)
 {
     if (WIFSIGNALED(wait_status) && (WTERMSIG(wait_status) == SIGINT || WTERMSIG(wait_status) == SIGTERM))
-        return plm_fail(error, PLM_EIO, "interrupted; --resume goes on with what is there");
+        return plm_fail(error, PLM_EIO, "interrupted; %s", r->pool->again);
     return r->pool->end(r->pool->context, task, wait_status, usage, error);
 }
 

@@ -2,8 +2,8 @@
  * What decides the outcome of a run, as one number: FNV-1a over texts, and over files by path, size and time. Pure but
  * for the files; any thread. PLM_KEY is the start.
  */
-#ifndef PLM_EVALUATE_KEY_H
-#define PLM_EVALUATE_KEY_H
+#ifndef PLM_ROWS_KEY_H
+#define PLM_ROWS_KEY_H
 
 #include <stdint.h>
 

@@ -1,0 +1,131 @@
+#include "study/rows/chunk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/child.h"
+
+void plm_chunk_path(const struct plm_chunk *chunk, const char *end, char *out, size_t size)
+{
+    snprintf(out, size, "%.3900s/%.100s.%s", chunk->folder, chunk->name, end);
+}
+
+size_t plm_chunk_rows(size_t waiting, int jobs, size_t most)
+{
+    const size_t at_once = jobs < 1 ? 1 : (size_t)jobs, share = (waiting + at_once - 1) / at_once;
+    return share < 1 ? 1 : share > most ? most : share;
+}
+
+/* ---- the run ---- */
+
+static int rows_write(const struct plm_chunk *chunk, plm_chunk_write *write, void *context)
+{
+    char path[4096];
+    bool failed;
+    FILE *out;
+    plm_chunk_path(chunk, "csv", path, sizeof path);
+    out = fopen(path, "we");
+    if (!out)
+        return errno;
+    write(out, context);
+    failed = ferror(out) != 0;
+    failed |= fclose(out) != 0;
+    return failed ? EIO : 0;
+}
+
+void plm_chunk_clear(const struct plm_chunk *chunk, bool log)
+{
+    static const char *const ends[] = {"csv", "csv.done", "csv.errors", "log"};
+    char path[4096];
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] - !log; i++) {
+        plm_chunk_path(chunk, ends[i], path, sizeof path);
+        unlink(path);
+    }
+}
+
+pid_t plm_chunk_start(const struct plm_chunk *chunk, plm_chunk_write *write, void *context, int *failure)
+{
+    char record[4096], rows[4096], log[4096];
+    const char *word[32] = {"plimsoll", "run",  "--gpu", chunk->gpu, "--until-exit",
+                            "--detail", "full", "-f",    "-o",       record};
+    int n = 10;
+    plm_chunk_clear(chunk, true); /* what an interrupted run left would be taken for what this one made */
+    *failure = rows_write(chunk, write, context);
+    if (*failure)
+        return -1;
+    plm_chunk_path(chunk, "plm", record, sizeof record);
+    plm_chunk_path(chunk, "csv", rows, sizeof rows);
+    plm_chunk_path(chunk, "log", log, sizeof log);
+    if (chunk->stack) {
+        word[n++] = "--stack";
+        word[n++] = chunk->stack;
+    }
+    word[n++] = "--";
+    word[n++] = chunk->python;
+    word[n++] = chunk->script;
+    for (const char *const *a = chunk->arguments; a && *a && n < 28; a++)
+        word[n++] = *a;
+    word[n++] = "--rows";
+    word[n++] = rows;
+    return plm_child_start(&(struct plm_child){.words = word, .self = true, .log = log}, failure);
+}
+
+/* ---- its end ---- */
+
+/* "pid,line,status" for each row that ended. */
+static void done_read(const struct plm_chunk *chunk, struct plm_row_end *end, size_t rows)
+{
+    char path[4096], text[256];
+    unsigned long long pid;
+    unsigned long line;
+    int status;
+    FILE *in;
+    plm_chunk_path(chunk, "csv.done", path, sizeof path);
+    in = fopen(path, "re");
+    while (in && fgets(text, sizeof text, in)) {
+        if (sscanf(text, "%llu,%lu,%d", &pid, &line, &status) != 3 || line >= rows)
+            continue;
+        end[line].pid = pid;
+        if (status < 0)
+            snprintf(end[line].why, sizeof end[line].why, "it was ended by signal %d", -status);
+        else if (status)
+            snprintf(end[line].why, sizeof end[line].why, "it ended with status %d", status);
+        else
+            end[line].why[0] = '\0';
+    }
+    if (in)
+        fclose(in);
+}
+
+/* "line reason" for those that failed with one. */
+static void errors_read(const struct plm_chunk *chunk, struct plm_row_end *row, size_t rows)
+{
+    char path[4096], text[1024];
+    FILE *in;
+    plm_chunk_path(chunk, "csv.errors", path, sizeof path);
+    in = fopen(path, "re");
+    while (in && fgets(text, sizeof text, in)) {
+        char *end;
+        const unsigned long line = strtoul(text, &end, 10);
+        if (end > text && line < rows && row[line].why[0])
+            snprintf(row[line].why, sizeof row[line].why, "%.*s", (int)strcspn(end + (*end == ' '), "\n"),
+                     end + (*end == ' '));
+    }
+    if (in)
+        fclose(in);
+}
+
+void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_row_end *end, size_t rows)
+{
+    char log[4096], line[PLM_LAST_LINE];
+    plm_chunk_path(chunk, "log", log, sizeof log);
+    plm_child_last_line(fopen(log, "re"), false, line);
+    for (size_t i = 0; i < rows; i++) {
+        end[i] = (struct plm_row_end){0};
+        snprintf(end[i].why, sizeof end[i].why, "%.190s", line[0] ? line : "it did not come to an end");
+    }
+    done_read(chunk, end, rows);
+    errors_read(chunk, end, rows);
+}

@@ -1,0 +1,46 @@
+/*
+ * Rows in chunks: one `plimsoll run` of a script that forks a process for each row of a table (workloads/rows.py), so
+ * that what is imported is imported once.
+ *
+ *   plm_chunk_start()   writes the rows down and starts the run; the caller waits for it
+ *   plm_chunk_ends()    afterwards: which process of the record each row was, or why it failed
+ *   plm_chunk_clear()   removes its files, but the record
+ *
+ * All files are FOLDER/NAME.END: plm, csv, csv.done, csv.errors and log. Strings are the caller's. One thread for each
+ * chunk.
+ */
+#ifndef PLM_ROWS_CHUNK_H
+#define PLM_ROWS_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct plm_chunk {
+    const char *folder, *name;
+    const char *gpu, *stack; /* stack NULL: as `plimsoll run` chooses */
+    const char *python, *script;
+    const char *const *arguments; /* of the script before --rows FILE, ended by NULL; NULL: none */
+};
+
+struct plm_row_end {
+    uint64_t pid;  /* 0: it has none */
+    char why[200]; /* it failed; "": it did not */
+};
+
+/* Writes the table, with its head. */
+typedef void plm_chunk_write(FILE *out, void *context);
+
+void plm_chunk_path(const struct plm_chunk *chunk, const char *end, char *out, size_t size);
+/* As plm_child_start(). */
+pid_t plm_chunk_start(const struct plm_chunk *chunk, plm_chunk_write *write, void *context, int *failure);
+/* One for each row that was written, in order. */
+void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_row_end *end, size_t rows);
+void plm_chunk_clear(const struct plm_chunk *chunk, bool log);
+
+/* How many rows go into a chunk, of those that wait: fewer than `most` if that keeps all processors busy. */
+size_t plm_chunk_rows(size_t waiting, int jobs, size_t most);
+
+#endif
