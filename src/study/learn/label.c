@@ -11,7 +11,6 @@
 #include "fit/bounded.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
-#include "record/reader.h"
 #include "time/speeds.h"
 
 /* ---- the record ---- */
