@@ -133,9 +133,8 @@ class EncoderLayer(nn.Module):
     def attend(self, x, alone):
         if alone:
             return F.linear(x, self.into[2 * self.width :], self.into_bias[2 * self.width :])
-        query, key, value = F.linear(x, self.into, self.into_bias).transpose(0, 1).chunk(3, dim=-1)
-        weights = torch.softmax(query @ key.transpose(1, 2) * self.width**-0.5, dim=-1)
-        return (weights @ value).transpose(0, 1)
+        query, key, value = F.linear(x, self.into, self.into_bias).transpose(0, 1).unsqueeze(1).chunk(3, dim=-1)
+        return F.scaled_dot_product_attention(query, key, value).squeeze(1).transpose(0, 1)
 
     def forward(self, x, alone):
         x = self.norms[0](x + F.linear(self.attend(x, alone), self.out, self.out_bias))

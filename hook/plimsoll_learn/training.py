@@ -77,7 +77,7 @@ def fit(data, rows, held, seed, tell):
     """A fresh network, trained on `rows` until the loss on `held` has not fallen for a while; the best one."""
     generator = torch.Generator().manual_seed(seed)
     model = NETWORKS[data.method](data, generator)
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=RATE)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, foreach=False)
     parts = batches(data, held)
     best, kept, since = float("inf"), None, 0
     for number in range(EPOCHS):

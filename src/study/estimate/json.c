@@ -30,6 +30,7 @@ static void write_captures(struct plm_json *j, const struct plm_evidence *eviden
         {"description", evidence->description != NULL, evidence->description_seconds},
         {"forest", evidence->forest != NULL, 0},
         {"boosted", evidence->boosted != NULL, 0},
+        {"model", evidence->model != NULL, 0},
     };
     plm_json_array(j, "captures");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

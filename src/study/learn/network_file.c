@@ -133,8 +133,10 @@ static int check_sum(const struct plm_tree_file *r)
     if (size < line || sscanf(r->end - line, "checksum %8lx", &said) != 1 || r->end[-1] != '\n' ||
         r->end[-(ptrdiff_t)line - 1] != '\n')
         return plm_fail(r->error, PLM_EFORMAT, "%.300s has no checksum at its end: it was cut off, or edited", r->path);
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* what lies behind the checksum is to be reached */
     if (crc32(0, (const unsigned char *)r->text, (unsigned)(size - line)) != said)
         return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its checksum is another one", r->path);
+#endif
     return 0;
 }
 
