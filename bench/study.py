@@ -39,7 +39,7 @@ def rows_made(truth):
     place.mkdir(parents=True, exist_ok=True)
     rows = place / f"{truth.stem}-rows.csv"
     if not rows.exists() or rows.stat().st_mtime < truth.stat().st_mtime:
-        run(BUILD / "plimsoll", "dataset", "--from", truth, "--gpu", GPU, "--python", python(), "-o", rows)
+        run(BUILD / "plimsoll", "dataset", "--from", truth, "--family", "mlp", "--gpu", GPU, "--python", python(), "-o", rows)
     return rows
 
 

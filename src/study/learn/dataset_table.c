@@ -10,8 +10,9 @@
 
 /* Around the arguments of a network, the numbers of an example and what is carried over. */
 static const char *const first[] = {"family", "row", "script"};
-static const char *const labels[] = {"torch", "gpu",     "stack", "status", "allocated", "reserved", "device_used",
-                                     "oom",   "step_ms", "gputl", "gract",  "smact",     "smocc",    "fp32a"};
+static const char *const labels[] = {"torch",        "gpu",           "stack",       "status", "allocated", "reserved",
+                                     "reserved_low", "reserved_high", "device_used", "oom",    "step_ms",   "gputl",
+                                     "gract",        "smact",         "smocc",       "fp32a"};
 static const char layers[] = "layers";
 enum { FIRST = sizeof first / sizeof first[0], LABELS = sizeof labels / sizeof labels[0] };
 enum { CELL_MOST = 60000 }; /* bytes; base/table.c takes 64 KiB */
@@ -64,10 +65,11 @@ const char *plm_dataset_column(const struct plm_dataset *d, size_t index, char b
 static void labels_put(FILE *out, const struct plm_labels *l)
 {
     if (!l || !l->known) {
-        fputs(",,,,,,,,,", out);
+        fputs(",,,,,,,,,,,", out);
         return;
     }
-    fprintf(out, "%llu,%llu,%llu,%d,", (unsigned long long)l->allocated, (unsigned long long)l->reserved,
+    fprintf(out, "%llu,%llu,%llu,%llu,%llu,%d,", (unsigned long long)l->allocated, (unsigned long long)l->reserved,
+            (unsigned long long)l->reserved_low, (unsigned long long)l->reserved_high,
             (unsigned long long)l->device_used, l->oom);
     if (l->step_ms <= 0) {
         fputs(",,,,,", out);
@@ -78,7 +80,7 @@ static void labels_put(FILE *out, const struct plm_labels *l)
         fprintf(out, ",%.5g", l->metric[i]);
 }
 /* allocated to oom, step_ms, and the metrics */
-_Static_assert(LABELS == 4 + 4 + 1 + PLM_LABEL_METRICS, "labels_put() has a cell for each");
+_Static_assert(LABELS == 4 + 6 + 1 + PLM_LABEL_METRICS, "labels_put() has a cell for each");
 
 /* A cell that no reader of tables takes would spoil the file: the layers of a network with thousands are left out. */
 static void layers_cell_put(FILE *out, const struct plm_example *e)

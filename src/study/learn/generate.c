@@ -250,8 +250,8 @@ static int argument_read(const struct plm_table *table, size_t row, const struct
     return 0;
 }
 
-int plm_network_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_network *network,
-                     struct plm_error *error)
+int plm_generated_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_generated *network,
+                       struct plm_error *error)
 {
     const int column = plm_table_column(table, "family");
     int status = 0;

@@ -13,9 +13,6 @@
 struct plm_error;
 struct plm_table;
 
-enum plm_family { PLM_FAMILY_MLP, PLM_FAMILY_CNN, PLM_FAMILY_TRANSFORMER, PLM_FAMILIES };
-extern const char *const plm_family_name[PLM_FAMILIES]; /* "mlp" */
-
 /* The columns that say what a network is; those that do not apply to a family are empty. */
 #define PLM_ARGUMENTS(X)                                                             \
     X(INPUT, "input")             /* mlp: features of a sample; cnn: pixels of a side */         \
@@ -57,8 +54,8 @@ int plm_family_find(const char *name, enum plm_family *family, struct plm_error 
 void plm_network_draw(enum plm_family family, uint64_t seed, uint64_t number, struct plm_network *network);
 /* The network of a row of a table; `family` where the table has no such column (PLM_FAMILIES: it must have one). Fails
    with PLM_EFORMAT and a sentence that names the cell. */
-int plm_network_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_network *network,
-                     struct plm_error *error);
+int plm_generated_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_generated *network,
+                       struct plm_error *error);
 
 /* Steps that have the peak of a whole training: full batches, the smaller one at the end of an epoch, full ones again. */
 enum { PLM_PLAN_STEPS = 8 };

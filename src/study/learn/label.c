@@ -57,12 +57,15 @@ static void memory_label(const struct plm_labeller *l, const struct plm_job *job
                          struct plm_labels *labels)
 {
     const struct plm_ladder ladder = plm_ladder(job, lane);
+    const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
     const uint64_t usable = usable_of(l);
     struct plm_bounded bounded;
     labels->known = true;
     labels->allocated = ladder.allocated;
     labels->reserved = ladder.reserved;
     labels->device_used = ladder.device_used;
+    labels->reserved_low = ladder.low > context.low ? ladder.low - context.low : 0;
+    labels->reserved_high = ladder.high > context.high ? ladder.high - context.high : 0;
     labels->oom = ladder.device_used > usable;
     if (labels->oom && plm_bounded(job, l->card, usable, &bounded) == 0)
         labels->oom = !bounded.completes;

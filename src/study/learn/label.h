@@ -22,6 +22,7 @@ enum { PLM_LABEL_METRICS = PLM_METRIC_FP32A + 1 }; /* the five that were publish
 struct plm_labels {
     bool known;
     uint64_t allocated, reserved, device_used; /* bytes, with memory in plenty */
+    uint64_t reserved_low, reserved_high;      /* the range of all but the context */
     bool oom;                                  /* it does not complete on the card */
     double step_ms;                            /* averaged over an epoch; 0: not known */
     double metric[PLM_LABEL_METRICS];
