@@ -37,13 +37,16 @@ static int rows_draw(struct plm_dataset *d)
     return 0;
 }
 
-/* What is not of the network, and not what a dataset would say itself. */
+/* What is not of the network, and, of a table that a dataset wrote, not what it said itself: in any other table labels
+   are what was measured. */
 static void columns_carry(struct plm_dataset *d)
 {
+    const bool written = plm_table_column(&d->from, "status") >= 0;
     d->carried = plm_calloc(d->from.columns, sizeof *d->carried);
     for (size_t i = 0; i < d->from.columns; i++) {
         const char *name = plm_table_name(&d->from, i);
-        d->carried[i] = *name && plm_argument_find(name) < 0 && !plm_dataset_writes(name);
+        d->carried[i] = *name && plm_argument_find(name) < 0 &&
+                        !(written ? plm_dataset_writes(name) : !strcmp(name, "family") || !strcmp(name, "row"));
     }
 }
 
