@@ -335,6 +335,7 @@ static int network_train(struct rows *r, struct plm_error *error)
     char matrix[PATH_ROOM], weights[PATH_ROOM];
     struct plm_install install;
     struct school school = {&install, false};
+    struct plm_error why = {0};
     int status = plm_install_find(&install, error);
     snprintf(matrix, sizeof matrix, "%.4000s/matrix", l->scratch);
     snprintf(weights, sizeof weights, "%.4000s/weights", l->scratch);
@@ -344,7 +345,9 @@ static int network_train(struct rows *r, struct plm_error *error)
         status = school_run(l, &school, matrix, weights, error);
     if (status == 0) {
         plm_network_free(r->network);
-        status = plm_network_load(weights, r->network, error);
+        status = plm_network_load(weights, r->network, &why);
+        if (status)
+            status = plm_fail(error, PLM_EIO, "what the training wrote is of no use: %.400s", why.text);
     }
     return status;
 }
