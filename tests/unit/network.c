@@ -292,6 +292,8 @@ static void test_outside(void **state)
     plm_learned_range(feature, 2, (double[]){17, 8}, &a);
     NEAR(a.outside, 0.5);
     assert_string_equal(a.feature, "layers");
+    plm_learned_range(feature, 2, (double[]){1, 8}, &a);
+    NEAR(a.outside, 0.1);
     plm_learned_range(feature, 2, (double[]){1, 16}, &a); /* of a range that is a point, in multiples of it */
     NEAR(a.outside, 1);
     assert_string_equal(a.feature, "batch");

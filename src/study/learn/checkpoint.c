@@ -39,13 +39,23 @@ __attribute__((format(printf, 2, 3))) static int checkpoint_bad(const struct che
 
 /* ---- opening it ---- */
 
+/* Names that are neither plain nor needed are passed over: they would stand in sentences. */
+static bool is_plain(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    return length > 0;
+}
+
 static bool folder_find(struct checkpoint *c)
 {
     static const char file[] = "/data.pkl";
     for (size_t i = 0; i < c->zip.entries; i++) {
         const struct plm_zip_entry *e = &c->zip.entry[i];
         const size_t tail = sizeof file - 1;
-        if (e->name_length > tail && e->name_length < FOLDER && !memcmp(e->name + e->name_length - tail, file, tail)) {
+        if (e->name_length > tail && e->name_length < FOLDER && !memcmp(e->name + e->name_length - tail, file, tail) &&
+            is_plain(e->name, e->name_length)) {
             memcpy(c->folder, e->name, e->name_length - tail);
             return true;
         }
@@ -135,7 +145,7 @@ static bool stored_take(const struct checkpoint *c, uint32_t value, struct store
         !plm_unpickle_is(p, storage[0], "storage") || !plm_unpickle_unsigned(p, argument[1], &s->offset))
         return false;
     file = plm_unpickle_text(p, storage[2], &length);
-    if (!file || length > 16)
+    if (!file || length > 16 || !is_plain(file, length))
         return false;
     snprintf(s->file, sizeof s->file, "data/%.*s", (int)length, file);
     s->floats = plm_unpickle_is(p, storage[1], "torch\nFloatStorage");
