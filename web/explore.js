@@ -171,11 +171,12 @@ function sortedPoints(memory) {
 
 /* Where the steps show best: the part of so many sorted rows that spans least, of those with a few levels. */
 function flattest(points) {
-  const levels = points.map((point, i) => i > 0 && point.y !== points[i - 1].y).reduce((sums, isStep) => [...sums, sums.at(-1) + isStep], [0]);
+  const level = []; /* how many steps there are up to each */
+  points.forEach((point, i) => level.push(i ? level[i - 1] + (point.y !== points[i - 1].y) : 0));
   let best;
   for (let i = 0; i + PART <= points.length; i++) {
     const span = points[i + PART - 1].y - points[i].y;
-    if (levels[i + PART] - levels[i + 1] >= PART_LEVELS && (best === undefined || span < best.span)) best = { i, span };
+    if (level[i + PART - 1] - level[i] >= PART_LEVELS && (best === undefined || span < best.span)) best = { i, span };
   }
   return best && points.slice(best.i, best.i + PART);
 }

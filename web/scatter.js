@@ -86,6 +86,9 @@ export class Scatter {
       else this.point(this.to, event);
     });
     this.canvas.addEventListener("pointerup", () => this.enlarge());
+    this.canvas.addEventListener("pointercancel", () => {
+      this.from = undefined;
+    });
     this.canvas.addEventListener("pointerleave", () => this.leave());
     this.canvas.addEventListener("blur", () => this.leave());
     this.canvas.addEventListener("dblclick", () => this.all());
@@ -172,7 +175,7 @@ export class Scatter {
     const bottom = this.height - BELOW;
     this.up = scaleOf(this.y.log, this.part.y, bottom, TOP, 6);
     this.left = this.y.bare ? 12 : 14 + Math.max(...this.up.ticks.map((tick) => pen.measureText(this.y.say(tick)).width), 10);
-    this.across = scaleOf(this.x.log, this.part.x, this.left, this.width - RIGHT, Math.max(3, Math.floor(this.width / 100)));
+    this.across = scaleOf(this.x.log, this.part.x, this.left, this.width - RIGHT, Math.max(4, Math.floor(this.width / 90)));
     pen.strokeStyle = color("--grid");
     pen.fillStyle = color("--ink-2");
     pen.lineWidth = 1;
