@@ -229,6 +229,10 @@ static int dataset_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (words)
         return plm_complain(PLM_EXIT_USAGE, "`plimsoll dataset` takes options only; --from names a table or a folder");
+    if (plm_dataset_explore_check(&r.explore, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (r.explore.table && (r.from || r.output))
+        return plm_complain(PLM_EXIT_USAGE, "--explore shows a table that is there; make one first, without it");
     if (r.explore.table)
         return plm_dataset_explore(&r.explore, (uint64_t)r.seed, r.force, &r.look);
     if (families_parse(r.families, &settings, &error) < 0 || request_check(&r, &settings, &error) < 0)

@@ -24,6 +24,14 @@ const struct plm_option plm_dataset_explore_options[] = {
     {0},
 };
 
+int plm_dataset_explore_check(const struct plm_dataset_explore *r, struct plm_error *error)
+{
+    const char *option = r->html ? "html" : r->target ? "target" : NULL; /* the width of classes may be a setting */
+    if (r->table || !option)
+        return 0;
+    return plm_fail(error, PLM_EINVAL, "--%s needs --explore FILE, the table that is shown", option);
+}
+
 static int page_write(FILE *out, const void *what, struct plm_error *error)
 {
     return plm_explore_html(out, what, error);

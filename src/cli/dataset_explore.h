@@ -12,6 +12,8 @@ struct plm_dataset_explore {
 };
 extern const struct plm_option plm_dataset_explore_options[];
 
+/* PLM_EINVAL with a sentence for options that need --explore where that is not given. */
+int plm_dataset_explore_check(const struct plm_dataset_explore *request, struct plm_error *error);
 /* Returns an exit status. */
 int plm_dataset_explore(const struct plm_dataset_explore *request, uint64_t seed, bool force,
                         const struct plm_look *look);
