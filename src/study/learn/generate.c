@@ -278,19 +278,27 @@ static void plan_add(struct plm_plan *plan, uint64_t samples, uint64_t times)
         plan->step[plan->steps++] = (uint32_t)samples;
 }
 
-struct plm_plan plm_network_plan(const struct plm_network *network)
+/* The caching allocator comes back to the same state after one step of a training or after three, so the smaller batch
+   finds what it finds in a whole epoch after as many steps, or as many threes less. */
+static uint64_t steps_before_rest(uint64_t full)
+{
+    return full < 3 ? full : 3 + full % 3;
+}
+
+struct plm_plan plm_generated_plan(const struct plm_generated *network)
 {
     const char *cell = network->cell[PLM_ARGUMENT_SAMPLES];
     const uint64_t samples = *cell ? strtoull(cell, NULL, 10) : SAMPLES,
                    batch = strtoull(network->cell[PLM_ARGUMENT_BATCH], NULL, 10);
     struct plm_plan plan = {.batch = (uint32_t)batch, .full = samples / batch, .rest = samples % batch};
-    const uint64_t first = plan.full < 3 ? plan.full : 3, second = plan.full < 2 ? plan.full : 2;
-    plan_add(&plan, batch, first);
-    plan_add(&plan, plan.rest, plan.rest > 0);
-    plan_add(&plan, batch, second);
+    if (!plan.rest) {
+        plan_add(&plan, batch, 5);
+        return plan;
+    }
+    plan_add(&plan, batch, steps_before_rest(plan.full));
+    plan_add(&plan, plan.rest, 1);
+    plan_add(&plan, batch, plan.full < 2 ? plan.full : 2);
     if (plan.full < 3) /* epochs are so short that two of them are made */
-        plan_add(&plan, plan.rest, plan.rest > 0);
-    if (plan.steps < 3)
-        plan_add(&plan, plan.full ? batch : plan.rest, 3 - plan.steps);
+        plan_add(&plan, plan.rest, plan.full ? 1 : 2);
     return plan;
 }
