@@ -44,7 +44,7 @@ enum plm_explore_role {
     PLM_EXPLORE_ARGUMENT, /* of the generator */
     PLM_EXPLORE_FEATURE,  /* x_NAME */
     PLM_EXPLORE_LABEL,    /* what the run took; measured_NAME */
-    PLM_EXPLORE_RAN,      /* family, row, torch, gpu, stack, status, layers */
+    PLM_EXPLORE_RAN,      /* family, row, torch, gpu, stack, script, status, layers */
     PLM_EXPLORE_ROLES
 };
 const char *plm_explore_role_name(enum plm_explore_role role); /* "argument" */

@@ -45,7 +45,7 @@ static const struct known_column {
     {"row", PLM_EXPLORE_RAN, ANYTHING},          {"name", PLM_EXPLORE_RAN, WORDS},
     {"torch", PLM_EXPLORE_RAN, WORDS},           {"gpu", PLM_EXPLORE_RAN, WORDS},
     {"stack", PLM_EXPLORE_RAN, WORDS},           {"layers", PLM_EXPLORE_RAN, WORDS},
-    {"status", PLM_EXPLORE_RAN, WORDS},
+    {"status", PLM_EXPLORE_RAN, WORDS},          {"script", PLM_EXPLORE_RAN, WORDS},
 };
 
 static struct known_column column_known(const char *name)
