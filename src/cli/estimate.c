@@ -314,6 +314,10 @@ static int open_model(const struct request *r, struct question *q)
         return plm_complain_of(PLM_EXIT_USAGE, "%s does not learn from such tables: --model means nothing to it", only);
     if (plm_learned_open(r->model, only && plm_method_find(only) ? only : NULL, &q->learned, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (r->features && q->learned.learner->ask_beside)
+        return plm_complain_of(PLM_EXIT_USAGE,
+                               "%s corrects a run on the virtual GPU: numbers alone are not enough for it",
+                               q->learned.learner->name);
     if (r->features && plm_features_parse(q->learned.learner, q->learned.model, r->features, q->features, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     return 0;

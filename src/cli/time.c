@@ -165,8 +165,10 @@ static int time_show(const struct request *r, const struct cards *c, struct plm_
 static int time_answer(const struct request *r, const struct plm_works *works, struct cards *c, double host_factor)
 {
     const struct plm_work_lane *lane = plm_time_lane(works, r->rank);
-    struct plm_time_question question = {
-        .install = &c->catalogue.install, .speeds = r->speeds, .host_factor = host_factor, .counted = r->host && !strcmp(r->host, "counted")};
+    struct plm_time_question question = {.install = &c->catalogue.install,
+                                         .speeds = r->speeds,
+                                         .host_factor = host_factor,
+                                         .counted = r->host && !strcmp(r->host, "counted")};
     struct plm_time_table table;
     struct plm_error error;
     int status;

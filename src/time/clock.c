@@ -156,9 +156,8 @@ static void tell_host(const struct run *r, double begin, double called)
 static double host_gap(const struct run *r, const struct plm_work_call *call, const struct plm_work *work)
 {
     const struct plm_speeds *s = r->clock->speeds;
-    const double byte_ns = work->class == PLM_WORK_COPY && work->operation == PLM_COPY_HOST_TO_DEVICE && !work->pinned
-                               ? s->byte_ns
-                               : 0;
+    const double byte_ns =
+        work->class == PLM_WORK_COPY && work->operation == PLM_COPY_HOST_TO_DEVICE && !work->pinned ? s->byte_ns : 0;
     if (!r->clock->counted)
         return call->gap_ns;
     if (work->class == PLM_WORK_WAIT)
@@ -179,7 +178,10 @@ static void call_run(struct run *r, size_t number)
     const double begin = r->host;
     double called;
     r->launch = (uint32_t)number;
-    spend(r, host_gap(r, call, work) * r->clock->host_factor + (copy ? s->copy_call_us : waits ? 0 : s->launch_us) * 1e3);
+    spend(r, host_gap(r, call, work) * r->clock->host_factor + (copy    ? s->copy_call_us
+                                                                : waits ? 0
+                                                                        : s->launch_us) *
+                                                                   1e3);
     called = r->host;
     if (waits)
         wait(r, call, work);

@@ -79,7 +79,8 @@ static unsigned types_lacking(unsigned used, const struct plm_card *card)
 static int row_make(const struct plm_time_table *t, const struct plm_time_question *q, struct plm_time_row *row,
                     struct plm_error *error)
 {
-    const struct plm_timing_options options = {.host_factor = q->host_factor, .counted = q->counted, .shares = q->shares};
+    const struct plm_timing_options options = {
+        .host_factor = q->host_factor, .counted = q->counted, .shares = q->shares};
     struct plm_speeds speeds;
     struct plm_error why;
     int status = plm_speeds_read(q->speeds, q->install, row->card, &speeds, error);

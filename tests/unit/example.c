@@ -56,11 +56,10 @@ static void test_mlp(void **state)
                                                                              "0") ", " CALL("3", "4, 5",
                                                                                             "0") ", " CALL("4", "4, 3",
                                                                                                            "120") ","
-                                                                                                                  " " CALL("5",
-                                                                                                                           "4, 3",
-                                                                                                                           "0") ", " CALL("0",
-                                                                                                                                          "4, 3",
-                                                                                                                                          "0") "]}");
+                                                                                                                  " " CALL("5", "4, 3", "0") ", " CALL(
+                                                                                                                      "0",
+                                                                                                                      "4, 3",
+                                                                                                                      "0") "]}");
     static const double expected[PLM_EXAMPLE_NUMBER_COUNT] = {
         [PLM_EXAMPLE_BATCH] = 4,        [PLM_EXAMPLE_LAYERS] = 5,     [PLM_EXAMPLE_PARAMETERS] = 1234,
         [PLM_EXAMPLE_ACTIVATIONS] = 84, [PLM_EXAMPLE_FLOPS] = 520,    [PLM_EXAMPLE_LARGEST] = 20,

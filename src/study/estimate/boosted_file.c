@@ -28,7 +28,8 @@ int plm_boosted_save(FILE *out, const struct plm_boosted *b)
 static int read_head(struct plm_tree_file *r, struct plm_boosted *b)
 {
     int status;
-    if ((status = plm_tree_file_kind(r, KIND, WHAT, PLM_TREE_FILE_VERSION)) || (status = plm_tree_file_one_name(r, "method", b->method)) ||
+    if ((status = plm_tree_file_kind(r, KIND, WHAT, PLM_TREE_FILE_VERSION)) ||
+        (status = plm_tree_file_one_name(r, "method", b->method)) ||
         (status = plm_tree_file_one_name(r, "target", b->target)) ||
         (status = plm_tree_file_one_whole(r, "rows", 1, PLM_TREE_ROWS, &b->rows)) ||
         (status = plm_tree_file_one_whole(r, "seed", 0, UINT64_MAX, &b->seed)) ||

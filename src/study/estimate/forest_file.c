@@ -59,7 +59,8 @@ static int read_unseen(struct plm_tree_file *r, const char *key, uint64_t most, 
 static int read_head(struct plm_tree_file *r, struct plm_forest *f)
 {
     int status;
-    if ((status = plm_tree_file_kind(r, KIND, WHAT, PLM_TREE_FILE_VERSION)) || (status = plm_tree_file_one_name(r, "method", f->method)) ||
+    if ((status = plm_tree_file_kind(r, KIND, WHAT, PLM_TREE_FILE_VERSION)) ||
+        (status = plm_tree_file_one_name(r, "method", f->method)) ||
         (status = plm_tree_file_one_name(r, "target", f->target)) || (status = read_splits(r, f)) ||
         (status = plm_tree_file_one_whole(r, "rows", 1, PLM_TREE_ROWS, &f->rows)) ||
         (status = plm_tree_file_one_whole(r, "seed", 0, UINT64_MAX, &f->seed)) ||

@@ -373,8 +373,9 @@ void plm_plimsoll_learned_describe(const void *model, struct plm_json *json)
 
 /* ---- asking ---- */
 
-int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
-                           struct plm_learned_answer *answer, struct plm_error *error)
+int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example *example,
+                                    const struct plm_white_box *box, struct plm_learned_answer *answer,
+                                    struct plm_error *error)
 {
     const struct model *m = model;
     double x[FEATURES];
