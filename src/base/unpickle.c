@@ -348,7 +348,7 @@ static int push_global(struct reader *r)
 /* A call is a tuple of what would be called and its arguments; that of an ordered dict without any is an empty dict. */
 static int call_keep(struct reader *r)
 {
-    if (above_mark(r) < 2)
+    if (!r->stack || above_mark(r) < 2)
         return pickle_bad(r, "too few values");
     if (!plm_unpickle_is(r->p, r->stack[r->depth - 2], "collections\nOrderedDict"))
         return items_gather(r, PLM_PICKLED_TUPLE, 2);

@@ -373,9 +373,9 @@ static int estimate_answer(const struct request *r, const struct question *q)
 }
 
 /* Numbers alone have a number as their answer, at once: cards are read and judged only for --gpu. */
-static bool is_bare(const struct request *r)
+static bool is_bare(const struct request *r, const struct question *q)
 {
-    return r->features && !r->gpu && (!strcmp(r->methods, "all") || plm_learner_find(r->methods));
+    return q->learned.learner && r->features && !r->gpu && (!strcmp(r->methods, "all") || plm_learner_find(r->methods));
 }
 
 /* A model of time or utilization, asked alone: there is no card to judge and nothing to compare with. */
@@ -437,7 +437,7 @@ static int estimate_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = open_model(&r, &q);
     if (status == 0)
-        status = is_bare(&r) ? estimate_bare(&r, &q) : estimate_whole(&r, &q);
+        status = is_bare(&r, &q) ? estimate_bare(&r, &q) : estimate_whole(&r, &q);
     plm_captured_free(&q.captured);
     plm_forest_free(&q.forest);
     plm_boosted_free(&q.boosted);

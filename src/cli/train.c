@@ -159,20 +159,20 @@ static int train_failed(const struct plm_error *error)
                         error->text);
 }
 
-static int train_learn(const struct plm_learner *learner, struct plm_lesson *lesson, void **model)
+static int train_learn(const struct plm_learner *learner, struct plm_lesson lesson, void **model)
 {
     char scratch[PLM_SCRATCH] = "";
     struct plm_table table = {0};
     struct plm_error error;
-    int status = plm_table_read(lesson->path, &table, &error);
+    int status = plm_table_read(lesson.path, &table, &error);
     if (status)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     status = learner->takes & PLM_LESSON_PYTHON ? plm_scratch_make("train", scratch, &error) : 0;
-    lesson->table = &table;
-    lesson->scratch = scratch;
-    lesson->wait = lesson_wait;
+    lesson.table = &table;
+    lesson.scratch = scratch;
+    lesson.wait = lesson_wait;
     if (status == 0)
-        status = learner->train(lesson, model, &error);
+        status = learner->train(&lesson, model, &error);
     plm_table_free(&table);
     plm_scratch_remove(scratch);
     return status < 0 ? train_failed(&error) : 0;
@@ -210,7 +210,7 @@ static int train_run(int argc, char **argv)
     rule = (struct plm_output_rule){.force = r.force, .input = {r.import ? r.import : r.data, r.json ? "-" : NULL}};
     if (plm_output_check(r.output, &rule, &error) < 0)
         return plm_not_written(&error);
-    status = r.import ? train_import(&r, &learner, &model) : train_learn(learner, &lesson, &model);
+    status = r.import ? train_import(&r, &learner, &model) : train_learn(learner, lesson, &model);
     if (status == 0 && plm_output_write(r.output, &rule, model_write, &(struct writing){learner, model}, &error) < 0)
         status = plm_not_written(&error);
     else if (status == 0)

@@ -160,7 +160,7 @@ static int values_read(const struct checkpoint *c, const struct stored *s, struc
     int status = part_read(c, s->file, &bytes, &size);
     if (status == 0 && (s->offset > size / 4 || s->values > size / 4 - s->offset))
         status = checkpoint_bad(c, "%s is too short", s->file);
-    if (status == 0)
+    if (status == 0 && bytes)
         memcpy(tensor->value, bytes + 4 * s->offset, 4 * s->values);
     for (size_t i = 0; i < s->values && status == 0; i++)
         if (!(tensor->value[i] > -1e37f && tensor->value[i] < 1e37f))

@@ -174,7 +174,7 @@ struct run {
 static void edges_run(struct run *r, size_t round)
 {
     const size_t w = r->parts->width, ew = r->parts->edge_width;
-    double x[3 * WIDTH];
+    double x[3 * WIDTH] = {0};
     for (size_t i = 0; i < r->view->edges; i++) {
         const struct plm_view_edge *edge = &r->view->edge[i];
         double *state = r->edge + i * ew;
@@ -206,7 +206,7 @@ static void attend(const struct run *r, size_t first, size_t end, double *messag
 static void nodes_run(struct run *r, size_t round)
 {
     const size_t w = r->parts->width, ew = r->parts->edge_width;
-    double x[2 * WIDTH];
+    double x[2 * WIDTH] = {0};
     for (size_t i = 0, first = 0, end; i < r->view->nodes; i++, first = end) {
         double *state = r->node + i * w;
         for (end = first; end < r->view->edges && r->view->edge[end].to == i; end++)
@@ -226,7 +226,7 @@ void plm_dnnperf_run(const struct plm_network *n, const struct plm_view *v, doub
                     .node = plm_calloc(v->nodes * p->width, sizeof *r.node),
                     .edge = plm_calloc(v->edges * p->edge_width, sizeof *r.edge),
                     .score = plm_calloc(v->edges, sizeof *r.score)};
-    double x[WIDTH + PLM_TREE_FEATURES] = {0}, hidden[2][WIDTH];
+    double x[WIDTH + PLM_TREE_FEATURES] = {0}, hidden[2][WIDTH] = {{0}};
     for (size_t i = 0; i < v->nodes; i++)
         dense_run(&p->node, v->node + i * PLM_DNNPERF_NODE, r.node + i * p->width, true);
     for (size_t i = 0; i < v->edges; i++)

@@ -162,7 +162,7 @@ static void bind_ensemble(struct binder *b, struct ensemble *e, size_t inputs, c
 
 static void member_run(const struct member *m, const double *x, double *output)
 {
-    double a[INPUTS], next[MLP_WIDTH];
+    double a[INPUTS] = {0}, next[MLP_WIDTH] = {0};
     memcpy(a, x, (m->levels ? m->level[0].linear.in : m->out.in) * sizeof *a);
     for (size_t i = 0; i < m->levels; i++) {
         const struct linear *l = &m->level[i].linear;
@@ -176,7 +176,7 @@ static void member_run(const struct member *m, const double *x, double *output)
 /* Adds the mean of the members' outputs, times `share`. */
 static void ensemble_run(const struct ensemble *e, size_t outputs, const double *x, double share, double *output)
 {
-    double one[PLM_LEARNED_CLASSES];
+    double one[PLM_LEARNED_CLASSES] = {0};
     for (size_t i = 0; i < e->members; i++) {
         member_run(&e->member[i], x, one);
         for (size_t k = 0; k < outputs; k++)
@@ -201,7 +201,7 @@ static void single(const double *from, size_t count, double *to)
 
 void plm_gpumemnet_mlp_run(const struct plm_network *n, const struct plm_view *v, double *output)
 {
-    double x[INPUTS];
+    double x[INPUTS] = {0};
     single(v->x, n->features, x);
     memset(output, 0, n->outputs * sizeof *output);
     ensemble_run(n->parts, n->outputs, x, 1, output);
@@ -294,7 +294,7 @@ int plm_gpumemnet_transformer_bind(struct plm_network *n, struct plm_error *erro
 
 static void layer_run(const struct encoder_layer *l, size_t width, double *x)
 {
-    double a[ENCODER_WIDTH], c[ENCODER_WIDTH];
+    double a[ENCODER_WIDTH] = {0}, c[ENCODER_WIDTH] = {0};
     linear_run(&l->value, x, a);
     linear_run(&l->out, a, c);
     for (size_t i = 0; i < width; i++)
@@ -312,7 +312,7 @@ static void layer_run(const struct encoder_layer *l, size_t width, double *x)
 /* One position: embedded twice, then through the layers; positions do not see each other. */
 static void position_run(const struct encoder *e, size_t at, const double *token, double *sum)
 {
-    double x[ENCODER_WIDTH], a[ENCODER_WIDTH];
+    double x[ENCODER_WIDTH] = {0}, a[ENCODER_WIDTH] = {0};
     linear_run(&e->embed[0], token, a);
     for (size_t i = 0; i < e->width; i++)
         x[i] = fmax(norm_one(&e->norm[0], at, a[i]), 0);
@@ -332,7 +332,7 @@ void plm_gpumemnet_transformer_run(const struct plm_network *n, const struct plm
     memset(output, 0, n->outputs * sizeof *output);
     for (size_t i = 0; i < all->count; i++) {
         const struct encoder *e = &all->encoder[i];
-        double x[INPUTS] = {0}, token[INPUTS];
+        double x[INPUTS] = {0}, token[INPUTS] = {0};
         for (size_t at = 0; at < n->length; at++) {
             memset(token, 0, sizeof token); /* behind the last layer: zeros */
             if (at < v->tokens)

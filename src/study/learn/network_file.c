@@ -324,7 +324,7 @@ static void answer_classes(const struct plm_network *n, const double *output, st
 void plm_network_answer(const struct plm_network *n, const double *raw, struct plm_learned_answer *a)
 {
     const struct plm_target *target = plm_target_find(n->target);
-    double output[PLM_LEARNED_CLASSES];
+    double output[PLM_LEARNED_CLASSES] = {0};
     /* Weights of foreign origin may lead anywhere; an answer is a number nevertheless. */
     for (size_t i = 0; i < n->outputs; i++)
         output[i] = isnan(raw[i]) ? 0 : fmax(fmin(raw[i], 1e30), -1e30);

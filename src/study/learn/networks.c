@@ -137,7 +137,7 @@ void plm_network_describe(const void *model, struct plm_json *json)
 static void network_run(const struct plm_network *n, const struct plm_network_method *method,
                         const struct plm_view *view, struct plm_learned_answer *answer)
 {
-    double output[PLM_LEARNED_CLASSES];
+    double output[PLM_LEARNED_CLASSES] = {0};
     method->run(n, view, output);
     plm_network_answer(n, output, answer);
     plm_learned_range(n->feature, n->features, view->x, answer);

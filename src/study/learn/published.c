@@ -175,19 +175,19 @@ static void count_layer(const struct plm_layer *l, const struct seen *s, struct 
     c->linears += l->kind == PLM_LAYER_LINEAR || l->kind == PLM_LAYER_PROJECTION;
 }
 
-/* Counts, and the tokens if there is a view for them. */
-static struct count count_layers(enum plm_family family, const struct plm_example *e, struct plm_view *view)
+/* Counts, and the tokens if they are wanted. */
+static struct count count_layers(enum plm_family family, const struct plm_example *e, bool tokens,
+                                 struct plm_view *view)
 {
     struct count c = {0};
     double before = 0;
-    if (view)
-        view->tokens = 0;
+    view->tokens = 0;
     for (size_t i = 0; i < e->layers; i++) {
         const struct seen s = see(family, e, i, before);
         count_layer(&e->layer[i], &s, &c);
         if (s.shaped)
             before = s.activations;
-        if (view && s.shaped)
+        if (tokens && s.shaped)
             token_add(family, e->layer[i].kind, &s, view);
     }
     if (family == PLM_FAMILY_TRANSFORMER) /* from the summary's last line */
@@ -297,7 +297,7 @@ int plm_gpumemnet_mlp_view(enum plm_family family, const struct plm_example *e, 
     struct count c;
     if (status)
         return status;
-    c = e->layers ? count_layers(family, e, NULL) : count_numbers(e);
+    c = e->layers ? count_layers(family, e, false, v) : count_numbers(e);
     features_put(mlp_features[family], family, e, &c, v->x);
     return 0;
 }
@@ -309,7 +309,7 @@ int plm_gpumemnet_transformer_view(enum plm_family family, const struct plm_exam
     struct count c;
     if (status)
         return status;
-    c = count_layers(family, e, v);
+    c = count_layers(family, e, true, v);
     features_put(transformer_features[family], family, e, &c, v->x);
     for (size_t i = 0; transformer_features[family][i]; i++)
         v->x[i] = trunc(v->x[i]);
