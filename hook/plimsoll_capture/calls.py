@@ -14,8 +14,10 @@ def entry(tensor):
 class Calls:
     """Hooks on all modules. Outermost calls are kept with their arguments until let_go()."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, sights=True):
+        """`sights`: whether it is noted when tensors are seen."""
         self.torch = torch
+        self.sights = sights
         self.depth = 0
         self.forget()
         module = torch.nn.modules.module
@@ -43,12 +45,12 @@ class Calls:
         self.depth += 1
         if self.torch._C._current_graph_task_id() != -1:
             self.recomputed = True
-        if not module._modules:
+        if self.sights and not module._modules:
             self.sightings.before(module, arguments)
 
     def _after(self, module, args, kwargs, outputs):
         self.depth = max(0, self.depth - 1)
-        if not module._modules:
+        if self.sights and not module._modules:
             self.sightings.after(module, (args, kwargs), outputs)
         found = [{"shape": list(t.shape), "bytes": t.numel() * t.element_size()} for t in self.sightings.tensors(outputs)]
         self.returned.append((module, found, self._operations(module, args, kwargs, found)))

@@ -7,7 +7,7 @@ ACTIVATIONS = {name: made for name, made in _ALL.items() if name != "identity"}
 
 class Pinned:
     """A family whose batches come from pinned memory, as those of a DataLoader with pin_memory do."""
-    branches = False
+    branches = huge = False
 
     def __init__(self, row):
         self.row, self.batch = row, int(row["batch"])

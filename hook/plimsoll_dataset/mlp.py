@@ -6,7 +6,7 @@ import mlp as workload
 
 
 class Family:
-    branches = False
+    branches = huge = False
 
     def __init__(self, row):
         self.row, self.batch = row, int(row["batch"])

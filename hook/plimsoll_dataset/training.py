@@ -1,4 +1,5 @@
 """One row: the network on the device without a value being computed, the loop of its generator, and what is told about it."""
+import contextlib
 import json
 
 import torch
@@ -27,24 +28,23 @@ def _as_it_is(tensor, *_, **__):
 
 
 def run(row):
-    family = FAMILIES[row["family"]](row)
-    with torch.device("meta"):
+    family, described = FAMILIES[row["family"]](row), Description()
+    with torch.device("meta") if family.huge else contextlib.nullcontext():
         model = family.build()
-        described = Description(model, family.inputs(family.batch), family.branches)
-    optimizer = None
+    # The same blocks in the same order as model.cuda() has, without values: they would be computed on the host first.
+    model._apply(lambda tensor: torch.empty(tensor.shape, dtype=tensor.dtype, device="cuda"))
+    before = family.before(model)  # what the generator's script leaves on the device
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     try:
-        # The same blocks in the same order as model.cuda() has, without values that would be computed on the host first.
-        model.to_empty(device="cuda")
-        before = family.before(model)  # what the generator's script leaves on the device
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-        _train(family, model, optimizer, [int(step) for step in row["steps"].split()])
-        del before
+        _train(family, model, optimizer, [int(step) for step in row["steps"].split()], described)
     finally:
-        with open(row["description"], "w") as file:
-            json.dump(described.document(optimizer), file, separators=(",", ":"))
+        if described.found:
+            with open(row["description"], "w") as file:
+                json.dump(described.document(optimizer), file, separators=(",", ":"))
+    del before
 
 
-def _train(family, model, optimizer, steps):
+def _train(family, model, optimizer, steps, described):
     """What a step leaves behind, its outputs and its loss, is there until the next one has its own."""
     for samples in steps:
         inputs, labels = family.data(samples)
@@ -52,7 +52,7 @@ def _train(family, model, optimizer, steps):
         optimizer.zero_grad()
         if family.refuses(samples):
             return
-        outputs = model(inputs)
+        outputs = model(inputs) if described.found else described.call(model, inputs, labels, family.branches)
         labels = family.labels(labels)
         loss = family.criterion(outputs, labels)
         loss.backward()

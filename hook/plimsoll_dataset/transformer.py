@@ -23,6 +23,8 @@ class Network(nn.Module):
 
 
 class Family(Pinned):
+    huge = True  # a host may not have room for its parameters, even if nobody writes to them
+
     def __init__(self, row):
         super().__init__(row)
         self.criterion = nn.CrossEntropyLoss()

@@ -278,21 +278,21 @@ static void plan_add(struct plm_plan *plan, uint64_t samples, uint64_t times)
         plan->step[plan->steps++] = (uint32_t)samples;
 }
 
-/* The caching allocator comes back to the same state after one step of a training or after three, so the smaller batch
-   finds what it finds in a whole epoch after as many steps, or as many threes less. */
+/* The caching allocator comes back to the same state after one, two or three steps of a training, now and then after
+   six. So after as many steps as these, the smaller batch finds what it finds at the end of a whole epoch. */
 static uint64_t steps_before_rest(uint64_t full)
 {
-    return full < 3 ? full : 3 + full % 3;
+    return full < 12 ? full : 6 + full % 6;
 }
 
-struct plm_plan plm_generated_plan(const struct plm_generated *network)
+struct plm_plan plm_network_plan(const struct plm_network *network)
 {
     const char *cell = network->cell[PLM_ARGUMENT_SAMPLES];
     const uint64_t samples = *cell ? strtoull(cell, NULL, 10) : SAMPLES,
                    batch = strtoull(network->cell[PLM_ARGUMENT_BATCH], NULL, 10);
     struct plm_plan plan = {.batch = (uint32_t)batch, .full = samples / batch, .rest = samples % batch};
     if (!plan.rest) {
-        plan_add(&plan, batch, 5);
+        plan_add(&plan, batch, 6);
         return plan;
     }
     plan_add(&plan, batch, steps_before_rest(plan.full));

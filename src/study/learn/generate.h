@@ -58,7 +58,7 @@ int plm_generated_read(const struct plm_table *table, size_t row, enum plm_famil
                        struct plm_error *error);
 
 /* Steps that have the peak of a whole training: full batches, the smaller one at the end of an epoch, full ones again. */
-enum { PLM_PLAN_STEPS = 8 };
+enum { PLM_PLAN_STEPS = 14 };
 struct plm_plan {
     uint32_t step[PLM_PLAN_STEPS]; /* samples */
     size_t steps;
