@@ -20,7 +20,7 @@ GLOBALS = {"uplot": "uPlot", "d3-hierarchy": "d3"}  # what they call themselves 
 STYLES = {"uplot": "dist/uPlot.min.css"}
 MARK = "/*DATA*/"
 PAGES = {"report": ("index.html", "app.js"), "evaluation": ("evaluation.html", "evaluation.js"),
-         "times": ("times.html", "times.js"), "explore": ("explore.html", "explore.js")}
+         "times": ("times.html", "times.js"), "study": ("study.html", "study.js"), "explore": ("explore.html", "explore.js")}
 IMPORT = re.compile(r'^import (.+?) from "([^"]+)";\n', re.M)
 EXPORT = re.compile(r"^export ((?:function|const|let|class) +(\w+))", re.M)
 

@@ -56,6 +56,7 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
             path_place(install->capture, self, l->hook, "plimsoll_capture/entry") &&
             path_place(install->calibrate, self, l->hook, "plimsoll_calibrate.py") &&
             path_place(install->calibrate_time, self, l->hook, "plimsoll_calibrate_time.py") &&
+            path_place(install->learn, self, l->hook, "plimsoll_learn/__main__.py") &&
             path_place(install->dataset, self, l->hook, "plimsoll_dataset/__main__.py") &&
             path_place(install->gpus, self, l->data, "gpus") &&
             path_place(install->capabilities, self, l->data, "compute-capabilities.ini") &&

@@ -20,6 +20,7 @@ struct plm_install {
     char capabilities[4096];
     char calibrate[4096];     /* plimsoll_calibrate.py */
     char calibrate_time[4096]; /* plimsoll_calibrate_time.py */
+    char learn[4096];         /* plimsoll_learn/__main__.py */
     char dataset[4096];       /* plimsoll_dataset/__main__.py */
     char stacks[4096];        /* folder of stack files */
     char timing[4096];        /* folder of the time model's constants */

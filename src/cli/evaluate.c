@@ -237,6 +237,7 @@ static int sides_check(const struct request *r, struct plm_error *error)
         {t->precision != NULL, "precision", TIME},
         {t->speeds != NULL, "speeds", TIME},
         {t->host_factor != NULL, "host-factor", TIME},
+        {t->host != NULL, "host", TIME},
         {t->fit > 0, "fit", TIME},
         {t->constants != NULL, "fit-constants", TIME},
         {t->save_speeds != NULL, "save-speeds", TIME},

@@ -55,8 +55,14 @@ static const struct plm_option *make_options(void)
     size_t used = 0;
     for (size_t i = 0; i < plm_learner_count && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? " " : "", plm_learners[i].name);
-    options[0] = (struct plm_option){"method", 0, PLM_OPTION_CHOICE, AT(method), "NAME",
-                                     .help = "which method (default schedtune)", .among = names, .configurable = true};
+    options[0] = (struct plm_option){"method",
+                                     0,
+                                     PLM_OPTION_CHOICE,
+                                     AT(method),
+                                     "NAME",
+                                     .help = "which method (default schedtune)",
+                                     .among = names,
+                                     .configurable = true};
     options[1] = (struct plm_option){.include = own_options};
     return options;
 }

@@ -17,6 +17,9 @@ extern const size_t plm_html_evaluation_before_size, plm_html_evaluation_after_s
 /* Of the same for step times and utilization. */
 extern const unsigned char plm_html_times_before[], plm_html_times_after[];
 extern const size_t plm_html_times_before_size, plm_html_times_after_size;
+/* Of the same for a table of rows. */
+extern const unsigned char plm_html_study_before[], plm_html_study_after[];
+extern const size_t plm_html_study_before_size, plm_html_study_after_size;
 /* Of `plimsoll dataset --explore`. */
 extern const unsigned char plm_html_explore_before[], plm_html_explore_after[];
 extern const size_t plm_html_explore_before_size, plm_html_explore_after_size;

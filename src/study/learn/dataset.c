@@ -32,7 +32,7 @@ static int rows_draw(struct plm_dataset *d)
         for (size_t i = 0; i < s->rows; i++) {
             struct plm_dataset_row *row = row_add(d);
             row->number = i + 1;
-            plm_network_draw(s->family[f], s->seed, i, &row->network);
+            plm_generated_draw(s->family[f], s->seed, i, &row->network);
         }
     return 0;
 }
@@ -62,7 +62,7 @@ static int rows_read(struct plm_dataset *d, struct plm_error *error)
         struct plm_dataset_row *row = row_add(d);
         row->number = i + 1;
         row->origin = i;
-        status = plm_network_read(&d->from, i, family, &row->network, error);
+        status = plm_generated_read(&d->from, i, family, &row->network, error);
     }
     return status;
 }

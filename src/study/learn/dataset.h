@@ -46,7 +46,7 @@ struct plm_dataset_settings {
 enum { PLM_DATASET_ROWS = 1000000 };
 
 struct plm_dataset_row {
-    struct plm_network network;
+    struct plm_generated network;
     size_t number; /* in its family, from 1 */
     size_t origin; /* row of the table that it is from */
     char *script;  /* of a folder; NULL: none */

@@ -20,8 +20,8 @@
 
 /* So many rows share an import; what is interrupted loses no more of them. Small networks take much less than it. */
 static const size_t chunk_most[PLM_FAMILIES] = {
-    [PLM_FAMILY_MLP] = 250, [PLM_FAMILY_CNN] = 25, [PLM_FAMILY_TRANSFORMER] = 25};
-enum { CHUNK_ROWS = 250, LINES_FAILED = 2 };
+    [PLM_FAMILY_MLP] = 400, [PLM_FAMILY_CNN] = 25, [PLM_FAMILY_TRANSFORMER] = 25};
+enum { CHUNK_ROWS = 400, LINES_FAILED = 2 };
 
 struct task {
     size_t row[CHUNK_ROWS];
@@ -98,9 +98,9 @@ struct writing {
     const struct task *task;
 };
 
-static void steps_put(FILE *out, const struct plm_network *network)
+static void steps_put(FILE *out, const struct plm_generated *network)
 {
-    const struct plm_plan plan = plm_network_plan(network);
+    const struct plm_plan plan = plm_generated_plan(network);
     for (size_t i = 0; i < plan.steps; i++)
         fprintf(out, "%s%u", i ? " " : "", (unsigned)plan.step[i]);
 }
@@ -114,7 +114,7 @@ static void rows_put(FILE *out, void *context)
         fprintf(out, ",%s", plm_argument_column[i]);
     fputs(",steps,description\n", out);
     for (size_t i = 0; i < w->task->rows; i++) {
-        const struct plm_network *network = &w->work->dataset->row[w->task->row[i]].network;
+        const struct plm_generated *network = &w->work->dataset->row[w->task->row[i]].network;
         fputs(plm_family_name[network->family], out);
         for (int k = 0; k < PLM_ARGUMENT_COUNT; k++) {
             fputc(',', out);
@@ -146,7 +146,7 @@ static void row_answer(FILE *out, const struct work *w, size_t row, const char *
 static void row_label(FILE *out, const struct work *w, const struct task *task, size_t line,
                       const struct plm_labeller *labeller, struct plm_row_end *end)
 {
-    const struct plm_plan plan = plm_network_plan(&w->dataset->row[task->row[line]].network);
+    const struct plm_plan plan = plm_generated_plan(&w->dataset->row[task->row[line]].network);
     struct plm_dataset_answer answer = {.torch = labeller->torch, .stack = labeller->stack, .status = "ok"};
     struct plm_labels labels;
     struct plm_error why;

@@ -50,7 +50,7 @@ enum kind {
 };
 
 struct draw {
-    struct plm_network *network;
+    struct plm_generated *network;
     uint64_t random;
 };
 
@@ -71,7 +71,7 @@ static double real_draw(struct draw *d, double low, double high)
     return low + (high - low) * ((double)(plm_splitmix_next(&d->random) >> 11) * 0x1p-53);
 }
 
-static double number_of(const struct plm_network *network, enum plm_argument argument)
+static double number_of(const struct plm_generated *network, enum plm_argument argument)
 {
     return strtod(network->cell[argument], NULL);
 }
@@ -188,7 +188,7 @@ static const struct {
     [PLM_FAMILY_TRANSFORMER] = {transformer, sizeof transformer / sizeof transformer[0]},
 };
 
-void plm_network_draw(enum plm_family family, uint64_t seed, uint64_t number, struct plm_network *network)
+void plm_generated_draw(enum plm_family family, uint64_t seed, uint64_t number, struct plm_generated *network)
 {
     struct draw d = {.network = network, .random = plm_splitmix_stream(seed ^ ((uint64_t)family << 56), number)};
     memset(network, 0, sizeof *network);
@@ -221,14 +221,14 @@ static bool is_share(const char *text)
 }
 
 /* What is not in the table at all is left out where it may be; so are transitions of networks that have none. */
-static bool is_missing(const struct plm_network *network, const struct rule *rule)
+static bool is_missing(const struct plm_generated *network, const struct rule *rule)
 {
     return rule->optional || rule->argument == PLM_ARGUMENT_SAMPLES ||
            (rule->argument == PLM_ARGUMENT_TRANSITION && strcmp(network->cell[PLM_ARGUMENT_ARCH], "dense") != 0);
 }
 
 static int argument_read(const struct plm_table *table, size_t row, const struct rule *rule,
-                         struct plm_network *network, struct plm_error *error)
+                         struct plm_generated *network, struct plm_error *error)
 {
     const char *name = plm_argument_column[rule->argument];
     const int column = plm_table_column(table, name);
@@ -285,7 +285,7 @@ static uint64_t steps_before_rest(uint64_t full)
     return full < 12 ? full : 6 + full % 6;
 }
 
-struct plm_plan plm_network_plan(const struct plm_network *network)
+struct plm_plan plm_generated_plan(const struct plm_generated *network)
 {
     const char *cell = network->cell[PLM_ARGUMENT_SAMPLES];
     const uint64_t samples = *cell ? strtoull(cell, NULL, 10) : SAMPLES,

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "study/learn/family.h"
+
 struct plm_error;
 struct plm_table;
 
@@ -43,7 +45,7 @@ extern const char *const plm_argument_column[PLM_ARGUMENT_COUNT];
 /* Which argument a column is; -1: none. */
 int plm_argument_find(const char *column);
 
-struct plm_network {
+struct plm_generated {
     enum plm_family family;
     char cell[PLM_ARGUMENT_COUNT][24];
 };
@@ -51,7 +53,7 @@ struct plm_network {
 /* PLM_EINVAL with a sentence that offers those there are. */
 int plm_family_find(const char *name, enum plm_family *family, struct plm_error *error);
 /* The network of that number, from 0. */
-void plm_network_draw(enum plm_family family, uint64_t seed, uint64_t number, struct plm_network *network);
+void plm_generated_draw(enum plm_family family, uint64_t seed, uint64_t number, struct plm_generated *network);
 /* The network of a row of a table; `family` where the table has no such column (PLM_FAMILIES: it must have one). Fails
    with PLM_EFORMAT and a sentence that names the cell. */
 int plm_generated_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_generated *network,
@@ -66,6 +68,6 @@ struct plm_plan {
     uint64_t full; /* steps with a whole batch in an epoch */
     uint64_t rest; /* samples of the last one, 0: there is no smaller one */
 };
-struct plm_plan plm_network_plan(const struct plm_network *network);
+struct plm_plan plm_generated_plan(const struct plm_generated *network);
 
 #endif

@@ -95,8 +95,8 @@ struct plm_learned_answer {
 struct plm_learner {
     const char *name;
     const char *option; /* of `plimsoll estimate`, and the key in JSON: "forest", "boosted", "model" */
-    const char *noun;   /* what is written: "the trees", "the weights" */
-    unsigned takes;     /* enum plm_lesson_option */
+    const char *noun; /* what is written: "the trees", "the weights" */
+    unsigned takes; /* enum plm_lesson_option */
     int (*train)(const struct plm_lesson *lesson, void **model, struct plm_error *error);
     int (*load)(const char *path, void **model, struct plm_error *error);
     int (*save)(FILE *out, const void *model); /* PLM_EIO if the stream failed */
@@ -109,8 +109,7 @@ struct plm_learner {
     int (*ask)(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
                struct plm_error *error);
     /* The same with its own features as numbers; NULL: it needs the layers of the network. */
-    int (*ask_features)(const void *model, const double *x, struct plm_learned_answer *answer,
-                        struct plm_error *error);
+    int (*ask_features)(const void *model, const double *x, struct plm_learned_answer *answer, struct plm_error *error);
     void (*free)(void *model); /* NULL is nothing */
     /* Of a method that corrects what a run on the virtual GPU says: it has this instead of the two above. */
     int (*ask_beside)(const void *model, const struct plm_example *example, const struct plm_white_box *box,

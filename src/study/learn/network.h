@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "study/learn/learner.h"
+#include "study/learn/family.h"
 
 struct plm_network;
 
@@ -32,8 +33,6 @@ enum {
 };
 
 /* Rows of one family of networks: what is counted of them differs. */
-enum plm_family { PLM_FAMILY_MLP, PLM_FAMILY_CNN, PLM_FAMILY_TRANSFORMER, PLM_FAMILIES };
-extern const char *const plm_family_name[PLM_FAMILIES]; /* "mlp" */
 
 /* What the outputs mean. */
 enum plm_network_answer {

@@ -10,14 +10,11 @@
 #include "study/learn/network.h"
 
 #define VERSION "1"
-enum { NEWEST = 1 };
 #define KIND    "plimsoll-network"
 #define WHAT    "a file of weights"
 
-enum { VALUES_IN_LINE = 8 };
+enum { NEWEST = 1, VALUES_IN_LINE = 8 };
 
-const char *const plm_family_name[PLM_FAMILIES] = {
-    [PLM_FAMILY_MLP] = "mlp", [PLM_FAMILY_CNN] = "cnn", [PLM_FAMILY_TRANSFORMER] = "transformer"};
 static const char *const kind_name[] = {
     [PLM_NETWORK_CLASSES] = "classes", [PLM_NETWORK_NUMBER] = "number", [PLM_NETWORK_LOG] = "log"};
 

@@ -142,8 +142,7 @@ void plm_horus_show(const void *model, const struct plm_page *p)
     trees_show_head(p, b->method, &b->trees, b->rows, b->seed);
     fprintf(p->out, "The rows kept the GPU busy for %.1f to %.1f %% of the time.\n", b->low, b->high);
     if (b->held_rows)
-        fprintf(p->out,
-                "On rows that were held out (%" PRIu64 ", five folds): R%s %.3f, median error %.1f points.\n",
+        fprintf(p->out, "On rows that were held out (%" PRIu64 ", five folds): R%s %.3f, median error %.1f points.\n",
                 b->held_rows, squared(p), b->held_r2, b->held_error);
     plm_features_show(b->feature, b->features, p);
 }
