@@ -38,7 +38,7 @@ static int text_read(const char *path, char **text, size_t *size, struct plm_err
             status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     }
     close(file);
-    if (status == 0 && strlen(*text) != *size)
+    if (status == 0 && *text && strlen(*text) != *size)
         status = plm_fail(error, PLM_EFORMAT, "%.300s is not a text file", path);
     return status;
 }
@@ -136,7 +136,7 @@ int plm_table_read(const char *path, struct plm_table *table, struct plm_error *
     size_t size;
     int status = text_read(path, &text, &size, error);
     *table = (struct plm_table){0};
-    if (status == 0)
+    if (status == 0 && text)
         return plm_table_take(path, text, size, table, error);
     free(text);
     return status;

@@ -21,7 +21,7 @@ int plm_split_column(const struct plm_table *table, const char *column, struct p
                      struct plm_error *error)
 {
     const int at = plm_table_column(table, column);
-    const char *cell[PLM_SPLIT_GROUPS];
+    const char *cell[PLM_SPLIT_GROUPS] = {0};
     *split = (struct plm_split){.kind = PLM_SPLIT_UNSEEN, .column = column};
     if (at < 0)
         return plm_fail(error, PLM_EINVAL, "%.300s has no column %.60s whose groups could be left out", table->path,
@@ -29,7 +29,7 @@ int plm_split_column(const struct plm_table *table, const char *column, struct p
     split->part = plm_calloc(table->rows + 1, sizeof *split->part);
     for (size_t row = 0; row < table->rows; row++) {
         size_t group = 0;
-        while (group < split->parts && strcmp(cell[group], plm_table_cell(table, row, at)) != 0)
+        while (group < split->parts && cell[group] && strcmp(cell[group], plm_table_cell(table, row, at)) != 0)
             group++;
         if (group == PLM_SPLIT_GROUPS)
             return plm_fail(error, PLM_EINVAL, "column %.60s has more than %d different values: too many to leave out",

@@ -105,7 +105,7 @@ int plm_dataset_make(const struct plm_dataset_settings *settings, struct plm_dat
         status = scripts_find(d, error);
     else
         status = rows_read(d, error);
-    if (status == 0 && !d->rows)
+    if (status == 0 && !d->rows && settings->from)
         status = plm_fail(error, PLM_EINVAL, "%.200s has no %s", settings->from,
                           is_folder(settings->from) ? "script NAME.py" : "row");
     if (status)

@@ -129,16 +129,17 @@ static void rows_put(FILE *out, void *context)
     }
 }
 
-/* What was found out about a row, in `answer`; the strings that it points to are the caller's. */
+/* What was found out about a row. */
 static void row_answer(FILE *out, const struct work *w, size_t row, const char *description,
-                       struct plm_dataset_answer *answer)
+                       const struct plm_dataset_answer *found)
 {
+    struct plm_dataset_answer answer = *found;
     struct plm_description *d = NULL;
     struct plm_example example = {0};
     if (plm_description_read(description, &d, NULL) == 0 && plm_example_describe(d, &example, NULL) == 0)
-        answer->example = &example;
-    fprintf(out, "%zu %d ", row, strcmp(answer->status, "ok") != 0);
-    plm_dataset_put(out, w->dataset, &w->dataset->row[row], answer);
+        answer.example = &example;
+    fprintf(out, "%zu %d ", row, strcmp(answer.status, "ok") != 0);
+    plm_dataset_put(out, w->dataset, &w->dataset->row[row], &answer);
     plm_example_free(&example);
     plm_description_free(d);
 }
