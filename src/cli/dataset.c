@@ -33,8 +33,7 @@ static const struct plm_option options[] = {
     {"rows", 0, PLM_OPTION_NUMBER, AT(rows), "N", .help = "how many of each family (default 100)", .least = 1,
      .most = PLM_DATASET_ROWS, .configurable = true},
     {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
-    {"from", 0, PLM_OPTION_TEXT, AT(from), "PATH",
-     .help = "the networks of this table, or the scripts in this folder, instead of drawn ones",
+    {"from", 0, PLM_OPTION_TEXT, AT(from), "PATH", .help = "the networks of this table, or scripts of this folder",
      .complete = PLM_COMPLETE_FILE},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "where the table goes; - is stdout",
      .complete = PLM_COMPLETE_FILE, .among = "csv", .required = true},
@@ -255,6 +254,5 @@ const struct plm_command plm_command_dataset = {
                 "plimsoll dataset --from measured.csv --family mlp -o labelled.csv",
                 "plimsoll dataset --from my_scripts --gpu rtx3060 -o mine.csv",
                 "plimsoll dataset --explore rows.csv --html rows.html"},
-    .exit = {{PLM_EXIT_COMMAND, "every row failed"}},
     .run = dataset_run,
 };

@@ -19,8 +19,7 @@ const struct plm_option plm_dataset_explore_options[] = {
      .complete = PLM_COMPLETE_FILE, .among = "html"},
     {"bin", 0, PLM_OPTION_NUMBER, EXPLORE_AT(bin), "GB", .help = "with --explore: width of a memory class (default 1)",
      .least = 1, .most = 1000, .configurable = true},
-    {"target", 0, PLM_OPTION_TEXT, EXPLORE_AT(target), "COLUMN",
-     .help = "with --explore: the column that classes are of"},
+    {"target", 0, PLM_OPTION_TEXT, EXPLORE_AT(target), "COLUMN", .help = "with --explore: what classes are made of"},
     {0},
 };
 
