@@ -52,7 +52,7 @@ RELEASE = ("attribution calibrate calls capture cli conformance estimate evaluat
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
 # Those with tests that only the full tier has.
-FULL = "attribution capture conformance e2e evaluate files fit networks page wheel"
+FULL = "attribution capture conformance dataset e2e evaluate files fit networks page wheel"
 
 Step = collections.namedtuple("Step", "name turns seconds command")
 STEPS = [Step(*row) for row in (

@@ -12,14 +12,14 @@
 #include "study/learn/label.h"
 #include "unit.h"
 
-static double number(const struct plm_network *n, enum plm_argument argument)
+static double number(const struct plm_generated *n, enum plm_argument argument)
 {
     return strtod(n->cell[argument], NULL);
 }
 
 /* ---- drawing: the bounds are those of the published launchers ---- */
 
-static void assert_within(const struct plm_network *n, enum plm_argument argument, double low, double high)
+static void assert_within(const struct plm_generated *n, enum plm_argument argument, double low, double high)
 {
     const double value = number(n, argument);
     if (!(value >= low && value <= high && value == floor(value)))
@@ -28,11 +28,11 @@ static void assert_within(const struct plm_network *n, enum plm_argument argumen
 
 static void test_mlp(void **state)
 {
-    struct plm_network n;
+    struct plm_generated n;
     int with_dropout = 0, uniform = 0;
     (void)state;
     for (uint64_t i = 0; i < 2000; i++) {
-        plm_network_draw(PLM_FAMILY_MLP, 1, i, &n);
+        plm_generated_draw(PLM_FAMILY_MLP, 1, i, &n);
         assert_within(&n, PLM_ARGUMENT_INPUT, 4, 4095);
         assert_within(&n, PLM_ARGUMENT_OUTPUT, 1, fmax(1, ceil(number(&n, PLM_ARGUMENT_INPUT) / 4) - 1));
         assert_within(&n, PLM_ARGUMENT_BATCH, 4, 1023);
@@ -47,10 +47,10 @@ static void test_mlp(void **state)
 
 static void test_cnn(void **state)
 {
-    struct plm_network n;
+    struct plm_generated n;
     (void)state;
     for (uint64_t i = 0; i < 2000; i++) {
-        plm_network_draw(PLM_FAMILY_CNN, 1, i, &n);
+        plm_generated_draw(PLM_FAMILY_CNN, 1, i, &n);
         assert_within(&n, PLM_ARGUMENT_INPUT, 32, 224);
         assert_within(&n, PLM_ARGUMENT_BATCH, 4, 62);
         assert_within(&n, PLM_ARGUMENT_DEPTH, 1, 29);
@@ -65,10 +65,10 @@ static void test_cnn(void **state)
 
 static void test_transformer(void **state)
 {
-    struct plm_network n;
+    struct plm_generated n;
     (void)state;
     for (uint64_t i = 0; i < 2000; i++) {
-        plm_network_draw(PLM_FAMILY_TRANSFORMER, 1, i, &n);
+        plm_generated_draw(PLM_FAMILY_TRANSFORMER, 1, i, &n);
         const double width = number(&n, PLM_ARGUMENT_WIDTH);
         assert_within(&n, PLM_ARGUMENT_WIDTH, 128, 2048);
         assert_within(&n, PLM_ARGUMENT_FF, 2 * width, 4 * width - 1);
@@ -81,14 +81,14 @@ static void test_transformer(void **state)
 /* A row does not depend on how many there are, nor on other families; another seed is another table. */
 static void test_seed(void **state)
 {
-    struct plm_network a, b;
+    struct plm_generated a, b;
     (void)state;
-    plm_network_draw(PLM_FAMILY_MLP, 5, 17, &a);
-    plm_network_draw(PLM_FAMILY_MLP, 5, 17, &b);
+    plm_generated_draw(PLM_FAMILY_MLP, 5, 17, &a);
+    plm_generated_draw(PLM_FAMILY_MLP, 5, 17, &b);
     assert_memory_equal(&a, &b, sizeof a);
-    plm_network_draw(PLM_FAMILY_MLP, 6, 17, &b);
+    plm_generated_draw(PLM_FAMILY_MLP, 6, 17, &b);
     assert_memory_not_equal(&a, &b, sizeof a);
-    plm_network_draw(PLM_FAMILY_MLP, 5, 18, &b);
+    plm_generated_draw(PLM_FAMILY_MLP, 5, 18, &b);
     assert_memory_not_equal(&a, &b, sizeof a);
 }
 
@@ -97,12 +97,12 @@ static void test_seed(void **state)
 static const char *plan_text(const char *samples, const char *batch)
 {
     static char text[256];
-    struct plm_network n = {.family = PLM_FAMILY_TRANSFORMER};
+    struct plm_generated n = {.family = PLM_FAMILY_TRANSFORMER};
     struct plm_plan plan;
     int used = 0;
     snprintf(n.cell[PLM_ARGUMENT_SAMPLES], sizeof n.cell[0], "%s", samples);
     snprintf(n.cell[PLM_ARGUMENT_BATCH], sizeof n.cell[0], "%s", batch);
-    plan = plm_network_plan(&n);
+    plan = plm_generated_plan(&n);
     for (size_t i = 0; i < plan.steps; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%u", i ? " " : "", plan.step[i]);
     snprintf(text + used, sizeof text - (size_t)used, " of %llu+%llu", (unsigned long long)plan.full,
@@ -125,19 +125,19 @@ static void test_plan(void **state)
 
 #define HEAD "family,input,output,depth,arch,batch,activation,dropout,batchnorm,vocabulary,width,heads,ff,sequence\n"
 
-static int read_text(const char *text, enum plm_family family, struct plm_network *n, struct plm_error *error)
+static int read_text(const char *text, enum plm_family family, struct plm_generated *n, struct plm_error *error)
 {
     struct plm_table table;
     int status = plm_table_take("t.csv", strdup(text), strlen(text), &table, error);
     assert_int_equal(status, 0);
-    status = plm_network_read(&table, 0, family, n, error);
+    status = plm_generated_read(&table, 0, family, n, error);
     plm_table_free(&table);
     return status;
 }
 
 static void test_read(void **state)
 {
-    struct plm_network n;
+    struct plm_generated n;
     struct plm_error error = {0};
     (void)state;
     assert_int_equal(read_text(HEAD "mlp,8,2,1,uniform,16,relu,,0,,,,,\n", PLM_FAMILIES, &n, &error), 0);
@@ -164,7 +164,7 @@ static void test_read_refused(void **state)
         {HEAD "cnn,64,9,2,uniform,16,relu,,0,,,,,\n", "has no column \"channels\", which a network of the family cnn"},
         {"input\n8\n", "has no column \"family\"; --family"},
     };
-    struct plm_network n;
+    struct plm_generated n;
     struct plm_error error = {0};
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {

@@ -41,7 +41,7 @@ static int rows_draw(struct plm_dataset *d)
    are what was measured. */
 static void columns_carry(struct plm_dataset *d)
 {
-    const bool written = plm_table_column(&d->from, "status") >= 0;
+    const bool written = plm_table_column(&d->from, "x_layers") >= 0;
     d->carried = plm_calloc(d->from.columns, sizeof *d->carried);
     for (size_t i = 0; i < d->from.columns; i++) {
         const char *name = plm_table_name(&d->from, i);
