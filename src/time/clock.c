@@ -175,13 +175,10 @@ static void call_run(struct run *r, size_t number)
     const struct plm_work *work = &r->clock->works->work[call->work];
     const struct plm_speeds *s = r->clock->speeds;
     const bool copy = work->class == PLM_WORK_COPY, waits = work->class == PLM_WORK_WAIT;
-    const double begin = r->host;
+    const double begin = r->host, driver_us = copy ? s->copy_call_us : waits ? 0 : s->launch_us;
     double called;
     r->launch = (uint32_t)number;
-    spend(r, host_gap(r, call, work) * r->clock->host_factor + (copy    ? s->copy_call_us
-                                                                : waits ? 0
-                                                                        : s->launch_us) *
-                                                                   1e3);
+    spend(r, host_gap(r, call, work) * r->clock->host_factor + driver_us * 1e3);
     called = r->host;
     if (waits)
         wait(r, call, work);

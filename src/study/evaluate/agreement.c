@@ -115,25 +115,6 @@ static void figures_make(const struct sample *s, double value[PLM_AGREE_FIGURES]
     value[PLM_AGREE_P90] = error_quantile(s, 0.9);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Resamples of which a figure is not known, all the same value, do not count. */
-static struct plm_interval interval_of(double *value, size_t count)
-{
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(value[i]))
-            value[known++] = value[i];
-    if (!known)
-        return (struct plm_interval){NAN, NAN};
-    qsort(value, known, sizeof *value, ascending);
-    return (struct plm_interval){plm_quantile(value, known, 0.025), plm_quantile(value, known, 0.975)};
-}
-
 static void intervals_make(struct sample *s, uint64_t seed, struct plm_agreement *a)
 {
     double *drawn = plm_calloc((size_t)PLM_AGREE_FIGURES * PLM_RESAMPLES, sizeof *drawn);
@@ -150,7 +131,7 @@ static void intervals_make(struct sample *s, uint64_t seed, struct plm_agreement
             drawn[k * PLM_RESAMPLES + i] = value[k];
     }
     for (size_t k = 0; k < PLM_AGREE_FIGURES; k++)
-        a->interval[k] = interval_of(drawn + k * PLM_RESAMPLES, PLM_RESAMPLES);
+        a->interval[k] = plm_interval_known(drawn + k * PLM_RESAMPLES, PLM_RESAMPLES);
     free(drawn);
 }
 

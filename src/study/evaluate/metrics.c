@@ -52,6 +52,18 @@ void plm_bootstrap_median(const double *value, size_t count, uint64_t seed, stru
     free(times);
 }
 
+struct plm_interval plm_interval_known(double *value, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(value[i]))
+            value[known++] = value[i];
+    if (!known)
+        return (struct plm_interval){NAN, NAN};
+    qsort(value, known, sizeof *value, ascending);
+    return (struct plm_interval){plm_quantile(value, known, 0.025), plm_quantile(value, known, 0.975)};
+}
+
 /* ---- figures ---- */
 
 const double plm_quantile_of[PLM_QUANTILES] = {0.05, 0.25, 0.5, 0.75, 0.95};

@@ -20,6 +20,8 @@ struct plm_interval {
 
 /* `value` ascending. Of one value both ends are that value; of none, 0. */
 void plm_bootstrap_median(const double *value, size_t count, uint64_t seed, struct plm_interval *interval);
+/* The middle 95 % of a figure's resamples; those of which it is not known (NAN) do not count. Sorts the values. */
+struct plm_interval plm_interval_known(double *value, size_t count);
 
 /* What the second run, which may take no more than the estimate, is held to. */
 enum plm_cap {

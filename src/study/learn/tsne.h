@@ -4,7 +4,7 @@
  * settings give the same picture; the arithmetic is in single precision, so another compiler may give a slightly
  * different one.
  *
- * Memory: 4 bytes a pair; time: 1,000 rows take a quarter of what 2,000 take. Uses all processors. Any thread; nothing
+ * Memory: 4 bytes a pair; time: 1,000 rows take a quarter of what 2,000 take. One processor. Any thread; nothing
  * fails.
  */
 #ifndef PLM_LEARN_TSNE_H
