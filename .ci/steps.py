@@ -7,9 +7,9 @@
 It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and starts with the two
 commands of README.md in their order. It is not everything. What repeats most on other releases of PyTorch, and the full tiers, take turns:
 the hash of the commit says which of three it is (CI_TURN=N does too), so each step runs within a few submissions, and CI_ALL=1 runs all. Of
-tests/mutants a tenth is tried, drawn by the commit. No run here has: releases of PyTorch other than 2.6, 2.10 and 2.15 (tools/torch tries
-one), on the first two the full tier of anything but the workloads, a machine without what tools/setup installs (tools/fresh-machine), the
-hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside
+tests/mutants a tenth is tried, drawn by the commit, and of PyTorch's other minor releases one, with a few trainings (CI_MINOR=2.4.1 names it;
+tools/torch tries more of a release). No run here has: on 2.6 and 2.10 the full tier of anything but the workloads, a machine without what
+tools/setup installs (tools/fresh-machine), the hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside
 the checkout (CI_TRUTH=PATH names another place). The last table has a line for every step that was left out, with the reason.
 
 In a step nothing may be missing: a test that lacks a program, which elsewhere is skipped, fails (CI=true in the environment says so
@@ -40,25 +40,25 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 ALL = os.environ.get("CI_ALL", "0") not in ("", "0")
 LIMIT = int(os.environ.get("CI_SECONDS") or ("10000" if ALL else "4800"))
-BUDGET = 67 * 60
+BUDGET = 77 * 60
 TRUTH = Path(os.environ.get("CI_TRUTH") or HERE.parent / "shared" / "truth").resolve()
 TURNS = 3
 ALWAYS = range(TURNS)
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 # The groups in which something depends on the release of PyTorch.
-RELEASE = ("attribution calibrate calls capture cli conformance estimate evaluate export files fit golden import imports ladder measure pytest releases "
-           "stack time traces verify")
+RELEASE = ("attribution calibrate calls capture cli conformance estimate evaluate export files fit golden import imports kinds ladder large live measure pytest ranks releases "
+           "stack steps time traces tuning values verify world")
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
 # Those with tests that only the full tier has.
-FULL = "attribution capture conformance dataset e2e evaluate files fit networks page wheel"
+FULL = "attribution capture conformance dataset e2e evaluate files fit kinds large live networks page ranks values wheel world"
 
 Step = collections.namedtuple("Step", "name turns seconds command")
 STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
     ("make demo", ALWAYS, 200, "make demo"),
-    ("make test", ALWAYS, 1020, "make test"),
+    ("make test", ALWAYS, 1200, "make test"),
     ("lint", ALWAYS, 450, "make lint"),
     ("sanitizers", ALWAYS, 270, "make sanitize"),
     ("threads", ALWAYS, 150, "make tsan STRESS_SECONDS=60"),
@@ -67,14 +67,18 @@ STEPS = [Step(*row) for row in (
     ("truth", ALWAYS, 160, f"tests/run --truth {TRUTH} truth"),
     ("figures of 2.6.0", (1, 2), 110, f"tests/run --torch 2.6.0 {FIGURES}"),
     ("figures of 2.10.0", (0, 2), 110, f"tests/run --torch 2.10.0 {FIGURES}"),
-    ("2.6.0", (0,), 650, f"tests/run --torch 2.6.0 {RELEASE}"),
-    ("workloads of 2.6.0", (0,), 280, "tests/run --tier full --torch 2.6.0 e2e"),
-    ("2.10.0", (1,), 650, f"tests/run --torch 2.10.0 {RELEASE}"),
-    ("workloads of 2.10.0", (1,), 280, "tests/run --tier full --torch 2.10.0 e2e"),
+    ("2.6.0", (0,), 800, f"tests/run --torch 2.6.0 {RELEASE}"),
+    ("workloads of 2.6.0", (0,), 360, "tests/run --tier full --torch 2.6.0 e2e world"),
+    ("2.10.0", (1,), 800, f"tests/run --torch 2.10.0 {RELEASE}"),
+    ("workloads of 2.10.0", (1,), 360, "tests/run --tier full --torch 2.10.0 e2e world"),
     # `make test` was the fast tier of 2.15.0. These groups have more.
-    ("full tier of 2.15.0", (2,), 900, f"tests/run --tier full {FULL}"),
+    ("full tier of 2.15.0", (2,), 1200, f"tests/run --tier full {FULL}"),
+    # Projects of other people, a third of the rows of tests/projects/cases.tsv each turn; `make test` has the page and the fast rows.
+    *((f"projects, third {turn}", (turn,), 140, f"env PLM_THIRD={turn} tests/run --tier full projects") for turn in range(TURNS)),
     # Here NVIDIA's own libraries lie beside PyTorch: the replacements must win.
     ("with NVIDIA's packages", (1,), 200, "tests/run --torch 2.15.0-nvidia attribution calls e2e golden imports"),
+    # Of the others of tests/envs/minors.txt one, drawn by the commit.
+    ("another minor release", (0, 2), 150, "tests/run minors -k MINOR/"),
     ("PyTorch without CUDA", (0,), 120, "tests/run --torch 2.13.0-cpu capture"),
 )]
 # A step for which this command fails is left out: not every package index has such a build, nor everybody measured runs.
@@ -194,8 +198,15 @@ def never_run():
         yield from (what.format(path.name) for line, groups, what in MORE if line in lines and path.name not in groups.split())
 
 
+def minor():
+    """The minor release of PyTorch whose turn it is (CI_MINOR=2.4.1 names one)."""
+    known = re.findall(r"^torch==([\d.]+)$", (HERE / "tests" / "envs" / "minors.txt").read_text(), re.M)
+    return os.environ.get("CI_MINOR") or known[int(git("rev-parse", "HEAD")[8:16], 16) % len(known)]
+
+
 def chosen():
     """The steps of this run, and the others."""
+    STEPS[:] = [step._replace(command=step.command.replace("MINOR", minor())) for step in STEPS]
     if forgotten := list(never_run()):
         sys.exit(f".ci/run: in no step: {', '.join(forgotten)}")
     for turn in range(TURNS):

@@ -1,8 +1,8 @@
 /*
- * synth FILE [EVENTS [STEPS [PROCESSES]]]: writes the record of a training that never ran, for measurements and
+ * synth FILE [EVENTS [STEPS [PROCESSES [WORLD]]]]: writes the record of a training that never ran, for measurements and
  * tests that need one of a given size. A transformer of 24 layers: parameters, batches, activations, casts of
  * mixed precision, gradients made by a second thread, AdamW. EVENTS block events per process (default 100000) are
- * spread over STEPS steps (default 10).
+ * spread over STEPS steps (default 10). With WORLD the processes are ranks of a world of so many, one of each stage.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -284,6 +284,16 @@ static void step(uint32_t number, const uint32_t batch[2])
         release(&job.live_inputs[i], 32 * KIB);
 }
 
+/* A world whose ranks are as many stages as there are processes; each process is the first rank of one. 0: no world. */
+static struct {
+    int ranks, each;
+} world;
+
+static int rank_of(int process)
+{
+    return world.ranks ? process * world.each : process;
+}
+
 static void describe(int process)
 {
     static const char *const config[][2] = {
@@ -294,7 +304,7 @@ static void describe(int process)
     char rank[16];
     for (size_t i = 0; i < sizeof config / sizeof config[0]; i++)
         plm_pen_setting(pen(), config[i][0], config[i][1]);
-    snprintf(rank, sizeof rank, "%d", process);
+    snprintf(rank, sizeof rank, "%d", rank_of(process));
     plm_pen_setting(pen(), "rank", rank);
 }
 
@@ -314,6 +324,10 @@ static void train(int process, uint64_t events, uint64_t steps)
     batch[0] = make_context("", "aten::to", "aten::_to_copy", PLM_PHASE_DATA);
     batch[1] = make_context("(CrossEntropyLoss)", "aten::cross_entropy_loss", "aten::nll_loss_forward", PLM_PHASE_LOSS);
     build_model();
+    if (world.ranks) {
+        allocate((uint64_t)(process + 1) * 256 * MIB, batch[0]); /* later stages need more */
+        plm_pen_shard(pen(), 0, &(struct plm_ev_shard){PLM_CATEGORY_PARAMETERS, 0, MIB, (uint64_t)world.each * MIB});
+    }
     for (uint32_t i = 1; i <= steps; i++)
         step(i, batch);
     while (job.events + 1 < events)
@@ -324,6 +338,28 @@ static void train(int process, uint64_t events, uint64_t steps)
     plm_pen_end(pen(), 0, &(struct plm_ev_end){0});
 }
 
+static void kind_tell(int process, int processes)
+{
+    char ranks[32], why[32];
+    snprintf(ranks, sizeof ranks, "%d-%d", rank_of(process), rank_of(process + 1) - 1);
+    snprintf(why, sizeof why, "stage %d of %d", process + 1, processes);
+    plm_pen_kind(pen(), 0,
+                 &(struct plm_ev_kind){(uint32_t)rank_of(process), (uint32_t)world.each, plm_pen_intern(pen(), ranks),
+                                       plm_pen_intern(pen(), why)});
+}
+
+static void world_tell(int processes)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", world.ranks);
+    plm_pen_setting(pen(), "world", number);
+    snprintf(number, sizeof number, "%d", world.ranks / 8);
+    plm_pen_setting(pen(), "nodes", number);
+    plm_pen_setting(pen(), "gpus-per-node", "8");
+    for (int i = 0; i < processes; i++)
+        kind_tell(i, processes);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t events = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000,
@@ -332,8 +368,10 @@ int main(int argc, char **argv)
     struct plm_record_file file;
     struct plm_error error;
 
+    world.ranks = argc > 5 ? atoi(argv[5]) : 0;
+    world.each = processes > 0 ? world.ranks / processes : 0;
     if (argc < 2 || !steps || processes < 1) {
-        fprintf(stderr, "synth FILE [EVENTS [STEPS [PROCESSES]]]\n");
+        fprintf(stderr, "synth FILE [EVENTS [STEPS [PROCESSES [WORLD]]]]\n");
         return 2;
     }
     if (plm_record_create(argv[1], true, &file, &error)) {
@@ -352,6 +390,8 @@ int main(int argc, char **argv)
     failed |= plm_writer_open(&writer, argv[1]);
     plm_pen_setting(pen(), "exit", "0");
     plm_pen_setting(pen(), "seconds", "1");
+    if (world.ranks)
+        world_tell(processes);
     plm_record_close(&file);
     return failed != 0;
 }

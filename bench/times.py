@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Step times and utilization against runs on real cards: bench/times.py TRUTH_FOLDER [OPTION...]
+"""Step times and utilization against runs on real cards: bench/times.py TRUTH_FOLDER [--rows N] [OPTION...]
 
-Runs `plimsoll evaluate` on the tables of the folder that it knows, prints what must be reached and what was. Options go to evaluate
+Runs `plimsoll evaluate` on the tables of the folder that it knows, prints what must be reached and what was. Other options go to evaluate
 (-j N). Records and documents are kept in $PLM_BUILD/accuracy, so that a second call only computes. Which rows chose which constant is
 told in docs/utilization.md; the rows that --fit and --learn draw are not judged. PLM_TEST_PYTHON is the Python to use.
+
+--rows N takes N rows of each table, and ten times as many MLPs, which take a tenth of the time: those whose line has the least SHA-256,
+so that the same table gives the same rows, and N more rows hold these. Without it every row is run.
 """
+import argparse
 import collections
+import hashlib
 import json
 import os
 import subprocess
@@ -20,6 +25,7 @@ METRICS = ("gputl", "gract", "smact", "smocc", "fp32a")
 # A table, the card it is of, further words, the rows that train (half of a small table), and the bars: which estimator, which figure of
 # agreement, at least or at most how much.
 Case = collections.namedtuple("Case", "table gpu title words trained bars")
+TIMES_ROWS = {"mlp_a100.csv": 10}  # of --rows
 OWN, FITTED, CORRECTED = "plimsoll", "plimsoll, 3 constants fitted", "plimsoll, corrected"
 CASES = (
     Case("mlp_a100.csv", "a100-40gb", "MLPs, no constant fitted", (), {}, ((OWN, "spearman", ">=", 0.93),)),
@@ -38,16 +44,30 @@ def python():
     return given or subprocess.run([TOP / "tools" / "setup", "torch", TORCH], check=True, capture_output=True, text=True).stdout.strip() + "/bin/python"
 
 
+def drawn(table, rows):
+    """The table, or one with so many of its rows, in their order."""
+    head, *lines = table.read_text().splitlines()
+    count = rows * TIMES_ROWS.get(table.name, 1)
+    if not rows or count >= len(lines):
+        return table
+    last = sorted(hashlib.sha256(line.encode()).digest() for line in lines)[count - 1]
+    place = BUILD / "accuracy" / f"{table.stem}-{count}.csv"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("\n".join([head, *(line for line in lines if hashlib.sha256(line.encode()).digest() <= last)]) + "\n")
+    return place
+
+
 def evaluate(case, table, words):
     """The document of an evaluation; what it prints goes to stderr, where the progress is."""
     place = BUILD / "accuracy"
     place.mkdir(parents=True, exist_ok=True)
     name = table.stem + "".join(case.trained)
+    kept = place / f"{Path(case.table).stem}-times"  # the same records, however many rows are asked for
     with open(table) as file:
         half = (sum(1 for _ in file) - 1) // 2
     trained = [word for option, rows in case.trained.items() for word in (option, min(rows, half))]
     out = place / f"{name}.json"
-    command = [BUILD / "plimsoll", "evaluate", table, "--gpu", case.gpu, "--python", python(), "-o", place / f"{table.stem}-times", "--resume", "-f",
+    command = [BUILD / "plimsoll", "evaluate", table, "--gpu", case.gpu, "--python", python(), "-o", kept, "--resume", "-f",
                "--json", out, "--html", place / f"{name}.html", *case.words, *trained, *words]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 3):  # 3: some rows failed, which the document counts
@@ -82,12 +102,16 @@ def show_case(case, page):
 def main():
     if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
         sys.exit(__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--rows", type=int, default=0)
+    args, words = parser.parse_known_args(sys.argv[2:])
     found = False
     for case in CASES:
         table = Path(sys.argv[1]) / case.table
         if table.exists():
             found = True
-            show_case(case, evaluate(case, table, sys.argv[2:]))
+            show_case(case, evaluate(case, drawn(table, args.rows), words))
+            sys.stdout.flush()
         else:
             print(f"\n{case.title}: there is no {case.table}")
     if not found:

@@ -1,6 +1,6 @@
 /* Starts the page: one state, and who redraws when it changes. */
 
-import { byId, el, fill } from "./dom.js";
+import { byId, fill } from "./dom.js";
 import { plural } from "./format.js";
 import { startTheme } from "./theme.js";
 import { loadDocument } from "./data.js";
@@ -8,6 +8,7 @@ import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, showMoment, 
 import { drawTime, markMoment, repaintTime, startTime } from "./steptime.js";
 import { drawModules, moveModules, startModules } from "./modules.js";
 import { drawHeap, moveHeap, startHeap } from "./heap.js";
+import { drawRanks, startLanes } from "./ranks.js";
 import { drawAnswer, drawCards, drawSteps, scrollToEnough } from "./tables.js";
 
 const page = loadDocument();
@@ -46,6 +47,8 @@ const drawFits = () => drawCards(page, chosen, toggleCard);
 function showLane(index) {
   const lane = page.lanes[index];
   state.lane = index;
+  byId("lane").value = index;
+  drawRanks(page, index, showLane);
   state.focus = [];
   forgetZoom();
   state.point = lane.at_peak.point ?? 0;
@@ -70,16 +73,9 @@ function repaint() {
   drawHeap();
 }
 
-function startLanes() {
-  const box = byId("lane");
-  byId("lane-box").hidden = page.lanes.length < 2;
-  fill(box, ...page.lanes.map((lane, i) => el("option", { value: i }, `rank ${lane.rank}, device ${lane.device}`)));
-  box.addEventListener("change", () => showLane(Number(box.value)));
-}
-
 function start() {
   startTheme(repaint);
-  startLanes();
+  startLanes(page, showLane);
   startTimeline(page, state, chosen, moveTo, hovered);
   startTime(page, state, moveTo, showMoment);
   startModules(page, state);
@@ -88,7 +84,6 @@ function start() {
   byId("fits-mig").addEventListener("change", drawFits);
   drawFits();
   scrollToEnough();
-  byId("lane").value = page.largest;
   showLane(page.largest);
   fill(byId("foot"), `plimsoll ${page.version} · ${page.record}`, page.left_out ? ` · ${plural(page.left_out, "more device")} not shown` : "");
   document.documentElement.dataset.ready = Math.round(performance.now());

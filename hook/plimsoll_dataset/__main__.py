@@ -11,6 +11,7 @@ from pathlib import Path
 
 
 def main():
+    gc.disable()  # an import makes no garbage
     folder, path = sys.argv[sys.argv.index("--workloads") + 1], sys.argv[sys.argv.index("--rows") + 1]
     # This folder would hide modules of the workloads by modules of the same name.
     sys.path[0:1] = [str(Path(__file__).resolve().parent.parent), folder]
@@ -21,7 +22,6 @@ def main():
     # What is there stays there: a process that is forked looks through its own objects only.
     gc.collect()
     gc.freeze()
-    gc.disable()
     rows.serve(path, training.run)
 
 

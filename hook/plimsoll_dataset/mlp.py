@@ -11,6 +11,7 @@ class Family:
     def __init__(self, row):
         self.row, self.batch = row, int(row["batch"])
         self.width, self.outputs = int(row["input"]), int(row["output"])
+        self.batches = {}  # by samples: pages of the host that were touched once need not be touched again
         self.criterion = nn.CrossEntropyLoss() if self.outputs > 1 else nn.BCEWithLogitsLoss()
 
     def build(self):
@@ -23,7 +24,9 @@ class Family:
         model(self.inputs(2).cuda())
 
     def data(self, samples):
-        return self.inputs(samples), torch.zeros(samples, dtype=torch.int64)
+        if samples not in self.batches:
+            self.batches[samples] = self.inputs(samples), torch.zeros(samples, dtype=torch.int64)
+        return self.batches[samples]
 
     def refuses(self, samples):
         """One sample cannot be normalized over a batch: the job ends there with an error."""

@@ -1,6 +1,9 @@
 """One row: the network on the device without a value being computed, the loop of its generator, and what is told about it."""
 import contextlib
+import importlib
 import json
+import sys
+import types
 
 import torch
 
@@ -13,8 +16,14 @@ FAMILIES = {"mlp": mlp.Family, "cnn": cnn.Family, "transformer": transformer.Fam
 def prepare():
     """Before the first row: what every process would import for itself, and values that nobody looks at. CUDA must stay asleep: it does
     not survive a fork."""
-    import torch._dynamo  # optimizers do this when the first of them is made
     import torch.nn.modules.activation as named
+    with contextlib.suppress(ImportError):  # the first backward pass does this, in releases that have it
+        importlib.import_module("torch.nested._internal.nested_tensor")
+    _leave_compiler_out()
+    hook = sys.modules.get("plimsoll_hook")
+    if hook:  # no value decides anything here, and nobody asks what memory is for
+        hook.device.stop_following()
+        hook.attribution.stop_tagging()
     torch.optim.Adam([torch.nn.Parameter(torch.empty(1))])
     leave = [name for name in dir(torch.nn.init) if name.endswith("_") and not name.startswith("_")]
     for name in leave:
@@ -25,6 +34,27 @@ def prepare():
 
 def _as_it_is(tensor, *_, **__):
     return tensor
+
+
+class _Compiler(types.ModuleType):
+    """In the place of torch._dynamo until something of it is wanted that does more than keep it away from a function."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def _leave_compiler_out():
+    """Optimizers import it, twice as large as the rest, to say that nothing here is to be compiled. Every fork copies its pages' table."""
+    if "torch._dynamo" in sys.modules:
+        return
+    compiler = _Compiler("torch._dynamo")
+    compiler.__path__ = []
+    compiler.graph_break = lambda *_, **__: None
+    compiler.disable = lambda function, *_, **__: function
+    sys.modules[compiler.__name__] = torch._dynamo = compiler
 
 
 def run(row):
@@ -39,8 +69,8 @@ def run(row):
         _train(family, model, optimizer, [int(step) for step in row["steps"].split()], described)
     finally:
         if described.found:
-            with open(row["description"], "w") as file:
-                json.dump(described.document(optimizer), file, separators=(",", ":"))
+            with open(row["description"], "w") as file:  # dump() would not take the encoder that is in C
+                file.write(json.dumps(described.document(optimizer), separators=(",", ":")))
     del before
 
 

@@ -9,13 +9,21 @@ import gc
 import itertools
 import sys
 
-from . import device, names
+from . import device, names, releases
 from .device import depth, enter, leave_frame, life, outermost_pass, phase, tag
 
 _torch = None
 
 
 # ---- tags ----
+
+_tagging = True
+
+
+def stop_tagging():
+    """From now on it is not told what memory is for: some milliseconds of a short job, for whoever only looks at how much there is."""
+    global _tagging
+    _tagging = False
 
 
 def _local(tensor):
@@ -38,6 +46,8 @@ _tagged = {}  # the life of a parameter's or buffer's memory (device.life), by t
 
 def _tag_model(top):
     """Parameters and buffers. Again whenever one has other memory."""
+    if not _tagging:
+        return
     for module in top.modules():
         for parameter in module._parameters.values():
             if parameter is not None:
@@ -63,6 +73,8 @@ def _tag_once(tensor, category, owner):
 
 
 def _tag_gradients():
+    if not _tagging:
+        return
     dead = 0
     for reference, text in names.tensors:
         parameter = reference()
@@ -77,6 +89,8 @@ def _tag_gradients():
 
 
 def _tag_inputs(values, left=32):
+    if not _tagging:
+        return
     for value in values:
         if isinstance(value, _torch.Tensor):
             if value.is_cuda and not value.requires_grad:
@@ -108,12 +122,14 @@ class _Optimizers:
         self.seen = {}  # id → (steps, size of the state)
 
     def step_begins(self, optimizer, *_):
-        safely(self.before, optimizer)
+        if _tagging:
+            safely(self.before, optimizer)
         phase(device.OPTIMIZER)
 
     def step_ends(self, optimizer, *_):
         leave_frame()
-        safely(self.after, optimizer)
+        if _tagging:
+            safely(self.after, optimizer)
 
     def before(self, optimizer):
         for group in optimizer.param_groups:
@@ -170,7 +186,7 @@ def _compiling():
 def hook_compiler(module):
     """Called when torch.compiler has been imported: what is compiled is a graph, without modules."""
     global _compiling
-    _compiling = module.is_compiling
+    _compiling = releases.is_compiling_of(module)
 
 
 def _named(module):
@@ -283,4 +299,5 @@ def hook_optimizer(module):
 
 def hook_backward(module):
     """Called when torch.autograd.graph has been imported. torch.autograd takes the function from there."""
-    module._engine_run_backward = _in_phase(module._engine_run_backward, device.BACKWARD, _tag_gradients)
+    owner, name = releases.backward_of(module)
+    setattr(owner, name, _in_phase(getattr(owner, name), device.BACKWARD, _tag_gradients))

@@ -39,6 +39,12 @@ def start():
     _library.plm_hook_start()
 
 
+def record(path):
+    """In a fork: what follows goes into another record."""
+    _noted.clear()
+    _library.plm_hook_record(os.fsencode(path))
+
+
 def imported(_module):
     """For the progress line: the import of torch comes to its end."""
     _library.plm_hook_imported()
@@ -55,6 +61,29 @@ def leave():
 
 def observe(operators):
     return bool(_library.plm_hook_observe(int(operators)))
+
+
+def group(name, ranges, ranks, place):
+    """Tells a process group that is about to be made; `place` is None where this process is not in it."""
+    members = (ctypes.c_uint32 * len(ranks))(*ranks)
+    none = 0xFFFFFFFF
+    _library.plm_hook_group(encode(name), encode(ranges), members, ctypes.c_uint32(len(ranks)),
+                            ctypes.c_uint32(none if place is None else place))
+
+
+def group_made(options):
+    """It has been made, or could not be."""
+    _library.plm_hook_group_made(ctypes.c_uint64(options))
+
+
+def shard(category, local, whole):
+    """Tells how many bytes of a category this rank holds, and how many one would that held all."""
+    _library.plm_hook_shard(ctypes.c_uint32(category), ctypes.c_uint64(local), ctypes.c_uint64(whole))
+
+
+def barrier():
+    """The program stands at a barrier: waits for the ranks that have not come there."""
+    _library.plm_hook_barrier()
 
 
 class Sample(ctypes.Structure):
@@ -77,7 +106,8 @@ def observe_inputs():
     return bool(_library.plm_hook_inputs())
 
 
-TENSORS, LIST = 1, 2  # enum plm_observe_sample
+TENSORS, LIST, OUTPUT, KIND = 1, 2, 3, 4  # enum plm_observe_sample
+NONE, INT, DOUBLE, BOOL, TEXT, DEVICE = range(3, 9)  # enum plm_ivalue_kind
 
 
 def sampled(what, first, second, call):
@@ -88,6 +118,49 @@ def sampled(what, first, second, call):
     finally:
         found = _library.plm_hook_sampled()
     return bool(found)
+
+
+def learn_kind(kind, number, call):
+    """Calls an operator whose argument of that number is of that kind."""
+    return sampled(KIND, number, kind, call)
+
+
+class StorageSample(ctypes.Structure):
+    """struct plm_storage_sample of src/device/tensors.h"""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in ("object", "storage", "data", "bytes", "offset")]
+
+
+def locate_storage(*sample):
+    return bool(_library.plm_hook_storage(ctypes.byref(StorageSample(*sample))))
+
+
+def observe_values():
+    return bool(_library.plm_hook_observe_values())
+
+
+def follow(*functions):
+    """The functions that compute values. True: they will be called."""
+    start = ctypes.PyDLL(None).plm_hook_values
+    start.argtypes = [ctypes.py_object] * len(functions)
+    return bool(start(*functions))
+
+
+_library.plm_hook_expected.restype = ctypes.c_int64
+
+
+def expected():
+    """How large the result of the running operator is, if that follows from the host's data; else -1."""
+    return _library.plm_hook_expected()
+
+
+def checking(more):
+    """1 and -1 around what checks whether arguments are valid: what is not known is taken to be."""
+    _library.plm_hook_checking(more)
+
+
+def stop_following():
+    _library.plm_hook_values_stop()
 
 
 def sizes():

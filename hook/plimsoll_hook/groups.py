@@ -1,23 +1,147 @@
-"""Process groups: the NCCL shim has no peers to ask who is in a new group, and some versions of PyTorch do not tell
-it. The ranks are left in the environment while a group is made."""
+"""Process groups: the NCCL shim has no peers to ask who is in a new group, and most versions of PyTorch do not tell it.
+So each group is told to the device before it is made, with its ranks in their order."""
 
+import ctypes
+import functools
 import os
+import sys
+
+from . import device
+
+_HOOKED = os.getpid()
 
 
-def name_groups(module):
-    """Called when torch.distributed.distributed_c10d has been imported."""
+def ranges(ranks):
+    """The ranks as text: ranges with a stride, `0-7`, `1-57/8`, `0,3,5`. src/base/ranges.c reads it."""
+    parts, at = [], 0
+    while at < len(ranks):
+        end = at + 1
+        step = ranks[end] - ranks[at] if end < len(ranks) else 0
+        while step > 0 and end < len(ranks) and ranks[end] - ranks[end - 1] == step:
+            end += 1
+        if end - at < 2 or (end - at == 2 and step > 1):
+            end = at + 1
+        stride = f"/{step}" if step > 1 else ""
+        parts.append(str(ranks[at]) if end == at + 1 else f"{ranks[at]}-{ranks[end - 1]}{stride}")
+        at = end
+    return ",".join(parts)
+
+
+def _options(group):
+    """The address of what a group's communicators are made with, which NCCL is given; 0 if it has none."""
+    import torch
+
+    try:
+        backend = group._get_backend(torch.device("cuda"))
+        config = getattr(backend, "wrapped_pg", backend).options.config
+        if hasattr(config, "unsafe_get_ptr"):
+            return config.unsafe_get_ptr()
+        # pybind11 keeps the address of an object behind the head that all of Python's have
+        return ctypes.c_uint64.from_address(id(config) + object.__basicsize__).value
+    except (AttributeError, RuntimeError, TypeError, ValueError):
+        return 0
+
+
+def _tell(name, ranks, own):
+    """Before a group is made; `own`: the rank of this process."""
+    device.group(name, ranges(ranks), ranks, ranks.index(own) if own in ranks else None)
+
+
+def _tell_world(size, rank):
+    """A process that was forked after the import became a rank later than the hook looked at the environment."""
+    if os.getpid() != _HOOKED or "RANK" not in os.environ:
+        device.config("rank", rank)
+        device.config("world_size", size)
+
+
+def _told(tell, make, result):
+    """What `make` returns, told about before and after. Nothing that goes wrong here keeps the group from being made."""
+    try:
+        tell()
+    except Exception as error:
+        device.note("hook-failed", f"groups: {error}")
+    group = None
+    try:
+        group = make()
+        return group
+    finally:
+        device.group_made(_options(result(group)))
+
+
+def _name_new(module):
     original = getattr(module, "_new_process_group_helper", None)
     if original is None:
         return
 
-    def make_group(size, rank, ranks, *args, **kwargs):
-        try:
-            os.environ["PLIMSOLL_GROUP"] = ",".join(str(int(member)) for member in ranks or ())
-        except (TypeError, ValueError):
-            pass
-        try:
-            return original(size, rank, ranks, *args, **kwargs)
-        finally:
-            os.environ.pop("PLIMSOLL_GROUP", None)
+    @functools.wraps(original)
+    def new(size, place, ranks, backend, store, group_name, *args, **kwargs):
+        def tell():
+            members = [int(member) for member in ranks or range(size)]
+            if not ranks:
+                _tell_world(size, place)
+            _tell(kwargs.get("group_desc") or group_name, members, members[place] if place is not None else None)
 
-    module._new_process_group_helper = make_group
+        return _told(
+            tell,
+            lambda: original(size, place, ranks, backend, store, group_name, *args, **kwargs),
+            lambda made: made[0] if made else None,
+        )
+
+    module._new_process_group_helper = new
+
+
+def _members(module, parent):
+    """The ranks of the job in a group, by place."""
+    if parent is None:
+        return list(range(module.get_world_size()))
+    return list(module.get_process_group_ranks(parent))
+
+
+def _name_split(module):
+    original = getattr(module, "split_group", None)
+    if original is None:
+        return
+    ordered = sorted if "sorted" in original.__code__.co_names else list  # older releases sort the members
+
+    @functools.wraps(original)
+    def split_group(parent_pg=None, split_ranks=None, *args, **kwargs):
+        def tell():
+            parent, own = _members(module, parent_pg), module.get_rank()
+            name = kwargs.get("group_desc") or "split"
+            splits = [[parent[place] for place in ordered(split)] for split in split_ranks or ()]
+            for split in sorted(splits, key=lambda split: own in split):  # the last one is the one that is made
+                _tell(name, split, own)
+
+        return _told(tell, lambda: original(parent_pg, split_ranks, *args, **kwargs), lambda made: made)
+
+    _replace(module, "split_group", original, split_group)
+
+
+def _replace(module, name, original, replacement):
+    """Also where it has been imported from there by its name."""
+    setattr(module, name, replacement)
+    for other in ("torch.distributed", "torch.distributed.device_mesh"):
+        if getattr(sys.modules.get(other), name, None) is original:
+            setattr(sys.modules[other], name, replacement)
+
+
+def _wait_at_barriers(module):
+    original = getattr(module, "barrier", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def barrier(*args, **kwargs):
+        work = original(*args, **kwargs)
+        if work is None:
+            device.barrier()
+        return work
+
+    _replace(module, "barrier", original, barrier)
+
+
+def name_groups(module):
+    """Called when torch.distributed.distributed_c10d has been imported."""
+    _wait_at_barriers(module)
+    _name_new(module)
+    _name_split(module)

@@ -53,9 +53,13 @@ def flush():
             pass  # closed or replaced by the program
 
 
+def in_main_thread():
+    return threading.current_thread() is threading.main_thread()
+
+
 def stop(leave):
     """Ends the program from within; `leave` ends the process."""
-    if threading.current_thread() is not threading.main_thread():
+    if not in_main_thread():
         leave()  # a SystemExit would end this thread alone
     _leave_after_exit_functions(leave)
     raise Stop(0)

@@ -23,6 +23,7 @@ _parents = {}    # id of a module → (weak reference to its parent, name in it)
 _tops = {}       # id of an outermost module → prefix of its paths
 _prefixes = set()
 tensors = []     # (weak reference, text) of every parameter, for gradients
+outermost = weakref.WeakSet()
 
 
 def registered(parent, name, child):
@@ -96,6 +97,7 @@ def _name_all(top):
     kind = _kind(top)
     prefix = _tops[id(top)] if id(top) in _tops else _prefix(kind) if has_parameters else f"({kind})"
     remember(_tops, top, prefix)
+    outermost.add(top)
     for module, path in _walk(top, prefix, set()):
         number = device.text(path or f"({kind})")
         for name in module._buffers:

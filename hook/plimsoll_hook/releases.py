@@ -1,5 +1,5 @@
 """What the hook, the captures and `measure` use of PyTorch that is not part of its documented interface, or that not
-every release has. A row tells since when it is there (as far as it was looked for: nothing before 2.6), until when, and
+every release has. A row tells since when it is there (as far as it was looked for: nothing before 2.1), until when, and
 what is lost without it. What a row does not name is used as PyTorch documents it.
 
 Needs neither torch nor the virtual device to be loaded. As a program it holds the PyTorch of its interpreter against the
@@ -15,7 +15,7 @@ class Row(NamedTuple):
     module: str
     name: str  # attribute, or function(parameter)
     without: str
-    since: Tuple[int, int] = (2, 6)
+    since: Tuple[int, int] = (2, 1)
     until: Optional[Tuple[int, int]] = None  # None: the newest and later
 
 
@@ -23,20 +23,31 @@ _FSDP = "torch.distributed.fsdp._fully_shard._fsdp_param_group"
 
 ROWS = (
     # plimsoll_hook
-    Row("torch.autograd.graph", "_engine_run_backward", "the backward pass as a phase, gradients"),
-    Row("torch.compiler", "is_compiling", "torch.compile of modules"),
+    Row("torch.autograd.graph", "_engine_run_backward", "nothing: before, an engine has it (backward_of)", (2, 3)),
+    Row("torch.compiler", "is_compiling", "nothing: before, torch._utils has it (is_compiling_of)", (2, 3)),
     Row("torch.nn.modules.module", "Module.__call__", "modules"),
     Row("torch.nn.modules.module", "register_module_module_registration_hook", "names of modules"),
     Row("torch.optim.optimizer", "register_optimizer_step_pre_hook", "the optimizer as a phase"),
     Row("torch.optim.optimizer", "register_optimizer_step_post_hook", "steps"),
-    Row("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.run", "the sizes of kernels of torch.compile"),
+    Row("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.run", "the sizes of kernels of torch.compile", (2, 4)),
+    Row("torch._inductor.runtime.triton_heuristics", "CachingAutotuner._precompile_config", "autotuning with one candidate", (2, 4)),
+    Row("torch._inductor.runtime.triton_heuristics", "OutOfResources", "autotuning with one candidate", (2, 4)),
+    Row("torch._inductor.select_algorithm", "AlgorithmSelectorCache.__call__", "autotuning with one candidate"),
+    Row("torch._inductor.select_algorithm", "ExternKernelCaller", "autotuning with one candidate"),
     Row("torch.cuda", "_lazy_init", "--assume keep"),
+    Row("torch._C", "_ForceDispatchKeyGuard", "values that follow from the host's data", (2, 2)),
+    Row("torch._C", "_dispatch_has_kernel_for_dispatch_key", "values that follow from the host's data"),
+    Row("torch._C", "DisableTorchFunction", "values that follow from the host's data"),
+    Row("torch.distributions.distribution", "Distribution._validate_sample", "distributions whose arguments depend on weights"),
     Row("torch.library", "Library.impl(allow_override)", "nothing: before, kernels are overridden without it", (2, 9)),
     Row("torch.distributed.distributed_c10d", "_new_process_group_helper", "the ranks of process groups"),
-    Row(_FSDP, "FSDPParamGroup.unshard", "whose the memory of fully_shard is"),
-    Row(_FSDP, "FSDPParamGroup.wait_for_unshard", "gathered parameters of fully_shard"),
-    Row(_FSDP, "FSDPParamGroup.post_backward", "whose the memory of fully_shard is"),
-    Row(_FSDP, "FSDPParamGroup.finalize_backward", "whose the memory of fully_shard is"),
+    Row("torch.distributed.distributed_c10d", "ProcessGroupGloo", "gloo of a rank whose peers do not run"),
+    Row("torch._C._distributed_c10d", "FakeProcessGroup", "gloo of a rank whose peers do not run", (2, 3)),
+    Row("torch.distributed.launcher.api", "launch_agent", "launchers written in Python, of a rank whose peers do not run"),
+    Row(_FSDP, "FSDPParamGroup.unshard", "whose the memory of fully_shard is", (2, 6)),
+    Row(_FSDP, "FSDPParamGroup.wait_for_unshard", "gathered parameters of fully_shard", (2, 6)),
+    Row(_FSDP, "FSDPParamGroup.post_backward", "whose the memory of fully_shard is", (2, 6)),
+    Row(_FSDP, "FSDPParamGroup.finalize_backward", "whose the memory of fully_shard is", (2, 6)),
     # plimsoll_capture
     Row("torch._C", "_current_graph_task_id", "what runs in a backward pass of a capture"),
     Row("torch._C", "_storage_Use_Count", "sums of gradients in place, with --no-compute"),
@@ -64,6 +75,22 @@ def running():
 def takes(function, parameter):
     """Whether a function has a parameter of that name."""
     return parameter in inspect.signature(function).parameters
+
+
+def backward_of(graph):
+    """Where the function lies that runs a backward pass, and its name. Before torch.autograd.graph had it, it was a method
+    of an engine, which a subclass lets us replace."""
+    if hasattr(graph, "_engine_run_backward"):
+        return graph, "_engine_run_backward"
+    variable = importlib.import_module("torch.autograd.variable").Variable
+    if not hasattr(variable._execution_engine, "__dict__"):
+        variable._execution_engine = type("Engine", (type(variable._execution_engine),), {})()
+    return variable._execution_engine, "run_backward"
+
+
+def is_compiling_of(compiler):
+    """The function that torch.compile knows to be true while it traces."""
+    return getattr(compiler, "is_compiling", None) or importlib.import_module("torch._utils").is_compiling
 
 
 def _has(module, name):

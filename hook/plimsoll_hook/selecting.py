@@ -1,4 +1,4 @@
-"""Stand-ins for the operators whose result has as many rows as something was true, different or left over."""
+"""Stand-ins for the operators whose result has as many rows as something was true, different or left over, or counts it."""
 
 
 def operators(torch, kept):
@@ -37,9 +37,22 @@ def operators(torch, kept):
         row = empty(self, (rows if return_inverse else 0,), torch.int64)
         return empty(self, shape), row, empty(self, (count if return_counts else 0,), torch.int64)
 
+    def total(self, dim, keepdim=False, *, dtype=None):
+        """Of a mask: as many as are kept. What a router counts for each expert fits what it selects then."""
+        whole = not (self.is_floating_point() or self.is_complex())
+        out = torch.empty(0, dtype=dtype or (torch.int64 if whole else self.dtype), device=self.device)
+        torch.ops.aten.sum.IntList_out(self, dim, keepdim, dtype=dtype, out=out)
+        if self.dtype is torch.bool and out.numel():
+            out.copy_(torch.full(out.shape, kept(self.numel() // out.numel()), dtype=out.dtype))
+        return out
+
+    def total_of_all(self, *, dtype=None):
+        return total(self, (), dtype=dtype)
+
     def nms(dets, scores, iou_threshold):
         return empty(dets, (kept(dets.shape[0]),), torch.int64)
 
     return {"aten": {"nonzero": nonzero, "masked_select": masked_select, "_unique2": unique,
-                     "unique_consecutive": unique_consecutive, "unique_dim": unique_dim},
+                     "unique_consecutive": unique_consecutive, "unique_dim": unique_dim, "sum": total_of_all,
+                     "sum.dim_IntList": total},
             "torchvision": {"nms": nms}}

@@ -17,7 +17,7 @@ def _sample(tensor, number):
     return device.Sample(tensor._cdata, number, tensor.dim(), tuple(tensor.shape))
 
 
-def _locate(torch):
+def _locate_tensors(torch):
     made = [torch.empty(shape, dtype=getattr(torch, name)) for shape, (name, _) in zip(_SHAPES, _TYPES)]
     if not device.locate_tensors([_sample(tensor, number) for tensor, (_, number) in zip(made, _TYPES)]):
         return False
@@ -28,8 +28,13 @@ def _locate(torch):
             device.learn_type(torch.empty(0, dtype=kind)._cdata, kind.itemsize)
         except (RuntimeError, NotImplementedError):
             pass  # a type that no tensor can be made of
+    return True
+
+
+def located(torch):
+    """Where tensors have their sizes and operators their inputs; some observer must get these."""
     first, second = torch.empty(3, 5), torch.empty(3, 5)
-    return (device.observe_inputs()
+    return (_locate_tensors(torch)
             and device.sampled(device.TENSORS, first._cdata, second._cdata, lambda: torch.is_same_size(first, second))
             and device.sampled(device.LIST, first._cdata, second._cdata,
                                lambda: torch._C._VariableFunctions.broadcast_tensors([first, second])))
@@ -39,7 +44,7 @@ def locate(_module):
     """Called when the import of torch comes to its end."""
     found = False
     try:
-        found = _locate(sys.modules["torch"])
+        found = device.observe_inputs() and located(sys.modules["torch"])
     finally:
         if not device.sizes() or not found:
             device.note("sizes-unknown")

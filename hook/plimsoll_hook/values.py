@@ -42,6 +42,9 @@ def _keep():
 
 def _kept(keep):
     def kept(count):
+        known = device.expected()
+        if known >= 0:
+            return known
         device.note("selection-assumed")
         return int(keep * count + 0.5)
 

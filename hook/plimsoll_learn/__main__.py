@@ -19,7 +19,7 @@ try:
     import torch
 except ModuleNotFoundError as error:
     stop(f"it has no PyTorch ({error})")
-except (ImportError, OSError) as error:
+except (ImportError, OSError, ValueError) as error:
     stop(f"its PyTorch cannot be imported ({error})", LIBRARY)
 
 import matrix

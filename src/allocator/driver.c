@@ -87,11 +87,12 @@ uint64_t plm_driver_range(struct plm_driver *d, uint64_t size)
     if (wanted && (wanted = plm_driver_at(d, wanted, size)) != 0)
         return wanted;
     size = whole_pages(size);
-    for (size_t i = 0; i < d->gaps; i++) {
+    for (size_t i = d->gaps; i-- > 0;) {
         uint64_t base = d->gap[i].base, end = base + d->gap[i].size;
         base = base < PLM_DRIVER_BASE ? PLM_DRIVER_BASE : base;
+        end = end > PLM_DRIVER_TOP ? PLM_DRIVER_TOP : end;
         if (base < end && end - base >= size)
-            return gap_cut(d, i, base, size);
+            return gap_cut(d, i, end - size, size);
     }
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * What lies under the caching allocator: a card with so much memory, which hands out whole pages and addresses.
  *
- * Best fit compares addresses, so their order decides where blocks go. The lowest gap that is large enough is
- * taken, as the virtual device does (src/device/space.c); a replay may ask for the address that was recorded, and
+ * Best fit compares addresses, so their order decides where blocks go. The highest gap that is large enough
+ * is taken at its end, as the virtual device does (src/device/space.c): drivers of real cards go downwards. A replay may ask for the address that was recorded, and
  * gets it if it is free. One thread at a time; plm_driver_free() when it is no longer needed.
  */
 #ifndef PLM_ALLOCATOR_DRIVER_H
@@ -15,6 +15,7 @@
 #define PLM_DRIVER_PAGE  (2u << 20)
 #define PLM_DRIVER_LEAST (1ull << 20) /* addresses that may be asked for: some systems have low ones */
 #define PLM_DRIVER_BASE  (1ull << 40) /* the lowest otherwise */
+#define PLM_DRIVER_TOP   (1ull << 46) /* and the end of the highest: below those of records, which came earlier */
 #define PLM_DRIVER_END   (1ull << 62)
 
 struct plm_driver_gap {

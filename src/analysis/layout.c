@@ -235,11 +235,19 @@ static void keep_pages(struct work *w, uint32_t at, const struct plm_layout_segm
         event_note(w, PLM_LAYOUT_UNMAP, at, s, from, end - from);
 }
 
-/* PyTorch unmaps every page that no block is in. */
+static int event_by_stream(const void *a, const void *b)
+{
+    const struct plm_layout_event *x = a, *y = b;
+    if (x->stream != y->stream)
+        return x->stream < y->stream ? -1 : 1;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* PyTorch unmaps every page that no block is in, stream by stream. */
 static void unmap(struct work *w, uint32_t at)
 {
     struct plm_layout_segment *old = w->layout->segment;
-    const size_t segments = w->layout->segments;
+    const size_t segments = w->layout->segments, noted = w->layout->events;
     size_t count, first = 0;
     const struct plm_block **block = live_blocks(w, &count);
     w->unmapped = false;
@@ -257,6 +265,8 @@ static void unmap(struct work *w, uint32_t at)
             segment_insert(w, w->layout->segments, old[i]);
         first = last;
     }
+    if (w->layout->events > noted)
+        qsort(w->layout->event + noted, w->layout->events - noted, sizeof *w->layout->event, event_by_stream);
     free(old);
     free(block);
 }

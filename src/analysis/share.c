@@ -7,11 +7,17 @@
 #include "analysis/job.h"
 #include "base/memory.h"
 
+/* Whether two lanes are of one card. Ranks of a world that are run one by one have it to themselves, whenever they ran. */
+static bool on_one_card(const struct plm_lane *a, const struct plm_lane *b)
+{
+    const struct plm_device_summary *x = a->summary, *y = b->summary;
+    return x->card && x->card == y->card && (x->rank == y->rank || !x->solo);
+}
+
 bool plm_lanes_share(const struct plm_lane *a, const struct plm_lane *b)
 {
     const struct plm_device_summary *x = a->summary, *y = b->summary;
-    return x->card && x->card == y->card && x->process != y->process && x->first_ns < y->last_ns &&
-           y->first_ns < x->last_ns;
+    return on_one_card(a, b) && x->process != y->process && x->first_ns < y->last_ns && y->first_ns < x->last_ns;
 }
 
 /* Memory of the card that is taken or given back. */
@@ -51,17 +57,17 @@ static uint64_t changes_peak(struct change *change, size_t count)
     return most;
 }
 
-static uint64_t card_peak(const struct plm_job *job, uint32_t card)
+static uint64_t card_peak(const struct plm_job *job, const struct plm_lane *lane)
 {
     struct change *change;
     size_t count = 0;
     uint64_t most;
     for (size_t i = 0; i < job->lanes; i++)
-        count += job->lane[i].summary->card == card ? 2 * job->lane[i].segments : 0;
+        count += on_one_card(lane, &job->lane[i]) ? 2 * job->lane[i].segments : 0;
     change = plm_calloc(count + 1, sizeof *change);
     count = 0;
     for (size_t i = 0; i < job->lanes; i++)
-        if (job->lane[i].summary->card == card)
+        if (on_one_card(lane, &job->lane[i]))
             count += lane_changes(&job->lane[i], change + count);
     most = changes_peak(change, count);
     free(change);
@@ -83,9 +89,9 @@ void plm_job_share(struct plm_job *job)
         if (!lane_shares(job, lane))
             continue;
         for (size_t k = 0; k < i && !lane->together; k++)
-            if (job->lane[k].summary->card == lane->summary->card)
+            if (on_one_card(lane, &job->lane[k]))
                 lane->together = job->lane[k].together;
         if (!lane->together)
-            lane->together = card_peak(job, lane->summary->card);
+            lane->together = card_peak(job, lane);
     }
 }

@@ -134,6 +134,7 @@ static void takers_at_peak(struct plm_device_summary *d)
 {
     for (int i = 0; i < d->takers; i++)
         d->taker[i].at_peak = d->taker[i].now;
+    d->peaks++;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -317,6 +318,33 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
     }
 }
 
+/* ---- many ranks ---- */
+
+static void communicator_visit(struct plm_summary_work *w, const struct plm_record_event *e)
+{
+    struct plm_device_summary *d = device_at(w, e->process, e->device);
+    plm_communicators_visit(&d->communicators, w->record, e, d->peaks);
+}
+
+static void kind_visit(struct plm_summary_work *w, const struct plm_record_event *e)
+{
+    const struct plm_ev_kind said = plm_get_kind(e);
+    struct plm_summary *s = w->summary;
+    s->kind = plm_grow(s->kind, s->kinds, &s->kind_room, sizeof *s->kind);
+    s->kind[s->kinds++] = (struct plm_kind_said){said.rank, said.count ? said.count : 1,
+                                                 plm_strdup(plm_record_string(w->record, e->process, said.ranks)),
+                                                 plm_strdup(plm_record_string(w->record, e->process, said.why))};
+}
+
+static void shard_visit(struct plm_summary *s, const struct plm_record_event *e)
+{
+    const struct plm_ev_shard said = plm_get_shard(e);
+    if (said.category >= PLM_CATEGORIES || !said.whole || said.local > said.whole)
+        return;
+    s->shard = plm_grow(s->shard, s->shards, &s->shard_room, sizeof *s->shard);
+    s->shard[s->shards++] = (struct plm_shard){e->process, (enum plm_category)said.category, said.local, said.whole};
+}
+
 /* ---- types of numbers ---- */
 
 /* As the documentation of CUDA and cuDNN numbers them; 8 bits: e4m3 and e5m2. */
@@ -358,6 +386,9 @@ void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event
             config_visit(w, e);
         break;
     case PLM_EV_NOTE: note_visit(w, e); break;
+    case PLM_EV_COMMUNICATOR: communicator_visit(w, e); break;
+    case PLM_EV_KIND: kind_visit(w, e); break;
+    case PLM_EV_SHARD: shard_visit(w->summary, e); break;
     case PLM_EV_REFUSED: refused_visit(w, e); break;
     case PLM_EV_LAUNCHES: w->summary->launches += plm_get_launches(e).launches; break;
     case PLM_EV_PROCESS: w->summary->processes++; break;
@@ -404,11 +435,14 @@ static void tidy(struct plm_summary *s)
         struct plm_device_summary *d = &s->device[i];
         if (d->used_peak || d->allocated_peak || d->readbacks.count || d->out_of_memory)
             s->device[kept++] = *d;
-        else
+        else {
             free(d->step);
+            plm_communicators_free(&d->communicators);
+        }
     }
     for (int i = 0; i < kept; i++) {
         without_blocks(&s->device[i]);
+        plm_communicators_finish(&s->device[i].communicators, s->device[i].peaks);
         rank += s->device[i].process != last;
         last = s->device[i].process;
         if (s->device[i].rank < 0)
@@ -425,6 +459,13 @@ static void set_other_ends(const struct plm_summary_work *w)
             if (w->end[k].rank == (uint32_t)d->rank && w->end[k].device == d->device)
                 d->other_end = w->end[k].reserved;
         }
+}
+
+static void set_solo(struct plm_summary *s)
+{
+    const bool solo = plm_summary_config(s, "world") != NULL;
+    for (int i = 0; i < s->devices; i++)
+        s->device[i].solo = solo;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -446,10 +487,13 @@ void plm_summary_begin(struct plm_summary_work *w, struct plm_summary *s, struct
 void plm_summary_finish(struct plm_summary_work *w)
 {
     struct plm_summary *s = w->summary;
+    const uint64_t shown = plm_record_info(w->record).launches;
     s->seconds = (double)w->last_ns * 1e-9;
+    s->launches = shown > s->launches ? shown : s->launches; /* a process that was killed left no sum */
     set_ranks(w);
     tidy(s);
     set_other_ends(w);
+    set_solo(s);
     if (s->devices)
         qsort(s->device, (size_t)s->devices, sizeof *s->device, by_rank);
     free(w->rank);
@@ -494,9 +538,16 @@ void plm_summary_free(struct plm_summary *s)
 {
     for (int i = 0; i < s->devices; i++) {
         free(s->device[i].step);
+        plm_communicators_free(&s->device[i].communicators);
         counts_free(&s->device[i].readbacks);
     }
     free(s->device);
+    for (size_t i = 0; i < s->kinds; i++) {
+        free(s->kind[i].ranks);
+        free(s->kind[i].why);
+    }
+    free(s->kind);
+    free(s->shard);
     counts_free(&s->unmodelled);
     counts_free(&s->notes);
     counts_free(&s->config);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/communicators.h"
 #include "base/map.h"
 #include "base/names.h"
 #include "base/overhead.h"
@@ -50,6 +51,7 @@ struct plm_device_summary {
     uint32_t process;
     int rank, device;
     uint32_t card; /* of the machine: the same for processes that share it; 0: not told */
+    bool solo;     /* ranks of a world were run one by one: other ranks are not on this card, whatever its number */
     uint64_t first_ns, last_ns; /* when it was used, or its process ended */
     int status;                 /* that its process exited with; 0 also if that is not told */
     uint64_t allocated, reserved, used, libraries; /* now, while reading; at the end after */
@@ -65,10 +67,25 @@ struct plm_device_summary {
     bool oom_open;         /* nothing was allocated since then: it may have failed for that */
     struct plm_taker taker[PLM_TAKERS];
     int takers;
+    struct plm_communicators communicators; /* of NCCL */
+    uint64_t peaks;        /* how often more of the card was taken than ever before */
     struct plm_overhead overhead; /* what the process makes the card hold beside its allocations; zeros: not told */
     uint64_t
         other_end; /* what a second run reserved, with every result full that decides the size of tensors; 0: none */
     bool caching; /* blocks of an allocator were seen; else the card's memory stands for them */
+};
+
+/* KIND: ranks of the job that need what one of them, which was run, needs. */
+struct plm_kind_said {
+    uint32_t rank, count;
+    char *ranks, *why; /* "1-57/8"; a sentence for people */
+};
+
+/* SHARD: how much of the tensors of a category a process holds. */
+struct plm_shard {
+    uint32_t process;
+    enum plm_category category;
+    uint64_t local, whole; /* bytes; local <= whole, whole > 0 */
 };
 
 /* What a stack file says of the context on the card that was played. */
@@ -93,6 +110,10 @@ struct plm_summary {
     struct plm_map words; /* of the command: number -> place in config */
     struct plm_context_said context;
     uint64_t stack_usable; /* what the stack file says can be taken of the card; 0: nothing */
+    struct plm_kind_said *kind; /* as they were told */
+    size_t kinds, kind_room;
+    struct plm_shard *shard; /* as they were told: the last of a process and category counts */
+    size_t shards, shard_room;
 };
 
 /* The events of a record one by one, for whoever goes through them anyway: begin, visit each, finish.

@@ -110,6 +110,16 @@ static const int passed[PASSED] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 static struct sigaction before[PASSED]; /* what was done about them until they were passed on */
 static volatile sig_atomic_t awaited;
 
+/* Whoever sends SIGTERM (a scheduler, say) will not wait long for what is known. */
+enum { GRACE_SECONDS = 5 };
+
+static void overdue(int number)
+{
+    (void)number;
+    if (awaited > 0)
+        kill((pid_t)awaited, SIGKILL);
+}
+
 /* The terminal sends its signals to the command too; what another process sends only to us is passed on. Without a
    command they are ours again, so that a long report can be ended. */
 static void forward(int number, siginfo_t *info, void *context)
@@ -118,6 +128,8 @@ static void forward(int number, siginfo_t *info, void *context)
     if (awaited > 0) {
         if (info->si_code <= 0)
             kill((pid_t)awaited, number);
+        if (number == SIGTERM)
+            alarm(GRACE_SECONDS);
         return;
     }
     for (int i = 0; i < PASSED && number != SIGUSR1 && number != SIGUSR2; i++)
@@ -131,6 +143,7 @@ void plm_child_forward_signals(void)
 {
     const struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction now;
+    sigaction(SIGALRM, &(const struct sigaction){.sa_handler = overdue, .sa_flags = SA_RESTART}, NULL);
     for (int i = 0; i < PASSED; i++) {
         /* What is ignored stays so, for the command too: nohup asks for that. */
         if (sigaction(passed[i], NULL, &now) || now.sa_flags & SA_SIGINFO || now.sa_handler == SIG_IGN)
@@ -152,6 +165,7 @@ int plm_child_wait(pid_t pid, void (*tick)(void *), void *context)
             nanosleep(&pause, NULL);
         }
     awaited = 0;
+    alarm(0);
     return status;
 }
 

@@ -33,7 +33,8 @@ pid_t plm_child_start(const struct plm_child *child, int *failure);
 /* Waits for it; its wait status. `tick` is called ten times a second meanwhile; NULL: not at all. */
 int plm_child_wait(pid_t pid, void (*tick)(void *), void *context);
 
-/* From now on, signals that other processes send to this one reach the child that plm_child_wait() waits for. */
+/* From now on, signals that other processes send to this one reach the child that plm_child_wait() waits for. One that
+   does not end within seconds of SIGTERM is killed. */
 void plm_child_forward_signals(void);
 
 /* Runs it to its end and keeps the start of what it writes. After so many seconds it and all in its process group are

@@ -58,9 +58,11 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
             path_place(install->calibrate_time, self, l->hook, "plimsoll_calibrate_time.py") &&
             path_place(install->learn, self, l->hook, "plimsoll_learn/__main__.py") &&
             path_place(install->dataset, self, l->hook, "plimsoll_dataset/__main__.py") &&
+            path_place(install->server, self, l->hook, "plimsoll_server/__main__.py") &&
             path_place(install->gpus, self, l->data, "gpus") &&
             path_place(install->capabilities, self, l->data, "compute-capabilities.ini") &&
             path_place(install->stacks, self, l->data, "stacks") &&
+            path_place(install->topologies, self, l->data, "topologies") &&
             path_place(install->timing, self, l->data, "timing"))
             return 0;
     }

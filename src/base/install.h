@@ -22,7 +22,9 @@ struct plm_install {
     char calibrate_time[4096]; /* plimsoll_calibrate_time.py */
     char learn[4096];         /* plimsoll_learn/__main__.py */
     char dataset[4096];       /* plimsoll_dataset/__main__.py */
+    char server[4096];        /* plimsoll_server/__main__.py */
     char stacks[4096];        /* folder of stack files */
+    char topologies[4096];    /* folder of topologies */
     char timing[4096];        /* folder of the time model's constants */
 };
 

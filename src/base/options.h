@@ -62,6 +62,7 @@ struct plm_option {
     bool own; /* names a program or a file to write: not in ./plimsoll.ini */
     bool guard; /* a flag that protects: ./plimsoll.ini may switch it on, and not off */
     bool required; /* in texts; who needs it checks for it */
+    bool rare; /* --help only names it, the manual explains it */
     const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
 };
 

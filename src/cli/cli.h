@@ -20,6 +20,7 @@ struct plm_record_header;
 struct plm_report_options;
 struct plm_pen;
 struct plm_stack_entry;
+struct plm_topology_entry;
 struct plm_stack_list;
 
 enum plm_exit {
@@ -79,8 +80,13 @@ int plm_calibrate_time(const struct plm_calibrate_time *request, const struct pl
 struct plm_assume {
     bool all; /* aten::all reads as true; otherwise as false, like every value that is not known */
     double keep; /* share that nonzero, masks, unique and nms keep; < 0: what their kernels leave, nothing */
+    enum {
+        PLM_ROUTE_BALANCED,
+        PLM_ROUTE_ONE,
+        PLM_ROUTE_NONE
+    } route; /* what topk chooses; hook/plimsoll_hook/choosing.py */
 };
-#define PLM_ASSUME_NOTHING {false, -1}
+#define PLM_ASSUME_NOTHING {false, -1, PLM_ROUTE_BALANCED}
 /* Returns 0 or PLM_EINVAL with a sentence. */
 int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error);
 
@@ -96,9 +102,11 @@ struct plm_launch {
     const char *detail; /* "full", "low", "off" */
     struct plm_assume assume;
     const char *stack; /* absolute path of a stack file; NULL: none */
+    const struct plm_topology_entry *topology; /* NULL: not known */
     const char *record; /* absolute path */
     const char *entry; /* folder of a sitecustomize.py to enter Python by, in place of the hook; NULL: the hook */
     char **command;
+    char **environment; /* "NAME=VALUE" besides, ended by NULL; NULL: none */
     bool silent; /* the command reads and writes nothing */
     bool aside; /* what it writes to standard output goes to standard error: ours is a document */
 };

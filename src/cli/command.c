@@ -190,15 +190,18 @@ static void step_text(char *out, size_t size, unsigned step, int steps)
         snprintf(out, size, "step %u", step + 1);
 }
 
+/* So many calls of a model without a backward pass are no part of a step. */
+enum { EVALUATES = 10 };
+
 /* Largest step, sums over the processes that use the GPU. The first slot is plimsoll's own. */
 void plm_progress_of_record(struct plm_progress_line *line, void *context)
 {
     const struct plm_progress_record *record = context;
     struct plm_record_header *header = record->header;
     uint64_t launches = 0, now = 0, peak = 0;
-    unsigned step = 0, processes = header->processes;
+    unsigned step = 0, passes = 0, processes = header->processes;
     bool imported = false;
-    char a[32], b[32];
+    char a[32], b[32], count[32] = "";
 
     if (processes > PLM_RECORD_SLOTS)
         processes = PLM_RECORD_SLOTS;
@@ -208,6 +211,7 @@ void plm_progress_of_record(struct plm_progress_line *line, void *context)
         now += live->allocated;
         peak += live->allocated_peak;
         step = live->step > step ? live->step : step;
+        passes = live->passes > passes ? live->passes : passes;
         imported |= live->stage == PLM_LIVE_IMPORTED;
     }
     if (!launches) {
@@ -218,7 +222,11 @@ void plm_progress_of_record(struct plm_progress_line *line, void *context)
         return;
     }
     step_text(line->what, sizeof line->what, step, record->steps);
-    snprintf(line->detail, sizeof line->detail, "%s now, %s peak", plm_size_text(a, sizeof a, now),
+    if (!step && passes >= EVALUATES) {
+        snprintf(line->what, sizeof line->what, "evaluating");
+        snprintf(count, sizeof count, "%u passes, ", passes);
+    }
+    snprintf(line->detail, sizeof line->detail, "%s%s now, %s peak", count, plm_size_text(a, sizeof a, now),
              plm_size_text(b, sizeof b, peak));
 }
 

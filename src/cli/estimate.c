@@ -17,7 +17,9 @@
 #include "study/estimate/forest.h"
 #include "study/estimate/horus.h"
 #include "study/estimate/schedtune.h"
+#include "study/learn/label.h"
 #include "study/learn/learner.h"
+#include "time/speeds.h"
 #include "base/draw.h"
 #include "report/report.h"
 
@@ -152,7 +154,7 @@ static const struct way {
     const char *file, *what;
     const char *word[LEADING];
 } ways[CAPTURES] = {
-    {PLM_NEEDS_JOB, 0, "job.plm", "the run on the virtual GPU", {"plimsoll", "run", "--detail", "low", "-f", "-o"}},
+    {PLM_NEEDS_JOB, 0, "job.plm", "the run on the virtual GPU", {"plimsoll", "run", "-f", "-o"}},
     {PLM_NEEDS_TRACE, 0, "trace.json", "the trace", {"plimsoll", "trace", "--no-compute", "-f", "-o"}},
     {PLM_NEEDS_DESCRIPTION,
      PLM_NEEDS_TRACE,
@@ -161,8 +163,13 @@ static const struct way {
      {"plimsoll", "describe", "-f", "-o"}},
 };
 
-static pid_t capture_start(const struct way *way, const char *path, const char *log, const char *gpu, char **command,
-                           int *failure)
+struct capturing {
+    const char *gpu; /* to play; NULL: the usual one */
+    bool timed; /* the record has to tell times too */
+};
+
+static pid_t capture_start(const struct way *way, const char *path, const char *log, const struct capturing *how,
+                           char **command, int *failure)
 {
     size_t words = 0, n = 0;
     const char **all;
@@ -173,9 +180,13 @@ static pid_t capture_start(const struct way *way, const char *path, const char *
     for (int i = 0; i < LEADING && way->word[i]; i++)
         all[n++] = way->word[i];
     all[n++] = path;
-    if (gpu && way->part == PLM_NEEDS_JOB) {
+    if (way->part == PLM_NEEDS_JOB) {
+        all[n++] = "--detail";
+        all[n++] = how->timed ? "full" : "low";
+    }
+    if (how->gpu && way->part == PLM_NEEDS_JOB) {
         all[n++] = "--gpu";
-        all[n++] = gpu;
+        all[n++] = how->gpu;
     }
     all[n++] = "--";
     for (size_t i = 0; i < words; i++)
@@ -191,7 +202,7 @@ static void capture_tell(struct plm_progress_line *line, void *context)
     snprintf(line->what, sizeof line->what, "%s", way->what);
 }
 
-static int capture_make(const struct way *way, const char *gpu, char **command, struct captures *c, int at,
+static int capture_make(const struct way *way, const struct capturing *how, char **command, struct captures *c, int at,
                         struct plm_error *error)
 {
     char folder[PLM_SCRATCH], log[PLM_SCRATCH + 8], line[PLM_LAST_LINE];
@@ -200,7 +211,7 @@ static int capture_make(const struct way *way, const char *gpu, char **command, 
     memcpy(folder, c->folder, sizeof folder);
     snprintf(c->path[at], sizeof c->path[at], "%s/%s", folder, way->file);
     snprintf(log, sizeof log, "%s/log", folder);
-    pid = capture_start(way, c->path[at], log, gpu, command, &failure);
+    pid = capture_start(way, c->path[at], log, how, command, &failure);
     if (pid < 0)
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
     status = plm_await(pid, capture_tell, (void *)way);
@@ -214,8 +225,9 @@ static int capture_make(const struct way *way, const char *gpu, char **command, 
     return 0;
 }
 
-/* `needs`: enum plm_evidence_part; `gpu` to play, NULL: the usual one. 0, or a negative PLM_E code if none of the captures came about. */
-static int capture_all(unsigned needs, const char *gpu, char **command, struct captures *c, struct plm_error *error)
+/* `needs`: enum plm_evidence_part. 0, or a negative PLM_E code if none of the captures came about. */
+static int capture_all(unsigned needs, const struct capturing *how, char **command, struct captures *c,
+                       struct plm_error *error)
 {
     int status = 0;
     const char *why = "";
@@ -224,7 +236,7 @@ static int capture_all(unsigned needs, const char *gpu, char **command, struct c
         return status;
     for (int i = 0; i < CAPTURES && status == 0; i++)
         if ((needs & ways[i].part) && !(needs & ways[i].instead))
-            status = capture_make(&ways[i], gpu, command, c, i, error);
+            status = capture_make(&ways[i], how, command, c, i, error);
     for (int i = 0; i < CAPTURES; i++)
         why = c->why[i][0] ? c->why[i] : why;
     if (status == 0 && !c->files && *why)
@@ -245,8 +257,15 @@ struct question {
     struct plm_forest forest;
     struct plm_boosted boosted;
     struct plm_learned learned;
+    struct plm_labels labels;
     double features[PLM_TREE_FEATURES];
 };
+
+/* Whether a model is asked that corrects what the virtual GPU says. */
+static bool corrects(const struct question *q)
+{
+    return q->learned.learner && q->learned.learner->ask_beside;
+}
 
 static unsigned estimate_needs(const struct question *q)
 {
@@ -275,13 +294,42 @@ static int estimate_open(const struct request *r, struct question *q)
     return 0;
 }
 
+/* On the first card that is asked about, else on that of the record. */
+static int labels_make(const struct request *r, struct question *q, struct plm_labeller *l, struct plm_error *error)
+{
+    const struct plm_catalogue_entry *own;
+    struct plm_speeds speeds;
+    int status = r->gpu ? 0 : plm_catalogue_find(&q->catalogue, l->works.card, &own, error);
+    if (status == 0) {
+        l->card = r->gpu ? &q->card[0] : &own->card;
+        l->speeds = &speeds;
+        status = plm_speeds_read(NULL, &q->catalogue.install, l->card, &speeds, error);
+    }
+    if (status == 0)
+        status = plm_label_job(l, &q->labels, error);
+    l->speeds = NULL; /* they were ours */
+    return status;
+}
+
+/* What the record says of time, for a model that corrects it. Without it, a model of memory answers all the same. */
+static void times_read(const struct request *r, struct question *q)
+{
+    struct plm_labeller labeller;
+    if (!corrects(q) || !q->captured.job_path || plm_labeller_open(&labeller, q->captured.job_path, NULL, NULL, NULL))
+        return;
+    if (labeller.timed && labels_make(r, q, &labeller, NULL) == 0)
+        q->captured.evidence.labels = &q->labels;
+    plm_labeller_close(&labeller);
+}
+
 static int open_capture(const struct request *r, struct question *q)
 {
+    const struct capturing how = {.gpu = r->gpu ? q->card[0].id : NULL, .timed = corrects(q)};
     const char *const *file = r->file;
     int files = r->files, status;
     struct plm_error error;
     if (r->command) {
-        if (capture_all(estimate_needs(q), r->gpu ? q->card[0].id : NULL, r->command, &q->made, &error) < 0)
+        if (capture_all(estimate_needs(q), &how, r->command, &q->made, &error) < 0)
             return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_COMMAND : PLM_EXIT_CANNOT, error.text);
         for (int i = 0; i < CAPTURES; i++)
             if (q->made.why[i][0])
@@ -294,6 +342,7 @@ static int open_capture(const struct request *r, struct question *q)
         return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
     if (r->model)
         q->captured.evidence.model = &q->learned;
+    times_read(r, q);
     if (r->features)
         q->captured.evidence.features = q->features;
     if (r->forest)

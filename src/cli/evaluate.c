@@ -78,6 +78,8 @@ static const struct plm_option options[] = {
      .least = 2, .most = 20},
     {"unseen", 0, PLM_OPTION_TEXT, AT(study.unseen), "COLUMN,...",
      .help = "also leave out every group of a column in turn"},
+    {"lessons", 0, PLM_OPTION_TEXT, AT(study.lessons), "FILE", .help = "learn from the rows of this table alone",
+     .complete = PLM_COMPLETE_FILE},
     {"layout", 0, PLM_OPTION_CHOICE, AT(time.layout), "LAYOUT",
      .help = "of images: nchw (default) or nhwc, channels last", .among = "nchw nhwc"},
     {"precision", 0, PLM_OPTION_CHOICE, AT(time.precision), "PRECISION",
@@ -248,6 +250,7 @@ static int sides_check(const struct request *r, struct plm_error *error)
         {r->study.bin > 0, "bin", STUDY},
         {r->study.folds > 0, "folds", STUDY},
         {r->study.unseen != NULL, "unseen", STUDY},
+        {r->study.lessons != NULL, "lessons", STUDY},
     };
     const unsigned side = r->studied ? STUDY : r->timed ? TIME : MEMORY;
     for (size_t i = 0; i < sizeof options_of_sides / sizeof options_of_sides[0]; i++)

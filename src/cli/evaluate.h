@@ -59,7 +59,7 @@ int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evalu
 
 /* Strings belong to the command line. */
 struct plm_evaluate_study {
-    const char *targets, *unseen; /* NULL: as the study has them by itself */
+    const char *targets, *unseen, *lessons; /* NULL: as the study has them by itself */
     int bin, folds;               /* 0: likewise */
 };
 /* Methods NULL: the usual ones. Learns, asks and shows; returns the exit status. The show is without writers. */

@@ -58,6 +58,7 @@ int plm_evaluate_study(const struct plm_evaluate_study *e, const char *table, co
                                         .methods = methods ? methods : usual_methods,
                                         .targets = e->targets,
                                         .unseen = e->unseen,
+                                        .lessons = e->lessons,
                                         .bin = e->bin,
                                         .folds = e->folds ? e->folds : FOLDS,
                                         .seed = (uint64_t)seed,

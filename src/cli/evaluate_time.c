@@ -104,9 +104,17 @@ static int speeds_save(const struct plm_evaluate_job *job, const char *path, con
     return plm_output_write(path, &job->show.rule, speeds_write, &speeds, error);
 }
 
-static int trees_write(FILE *out, const void *what, struct plm_error *error)
+struct saved {
+    const struct plm_time_correct *correct;
+    int figure;
+};
+
+static int correction_write(FILE *out, const void *what, struct plm_error *error)
 {
-    return plm_boosted_save(out, what) ? plm_fail(error, PLM_EIO, "the correction could not be written") : 0;
+    const struct saved *s = what;
+    return plm_time_correct_save(out, s->correct, s->figure)
+               ? plm_fail(error, PLM_EIO, "the correction could not be written")
+               : 0;
 }
 
 static int correction_save(const struct plm_evaluate_job *job, const char *folder, const struct plm_time_correct *c,
@@ -117,7 +125,7 @@ static int correction_save(const struct plm_evaluate_job *job, const char *folde
     for (int i = 0; i < PLM_TIME_FIGURES && status == 0; i++)
         if (c->known >> i & 1) {
             plm_time_correct_path(folder, i, path, sizeof path);
-            status = plm_output_write(path, &job->show.rule, trees_write, &c->trees[i], error);
+            status = plm_output_write(path, &job->show.rule, correction_write, &(struct saved){c, i}, error);
         }
     return status;
 }

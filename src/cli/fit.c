@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/job.h"
+#include "analysis/ranks.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,11 +15,15 @@
 #include "fit/tune.h"
 #include "fit/ladder.h"
 #include "report/report.h"
+#include "report/fit_worlds.h"
+
+enum { WORLDS = 16 };
 
 struct request {
     struct plm_look look;
-    bool json, all, pessimistic, strict;
-    const char *gpu, *margin, *path;
+    bool json, all, pessimistic, strict, world;
+    const char *gpu, *margin, *path[WORLDS]; /* the records: several with --world */
+    int records;
 };
 
 static const struct plm_option shared_options[] = {
@@ -37,6 +41,7 @@ static const struct plm_option fit_options[] = {
      .configurable = true},
     {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every card, also those far from deciding anything",
      .configurable = true},
+    {"world", 0, PLM_OPTION_FLAG, AT(world), .help = "which card and how many: a column for each record's ranks"},
     {.include = shared_options},
     {0},
 };
@@ -51,12 +56,16 @@ static const struct plm_option tune_options[] = {
 static int fit_parse(struct request *r, const struct plm_command *command, int argc, char **argv,
                      struct plm_margin *margin, struct plm_error *error)
 {
-    int words, status = plm_options_among(command->options, r, command->name, argc, argv, &r->path, 1, &words, error);
+    int words,
+        status = plm_options_among(command->options, r, command->name, argc, argv, r->path, WORLDS, &words, error);
     if (status < 0)
         return status;
-    if (words != 1)
+    if (words > WORLDS)
+        return plm_fail(error, PLM_EINVAL, "%d records are too many: %d at a time", words, WORLDS);
+    if (!words || (words > 1 && !r->world))
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll %s FILE.plm`",
                         words ? "one record at a time" : "no record given", command->name);
+    r->records = words;
     if (r->margin && plm_size_lacks_unit(r->margin))
         return plm_fail(error, PLM_EINVAL, "--margin: %.20s of what? Write %.20sGiB or %.20s%%", r->margin, r->margin,
                         r->margin);
@@ -107,7 +116,7 @@ static int fit_open(struct question *q, const struct request *r)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (fit_choose(q, r, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_job_read(r->path, &q->job, &error) < 0)
+    if (!r->world && plm_job_read(r->path[0], &q->job, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     return 0;
 }
@@ -124,7 +133,7 @@ static int question_run(const struct plm_command *command, int argc, char **argv
     if (fit_parse(&r, command, argc, argv, &q.margin, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     options = plm_look_at(&r.look);
-    options.record = r.path;
+    options.record = r.path[0];
     status = fit_open(&q, &r);
     if (status == 0)
         status = answer(&r, &q, &options);
@@ -165,7 +174,7 @@ static int fit_answer(const struct request *r, struct question *q, const struct 
              plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = fit_judge(r, &table);
-    plm_report_time_make(&time, q->job, r->path, q->card, q->cards, &q->catalogue.install, false, &options);
+    plm_report_time_make(&time, q->job, r->path[0], q->card, q->cards, &q->catalogue.install, false, &options);
     if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, &options, r->all, &error) < 0)
         status = plm_complain(PLM_EXIT_CANNOT, error.text);
     plm_report_time_free(&time);
@@ -173,19 +182,109 @@ static int fit_answer(const struct request *r, struct question *q, const struct 
     return status;
 }
 
+/* ---- worlds ---- */
+
+struct world {
+    struct plm_job *job;
+    struct plm_fit fit;
+    struct plm_fit_table table; /* its `fit` is NULL if that was not opened */
+    const char *record;
+    uint64_t ranks;
+};
+
+/* 0, or a negative PLM_E code with a sentence. */
+static int world_open(struct world *w, const char *path, const struct question *q, struct plm_error *error)
+{
+    struct plm_ranks ranks;
+    int status = plm_job_read(path, &w->job, error);
+    if (status < 0)
+        return status;
+    if (w->job->lanes && plm_known(w->job).what != PLM_KNOWN_PEAK)
+        w->table = plm_fit_table_known(w->job, q->card, q->cards, &q->margin);
+    else {
+        status = plm_fit_open(w->job, &w->fit, error);
+        if (status == 0)
+            status = plm_fit_table(&w->fit, q->card, q->cards, &q->margin, &w->table, error);
+        if (status < 0)
+            return status;
+    }
+    ranks = plm_ranks_make(w->job);
+    w->ranks = ranks.count;
+    plm_ranks_free(&ranks);
+    w->record = path;
+    return 0;
+}
+
+static void world_close(struct world *w)
+{
+    plm_fit_table_free(&w->table);
+    plm_fit_close(&w->fit);
+    plm_job_free(w->job);
+}
+
+static int by_ranks(const void *a, const void *b)
+{
+    const struct world *x = a, *y = b;
+    return x->ranks < y->ranks ? -1 : x->ranks > y->ranks;
+}
+
+/* One card: whether it is enough in the world that asks least of it. */
+static int worlds_judge(const struct request *r, const struct world *world)
+{
+    int status = PLM_EXIT_OK;
+    for (int i = 0; i < r->records; i++) {
+        status = fit_judge(r, &world[i].table);
+        if (status == PLM_EXIT_OK)
+            break;
+    }
+    return status;
+}
+
+static int worlds_answer(const struct request *r, struct question *q, const struct plm_report_options *options)
+{
+    struct world *world = plm_calloc((size_t)r->records, sizeof *world);
+    struct plm_fit_world shown[WORLDS];
+    struct plm_error error;
+    int status = PLM_EXIT_OK;
+    for (int i = 0; i < r->records && status == PLM_EXIT_OK; i++)
+        if (world_open(&world[i], r->path[i], q, &error) < 0)
+            status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (status == PLM_EXIT_OK) {
+        qsort(world, (size_t)r->records, sizeof *world, by_ranks);
+        for (int i = 0; i < r->records; i++) {
+            world[i].table.fit = world[i].table.fit ? &world[i].fit : NULL; /* it has moved */
+            shown[i] = (struct plm_fit_world){world[i].record, &world[i].table};
+        }
+        status = worlds_judge(r, world);
+        if ((r->json ? plm_worlds_json : plm_worlds_text)(stdout, shown, (size_t)r->records, options, r->all, &error) <
+            0)
+            status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    }
+    for (int i = 0; i < r->records; i++)
+        world_close(&world[i]);
+    free(world);
+    return status;
+}
+
+static int fit_or_worlds(const struct request *r, struct question *q, const struct plm_report_options *options)
+{
+    return (r->world ? worlds_answer : fit_answer)(r, q, options);
+}
+
 static int fit_run(int argc, char **argv)
 {
-    return question_run(&plm_command_fit, argc, argv, fit_answer);
+    return question_run(&plm_command_fit, argc, argv, fit_or_worlds);
 }
 
 const struct plm_command plm_command_fit = {
     .name = "fit",
     .line = "which cards a recorded job fits on, found by replaying its memory",
-    .words = "RECORD",
+    .words = "RECORD...",
     .options = fit_options,
     .complete = PLM_COMPLETE_FILE,
     .among = "plm",
     .example = {"plimsoll fit job.plm", "plimsoll fit --gpu rtx4090 --margin 1GiB job.plm && sbatch job.sh",
+                "plimsoll fit --world fsdp-8.plm fsdp-16.plm fsdp-64.plm",
                 "plimsoll fit --json job.plm | jq '[.fits[] | select(.verdict == \"fits\")][0].gpu'"},
     .exit = {{PLM_EXIT_OK, "the one card fits or is tight, or there are several"},
              {PLM_EXIT_NO_FIT, "the one card does not fit"},

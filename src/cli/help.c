@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 
-enum { WIDTH = 80, LEFT_MOST = 24, EXAMPLES_MOST = 2, ROWS_MANY = 15 };
+enum { WIDTH = 80, LEFT_MOST = 24, EXAMPLES_MOST = 2, ROWS_MANY = 14 };
 
 /* Words from `column` on, which is where the cursor is. */
 static void print_wrapped(const char *text, int column)
@@ -64,10 +64,27 @@ static void print_exits(const struct plm_command *c)
     }
 }
 
+/* Keeps those that are explained here, and names the others in `text`. */
+static size_t leave_rare(struct plm_option *row, size_t rows, char *text, size_t size)
+{
+    size_t kept = 0, n = 0;
+    for (size_t i = 0; i < rows; i++) {
+        char one[64];
+        if (!row[i].rare) {
+            row[kept++] = row[i];
+            continue;
+        }
+        plm_option_text(&row[i], one, sizeof one);
+        n += n < size ? (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "Also: ", one) : 0;
+    }
+    return kept;
+}
+
 int plm_help(const struct plm_command *c)
 {
     struct plm_option row[PLM_OPTIONS_MOST];
-    size_t rows = plm_command_options(c, row);
+    char rare[400] = "", more[512];
+    size_t rows = leave_rare(row, plm_command_options(c, row), rare, sizeof rare);
     printf("plimsoll %s: %s\n  plimsoll %s%s%s%s\n\n", c->name, c->line, c->name, rows ? " [options]" : "",
            c->words ? " " : "", c->words ? c->words : "");
     print_options(row, rows);
@@ -76,7 +93,8 @@ int plm_help(const struct plm_command *c)
     printf("%sExamples:\n", rows ? "\n" : "");
     print_examples(c, rows > ROWS_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
     print_exits(c);
-    printf("More in `man plimsoll-%s`.\n", c->name);
+    snprintf(more, sizeof more, "%s%s in `man plimsoll-%s`.", rare, *rare ? "; more" : "More", c->name);
+    print_wrapped(more, 0);
     return PLM_EXIT_OK;
 }
 

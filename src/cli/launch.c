@@ -9,25 +9,50 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
+#include "stack/topology.h"
+#include "world/messages.h"
+
+static const char *const routes[] = {
+    [PLM_ROUTE_BALANCED] = "balanced", [PLM_ROUTE_ONE] = "one", [PLM_ROUTE_NONE] = "none"};
+#define ASSUME_TAKES "--assume takes all=true, all=false, keep=0 to keep=1 and route=balanced, one or none"
+
+static bool assume_route(const char *value, struct plm_assume *assume)
+{
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+        if (!strcmp(value, routes[i])) {
+            assume->route = i;
+            return true;
+        }
+    return false;
+}
+
+static bool assume_all(const char *value, struct plm_assume *assume)
+{
+    assume->all = !strcmp(value, "true");
+    return assume->all || !strcmp(value, "false");
+}
+
+static bool assume_keep(const char *value, struct plm_assume *assume)
+{
+    char *end;
+    assume->keep = strtod(value, &end);
+    return *value && !*end && assume->keep >= 0 && assume->keep <= 1;
+}
+
+static const struct {
+    const char *name;
+    bool (*take)(const char *value, struct plm_assume *assume);
+} assumptions[] = {{"all", assume_all}, {"keep", assume_keep}, {"route", assume_route}};
 
 static int assume_parse_one(char *word, struct plm_assume *assume, struct plm_error *error)
 {
-    char *value = strchr(word, '='), *end;
+    char *value = strchr(word, '=');
     if (value)
         *value++ = '\0';
-    if (value && !strcmp(word, "all") && (!strcmp(value, "true") || !strcmp(value, "false"))) {
-        assume->all = !strcmp(value, "true");
-        return 0;
-    }
-    if (value && !strcmp(word, "keep") && *value) {
-        double share = strtod(value, &end);
-        if (!*end && share >= 0 && share <= 1) {
-            assume->keep = share;
+    for (size_t i = 0; value && i < sizeof assumptions / sizeof assumptions[0]; i++)
+        if (!strcmp(word, assumptions[i].name) && assumptions[i].take(value, assume))
             return 0;
-        }
-    }
-    return plm_fail(error, PLM_EINVAL, "--assume takes all=true, all=false and keep=0 to keep=1, not '%.60s%s%.60s'",
-                    word, value ? "=" : "", value ? value : "");
+    return plm_fail(error, PLM_EINVAL, ASSUME_TAKES ", not '%.60s%s%.60s'", word, value ? "=" : "", value ? value : "");
 }
 
 int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error)
@@ -35,7 +60,7 @@ int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_err
     char copy[256], *rest, *word;
     int status = 0;
     if (strlen(text) >= sizeof copy)
-        return plm_fail(error, PLM_EINVAL, "--assume takes all=true, all=false and keep=0 to keep=1");
+        return plm_fail(error, PLM_EINVAL, ASSUME_TAKES);
     strcpy(copy, text);
     for (word = strtok_r(copy, ",", &rest); word && status == 0; word = strtok_r(NULL, ",", &rest))
         status = assume_parse_one(word, assume, error);
@@ -78,6 +103,7 @@ static void assume_set_environment(const struct plm_assume *assume)
     setenv("PLIMSOLL_ASSUME_ALL", assume->all ? "true" : "false", 1);
     snprintf(share, sizeof share, "%.6f", assume->keep);
     set_or_clear("PLIMSOLL_ASSUME_KEEP", assume->keep < 0 ? NULL : share);
+    setenv("PLIMSOLL_ASSUME_ROUTE", routes[assume->route], 1);
 }
 
 static void launch_set_environment(const struct plm_launch *l, const char *device, const char *audit)
@@ -99,6 +125,7 @@ static void launch_set_environment(const struct plm_launch *l, const char *devic
         set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
     setenv("PLIMSOLL_DETAIL", l->detail, 1);
     set_or_clear("PLIMSOLL_STACK", l->stack);
+    set_or_clear("PLIMSOLL_TOPOLOGY", l->topology ? l->topology->path : NULL);
     assume_set_environment(&l->assume);
     if (l->bounded) {
         set_number("PLIMSOLL_LIMIT", l->usable ? l->usable : l->gpu->card.memory_usable);
@@ -114,18 +141,33 @@ static void launch_set_environment(const struct plm_launch *l, const char *devic
     setenv("TRITON_LIBCUDA_PATH", l->install->shims, 0);
     plm_prepend("LD_PRELOAD", device);
     plm_prepend("LD_AUDIT", audit);
+    for (char **variable = l->environment; variable && *variable; variable++)
+        putenv(*variable);
 }
 
 struct start {
     const struct plm_launch *launch;
-    const char *device, *audit;
+    const char *device, *audit, *board;
     char held[2][64];
 };
+
+/* The board of messages is held open by this process: all ranks that it starts share it. NULL: there is none. */
+static const char *launch_board(void)
+{
+    static char path[64];
+    static int board = -1;
+    if (board < 0) {
+        board = plm_messages_create();
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), board);
+    }
+    return board < 0 ? NULL : path;
+}
 
 /* In the child. */
 static void launch_prepare(void *context)
 {
     const struct start *s = context;
+    set_or_clear("PLIMSOLL_MESSAGES", s->board);
     launch_set_environment(s->launch, s->device, s->audit);
     if (s->launch->aside)
         dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -134,6 +176,7 @@ static void launch_prepare(void *context)
 static struct plm_child make_child(const struct plm_launch *l, struct start *s)
 {
     s->launch = l;
+    s->board = launch_board();
     s->device = preloadable(l->install->device, s->held[0], sizeof s->held[0]);
     s->audit = preloadable(l->install->audit, s->held[1], sizeof s->held[1]);
     return (struct plm_child){.words = (const char *const *)l->command,

@@ -19,12 +19,15 @@
 #include "cli/commands.h"
 #include "cli/report_time.h"
 #include "cli/run.h"
+#include "cli/world.h"
+#include "cli/worlds.h"
 #include "record/create.h"
 #include "record/pen.h"
 #include "fit/fit.h"
 #include "fit/ladder.h"
 #include "report/report.h"
 #include "stack/folder.h"
+#include "stack/topology.h"
 
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
 static int gpus_wanted(void)
@@ -56,7 +59,7 @@ static void describe_command(struct plm_pen *pen, char **command)
 }
 
 static void run_describe(struct plm_pen *pen, const struct plm_run *o, const struct plm_catalogue_entry *gpu,
-                         const struct plm_stack_entry *stack, char **command)
+                         const struct plm_stack_entry *stack, const struct plm_topology_entry *topology, char **command)
 {
     char value[32];
     const char *allocator = getenv("PYTORCH_ALLOC_CONF");
@@ -72,6 +75,8 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     if (o->assume)
         plm_pen_setting(pen, "assume", o->assume);
     plm_pen_setting(pen, "allocator", allocator ? allocator : "default");
+    if (topology)
+        plm_pen_setting(pen, "topology", topology->topology.id);
     if (stack) {
         plm_stack_describe(pen, stack, &gpu->card);
         plm_pen_setting(pen, "stack-chosen", o->stack && strcmp(o->stack, "auto") != 0 ? "name" : "card");
@@ -90,6 +95,15 @@ static const char *came_to(const struct plm_summary *s)
     return PLM_BEFORE_TORCH;
 }
 
+/* What the hook says of a value that nobody computed, in the function that failed. */
+static const char *value_note(const struct plm_summary *s)
+{
+    for (int i = 0; i < s->notes.count; i++)
+        if (!strcmp(s->notes.item[i].name, "failed-on-value"))
+            return s->notes.item[i].detail;
+    return "";
+}
+
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
 static int judge_command(int status, const struct plm_job *job, bool bounded, struct plm_error *why)
 {
@@ -106,6 +120,8 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
     if (WIFSIGNALED(status))
         plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
                  strsignal(WTERMSIG(status)), came_to(s));
+    else if (plm_summary_has_note(s, "failed-on-value"))
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), value_note(s));
     else
         plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s));
     return PLM_EXIT_COMMAND;
@@ -124,6 +140,18 @@ static int judge_silence(const struct plm_summary *s, struct plm_error *why)
     else
         plm_fail(why, PLM_EINVAL, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
     return PLM_EXIT_CANNOT;
+}
+
+/* A rank alone that made no step has waited for its peers, or ended because of what they did not say. */
+static int judge_rank(const struct plm_run *o, const struct plm_summary *s, struct plm_error *why)
+{
+    const char *world = plm_summary_config(s, "world");
+    const bool lacks = plm_summary_has_note(s, "absent-peer");
+    if (!world || s->steps || (o->until_exit && !lacks))
+        return PLM_EXIT_OK;
+    plm_fail(why, PLM_EINVAL, "the rank of a world of %.20s ended well, but made no optimizer step%s", world,
+             lacks ? ": what it took from ranks that do not run may have decided that" : "");
+    return PLM_EXIT_COMMAND;
 }
 
 static int document_write(FILE *out, const void *what, struct plm_error *error)
@@ -147,8 +175,7 @@ bool plm_run_quiet(const struct plm_run *run)
     return run->json && !strcmp(run->json, "-");
 }
 
-/* Does the job fit on the card that the user named? An exit status. */
-static int judge_card(const struct plm_run_end *end)
+int plm_run_judge_card(const struct plm_run_end *end)
 {
     struct plm_fit_table table = plm_fit_report(end->job, end->card, 1);
     const struct plm_fit_row row = table.row[0];
@@ -178,7 +205,7 @@ static int show_report(const struct plm_run_end *end, void *context)
     if (result == PLM_EXIT_OK)
         result = json;
     if (result == PLM_EXIT_OK && end->run->gpu)
-        result = judge_card(end);
+        result = plm_run_judge_card(end);
     if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, PLM_DOUBTS, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
     return result;
@@ -228,6 +255,8 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     end.result = judge_command(command_status, job, o->bounded, &why);
     if (!job->lanes && !end.result)
         end.result = judge_silence(&job->summary, &why);
+    if (!end.result)
+        end.result = judge_rank(o, &job->summary, &why);
     end.why = why.text;
     if (job->lanes)
         plm_report_time_make(&time, job, launch->record, &launch->gpu->card, 1, launch->install, true, &options);
@@ -250,6 +279,20 @@ static void note_end(struct plm_pen *pen, int status, const struct timespec *sta
     plm_pen_setting(pen, "seconds", value);
 }
 
+/* Runs the command to its end: as a rank of a world, or as it is. */
+static int command_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_launch *launch,
+                       const struct plm_world_request *world, struct plm_rank_end *end, struct plm_error *error)
+{
+    pid_t child;
+    if (world)
+        return plm_world_run(pen, header, launch, world, end, error);
+    child = plm_launch_start(launch, &end->failure);
+    if (child < 0)
+        return PLM_ENOTFOUND;
+    end->status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){header, launch->steps});
+    return 0;
+}
+
 /* ---- the other end ----
  *
  * Some results decide how large the next tensors are, and no kernel computed them. The first run read them
@@ -259,7 +302,7 @@ static void note_end(struct plm_pen *pen, int status, const struct timespec *sta
 
 static void other_end_write(struct plm_pen *pen, const struct plm_summary *s)
 {
-    plm_pen_setting(pen, "other-end", "all=true,keep=1");
+    plm_pen_setting(pen, "other-end", "all=true,keep=1,route=one");
     for (int i = 0; i < s->devices; i++) {
         const struct plm_device_summary *d = &s->device[i];
         plm_pen_other_end(pen, d->device,
@@ -268,15 +311,15 @@ static void other_end_write(struct plm_pen *pen, const struct plm_summary *s)
     }
 }
 
-static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, int command_status)
+static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, const struct plm_world_request *world,
+                          int command_status)
 {
     const struct plm_output_rule rule = {.record = true, .force = true};
     struct plm_launch launch = *first;
     struct plm_output output;
     struct plm_record_file file;
     struct plm_summary s;
-    int status = -1, failure;
-    pid_t child;
+    struct plm_rank_end end = {0};
     bool done;
 
     if (plm_output_open(&output, first->record, &rule, NULL) < 0)
@@ -287,13 +330,11 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, i
     }
     launch.record = output.temporary;
     launch.silent = true; /* its output was seen once already, and its input is used up */
-    launch.assume = (struct plm_assume){true, 1};
-    child = plm_launch_start(&launch, &failure);
-    if (child > 0)
-        status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){file.header, launch.steps});
+    launch.assume = (struct plm_assume){true, 1, PLM_ROUTE_ONE};
+    done = command_run(pen, file.header, &launch, world, &end, NULL) == 0;
     plm_record_close(&file);
-    done = child > 0 && WIFEXITED(status) == WIFEXITED(command_status) &&
-           WEXITSTATUS(status) == WEXITSTATUS(command_status) && plm_summary_read(launch.record, &s, NULL) == 0;
+    done = done && WIFEXITED(end.status) == WIFEXITED(command_status) &&
+           WEXITSTATUS(end.status) == WEXITSTATUS(command_status) && plm_summary_read(launch.record, &s, NULL) == 0;
     if (done) {
         other_end_write(pen, &s);
         plm_summary_free(&s);
@@ -303,56 +344,74 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, i
     return done;
 }
 
-/* Where values that nobody computed decided the size of tensors, both ends are run, unless the user chose. */
-static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_launch *launch, int status)
+/* What the first run came to, before a second one begins that may take as long. */
+static void tell_first(const struct plm_summary *s)
+{
+    uint64_t allocated = 0, reserved = 0;
+    char first[32], second[32];
+    for (int i = 0; i < s->devices; i++) {
+        allocated = s->device[i].allocated_peak > allocated ? s->device[i].allocated_peak : allocated;
+        reserved = s->device[i].reserved_peak > reserved ? s->device[i].reserved_peak : reserved;
+    }
+    fprintf(stderr,
+            "plimsoll: %s allocated, %s reserved at the peak; values that decide the size of tensors are not "
+            "known: running once more with the other end assumed\n",
+            plm_size_text(first, sizeof first, allocated), plm_size_text(second, sizeof second, reserved));
+}
+
+/* Where values that nobody computed decided the size of tensors, both ends are run, if the user wants that: a command may
+   have effects that nobody wants twice. One that did not end well is not begun again. */
+static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_launch *launch,
+                              const struct plm_world_request *world, int status)
 {
     struct plm_summary s;
+    const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     bool deciding;
-    if (o->assume || plm_summary_read(launch->record, &s, NULL) < 0)
+    if (!o->both_ends || o->assume || !ended || plm_summary_read(launch->record, &s, NULL) < 0)
         return;
-    deciding = plm_deciding_readbacks(&s) > 0;
+    deciding = plm_deciding_readbacks(&s) > 0 || plm_summary_has_note(&s, "choice-decides");
+    if (deciding)
+        tell_first(&s);
     plm_summary_free(&s);
-    if (!deciding)
-        return;
-    fputs(
-        "plimsoll: values that decide the size of tensors were read as empty; running once more with all of them full, "
-        "for the range (--assume chooses one)\n",
-        stderr);
-    if (!run_other_end(pen, launch, status))
+    if (deciding && !run_other_end(pen, launch, world, status))
         fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
 }
 
 /* ---- the run ---- */
 
-static int run_job(struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
-                   const struct plm_stack_entry *stack, struct plm_output *record, plm_run_show *show, void *context)
+static int run_job(struct plm_run *o, const struct plm_launch *launch, const struct plm_world_request *world,
+                   struct plm_catalogue *catalogue, const struct plm_stack_entry *stack, struct plm_output *record,
+                   plm_run_show *show, void *context)
 {
     struct plm_record_file file;
     struct plm_writer writer;
     struct plm_pen pen = {.writer = &writer};
     struct plm_error error;
     struct timespec start;
-    int failure, status = 0;
-    pid_t child;
+    struct plm_rank_end end = {0};
+    int ran;
 
     if (plm_record_create(launch->record, true, &file, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     plm_writer_open(&writer, launch->record); /* where it fails, the record tells less */
-    run_describe(&pen, o, launch->gpu, stack, launch->command);
+    run_describe(&pen, o, launch->gpu, stack, launch->topology, o->command);
+    if (world)
+        plm_rank_describe(&pen, &world->rank);
     plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
-    child = plm_launch_start(launch, &failure);
-    if (child > 0) {
-        status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){file.header, launch->steps});
-        note_end(&pen, status, &start);
-        look_at_other_end(&pen, o, launch, status);
+    ran = command_run(&pen, file.header, launch, world, &end, &error);
+    if (ran == 0) {
+        note_end(&pen, end.status, &start);
+        look_at_other_end(&pen, o, launch, world, end.status);
     }
     plm_pen_close(&pen);
     plm_writer_close(&writer);
     plm_record_close(&file);
-    if (child < 0)
-        return plm_could_not_start(launch->command, failure);
-    return run_report(o, launch, catalogue, record, status, show, context);
+    if (ran == PLM_EIO || ran == PLM_EFORMAT)
+        return plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (ran < 0)
+        return plm_could_not_start(launch->command, end.failure);
+    return run_report(o, launch, catalogue, record, end.status, show, context);
 }
 
 static bool is_one_of(const char *word, const char *const *words, size_t count)
@@ -372,6 +431,8 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
         return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
     if (o->assume && plm_assume_parse(o->assume, assume, &error) < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (plm_rank_wanted(&o->world) && o->gpus && !o->world.per_node && !o->world.nodes)
+        o->world.per_node = o->gpus;
     if (!o->gpus)
         o->gpus = gpus_wanted();
     if (o->until_exit)
@@ -391,12 +452,19 @@ const struct plm_option plm_run_options[] = {
      .instead = "--until-exit lets the command run until it exits", .configurable = true},
     {"until-exit", 0, PLM_OPTION_FLAG, RUN(until_exit), .help = "let the command run until it exits"},
     {"detail", 0, PLM_OPTION_CHOICE, RUN(detail), "LEVEL",
-     .help = "what to record besides memory: full (default), low or off", .among = "full low off",
-     .configurable = true},
-    {"assume", 0, PLM_OPTION_TEXT, RUN(assume), "WHAT", .help = "values that steer the program: all=true, keep=0.5",
-     .among = "all=true all=false keep=0 keep=1", .configurable = true},
+     .help = "what to record besides memory: full (default), low or off", .among = "full low off", .configurable = true,
+     .rare = true},
+    {"assume", 0, PLM_OPTION_TEXT, RUN(assume), "WHAT",
+     .help = "values that steer the program: all=true, keep=0.5, route=one",
+     .among = "all=true all=false keep=0 keep=1 route=balanced route=one route=none", .configurable = true,
+     .rare = true},
+    {"both-ends", 0, PLM_OPTION_FLAG, RUN(both_ends),
+     .help = "where such values decide sizes: run it again with all of them full", .configurable = true, .rare = true},
     {"stack", 0, PLM_OPTION_TEXT, RUN(stack), "NAME", .help = "the stack file for library memory (default auto)",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
+    {"topology", 0, PLM_OPTION_TEXT, RUN(topology), "NAME",
+     .help = "how GPUs are connected, for NCCL's memory (default by card)", .among = "auto", .configurable = true,
+     .rare = true},
     {"bounded", 0, PLM_OPTION_FLAG, RUN(bounded), .help = "only the card's memory: PyTorch's own OutOfMemoryError",
      .configurable = true},
     {"output", 'o', PLM_OPTION_TEXT, RUN(output), "FILE",
@@ -404,15 +472,17 @@ const struct plm_option plm_run_options[] = {
     {.include = plm_option_force, .at = RUN(force)},
     {.include = plm_option_json_file, .at = RUN(json)},
     {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "keep the words of the command out of the record",
-     .configurable = true, .guard = true},
+     .configurable = true, .guard = true, .rare = true},
     {.include = plm_option_strict, .at = RUN(strict)},
+    {.include = plm_option_world, .at = RUN(world)},
     {.include = plm_option_look, .at = RUN(look)},
     {0},
 };
 
 /* Paths that the command, in whatever folder it works, can use. */
-static int run_with_paths(struct plm_run *o, const struct plm_launch *given, struct plm_catalogue *catalogue,
-                          const struct plm_stack_entry *stack, plm_run_show *show, void *context)
+static int run_with_paths(struct plm_run *o, const struct plm_launch *given, const struct plm_world_request *world,
+                          struct plm_catalogue *catalogue, const struct plm_stack_entry *stack, plm_run_show *show,
+                          void *context)
 {
     struct plm_launch launch = *given;
     struct plm_output output = {.fd = -1};
@@ -442,7 +512,7 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, str
     launch.stack = stack ? stack_path : NULL;
     launch.context = stack ? plm_stack_context(stack) : 0;
     launch.usable = stack ? plm_stack_limit(stack, &launch.gpu->card) : 0;
-    status = run_job(o, &launch, catalogue, stack, &output, show, context);
+    status = run_job(o, &launch, world, catalogue, stack, &output, show, context);
     plm_output_drop(&output); /* where it was not kept */
     return status;
 }
@@ -452,15 +522,23 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     const struct plm_catalogue_entry *gpu = NULL;
     const struct plm_stack_entry *stack = NULL;
     struct plm_catalogue catalogue;
+    const struct plm_topology_entry *topology = NULL;
     struct plm_stack_list stacks = {0};
+    struct plm_topology_list topologies = {0};
     struct plm_install install;
     struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING};
+    struct plm_warm warm = {0};
+    struct plm_world_request world = {.warm = o->warm ? o->warm : &warm};
     struct plm_error error;
     int status;
     o->command = command;
     status = run_check(o, &launch.assume);
     if (status)
         return status;
+    if (plm_rank_wanted(&o->world) && plm_world_choose(&o->world, o->world.world, command, &world, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    if (world.rank.seat.world)
+        o->gpus = (int)world.rank.seat.per_node;
     if (plm_install_find(&install, &error) < 0)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     status = plm_catalogue_load(&catalogue, &install, &error);
@@ -468,17 +546,25 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
         status = plm_catalogue_find(&catalogue, o->gpu ? o->gpu : PLM_RUN_CARD, &gpu, &error);
     if (status == 0)
         status = plm_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
+    if (status == 0)
+        status = plm_topology_list_load(&topologies, &install, &error);
+    if (status == 0)
+        status = plm_topology_choose(&topologies, o->topology, &gpu->card, &topology, &error);
     if (status < 0)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     launch.gpu = gpu;
     launch.gpus = o->gpus;
     launch.steps = o->steps;
     launch.bounded = o->bounded;
+    launch.topology = topology;
     launch.detail = o->detail;
-    launch.command = command;
+    launch.command = plm_rank_command(&world.rank, command);
     launch.aside = plm_run_quiet(o);
-    status = run_with_paths(o, &launch, &catalogue, stack, show, context);
+    status = run_with_paths(o, &launch, world.rank.seat.world ? &world : NULL, &catalogue, stack, show, context);
+    plm_warm_stop(&warm);
+    plm_rank_free(&world.rank);
     plm_stack_list_free(&stacks);
+    plm_topology_list_free(&topologies);
     plm_catalogue_free(&catalogue);
     return status;
 }
@@ -492,6 +578,8 @@ static int run_run(int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, error.text);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
+    if (plm_worlds_wanted(&o))
+        return plm_worlds_run(&o, argv + rest);
     return plm_run_command(&o, argv + rest, show_report, NULL);
 }
 
@@ -505,7 +593,7 @@ const struct plm_command plm_command_run = {
                 "plimsoll run --gpus 2 --json report.json -- torchrun --nproc-per-node 2 train.py"},
     .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps, and fits if --gpu names a card"},
              {PLM_EXIT_NO_FIT, "it does not fit on the card"},
-             {PLM_EXIT_USAGE, "usage, an unknown GPU or an unknown or wrong stack file"},
+             {PLM_EXIT_USAGE, "usage, an unknown GPU or topology, or an unknown or wrong stack file"},
              {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
              {PLM_EXIT_CANNOT, "the record cannot be written, or the command never used CUDA"}},
     .run = run_run,

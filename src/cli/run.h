@@ -9,14 +9,17 @@
 
 #include "base/options.h"
 #include "cli/cli.h"
+#include "cli/rank.h"
 
 struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
-    const char *gpu, *output, *json, *detail, *assume, *stack;
+    const char *gpu, *output, *json, *detail, *assume, *stack, *topology;
     int gpus, steps;
-    bool bounded, force, strict, until_exit, no_argv;
+    bool bounded, force, strict, until_exit, no_argv, both_ends;
     struct plm_look look;
+    struct plm_world_options world;
     char **command; /* what is run */
+    struct plm_warm *warm; /* to fork ranks from; NULL: the run makes its own */
 };
 
 #define PLM_RUN_UNTRUSTED "the confidence is not high, and --strict asks for that"
@@ -44,7 +47,9 @@ int plm_run_command(struct plm_run *run, char **command, plm_run_show *show, voi
 
 /* Writes the report that --json asks for, if it does; an exit status. */
 int plm_run_document(const struct plm_run_end *end);
-/* Does that take stdout? */
+/* Does the job fit on the card that the user named? An exit status. */
+int plm_run_judge_card(const struct plm_run_end *end);
+/* Does the document take stdout? */
 bool plm_run_quiet(const struct plm_run *run);
 
 #endif

@@ -69,11 +69,11 @@ _Static_assert((NAMES & (NAMES - 1)) == 0 && (CACHED & (CACHED - 1)) == 0, "powe
 static void after_fork(void)
 {
     all.generation++;
-    all.count = 0;
     all.loss = 0;
-    for (unsigned i = 0; i < CONTEXTS; i++)
+    for (unsigned i = 0; all.count && i < CONTEXTS; i++) /* none: so many pages need not be looked at */
         if (all.slot[i].id)
             all.slot[i].id = 0;
+    all.count = 0;
 }
 
 static void thread_ends(void *thread)
@@ -94,14 +94,11 @@ static struct thread *here(void)
     struct thread *t = mine;
     if (t && t->generation == all.generation)
         return t;
-    if (!t)
-        t = calloc(1, sizeof *t);
-    else
-        memset(t, 0, sizeof *t);
-    if (t) {
+    free(t); /* of the process before a fork; to clear it would copy its pages */
+    t = calloc(1, sizeof *t);
+    if (t)
         t->generation = all.generation;
-        pthread_setspecific(ending, t);
-    }
+    pthread_setspecific(ending, t);
     mine = t;
     return t;
 }

@@ -52,5 +52,10 @@ bool plm_journal_find(const struct plm_journal *journal, int64_t sequence, uint3
    this PyTorch does not have the functions that are needed. */
 bool plm_observe(bool operators);
 int64_t plm_observe_sequence(void); /* next sequence number of the calling thread; -1: not known */
+/* Asks PyTorch for every operator with its inputs and outputs, for values.h; false: it cannot. */
+bool plm_observe_values(void);
+const char *plm_observe_name(const void *function);
+/* The operator's name and overload ("aten::add", "Tensor"), in `size` bytes each; false: it is none. */
+bool plm_observe_operator(const void *function, char *name, char *overload, size_t size);
 
 #endif

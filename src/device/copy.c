@@ -3,6 +3,9 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/internal.h"
+#include "device/known.h"
+#include "device/promised.h"
+#include "device/values.h"
 #include "record/writer.h"
 
 /*
@@ -34,15 +37,44 @@ static void zero_host(char *at, size_t bytes)
     }
 }
 
-static void note_readback(const void *src, size_t bytes)
+/* True: the host has its answer. A program that only makes sure of something is told that it is so. */
+static bool note_readback(void *dst, const void *src, size_t bytes)
 {
+    const int answer = plm_values_unknown(bytes == 1);
     char name[128];
     struct plm_ev_readback event = {.bytes = bytes, .op = plm_context_operator()};
+    if (answer >= 0) {
+        memset(dst, answer, bytes);
+        return true;
+    }
     if (plm_assume_is_all((uint64_t)src))
         event.op = plm_record_text("aten::all");
     if (!event.op) /* operators are not observed */
         event.op = plm_record_text(plm_operator_name(name, sizeof name));
     plm_put_readback(plm_memory_device_of((uint64_t)src), &event);
+    return false;
+}
+
+/* How many of these bytes, from the first on, are what a card would hold. Where operators are not followed, all of them if the host
+   wrote there when `since` kernels, or more, had been launched. */
+static uint64_t right_bytes(uint64_t address, size_t bytes, uint64_t since)
+{
+    if (plm_values_active())
+        return plm_known_first(address, bytes);
+    return plm_memory_fresh(address, bytes, since) ? bytes : 0;
+}
+
+size_t plm_bytes_known(const void *address, size_t bytes, uint64_t since)
+{
+    if (!address || side_of(address, bytes) != SIDE_BACKED)
+        return 0;
+    plm_promises_settle((uint64_t)address, bytes);
+    return right_bytes((uint64_t)address, bytes, since);
+}
+
+void plm_bytes_forget(const void *address, size_t bytes)
+{
+    plm_known_clear((uint64_t)address, bytes);
 }
 
 void plm_copy(void *dst, const void *src, size_t bytes)
@@ -54,9 +86,18 @@ void plm_copy(void *dst, const void *src, size_t bytes)
         return;
     from = side_of(src, bytes);
     to = side_of(dst, bytes);
+    if (from != SIDE_HOST)
+        plm_promises_settle((uint64_t)src, bytes);
+    if (to != SIDE_HOST)
+        plm_promises_overwrite((uint64_t)dst, bytes);
     now = plm_launch_count();
-    if (to == SIDE_HOST && from != SIDE_HOST && !(from == SIDE_BACKED && plm_memory_fresh((uint64_t)src, bytes, now)))
-        note_readback(src, bytes);
+    if (to == SIDE_HOST && from != SIDE_HOST && plm_values_answer(dst, bytes))
+        return;
+    if (to == SIDE_HOST && from != SIDE_HOST &&
+        !(from == SIDE_BACKED && right_bytes((uint64_t)src, bytes, now) == bytes &&
+          !plm_known_assumed((uint64_t)src, bytes)) &&
+        note_readback(dst, src, bytes))
+        return;
     if (to == SIDE_VOID)
         return;
     if (from == SIDE_VOID && to == SIDE_HOST)
@@ -67,6 +108,10 @@ void plm_copy(void *dst, const void *src, size_t bytes)
         memmove(dst, src, bytes);
     if (to == SIDE_BACKED && from != SIDE_VOID)
         plm_memory_written((uint64_t)dst, bytes, now);
+    if (to == SIDE_BACKED && from == SIDE_BACKED)
+        plm_known_copy((uint64_t)dst, (uint64_t)src, bytes);
+    else if (to == SIDE_BACKED && from == SIDE_HOST)
+        plm_values_wrote((uint64_t)dst, bytes);
 }
 
 void plm_copy_2d(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height)
@@ -90,8 +135,18 @@ void plm_fill(void *dst, uint64_t pattern, unsigned pattern_bytes, size_t count)
     to = side_of(dst, bytes);
     if (to == SIDE_VOID)
         return;
-    for (size_t i = 0; i < count; i++)
-        memcpy((char *)dst + i * pattern_bytes, &pattern, pattern_bytes);
     if (to == SIDE_BACKED)
+        plm_promises_overwrite((uint64_t)dst, bytes);
+    if (to == SIDE_BACKED && !pattern)
+        plm_memory_zero((uint64_t)dst, bytes, plm_launch_count());
+    else if (pattern_bytes == 1 || !pattern)
+        memset(dst, (int)(pattern & 0xff), bytes);
+    else
+        for (size_t i = 0; i < count; i++)
+            memcpy((char *)dst + i * pattern_bytes, &pattern, pattern_bytes);
+    if (to != SIDE_BACKED)
+        return;
+    if (pattern)
         plm_memory_written((uint64_t)dst, bytes, plm_launch_count());
+    plm_values_wrote((uint64_t)dst, bytes);
 }

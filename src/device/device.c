@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/footprint.h"
 #include "device/internal.h"
+#include "device/values.h"
 #include "record/writer.h"
 #include "device/shim.h"
 
@@ -181,7 +182,8 @@ void plm_device_memory(int index, uint64_t *free_bytes, uint64_t *total_bytes)
 void plm_launch(const char *kernel)
 {
     uint64_t n = atomic_fetch_add_explicit(&device.launches, 1, memory_order_relaxed);
-    (void)kernel;
+    if (kernel)
+        plm_values_launched();
     /* The progress line needs no exact count. */
     if (n % 64 == 0)
         atomic_store_explicit(&plm_record_live()->launches, n + 1, memory_order_relaxed);

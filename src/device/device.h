@@ -27,6 +27,7 @@ enum plm_dev_status {
     PLM_DEV_CAPTURE = -3,   /* not permitted while a stream captures */
     PLM_DEV_NOHOST = -4,    /* the host is out of memory or address space */
     PLM_DEV_NOT_MAPPED = -5,
+    PLM_DEV_OWN = -6,       /* a handle of this process, which only others can open */
 };
 
 /* ---- devices ---- */
@@ -84,11 +85,16 @@ int plm_vmm_handle_info(uint64_t handle, int *device, uint64_t *size);
 /* Copies as far as bytes exist on both sides: backed device memory and host memory really move,
    unbacked memory reads as zeros and swallows writes. `sync` says whether the host waits. */
 void plm_copy(void *dst, const void *src, size_t bytes);
+/* How many of these bytes of the device, from the first on, are what a card would hold, if no kernel wrote them that was
+   launched after the first `since`. Waits for those that were promised (promised.h). */
+size_t plm_bytes_known(const void *address, size_t bytes, uint64_t since);
+/* They are not any more: something that is not told was written there. */
+void plm_bytes_forget(const void *address, size_t bytes);
 void plm_copy_2d(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height);
 void plm_fill(void *dst, uint64_t pattern, unsigned pattern_bytes, size_t count);
 
 /* ---- launches ---- */
-void plm_launch(const char *kernel);         /* counts one; the name may be NULL */
+void plm_launch(const char *kernel); /* counts one; the name may be NULL */
 uint64_t plm_launch_count(void);
 
 /* Asks the Python interpreter of this process, if there is one, to load the hook. Once; cheap after. */
@@ -96,11 +102,11 @@ void plm_inject_hook(void);
 
 /* ---- versions of the stack that the running PyTorch was built against (software.c) ---- */
 struct plm_software {
-    char torch[32];    /* "2.6.0"; empty when PyTorch is not loaded */
-    int cuda;          /* 12040 */
-    int cudnn;         /* 90100 */
-    int nccl;          /* 22105 */
-    bool assumed;      /* true where PyTorch's own metadata did not tell */
+    char torch[32]; /* "2.6.0"; empty when PyTorch is not loaded */
+    int cuda; /* 12040 */
+    int cudnn; /* 90100 */
+    int nccl; /* 22105 */
+    bool assumed; /* true where PyTorch's own metadata did not tell */
 };
 const struct plm_software *plm_software(void);
 

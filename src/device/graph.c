@@ -5,6 +5,7 @@
 #include "device/capture.h"
 #include "device/device.h"
 #include "device/footprint.h"
+#include "device/known.h"
 #include "device/stream.h"
 
 struct plm_graph_node {
@@ -140,6 +141,8 @@ int plm_graph_launch(struct plm_graph_exec *exec, struct plm_stream *stream)
     status = plm_stream_enqueue(stream, PLM_NODE_GRAPH, &run);
     if (status)
         return status;
+    if (run)
+        plm_known_forget(); /* what it writes is not told */
     for (size_t i = 0; run && i < exec->kernels; i++)
         plm_launch(NULL);
     plm_call_graph(exec->number, exec->kernels, stream, run);

@@ -18,8 +18,10 @@ int plm_memory_pool_chunk(int device, uint64_t size, uint64_t *address);
 bool plm_memory_backed(uint64_t address, uint64_t bytes);
 /* The host wrote these backed bytes when `when` kernels had been launched. */
 void plm_memory_written(uint64_t address, uint64_t bytes, uint64_t when);
-/* True if the host wrote there and nothing was launched since. */
-bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t now);
+/* Makes them zeros, which counts as written; what is zero already is not touched. */
+void plm_memory_zero(uint64_t address, uint64_t bytes, uint64_t when);
+/* True if the host wrote there when `since` kernels, or more, had been launched. */
+bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t since);
 /* A block is handed out anew: what was written into it before must not show. */
 void plm_memory_recycle(uint64_t address, uint64_t bytes);
 
@@ -53,6 +55,8 @@ void plm_libraries_each(int (*look)(struct dl_phdr_info *, size_t, void *), void
 void *plm_loaded(const char *file);
 /* The function or variable of the loaded PyTorch that a row of src/torch/facts.c names; NULL if there is none. */
 void *plm_torch_function(enum plm_torch_fact fact);
+/* software.c: writes the versions into the record; plm_software() has done so. */
+void plm_software_tell(void);
 /* software.c: the release of the loaded PyTorch, see src/torch/release.h; 0 while none is loaded or it does not tell. */
 unsigned plm_torch_release(void);
 

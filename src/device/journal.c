@@ -1,5 +1,6 @@
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <sys/mman.h>
 
 #include "device/context.h"
 
@@ -23,11 +24,15 @@ struct plm_journal {
 
 static __thread struct plm_journal *mine __attribute__((tls_model("initial-exec")));
 
-/* Lives as long as the process: the backward pass may look after the thread has ended. */
+/* Lives as long as the process: the backward pass may look after the thread has ended. Not from calloc(), which may give
+   memory that was used before and then writes all of it. */
 struct plm_journal *plm_journal_of_thread(void)
 {
-    if (!mine)
-        mine = calloc(1, sizeof *mine);
+    void *made;
+    if (mine)
+        return mine;
+    made = mmap(NULL, sizeof *mine, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    mine = made == MAP_FAILED ? NULL : made;
     return mine;
 }
 

@@ -14,6 +14,7 @@
  *   PLM_LOCK_POOLS       device/pool.c             stream-ordered pools                        space, record
  *   PLM_LOCK_SPACE       device/space.c, and       address ranges, owners of pages, accounts   record
  *                        memory.c, vmm.c           of cards, physical handles, mappings
+ *   PLM_LOCK_PROMISES    device/promised.c         memory whose bytes will come               -
  *   PLM_LOCK_HOST        device/host.c             pinned, registered and managed ranges       -
  *   PLM_LOCK_FOOTPRINT   device/footprint.c        what the context of each card holds         record
  *   PLM_LOCK_MODULES     device/module.c           kernels of modules, by name                 -
@@ -53,6 +54,7 @@ enum plm_lock_rank {
     PLM_LOCK_CAPTURES,
     PLM_LOCK_POOLS,
     PLM_LOCK_SPACE,
+    PLM_LOCK_PROMISES,
     PLM_LOCK_HOST,
     PLM_LOCK_FOOTPRINT,
     PLM_LOCK_MODULES,

@@ -1,10 +1,12 @@
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "device/context.h"
 #include "device/internal.h"
 #include "device/operands.h"
 #include "device/tensors.h"
+#include "device/values.h"
 #include "torch/facts.h"
 
 /*
@@ -47,6 +49,7 @@ static struct {
     void (*begin_text)(void *, const char *, int64_t); /* in older releases */
     void (*drop)(void *);
     void (*enable)(uint64_t), (*disable)(uint64_t);
+    void *(*operator_name)(void *out, const void *);
     size_t sequence_at;
     bool observed;   /* operators are */
     uint64_t inputs; /* handle of the observer that wants inputs; 0: there is none */
@@ -66,6 +69,7 @@ static const struct {
     {PLM_TORCH_FUNCTION_BEGIN_TEXT, (void **)&torch.begin_text, false},
     {PLM_TORCH_OBSERVE_ENABLE, (void **)&torch.enable, false},
     {PLM_TORCH_OBSERVE_DISABLE, (void **)&torch.disable, false},
+    {PLM_TORCH_OPERATOR_NAME, (void **)&torch.operator_name, false},
 };
 
 static bool find_functions(void)
@@ -130,21 +134,83 @@ static struct {
     bool found;
 } sample;
 
+/* Operators call others: the first that fits is the one that was meant. */
+static void sample_begins(const void *function)
+{
+    if (sample.what == PLM_SAMPLE_TENSORS)
+        sample.found |= plm_tensors_locate_inputs(function, torch.sequence_at + 8, sample.object);
+    else if (sample.what == PLM_SAMPLE_LIST)
+        sample.found |= plm_tensors_locate_list(function, sample.object);
+    else if (sample.what == PLM_SAMPLE_KIND && !sample.found)
+        sample.found = plm_tensors_learn_kind(function, sample.object[0], (enum plm_ivalue_kind)sample.object[1]);
+}
+
 static void *inputs_begin(void *context_out, const void *function)
 {
     *(void **)context_out = NULL;
     if (sample.what == PLM_SAMPLE_NONE)
         plm_operands_enter(function);
-    else if (sample.what == PLM_SAMPLE_TENSORS)
-        sample.found |= plm_tensors_locate_inputs(function, torch.sequence_at + 8, sample.object);
     else
-        sample.found |= plm_tensors_locate_list(function, sample.object);
+        sample_begins(function);
     return context_out;
 }
 
 static void inputs_end(const void *function, void *context)
 {
     (void)function, (void)context;
+}
+
+/* ---- inputs and outputs: an observer that stays ---- */
+
+static void *values_begin(void *context_out, const void *function)
+{
+    *(void **)context_out = NULL;
+    if (sample.what == PLM_SAMPLE_NONE)
+        plm_values_enter(function);
+    else
+        sample_begins(function);
+    return context_out;
+}
+
+static void values_end(const void *function, void *context)
+{
+    (void)context;
+    if (sample.what == PLM_SAMPLE_NONE)
+        plm_values_leave(function);
+    else if (sample.what == PLM_SAMPLE_OUTPUT)
+        sample.found |= plm_tensors_locate_outputs(function, torch.sequence_at + 8, sample.object[0]);
+}
+
+static bool found(void);
+
+bool plm_observe_values(void)
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    if (!found() || !torch.operator_name)
+        return false;
+    if (!atomic_flag_test_and_set(&done))
+        torch.add((struct callback){values_begin, values_end, 1.0, {[SCOPE_FUNCTION] = true}, true, true, false});
+    return true;
+}
+
+const char *plm_observe_name(const void *function)
+{
+    return torch.name(function);
+}
+
+/* An optional pair of strings. What is allocated for them stays: it is asked for once for every operator. A string begins
+   with the address of its characters. In the older of the two layouts of libstdc++ that is all of it; in the other, the
+   number of characters follows, and two words. */
+bool plm_observe_operator(const void *function, char *name, char *overload, size_t size)
+{
+    enum { WORDS = 12, SECOND = 4 };
+    uintptr_t words[WORDS] = {0};
+    torch.operator_name(words, function);
+    if (!words[0])
+        return false;
+    snprintf(name, size, "%s", (const char *)words[0]);
+    snprintf(overload, size, "%s", (const char *)(words[1] == strlen(name) ? words[SECOND] : words[1]));
+    return true;
 }
 
 bool plm_observe_inputs(void)
@@ -179,15 +245,21 @@ bool plm_observe_sampled(void)
 
 /* ---- start ---- */
 
+/* Once; whoever asks first does so while torch is imported, in one thread. */
+static bool found(void)
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&done) &&
+        (!plm_torch_holds(PLM_TORCH_CALLBACK, plm_torch_release()) || !find_functions() || !find_sequence()))
+        torch.sequence_at = 0;
+    return torch.sequence_at != 0;
+}
+
 bool plm_observe(bool operators)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&done))
+    if (!found() || atomic_flag_test_and_set(&done))
         return torch.sequence_at != 0;
-    if (!plm_torch_holds(PLM_TORCH_CALLBACK, plm_torch_release()) || !find_functions() || !find_sequence()) {
-        torch.sequence_at = 0;
-        return false;
-    }
     torch.add((struct callback){node_begins, ends, 1.0, {[SCOPE_BACKWARD] = true}, false, false, false});
     torch.observed = operators;
     if (operators)

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "device/context.h"
 #include "device/device.h"
@@ -56,7 +56,7 @@ static void after_fork(void)
 static void thread_ends(void *thread)
 {
     mine = NULL;
-    free(thread);
+    munmap(thread, sizeof(struct thread));
 }
 
 __attribute__((constructor)) static void start(void)
@@ -72,14 +72,13 @@ static struct thread *here(void)
     struct thread *t = mine;
     if (t && t->generation == generation)
         return t;
-    if (!t)
-        t = calloc(1, sizeof *t);
-    else
-        memset(t, 0, sizeof *t);
-    if (t) {
+    if (t) /* of the process before a fork; to clear it, as calloc() may do, would copy its pages */
+        munmap(t, sizeof *t);
+    t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    t = t == MAP_FAILED ? NULL : t;
+    if (t)
         t->generation = generation;
-        pthread_setspecific(ending, t);
-    }
+    pthread_setspecific(ending, t);
     mine = t;
     return t;
 }

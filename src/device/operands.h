@@ -37,8 +37,9 @@ bool plm_operands_looking(void); /* whether inputs are looked at just now */
 /* observe.c */
 bool plm_observe_inputs(void); /* asks PyTorch for inputs too, from now on; false: it cannot */
 void plm_observe_looking(bool look); /* whether it goes on doing so */
-/* For locating: the operators that follow are given these two tensors, or a list of them; what it found, and the end. */
-enum plm_observe_sample { PLM_SAMPLE_NONE, PLM_SAMPLE_TENSORS, PLM_SAMPLE_LIST };
+/* For locating: the operators that follow are given these two tensors, or a list of them, or return the first; or their
+   argument `first` is of the kind `second` (tensors.h). What it found, and the end. */
+enum plm_observe_sample { PLM_SAMPLE_NONE, PLM_SAMPLE_TENSORS, PLM_SAMPLE_LIST, PLM_SAMPLE_OUTPUT, PLM_SAMPLE_KIND };
 void plm_observe_sample(enum plm_observe_sample what, uint64_t first, uint64_t second);
 bool plm_observe_sampled(void);
 

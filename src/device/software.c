@@ -102,7 +102,7 @@ static void assume(void)
     stack.nccl = stack.nccl ? stack.nccl : newest->nccl;
 }
 
-static void record_versions(void)
+void plm_software_tell(void)
 {
     char text[32];
     if (stack.torch[0])
@@ -126,7 +126,7 @@ static void load(void)
         read_metadata(torch);
     }
     assume();
-    record_versions();
+    plm_software_tell();
 }
 
 const struct plm_software *plm_software(void)

@@ -7,6 +7,8 @@
 #include "device/device.h"
 #include "device/footprint.h"
 #include "device/internal.h"
+#include "device/known.h"
+#include "device/promised.h"
 #include "record/writer.h"
 
 static struct {
@@ -97,26 +99,35 @@ int plm_memory_device_of(uint64_t address)
 
 /* ---- address ranges ---- */
 
+static uint64_t range_cut(struct space *s, size_t i, uint64_t base, uint64_t size)
+{
+    struct range *gap = &s->gaps[i];
+    if (base == gap->base)
+        gap->base += size;
+    gap->size -= size;
+    if (!gap->size) {
+        memmove(gap, gap + 1, (s->gap_count - i - 1) * sizeof *gap);
+        s->gap_count--;
+    }
+    return base;
+}
+
+/* A hint inside a gap is not honoured: the interface allows that. */
+static uint64_t range_at(struct space *s, uint64_t size, uint64_t hint)
+{
+    for (size_t i = 0; i < s->gap_count; i++)
+        if (s->gaps[i].base == hint && s->gaps[i].size >= size)
+            return range_cut(s, i, hint, size);
+    return 0;
+}
+
 uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint)
 {
-    for (size_t i = 0; i < s->gap_count; i++) {
-        struct range *gap = &s->gaps[i];
-        uint64_t base = gap->base;
-        if (hint && (hint < gap->base || hint - gap->base > gap->size || gap->size - (hint - gap->base) < size))
-            continue;
-        if (gap->size < size)
-            continue;
-        if (hint && hint != gap->base)
-            continue; /* a hint inside a gap is not honoured: the interface allows that */
-        gap->base += size;
-        gap->size -= size;
-        if (!gap->size) {
-            memmove(gap, gap + 1, (s->gap_count - i - 1) * sizeof *gap);
-            s->gap_count--;
-        }
-        return base;
-    }
-    return hint ? plm_range_take(s, size, 0) : 0;
+    uint64_t base = hint ? range_at(s, size, hint) : 0;
+    for (size_t i = s->gap_count; i-- > 0 && !base;)
+        if (s->gaps[i].size >= size)
+            base = range_cut(s, i, s->gaps[i].base + s->gaps[i].size - size, size);
+    return base;
 }
 
 bool plm_range_give(struct space *s, uint64_t base, uint64_t size)
@@ -182,10 +193,14 @@ void plm_page_back(uint64_t base, uint64_t size)
 void plm_page_unback(uint64_t base, uint64_t size)
 {
     struct page *page = plm_page_of(base);
+    plm_promises_forget(base, size);
     madvise((void *)base, size, MADV_DONTNEED);
     mprotect((void *)base, size, PROT_NONE);
-    for (uint64_t i = 0; i < size / PLM_PAGE; i++)
+    for (uint64_t i = 0; i < size / PLM_PAGE; i++) {
         atomic_store_explicit(&page[i].dirty, 0, memory_order_relaxed);
+        atomic_store_explicit(&page[i].touched, 0, memory_order_relaxed);
+        plm_known_clear(base + i * PLM_PAGE, PLM_PAGE);
+    }
 }
 
 /* ---- the account ---- */

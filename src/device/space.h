@@ -23,16 +23,17 @@ struct range {
     uint64_t base, size;
 };
 
-enum owner_kind { OWNER_WHOLE, OWNER_SLAB, OWNER_RANGE };
+enum owner_kind { OWNER_WHOLE, OWNER_SLAB, OWNER_RANGE, OWNER_IMPORT };
 
-/* What a page belongs to: an allocation of whole pages, a page of small allocations, or a reserved
-   range whose pages are mapped one by one. */
+/* What a page belongs to: an allocation of whole pages, a page of small allocations, a reserved range whose
+   pages are mapped one by one, or an allocation of another process, which takes no memory here (ipc.h). */
 struct owner {
     enum owner_kind kind;
     int device;
     uint64_t base, size, id;
     uint32_t text;         /* library that took it, 0 = the application */
     bool pool;             /* a chunk of a stream-ordered pool: backed where small copies go */
+    _Atomic bool exported; /* another process may write it, so nothing in it is known */
     struct small *smalls;  /* OWNER_SLAB, by address */
 };
 
@@ -60,6 +61,8 @@ struct page {
     /* Which bytes the host wrote, low | high << 32, and when (in launches): see written.c. */
     _Atomic uint64_t dirty;
     _Atomic uint64_t written_at;
+    _Atomic uint64_t touched; /* a bit for each 64th of the page: bytes of it may be other than zero */
+    _Atomic(struct known *) known; /* which of them are right: known.c */
 };
 
 struct space {
@@ -78,7 +81,8 @@ struct page *plm_page_of(uint64_t address);
 /* Where in its page an address lies. */
 uint32_t plm_page_offset(uint64_t address);
 
-/* Address ranges; the caller holds the lock. A take returns 0 if there is no room. */
+/* Address ranges; the caller holds the lock. A take returns 0 if there is no room. It takes the highest: segments that real drivers
+   give one after the other lie each below the one before, and of free blocks of one size PyTorch takes the lowest. */
 uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint);
 bool plm_range_give(struct space *s, uint64_t base, uint64_t size);
 struct owner *plm_owner_new(enum owner_kind kind, int device, uint64_t base, uint64_t size);

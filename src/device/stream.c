@@ -159,6 +159,11 @@ int plm_event_destroy(struct plm_event *event)
     return 0;
 }
 
+unsigned plm_event_flags(const struct plm_event *event)
+{
+    return event->flags;
+}
+
 int plm_event_record(struct plm_event *event, struct plm_stream *stream)
 {
     struct plm_stream *s = plm_stream_resolve(stream);

@@ -89,6 +89,7 @@ enum plm_capture_mode plm_capture_exchange_mode(enum plm_capture_mode mode); /* 
 /* ---- events ---- */
 int plm_event_create(unsigned flags, struct plm_event **out);
 int plm_event_destroy(struct plm_event *event);
+unsigned plm_event_flags(const struct plm_event *event);
 int plm_event_record(struct plm_event *event, struct plm_stream *stream);
 int plm_event_query(struct plm_event *event);
 int plm_event_synchronize(struct plm_event *event);

@@ -7,16 +7,7 @@ enum { INLINE = 5 };    /* sizes and strides of so many dimensions stand in the 
 enum { FURTHEST = 256 }; /* bytes of an object that are searched at the most */
 enum { TYPES = 64, LIST_MOST = 4096 };
 
-struct ivalue {
-    uint64_t payload;
-    uint32_t tag, unused;
-};
-_Static_assert(sizeof(struct ivalue) == 16, "as PyTorch lays it out; proved by locating two of them");
-
-struct array { /* c10::ArrayRef<IValue> */
-    const struct ivalue *first;
-    uint64_t count;
-};
+_Static_assert(sizeof(struct plm_ivalue) == 16, "as PyTorch lays it out; proved by locating two of them");
 
 static struct {
     size_t sizes_at, elements_at, type_at; /* of a TensorImpl */
@@ -25,6 +16,10 @@ static struct {
     uint32_t tensor_tag, list_tag;
     uint8_t element_bytes[TYPES];          /* 0: not known */
     bool tensor, inputs, list;
+    size_t storage_bytes_at, outputs_at;   /* of a StorageImpl; of a RecordFunction */
+    size_t counted; /* what every object begins with: its functions, and what counts references */
+    uint32_t tag[PLM_IVALUE_KINDS];
+    bool learned[PLM_IVALUE_KINDS], storage, outputs;
 } torch;
 
 /* ---- tensors ---- */
@@ -140,14 +135,14 @@ bool plm_tensors_learn_type(uint64_t object, unsigned bytes)
 
 /* ---- inputs ---- */
 
-static struct array array_at(const void *object, size_t at)
+static struct plm_ivalues array_at(const void *object, size_t at)
 {
-    struct array array;
+    struct plm_ivalues array;
     memcpy(&array, (const char *)object + at, sizeof array);
     return array;
 }
 
-static bool are_tensors(const struct ivalue *pair, const uint64_t object[2])
+static bool are_tensors(const struct plm_ivalue *pair, const uint64_t object[2])
 {
     return pair[0].payload == object[0] && pair[1].payload == object[1] && pair[0].tag == pair[1].tag;
 }
@@ -163,7 +158,7 @@ bool plm_tensors_locate_inputs(const void *function, size_t from, const uint64_t
 {
     unsigned places = 0;
     for (size_t at = from; at < from + 64; at += 8) {
-        const struct array a = array_at(function, at);
+        const struct plm_ivalues a = array_at(function, at);
         if (a.count == 2 && is_near(a.first, function) && are_tensors(a.first, object)) {
             torch.inputs_at = at;
             torch.tensor_tag = a.first->tag;
@@ -174,15 +169,16 @@ bool plm_tensors_locate_inputs(const void *function, size_t from, const uint64_t
 }
 
 /* A std::vector: first, end, end of the room. */
-static struct array vector_at(const void *object, size_t at)
+static struct plm_ivalues vector_at(const void *object, size_t at)
 {
     const uint64_t first = word_at(object, at), end = word_at(object, at + 8);
-    return (struct array){(const struct ivalue *)first, end > first ? (end - first) / sizeof(struct ivalue) : 0};
+    return (struct plm_ivalues){(const struct plm_ivalue *)first,
+                                end > first ? (end - first) / sizeof(struct plm_ivalue) : 0};
 }
 
 bool plm_tensors_locate_list(const void *function, const uint64_t object[2])
 {
-    struct array inputs;
+    struct plm_ivalues inputs;
     const void *list;
     unsigned places = 0;
     if (!torch.inputs)
@@ -192,7 +188,7 @@ bool plm_tensors_locate_list(const void *function, const uint64_t object[2])
         return false;
     list = (const void *)inputs.first->payload;
     for (size_t at = 8; at + 16 <= malloc_usable_size((void *)inputs.first->payload) && at < 64; at += 8) {
-        const struct array a = vector_at(list, at);
+        const struct plm_ivalues a = vector_at(list, at);
         if (a.count == 2 && malloc_usable_size((void *)(uintptr_t)a.first) >= 2 * sizeof *a.first &&
             are_tensors(a.first, object) && a.first->tag == torch.tensor_tag) {
             torch.list_at = at;
@@ -284,7 +280,7 @@ void plm_tensors_add(uint64_t object, struct plm_ev_operands *sum)
 
 static void list_add(uint64_t object, struct plm_ev_operands *sum)
 {
-    const struct array list = vector_at((const void *)object, torch.list_at);
+    const struct plm_ivalues list = vector_at((const void *)object, torch.list_at);
     for (uint64_t i = 0; i < list.count && i < LIST_MOST; i++)
         if (list.first[i].tag == torch.tensor_tag)
             plm_tensors_add(list.first[i].payload, sum);
@@ -292,12 +288,143 @@ static void list_add(uint64_t object, struct plm_ev_operands *sum)
 
 void plm_tensors_add_inputs(const void *function, struct plm_ev_operands *sum)
 {
-    const struct array inputs = array_at(function, torch.inputs_at);
+    const struct plm_ivalues inputs = array_at(function, torch.inputs_at);
     for (uint64_t i = 0; i < inputs.count; i++) {
-        const struct ivalue *v = &inputs.first[i];
+        const struct plm_ivalue *v = &inputs.first[i];
         if (v->tag == torch.tensor_tag)
             plm_tensors_add(v->payload, sum);
         else if (v->tag == torch.list_tag && v->payload)
             list_add(v->payload, sum);
     }
+}
+
+/* ---- for values.h ---- */
+
+/* What counts references comes first in all of them, and then what they are for: 16 bytes, before 2.3 24. A tensor's offset
+   stands before its number of elements. */
+enum { COUNTED = 16, COUNTED_WIDE = 24, OFFSET_BEFORE = 8 };
+
+static bool storage_lies_at(const struct plm_storage_sample *s, size_t counted)
+{
+    return word_at((const void *)s->object, counted) == s->storage &&
+           word_at((const void *)s->storage, counted) == s->data;
+}
+
+bool plm_tensors_locate_storage(const struct plm_storage_sample *s)
+{
+    const void *object = (const void *)s->object, *storage = (const void *)s->storage;
+    unsigned places = 0;
+    torch.counted = storage_lies_at(s, COUNTED) ? COUNTED : COUNTED_WIDE;
+    if (!torch.tensor || torch.elements_at < OFFSET_BEFORE + 8 || !storage_lies_at(s, torch.counted) ||
+        word_at(object, torch.elements_at - OFFSET_BEFORE) != s->offset)
+        return false;
+    for (size_t at = torch.counted + 8; at + 8 <= malloc_usable_size((void *)s->storage) && at < 80; at += 8)
+        if (word_at(storage, at) == s->bytes) {
+            torch.storage_bytes_at = at;
+            places++;
+        }
+    return torch.storage = places == 1;
+}
+
+bool plm_tensors_locate_outputs(const void *function, size_t from, uint64_t object)
+{
+    unsigned places = 0;
+    for (size_t at = from; at < from + 96; at += 8) {
+        const uint64_t first = word_at(function, at), end = word_at(function, at + 8);
+        struct plm_ivalue value;
+        if (end - first != sizeof value || first % 8 || first < 4096 || first >> 47)
+            continue;
+        memcpy(&value, (const void *)first, sizeof value);
+        if (value.payload == object && value.tag == torch.tensor_tag) {
+            torch.outputs_at = at;
+            places++;
+        }
+    }
+    return torch.outputs = places == 1;
+}
+
+bool plm_tensors_learn_kind(const void *function, uint64_t number, enum plm_ivalue_kind kind)
+{
+    const struct plm_ivalues inputs = torch.inputs ? plm_tensors_inputs(function) : (struct plm_ivalues){NULL, 0};
+    if (number >= inputs.count || kind <= PLM_IVALUE_LIST || kind >= PLM_IVALUE_KINDS)
+        return false;
+    torch.tag[kind] = inputs.first[number].tag;
+    return torch.learned[kind] = true;
+}
+
+bool plm_tensors_values_known(void)
+{
+    for (unsigned i = PLM_IVALUE_NONE; i < PLM_IVALUE_KINDS; i++) {
+        if (!torch.learned[i] || torch.tag[i] == torch.tensor_tag || torch.tag[i] == torch.list_tag)
+            return false;
+        for (unsigned k = PLM_IVALUE_NONE; k < i; k++)
+            if (torch.tag[i] == torch.tag[k])
+                return false;
+    }
+    return plm_tensors_known() && torch.storage && torch.outputs;
+}
+
+struct plm_ivalues plm_tensors_inputs(const void *function)
+{
+    return array_at(function, torch.inputs_at);
+}
+
+struct plm_ivalues plm_tensors_outputs(const void *function)
+{
+    return vector_at(function, torch.outputs_at);
+}
+
+enum plm_ivalue_kind plm_ivalue_kind(const struct plm_ivalue *value)
+{
+    if (value->tag == torch.tensor_tag)
+        return value->payload ? PLM_IVALUE_TENSOR : PLM_IVALUE_OTHER;
+    if (value->tag == torch.list_tag)
+        return value->payload ? PLM_IVALUE_LIST : PLM_IVALUE_OTHER;
+    for (unsigned i = PLM_IVALUE_NONE; i < PLM_IVALUE_KINDS; i++)
+        if (value->tag == torch.tag[i])
+            return (enum plm_ivalue_kind)i;
+    return PLM_IVALUE_OTHER;
+}
+
+struct plm_ivalues plm_ivalue_list(const struct plm_ivalue *list)
+{
+    return vector_at((const void *)list->payload, torch.list_at);
+}
+
+const char *plm_ivalue_text(const struct plm_ivalue *text)
+{
+    return (const char *)word_at((const void *)text->payload, torch.counted);
+}
+
+static uint64_t extent_of(const struct plm_tensor_view *v)
+{
+    uint64_t last = 0;
+    for (unsigned i = 0; i < v->dimensions; i++)
+        last += (uint64_t)(v->sizes[i] - 1) * (uint64_t)v->strides[i];
+    return v->elements ? (last + 1) * v->element_bytes : 0;
+}
+
+void plm_tensor_view(uint64_t object, struct plm_tensor_view *v)
+{
+    const void *o = (const void *)object;
+    const uint64_t storage = word_at(o, torch.counted);
+    struct tensor t;
+    *v = (struct plm_tensor_view){.elements = ~0ull, .type = type_of(o, torch.type_at)};
+    if (storage) {
+        v->data = word_at((const void *)storage, torch.counted);
+        v->extent = word_at((const void *)storage, torch.storage_bytes_at);
+    }
+    if (!tensor_read(object, &t)) {
+        v->undefined = !storage && !word_at(o, torch.elements_at);
+        return;
+    }
+    v->readable = v->data || !t.elements; /* sparse and fake tensors have elements without memory */
+    v->sizes = t.sizes;
+    v->dimensions = (unsigned)t.dimensions;
+    v->strides = t.sizes + (v->dimensions > INLINE ? v->dimensions : INLINE);
+    v->elements = t.elements;
+    v->element_bytes = t.element_bytes;
+    v->extent = extent_of(v);
+    if (v->data)
+        v->data += word_at(o, torch.elements_at - OFFSET_BEFORE) * t.element_bytes;
 }

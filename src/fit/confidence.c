@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
+#include "base/period.h"
 #include "base/units.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
@@ -28,14 +29,21 @@ uint64_t plm_deciding_readbacks(const struct plm_summary *s)
 
 /* ---- steps ---- */
 
+static uint64_t step_peak(const struct plm_step *step, bool reserved)
+{
+    return reserved ? step->reserved_peak : step->allocated_peak;
+}
+
 /* How many of the last steps raised their peak, each by more than `slack` of it. The second step always does: the
    optimizer's state is there then; it counts only if it is the last. */
 static int rising(const struct plm_device_summary *d, bool reserved, double slack)
 {
     int n = 0;
     for (int i = d->steps - 1; i > (d->steps > 2); i--, n++) {
-        uint64_t now = reserved ? d->step[i].reserved_peak : d->step[i].allocated_peak;
-        uint64_t before = reserved ? d->step[i - 1].reserved_peak : d->step[i - 1].allocated_peak;
+        const uint64_t now = step_peak(&d->step[i], reserved);
+        uint64_t before = 0; /* in any step: they may take turns */
+        for (int k = 0; k < i; k++)
+            before = step_peak(&d->step[k], reserved) > before ? step_peak(&d->step[k], reserved) : before;
         if (now <= before || (double)(now - before) <= slack * (double)before)
             break;
     }
@@ -55,7 +63,7 @@ static int growth(const struct plm_summary *s, uint64_t *each)
             uint64_t rise;
             if (!n)
                 continue;
-            rise = reserved ? last->reserved_peak - first->reserved_peak : last->allocated_peak - first->allocated_peak;
+            rise = step_peak(last, reserved) - step_peak(first, reserved);
             rise /= (uint64_t)n;
             if (!steps || rise > *each) {
                 steps = n;
@@ -65,18 +73,19 @@ static int growth(const struct plm_summary *s, uint64_t *each)
     return steps;
 }
 
-/* How many of the last steps of a device have the same peaks. */
+static bool step_same(const void *steps, int one, int other)
+{
+    const struct plm_step *a = (const struct plm_step *)steps + one, *b = (const struct plm_step *)steps + other;
+    const double less = (double)a->allocated_peak - (double)b->allocated_peak;
+    const double slack = SLACK * (double)a->allocated_peak;
+    return a->reserved_peak == b->reserved_peak && less <= slack && -less <= slack;
+}
+
+/* How many of the last steps of a device have the same peaks, or take the same turns. */
 static int steps_alike(const struct plm_device_summary *d)
 {
-    int n = d->steps > 0;
-    for (; n && n < d->steps; n++) {
-        const struct plm_step *last = &d->step[d->steps - 1], *other = &d->step[d->steps - 1 - n];
-        const double less = (double)last->allocated_peak - (double)other->allocated_peak;
-        if (last->reserved_peak != other->reserved_peak || less > SLACK * (double)last->allocated_peak ||
-            -less > SLACK * (double)last->allocated_peak)
-            break;
-    }
-    return n;
+    const int period = plm_period(d->step, d->steps, 1, step_same);
+    return period ? period + plm_period_repeats(d->step, d->steps, period, step_same) : d->steps > 0;
 }
 
 /* Of the device on which they are fewest. A device of a process without steps tells nothing. */
@@ -125,18 +134,25 @@ static enum weight doubt_width(const struct plm_job *job, char out[256])
     return NO_DOUBT;
 }
 
+/* What the second run reserved; 0: there was none. */
+static uint64_t other_end_most(const struct plm_summary *s)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < s->devices; i++)
+        most = s->device[i].other_end > most ? s->device[i].other_end : most;
+    return most;
+}
+
 /* Less if both ends were run, since the range has them. */
 static enum weight doubt_read(const struct plm_job *job, char out[256])
 {
     const struct plm_summary *s = &job->summary;
     const uint64_t calls = plm_deciding_readbacks(s);
     const char *chosen = plm_summary_config(s, "assume");
-    uint64_t most = 0;
+    const uint64_t most = other_end_most(s);
     const char *results =
         calls == 1 ? "result that decides the size of tensors was" : "results that decide the size of tensors were";
     char size[32];
-    for (int i = 0; i < s->devices; i++)
-        most = s->device[i].other_end > most ? s->device[i].other_end : most;
     if (!calls && !(chosen && plm_summary_has_note(s, "selection-assumed")))
         return NO_DOUBT;
     if (!calls)
@@ -147,8 +163,53 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
         snprintf(out, 256, "%llu %s read as empty; full, %s would be reserved", (unsigned long long)calls, results,
                  plm_size_text(size, sizeof size, most));
     else
-        snprintf(out, 256, "%llu %s read as empty", (unsigned long long)calls, results);
+        snprintf(out, 256, "%llu %s read as empty; `run --both-ends` runs the command again with all of them full",
+                 (unsigned long long)calls, results);
     return !calls || (most && !chosen) ? MEDIUM : LOW;
+}
+
+/* How many notes of a kind there are, and what the first one says. */
+static int notes_of(const struct plm_job *job, const char *kind, const char **first)
+{
+    const struct plm_counts *notes = &job->summary.notes;
+    int count = 0;
+    for (int i = 0; i < notes->count; i++)
+        if (!strcmp(notes->item[i].name, kind) && !count++)
+            *first = notes->item[i].detail;
+    return count;
+}
+
+#define CHOICE "what topk chooses (a router's experts) decides sizes and was assumed: %.20s"
+
+/* Routers choose by weights. What they choose was assumed, and tensors are as large as that makes them. */
+static enum weight doubt_choice(const struct plm_job *job, char out[256])
+{
+    const struct plm_summary *s = &job->summary;
+    const char *rule = NULL;
+    const uint64_t most = other_end_most(s);
+    char size[32];
+    if (!notes_of(job, "choices-assumed", &rule) || !plm_summary_has_note(s, "choice-decides"))
+        return NO_DOUBT;
+    if (most)
+        snprintf(out, 256, CHOICE "; at the other end %s would be reserved", rule,
+                 plm_size_text(size, sizeof size, most));
+    else if (plm_summary_config(s, "assume"))
+        snprintf(out, 256, CHOICE, rule);
+    else
+        snprintf(out, 256, CHOICE "; `run --both-ends` also runs it with all choosing the same", rule);
+    return MEDIUM;
+}
+
+/* A rank whose peers were not run took something from one of them, which may have decided what it did. */
+static enum weight doubt_absent(const struct plm_job *job, char out[256])
+{
+    const char *first = NULL;
+    const int count = notes_of(job, "absent-peer", &first);
+    if (!first)
+        return NO_DOUBT;
+    snprintf(out, 256, "%d value%s came from ranks that were not run, and %s not known: %.150s", count,
+             count == 1 ? "" : "s", count == 1 ? "is" : "are", first);
+    return MEDIUM;
 }
 
 static enum weight doubt_history(const struct plm_job *job, char out[256])
@@ -238,6 +299,45 @@ static enum weight doubt_shared(const struct plm_job *job, char out[256])
     return WORTH_SAYING;
 }
 
+/* One that found nothing to do, or was told so by a value that it did not have. */
+static enum weight doubt_idle(const struct plm_job *job, char out[256])
+{
+    const struct plm_summary *s = &job->summary;
+    const struct plm_device_summary *first = NULL;
+    int idle = 0;
+    for (int i = 0; i < s->devices && s->steps; i++) {
+        const struct plm_device_summary *d = &s->device[i];
+        if (d->steps || d->status || d->out_of_memory || !d->communicators.count) /* no rank, but some helper */
+            continue;
+        first = first ? first : d;
+        idle++;
+    }
+    if (!idle)
+        return NO_DOUBT;
+    snprintf(out, 256, "rank %d%s made no step: what it needs to train is not known", first->rank,
+             idle > 1 ? " and others" : "");
+    return MEDIUM;
+}
+
+static enum weight doubt_late(const struct plm_job *job, char out[256])
+{
+    if (!plm_summary_has_note(&job->summary, "message-late"))
+        return NO_DOUBT;
+    snprintf(
+        out, 256,
+        "a rank waited for a message that another one, which still ran, did not send: it went on without the value");
+    return MEDIUM;
+}
+
+static enum weight doubt_object(const struct plm_job *job, char out[256])
+{
+    const char *first = NULL;
+    if (!notes_of(job, "object-large", &first) || !first)
+        return NO_DOUBT;
+    snprintf(out, 256, "objects of more than 1 MiB do not arrive at other ranks, and one was sent: %.120s", first);
+    return MEDIUM;
+}
+
 static enum weight doubt_refused(const struct plm_job *job, char out[256])
 {
     uint64_t calls = 0;
@@ -276,9 +376,10 @@ static enum weight doubt_steps(const struct plm_job *job, char out[256])
 typedef enum weight doubt(const struct plm_job *job, char out[256]);
 
 /* In the order in which they are told; docs/accuracy.md has the same table in words. */
-static doubt *const doubts[] = {doubt_known,       doubt_width,      doubt_read,        doubt_history,
-                                doubt_history_end, doubt_workspaces, doubt_stack_taken, doubt_stack,
-                                doubt_shared,      doubt_refused,    doubt_steps};
+static doubt *const doubts[] = {doubt_known,       doubt_width,   doubt_read,        doubt_choice,
+                                doubt_absent,      doubt_history, doubt_history_end, doubt_workspaces,
+                                doubt_stack_taken, doubt_stack,   doubt_shared,      doubt_idle,
+                                doubt_late,        doubt_object,  doubt_refused,     doubt_steps};
 
 _Static_assert(sizeof doubts / sizeof doubts[0] == PLM_DOUBTS, "callers have room for all");
 

@@ -9,7 +9,7 @@
  *   symgen snippets CUDA FILE   calls of the entry points whose outputs the table writes, and the list of all
  *                               rows, for tests/snippets
  *
- * CUDA is the generation (12 or 13); rows whose `cuda` column does not include it are left out.
+ * CUDA is the generation (12 or 13; cuDNN counts its own, 8 or 9); rows whose `cuda` column does not include it are left out.
  * A malformed table ends the build with file, line and reason.
  */
 #include <stdarg.h>
@@ -41,7 +41,11 @@ struct table {
         char name[64];
     } soname[SONAMES_MAX];
     int sonames;
-    char refused[32], refused_name[64];
+    struct {
+        int cuda; /* the generation it is of; 0: all */
+        char status[32], name[64];
+    } refused[SONAMES_MAX];
+    int refusals;
     char null[32]; /* the status for an output that is a null pointer; "": it is left out */
     struct row rows[ROWS_MAX];
     int count;
@@ -89,9 +93,10 @@ static void read_property(struct table *t, char **field, int n, int line)
         snprintf(t->library, sizeof t->library, "%s", field[1]);
     else if (!strcmp(field[0], "@node"))
         snprintf(t->node, sizeof t->node, "%s", field[1]);
-    else if (!strcmp(field[0], "@refused") && n >= 3) {
-        snprintf(t->refused, sizeof t->refused, "%s", field[1]);
-        snprintf(t->refused_name, sizeof t->refused_name, "%s", field[2]);
+    else if (!strcmp(field[0], "@refused") && n >= 3 && t->refusals < SONAMES_MAX) {
+        t->refused[t->refusals].cuda = n > 3 ? atoi(field[3]) : 0;
+        snprintf(t->refused[t->refusals].status, sizeof t->refused[0].status, "%s", field[1]);
+        snprintf(t->refused[t->refusals++].name, sizeof t->refused[0].name, "%s", field[2]);
     } else if (!strcmp(field[0], "@null") && n >= 3)
         snprintf(t->null, sizeof t->null, "%s", field[1]);
     else if (!strcmp(field[0], "@soname") && n >= 3 && t->sonames < SONAMES_MAX) {
@@ -169,7 +174,7 @@ static struct table *read_table(const char *path)
             read_row(t, field, n, number);
     }
     fclose(in);
-    if (!t->library[0] || !t->sonames || !t->refused[0])
+    if (!t->library[0] || !t->sonames || !t->refusals)
         die(path, 1, "@library, @soname and @refused are needed");
     return t;
 }
@@ -177,6 +182,15 @@ static struct table *read_table(const char *path)
 static bool in_generation(const struct row *row, int cuda)
 {
     return !cuda || (row->first <= cuda && cuda <= row->last);
+}
+
+/* What a refused call returns in a generation. */
+static const char *refused_status(const struct table *t, int cuda)
+{
+    for (int i = 0; i < t->refusals; i++)
+        if (!t->refused[i].cuda || t->refused[i].cuda == cuda)
+            return t->refused[i].status;
+    die(t->path, 1, "no @refused for generation %d", cuda);
 }
 
 /* One "N=kind:value" of a `how` column. */
@@ -243,7 +257,7 @@ static int write_to(const struct effect *e, int arg)
     return found;
 }
 
-static void emit_body(const struct table *t, const struct row *row, int index)
+static void emit_body(const struct table *t, const struct row *row, int index, int cuda)
 {
     struct effect e;
     parse_effect(t, row, &e);
@@ -265,7 +279,7 @@ static void emit_body(const struct table *t, const struct row *row, int index)
         printf("    plm_call_launch(&symbols[%d]);\n", index);
     if (row->class == REFUSED)
         printf("    plm_call_refused(&symbols[%d]);\n", index);
-    printf("    return %s;\n}\n\n", row->class == REFUSED ? t->refused : "0");
+    printf("    return %s;\n}\n\n", row->class == REFUSED ? refused_status(t, cuda) : "0");
 }
 
 static void emit_code(const struct table *t, int cuda)
@@ -282,7 +296,7 @@ static void emit_code(const struct table *t, int cuda)
         if (!in_generation(row, cuda))
             continue;
         if (strcmp(row->how, "code"))
-            emit_body(t, row, index);
+            emit_body(t, row, index, cuda);
         index++;
     }
 }
@@ -347,7 +361,7 @@ static void emit_doc(int files, char **paths)
         for (int i = 0; i < t->sonames; i++)
             printf("%s%s", i ? ", " : "", t->soname[i].name);
         printf(")\n\n%d modelled, %d accepted, %d refused (%s).\n\n| name | class | CUDA | note |\n|---|---|---|---|\n",
-               n[0], n[1], n[2], t->refused_name);
+               n[0], n[1], n[2], t->refused[0].name);
         for (int i = 0; i < t->count; i++) {
             const struct row *row = &t->rows[i];
             char range[32] = "all";

@@ -15,7 +15,7 @@
 #include "record/events.h"
 
 #define PLM_RECORD_MAGIC       "PLIMSOLL"
-#define PLM_RECORD_VERSION     4u
+#define PLM_RECORD_VERSION     5u
 #define PLM_RECORD_CHUNK_MAGIC 0x434d4c50u /* "PLMC" */
 #define PLM_RECORD_HEADER      32768u
 #define PLM_RECORD_CHUNK       262144u
@@ -28,7 +28,8 @@ struct plm_live {
     _Atomic uint64_t launches;
     _Atomic uint64_t allocated, allocated_peak;
     _Atomic uint64_t reserved, reserved_peak;
-    _Atomic uint64_t stage; /* enum plm_live_stage */
+    _Atomic uint32_t stage;  /* enum plm_live_stage */
+    _Atomic uint32_t passes; /* calls of whole models since the last backward pass */
 };
 
 enum plm_live_stage {

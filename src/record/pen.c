@@ -1,6 +1,7 @@
 #include "record/pen.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,15 +11,16 @@
 #include "base/error.h"
 
 /* Most of the room is never touched. A large model has some ten thousand parameters with long names. */
-enum { TEXTS = 1 << 17, TEXT_BYTES = 8 << 20, TEXT_LONGEST = 1600, PAST_PROCESS = 1 };
+enum { TEXTS = 1 << 17, TEXTS_MOST = TEXTS / 2, TEXT_BYTES = 8 << 20, TEXT_LONGEST = 1600, PAST_PROCESS = 1 };
 
-/* Interned strings, open addressing. Texts are few (symbols, operators, settings). */
+/* Interned strings, open addressing. Texts are few (symbols, operators, settings), so every slot that is used is a page of
+   the host at first, in each process anew: slots are small. */
 struct plm_texts {
     pthread_mutex_t lock;
-    const char *slot[TEXTS];
-    uint32_t id[TEXTS];
     uint32_t count;
     size_t bytes;
+    uint32_t slot[TEXTS]; /* the text's id; 0: free */
+    uint32_t start[TEXTS_MOST]; /* of text id - 1, in `store` */
     char store[TEXT_BYTES];
 };
 
@@ -78,6 +80,19 @@ static bool next_chunk(struct plm_pen *p)
     atomic_thread_fence(memory_order_release);
     p->chunk->magic = PLM_RECORD_CHUNK_MAGIC;
     return true;
+}
+
+void plm_writer_forget(struct plm_writer *w, uint64_t since)
+{
+    const uint32_t none = 0;
+    const uint64_t chunks = w->header ? atomic_load(&w->header->chunks) : 0;
+    for (uint64_t i = since; i < chunks; i++) {
+        const off_t offset = (off_t)(PLM_RECORD_HEADER + i * PLM_RECORD_CHUNK);
+        struct plm_record_chunk chunk;
+        if (pread(w->fd, &chunk, sizeof chunk, offset) != (ssize_t)sizeof chunk || chunk.process == w->process ||
+            pwrite(w->fd, &none, sizeof none, offset + (off_t)offsetof(struct plm_record_chunk, used)) < 0)
+            continue; /* our own stay, and what cannot be taken out */
+    }
 }
 
 /* Room for `bytes` plus a TIME event; NULL when nothing can be recorded. */
@@ -203,20 +218,21 @@ uint32_t plm_pen_intern(struct plm_pen *p, const char *text)
     plm_pen_enter(p);
     pthread_mutex_lock(&t->lock);
     for (;; at++) {
-        const char *have = t->slot[at % TEXTS];
-        if (!have)
+        const char *have;
+        id = t->slot[at % TEXTS];
+        if (!id)
             break;
-        if (!strncmp(have, text, n) && !have[n]) {
-            id = t->id[at % TEXTS];
+        have = t->store + t->start[id - 1];
+        if (!strncmp(have, text, n) && !have[n])
             goto out;
-        }
     }
-    if (t->count >= TEXTS / 2 || t->bytes + n + 1 > TEXT_BYTES)
+    if (t->count >= TEXTS_MOST || t->bytes + n + 1 > TEXT_BYTES)
         goto out; /* id 0: a name that the record does not hold */
-    t->slot[at % TEXTS] = memcpy(t->store + t->bytes, text, n);
+    memcpy(t->store + t->bytes, text, n);
     t->store[t->bytes + n] = '\0';
+    t->start[t->count] = (uint32_t)t->bytes;
     t->bytes += n + 1;
-    t->id[at % TEXTS] = id = ++t->count;
+    t->slot[at % TEXTS] = id = ++t->count;
     write_text(p, id, text, n);
 out:
     pthread_mutex_unlock(&t->lock);

@@ -54,6 +54,8 @@ int plm_writer_open(struct plm_writer *writer, const char *path);
 void plm_writer_past(struct plm_writer *writer, uint64_t created_ns);
 /* 0, or PLM_EIO if events are missing: the disk may be full. Its pens are closed before. */
 int plm_writer_close(struct plm_writer *writer);
+/* What other processes wrote when there were already `since` chunks is no part of the record any more. They have ended. */
+void plm_writer_forget(struct plm_writer *writer, uint64_t since);
 /* In a forked child: it is a process of its own in the record, with texts of its own. */
 void plm_writer_forked(struct plm_writer *writer);
 

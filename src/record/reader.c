@@ -320,8 +320,15 @@ struct plm_record_info plm_record_info(const struct plm_record *r)
 {
     uint32_t flags = r->header.flags;
     bool whole = r->header.chunks <= (r->size - PLM_RECORD_HEADER) / PLM_RECORD_CHUNK;
-    return (struct plm_record_info){r->header.version, r->header.created_ns, r->header.processes,
-                                    (flags & PLM_RECORD_ENDED) && whole, (flags & PLM_RECORD_FULL) != 0};
+    uint64_t launches = 0;
+    for (int i = 0; i < PLM_RECORD_SLOTS; i++)
+        launches += r->header.live[i].launches;
+    return (struct plm_record_info){r->header.version,
+                                    r->header.created_ns,
+                                    r->header.processes,
+                                    (flags & PLM_RECORD_ENDED) && whole,
+                                    (flags & PLM_RECORD_FULL) != 0,
+                                    launches};
 }
 
 /* Of equal times, the thread that entered the record first goes first. */

@@ -69,6 +69,7 @@ struct plm_record_info {
     uint32_t processes;
     bool ended; /* the run closed it; otherwise it was cut */
     bool full; /* events are missing: the disk was full */
+    uint64_t launches; /* as the processes showed while they ran: of those that were killed there is nothing else */
 };
 
 /* Returns 0 to go on, anything else to stop; plm_record_each returns it. */

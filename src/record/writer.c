@@ -20,6 +20,17 @@ static void open_record(void)
         pthread_atfork(NULL, NULL, after_fork);
 }
 
+/* The generation tells pens and names that what they know is of another record. */
+void plm_record_switch(const char *path)
+{
+    struct plm_writer other;
+    pthread_once(&once, open_record);
+    if (plm_writer_open(&other, path))
+        return;
+    other.generation = writer.generation + 1;
+    writer = other;
+}
+
 static struct plm_pen *my_pen(void)
 {
     pthread_once(&once, open_record);

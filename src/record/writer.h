@@ -44,6 +44,9 @@ struct plm_live *plm_record_live(void);
 /* Did the run that made the record die without closing it? */
 bool plm_record_abandoned(void);
 
+/* In a forked child, while it has one thread and before it records: what follows goes into another record. */
+void plm_record_switch(const char *path);
+
 /* Called at exit: the launches so far and that the process left normally. */
 void plm_record_end(int status);
 

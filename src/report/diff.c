@@ -1,5 +1,6 @@
 #include "report/diff.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "fit/ladder.h"
@@ -140,11 +141,91 @@ static void lanes_pair(struct plm_diff *diff)
             diff->lane[diff->lanes++] = (struct plm_lane_diff){.after = &diff->after->lane[i]};
 }
 
+/* ---- all kinds of ranks, of different worlds ---- */
+
+static bool worlds_differ(const struct plm_diff *diff)
+{
+    const struct plm_ranks *a = &diff->ranks[0], *b = &diff->ranks[1];
+    const bool ranks =
+        a->kinds && b->kinds && a->kind[0].lane && b->kind[0].lane && !a->kind[0].devices && !b->kind[0].devices;
+    return ranks && (a->told || b->told || a->count != b->count);
+}
+
+/* Kinds that have no match yet, the largest first. */
+struct unmatched {
+    const struct plm_kind **kind;
+    size_t count;
+};
+
+static struct unmatched unmatched_make(const struct plm_ranks *r)
+{
+    struct unmatched u = {plm_calloc(r->kinds, sizeof *u.kind), 0};
+    for (size_t k = 0; k < r->kinds; k++)
+        if (r->kind[k].lane)
+            u.kind[u.count++] = &r->kind[k];
+    return u;
+}
+
+static const struct plm_kind *unmatched_take(struct unmatched *u, size_t at)
+{
+    const struct plm_kind *kind = u->kind[at];
+    u->count--;
+    memmove(&u->kind[at], &u->kind[at + 1], (u->count - at) * sizeof *u->kind);
+    return kind;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct plm_kind *x = *(const struct plm_kind *const *)a, *y = *(const struct plm_kind *const *)b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void kinds_add(struct plm_diff *diff, const struct plm_kind *before, const struct plm_kind *after)
+{
+    diff->lane[diff->lanes++] = (struct plm_lane_diff){
+        .kind = {before, after}, .before = before ? before->lane : NULL, .after = after ? after->lane : NULL};
+}
+
+/* Those of the same ranks of equally large worlds. */
+static void kinds_pair_equal(struct plm_diff *diff, struct unmatched *a, struct unmatched *b)
+{
+    for (size_t i = 0; i < a->count;) {
+        size_t k = 0;
+        while (k < b->count && strcmp(a->kind[i]->ranks, b->kind[k]->ranks) != 0)
+            k++;
+        if (k < b->count)
+            kinds_add(diff, unmatched_take(a, i), unmatched_take(b, k));
+        else
+            i++;
+    }
+}
+
+static void kinds_pair(struct plm_diff *diff)
+{
+    struct unmatched a = unmatched_make(&diff->ranks[0]), b = unmatched_make(&diff->ranks[1]);
+    if (diff->ranks[0].count == diff->ranks[1].count)
+        kinds_pair_equal(diff, &a, &b);
+    if (a.count && b.count) /* the largest */
+        kinds_add(diff, unmatched_take(&a, 0), unmatched_take(&b, 0));
+    qsort(a.kind, a.count, sizeof *a.kind, by_rank);
+    qsort(b.kind, b.count, sizeof *b.kind, by_rank);
+    if (a.count && b.count) /* the first */
+        kinds_add(diff, unmatched_take(&a, 0), unmatched_take(&b, 0));
+    if (a.count && b.count) /* the last */
+        kinds_add(diff, unmatched_take(&a, a.count - 1), unmatched_take(&b, b.count - 1));
+    while (a.count || b.count)
+        kinds_add(diff, a.count ? unmatched_take(&a, 0) : NULL, b.count ? unmatched_take(&b, 0) : NULL);
+    free(a.kind);
+    free(b.kind);
+}
+
 void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff)
 {
-    *diff = (struct plm_diff){.before = before, .after = after};
+    *diff =
+        (struct plm_diff){.before = before, .after = after, .ranks = {plm_ranks_make(before), plm_ranks_make(after)}};
+    diff->by_kind = worlds_differ(diff);
     diff->lane = plm_calloc(before->lanes + after->lanes, sizeof diff->lane[0]);
-    lanes_pair(diff);
+    (diff->by_kind ? kinds_pair : lanes_pair)(diff);
     for (size_t i = 0; i < diff->lanes; i++) {
         set_rungs(diff, &diff->lane[i]);
         set_holders(diff, &diff->lane[i]);
@@ -159,6 +240,8 @@ void plm_diff_free(struct plm_diff *diff)
         plm_holders_free(&diff->lane[i].holders[0]);
         plm_holders_free(&diff->lane[i].holders[1]);
     }
+    plm_ranks_free(&diff->ranks[0]);
+    plm_ranks_free(&diff->ranks[1]);
     free(diff->lane);
     *diff = (struct plm_diff){0};
 }

@@ -1,6 +1,7 @@
 /*
  * What grew between two jobs: the ladder, and at the peak of each device the categories and modules. Devices are
- * matched by rank and number.
+ * matched by rank and number. Ranks of different worlds are not the same because their number is: there kinds are matched,
+ * the largest with the largest, then the first with the first, the last with the last and those between in their order.
  *
  * plm_diff_make() fills a struct that the caller frees with plm_diff_free(), before the two jobs: names and lanes
  * belong to these. One thread. The writers only write to the stream they are given.
@@ -13,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/job.h"
+#include "analysis/ranks.h"
 
 struct plm_error;
 struct plm_report_options;
@@ -27,6 +28,7 @@ struct plm_change {
 enum plm_rung { PLM_RUNG_ALLOCATED, PLM_RUNG_RESERVED, PLM_RUNG_LIBRARIES, PLM_RUNG_OTHER, PLM_RUNG_USED, PLM_RUNGS };
 
 struct plm_lane_diff {
+    const struct plm_kind *kind[2];                    /* before and after; NULL: not matched by kind, or not there */
     const struct plm_lane *before, *after;             /* one of them is NULL if only the other job has it */
     struct plm_change rung[PLM_RUNGS];
     bool attributed;                                   /* both records tell where blocks come from; else no modules */
@@ -39,6 +41,8 @@ struct plm_lane_diff {
 
 struct plm_diff {
     const struct plm_job *before, *after;
+    struct plm_ranks ranks[2]; /* of each */
+    bool by_kind;
     struct plm_lane_diff *lane;
     size_t lanes;
     bool changed;

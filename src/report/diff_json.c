@@ -28,6 +28,10 @@ static void write_device(struct plm_json *j, const struct plm_lane_diff *d)
     plm_json_object(j, NULL);
     plm_json_integer(j, "rank", (uint64_t)s->rank);
     plm_json_integer(j, "device", (uint64_t)s->device);
+    if (d->kind[0])
+        plm_json_string(j, "ranks_before", d->kind[0]->ranks);
+    if (d->kind[1])
+        plm_json_string(j, "ranks_after", d->kind[1]->ranks);
     plm_json_string(j, "in", !d->after ? "before" : !d->before ? "after" : "both");
     plm_json_bool(j, "changed", d->changed);
     named(j, "peak", d->rung, PLM_RUNGS);
@@ -55,6 +59,8 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     plm_json_string(&j, "before", names[0]);
     plm_json_string(&j, "after", names[1]);
     plm_json_bool(&j, "changed", diff->changed);
+    if (diff->by_kind)
+        plm_json_bool(&j, "by_kind", true);
     for (int i = 0; i < 2; i++) {
         static const char *const keys[] = {"before_known", "after_known"};
         plm_json_object(&j, keys[i]);

@@ -16,6 +16,19 @@ static const struct plm_device_summary *summary(const struct plm_lane_diff *d)
     return d->before ? d->before->summary : d->after->summary;
 }
 
+/* "Rank 0, device 0"; of different worlds "Ranks 0-7, then 0-63". */
+static const char *device_title(const struct plm_lane_diff *d, char *out, size_t size)
+{
+    const struct plm_kind *a = d->kind[0], *b = d->kind[1];
+    if (a && b && strcmp(a->ranks, b->ranks) != 0)
+        snprintf(out, size, "Ranks %.40s, then %.40s", a->ranks, b->ranks);
+    else if (a || b)
+        snprintf(out, size, "Ranks %.80s", a ? a->ranks : b->ranks);
+    else
+        snprintf(out, size, "Rank %d, device %d", summary(d)->rank, summary(d)->device);
+    return out;
+}
+
 /* The longest label that leaves room for three amounts, the percentage and what stands between them. */
 static int label_most(const struct plm_page *p)
 {
@@ -76,9 +89,8 @@ static void rungs(const struct plm_page *p, const struct plm_lane_diff *d)
 {
     static const char *const labels[PLM_RUNGS] = {"tensors (allocated)", "reserved by PyTorch", "+ libraries",
                                                   "+ other allocations", "= device used"};
-    char title[64];
-    snprintf(title, sizeof title, "Rank %d, device %d", summary(d)->rank, summary(d)->device);
-    heading(p, title, LABEL);
+    char title[128];
+    heading(p, device_title(d, title, sizeof title), LABEL);
     for (int i = 0; i < PLM_RUNGS; i++)
         if (plm_change_size(&d->rung[i]) || (i != PLM_RUNG_LIBRARIES && i != PLM_RUNG_OTHER))
             show_row(p, labels[i], LABEL, &d->rung[i]);
@@ -135,9 +147,10 @@ static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
 
 static void show_device(const struct plm_page *p, const struct plm_lane_diff *d, const char *const names[2])
 {
-    char text[32];
+    char text[32], title[128];
+    device_title(d, title, sizeof title);
     if (!d->before || !d->after) {
-        fprintf(p->out, "\nRank %d, device %d is only in ", summary(d)->rank, summary(d)->device);
+        fprintf(p->out, "\n%s %s only in ", title, d->kind[0] || d->kind[1] ? "are" : "is");
         plm_page_name(p, names[d->before ? 0 : 1], 0, 0);
         fprintf(p->out, ": %s device used.\n",
                 plm_page_amount(p, text, sizeof text,
@@ -145,7 +158,7 @@ static void show_device(const struct plm_page *p, const struct plm_lane_diff *d,
         return;
     }
     if (!d->changed) {
-        fprintf(p->out, "\nRank %d, device %d: nothing changed.\n", summary(d)->rank, summary(d)->device);
+        fprintf(p->out, "\n%s: nothing changed.\n", title);
         return;
     }
     rungs(p, d);
@@ -171,6 +184,19 @@ static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
     fputs(diff->lane[0].categories ? "\n" : " " UNTOLD ".\n", p->out);
 }
 
+/* Ranks of different worlds have little to do with each other, whatever their numbers. */
+static void show_worlds(const struct plm_page *p, const struct plm_diff *diff)
+{
+    if (!diff->by_kind || diff->ranks[0].count == diff->ranks[1].count)
+        return;
+    fputc('\n', p->out);
+    plm_page_say(
+        p,
+        "%llu ranks, then %llu: kinds of ranks are compared, the largest with the largest, then the first with "
+        "the first and the last with the last.",
+        (unsigned long long)diff->ranks[0].count, (unsigned long long)diff->ranks[1].count);
+}
+
 /* A job that did not end well may have more to come. */
 static void show_known(const struct plm_page *p, const struct plm_job *job, const char *name)
 {
@@ -194,6 +220,7 @@ int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const name
         fputs(" to ", out);
         plm_page_name(&p, names[1], 0, 0);
         fputs(", at the peak of each:\n", out);
+        show_worlds(&p, diff);
         for (size_t i = 0; i < diff->lanes; i++)
             show_device(&p, &diff->lane[i], names);
     }

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/card.h"
 #include "fit/tune.h"
+#include "report/ranks.h"
 #include "report/report.h"
 #include "report/time.h"
 
@@ -92,6 +93,7 @@ int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_repo
         if (smallest)
             plm_json_string(&j, "smallest", smallest->card->id);
     }
+    plm_report_ranks(&j, t->job);
     plm_json_array(&j, "fits");
     for (size_t i = 0; i < t->rows; i++)
         fit_row(&j, t, &t->row[i], options);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "fit/tune.h"
+#include "report/ranks.h"
 #include "report/report.h"
 #include "report/time.h"
 
@@ -70,6 +71,23 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
         fprintf(p->out, "%s%s (%s)", card ? "; as a MIG slice " : "", slice->card->id,
                 plm_page_amount(p, usable, sizeof usable, slice->usable));
     fputs(".\n", p->out);
+}
+
+/* How many of a card it takes, and which of its ranks decide. */
+static void show_ranks(const struct plm_page *p, const struct plm_fit_table *t)
+{
+    struct plm_rank_table r = plm_rank_table_make(t->job);
+    const struct plm_kind *largest = r.ranks.kind;
+    char nodes[48] = "", which[80] = "all are alike";
+    if (r.world.nodes && r.world.gpus)
+        snprintf(nodes, sizeof nodes, " (%u node%s x %u)", r.world.nodes, r.world.nodes == 1 ? "" : "s", r.world.gpus);
+    if (r.ranks.kinds > 1)
+        snprintf(which, sizeof which, "rank%s %.60s need%s most", largest->count == 1 ? "" : "s", largest->ranks,
+                 largest->count == 1 ? "s" : "");
+    if (r.ranks.count > 1 && !largest->devices)
+        plm_page_say(p, "It takes %llu of them%s, one for each rank; %s.", (unsigned long long)r.ranks.count, nodes,
+                     which);
+    plm_rank_table_free(&r);
 }
 
 /* Of a job whose peak is not its own. */
@@ -251,6 +269,7 @@ int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_repo
     if (t->fit) {
         show_need(&p, t);
         show_answer(&p, t);
+        show_ranks(&p, t);
     } else
         show_unknown(&p, t);
     show_rows(&p, t, options, all || t->rows <= PLM_REPORT_CARDS);

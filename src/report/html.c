@@ -7,6 +7,7 @@
 #include "fit/fit.h"
 #include "report/html.h"
 #include "report/page.h"
+#include "report/ranks.h"
 #include "report/report.h"
 
 struct page {
@@ -14,6 +15,7 @@ struct page {
     const struct plm_job *job;
     struct plm_html_names names;
     struct plm_html_time time;
+    struct plm_rank_table ranks;
 };
 
 static void write_job(struct page *p)
@@ -171,6 +173,15 @@ static void write_steps(struct page *p, const struct plm_lane *lane, const struc
     plm_json_end_object(j);
 }
 
+/* The kind that a lane stands for, if it does. */
+static void write_kind(struct page *p, const struct plm_lane *lane)
+{
+    const struct plm_ranks *r = &p->ranks.ranks;
+    for (size_t k = 0; p->ranks.worth && k < r->kinds; k++)
+        if (r->kind[k].lane == lane)
+            plm_json_integer(&p->json, "kind", k);
+}
+
 static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
 {
     const struct plm_device_summary *d = lane->summary;
@@ -180,6 +191,7 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
     plm_json_object(&p->json, NULL);
     plm_json_integer(&p->json, "rank", (uint64_t)d->rank);
     plm_json_integer(&p->json, "device", (uint64_t)d->device);
+    write_kind(p, lane);
     plm_json_integer(&p->json, "events", lane->moments);
     plm_json_object(&p->json, "peak");
     plm_json_integer(&p->json, "allocated", d->allocated_peak);
@@ -195,17 +207,40 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
     plm_html_moments_free(&m);
 }
 
-/* The first lanes, and in any case the one that needs most. */
+/* Which lanes the page has: those that stand for a kind, the largest first, then the others; in the order of the job. */
+static void lanes_choose(const struct page *p, bool *chosen)
+{
+    const struct plm_ranks *r = &p->ranks.ranks;
+    size_t left = PLM_HTML_LANES;
+    for (size_t k = 0; k < r->kinds && left; k++)
+        if (r->kind[k].lane) {
+            chosen[r->kind[k].lane - p->job->lane] = true;
+            left--;
+        }
+    for (size_t i = 0; i < p->job->lanes && left; i++)
+        if (!chosen[i]) {
+            chosen[i] = true;
+            left--;
+        }
+}
+
 static void write_lanes(struct page *p)
 {
-    size_t lanes = p->job->lanes, shown = lanes > PLM_HTML_LANES ? PLM_HTML_LANES : lanes, largest;
-    largest = (size_t)(plm_job_largest(p->job) - p->job->lane);
+    const size_t lanes = p->job->lanes, shown = lanes > PLM_HTML_LANES ? PLM_HTML_LANES : lanes;
+    const size_t largest = (size_t)(plm_job_largest(p->job) - p->job->lane);
+    bool *chosen = plm_calloc(lanes, sizeof *chosen);
+    size_t before = 0;
+    lanes_choose(p, chosen);
+    for (size_t i = 0; i < largest; i++)
+        before += chosen[i];
     plm_json_integer(&p->json, "left_out", lanes - shown);
-    plm_json_integer(&p->json, "largest", largest < shown ? largest : shown - 1);
+    plm_json_integer(&p->json, "largest", before);
     plm_json_array(&p->json, "lanes");
-    for (size_t i = 0; i < shown; i++)
-        write_lane(p, &p->job->lane[i + 1 == shown && largest >= shown ? largest : i], shown);
+    for (size_t i = 0; i < lanes; i++)
+        if (chosen[i])
+            write_lane(p, &p->job->lane[i], shown);
     plm_json_end_array(&p->json);
+    free(chosen);
 }
 
 /* ---- the document ---- */
@@ -245,6 +280,7 @@ static void write_document(struct page *p, const struct plm_catalogue *catalogue
     plm_json_bool(&p->json, "attributed", p->job->attributed);
     write_lists(p);
     write_cards(p, catalogue);
+    plm_rank_table_write(&p->json, &p->ranks);
     write_lanes(p);
     plm_html_time_write(&p->json, &p->time);
     plm_json_end_object(&p->json);
@@ -263,11 +299,13 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
     p.json.page = true;
     plm_html_names_make(job, &p.names);
     plm_html_time_start(&p.time, time);
+    p.ranks = plm_rank_table_make(job);
     fwrite(plm_html_before, 1, plm_html_before_size, out);
     write_document(&p, catalogue, record);
     fwrite(plm_html_after, 1, plm_html_after_size, out);
     plm_html_names_free(&p.names);
     plm_html_time_free(&p.time);
+    plm_rank_table_free(&p.ranks);
     if (fflush(out) || ferror(out))
         return plm_fail(error, PLM_EIO, "the page could not be written");
     return 0;

@@ -9,6 +9,8 @@
 #include "fit/fit.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
+#include "report/communicators.h"
+#include "report/ranks.h"
 #include "report/report.h"
 #include "report/time.h"
 
@@ -233,6 +235,7 @@ static void write_device(struct plm_json *j, const struct plm_job *job, const st
     write_peak(j, &l);
     write_range(j, job, &l);
     write_ladder(j, &l);
+    plm_communicators_json(j, &d->communicators);
     if (at_peak.known || at_peak.step) {
         plm_json_object(j, "at_peak");
         write_place(j, job, &at_peak);
@@ -294,6 +297,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     for (size_t i = 0; i < job->lanes; i++)
         write_device(&j, job, &job->lane[i], options);
     plm_json_end_array(&j);
+    plm_report_ranks(&j, job);
     write_fits(&j, job, options);
     plm_time_object(&j, options);
     write_notes(&j, &job->summary);

@@ -8,8 +8,9 @@
 #include "fit/fit.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
+#include "report/communicators.h"
 
-enum { HOLDERS = 10, LISTED = 60, DEVICES = 16, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
+enum { HOLDERS = 10, LISTED = 60, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
 
 static const char *when_text(struct plm_at at, char *buffer, size_t size)
 {
@@ -188,6 +189,7 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
     if (l.libraries)
         show_rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
     show_parts(p, &l, "libraries", l.reserved, 1);
+    plm_communicators_show(p, &lane->summary->communicators);
     if (l.other > l.beside)
         show_rung(p, "+ other allocations", l.reserved + l.libraries, l.other - l.beside, l.device_used, "measured");
     if (l.beside)
@@ -311,24 +313,6 @@ void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, c
     if (h.count > rows)
         show_remaining(p, &h, name);
     plm_holders_free(&h);
-}
-
-void plm_overview_devices(const struct plm_page *p, const struct plm_job *job)
-{
-    char a[32], r[32], u[32];
-    if (job->lanes < 2)
-        return;
-    plm_page_title(p, "All devices");
-    fprintf(p->out, "  %s%5s %7s %13s %13s %13s%s\n", plm_ink(p, PLM_INK_DIM), "rank", "device", "allocated",
-            "reserved", "device used", plm_ink(p, PLM_INK_PLAIN));
-    for (size_t i = 0; i < job->lanes && i < DEVICES; i++) {
-        const struct plm_device_summary *d = job->lane[i].summary;
-        struct plm_ladder l = plm_ladder(job, &job->lane[i]);
-        fprintf(p->out, "  %5d %7d %13s %13s %13s\n", d->rank, d->device, plm_page_amount(p, a, sizeof a, l.allocated),
-                plm_page_amount(p, r, sizeof r, l.reserved), plm_page_amount(p, u, sizeof u, l.device_used));
-    }
-    if (job->lanes > DEVICES)
-        fprintf(p->out, "  ... %zu more\n", job->lanes - DEVICES);
 }
 
 /* ---- the peaks of each step, in as few rows as say it: steps that read alike share one ---- */

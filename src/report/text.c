@@ -71,6 +71,21 @@ static const struct {
     {"fills-skipped", NULL,
      "random initializations of large CPU tensors were skipped: the virtual GPU does not read "
      "them."},
+    {"choices-assumed", "what topk chooses of a few by scores that no kernel computed was assumed: ",
+     " (--assume route=balanced, one or none)."},
+    {"autotune-first", "of what ",
+     " would tune by trying, the first candidate that works was taken: the virtual GPU has no clock. On a card another "
+     "kernel may win, whose workspace differs, and inductor's trials take memory for their inputs while it compiles "
+     "(PLIMSOLL_AUTOTUNE=all tries them all)."},
+    {"backward-steps", NULL,
+     "while no optimizer of torch.optim was made, each backward pass was taken for a step, and what updates the "
+     "weights "
+     "after "
+     "it belongs to the next."},
+    {"values-unknown", NULL,
+     "where this PyTorch keeps the memory of its tensors was not found; values that follow from the host's data read "
+     "as "
+     "zeros."},
     {"hook-failed", "the hook does not fit this PyTorch (", "); steps may not be counted."},
     {"attribution-failed", "the hook could not follow this program (",
      "); from then on memory has no module and no category."},
@@ -151,7 +166,7 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
     } else if (place.known)
         fputs("\nThis record does not tell what the memory is for.\n", p->out);
     plm_overview_steps(p, lane);
-    plm_overview_devices(p, job);
+    plm_overview_ranks(p, job);
     plm_overview_fits(p, job, o);
     plm_time_section(p, o);
     for (size_t i = 0; i < job->lanes; i++)

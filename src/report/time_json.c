@@ -107,8 +107,10 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
 
 static void write_steps(struct plm_json *j, const struct plm_work_lane *lane)
 {
-    static const char *const units[] = {
-        [PLM_STEP_OPTIMIZER] = "optimizer-step", [PLM_STEP_PASS] = "model-call", [PLM_STEP_WHOLE] = "command"};
+    static const char *const units[] = {[PLM_STEP_OPTIMIZER] = "optimizer-step",
+                                        [PLM_STEP_BACKWARD] = "backward-pass",
+                                        [PLM_STEP_PASS] = "model-call",
+                                        [PLM_STEP_WHOLE] = "command"};
     plm_json_integer(j, "rank", (uint64_t)(lane->rank < 0 ? 0 : lane->rank));
     plm_json_integer(j, "device", (uint64_t)(lane->device < 0 ? 0 : lane->device));
     plm_json_string(j, "unit", units[lane->unit]);

@@ -13,8 +13,10 @@ enum { LABEL = 24, SECTION_SHARES = 3, SHARES = 5, LISTED = 200 };
 
 const char *plm_time_unit(const struct plm_work_lane *lane)
 {
-    static const char *const names[] = {
-        [PLM_STEP_OPTIMIZER] = "optimizer step", [PLM_STEP_PASS] = "call of the model", [PLM_STEP_WHOLE] = "command"};
+    static const char *const names[] = {[PLM_STEP_OPTIMIZER] = "optimizer step",
+                                        [PLM_STEP_BACKWARD] = "backward pass",
+                                        [PLM_STEP_PASS] = "call of the model",
+                                        [PLM_STEP_WHOLE] = "command"};
     return names[lane->unit];
 }
 
@@ -58,8 +60,10 @@ static const char *range_text(char *out, size_t size, const struct plm_timing *t
 static void show_sentence(const struct plm_page *p, const char *first, const struct plm_work_lane *lane,
                           const struct plm_time_row *row, const char *among)
 {
-    static const char *const subject[] = {
-        [PLM_STEP_OPTIMIZER] = "A step", [PLM_STEP_PASS] = "A call of the model", [PLM_STEP_WHOLE] = "The command"};
+    static const char *const subject[] = {[PLM_STEP_OPTIMIZER] = "A step",
+                                          [PLM_STEP_BACKWARD] = "A step",
+                                          [PLM_STEP_PASS] = "A call of the model",
+                                          [PLM_STEP_WHOLE] = "The command"};
     const struct plm_timing *t = &row->timing;
     char text[512], step[32], range[48], busy[32], host[32];
     snprintf(text, sizeof text, "%s takes %s (%s) on %s%s: GPU busy %s, host %s: %s-bound", subject[lane->unit],
@@ -73,10 +77,11 @@ static void show_sentence(const struct plm_page *p, const char *first, const str
 
 static void show_rates(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_timing *t)
 {
-    fprintf(p->out, "  %.4g %s per second", t->step > 0 ? 1e9 / t->step : 0,
-            lane->unit == PLM_STEP_OPTIMIZER ? "steps"
-            : lane->unit == PLM_STEP_PASS    ? "calls"
-                                             : "runs");
+    static const char *const what[] = {[PLM_STEP_OPTIMIZER] = "steps",
+                                       [PLM_STEP_BACKWARD] = "steps",
+                                       [PLM_STEP_PASS] = "calls",
+                                       [PLM_STEP_WHOLE] = "runs"};
+    fprintf(p->out, "  %.4g %s per second", t->step > 0 ? 1e9 / t->step : 0, what[lane->unit]);
     if (t->samples_per_second > 0)
         fprintf(p->out, ", %.4g samples per second", t->samples_per_second);
     fputc('\n', p->out);

@@ -25,6 +25,7 @@ struct plm_build_process {
     int rank;
     size_t lane;             /* of its last event */
     uint32_t samples;        /* of its passes since the last step */
+    bool backward;           /* steps are backward passes */
     struct plm_marks steps;
     struct plm_marks passes;    /* of models, as PASS events tell them */
     struct plm_marks outermost; /* of any module that is called on its own: for records that have no PASS */

@@ -52,13 +52,13 @@ double plm_cost_bytes(const struct plm_machine *m, double bytes, double threads,
 
 void plm_cost_resident(const struct plm_machine *m, double grid, double block, double shared, struct plm_cost *cost)
 {
-    double per_sm = ceil(grid / m->sms), fits = fmin(m->blocks, floor(m->threads / fmax(block, 1)));
+    const double each = grid / m->sms; /* blocks of a multiprocessor, on average over all of them */
+    double fits = fmin(m->blocks, floor(m->threads / fmax(block, 1)));
     if (shared > 0)
         fits = fmin(fits, floor(m->shared / shared));
-    per_sm = fmin(per_sm, fmax(fits, 1));
-    cost->activity[PLM_METRIC_SMACT] = (float)fmin(1, grid / m->sms);
+    cost->activity[PLM_METRIC_SMACT] = (float)fmin(1, each);
     cost->activity[PLM_METRIC_SMOCC] =
-        (float)(fmin(1, per_sm * ceil(block / 32) / m->warps) * fmin(1, grid / m->sms) * m->speeds->occupancy_share);
+        (float)(fmin(1, fmin(each, fmax(fits, 1)) * ceil(block / 32) / m->warps) * m->speeds->occupancy_share);
 }
 
 struct plm_cost plm_cost_stream(const struct plm_machine *m, const struct plm_work *w, double bytes, double efficiency)
@@ -88,6 +88,11 @@ struct attempt {
     double ns, blocks, padded;
 };
 
+double plm_cost_parts(const struct plm_machine *m, const struct plm_product *p, double parts)
+{
+    return m->speeds->floor_us * 1e3 + plm_cost_bytes(m, (parts + 1) * p->m * p->n * p->batch * 4, 0, 1);
+}
+
 /* One choice of a tile and of parts along k. Tiles of one SM share its rate; alone on it, one still takes its steps
    after each other. */
 static struct attempt try_tile(const struct plm_machine *m, const struct plm_product *p, const struct tile *tile,
@@ -102,8 +107,8 @@ static struct attempt try_tile(const struct plm_machine *m, const struct plm_pro
     const double rounds = ceil(blocks / m->sms), flops = 2 * tile->m * tile->n * depth;
     struct attempt a = {.blocks = blocks, .padded = flops * blocks};
     a.ns = fmax(rounds * flops / rate, depth / 32 * s->tile_step_ns);
-    if (parts > 1) /* the parts are added up through the memory */
-        a.ns += s->floor_us * 1e3 + plm_cost_bytes(m, (parts + 1) * p->m * p->n * p->batch * 4, 0, 1);
+    if (parts > 1)
+        a.ns += plm_cost_parts(m, p, parts);
     return a;
 }
 
@@ -122,6 +127,15 @@ static struct attempt best_tile(const struct plm_machine *m, const struct plm_pr
     return best;
 }
 
+/* Of the warps that fit. On tensor cores: up to two blocks of eight. */
+static double product_occupancy(const struct plm_machine *m, const struct plm_product *p, const struct attempt *best)
+{
+    const double covered = fmin(1, best->blocks / m->sms);
+    if (m->tensor[p->type])
+        return covered * fmin(2, ceil(best->blocks / m->sms)) * 8 / m->warps;
+    return fmin(covered, plm_cost_warps(m, p) / m->warps);
+}
+
 struct plm_cost plm_cost_product(const struct plm_machine *m, const struct plm_product *p)
 {
     const struct plm_speeds *s = m->speeds;
@@ -132,8 +146,7 @@ struct plm_cost plm_cost_product(const struct plm_machine *m, const struct plm_p
     const double active = fmin(1, best.padded / m->peak[p->type] / cost.ns);
     cost.bound = work < start ? PLM_BOUND_LAUNCHES : best.ns > memory ? PLM_BOUND_COMPUTE : PLM_BOUND_BANDWIDTH;
     cost.activity[PLM_METRIC_SMACT] = (float)fmin(1, best.blocks / m->sms);
-    cost.activity[PLM_METRIC_SMOCC] =
-        (float)(fmin(1, best.blocks / m->sms) * fmin(2, ceil(best.blocks / m->sms)) * 8 / m->warps);
+    cost.activity[PLM_METRIC_SMOCC] = (float)product_occupancy(m, p, &best);
     if (m->tensor[p->type])
         cost.activity[PLM_METRIC_TENSO] = (float)active;
     else

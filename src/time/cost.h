@@ -58,6 +58,11 @@ struct plm_product {
     double bytes; /* that go through the memory */
 };
 struct plm_cost plm_cost_product(const struct plm_machine *machine, const struct plm_product *product);
+/* What a product takes longer for being cut along k: the parts are added up through the memory. */
+double plm_cost_parts(const struct plm_machine *machine, const struct plm_product *product, double parts);
+/* warps.c: resident warps of a multiprocessor, on average over all of them, while a product without tensor cores runs.
+   Which kernel the library takes is not known: each counts the more, the nearer it comes to the quickest. */
+double plm_cost_warps(const struct plm_machine *machine, const struct plm_product *product);
 
 struct plm_cost plm_cost_convolution(const struct plm_machine *machine, const struct plm_work *work);
 struct plm_cost plm_cost_attention(const struct plm_machine *machine, const struct plm_work *work);

@@ -231,6 +231,7 @@ static void step_visit(struct plm_build *b, const struct plm_record_event *e)
 {
     struct plm_build_process *p = process_of(b, e->process);
     mark_add(&p->steps, e->time_ns, 0, p->samples);
+    p->backward = !plm_get_step(e).optimizers;
     p->samples = 0;
 }
 
@@ -332,7 +333,7 @@ static void steps_of_lane(struct plm_work_lane *lane, const struct plm_build_pro
     const struct plm_marks *passes = p->passes.count ? &p->passes : &p->outermost;
     for (size_t i = 1; i < p->steps.count; i++)
         step_add(lane, p->steps.item[i - 1].ns, p->steps.item[i].ns, p->steps.item[i].samples);
-    lane->unit = PLM_STEP_OPTIMIZER;
+    lane->unit = p->backward ? PLM_STEP_BACKWARD : PLM_STEP_OPTIMIZER;
     if (lane->steps)
         return;
     if (p->steps.count == 1 && passes->count)

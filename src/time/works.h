@@ -97,6 +97,7 @@ struct plm_work_step {
 /* What made the steps that are counted. */
 enum plm_step_unit {
     PLM_STEP_OPTIMIZER,   /* the optimizer */
+    PLM_STEP_BACKWARD,    /* there is none: a backward pass each */
     PLM_STEP_PASS,        /* none stepped: a call of the outermost module each */
     PLM_STEP_WHOLE,       /* neither: the whole command */
 };

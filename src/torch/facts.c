@@ -10,61 +10,68 @@
 
 #define NO_OPERATORS "operators and modules of the backward pass (operators-unknown)"
 #define NO_OPERANDS  "the sizes of what kernels work on whose launch shows none (sizes-unknown)"
+#define NO_VALUES    "values that follow from the host's data (values-unknown)"
 #define NO_STREAMS   "the streams of blocks"
 #define NO_SIZES     "the sizes that were asked for"
 
 static const struct plm_torch_row rows[PLM_TORCH_FACTS] = {
-    [PLM_TORCH_REPORT] = FUNCTION(2006, 0, "libc10.so", PLM_TORCH_REPORT_NAME, "c10/core/Allocator.h", "all blocks"),
-    [PLM_TORCH_STREAM_NOW] = FUNCTION(2006, 0, "libc10_cuda.so", "_ZN3c104cuda20getCurrentCUDAStreamEa",
+    [PLM_TORCH_REPORT] = FUNCTION(2001, 0, "libc10.so", PLM_TORCH_REPORT_NAME, "c10/core/Allocator.h", "all blocks"),
+    [PLM_TORCH_STREAM_NOW] = FUNCTION(2001, 0, "libc10_cuda.so", "_ZN3c104cuda20getCurrentCUDAStreamEa",
                                       "c10/cuda/CUDAStream.h", NO_STREAMS),
     [PLM_TORCH_STREAM_EXTERNAL] =
-        FUNCTION(2006, 0, "libc10_cuda.so", "_ZN3c104cuda21getStreamFromExternalEP11CUstream_sta",
+        FUNCTION(2001, 0, "libc10_cuda.so", "_ZN3c104cuda21getStreamFromExternalEP11CUstream_sta",
                  "c10/cuda/CUDAStream.h", NO_STREAMS),
-    [PLM_TORCH_ALLOCATOR] = FUNCTION(2006, 0, "libc10_cuda.so", "_ZN3c104cuda20CUDACachingAllocator9allocatorE",
+    [PLM_TORCH_ALLOCATOR] = FUNCTION(2001, 0, "libc10_cuda.so", "_ZN3c104cuda20CUDACachingAllocator9allocatorE",
                                      "c10/cuda/CUDACachingAllocator.h", NO_SIZES),
     [PLM_TORCH_ALLOCATOR_TABLE] =
-        FUNCTION(2006, 0, "libc10.so", "_ZTVN3c109AllocatorE", "c10/core/Allocator.h", NO_SIZES),
+        FUNCTION(2003, 0, "libc10.so", "_ZTVN3c109AllocatorE", "c10/core/Allocator.h", NO_SIZES),
     [PLM_TORCH_ALLOCATOR_SIMPLE] =
-        FUNCTION(2006, 0, "libc10.so", "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE", "c10/core/Allocator.h",
+        FUNCTION(2003, 0, "libc10.so", "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE", "c10/core/Allocator.h",
                  NO_SIZES),
-    [PLM_TORCH_OBSERVE] = FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
+    [PLM_TORCH_OBSERVE] = FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
                                    "ATen/record_function.h", NO_OPERATORS),
     [PLM_TORCH_OBSERVE_ENABLE] =
-        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at16reenableCallbackEm", "ATen/record_function.h", NO_OPERANDS),
+        FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at16reenableCallbackEm", "ATen/record_function.h", NO_OPERANDS),
     [PLM_TORCH_OBSERVE_DISABLE] =
-        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at15disableCallbackEm", "ATen/record_function.h", NO_OPERANDS),
+        FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at15disableCallbackEm", "ATen/record_function.h", NO_OPERANDS),
     [PLM_TORCH_FUNCTION_NAME] =
-        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZNK2at14RecordFunction4nameEv", "ATen/record_function.h", NO_OPERATORS),
-    [PLM_TORCH_FUNCTION_MAKE] = FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at14RecordFunctionC1ENS_11RecordScopeE",
+        FUNCTION(2001, 0, "libtorch_cpu.so", "_ZNK2at14RecordFunction4nameEv", "ATen/record_function.h", NO_OPERATORS),
+    [PLM_TORCH_OPERATOR_NAME] = FUNCTION(2001, 0, "libtorch_cpu.so", "_ZNK2at14RecordFunction13operator_nameEv",
+                                         "ATen/record_function.h", NO_VALUES),
+    [PLM_TORCH_FUNCTION_MAKE] = FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at14RecordFunctionC1ENS_11RecordScopeE",
                                          "ATen/record_function.h", NO_OPERATORS),
     [PLM_TORCH_FUNCTION_DROP] =
-        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev", "ATen/record_function.h", NO_OPERATORS),
+        FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev", "ATen/record_function.h", NO_OPERATORS),
     [PLM_TORCH_FUNCTION_BEGIN] = FUNCTION(2008, 0, "libtorch_cpu.so",
                                           "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_"
                                           "traitsIcEESt17reference_wrapperIKN3c1014FunctionSchemaEEEEl",
                                           "ATen/record_function.h", NO_OPERATORS),
-    [PLM_TORCH_FUNCTION_BEGIN_TEXT] = FUNCTION(2006, 2007, "libtorch_cpu.so", "_ZN2at14RecordFunction6beforeEPKcl",
+    [PLM_TORCH_FUNCTION_BEGIN_TEXT] = FUNCTION(2001, 2007, "libtorch_cpu.so", "_ZN2at14RecordFunction6beforeEPKcl",
                                                "ATen/record_function.h", NO_OPERATORS),
     [PLM_TORCH_SEQUENCE_NEXT] =
-        FUNCTION(2006, 0, "libtorch_cpu.so", "_ZN2at15sequence_number4peekEv", "ATen/SequenceNumber.h", NO_OPERATORS),
-    [PLM_TORCH_OPERATOR] = {PLM_TORCH_IS_PREFIX, false, 2006, 0, "libtorch_cpu.so", PLM_TORCH_OPERATOR_PREFIX,
+        FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at15sequence_number4peekEv", "ATen/SequenceNumber.h", NO_OPERATORS),
+    [PLM_TORCH_OPERATOR] = {PLM_TORCH_IS_PREFIX, false, 2001, 0, "libtorch_cpu.so", PLM_TORCH_OPERATOR_PREFIX,
                             "ATen/ops/nonzero_ops.h", "the operator that reads a value back"},
 
-    [PLM_TORCH_CALLBACK] = LAYOUT(2006, 2015, false, "at::RecordFunctionCallback: 40 bytes",
+    [PLM_TORCH_CALLBACK] = LAYOUT(2001, 2015, false, "at::RecordFunctionCallback: 40 bytes",
                                   "ATen/record_function.h:RecordFunctionCallback", NO_OPERATORS),
-    [PLM_TORCH_SEQUENCE] = LAYOUT(2006, 2015, true, "where a RecordFunction has its sequence number",
+    [PLM_TORCH_SEQUENCE] = LAYOUT(2001, 2015, true, "where a RecordFunction has its sequence number",
                                   "ATen/record_function.h:RecordFunction", NO_OPERATORS),
-    [PLM_TORCH_INPUTS] = LAYOUT(2006, 2015, true, "where a RecordFunction has its inputs",
+    [PLM_TORCH_INPUTS] = LAYOUT(2001, 2015, true, "where a RecordFunction has its inputs",
                                 "ATen/record_function.h:RecordFunction", NO_OPERANDS),
-    [PLM_TORCH_IVALUE] = LAYOUT(2006, 2015, true, "c10::IValue: 16 bytes, the payload and then the tag",
+    [PLM_TORCH_IVALUE] = LAYOUT(2001, 2015, true, "c10::IValue: 16 bytes, the payload and then the tag",
                                 "ATen/core/ivalue.h:IValue", NO_OPERANDS),
     [PLM_TORCH_LIST] =
-        LAYOUT(2006, 2015, true, "where a list has its IValues", "ATen/core/List.h:ListImpl", NO_OPERANDS),
-    [PLM_TORCH_TENSOR] = LAYOUT(2006, 2015, true, "where a tensor has its sizes, number of elements and type",
+        LAYOUT(2001, 2015, true, "where a list has its IValues", "ATen/core/List.h:ListImpl", NO_OPERANDS),
+    [PLM_TORCH_TENSOR] = LAYOUT(2001, 2015, true, "where a tensor has its sizes, number of elements and type",
                                 "c10/core/TensorImpl.h:TensorImpl", NO_OPERANDS),
-    [PLM_TORCH_STREAM] = LAYOUT(2006, 2015, true, "c10::cuda::CUDAStream: device and number, in two registers",
+    [PLM_TORCH_STORAGE] = LAYOUT(2001, 2015, true, "where a tensor has its storage, and that its memory",
+                                 "c10/core/StorageImpl.h:StorageImpl", NO_VALUES),
+    [PLM_TORCH_OUTPUTS] = LAYOUT(2001, 2015, true, "where a RecordFunction has its outputs",
+                                 "ATen/record_function.h:RecordFunction", NO_VALUES),
+    [PLM_TORCH_STREAM] = LAYOUT(2001, 2015, true, "c10::cuda::CUDAStream: device and number, in two registers",
                                 "c10/core/Stream.h:Stream", NO_STREAMS),
-    [PLM_TORCH_ALLOCATE] = LAYOUT(2006, 2015, true, "c10::Allocator::allocate: the entry after the two destructors",
+    [PLM_TORCH_ALLOCATE] = LAYOUT(2001, 2015, true, "c10::Allocator::allocate: the entry after the two destructors",
                                   "c10/core/Allocator.h:Allocator", NO_SIZES),
 
     [PLM_TORCH_BY_AGE] = RULE(2013, 0, "of free blocks of one size that of the oldest segment is taken", "#183591"),

@@ -31,6 +31,7 @@ enum plm_torch_fact {
     PLM_TORCH_OBSERVE_ENABLE,
     PLM_TORCH_OBSERVE_DISABLE,
     PLM_TORCH_FUNCTION_NAME,
+    PLM_TORCH_OPERATOR_NAME,
     PLM_TORCH_FUNCTION_MAKE,
     PLM_TORCH_FUNCTION_DROP,
     PLM_TORCH_FUNCTION_BEGIN,
@@ -44,6 +45,8 @@ enum plm_torch_fact {
     PLM_TORCH_IVALUE,
     PLM_TORCH_LIST,
     PLM_TORCH_TENSOR,
+    PLM_TORCH_STORAGE,
+    PLM_TORCH_OUTPUTS,
     PLM_TORCH_STREAM,
     PLM_TORCH_ALLOCATE,
     /* rules of the caching allocator, and what tells in a snapshot that a release wrote it */

@@ -3,12 +3,12 @@
 #include <string.h>
 
 static const struct plm_torch_kernel kernels[] = {
-    {"vectorized_elementwise_kernel", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/CUDALoops.cuh"},
-    {"unrolled_elementwise_kernel", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/CUDALoops.cuh"},
-    {"unrolled_elementwise_kernel_for_multi_outputs", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/Loops.cuh"},
-    {"elementwise_kernel", PLM_TORCH_ELEMENTS, 2006, "ATen/native/cuda/CUDALoops.cuh"},
-    {"reduce_kernel", PLM_TORCH_REDUCTION, 2006, "ATen/native/cuda/Reduce.cuh"},
-    {"multi_tensor_apply_kernel", PLM_TORCH_LISTS, 2006, "ATen/native/cuda/MultiTensorApply.cuh"},
+    {"vectorized_elementwise_kernel", PLM_TORCH_ELEMENTS, 2001, "ATen/native/cuda/CUDALoops.cuh"},
+    {"unrolled_elementwise_kernel", PLM_TORCH_ELEMENTS, 2001, "ATen/native/cuda/CUDALoops.cuh"},
+    {"unrolled_elementwise_kernel_for_multi_outputs", PLM_TORCH_ELEMENTS, 2001, "ATen/native/cuda/Loops.cuh"},
+    {"elementwise_kernel", PLM_TORCH_ELEMENTS, 2001, "ATen/native/cuda/CUDALoops.cuh"},
+    {"reduce_kernel", PLM_TORCH_REDUCTION, 2001, "ATen/native/cuda/Reduce.cuh"},
+    {"multi_tensor_apply_kernel", PLM_TORCH_LISTS, 2001, "ATen/native/cuda/MultiTensorApply.cuh"},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 

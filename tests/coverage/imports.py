@@ -27,7 +27,7 @@ def generation(needed):
     """The CUDA generation of a library that needs these files, 0 if none tells."""
     for table in tables():
         for cuda, soname in table.sonames.items():
-            if cuda and soname in needed:
+            if cuda and soname in needed and not table.counts_its_own:
                 return cuda
     return 0
 
@@ -36,8 +36,11 @@ def missing(elf, inside):
     """(symbol, library) of each import that no table has; `inside` are names that the same folders define."""
     needed = {plain(name) for name in elf.needed}
     cuda = generation(needed)
-    by_soname = {soname: table for table in tables() for soname in table.sonames.values()}
-    known = {soname: by_soname[soname].names(cuda) for soname in needed & by_soname.keys()}
+    by_soname = {soname: (table, its) for table in tables() for its, soname in table.sonames.items()}
+    known = {}
+    for soname in needed & by_soname.keys():
+        table, its = by_soname[soname]
+        known[soname] = table.names(its or cuda)
     anywhere = set().union(*known.values()) if known else set()
     for symbol in elf.symbols():
         if symbol.defined or symbol.weak:  # a weak one may stay unresolved

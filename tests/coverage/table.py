@@ -26,6 +26,11 @@ class Table:
             elif line and line[0] not in "#@":
                 self.rows.append((field[0], *_generations(field[2])))
 
+    @property
+    def counts_its_own(self):
+        """Whether the generations are the library's and not CUDA's."""
+        return self.library == "cudnn"
+
     def names(self, cuda):
         """The entry points of a generation; 0 is for a library without generations."""
         return {name for name, first, last in self.rows if not cuda or first <= cuda <= last}

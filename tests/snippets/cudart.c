@@ -87,6 +87,14 @@ static void check_entry_point(const char *name)
     CHECK(BY(name, (const char *, void **, uint64_t, int *), (NULL, &none, 0, &result)) == INVALID_VALUE);
 }
 
+SNIPPET(cudaCreateChannelDesc)
+{
+    struct channel {
+        int x, y, z, w, kind;
+    } made = CALL(struct channel, cudaCreateChannelDesc, (int, int, int, int, int), (8, 16, 32, 4, 2));
+    CHECK(made.x == 8 && made.y == 16 && made.z == 32 && made.w == 4 && made.kind == 2);
+}
+
 SNIPPET(cudaGetDriverEntryPoint)
 {
     check_entry_point("cudaGetDriverEntryPoint");

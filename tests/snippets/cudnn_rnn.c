@@ -57,7 +57,7 @@ SNIPPET(cudnnGetRNNDescriptor_v8)
     dnn_drop("RNNDescriptor", d);
 }
 
-static void check_clip(void)
+static void check_clip_v8(void)
 {
     int mode = -1, nan = -1;
     double low = 0, high = 0;
@@ -65,6 +65,14 @@ static void check_clip(void)
     CHECK(CALL(int, cudnnRNNSetClip_v8, (P, int, int, double, double), (d, 1, 1, -2.0, 3.0)) == 0);
     CHECK(CALL(int, cudnnRNNGetClip_v8, (P, int *, int *, double *, double *), (d, &mode, &nan, &low, &high)) == 0);
     CHECK(mode == 1 && nan == 1 && low == -2.0 && high == 3.0);
+    dnn_drop("RNNDescriptor", d);
+}
+
+static void check_clip_v9(void)
+{
+    int mode = -1;
+    double low = 0, high = 0;
+    P d = dnn_make("RNNDescriptor");
     CHECK(CALL(int, cudnnRNNSetClip_v9, (P, int, double, double), (d, 0, -4.0, 5.0)) == 0);
     CHECK(CALL(int, cudnnRNNGetClip_v9, (P, int *, double *, double *), (d, &mode, &low, &high)) == 0);
     CHECK(mode == 0 && low == -4.0 && high == 5.0);
@@ -73,19 +81,19 @@ static void check_clip(void)
 
 SNIPPET(cudnnRNNSetClip_v8)
 {
-    check_clip();
+    check_clip_v8();
 }
 SNIPPET(cudnnRNNSetClip_v9)
 {
-    check_clip();
+    check_clip_v9();
 }
 SNIPPET(cudnnRNNGetClip_v8)
 {
-    check_clip();
+    check_clip_v8();
 }
 SNIPPET(cudnnRNNGetClip_v9)
 {
-    check_clip();
+    check_clip_v9();
 }
 
 SNIPPET(cudnnSetRNNDataDescriptor)

@@ -77,7 +77,7 @@ SNIPPET(ncclCommInitRank)
     CHECK(CALL(int, ncclCommInitRank, (void **, int, struct id, int), (&none, 2, id, 2)) == 4);
     comm = world(1, 0);
     all_reduce(comm);
-    CHECK(memory_of(comm) == 0);
+    CHECK(memory_of(comm) == (64 * 3 + 2) * 2ull << 20); /* nobody to connect with: its books only */
     destroy(comm);
 }
 
@@ -118,6 +118,16 @@ static void *split(void *parent, int color, int key)
     return child;
 }
 
+/* As the hook does around the making of a group; without members, at its end. */
+static void tell_group(const uint32_t *rank, uint32_t size, uint32_t place)
+{
+    if (size)
+        CALL(void, plm_hook_group, (const char *, const char *, const uint32_t *, uint32_t, uint32_t),
+             ("group", "", rank, size, place));
+    else
+        CALL(void, plm_hook_group_made, (uint64_t), (0));
+}
+
 /* Colours as torch.distributed computes them: abs(hash((1, 3, 5, 7))) % 2**31, and the fold of
    ProcessGroupNCCL::split over (2, 3). */
 SNIPPET(ncclCommSplit)
@@ -130,11 +140,11 @@ SNIPPET(ncclCommSplit)
     child = split(parent, 1301594018, 1);
     CHECK(size_of(child) == 2 && rank_of(child) == 1);
     destroy(child);
-    setenv("PLIMSOLL_GROUP", "0,3,4", 1); /* the hook's word goes first */
+    tell_group((const uint32_t[]){0, 3, 4}, 3, 1); /* the hook's word goes first */
     child = split(parent, 0, 1);
     CHECK(size_of(child) == 3 && rank_of(child) == 1);
     destroy(child);
-    unsetenv("PLIMSOLL_GROUP");
+    tell_group(NULL, 0, 0);
     child = split(parent, 12345, 3); /* not PyTorch's: the size of the parent */
     CHECK(size_of(child) == 8 && rank_of(child) == 3);
     destroy(child);

@@ -32,7 +32,7 @@ void snippet_add(struct snippet *snippet);
 void snippet_fail(const char *file, int line, const char *what);
 /* The entry point under test; a missing one fails the snippet and ends the program. */
 void *snippet_symbol(const char *name);
-/* 12 or 13: the generation of the library under test. */
+/* 12 or 13, of cuDNN 8 or 9: the generation of the library under test. */
 int snippet_cuda(void);
 
 /* How many virtual cards there are. */

@@ -21,7 +21,7 @@ int main(void)
     for (size_t i = 0; plm_torch_kernel(i); i++)
         printf("kernel\t%u\t0\tlibtorch_cuda.so\t%s\t%s\tthe counts of its launches\n", plm_torch_kernel(i)->since,
                plm_torch_kernel(i)->name, plm_torch_kernel(i)->seen);
-    printf("layout\t2006\t%u\t-\tlists of tensors\tATen/native/cuda/MultiTensorApply.cuh:depth_to_max_\tthe counts of "
+    printf("layout\t2001\t%u\t-\tlists of tensors\tATen/native/cuda/MultiTensorApply.cuh:depth_to_max_\tthe counts of "
            "multi-tensor launches\n",
            plm_torch_lists(0, 0)->until);
 #define SETTING(key, since, parser) printf("setting\t%u\t0\t-\t%s\t-\t-\n", since, #key);

@@ -1,5 +1,6 @@
 /* What is read from the card: bytes that the host wrote, else zeros. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "device/device.h"
@@ -127,6 +128,44 @@ static void fills_and_rows(void **state)
     give(at);
 }
 
+/* Pages of the host behind device memory. */
+static size_t pages_behind(char *at, size_t bytes)
+{
+    static unsigned char there[2 * MIB / 4096];
+    size_t count = 0;
+    assert_int_equal(mincore(at, bytes, there), 0);
+    for (size_t i = 0; i < bytes / 4096; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+/* Zeros over zeros are known to be written, and take no memory of the host. */
+static void zeros_take_no_memory(void **state)
+{
+    static const char zeros[64];
+    char *at = take(2 * MIB);
+    size_t pages;
+    (void)state;
+    plm_fill(at, 0, 4, 2 * MIB / 4);
+    assert_int_equal(pages_behind(at, 2 * MIB), 0);
+    assert_int_equal(plm_bytes_known(at, 2 * MIB, plm_launch_count()), 2 * MIB);
+    plm_copy(at, "first", 5);
+    plm_copy(at + MIB - 4, "secrets", 8);
+    pages = pages_behind(at, 2 * MIB);
+    assert_int_equal(pages, 3);
+    plm_fill(at + 2, 0, 1, MIB);
+    expect(at, "fi\0\0\0", 5);
+    expect(at + MIB - 4, "\0\0\0\0\0\0s", 7); /* zeros up to MIB + 2 */
+    plm_memory_recycle((uint64_t)at, 2 * MIB);
+    expect(at, zeros, 64);
+    expect(at + MIB, zeros, 64);
+    plm_fill(at + 100, 'x', 1, 4);
+    plm_memory_recycle((uint64_t)at + 102, 2);
+    plm_memory_recycle((uint64_t)at + 100, 1);
+    expect(at + 99, "\0\0x\0\0", 5);
+    give(at);
+}
+
 static void mapped_memory(void **state)
 {
     uint64_t range = 0, small = 0, large = 0;
@@ -204,11 +243,9 @@ static void readbacks_are_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_bytes_come_back),
-        cmocka_unit_test(the_rest_is_zeros),
-        cmocka_unit_test(recycled_memory_is_clear),
-        cmocka_unit_test(fills_and_rows),
-        cmocka_unit_test(mapped_memory),
+        cmocka_unit_test(written_bytes_come_back),  cmocka_unit_test(the_rest_is_zeros),
+        cmocka_unit_test(recycled_memory_is_clear), cmocka_unit_test(fills_and_rows),
+        cmocka_unit_test(zeros_take_no_memory),     cmocka_unit_test(mapped_memory),
         cmocka_unit_test(readbacks_are_recorded),
     };
     return cmocka_run_group_tests(tests, start, NULL);

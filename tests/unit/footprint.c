@@ -9,7 +9,6 @@
 #include "device/module.h"
 #include "record/writer.h"
 #include "shim/cublas/pool.h"
-#include "shim/nccl/buffers.h"
 #include "unit.h"
 
 #define LIMIT (1ull << 30)
@@ -158,80 +157,13 @@ static void cublas(void **state)
     }
 }
 
-static const uint64_t connection = (4096 + 512 + 4800) * KIB;
-static const struct plm_card geforce = {
-    .major = 8, .bandwidth_gbs = 936, .class = "geforce", .name = "NVIDIA GeForce RTX 3090"};
-static const struct plm_card sxm = {
-    .major = 9, .bandwidth_gbs = 3350, .class = "datacenter", .name = "NVIDIA H100 80GB HBM3"};
-static const struct plm_card pcie = {
-    .major = 8, .bandwidth_gbs = 1935, .class = "datacenter", .name = "NVIDIA A100 80GB PCIe"};
-
-static void nccl(void **state)
-{
-    struct plm_nccl_need need = plm_nccl_ring_need(&geforce);
-    (void)state;
-    assert_int_equal(need.bytes, 2 * 2 * connection);
-    assert_int_equal(need.low, 2 * connection);
-    assert_int_equal(need.high, 32 * 5 * connection);
-    assert_true(need.high > 1400 * MIB && need.high < 1700 * MIB); /* 1.6 GB is what users report: nccl issue 864 */
-    assert_int_equal(plm_nccl_ring_need(&pcie).bytes, need.bytes);
-    assert_int_equal(plm_nccl_ring_need(&sxm).bytes, 24 * 2 * connection);
-    need = plm_nccl_peer_need(&sxm); /* 8 x H100, seven peers: 3.3 GB more after an all-to-all (nccl issue 1685) */
-    assert_true(7 * need.low < 3300 * MIB && 3300 * MIB < 7 * need.high);
-}
-
-/* A rank has a connection with each of the others, and none with itself; NCCL 2.22 and later make them when they are needed. */
-static void nccl_connections(void **state)
-{
-    struct plm_nccl_comm comm = {.size = 4, .rank = 1, .device = 0};
-    const uint64_t each = plm_nccl_peer_need(plm_device_card(0)).bytes, before = left();
-    (void)state;
-    assert_int_equal(plm_nccl_connect_peers(&comm), PLM_NCCL_OK);
-    assert_int_equal(comm.buffer_bytes, 3 * each);
-    assert_int_equal(plm_nccl_connect_peers(&comm), PLM_NCCL_OK);
-    assert_int_equal(comm.buffer_bytes, 3 * each);
-    assert_true(left() <= before - 3 * each);
-    plm_nccl_disconnect(&comm);
-    assert_int_equal(left(), before);
-    assert_false(plm_nccl_connects_at_once());
-    setenv("NCCL_RUNTIME_CONNECT", "0", 1);
-    assert_true(plm_nccl_connects_at_once());
-    setenv("NCCL_RUNTIME_CONNECT", "1", 1);
-    assert_false(plm_nccl_connects_at_once());
-    unsetenv("NCCL_RUNTIME_CONNECT");
-}
-
-static void nccl_settings(void **state)
-{
-    (void)state;
-    setenv("NCCL_MAX_NCHANNELS", "1", 1);
-    assert_int_equal(plm_nccl_ring_need(&sxm).bytes, 2 * connection);
-    assert_int_equal(plm_nccl_ring_need(&sxm).high, 5 * connection);
-    setenv("NCCL_MAX_NCHANNELS", "16", 1);
-    setenv("NCCL_MIN_NCHANNELS", "8", 1);
-    assert_int_equal(plm_nccl_ring_need(&geforce).bytes, 8 * 2 * connection);
-    assert_int_equal(plm_nccl_ring_need(&geforce).low, 8 * connection);
-    unsetenv("NCCL_MIN_NCHANNELS");
-    unsetenv("NCCL_MAX_NCHANNELS");
-    setenv("NCCL_BUFFSIZE", "8388608", 1);
-    assert_int_equal(plm_nccl_ring_need(&geforce).bytes, 4 * (connection + 4 * MIB));
-    setenv("NCCL_BUFFSIZE", "none", 1);
-    assert_int_equal(plm_nccl_ring_need(&geforce).bytes, 4 * connection);
-    unsetenv("NCCL_BUFFSIZE");
-    setenv("NCCL_PROTO", "^LL128", 1); /* may still take its buffers: the low end only */
-    assert_int_equal(plm_nccl_ring_need(&geforce).bytes, 4 * connection);
-    assert_int_equal(plm_nccl_ring_need(&geforce).low, 2 * (4096 + 512) * KIB);
-    setenv("NCCL_PROTO", "simple,LL", 1);
-    assert_int_equal(plm_nccl_ring_need(&geforce).low, 2 * (4096 + 512) * KIB);
-    unsetenv("NCCL_PROTO");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_code),    cmocka_unit_test(bounded), cmocka_unit_test(recorded),
-        cmocka_unit_test(cublas),           cmocka_unit_test(nccl),    cmocka_unit_test(nccl_settings),
-        cmocka_unit_test(nccl_connections),
+        cmocka_unit_test(sizes_of_code),
+        cmocka_unit_test(bounded),
+        cmocka_unit_test(recorded),
+        cmocka_unit_test(cublas),
     };
     unit_record(unit_path("footprint.plm"));
     setenv("PLIMSOLL_LIMIT", "1073741824", 1);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/summary.h"
 #include "base/error.h"
 #include "base/overhead.h"
 #include "record/create.h"
@@ -339,7 +340,7 @@ static const struct damage damages[] = {
     {"empty", 0, 0, 1, PLM_EFORMAT, "is not a job record"},
     {"other magic", 0, 0x21212121, 0, PLM_EFORMAT, "is not a job record"},
     {"half a head", 100000, 0, 2000, PLM_EFORMAT, "is cut off in its head"},
-    {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 4)"},
+    {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 5)"},
     {"newer and cut", 8, 7, 12, PLM_EVERSION, "was written by a newer plimsoll"},
     {"version 0", 8, 0, 0, PLM_EFORMAT, "its head is not understood"},
     {"other chunk size", 16, 4096, 0, PLM_EFORMAT, "its head is not understood"},
@@ -829,6 +830,37 @@ static void new_record(const char *name)
     plm_record_close(&file);
 }
 
+/* What others wrote after a moment is forgotten; what is our own, and what they wrote before it, stays. */
+static void others_are_forgotten(void **state)
+{
+    struct plm_writer own, other;
+    struct plm_pen a = {.writer = &own}, b = {.writer = &other, .thread = 5};
+    struct plm_summary summary;
+    uint64_t chunks;
+    (void)state;
+    new_record("a.plm");
+    assert_int_equal(plm_writer_open(&own, unit_path("a.plm")), 0);
+    assert_int_equal(plm_writer_open(&other, unit_path("a.plm")), 0);
+    plm_pen_setting(&a, "who", "own");
+    plm_pen_setting(&b, "before", "other");
+    plm_pen_close(&b);
+    chunks = atomic_load(&own.header->chunks);
+    plm_pen_setting(&b, "after", "other");
+    plm_pen_close(&b);
+    plm_pen_close(&a);
+    plm_pen_setting(&a, "later", "own"); /* in a chunk of its own */
+    plm_writer_forget(&own, chunks);
+    plm_pen_close(&a);
+    plm_writer_close(&other);
+    plm_writer_close(&own);
+    assert_int_equal(plm_summary_read(unit_path("a.plm"), &summary, NULL), 0);
+    assert_string_equal(plm_summary_config(&summary, "who"), "own");
+    assert_string_equal(plm_summary_config(&summary, "before"), "other");
+    assert_string_equal(plm_summary_config(&summary, "later"), "own");
+    assert_null(plm_summary_config(&summary, "after"));
+    plm_summary_free(&summary);
+}
+
 /* Two records at once, and one of them from two threads' pens. */
 static void two_writers(void **state)
 {
@@ -928,6 +960,7 @@ int main(void)
         cmocka_unit_test(damaged_bytes),
         cmocka_unit_test(cut),
         cmocka_unit_test(texts_of_old),
+        cmocka_unit_test(others_are_forgotten),
         cmocka_unit_test(two_writers),
         cmocka_unit_test(the_past),
         cmocka_unit_test(no_writer),

@@ -253,6 +253,44 @@ static void test_floor(void **state)
     assert_false(floor.known);
 }
 
+/* ---- correction ---- */
+
+enum { SMACT = PLM_FIGURE_METRIC + PLM_METRIC_SMACT, SMOCC = PLM_FIGURE_METRIC + PLM_METRIC_SMOCC };
+
+/* Multiprocessors are active for longer than forecast by a sum that changes from row to row; each has the warps that
+   were forecast. SMOCC then needs nothing of its own: it follows SMACT, whatever that is corrected to. */
+static void test_correction_stands(void **state)
+{
+    enum { ROWS = 40 };
+    struct plm_time_row row[ROWS] = {{0}};
+    struct plm_time_run run[ROWS] = {{0}};
+    struct plm_time_forecast forecast[ROWS] = {{0}};
+    const struct plm_time_truth truth = {.kind = PLM_TIME_UTILIZATION};
+    const struct plm_time_bench bench = {.run = run, .runs = ROWS, .truth = &truth};
+    struct plm_time_correct correct;
+    struct plm_error error;
+    size_t chosen[ROWS];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        const double active = 0.1 + 0.01 * (double)i, warps = 0.2 + 0.1 * (double)(i % 3);
+        forecast[i] = (struct plm_time_forecast){.known = true, .step = 1e6, .figure = {[SMACT] = active}};
+        forecast[i].figure[SMOCC] = active * warps;
+        row[i] = (struct plm_time_row){.known = 1u << SMACT | 1u << SMOCC, .batch = 8};
+        row[i].figure[SMACT] = active + 0.1 * sin((double)i / 5);
+        row[i].figure[SMOCC] = row[i].figure[SMACT] * warps;
+        run[i].row = &row[i];
+        chosen[i] = i;
+    }
+    assert_int_equal(plm_time_correct_learn(&bench, forecast, chosen, ROWS, &correct, &error), 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        const double active = plm_time_correct_figure(&correct, &row[i], &forecast[i], SMACT);
+        assert_true(fabs(active - row[i].figure[SMACT]) < 0.02);
+        NEAR(plm_time_correct_figure(&correct, &row[i], &forecast[i], SMOCC),
+             active * forecast[i].figure[SMOCC] / forecast[i].figure[SMACT]);
+    }
+    plm_time_correct_free(&correct);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_truth_layouts),       cmocka_unit_test(test_truth_recognized),
         cmocka_unit_test(test_truth_bad),           cmocka_unit_test(test_minimum),
         cmocka_unit_test(test_fit_names),           cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_correction_stands),
     };
     return RUN(tests);
 }

@@ -147,6 +147,7 @@ int plm_cu_from_device(int status)
         [-PLM_DEV_CAPTURE] = PLM_CU_CAPTURE_UNSUPPORTED,
         [-PLM_DEV_NOHOST] = PLM_CU_OUT_OF_MEMORY,
         [-PLM_DEV_NOT_MAPPED] = PLM_CU_INVALID_VALUE,
+        [-PLM_DEV_OWN] = PLM_CU_INVALID_CONTEXT,
     };
     size_t index = (size_t)-status;
     return index < sizeof codes / sizeof codes[0] ? codes[index] : PLM_CU_INVALID_VALUE;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "device/ipc.h"
 #include "shim/cuda/driver.h"
 
 /* What is known of an address. */
@@ -64,6 +65,7 @@ static uint64_t value_of(int attribute, const struct plm_mem_info *info, uint64_
     case MAPPING_SIZE: return info->size;
     case MAPPED: return 1;
     case ACCESS_FLAGS: return ACCESS_READ_WRITE;
+    case LEGACY_IPC: return info->kind == PLM_MEM_DEVICE && plm_ipc_exportable(address);
     default: return 0;
     }
 }

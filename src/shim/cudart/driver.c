@@ -55,7 +55,6 @@ static int entry_point(const char *symbol, void **function, int version, unsigne
     return status && !result ? plm_rt(PLM_RT_SYMBOL_NOT_FOUND) : PLM_RT_OK;
 }
 
-#if PLM_CUDA == 12
 PLM_API int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags, int *result)
 {
     return entry_point(symbol, function, plm_software()->cuda, flags, result);
@@ -65,7 +64,6 @@ PLM_API int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, un
 {
     return entry_point(symbol, function, plm_software()->cuda, flags, result);
 }
-#endif
 
 PLM_API int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
                                              unsigned long long flags, int *result)

@@ -110,7 +110,7 @@ static void fill_abilities(struct properties *p, const struct plm_card *card)
     p->integrated = !strcmp(card->class, "jetson");
     p->maps_host_memory = p->concurrent_kernels = p->unified_addressing = p->stream_priorities = 1;
     p->global_l1 = p->local_l1 = p->managed_memory = p->preemption = p->host_pointer_registered = 1;
-    p->cooperative = p->memory_pools = p->host_register = p->concurrent_managed = 1;
+    p->cooperative = p->memory_pools = p->host_register = p->concurrent_managed = p->ipc_events = 1;
     p->clusters = card->major >= 9;
 #if PLM_CUDA == 12
     p->overlap = 1;

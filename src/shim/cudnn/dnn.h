@@ -3,8 +3,8 @@
  * than one family reads.
  *
  * A descriptor belongs to the caller, who creates and destroys it; none is locked, as in the real
- * library. Functions return a status of cuDNN 9 (0 = success). Enumerations of the public API appear
- * as plain ints; only the values that change an answer have a name here.
+ * library. Functions return a status of the generation that is built (0 = success): PLM_CUDA is cuDNN's own, 8 or 9.
+ * Enumerations of the public API appear as plain ints; only the values that change an answer have a name here.
  */
 #ifndef PLM_SHIM_DNN_H
 #define PLM_SHIM_DNN_H
@@ -15,6 +15,20 @@
 
 #include "device/shim.h"
 
+#ifndef PLM_CUDA
+#define PLM_CUDA 9
+#endif
+
+#if PLM_CUDA == 8
+enum plm_dnn_status {
+    PLM_DNN_OK = 0,
+    PLM_DNN_BAD_PARAM = 3,
+    PLM_DNN_WRONG_TYPE = 3, /* has no status of its own yet */
+    PLM_DNN_NOT_SUPPORTED = 9,
+    PLM_DNN_NOMEM = 2,
+    PLM_DNN_EXECUTION = 8,
+};
+#else
 enum plm_dnn_status {
     PLM_DNN_OK = 0,
     PLM_DNN_BAD_PARAM = 2000,
@@ -23,6 +37,7 @@ enum plm_dnn_status {
     PLM_DNN_NOMEM = 4003,
     PLM_DNN_EXECUTION = 5000,
 };
+#endif
 
 enum plm_dnn_type {
     PLM_DNN_FLOAT = 0,

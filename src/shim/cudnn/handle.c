@@ -17,6 +17,22 @@ static const struct {
     const char *name;
 } status_names[] = {
     {0, "CUDNN_STATUS_SUCCESS"},
+#if PLM_CUDA == 8
+    {1, "CUDNN_STATUS_NOT_INITIALIZED"},
+    {PLM_DNN_NOMEM, "CUDNN_STATUS_ALLOC_FAILED"},
+    {PLM_DNN_BAD_PARAM, "CUDNN_STATUS_BAD_PARAM"},
+    {4, "CUDNN_STATUS_INTERNAL_ERROR"},
+    {5, "CUDNN_STATUS_INVALID_VALUE"},
+    {6, "CUDNN_STATUS_ARCH_MISMATCH"},
+    {7, "CUDNN_STATUS_MAPPING_ERROR"},
+    {PLM_DNN_EXECUTION, "CUDNN_STATUS_EXECUTION_FAILED"},
+    {PLM_DNN_NOT_SUPPORTED, "CUDNN_STATUS_NOT_SUPPORTED"},
+    {10, "CUDNN_STATUS_LICENSE_ERROR"},
+    {11, "CUDNN_STATUS_RUNTIME_PREREQUISITE_MISSING"},
+    {12, "CUDNN_STATUS_RUNTIME_IN_PROGRESS"},
+    {13, "CUDNN_STATUS_RUNTIME_FP_OVERFLOW"},
+    {14, "CUDNN_STATUS_VERSION_MISMATCH"},
+#else
     {1001, "CUDNN_STATUS_NOT_INITIALIZED"},
     {1002, "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"},
     {PLM_DNN_BAD_PARAM, "CUDNN_STATUS_BAD_PARAM"},
@@ -25,6 +41,7 @@ static const struct {
     {4000, "CUDNN_STATUS_INTERNAL_ERROR"},
     {PLM_DNN_NOMEM, "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED"},
     {PLM_DNN_EXECUTION, "CUDNN_STATUS_EXECUTION_FAILED"},
+#endif
 };
 
 int plm_dnn_fail(int status, const char *why)
@@ -64,9 +81,18 @@ bool plm_dnn_tf32(void)
     return card && card->major >= 8 && !(override && !strcmp(override, "0"));
 }
 
+/* As 90100 for 9.1.0; the newest of this library's own generation where PyTorch was built against another. */
+static int release(void)
+{
+    const int version = plm_software()->cudnn, newest = PLM_CUDA == 8 ? 80907 : 92600;
+    return version / 10000 == PLM_CUDA ? version : newest;
+}
+
+/* 8902 was 8.9.2; since the ninth generation the minor version has two digits. */
 PLM_API size_t cudnnGetVersion(void)
 {
-    return (size_t)plm_software()->cudnn;
+    const int version = release();
+    return (size_t)(PLM_CUDA == 8 ? version / 10000 * 1000 + version / 100 % 100 * 100 + version % 100 : version);
 }
 
 PLM_API size_t cudnnGetCudartVersion(void)
@@ -77,7 +103,7 @@ PLM_API size_t cudnnGetCudartVersion(void)
 /* 100 * major + 10 * minor of the newest architecture: Hopper until 9.6, consumer Blackwell since 9.7. */
 PLM_API size_t cudnnGetMaxDeviceVersion(void)
 {
-    return plm_software()->cudnn < 90700 ? 900 : 1200;
+    return release() < 90700 ? 900 : 1200;
 }
 
 PLM_API const char *cudnnGetErrorString(int status)
@@ -98,7 +124,7 @@ PLM_API void cudnnGetLastErrorString(char *message, size_t max_size)
 
 PLM_API int cudnnGetProperty(int property, int *value)
 {
-    const int version = plm_software()->cudnn;
+    const int version = release();
     const int parts[] = {version / 10000, version / 100 % 100, version % 100};
     if (!value || property < 0 || property > 2)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such library property");

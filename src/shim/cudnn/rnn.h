@@ -1,7 +1,8 @@
-/* The recurrent network's descriptor, shared by rnn.c, rnn_weights.c and rnn_space.c. */
+/* The recurrent network's descriptor, shared by the files rnn*.c. */
 #ifndef PLM_SHIM_DNN_RNN_H
 #define PLM_SHIM_DNN_RNN_H
 
+#include "device/calls.h"
 #include "shim/cudnn/dnn.h"
 #include "stack/rows.h"
 
@@ -13,6 +14,7 @@ struct plm_dnn_rnn {
     int input, hidden, projection, layers;
     struct plm_dnn_dropout *dropout; /* the caller's; may be NULL */
     unsigned flags;
+    int padding; /* of the older API */
     int clip_mode, clip_nan;
     double clip_low, clip_high;
 };
@@ -70,5 +72,33 @@ static inline struct plm_rnn_shape plm_rnn_shape(const struct plm_dnn_rnn *rnn, 
 
 /* Elements of all weight matrices, without biases. */
 uint64_t plm_rnn_matrix_elements(const struct plm_dnn_rnn *rnn);
+
+/* Bytes of all weights, biases among them. */
+uint64_t plm_rnn_weight_bytes(const struct plm_dnn_rnn *rnn);
+
+/* A matrix or a bias within the weights. 0 rows: it does not exist. */
+struct plm_rnn_block {
+    int rows, columns;
+    uint64_t offset; /* elements */
+};
+
+/* Those of one gate; a status if there is no such layer or gate. */
+int plm_rnn_blocks(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id, struct plm_rnn_block *matrix,
+                   struct plm_rnn_block *bias);
+
+/* Both sizes as measured, or as modelled. NULL: not wanted. */
+void plm_rnn_space(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
+                   size_t *reserve);
+
+struct plm_rnn_spaces {
+    size_t work_bytes;
+    void *work;
+    size_t reserve_bytes;
+    void *reserve;
+};
+
+/* Puts the work on the handle's stream and records it; `rows` are the vectors of all sequences. */
+int plm_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
+                    const struct plm_dnn_rnn_data *x, int64_t rows, struct plm_rnn_spaces s);
 
 #endif

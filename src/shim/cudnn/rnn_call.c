@@ -1,17 +1,9 @@
 /* The recurrent network at work: nothing is computed, but what was asked for is recorded. */
-#include "device/calls.h"
 #include "device/device.h"
 #include "device/stream.h"
 #include "shim/cudnn/rnn.h"
 
 #define U __attribute__((unused)) plm_word
-
-struct spaces {
-    size_t work_bytes;
-    void *work;
-    size_t reserve_bytes;
-    void *reserve;
-};
 
 static int64_t rows_of(const struct plm_dnn_rnn_data *x)
 {
@@ -21,8 +13,8 @@ static int64_t rows_of(const struct plm_dnn_rnn_data *x)
     return rows;
 }
 
-static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
-                   const struct plm_dnn_rnn_data *x, struct spaces s)
+int plm_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
+                    const struct plm_dnn_rnn_data *x, int64_t rows, struct plm_rnn_spaces s)
 {
     bool run;
     if (!handle || !rnn || !x || rnn->layers < 1 || x->batch < 1)
@@ -32,7 +24,7 @@ static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, co
     if (run)
         plm_launch(NULL);
     plm_call_rnn(&(struct plm_call_rnn){op, rnn->cell, rnn->type, rnn->bias, rnn->layers, plm_rnn_directions(rnn),
-                                        rnn->input, rnn->hidden, plm_rnn_output(rnn), x->steps, x->batch, rows_of(x),
+                                        rnn->input, rnn->hidden, plm_rnn_output(rnn), x->steps, x->batch, rows,
                                         s.work_bytes, s.reserve_bytes, plm_rnn_drops(rnn)},
                  handle->stream, run);
     if (s.work_bytes)
@@ -42,13 +34,19 @@ static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, co
     return PLM_DNN_OK;
 }
 
+static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
+                   const struct plm_dnn_rnn_data *x, struct plm_rnn_spaces s)
+{
+    return plm_rnn_execute(handle, op, rnn, x, x ? rows_of(x) : 0, s);
+}
+
 PLM_API int cudnnRNNForward(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, int mode, U lengths,
                             const struct plm_dnn_rnn_data *x, U x_data, U y, U y_data, U h, U hx, U hy, U c, U cx, U cy,
                             U weight_bytes, U weights, size_t work_bytes, void *work, size_t reserve_bytes,
                             void *reserve)
 {
     return execute(handle, mode ? PLM_RNN_TRAINING : PLM_RNN_INFERENCE, rnn, x,
-                   (struct spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }
 
 PLM_API int cudnnRNNBackwardData_v8(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, U lengths, U y,
@@ -56,7 +54,8 @@ PLM_API int cudnnRNNBackwardData_v8(const struct plm_dnn_handle *handle, const s
                                     U c, U cx, U dcy, U dcx, U weight_bytes, U weights, size_t work_bytes, void *work,
                                     size_t reserve_bytes, void *reserve)
 {
-    return execute(handle, PLM_RNN_BACKWARD_DATA, rnn, x, (struct spaces){work_bytes, work, reserve_bytes, reserve});
+    return execute(handle, PLM_RNN_BACKWARD_DATA, rnn, x,
+                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }
 
 PLM_API int cudnnRNNBackwardWeights_v8(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, U add,
@@ -64,5 +63,6 @@ PLM_API int cudnnRNNBackwardWeights_v8(const struct plm_dnn_handle *handle, cons
                                        U weight_bytes, U weights, size_t work_bytes, void *work, size_t reserve_bytes,
                                        void *reserve)
 {
-    return execute(handle, PLM_RNN_BACKWARD_WEIGHTS, rnn, x, (struct spaces){work_bytes, work, reserve_bytes, reserve});
+    return execute(handle, PLM_RNN_BACKWARD_WEIGHTS, rnn, x,
+                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }

@@ -62,15 +62,21 @@ static bool measured(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_dat
     return true;
 }
 
+void plm_rnn_space(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
+                   size_t *reserve)
+{
+    if (measured(rnn, x, training, work, reserve))
+        return;
+    plm_dnn_put_size(work, work_bytes(rnn, x));
+    plm_dnn_put_size(reserve, training ? reserve_bytes(rnn, x) : 0);
+}
+
 PLM_API int cudnnGetRNNTempSpaceSizes(void *handle, const struct plm_dnn_rnn *rnn, int mode,
                                       const struct plm_dnn_rnn_data *x, size_t *work, size_t *reserve)
 {
     (void)handle;
     if (!rnn || !x || rnn->layers < 1 || x->batch < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the recurrent network or its data was not set");
-    if (measured(rnn, x, mode == TRAINING, work, reserve))
-        return PLM_DNN_OK;
-    plm_dnn_put_size(work, work_bytes(rnn, x));
-    plm_dnn_put_size(reserve, mode == TRAINING ? reserve_bytes(rnn, x) : 0);
+    plm_rnn_space(rnn, x, mode == TRAINING, work, reserve);
     return PLM_DNN_OK;
 }

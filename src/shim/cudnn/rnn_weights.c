@@ -11,11 +11,6 @@
 enum { SKIP_INPUT = 1 };
 enum { BIAS_NONE = 0, BIAS_INPUT = 1, BIAS_BOTH = 2, BIAS_RECURRENT = 3 };
 
-struct block {
-    int rows, columns; /* 0 rows: it does not exist */
-    uint64_t offset;   /* elements */
-};
-
 /* Columns of the input matrices: 0 if the first layer takes its input as it is. */
 static int input_columns(const struct plm_dnn_rnn *rnn, int layer)
 {
@@ -45,12 +40,12 @@ static int bias_vectors(const struct plm_dnn_rnn *rnn)
     return kinds[rnn->bias] * plm_rnn_gates(rnn);
 }
 
-static struct block matrix_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
+static struct plm_rnn_block matrix_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
 {
     const int gates = plm_rnn_gates(rnn), directions = plm_rnn_directions(rnn), layer = pseudo_layer / directions;
     const int columns = input_columns(rnn, layer), output = plm_rnn_output(rnn);
     const uint64_t hidden = (uint64_t)rnn->hidden;
-    struct block b = {rnn->hidden, columns, 0};
+    struct plm_rnn_block b = {rnn->hidden, columns, 0};
 
     for (int i = 0; i < pseudo_layer; i++)
         b.offset += layer_matrix_elements(rnn, i / directions);
@@ -72,11 +67,11 @@ static struct block matrix_block(const struct plm_dnn_rnn *rnn, int pseudo_layer
     return b;
 }
 
-static struct block bias_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
+static struct plm_rnn_block bias_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
 {
     const int gates = plm_rnn_gates(rnn);
     const bool input = id < gates;
-    struct block b = {0, 1, plm_rnn_matrix_elements(rnn)};
+    struct plm_rnn_block b = {0, 1, plm_rnn_matrix_elements(rnn)};
     int index = id;
 
     if (id >= 2 * gates || rnn->bias == BIAS_NONE || (rnn->bias == BIAS_INPUT && !input) ||
@@ -90,7 +85,7 @@ static struct block bias_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, 
 }
 
 /* A block that does not exist has no dimensions and no address. */
-static void describe(const struct plm_dnn_rnn *rnn, const struct block *b, const void *weights,
+static void describe(const struct plm_dnn_rnn *rnn, const struct plm_rnn_block *b, const void *weights,
                      struct plm_dnn_tensor *tensor, void **address)
 {
     const int size[] = {1, b->rows, b->columns};
@@ -104,16 +99,31 @@ static void describe(const struct plm_dnn_rnn *rnn, const struct block *b, const
         *address = b->rows ? (void *)((uintptr_t)weights + plm_dnn_bytes(rnn->type, b->offset)) : NULL;
 }
 
+uint64_t plm_rnn_weight_bytes(const struct plm_dnn_rnn *rnn)
+{
+    const uint64_t layers = (uint64_t)rnn->layers * (uint64_t)plm_rnn_directions(rnn);
+    const uint64_t biases = layers * (uint64_t)bias_vectors(rnn) * (uint64_t)rnn->hidden;
+    return plm_dnn_bytes(rnn->type, plm_rnn_matrix_elements(rnn) + biases);
+}
+
+int plm_rnn_blocks(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id, struct plm_rnn_block *matrix,
+                   struct plm_rnn_block *bias)
+{
+    if (!rnn || rnn->layers < 1 || pseudo_layer < 0 || pseudo_layer >= rnn->layers * plm_rnn_directions(rnn))
+        return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such layer in the recurrent network");
+    if (id < 0 || id >= 2 * plm_rnn_gates(rnn) + (rnn->cell == PLM_RNN_LSTM))
+        return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such matrix in a layer of the recurrent network");
+    *matrix = matrix_block(rnn, pseudo_layer, id);
+    *bias = bias_block(rnn, pseudo_layer, id);
+    return PLM_DNN_OK;
+}
+
 PLM_API int cudnnGetRNNWeightSpaceSize(void *handle, const struct plm_dnn_rnn *rnn, size_t *bytes)
 {
-    uint64_t elements;
     (void)handle;
     if (!rnn || !bytes || rnn->layers < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptor of the recurrent network was not set");
-    elements = plm_rnn_matrix_elements(rnn);
-    elements +=
-        (uint64_t)rnn->layers * (uint64_t)plm_rnn_directions(rnn) * (uint64_t)bias_vectors(rnn) * (uint64_t)rnn->hidden;
-    *bytes = plm_dnn_bytes(rnn->type, elements);
+    *bytes = plm_rnn_weight_bytes(rnn);
     return PLM_DNN_OK;
 }
 
@@ -121,14 +131,11 @@ PLM_API int cudnnGetRNNWeightParams(void *handle, const struct plm_dnn_rnn *rnn,
                                     size_t weight_bytes, const void *weights, int32_t id, struct plm_dnn_tensor *matrix,
                                     void **matrix_address, struct plm_dnn_tensor *bias, void **bias_address)
 {
-    struct block m, b;
+    struct plm_rnn_block m = {0}, b = {0};
+    int status = plm_rnn_blocks(rnn, pseudo_layer, id, &m, &b);
     (void)handle, (void)weight_bytes;
-    if (!rnn || rnn->layers < 1 || pseudo_layer < 0 || pseudo_layer >= rnn->layers * plm_rnn_directions(rnn))
-        return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such layer in the recurrent network");
-    if (id < 0 || id >= 2 * plm_rnn_gates(rnn) + (rnn->cell == PLM_RNN_LSTM))
-        return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such matrix in a layer of the recurrent network");
-    m = matrix_block(rnn, pseudo_layer, id);
-    b = bias_block(rnn, pseudo_layer, id);
+    if (status != PLM_DNN_OK)
+        return status;
     describe(rnn, &m, weights, matrix, matrix_address);
     describe(rnn, &b, weights, bias, bias_address);
     return PLM_DNN_OK;

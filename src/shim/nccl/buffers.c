@@ -1,165 +1,330 @@
 /*
- * The device memory of a communicator, modelled: for each channel and connection the buffers of NCCL's three protocols.
- * How many channels there are depends on the machine, which is not known here, so the middle is a guess by the kind
- * of card and the range is wide. A ring has two connections a channel; trees, which NCCL adds for some sizes, three
- * more. What talks to single peers (send, receive, all-to-all) has connections of its own with each.
+ * What a communicator has connected only grows, and with it what it needs; each growth is one allocation. Memory of
+ * ncclMemAlloc is the program's, counted where it is taken, and registering it (ncclCommRegister,
+ * ncclCommWindowRegister) makes no second copy: peers map the same pages.
  */
 #include "shim/nccl/buffers.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
 #include "device/footprint.h"
+#include "device/groups.h"
+#include "record/writer.h"
+#include "shim/nccl/model.h"
+#include "stack/topology.h"
 
-enum { CHANNELS_MAX = 64, CHANNELS_LOW = 2, CHANNELS_HIGH = 32 };
-enum { RING = 2, TREE = 3 };
-enum { PCIE_CHANNELS = 2, VOLTA_CHANNELS = 12, NVLINK_CHANNELS = 24 };
-enum { PEER_LOW = 1, PEER_PCIE = 2, PEER_NVLINK = 8, PEER_HIGH = 32 };
-enum { NODE = PLM_NCCL_PEERS }; /* ranks beyond a node are reached through a buffer that they share */
-#define KIB        1024ull
-#define BUFFER_MAX (1ull << 30)
+#define LIBRARY "nccl"
 
-/* NCCL reads a number from the environment, or takes its own. */
-static uint64_t setting(const char *name, uint64_t otherwise, uint64_t most)
-{
-    const char *text = getenv(name);
-    char *end;
-    long long value = text ? strtoll(text, &end, 0) : 0;
-    return value > 0 && end != text ? ((uint64_t)value < most ? (uint64_t)value : most) : otherwise;
-}
-
-/* "LL,Simple" names those that may be used, "^LL128" those that may not. */
-static bool allowed(const char *protocol)
-{
-    const char *list = getenv("NCCL_PROTO");
-    bool negated = list && *list == '^';
-    size_t length = strlen(protocol);
-    if (!list || !*list)
-        return true;
-    for (const char *at = list + negated; *at;) {
-        size_t word = strcspn(at, ",");
-        if (word == length && !strncasecmp(at, protocol, word))
-            return !negated;
-        at += word + (at[word] == ',');
-    }
-    return negated;
-}
-
-static const struct protocol {
-    const char *name, *variable;
-    uint64_t bytes;
-} protocols[] = {
-    {"Simple", "NCCL_BUFFSIZE", 4096 * KIB},
-    {"LL", "NCCL_LL_BUFFSIZE", 512 * KIB},
-    {"LL128", "NCCL_LL128_BUFFSIZE", 4800 * KIB},
+/* A communicator and those that were split off and share its connections (splitShare). */
+struct family {
+    atomic_int members;
+    _Atomic unsigned connected; /* enum plm_nccl_algorithm */
+    atomic_bool pool;
 };
 
-/* NCCL_PROTO decides which are used. That those which are not take no memory is the low end. */
-static uint64_t connection_bytes(bool used_only)
+struct plm_nccl_memory {
+    struct plm_nccl_rules rules;
+    struct plm_nccl_place place;
+    struct plm_nccl_use use;
+    unsigned borrowed; /* algorithms that another of the family has connected */
+    bool pool_borrowed;
+    struct plm_nccl_need held;
+    uint64_t *address;
+    size_t count, room;
+    struct family *family;
+    uint32_t number;
+    char name[64], ranks[64];
+};
+
+/* ---- who belongs together ---- */
+
+static struct family *family_join(struct family *family)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++)
-        if (!used_only || allowed(protocols[i].name))
-            sum += setting(protocols[i].variable, protocols[i].bytes, BUFFER_MAX);
-    return sum;
+    if (!family)
+        family = calloc(1, sizeof *family);
+    if (family)
+        atomic_fetch_add(&family->members, 1);
+    return family;
 }
 
-/* Data-centre cards of these bandwidths are sold on boards with NVLink, unless their name says PCIe. */
-static bool has_nvlink(const struct plm_card *card)
+static void family_leave(struct family *family)
 {
-    return card->major >= 7 && !card->mig && card->bandwidth_gbs >= 800 && !strcmp(card->class, "datacenter") &&
-           !strcasestr(card->name, "pcie") && !strcasestr(card->name, "L40");
+    if (family && atomic_fetch_sub(&family->members, 1) == 1)
+        free(family);
 }
 
-static uint64_t between(uint64_t channels)
+static bool shares(const struct plm_nccl_comm *parent, const struct plm_nccl_config *config)
 {
-    uint64_t least = setting("NCCL_MIN_NCHANNELS", setting("NCCL_MIN_CTAS", 1, CHANNELS_MAX), CHANNELS_MAX);
-    uint64_t most = setting("NCCL_MAX_NCHANNELS", setting("NCCL_MAX_CTAS", CHANNELS_MAX, CHANNELS_MAX), CHANNELS_MAX);
-    channels = channels > least ? channels : least;
-    return channels < most ? channels : most;
+    const char *setting = getenv("NCCL_COMM_SPLIT_SHARE_RESOURCES");
+    if (!parent || !parent->memory)
+        return false;
+    return setting ? atoi(setting) == 1 : plm_nccl_config(config).share == 1;
 }
 
-struct plm_nccl_need plm_nccl_ring_need(const struct plm_card *card)
+/* ---- where it is ---- */
+
+/* Processes of a node: those that the launcher says, else as many as a node has GPUs. */
+static int per_node(const struct plm_topology *t)
 {
-    uint64_t usual = !has_nvlink(card) ? PCIE_CHANNELS : card->major == 7 ? VOLTA_CHANNELS : NVLINK_CHANNELS;
-    return (struct plm_nccl_need){
-        .bytes = between(usual) * RING * connection_bytes(false),
-        .low = between(CHANNELS_LOW) * connection_bytes(true),
-        .high = between(CHANNELS_HIGH) * (RING + TREE) * connection_bytes(false),
-    };
+    const char *local = getenv("LOCAL_WORLD_SIZE"), *nodes = getenv("PLIMSOLL_NODES"), *world = getenv("WORLD_SIZE");
+    const int known = local ? atoi(local) : 0, several = nodes ? atoi(nodes) : 0, all = world ? atoi(world) : 0;
+    if (known > 0)
+        return known;
+    return several > 0 && all >= several ? (all + several - 1) / several : t->gpus;
 }
 
-struct plm_nccl_need plm_nccl_peer_need(const struct plm_card *card)
+static int rank_at(const void *communicator, int place)
 {
-    uint64_t usual = has_nvlink(card) ? PEER_NVLINK : PEER_PCIE;
-    return (struct plm_nccl_need){
-        .bytes = between(usual) * connection_bytes(false),
-        .low = PEER_LOW * connection_bytes(true),
-        .high = between(PEER_HIGH) * RING * connection_bytes(false),
-    };
+    return plm_nccl_job_rank(communicator, place);
 }
 
-/* ---- what a communicator holds ---- */
-
-static int take(struct plm_nccl_comm *comm, const struct plm_nccl_need *need, uint64_t *address)
+/* "0-7", "1-57/8", "3" */
+static void ranks_write(const struct plm_nccl_comm *comm, char *out, size_t size)
 {
-    if (plm_mem_library(comm->device, "nccl", need->bytes, address))
+    const int last = comm->first + (comm->size - 1) * comm->stride;
+    if (comm->group)
+        snprintf(out, size, "%s", comm->group->ranks);
+    else if (comm->size == 1)
+        snprintf(out, size, "%d", comm->first);
+    else if (comm->stride == 1)
+        snprintf(out, size, "%d-%d", comm->first, last);
+    else
+        snprintf(out, size, "%d-%d/%d", comm->first, last, comm->stride);
+}
+
+/* ---- taking and giving ---- */
+
+static void tell(const struct plm_nccl_comm *comm, const struct plm_nccl_need *held)
+{
+    const struct plm_nccl_memory *m = comm->memory;
+    char what[96];
+    plm_nccl_describe(&m->rules, &m->place, &m->use, what, sizeof what);
+    plm_put_communicator(comm->device, &(struct plm_ev_communicator){.number = m->number,
+                                                                     .name = plm_record_text(m->name),
+                                                                     .ranks = plm_record_text(m->ranks),
+                                                                     .size = (uint32_t)comm->size,
+                                                                     .place = (uint32_t)comm->rank,
+                                                                     .what = plm_record_text(what),
+                                                                     .bytes = held->bytes,
+                                                                     .low = held->low,
+                                                                     .high = held->high});
+}
+
+static bool address_room(struct plm_nccl_memory *m)
+{
+    if (m->count == m->room) {
+        const size_t room = m->room ? 2 * m->room : 8;
+        uint64_t *more = realloc(m->address, room * sizeof *more);
+        if (!more)
+            return false;
+        m->address = more;
+        m->room = room;
+    }
+    return true;
+}
+
+/* What others of the family have connected is held once; at the high end it may be made again, for other neighbours. */
+static struct plm_nccl_need need_of(const struct plm_nccl_memory *m, const struct plm_nccl_use *use)
+{
+    struct plm_nccl_need need = plm_nccl_need(&m->rules, &m->place, use), own;
+    struct plm_nccl_use without = *use;
+    without.algorithms.used &= ~m->borrowed;
+    without.pool &= !m->pool_borrowed;
+    own = plm_nccl_need(&m->rules, &m->place, &without);
+    need.bytes = own.bytes;
+    need.low = own.low;
+    return need;
+}
+
+static int take(struct plm_nccl_comm *comm, uint64_t bytes)
+{
+    struct plm_nccl_memory *m = comm->memory;
+    if (!bytes)
+        return PLM_NCCL_OK;
+    if (!address_room(m))
+        return PLM_NCCL_SYSTEM_ERROR;
+    if (plm_mem_library(comm->device, LIBRARY, bytes, &m->address[m->count]))
         return PLM_NCCL_CUDA_ERROR;
-    plm_footprint_range(comm->device, "nccl", (int64_t)need->low, (int64_t)need->high);
-    comm->buffer_bytes += need->bytes;
+    m->count++;
     return PLM_NCCL_OK;
 }
 
-int plm_nccl_connect(struct plm_nccl_comm *comm)
+/* Takes what `use` needs and is not held. The record is told before, so that a peak that this makes has it. */
+static int grow(struct plm_nccl_comm *comm, const struct plm_nccl_use *use)
 {
-    struct plm_nccl_need need;
-    if (comm->size < 2 || comm->buffers)
-        return PLM_NCCL_OK;
-    need = plm_nccl_ring_need(plm_device_card(comm->device));
-    return take(comm, &need, &comm->buffers);
+    struct plm_nccl_memory *m = comm->memory;
+    const struct plm_nccl_need need = need_of(m, use), held = m->held;
+    const struct plm_nccl_use before = m->use;
+    int status;
+    m->use = *use;
+    tell(comm, &need);
+    status = take(comm, need.bytes > held.bytes ? need.bytes - held.bytes : 0);
+    if (status) {
+        m->use = before;
+        tell(comm, &held);
+        return status;
+    }
+    m->held = need;
+    plm_footprint_range(comm->device, LIBRARY, (int64_t)(need.low - held.low), (int64_t)(need.high - held.high));
+    return PLM_NCCL_OK;
 }
 
-/* Since 2.22 a communicator is connected by its first collective, unless NCCL_RUNTIME_CONNECT=0. */
-bool plm_nccl_connects_at_once(void)
+static void give_all(struct plm_nccl_comm *comm)
 {
-    const char *late = getenv("NCCL_RUNTIME_CONNECT");
-    return plm_software()->nccl < 22200 || (late && !strcmp(late, "0"));
+    struct plm_nccl_memory *m = comm->memory;
+    while (m->count)
+        plm_mem_free(m->address[--m->count]);
+    plm_footprint_range(comm->device, LIBRARY, -(int64_t)m->held.low, -(int64_t)m->held.high);
+    m->held = (struct plm_nccl_need){0};
+    tell(comm, &m->held);
 }
 
-int plm_nccl_connect_peer(struct plm_nccl_comm *comm, int peer)
+/* ---- from its making to its end ---- */
+
+static void begin(struct plm_nccl_comm *comm, const struct plm_nccl_config *config)
 {
-    struct plm_nccl_need need;
-    int place = peer % NODE;
-    if (peer < 0 || peer == comm->rank || comm->size < 2 || comm->peer[place])
-        return PLM_NCCL_OK;
-    need = plm_nccl_peer_need(plm_device_card(comm->device));
-    return take(comm, &need, &comm->peer[place]);
+    static _Atomic uint32_t numbers;
+    const struct plm_nccl_config own = plm_nccl_config(config);
+    const struct plm_topology *topology = plm_topology_in_use();
+    struct plm_nccl_memory *m = comm->memory;
+    m->rules = plm_nccl_rules(plm_device_card(comm->device), plm_software()->nccl, topology, config);
+    m->place = plm_nccl_place(comm->size, comm->rank, per_node(topology), rank_at, comm);
+    m->number = atomic_fetch_add(&numbers, 1) + 1;
+    snprintf(m->name, sizeof m->name, "%s", comm->group ? comm->group->name : own.name ? own.name : "");
+    ranks_write(comm, m->ranks, sizeof m->ranks);
 }
 
-int plm_nccl_connect_peers(struct plm_nccl_comm *comm)
+/* What this communicator is about to connect, if no other of its family has. */
+static void borrow(struct plm_nccl_memory *m, const struct plm_nccl_use *use)
 {
-    int status = PLM_NCCL_OK;
-    for (int peer = 0; peer < comm->size && peer < NODE && !status; peer++)
-        status = plm_nccl_connect_peer(comm, peer);
+    const unsigned more = use->algorithms.used & ~m->use.algorithms.used;
+    if (!m->family)
+        return;
+    m->borrowed |= more & atomic_fetch_or(&m->family->connected, more);
+    if (use->pool && !m->use.pool)
+        m->pool_borrowed = atomic_exchange(&m->family->pool, true);
+}
+
+int plm_nccl_memory_open(struct plm_nccl_comm *comm, const struct plm_nccl_comm *parent,
+                         const struct plm_nccl_config *config)
+{
+    struct plm_nccl_use use = {0};
+    int status;
+    struct plm_nccl_memory *m = comm->memory = calloc(1, sizeof *m);
+    if (!m)
+        return PLM_NCCL_SYSTEM_ERROR;
+    begin(comm, config);
+    m->family = family_join(shares(parent, config) ? parent->memory->family : NULL);
+    if (m->rules.at_once) {
+        use.algorithms.used = plm_nccl_all(&m->rules, &m->place);
+        use.pool = true;
+    }
+    borrow(m, &use);
+    status = grow(comm, &use);
+    if (status)
+        plm_nccl_memory_close(comm);
     return status;
 }
 
-static void give(struct plm_nccl_comm *comm, const struct plm_nccl_need *need, uint64_t *address)
+void plm_nccl_memory_close(struct plm_nccl_comm *comm)
 {
-    if (!*address)
+    struct plm_nccl_memory *m = comm->memory;
+    if (!m)
         return;
-    plm_mem_free(*address);
-    plm_footprint_range(comm->device, "nccl", -(int64_t)need->low, -(int64_t)need->high);
-    *address = 0;
+    give_all(comm);
+    family_leave(m->family);
+    free(m->address);
+    free(m);
+    comm->memory = NULL;
 }
 
-void plm_nccl_disconnect(struct plm_nccl_comm *comm)
+/* ---- connecting ---- */
+
+enum direction { OUT = 1, IN = 2 };
+
+static void use_peer(const struct plm_nccl_place *p, struct plm_nccl_use *use, int peer, unsigned directions)
 {
-    const struct plm_card *card = plm_device_card(comm->device);
-    const struct plm_nccl_need ring = plm_nccl_ring_need(card), peer = plm_nccl_peer_need(card);
-    give(comm, &ring, &comm->buffers);
-    for (int i = 0; i < NODE; i++)
-        give(comm, &peer, &comm->peer[i]);
-    comm->buffer_bytes = 0;
+    const int at = peer - p->first;
+    if (peer < 0 || peer >= p->ranks || peer == p->rank)
+        return;
+    if (at < 0 || at >= p->local) {
+        use->far_out |= !!(directions & OUT);
+        use->far_in |= !!(directions & IN);
+        return;
+    }
+    if (at >= 64) /* no board has more; they are counted as one */
+        return;
+    use->out |= directions & OUT ? 1ull << at : 0;
+    use->in |= directions & IN ? 1ull << at : 0;
+}
+
+/* Which ways data go between this rank and each other. A root has all, the others have the root. */
+static void use_peers(const struct plm_nccl_place *p, struct plm_nccl_use *use, enum plm_collective kind, int root)
+{
+    const unsigned of_root = kind == PLM_COLLECTIVE_ALL_TO_ALL ? OUT | IN : kind == PLM_COLLECTIVE_GATHER ? IN : OUT;
+    const unsigned of_others = kind == PLM_COLLECTIVE_GATHER ? OUT : IN;
+    const bool all = kind == PLM_COLLECTIVE_ALL_TO_ALL || root == p->rank;
+    for (int peer = 0; all && peer < p->ranks; peer++)
+        use_peer(p, use, peer, of_root);
+    if (!all)
+        use_peer(p, use, root, of_others);
+}
+
+static bool use_grew(const struct plm_nccl_use *a, const struct plm_nccl_use *b)
+{
+    return a->algorithms.used != b->algorithms.used || a->algorithms.possible != b->algorithms.possible ||
+           a->out != b->out || a->in != b->in || a->far_out != b->far_out || a->far_in != b->far_in;
+}
+
+static void use_algorithms(const struct plm_nccl_memory *m, struct plm_nccl_use *use, enum plm_collective kind,
+                           uint64_t bytes)
+{
+    const struct plm_nccl_choice c = plm_nccl_choose(&m->rules, &m->place, kind, bytes);
+    if (m->rules.at_once)
+        return; /* it has them all */
+    use->algorithms.used |= c.used;
+    use->algorithms.possible |= c.possible;
+}
+
+int plm_nccl_connect(struct plm_nccl_comm *comm, enum plm_collective kind, uint64_t bytes, int peer)
+{
+    struct plm_nccl_memory *m = comm->memory;
+    struct plm_nccl_use use;
+    if (!m || comm->size < 2)
+        return PLM_NCCL_OK;
+    use = m->use;
+    switch (kind) {
+    case PLM_COLLECTIVE_SEND: use_peer(&m->place, &use, peer, OUT); break;
+    case PLM_COLLECTIVE_RECEIVE: use_peer(&m->place, &use, peer, IN); break;
+    case PLM_COLLECTIVE_ALL_TO_ALL:
+    case PLM_COLLECTIVE_GATHER:
+    case PLM_COLLECTIVE_SCATTER: use_peers(&m->place, &use, kind, peer); break;
+    default: use_algorithms(m, &use, kind, bytes);
+    }
+    if (!use_grew(&m->use, &use))
+        return PLM_NCCL_OK;
+    borrow(m, &use);
+    return grow(comm, &use);
+}
+
+/* ---- suspended ---- */
+
+void plm_nccl_memory_suspend(struct plm_nccl_comm *comm)
+{
+    if (comm->memory)
+        give_all(comm);
+}
+
+int plm_nccl_memory_resume(struct plm_nccl_comm *comm)
+{
+    return comm->memory ? grow(comm, &comm->memory->use) : PLM_NCCL_OK;
+}
+
+uint64_t plm_nccl_memory_bytes(const struct plm_nccl_comm *comm)
+{
+    return comm->memory ? need_of(comm->memory, &comm->memory->use).bytes : 0;
 }

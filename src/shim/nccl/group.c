@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "shim/nccl/nccl.h"
+#include "device/device.h"
 #include "device/shim.h"
 
 struct transfer {
@@ -18,6 +19,7 @@ struct transfer {
 
 static _Thread_local struct {
     int depth;
+    uint64_t since; /* kernels that had been launched when it began */
     size_t count, room;
     struct transfer *waiting;
     struct {
@@ -31,6 +33,16 @@ static void complete(const struct transfer *t)
     const void *own = group.own[t->kind].from;
     size_t most = group.own[t->kind].bytes;
     plm_nccl_move(t->to, own ? own : t->from, own && most < t->bytes ? most : t->bytes);
+}
+
+bool plm_nccl_in_group(void)
+{
+    return group.depth != 0;
+}
+
+uint64_t plm_nccl_group_since(void)
+{
+    return group.depth ? group.since : plm_launch_count();
 }
 
 void plm_nccl_own_part(enum plm_nccl_transfer kind, const void *from, size_t bytes)
@@ -74,7 +86,8 @@ static void end(void)
 
 PLM_API int ncclGroupStart(void)
 {
-    group.depth++;
+    if (!group.depth++)
+        group.since = plm_launch_count();
     return PLM_NCCL_OK;
 }
 

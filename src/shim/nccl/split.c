@@ -2,8 +2,8 @@
  * How large is the group of a split? The call does not say: real ranks find out by talking to each
  * other. There are two ways to know without peers:
  *
- * The hook tells. Around the making of a group it sets PLIMSOLL_GROUP to the group's ranks in the job,
- * "0,2,4,6" (see number_of()).
+ * The hook tells. It names the group that PyTorch makes before the group's communicator is split off
+ * (src/device/groups.h).
  *
  * Or the colour tells. In many releases of PyTorch it is a hash of the group's ranks, and groups of
  * training jobs are regular: neighbours, or every k-th rank. So the regular groups in which the caller
@@ -13,7 +13,7 @@
  */
 #include "shim/nccl/nccl.h"
 
-#include <stdlib.h>
+#include "device/groups.h"
 
 /* A hash that is extended rank by rank and finished at any length. */
 struct convention {
@@ -71,28 +71,12 @@ static int match(const struct convention *c, const struct plm_nccl_comm *parent,
 {
     uint64_t hash = c->start;
     for (int i = 0, place = start; place < parent->size; i++, place += step) {
-        int rank = c->job_ranks ? parent->first + place * parent->stride : place;
+        int rank = c->job_ranks ? plm_nccl_job_rank(parent, place) : place;
         hash = c->extend(hash, (uint64_t)rank);
         if (i >= key && c->finish(hash, (uint64_t)i + 1) == color)
             return i + 1;
     }
     return 0;
-}
-
-/* What the hook says: the number of ranks in its list, and the first two of them. 0 if it says nothing
-   that this caller could belong to. */
-static int number_of(const char *list, int key, int limit, int ranks[2])
-{
-    int n = 0;
-    for (char *end; list && *list; list = *end ? end + 1 : end) {
-        long rank = strtol(list, &end, 10);
-        if (end == list || (*end && *end != ',') || n == limit)
-            return 0;
-        if (n < 2)
-            ranks[n] = (int)rank;
-        n++;
-    }
-    return key < n ? n : 0;
 }
 
 static bool recognise(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child)
@@ -106,8 +90,8 @@ static bool recognise(const struct plm_nccl_comm *parent, int color, int key, st
             if (!size)
                 continue;
             child->size = size;
-            child->first = parent->first + (int)start * parent->stride;
-            child->stride = parent->stride * step;
+            child->first = plm_nccl_job_rank(parent, (int)start);
+            child->stride = size > 1 ? plm_nccl_job_rank(parent, (int)start + step) - child->first : 1;
             return true;
         }
     }
@@ -116,14 +100,13 @@ static bool recognise(const struct plm_nccl_comm *parent, int color, int key, st
 
 bool plm_nccl_split_group(const struct plm_nccl_comm *parent, int color, int key, struct plm_nccl_comm *child)
 {
-    int ranks[2] = {0}, size;
+    const struct plm_group *group = plm_group_making();
+    child->group = NULL;
     if (key < 0)
         return false;
-    size = number_of(getenv("PLIMSOLL_GROUP"), key, parent->size, ranks);
-    if (!size)
+    if (!group || key >= group->size || group->size > parent->size)
         return recognise(parent, color, key, child);
-    child->size = size;
-    child->first = ranks[0];
-    child->stride = size > 1 ? ranks[1] - ranks[0] : 1;
+    child->group = group;
+    child->size = group->size;
     return true;
 }

@@ -21,6 +21,7 @@ struct plm_error;
 struct plm_forest;
 struct plm_job;
 struct plm_json;
+struct plm_labels;
 struct plm_learned;
 struct plm_page;
 struct plm_trace;
@@ -28,6 +29,7 @@ struct plm_trace;
 /* What is known of the job. What was not captured is NULL. */
 struct plm_evidence {
     const struct plm_job *job;                 /* a record of the virtual GPU */
+    const struct plm_labels *labels;           /* what that record says of time and utilization */
     const struct plm_trace *trace;             /* of the profiler, on the CPU */
     const struct plm_description *description; /* of the model */
     const struct plm_forest *forest;           /* that `plimsoll train` made */

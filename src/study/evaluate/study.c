@@ -10,6 +10,7 @@
 
 #define CLASS_MIB     1000.0 /* of a GB, as the published classes have it */
 #define CLASS_PERCENT 10.0
+#define MEASURED      "measured_"
 enum { BIN_MLP = 1, BIN_OTHERS = 8, FAMILIES = 64 };
 
 /* ---- what the table has ---- */
@@ -81,12 +82,25 @@ static double class_width(const struct plm_study *s, const struct plm_target *ta
     return CLASS_PERCENT; /* of time too: classes of it mean nothing, and are not shown */
 }
 
+/* What another table was labelled with stands for what was measured here: its device_used for the memory of the
+   device, its column of the same name without measured_ for all else. */
+static const struct plm_target *lesson_of(const struct plm_study *s, const struct plm_target *target,
+                                          struct plm_error *error)
+{
+    const char *column = target->column;
+    if (!s->options.lessons)
+        return target;
+    if (!strncmp(column, MEASURED, strlen(MEASURED)) && plm_table_column(&s->lessons, column) < 0)
+        column = target->with_context ? "device_used" : column + strlen(MEASURED);
+    return plm_target_choose(&s->lessons, column, error);
+}
+
 static int target_add(struct plm_study *s, const char *column, struct plm_error *error)
 {
     const struct plm_target *target = plm_target_choose(&s->table, column, error);
-    struct plm_study_target t = {.target = target};
-    int status = target ? 0 : PLM_EINVAL, at;
-    if (!target)
+    struct plm_study_target t = {.target = target, .lesson = target ? lesson_of(s, target, error) : NULL};
+    int status = t.lesson ? 0 : PLM_EINVAL, at;
+    if (status)
         return status;
     at = plm_table_column(&s->table, target->column);
     t.width = class_width(s, target);
@@ -161,23 +175,40 @@ static const char *column_name(const struct plm_study *s, const char *word)
     return column < 0 ? word : plm_table_name(&s->table, (size_t)column);
 }
 
-static int splits_choose(struct plm_study *s, struct plm_error *error)
+static int splits_of_columns(struct plm_study *s, struct plm_error *error)
 {
     const char *given = s->options.unseen;
     char *words = plm_strdup(given ? given : ""), *rest = words, *word;
-    double *size = plm_calloc(s->table.rows + 1, sizeof *size);
     int status = 0;
-    plm_split_folds(s->table.rows, (size_t)s->options.folds, s->options.seed, &s->split[s->splits++]);
     column_add(s, "family", false, NULL);
     column_add(s, "gpu", false, NULL);
     while (given && status == 0 && (word = strsep(&rest, ",")))
         status = column_add(s, column_name(s, word), true, error);
+    free(words);
+    return status;
+}
+
+static void beyond_add(struct plm_study *s)
+{
+    double *size = plm_calloc(s->table.rows + 1, sizeof *size);
     for (size_t row = 0; row < s->table.rows; row++)
         size[row] = s->example[row].number[PLM_EXAMPLE_PARAMETERS];
-    if (status == 0 && s->splits < PLM_SPLITS)
+    if (s->splits < PLM_SPLITS)
         plm_split_beyond(size, s->table.rows, &s->split[s->splits++]);
     free(size);
-    free(words);
+}
+
+static int splits_choose(struct plm_study *s, struct plm_error *error)
+{
+    int status;
+    if (s->options.lessons) {
+        plm_split_elsewhere(s->table.rows, &s->split[s->splits++]);
+        return 0;
+    }
+    plm_split_folds(s->table.rows, (size_t)s->options.folds, s->options.seed, &s->split[s->splits++]);
+    status = splits_of_columns(s, error);
+    if (status == 0)
+        beyond_add(s);
     return status;
 }
 
@@ -186,6 +217,8 @@ int plm_study_open(const struct plm_study_options *options, struct plm_study *s,
     int status;
     *s = (struct plm_study){.options = *options};
     status = plm_table_read(options->path, &s->table, error);
+    if (status == 0 && options->lessons)
+        status = plm_table_read(options->lessons, &s->lessons, error);
     if (status)
         return status;
     if (s->table.rows < (size_t)options->folds)
@@ -232,5 +265,6 @@ void plm_study_close(struct plm_study *s)
     free(s->example);
     free(s->box);
     plm_table_free(&s->table);
+    plm_table_free(&s->lessons);
     *s = (struct plm_study){0};
 }

@@ -34,8 +34,9 @@ struct plm_study_options {
     const char *path;
     const char *methods; /* with commas, or "all" */
     const char *targets; /* columns with commas, "all", or NULL: memory and GPUTL */
-    const char *unseen;  /* columns with commas whose groups are left out one by one; NULL: family and gpu alone */
-    int bin;             /* GB of a class of memory, of 1000 MiB each; 0: 1 for MLPs alone, else 8 */
+    const char *lessons; /* another table, which methods learn from instead; NULL: they learn from parts of this one */
+    const char *unseen; /* columns with commas whose groups are left out one by one; NULL: family and gpu alone */
+    int bin; /* GB of a class of memory, of 1000 MiB each; 0: 1 for MLPs alone, else 8 */
     int folds;
     uint64_t seed;
     const char *python, *scratch; /* as in struct plm_lesson */
@@ -46,9 +47,10 @@ struct plm_study_options {
 /* ---- rows that were not learned from ---- */
 
 enum plm_split_kind {
-    PLM_SPLIT_FOLDS,  /* drawn: rows like those that were learned from */
+    PLM_SPLIT_FOLDS, /* drawn: rows like those that were learned from */
     PLM_SPLIT_UNSEEN, /* all of a group: another family, another card, ... */
-    PLM_SPLIT_BEYOND  /* the largest fifth by parameters, asked of a model that learned from the others */
+    PLM_SPLIT_ELSEWHERE, /* all rows: the model learned from another table */
+    PLM_SPLIT_BEYOND /* the largest fifth by parameters, asked of a model that learned from the others */
 };
 
 enum { PLM_SPLITS = 12, PLM_SPLIT_GROUPS = 64 };
@@ -56,7 +58,7 @@ enum { PLM_SPLITS = 12, PLM_SPLIT_GROUPS = 64 };
 struct plm_split {
     enum plm_split_kind kind;
     const char *column; /* of the groups, else NULL */
-    size_t *part;       /* per row: asked of a model that learned from all other parts */
+    size_t *part; /* per row: asked of a model that learned from all other parts */
     size_t parts;
 };
 
@@ -67,16 +69,17 @@ int plm_split_column(const struct plm_table *table, const char *column, struct p
                      struct plm_error *error);
 /* By a number of each row: the largest fifth. */
 void plm_split_beyond(const double *size, size_t rows, struct plm_split *split);
+void plm_split_elsewhere(size_t rows, struct plm_split *split);
 void plm_split_free(struct plm_split *split);
 
 /* ---- how good answers are ---- */
 
 enum plm_study_figure {
     PLM_STUDY_ACCURACY, /* share of the answers in the class of the truth */
-    PLM_STUDY_F1,       /* of the classes that are there or were answered: their mean */
-    PLM_STUDY_UNDER,    /* share of the answers in a class below the truth's */
-    PLM_STUDY_BELOW,    /* share of the answers below the truth itself */
-    PLM_STUDY_EXACT,    /* of memory: to the MiB */
+    PLM_STUDY_F1, /* of the classes that are there or were answered: their mean */
+    PLM_STUDY_UNDER, /* share of the answers in a class below the truth's */
+    PLM_STUDY_BELOW, /* share of the answers below the truth itself */
+    PLM_STUDY_EXACT, /* of memory: to the MiB */
     PLM_STUDY_MAE,
     PLM_STUDY_R2,
     PLM_STUDY_FIGURES
@@ -85,7 +88,7 @@ const char *plm_study_figure_name(enum plm_study_figure figure); /* "accuracy" *
 
 struct plm_study_score {
     size_t asked, answered;
-    double value[PLM_STUDY_FIGURES];                 /* NAN: not known */
+    double value[PLM_STUDY_FIGURES]; /* NAN: not known */
     struct plm_interval interval[PLM_STUDY_FIGURES]; /* 95 %, by bootstrap; NAN likewise */
 };
 
@@ -115,18 +118,19 @@ size_t plm_demand_times(const char *method, enum plm_paradigm paradigm, enum plm
 struct plm_contestant {
     const char *name;
     enum plm_paradigm paradigm;
-    const struct plm_method *method;   /* a formula, or the virtual GPU */
+    const struct plm_method *method; /* a formula, or the virtual GPU */
     const struct plm_learner *learner; /* one that learns */
-    const char *why_not;               /* rows do not have what it needs: nothing is asked; NULL: they do */
+    const char *why_not; /* rows do not have what it needs: nothing is asked; NULL: they do */
 };
 
 /* ---- what came of it ---- */
 
 struct plm_study_target {
     const struct plm_target *target;
-    double width;  /* of a class, in the unit */
+    double width; /* of a class, in the unit */
     double *truth; /* per row; NAN: none */
-    size_t rows;   /* that have one */
+    size_t rows; /* that have one */
+    const struct plm_target *lesson; /* what is learned for it: the same, or what another table has in its place */
 };
 
 struct plm_study_family {
@@ -137,19 +141,20 @@ struct plm_study_family {
 /* One contestant, one target, one split. */
 struct plm_study_result {
     bool asked;
-    char why[320];                 /* if not, or if it failed */
-    double *answer;                /* per row; NAN: none */
+    char why[320]; /* if not, or if it failed */
+    double *answer; /* per row; NAN: none */
     struct plm_study_score *score; /* per family; the last is all */
-    bool classes;                  /* it answers with classes */
-    double train_seconds;          /* of all parts */
+    bool classes; /* it answers with classes */
+    double train_seconds; /* of all parts */
     size_t trainings;
-    double seconds, cpu;           /* per answer */
-    double constant;               /* MiB that were fitted for the stack, of the last part; NAN: none */
+    double seconds, cpu; /* per answer */
+    double constant; /* MiB that were fitted for the stack, of the last part; NAN: none */
 };
 
 struct plm_study {
     struct plm_study_options options;
     struct plm_table table;
+    struct plm_table lessons; /* empty: none */
     struct plm_example *example; /* per row */
     struct plm_white_box *box;
     size_t *family_of; /* per row */
@@ -185,7 +190,7 @@ double plm_study_constant(const struct plm_study *study, const struct plm_study_
 /* Ways to show it: 0, or PLM_EIO with a sentence. */
 int plm_study_text(const struct plm_page *page, const struct plm_study *study, struct plm_error *error);
 int plm_study_json(FILE *out, const struct plm_study *study, struct plm_error *error);
-int plm_study_csv(FILE *out, const struct plm_study *study, struct plm_error *error);     /* row by row */
+int plm_study_csv(FILE *out, const struct plm_study *study, struct plm_error *error); /* row by row */
 int plm_study_figures(FILE *out, const struct plm_study *study, struct plm_error *error); /* score by score */
 int plm_study_html(FILE *out, const struct plm_study *study, struct plm_error *error);
 

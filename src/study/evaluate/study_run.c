@@ -100,10 +100,10 @@ static struct plm_lesson lesson_of(const struct round *r)
 {
     const struct plm_study_options *o = &r->study->options;
     const unsigned takes = r->contestant->learner->takes;
-    return (struct plm_lesson){.path = o->path,
-                               .table = &r->study->table,
-                               .left_out = r->left_out,
-                               .target = r->target->target->column,
+    return (struct plm_lesson){.path = o->lessons ? o->lessons : o->path,
+                               .table = o->lessons ? &r->study->lessons : &r->study->table,
+                               .left_out = o->lessons ? NULL : r->left_out,
+                               .target = r->target->lesson->column,
                                .seed = o->seed,
                                .bin = takes & PLM_LESSON_BIN ? o->bin : 0,
                                .python = takes & PLM_LESSON_PYTHON ? o->python : NULL,
@@ -133,7 +133,8 @@ static void part_run(struct round *r)
     const struct plm_target *target = r->target->target;
     size_t asked = 0;
     for (size_t row = 0; row < r->study->table.rows; row++) {
-        r->left_out[row] = r->split->part[row] == r->part || isnan(r->target->truth[row]);
+        r->left_out[row] =
+            (r->split->part[row] == r->part && r->split->kind != PLM_SPLIT_ELSEWHERE) || isnan(r->target->truth[row]);
         asked += is_asked(r, row);
     }
     if (!asked)

@@ -62,6 +62,12 @@ void plm_split_beyond(const double *size, size_t rows, struct plm_split *split)
     free(sorted);
 }
 
+void plm_split_elsewhere(size_t rows, struct plm_split *split)
+{
+    *split = (struct plm_split){.kind = PLM_SPLIT_ELSEWHERE, .parts = 1};
+    split->part = plm_calloc(rows + 1, sizeof *split->part);
+}
+
 void plm_split_free(struct plm_split *split)
 {
     free(split->part);
@@ -75,6 +81,6 @@ const char *plm_split_name(const struct plm_split *split, char *buffer, size_t s
     else if (split->kind == PLM_SPLIT_UNSEEN)
         snprintf(buffer, size, "unseen %.60s", split->column);
     else
-        snprintf(buffer, size, "beyond the rows");
+        snprintf(buffer, size, "%s", split->kind == PLM_SPLIT_BEYOND ? "beyond the rows" : "learned elsewhere");
     return buffer;
 }

@@ -13,8 +13,9 @@
 
 /* ---- what a row looks like ---- */
 
-enum { SINGLE = 5, FEATURES = PLM_METRICS + PLM_BOUNDS + SINGLE };
-static const char *const singles[SINGLE] = {"log_step", "log_busy", "log_host", "log_kernels", "log_batch"};
+enum { SINGLE = 8, FEATURES = PLM_METRICS + PLM_BOUNDS + SINGLE };
+static const char *const singles[SINGLE] = {"log_step",  "log_busy",       "log_host",       "log_kernels",
+                                            "log_batch", "smact_of_gract", "smocc_of_smact", "fp32a_of_smact"};
 _Static_assert((int)FEATURES <= (int)PLM_TREE_FEATURES, "trees have room for the features");
 
 static const char *feature_name(size_t feature)
@@ -34,10 +35,22 @@ static struct plm_correction_frame frame_of(int figure)
     return (struct plm_correction_frame){METHOD, plm_time_figure_name(figure), FEATURES, feature_name};
 }
 
+static double metric_of(const struct plm_time_forecast *f, enum plm_metric metric, enum plm_metric whole)
+{
+    const double all = f->figure[PLM_FIGURE_METRIC + whole];
+    return all > 0 ? f->figure[PLM_FIGURE_METRIC + metric] / all : 0;
+}
+
 static void features_make(const struct plm_time_row *row, const struct plm_time_forecast *f, double x[FEATURES])
 {
-    const double single[SINGLE] = {log(f->step + 1), log(f->busy + 1), log(f->host + 1), log(f->kernels + 1),
-                                   log((double)row->batch + 1)};
+    const double single[SINGLE] = {log(f->step + 1),
+                                   log(f->busy + 1),
+                                   log(f->host + 1),
+                                   log(f->kernels + 1),
+                                   log((double)row->batch + 1),
+                                   metric_of(f, PLM_METRIC_SMACT, PLM_METRIC_GRACT),
+                                   metric_of(f, PLM_METRIC_SMOCC, PLM_METRIC_SMACT),
+                                   metric_of(f, PLM_METRIC_FP32A, PLM_METRIC_SMACT)};
     memcpy(x, f->figure + PLM_FIGURE_METRIC, PLM_METRICS * sizeof *x);
     for (int i = 0; i < PLM_BOUNDS; i++)
         x[PLM_METRICS + i] = f->step > 0 ? f->bound[i] / f->step : 0;
@@ -50,26 +63,43 @@ static enum plm_correction_way way_of(int figure)
     return figure == PLM_FIGURE_STEP ? PLM_CORRECT_BY_FACTOR : PLM_CORRECT_BY_SUM;
 }
 
+/* Warps are resident on multiprocessors that are active. How many on each depends on the kernels, how long they are
+   active on the host too, so that SMOCC is corrected beyond what SMACT is: a figure here stands on the other one. */
+static const int stands_on[PLM_TIME_FIGURES] = {[PLM_FIGURE_METRIC + PLM_METRIC_SMOCC] =
+                                                    PLM_FIGURE_METRIC + PLM_METRIC_SMACT};
+_Static_assert(PLM_FIGURE_STEP == 0, "0 is no figure that another one stands on");
+
+/* The forecast of a figure, if the one that it stands on is `other`. */
+static double forecast_with(const struct plm_time_forecast *f, int figure, double other)
+{
+    const double was = f->figure[stands_on[figure]];
+    return stands_on[figure] && was > 0 ? fmin(f->figure[figure] * other / was, 1) : f->figure[figure];
+}
+
 /* ---- learning ---- */
 
-static int figure_learn(const struct plm_time_bench *bench, const struct plm_time_forecast *forecast, const size_t *run,
-                        size_t runs, int figure, uint64_t seed, struct plm_time_correct *c, struct plm_error *error)
+static double forecast_measured(const struct plm_time_row *row, const struct plm_time_forecast *f, int figure)
 {
-    const struct plm_correction_frame frame = frame_of(figure);
-    struct plm_boosted_settings settings = PLM_CORRECTION_SETTINGS;
+    const int other = stands_on[figure];
+    return forecast_with(f, figure, row->known >> other & 1 ? row->figure[other] : f->figure[other]);
+}
+
+static int figure_learn(const struct plm_time_bench *bench, const struct plm_time_forecast *forecast, const size_t *run,
+                        size_t runs, int figure, struct plm_time_correct *c, struct plm_error *error)
+{
     double *x = plm_calloc(runs, FEATURES * sizeof *x), *y = plm_calloc(runs, sizeof *y);
     struct plm_tree_data data = {.x = x, .y = y, .features = FEATURES};
     int status = 0;
-    settings.seed = seed;
     for (size_t i = 0; i < runs; i++) {
         const struct plm_time_row *row = bench->run[run[i]].row;
         if (!(row->known >> figure & 1) || !forecast[run[i]].known)
             continue;
         features_make(row, &forecast[run[i]], x + data.rows * FEATURES);
-        y[data.rows++] = plm_correction_target(way_of(figure), forecast[run[i]].figure[figure], row->figure[figure]);
+        y[data.rows++] = plm_correction_target(way_of(figure), forecast_measured(row, &forecast[run[i]], figure),
+                                               row->figure[figure]);
     }
     if (data.rows)
-        status = plm_correction_learn(&frame, &data, &settings, &c->trees[figure], error);
+        status = plm_ridge_train(&data, &c->ridge[figure], error);
     if (data.rows && status == 0)
         c->known |= 1u << figure;
     free(x);
@@ -78,14 +108,13 @@ static int figure_learn(const struct plm_time_bench *bench, const struct plm_tim
 }
 
 int plm_time_correct_learn(const struct plm_time_bench *bench, const struct plm_time_forecast *forecast,
-                           const size_t *run, size_t runs, uint64_t seed, struct plm_time_correct *c,
-                           struct plm_error *error)
+                           const size_t *run, size_t runs, struct plm_time_correct *c, struct plm_error *error)
 {
     int first, status = 0;
     const int figures = plm_time_kind_figures(bench->truth->kind, &first);
     *c = (struct plm_time_correct){.rows = runs};
     for (int i = first; i < first + figures && status == 0; i++)
-        status = figure_learn(bench, forecast, run, runs, i, seed, c, error);
+        status = figure_learn(bench, forecast, run, runs, i, c, error);
     if (status)
         plm_time_correct_free(c);
     return status;
@@ -98,7 +127,10 @@ double plm_time_correct_figure(const struct plm_time_correct *c, const struct pl
     if (!(c->known >> figure & 1))
         return f->figure[figure];
     features_make(row, f, x);
-    figured = plm_correction_apply(way_of(figure), f->figure[figure], plm_boosted_predict(&c->trees[figure], x));
+    figured = f->figure[figure];
+    if (stands_on[figure])
+        figured = forecast_with(f, figure, plm_time_correct_figure(c, row, f, stands_on[figure]));
+    figured = plm_correction_apply(way_of(figure), figured, plm_ridge_predict(&c->ridge[figure], x));
     return figure == PLM_FIGURE_STEP ? figured : fmin(fmax(figured, 0), 1);
 }
 
@@ -106,7 +138,7 @@ void plm_time_correct_free(struct plm_time_correct *c)
 {
     for (int i = 0; i < PLM_TIME_FIGURES; i++)
         if (c->known >> i & 1)
-            plm_boosted_free(&c->trees[i]);
+            plm_ridge_free(&c->ridge[i]);
     *c = (struct plm_time_correct){0};
 }
 
@@ -114,20 +146,18 @@ void plm_time_correct_free(struct plm_time_correct *c)
 
 void plm_time_correct_path(const char *folder, int figure, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/%s.trees", folder, plm_time_figure_name(figure));
+    snprintf(out, size, "%.3900s/%s.csv", folder, plm_time_figure_name(figure));
 }
 
-static int trees_check(const struct plm_boosted *trees, int figure, const char *path, struct plm_error *error)
+int plm_time_correct_save(FILE *out, const struct plm_time_correct *c, int figure)
 {
     const struct plm_correction_frame frame = frame_of(figure);
-    return plm_correction_fits(&frame, trees)
-               ? 0
-               : plm_fail(error, PLM_EFORMAT, "%.300s holds no correction of %s that this release can use", path,
-                          plm_time_figure_name(figure));
+    return plm_ridge_save(out, &frame, &c->ridge[figure]);
 }
 
 int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct plm_error *error)
 {
+    struct plm_correction_frame frame;
     char path[4096];
     int status = 0;
     *c = (struct plm_time_correct){0};
@@ -135,16 +165,16 @@ int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct
         plm_time_correct_path(folder, i, path, sizeof path);
         if (access(path, F_OK))
             continue;
-        status = plm_boosted_load(path, &c->trees[i], error);
+        frame = frame_of(i);
+        status = plm_ridge_load(path, &frame, &c->ridge[i], error);
         if (status)
             break;
         c->known |= 1u << i;
-        c->rows = c->trees[i].rows;
-        status = trees_check(&c->trees[i], i, path, error);
+        c->rows = c->ridge[i].rows;
     }
     if (status == 0 && !c->known)
-        status =
-            plm_fail(error, PLM_ENOTFOUND, "there is no correction in %.300s: no file there ends in .trees", folder);
+        status = plm_fail(error, PLM_ENOTFOUND, "there is no correction in %.300s: no file there is named as a figure",
+                          folder);
     if (status)
         plm_time_correct_free(c);
     return status;

@@ -60,7 +60,7 @@ static int rows_train(struct plm_time_evaluation *e, struct plm_time_model *mode
         e->trained_rows = most;
     }
     if (status == 0 && o->learn_rows)
-        status = plm_time_correct_learn(e->bench, e->fitted, run, o->learn_rows, o->seed, &e->correct, error);
+        status = plm_time_correct_learn(e->bench, e->fitted, run, o->learn_rows, &e->correct, error);
     free(run);
     return status;
 }

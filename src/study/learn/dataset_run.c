@@ -20,8 +20,8 @@
 
 /* So many rows share an import; what is interrupted loses no more of them. Small networks take much less than it. */
 static const size_t chunk_most[PLM_FAMILIES] = {
-    [PLM_FAMILY_MLP] = 400, [PLM_FAMILY_CNN] = 25, [PLM_FAMILY_TRANSFORMER] = 25};
-enum { CHUNK_ROWS = 400, LINES_FAILED = 2 };
+    [PLM_FAMILY_MLP] = 750, [PLM_FAMILY_CNN] = 25, [PLM_FAMILY_TRANSFORMER] = 25};
+enum { CHUNK_ROWS = 750, LINES_FAILED = 2 };
 
 struct task {
     size_t row[CHUNK_ROWS];

@@ -118,8 +118,8 @@ static void time_label(const struct plm_labeller *l, const struct plm_work_lane 
 {
     struct steps full = {.times = (double)plan->full}, rest = {.times = plan->rest > 0};
     double wall = 0, times = 0;
-    for (size_t i = 0; i < lane->steps && i + 1 < plan->steps; i++) {
-        struct steps *of = plan->step[i + 1] == plan->batch ? &full : &rest;
+    for (size_t i = 0; i < lane->steps && i < PLM_PLAN_STEPS; i++) {
+        struct steps *of = lane->step[i].samples == plan->batch ? &full : &rest;
         of->step[of->count++] = lane->step[i];
     }
     time_add(l, lane, &full, labels, &wall, &times);

@@ -25,7 +25,7 @@ static int beside_ask(const struct plm_learned *learned, const struct plm_eviden
     plm_outcome_of(evidence->job, &outcome);
     if (!outcome.done)
         return plm_fail(error, PLM_EINVAL, "%.150s", outcome.why);
-    plm_white_box_of(&outcome, &box);
+    plm_white_box_of(&outcome, evidence->labels, &box);
     return learned->learner->ask_beside(learned->model, example, &box, answer, error);
 }
 
@@ -136,7 +136,7 @@ void plm_learned_show(const struct plm_learned_answer *a, const struct plm_page 
         fprintf(p->out, "%s: %.4g %s.\n", a->classes ? "The upper edge of the likeliest class" : "The model's figure",
                 a->figure, plm_learned_unit_name(a->unit));
     if (a->outside > 0)
-        plm_page_say(p, "%s lies outside of the rows that it learned from, by %.2g times their range.\n", a->feature,
+        plm_page_say(p, "%s lies outside of the rows that it learned from, by %.2g times their range.", a->feature,
                      a->outside);
     if (a->classes)
         show_classes(a, p);

@@ -384,6 +384,7 @@ int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example 
                         m->target->column + strlen("measured_"));
     features_make(m->target, box, example, x);
     *answer = (struct plm_learned_answer){.unit = m->target->unit, .with_context = m->target->with_context};
+    snprintf(answer->target, sizeof answer->target, "%s", m->target->column);
     answer->figure = figure_of(m->target, box, m->trees.base, plm_boosted_predict(&m->trees, x) - m->trees.base);
     plm_learned_range(m->trees.feature, m->trees.features, x, answer);
     return 0;

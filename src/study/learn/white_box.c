@@ -3,10 +3,12 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "fit/outcome.h"
+#include "study/learn/label.h"
 
 #define MIB     1048576.0
 #define PERCENT 100
 
+_Static_assert((int)PLM_WHITE_METRICS == (int)PLM_LABEL_METRICS, "labels have the same metrics, in the same order");
 const char *const plm_white_metric[PLM_WHITE_METRICS] = {"gputl", "gract", "smact", "smocc", "fp32a"};
 
 /* -1 for a cell that is empty or not there. */
@@ -54,15 +56,16 @@ static double beside(uint64_t whole, uint64_t part)
     return whole > part ? (double)(whole - part) / MIB : 0;
 }
 
-void plm_white_box_of(const struct plm_outcome *o, struct plm_white_box *box)
+void plm_white_box_of(const struct plm_outcome *o, const struct plm_labels *labels, struct plm_white_box *box)
 {
+    const bool timed = labels && labels->step_ms > 0;
     *box = (struct plm_white_box){.allocated = (double)o->allocated / MIB,
                                   .reserved = (double)(o->reserved + o->outside) / MIB,
                                   .low = beside(o->low, o->context_low),
                                   .high = beside(o->high, o->context_high),
-                                  .step = -1};
+                                  .step = timed ? labels->step_ms : -1};
     for (size_t i = 0; i < PLM_WHITE_METRICS; i++)
-        box->metric[i] = -1;
+        box->metric[i] = timed ? PERCENT * labels->metric[i] : -1;
     if (box->low > box->reserved)
         box->low = box->reserved;
     if (box->high < box->reserved)

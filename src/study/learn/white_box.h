@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct plm_error;
+struct plm_labels;
 struct plm_outcome;
 struct plm_table;
 
@@ -25,7 +26,7 @@ struct plm_white_box {
 };
 
 int plm_white_box_read(const struct plm_table *table, size_t row, struct plm_white_box *box, struct plm_error *error);
-/* Memory; nothing of time. */
-void plm_white_box_of(const struct plm_outcome *outcome, struct plm_white_box *box);
+/* Memory, and time where there are labels that have it; they may be NULL. */
+void plm_white_box_of(const struct plm_outcome *outcome, const struct plm_labels *labels, struct plm_white_box *box);
 
 #endif

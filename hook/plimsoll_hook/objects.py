@@ -1,0 +1,24 @@
+"""Objects that ranks of a live job send each other. They travel as bytes of small messages (src/world/messages.h); what is larger
+does not arrive, and the program that reads it may fail over it, so it is told."""
+
+import functools
+
+from . import device, world
+
+_MOST = 1 << 20  # bytes, as PLM_MESSAGE_MOST
+
+
+def tell_large(module):
+    """Called when torch.distributed.distributed_c10d has been imported."""
+    original = getattr(module, "_object_to_tensor", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def _object_to_tensor(*args, **kwargs):
+        result = original(*args, **kwargs)
+        if result[0].numel() > _MOST and result[0].is_cuda and not world.lonely():
+            device.note("object-large", f"{result[0].numel()} bytes ({world.asker() or '?'})")
+        return result
+
+    module._object_to_tensor = _object_to_tensor

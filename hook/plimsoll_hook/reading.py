@@ -1,0 +1,72 @@
+"""Where a program read values that nobody computed, so that one that fails over them is told which, where and what to do. The
+device calls unknown() for each (src/device/values_python.c)."""
+
+import functools
+import linecache
+import os
+import sys
+
+from . import branching, device
+
+_MOST = 64  # places that are remembered
+_OURS = os.path.dirname(os.path.abspath(__file__))
+_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
+_ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
+_places = {}  # (file, line) → the code of the function; the last one read comes last
+
+
+def unknown(truth):
+    """The place is the innermost that is neither PyTorch's nor ours. `truth`: it is a truth value; then the answer that the program needs to go
+    on, if it only makes sure of something; else None."""
+    frame = sys._getframe(1)
+    answer = branching.answer(frame) if truth else None
+    if answer is None:
+        _remember(frame)
+    return answer
+
+
+def _remember(frame):
+    while frame is not None and (frame.f_code.co_filename.startswith((_OURS, "<")) or _TORCH in frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return
+    place = frame.f_code.co_filename, frame.f_lineno
+    _places.pop(place, None)
+    _places[place] = frame.f_code
+    if len(_places) > _MOST:
+        del _places[next(iter(_places))]
+
+
+def _codes(entry):
+    """Of the functions that a traceback goes through."""
+    while entry is not None:
+        yield entry.tb_frame.f_code
+        entry = entry.tb_next
+
+
+def sentence(error, entry):
+    """About the last value that was read in a function of the traceback; None if there is none."""
+    passed = set(_codes(entry)) if isinstance(error, _ERRORS) else ()
+    for (path, line), code in reversed(_places.items()):
+        if code in passed:
+            text = linecache.getline(path, line).strip()[:80]
+            return (f"{os.path.basename(path)}:{line} (`{text}`) had read a value that depends on weights or on random numbers of "
+                    "the card: that reads as zero or as what was there before, and may be why it failed; --assume says what "
+                    "masks keep and all() finds")
+    return None
+
+
+def install():
+    original = sys.excepthook
+
+    @functools.wraps(original)
+    def excepthook(kind, value, entry):
+        try:
+            text = sentence(value, entry)
+            if text:
+                device.note("failed-on-value", text)
+        except Exception:
+            pass  # then nothing is said
+        return original(kind, value, entry)
+
+    sys.excepthook = excepthook

@@ -1,0 +1,108 @@
+"""Autotuners compile dozens of candidates and time them on the device. This one has no clock: the times would mean nothing
+and the compiling takes minutes. So the first candidate that works is taken, which is the one that the heuristics put there
+(and, of inductor's choices for a matrix product, the library's kernel, as torch does itself when it must be deterministic).
+The note `autotune-first` says that it was so. PLIMSOLL_AUTOTUNE=all leaves the autotuners alone.
+
+What a trial takes of the device beside its kernel is taken all the same, once: the buffer that clears the cache, copies of
+what the kernel writes. Inductor's inputs for its trials are not made, since a single choice is not tried."""
+
+import functools
+import os
+import sys
+
+from . import device
+
+WANTED = os.environ.get("PLIMSOLL_AUTOTUNE", "first") != "all"
+_INFINITE = float("inf")
+
+
+def _note(which):
+    device.note("autotune-first", which)
+
+
+# ---- Triton's own ----
+
+
+def _flush_buffer():
+    """What triton.testing.do_bench writes between two runs, so that nothing is in the cache."""
+    driver = sys.modules["triton.runtime.driver"].driver.active
+    if hasattr(driver, "get_empty_cache_for_benchmark"):
+        return driver.get_empty_cache_for_benchmark()
+    return sys.modules["torch"].empty(int(256e6 // 4), dtype=sys.modules["torch"].int, device="cuda")
+
+
+def _try_once(call, *_, quantiles=None, **__):
+    """In the place of do_bench: it runs, which also compiles it, and takes one unit of time."""
+    call()
+    _flush_buffer()
+    return [1.0] * len(quantiles) if quantiles else 1.0
+
+
+def hook_triton(module):
+    """Called when triton.runtime.autotuner has been imported. All configurations of one tuning go through _bench, after
+    prune_configs; one that the card has not the resources for is infinitely slow there."""
+    prune, bench = module.Autotuner.prune_configs, module.Autotuner._bench
+
+    @functools.wraps(prune)
+    def begin(self, *args, **kwargs):
+        self._plimsoll_found = False
+        return prune(self, *args, **kwargs)
+
+    @functools.wraps(bench)
+    def tried(self, *args, **kwargs):
+        if getattr(self, "_plimsoll_found", False):
+            return [_INFINITE] * 3
+        _note("triton")
+        # Which of them it uses depends on the release.
+        theirs = [(vars(owner), name) for owner, name in ((self, "_do_bench"), (self, "do_bench"), (module, "do_bench"))
+                  if name in vars(owner)]
+        before = [names[name] for names, name in theirs]
+        for names, name in theirs:
+            names[name] = _try_once
+        try:
+            result = bench(self, *args, **kwargs)
+        finally:
+            for (names, name), original in zip(theirs, before):
+                names[name] = original
+        self._plimsoll_found = result[0] != _INFINITE
+        return result
+
+    module.Autotuner.prune_configs, module.Autotuner._bench = begin, tried
+
+
+# ---- inductor's ----
+
+
+def hook_choices(module):
+    """Called when torch._inductor.select_algorithm has been imported: kernels for one matrix product, attention, convolution."""
+    choose, library = module.AlgorithmSelectorCache.__call__, module.ExternKernelCaller
+
+    @functools.wraps(choose)
+    def first(self, name, choices, *args, **kwargs):
+        if len(choices) > 1:
+            _note("inductor")
+            choices = ([choice for choice in choices if isinstance(choice, library)] or choices)[:1]
+        return choose(self, name, choices, *args, **kwargs)
+
+    module.AlgorithmSelectorCache.__call__ = first
+
+
+def hook_configurations(module):
+    """Called when torch._inductor.runtime.triton_heuristics has been imported: of one kernel. The compiler's worker processes
+    call it too, which is where the time is saved. A kernel is made from its configurations until one could be compiled."""
+    compile_one = module.CachingAutotuner._precompile_config
+
+    @functools.wraps(compile_one)
+    def until_one_works(self, config, *args, **kwargs):
+        several = len(self.configs or ()) > 1 and any(config is one for one in self.configs)  # not one that it derives itself
+        if several and getattr(self, "_plimsoll_compiled", False):
+            raise module.OutOfResources(0, 0, "candidates")  # which is passed over
+        result = compile_one(self, config, *args, **kwargs)
+        if several:
+            self._plimsoll_compiled = True
+            _note("inductor")
+        return result
+
+    module.CachingAutotuner._precompile_config = until_one_works
+    if hasattr(module.CachingAutotuner, "coordinate_descent_tuning"):
+        module.CachingAutotuner.coordinate_descent_tuning = lambda self, launcher, *args, **kwargs: launcher

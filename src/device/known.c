@@ -1,0 +1,194 @@
+#include "device/known.h"
+
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "device/internal.h"
+#include "device/space.h"
+
+enum { WORD = 64 }; /* bytes of memory that a word of bits stands for */
+
+enum plane { KNOWN, ASSUMED, PLANES };
+
+struct known {
+    _Atomic uint64_t bits[PLANES][PLM_PAGE / WORD];
+    struct known *next; /* of all that there are; they stay */
+};
+
+static _Atomic(struct known *) all;
+static _Atomic bool assuming; /* something ever was: without it that plane is not looked at */
+
+/* Of the part of a range that lies in one page: the word, and the bits of it. */
+static uint64_t word_mask(uint32_t low, uint32_t high, size_t word)
+{
+    const uint32_t first = (uint32_t)word * WORD, from = low > first ? low - first : 0;
+    const uint32_t to = high < first + WORD ? high - first : WORD;
+    return (to == WORD ? ~0ull : (1ull << to) - 1) & ~((1ull << from) - 1);
+}
+
+/* The bits of a page, made if they are wanted. */
+static struct known *bits_of(struct page *p, bool wanted)
+{
+    struct known *have = atomic_load_explicit(&p->known, memory_order_acquire), *made;
+    if (have || !wanted)
+        return have;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&p->known, &have, made)) {
+        free(made);
+        return have;
+    }
+    made->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &made->next, made))
+        ;
+    return made;
+}
+
+enum action { TEST, SET, CLEAR };
+
+/* Of the bytes from `low` to before `high`; whether all of them were. */
+static bool bits_do(struct known *k, enum plane plane, uint32_t low, uint32_t high, enum action action)
+{
+    bool was = true;
+    for (size_t word = low / WORD; word * WORD < high; word++) {
+        const uint64_t mask = word_mask(low, high, word);
+        const uint64_t have = atomic_load_explicit(&k->bits[plane][word], memory_order_relaxed);
+        was &= (have & mask) == mask;
+        if (action == SET && (have & mask) != mask)
+            atomic_fetch_or_explicit(&k->bits[plane][word], mask, memory_order_relaxed);
+        else if (action == CLEAR && have & mask)
+            atomic_fetch_and_explicit(&k->bits[plane][word], ~mask, memory_order_relaxed);
+        else if (action == TEST && !was)
+            return false;
+    }
+    return was;
+}
+
+static bool exported(struct page *p)
+{
+    struct owner *o = atomic_load_explicit(&p->owner, memory_order_acquire);
+    return o && atomic_load_explicit(&o->exported, memory_order_relaxed);
+}
+
+static bool range_do(enum plane plane, uint64_t address, uint64_t bytes, enum action action)
+{
+    while (bytes) {
+        struct page *p = plm_page_of(address);
+        const uint32_t low = plm_page_offset(address);
+        const uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
+        struct known *k = p && !(action == SET && exported(p)) ? bits_of(p, action == SET) : NULL;
+        if (k ? !bits_do(k, plane, low, (uint32_t)(low + part), action) && action == TEST : action == TEST)
+            return false;
+        address += part;
+        bytes -= part;
+    }
+    return true;
+}
+
+bool plm_known(uint64_t address, uint64_t bytes)
+{
+    return bytes <= PLM_BACKED_MAX && plm_memory_backed(address, bytes) && range_do(KNOWN, address, bytes, TEST);
+}
+
+void plm_known_set(uint64_t address, uint64_t bytes)
+{
+    if (bytes > PLM_BACKED_MAX || !plm_memory_backed(address, bytes))
+        return;
+    range_do(KNOWN, address, bytes, SET);
+    if (atomic_load_explicit(&assuming, memory_order_relaxed))
+        range_do(ASSUMED, address, bytes, CLEAR);
+}
+
+void plm_known_assume(uint64_t address, uint64_t bytes)
+{
+    if (bytes > PLM_BACKED_MAX || !plm_memory_backed(address, bytes))
+        return;
+    atomic_store_explicit(&assuming, true, memory_order_relaxed);
+    range_do(ASSUMED, address, bytes, SET);
+}
+
+void plm_known_clear(uint64_t address, uint64_t bytes)
+{
+    if (bytes > PLM_BACKED_MAX || !plm_page_of(address)) /* nothing that is larger was ever known */
+        return;
+    range_do(KNOWN, address, bytes, CLEAR);
+    if (atomic_load_explicit(&assuming, memory_order_relaxed))
+        range_do(ASSUMED, address, bytes, CLEAR);
+}
+
+/* How many bytes from here on are alike, at least, and at most `most`; whether they are known, or assumed. */
+static uint64_t run_of(enum plane plane, uint64_t address, uint64_t most, bool *known)
+{
+    struct page *p = plm_page_of(address);
+    struct known *k = p ? bits_of(p, false) : NULL;
+    const uint32_t at = plm_page_offset(address);
+    uint64_t bits, run;
+    if (!k) {
+        *known = false;
+        return PLM_PAGE - at < most ? PLM_PAGE - at : most;
+    }
+    bits = atomic_load_explicit(&k->bits[plane][at / WORD], memory_order_relaxed) >> at % WORD;
+    *known = bits & 1;
+    bits = *known ? ~bits : bits;
+    run = bits ? (uint64_t)__builtin_ctzll(bits) : WORD;
+    run = run < WORD - at % WORD ? run : WORD - at % WORD;
+    return run < most ? run : most;
+}
+
+uint64_t plm_known_first(uint64_t address, uint64_t bytes)
+{
+    uint64_t first = 0;
+    bool known = bytes <= PLM_BACKED_MAX && plm_memory_backed(address, bytes);
+    while (known && first < bytes) {
+        const uint64_t run = run_of(KNOWN, address + first, bytes - first, &known);
+        first += known ? run : 0;
+    }
+    return first;
+}
+
+static bool plane_any(enum plane plane, uint64_t address, uint64_t bytes)
+{
+    bool is = false;
+    if (bytes > PLM_BACKED_MAX || !plm_memory_backed(address, bytes))
+        return false;
+    for (uint64_t at = 0; !is && at < bytes;)
+        at += run_of(plane, address + at, bytes - at, &is);
+    return is;
+}
+
+bool plm_known_any(uint64_t address, uint64_t bytes)
+{
+    return plane_any(KNOWN, address, bytes);
+}
+
+bool plm_known_assumed(uint64_t address, uint64_t bytes)
+{
+    return atomic_load_explicit(&assuming, memory_order_relaxed) && plane_any(ASSUMED, address, bytes);
+}
+
+void plm_known_copy(uint64_t to, uint64_t from, uint64_t bytes)
+{
+    plm_known_clear(to, bytes);
+    if (bytes > PLM_BACKED_MAX || !plm_memory_backed(from, bytes) || !plm_memory_backed(to, bytes))
+        return;
+    while (bytes) {
+        bool known;
+        const uint64_t run = run_of(KNOWN, from, bytes, &known);
+        if (known)
+            plm_known_set(to, run);
+        if (known && plm_known_assumed(from, run))
+            plm_known_assume(to, run);
+        to += run;
+        from += run;
+        bytes -= run;
+    }
+}
+
+void plm_known_forget(void)
+{
+    const enum plane last = atomic_load_explicit(&assuming, memory_order_relaxed) ? ASSUMED : KNOWN;
+    for (struct known *k = atomic_load_explicit(&all, memory_order_acquire); k; k = k->next)
+        for (enum plane plane = KNOWN; plane <= last; plane++)
+            bits_do(k, plane, 0, (uint32_t)PLM_PAGE, CLEAR);
+}

@@ -1,0 +1,546 @@
+#include "device/values.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/context.h"
+#include "device/internal.h"
+#include "device/known.h"
+#include "device/parameters.h"
+#include "device/promised.h"
+#include "device/tensors.h"
+#include "device/values_python.h"
+#include "record/writer.h"
+
+enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16, LIST_MOST = 256 };
+
+/* What the hook said of an operator, by the name in its schema: every overload has one of its own. */
+struct operator
+{
+    _Atomic uint64_t name; /* 0: free; written last */
+    struct plm_operator is;
+};
+static struct operator operators[OPERATORS];
+_Static_assert((OPERATORS & (OPERATORS - 1)) == 0, "its slots are masked");
+
+struct frame {
+    const void *function;
+    struct plm_operator is;
+    void *pending;    /* of the hook: how to compute it; NULL: it is not followed */
+    int64_t expected; /* how large the result is that it will read; -1: it does not */
+    bool chosen;      /* `pending` knows the last of its results, by assumption */
+    bool assumed;     /* something that it reads is */
+};
+
+struct thread {
+    struct frame frame[DEPTH];
+    unsigned depth;
+    bool busy; /* the hook computes */
+    bool told; /* what kernels work on that no operator launches */
+    int checking;
+};
+
+static __thread struct thread *mine __attribute__((tls_model("initial-exec"))); /* room for a pointer is always there */
+static pthread_key_t ending;
+static _Atomic bool active;
+
+static void thread_ends(void *thread)
+{
+    mine = NULL;
+    free(thread);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_key_create(&ending, thread_ends);
+}
+
+/* NULL: no memory; then it is as if values were not followed, and nothing may be known. */
+static struct thread *here(void)
+{
+    if (!mine) {
+        mine = calloc(1, sizeof *mine);
+        if (mine)
+            pthread_setspecific(ending, mine);
+        else
+            plm_values_stop();
+    }
+    return mine;
+}
+
+bool plm_values_active(void)
+{
+    return atomic_load_explicit(&active, memory_order_relaxed);
+}
+
+void plm_values_start(void)
+{
+    atomic_store(&active, true);
+}
+
+void plm_values_stop(void)
+{
+    atomic_store(&active, false);
+    plm_known_forget();
+}
+
+/* ---- tensors, as runs of bytes ---- */
+
+typedef bool run_function(uint64_t address, uint64_t bytes);
+
+static bool runs_do(const struct plm_tensor_view *v, unsigned dimension, uint64_t at, run_function *run)
+{
+    const bool last = dimension + 1 >= v->dimensions;
+    if (!v->dimensions)
+        return run(at, v->element_bytes);
+    if (last && (v->strides[dimension] == 1 || v->sizes[dimension] == 1))
+        return run(at, (uint64_t)v->sizes[dimension] * v->element_bytes);
+    for (int64_t i = 0; i < v->sizes[dimension]; i++, at += (uint64_t)v->strides[dimension] * v->element_bytes)
+        if (last ? !run(at, v->element_bytes) : !runs_do(v, dimension + 1, at, run))
+            return false;
+    return true;
+}
+
+/* Of memory without gaps, in whatever order, all at once. */
+static bool view_do(const struct plm_tensor_view *v, run_function *run)
+{
+    if (!v->elements || !v->data)
+        return true;
+    if (v->extent == v->elements * v->element_bytes || v->elements > PLM_VALUES_ELEMENTS)
+        return run(v->data, v->extent);
+    return runs_do(v, 0, v->data, run);
+}
+
+static bool run_clear(uint64_t address, uint64_t bytes)
+{
+    plm_promises_forget(address, bytes);
+    plm_known_clear(address, bytes);
+    return true;
+}
+
+static bool run_set(uint64_t address, uint64_t bytes)
+{
+    plm_promises_forget(address, bytes);
+    plm_known_set(address, bytes);
+    plm_memory_written(address, bytes, plm_launch_count());
+    return true;
+}
+
+static bool run_zero(uint64_t address, uint64_t bytes)
+{
+    memset((void *)address, 0, bytes);
+    return run_set(address, bytes);
+}
+
+static bool run_assume(uint64_t address, uint64_t bytes)
+{
+    plm_known_assume(address, bytes);
+    return true;
+}
+
+static bool run_true(uint64_t address, uint64_t bytes)
+{
+    memset((void *)address, 1, bytes);
+    return run_set(address, bytes);
+}
+
+static bool on_device(const struct plm_tensor_view *v)
+{
+    return v->data && plm_memory_device_of(v->data) >= 0;
+}
+
+static bool view_is_known(const struct plm_tensor_view *v)
+{
+    if (v->elements > PLM_VALUES_ELEMENTS)
+        return false;
+    if (!on_device(v))
+        return true;
+    plm_promises_settle(v->data, v->extent);
+    return plm_known(v->data, v->extent) || (v->extent != v->elements * v->element_bytes && view_do(v, plm_known));
+}
+
+/* A part of a large block has no bytes behind it, however small it is. */
+static bool can_hold(const struct plm_tensor_view *v)
+{
+    return v->elements <= PLM_VALUES_ELEMENTS && (!on_device(v) || plm_memory_backed(v->data, v->extent));
+}
+
+/* ---- tensors, element by element: which of them are known ---- */
+
+/* `known` has one for each, and is filled, or sets what is known. Returns what comes after it. */
+static char *mask_do(const struct plm_tensor_view *v, unsigned dimension, uint64_t at, char *known, bool set)
+{
+    if (dimension == v->dimensions) {
+        if (!set)
+            *known = (char)plm_known(at, v->element_bytes);
+        else
+            (*known ? run_set : run_clear)(at, v->element_bytes);
+        return known + 1;
+    }
+    for (int64_t i = 0; i < v->sizes[dimension]; i++, at += (uint64_t)v->strides[dimension] * v->element_bytes)
+        known = mask_do(v, dimension + 1, at, known, set);
+    return known;
+}
+
+void plm_values_mask(const struct plm_tensor_view *v, char *known)
+{
+    if (on_device(v))
+        mask_do(v, 0, v->data, known, false);
+    else
+        memset(known, 1, v->elements);
+}
+
+/* What is on the host is all known. */
+static bool view_has_known(const struct plm_tensor_view *v)
+{
+    return !on_device(v) || plm_known_any(v->data, v->extent);
+}
+
+/* Every tensor among values and the lists of them. `number` is that of the argument. */
+typedef void tensor_function(const struct plm_tensor_view *v, unsigned number, void *data);
+
+static void each_tensor(struct plm_ivalues values, tensor_function *look, void *data)
+{
+    for (uint64_t i = 0; i < values.count; i++) {
+        const struct plm_ivalue *v = &values.first[i];
+        const enum plm_ivalue_kind kind = plm_ivalue_kind(v);
+        const struct plm_ivalues list =
+            kind == PLM_IVALUE_LIST ? plm_ivalue_list(v) : (struct plm_ivalues){v, kind == PLM_IVALUE_TENSOR};
+        for (uint64_t k = 0; k < list.count; k++) {
+            struct plm_tensor_view view;
+            if (plm_ivalue_kind(&list.first[k]) != PLM_IVALUE_TENSOR)
+                continue;
+            plm_tensor_view(list.first[k].payload, &view);
+            if (!view.undefined)
+                look(&view, i < 64 ? (unsigned)i : 63, data);
+        }
+    }
+}
+
+/* ---- what an operator is given ---- */
+
+struct given {
+    const struct plm_operator *is;
+    bool device, host; /* some tensor is there */
+    bool wrapped; /* some tensor stands for others: the operator is called again with these */
+    bool known; /* all that it needs is, and nothing is too large */
+    bool small; /* nothing is too large */
+    bool some, lacks; /* of an input that it needs something is known, or nothing */
+    bool assumed; /* a part of that is */
+    unsigned tensors;
+};
+
+static void look_at(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    struct given *g = data;
+    const bool written = g->is->writes >> number & 1, needed = g->is->needs >> number & 1;
+    if (on_device(v))
+        g->device = true;
+    else if (v->data)
+        g->host = true;
+    else
+        g->wrapped |= !v->readable;
+    g->small = g->small && v->readable && ++g->tensors <= LIST_MOST && v->elements <= PLM_VALUES_ELEMENTS &&
+               (!written || can_hold(v));
+    g->known = g->known && g->small && (!needed || view_is_known(v));
+    if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER))
+        *(view_has_known(v) ? &g->some : &g->lacks) = true;
+    g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
+}
+
+static void clear_written(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    const struct given *g = data;
+    if (!(g->is->writes >> number & 1) || !on_device(v))
+        return;
+    if (!g->host) /* a copy from there is no update */
+        plm_parameter_written(v->data);
+    view_do(v, run_clear);
+}
+
+static void clear_output(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    if (on_device(v))
+        view_do(v, run_clear);
+}
+
+static void set_zero(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    if (on_device(v) && plm_memory_backed(v->data, v->extent))
+        view_do(v, run_zero);
+}
+
+/* Of truth values, which are a byte each. */
+static void set_true(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    if (on_device(v) && v->element_bytes == 1 && plm_memory_backed(v->data, v->extent))
+        view_do(v, run_true);
+}
+
+/* ---- operators ---- */
+
+static struct plm_operator operator_of(const void *function)
+{
+    const uint64_t name = (uint64_t)plm_observe_name(function);
+    const uint64_t slot = (name >> 4) * 0x9e3779b97f4a7c15ull >> 32;
+    struct plm_operator is;
+    for (uint64_t i = 0; i < NEAR; i++) {
+        const struct operator* o = & operators[(slot + i) & (OPERATORS - 1)];
+        const uint64_t have = atomic_load_explicit(&o->name, memory_order_acquire);
+        if (have == name)
+            return o->is;
+        if (!have)
+            break;
+    }
+    mine->busy = true;
+    is = plm_python_classify(function);
+    mine->busy = false;
+    for (uint64_t i = 0; i < NEAR; i++) {
+        struct operator* o = & operators[(slot + i) & (OPERATORS - 1)];
+        uint64_t none = 0;
+        if (atomic_compare_exchange_strong(&o->name, &none, 1)) { /* taken, and nobody's yet */
+            o->is = is;
+            atomic_store_explicit(&o->name, name, memory_order_release);
+            break;
+        }
+    }
+    return is;
+}
+
+/* An operator that is called with a stack is shown all of it: its own are the last. */
+static struct plm_ivalues last_of(struct plm_ivalues values, uint64_t count)
+{
+    if (values.count > count) {
+        values.first += values.count - count;
+        values.count = count;
+    }
+    return values;
+}
+
+/* A buffer that an operator fills for its own kernels is not known for long. */
+static bool inside_another(void)
+{
+    for (unsigned i = 0; i < mine->depth; i++)
+        if (!(mine->frame[i].is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
+            return true;
+    return false;
+}
+
+static bool in_parts(const struct given *g)
+{
+    return g->small && g->some && (!g->lacks || g->is->flags & PLM_OPERATOR_EITHER);
+}
+
+static bool followed(const struct plm_operator *is, const struct given *g)
+{
+    const bool certain = is->flags & PLM_OPERATOR_CERTAIN && g->small;
+    return (g->known || in_parts(g) || certain) && !(is->flags & PLM_OPERATOR_FILLS && inside_another()) &&
+           !plm_capture_active();
+}
+
+/* How to compute it, or what is assumed of it, into the frame. */
+static void frame_prepare(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    const bool follows = followed(&f->is, g) && !(f->is.flags & PLM_OPERATOR_COPIES && g->host);
+    if (!follows && (!(f->is.flags & PLM_OPERATOR_CHOOSES) || plm_capture_active()))
+        return;
+    mine->busy = true;
+    if (follows)
+        f->pending = plm_python_prepare(&f->is, inputs, !g->known, &f->expected);
+    else
+        f->pending = plm_python_choose(&f->is, inputs);
+    mine->busy = false;
+    f->chosen = !follows;
+    f->assumed = f->chosen || g->assumed;
+}
+
+void plm_values_enter(const void *function)
+{
+    struct plm_ivalues inputs;
+    struct plm_operator is;
+    struct given given = {0};
+    struct frame frame;
+    if (!plm_values_active() || !here() || mine->busy)
+        return;
+    is = operator_of(function);
+    if (!(is.flags & PLM_OPERATOR_LEAF))
+        return;
+    inputs = last_of(plm_tensors_inputs(function), is.arguments);
+    given.is = &is;
+    given.known = given.small = is.flags & PLM_OPERATOR_FOLLOWED;
+    each_tensor(inputs, look_at, &given);
+    if (given.host && !given.device)
+        return; /* all of it happens on the host */
+    if (given.wrapped) { /* fake, or of a transform; with sparse ones, kernels are launched without an operator */
+        each_tensor(inputs, clear_written, &given);
+        return;
+    }
+    if (mine->depth == DEPTH) { /* no program is so deep; nothing that it does goes unnoticed */
+        plm_known_forget();
+        return;
+    }
+    if (is.flags & PLM_OPERATOR_ZEROS && followed(&is, &given)) {
+        each_tensor(inputs, set_zero, NULL);
+        return;
+    }
+    frame = (struct frame){.function = function, .is = is, .expected = -1};
+    frame_prepare(&frame, &given, inputs);
+    if (!frame.pending)
+        each_tensor(inputs, clear_written, &given);
+    mine->frame[mine->depth++] = frame;
+}
+
+/* ---- what it leaves ---- */
+
+static void count_large(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number;
+    *(bool *)data |= !v->readable || (v->elements && !(on_device(v) && can_hold(v)));
+}
+
+static void set_output(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    view_do(v, run_set);
+}
+
+static void set_parts(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number;
+    if (v->elements)
+        mask_do(v, 0, v->data, data, true);
+}
+
+static void assume_output(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    view_do(v, run_assume);
+}
+
+static bool finish(const struct frame *f, struct plm_ivalues outputs)
+{
+    char mask[PLM_VALUES_ELEMENTS];
+    bool large = false;
+    int done;
+    if (f->chosen) {
+        const struct plm_ivalues others = {outputs.first, outputs.count ? outputs.count - 1 : 0};
+        each_tensor(others, clear_output, NULL);
+        outputs = last_of(outputs, 1);
+    }
+    each_tensor(outputs, count_large, &large);
+    mine->busy = true;
+    done = plm_python_finish(f->pending, large ? (struct plm_ivalues){NULL, 0} : outputs, mask, sizeof mask);
+    mine->busy = false;
+    if (done == PLM_FINISH_DONE)
+        each_tensor(outputs, set_output, NULL);
+    else if (done == PLM_FINISH_PARTS)
+        each_tensor(outputs, set_parts, mask);
+    if (f->assumed && done != PLM_FINISH_FAILED)
+        each_tensor(outputs, assume_output, NULL);
+    return done != PLM_FINISH_FAILED;
+}
+
+void plm_values_leave(const void *function)
+{
+    struct frame f;
+    struct plm_ivalues outputs;
+    if (!mine || mine->busy || !mine->depth || mine->frame[mine->depth - 1].function != function)
+        return;
+    f = mine->frame[--mine->depth];
+    outputs = last_of(plm_tensors_outputs(function), f.is.returns);
+    if (f.pending ? !finish(&f, outputs) : !(f.is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
+        each_tensor(outputs, clear_output, NULL);
+    if (!f.pending && f.is.flags & PLM_OPERATOR_CHECKS && mine->checking > 0)
+        each_tensor(outputs, set_true, NULL);
+}
+
+/* ---- what the runtime does meanwhile ---- */
+
+void plm_values_wrote(uint64_t address, uint64_t bytes)
+{
+    const unsigned flags = mine && mine->depth ? mine->frame[mine->depth - 1].is.flags : PLM_OPERATOR_COPIES;
+    bool right = flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE);
+    if (!plm_values_active())
+        return;
+    if (flags & PLM_OPERATOR_FILLS) {
+        mine->depth--;
+        right = !inside_another();
+        mine->depth++;
+    }
+    (right ? plm_known_set : plm_known_clear)(address, bytes);
+}
+
+/* The operator that will read how large its result is; NULL: none that runs. */
+static const struct frame *sized_frame(void)
+{
+    for (unsigned i = mine ? mine->depth : 0; i-- > 0;)
+        if (mine->frame[i].expected >= 0)
+            return &mine->frame[i];
+    return NULL;
+}
+
+static void choice_decides(void)
+{
+    static _Atomic bool told;
+    if (!atomic_exchange(&told, true))
+        plm_record_note("choice-decides", "");
+}
+
+int64_t plm_values_expected(void)
+{
+    const struct frame *f = sized_frame();
+    return f ? f->expected : -1;
+}
+
+bool plm_values_answer(void *to, size_t bytes)
+{
+    const struct frame *f = bytes == 1 || bytes == 4 || bytes == 8 ? sized_frame() : NULL;
+    if (!f)
+        return false;
+    if (f->assumed)
+        choice_decides();
+    memcpy(to, &f->expected, bytes); /* little-endian: also a part of it */
+    return true;
+}
+
+void plm_values_checking(int more)
+{
+    if (plm_values_active() && here())
+        mine->checking += more;
+}
+
+int plm_values_unknown(bool truth)
+{
+    int answer;
+    if (!plm_values_active() || !here() || mine->busy)
+        return -1;
+    if (truth && mine->depth && mine->frame[mine->depth - 1].is.flags & PLM_OPERATOR_DRAWS)
+        return 1;
+    mine->busy = true;
+    answer = plm_python_unknown(truth);
+    mine->busy = false;
+    return answer;
+}
+
+void plm_values_launched(void)
+{
+    if (plm_values_active() && !(mine && (mine->depth || mine->told)))
+        plm_known_forget();
+}
+
+void plm_values_told(const uint64_t *objects, unsigned count)
+{
+    if (!plm_values_active() || !here())
+        return;
+    mine->told = count != 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct plm_tensor_view v;
+        plm_tensor_view(objects[i], &v);
+        clear_output(&v, 0, NULL);
+    }
+}

@@ -1,0 +1,65 @@
+/*
+ * Values that follow from the host's data. Device memory is filled by copies from the host; an operator of PyTorch whose
+ * inputs are small and known (known.h) is repeated on the CPU, and what comes out is put into the memory of its result. So
+ * item(), tolist(), copies to the host and operators that read a size back find what a card would have there.
+ *
+ * PyTorch's observers tell each operator with its inputs and its outputs (observe.c). Nothing is replaced and no
+ * tensor is kept, so the program allocates what it would allocate. An operator that cannot be repeated makes
+ * what it writes unknown; a kernel that no operator launched makes all memory unknown. The Python hook does the computing
+ * (hook/plimsoll_hook/following.py), and decides once for every operator what it is.
+ *
+ * Which of a few things are chosen by scores that nobody computed (a router's experts) is assumed, and what follows from that
+ * is known, and marked. When such a value decides the size of a tensor, the record has the note `choice-decides`.
+ *
+ * Any thread; what is remembered of the operators that run belongs to the thread. Never fails: what goes wrong is unknown.
+ */
+#ifndef PLM_DEVICE_VALUES_H
+#define PLM_DEVICE_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an operator is; part of the contract with the hook. Without PLM_OPERATOR_LEAF it consists of others, or makes views. */
+enum plm_operator_is {
+    PLM_OPERATOR_LEAF = 1, /* launches kernels of its own */
+    PLM_OPERATOR_FOLLOWED = 2, /* can be repeated on the CPU */
+    PLM_OPERATOR_COPIES = 4, /* copies of the runtime that it makes are right */
+    PLM_OPERATOR_FILLS = 8, /* as well, unless another operator makes itself a buffer with it */
+    PLM_OPERATOR_COLLECTIVE = 16, /* the communication library knows what it wrote */
+    PLM_OPERATOR_ZEROS = 32, /* leaves zeros, which needs no hook */
+    PLM_OPERATOR_PARTS = 64, /* where a part of each input is known, a part of the result is */
+    PLM_OPERATOR_EITHER = 128, /* or of one input: whatever the other is, x & 0 is 0 */
+    PLM_OPERATOR_CERTAIN = 256, /* with some arguments the result is certain, whatever the values are: x == x */
+    PLM_OPERATOR_CHECKS = 512, /* what it finds is true while arguments are checked (plm_values_checking) */
+    PLM_OPERATOR_CHOOSES = 1024, /* where its inputs are not known, the last of its results can be assumed */
+    PLM_OPERATOR_DRAWS = 2048 /* random numbers; a truth value that it reads is a check of its arguments */
+};
+enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
+
+/* From now on; before, and without it, nothing is known. */
+void plm_values_start(void);
+void plm_values_stop(void);
+bool plm_values_active(void);
+
+/* observe.c: an operator begins and ends in the calling thread. */
+void plm_values_enter(const void *function);
+void plm_values_leave(const void *function);
+
+/* copy.c: the runtime wrote these bytes of the device. */
+void plm_values_wrote(uint64_t address, uint64_t bytes);
+/* copy.c: an operator reads from the device how large its result is, and that was computed: writes it. */
+bool plm_values_answer(void *to, size_t bytes);
+/* The same for the hook; -1: it is not known. */
+int64_t plm_values_expected(void);
+/* The hook, more and less: the calling thread checks whether arguments are valid, and what is not known is taken to be. */
+void plm_values_checking(int more);
+/* copy.c: something is read that is not known. If it is a truth value that a program only makes sure of, 1 or 0, which lets it go on;
+   else -1. */
+int plm_values_unknown(bool truth);
+/* device.c: a kernel was launched. */
+void plm_values_launched(void);
+/* python.c: the next kernels are given these tensors; none: that is over. */
+void plm_values_told(const uint64_t *objects, unsigned count);
+
+#endif

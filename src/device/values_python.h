@@ -1,0 +1,40 @@
+/*
+ * The hook's part of values.h, called from PyTorch's threads: Python's lock is taken, an error that is under way is kept,
+ * and one of the hook's own is dropped. Tensors are handed over as what they are in memory: (memory, type, sizes,
+ * strides), with memory None where there is none.
+ */
+#ifndef PLM_DEVICE_VALUES_PYTHON_H
+#define PLM_DEVICE_VALUES_PYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/tensors.h"
+
+struct plm_operator {
+    uint32_t number; /* the hook's */
+    unsigned flags;  /* enum plm_operator_is */
+    unsigned arguments, returns;
+    uint64_t writes, needs; /* arguments that it writes, and those whose values it reads, a bit each */
+};
+
+/* values.c: of each element of a tensor, in its order, whether it is known. */
+void plm_values_mask(const struct plm_tensor_view *view, char *known);
+
+/* What an operator is. One that the hook does not know writes all that it is given. */
+struct plm_operator plm_python_classify(const void *function);
+/* An object of the hook's that computes the operator later; NULL: it cannot. `expected` gets the size of its result where the
+   operator reads that from the device. `parts`: not all inputs are known, and each tensor has its mask as a fifth item. */
+void *plm_python_prepare(const struct plm_operator *is, struct plm_ivalues inputs, bool parts, int64_t *expected);
+/* The same for an operator that chooses, of which no input is known: what the last of its results is assumed to be. */
+void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs);
+/* Computes, and puts it into the memory of these outputs, if there are any. Takes `pending`. */
+enum { PLM_FINISH_FAILED, PLM_FINISH_DONE, PLM_FINISH_PARTS }; /* parts: `mask` tells of the one output what is known */
+int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, size_t size);
+
+/* The program reads a value that nobody computed: the hook remembers where. Of a truth value it may know the answer that
+   lets the program go on; -1: no answer. */
+int plm_python_unknown(bool truth);
+
+#endif

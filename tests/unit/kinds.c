@@ -1,0 +1,238 @@
+#include "world/kinds.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/ranges.h"
+#include "unit.h"
+
+/* ---- sets of ranks ---- */
+
+static void text_of(const char *expected, size_t most, size_t count, const uint32_t *number)
+{
+    char *text = plm_ranges_text(number, count, most);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void ranges_written(void **state)
+{
+    (void)state;
+    text_of("", 9, 0, NULL);
+    text_of("5", 9, 1, (const uint32_t[]){5});
+    text_of("0-7", 9, 8, (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7});
+    text_of("1-17/8", 9, 3, (const uint32_t[]){1, 9, 17});
+    text_of("0,4", 9, 2, (const uint32_t[]){0, 4});
+    text_of("0,3,5-6", 9, 4, (const uint32_t[]){0, 3, 5, 6});
+    text_of("3,2,1", 9, 3, (const uint32_t[]){3, 2, 1}); /* their order is told */
+    text_of("0-1,8-9 and 2 more", 2, 6, (const uint32_t[]){0, 1, 8, 9, 16, 17});
+}
+
+static void ranges_read(void **state)
+{
+    static const char *const bad[] = {"",  ",",   "1,",  "-1", "3-1",        "0-7/0", "0-7/2",
+                                      "8", "0-8", "1 2", "0-", "4294967296", "0-7,0"};
+    struct plm_ranges r;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(plm_ranges_parse(&r, bad[i], 8), PLM_EFORMAT);
+    assert_int_equal(plm_ranges_parse(&r, "0,2-6/2,7", 8), 0);
+    assert_int_equal(r.count, 3);
+    assert_int_equal(r.item[1].first, 2);
+    assert_int_equal(r.item[1].count, 3);
+    assert_int_equal(r.item[1].stride, 2);
+    plm_ranges_free(&r);
+}
+
+/* ---- axes ---- */
+
+static void check_axis(const struct plm_mesh *mesh, int axis, uint32_t stride, uint32_t size, const char *name)
+{
+    assert_true(axis < mesh->axes);
+    assert_int_equal(mesh->axis[axis].stride, stride);
+    assert_int_equal(mesh->axis[axis].size, size);
+    assert_string_equal(mesh->axis[axis].name, name);
+}
+
+static void mesh_of_groups(void **state)
+{
+    /* As Megatron makes them for 2 tensor parallel, 4 stages, 2 data parallel: with groups of ends, and of both. */
+    static const struct plm_mesh_group group[] = {
+        {"default_pg", "0-15"},
+        {"DATA_PARALLEL_GROUP", "0,2"},
+        {"MODEL_PARALLEL_GROUP", "0-1,4-5,8-9,12-13"},
+        {"TENSOR_MODEL_PARALLEL_GROUP", "0-1"},
+        {"PIPELINE_MODEL_PARALLEL_GROUP", "0-12/4"},
+        {"EMBEDDING_GROUP", "0,12"},
+        {"7", "1-13/4"},
+    };
+    const struct plm_mesh mesh = plm_mesh_make(16, group, COUNT(group));
+    (void)state;
+    assert_int_equal(mesh.axes, 3);
+    check_axis(&mesh, 0, 1, 2, "tensor");
+    check_axis(&mesh, 1, 2, 2, "data");
+    check_axis(&mesh, 2, 4, 4, "pipeline");
+    assert_int_equal(plm_mesh_stages(&mesh, 0), 2);
+    assert_int_equal(plm_mesh_place(&mesh, 0, 11), 1);
+    assert_int_equal(plm_mesh_place(&mesh, 1, 11), 1);
+    assert_int_equal(plm_mesh_place(&mesh, 2, 11), 2);
+}
+
+static void mesh_of_nothing(void **state)
+{
+    static const struct plm_mesh_group tp[] = {{"mesh_tp", "8-15"}, {"odd", "0,3,5"}, {"bad", "x"}, {"far", "0-99"}};
+    struct plm_mesh mesh = plm_mesh_make(64, NULL, 0);
+    (void)state;
+    assert_int_equal(mesh.axes, 1);
+    check_axis(&mesh, 0, 1, 64, "");
+    assert_int_equal(plm_mesh_stages(&mesh, 64), 0);
+    assert_int_equal(plm_mesh_stages(&mesh, 2), 0); /* PyTorch makes a communicator for each pair */
+    assert_int_equal(plm_mesh_stages(&mesh, 0), -1);
+    mesh = plm_mesh_make(64, tp, COUNT(tp));
+    assert_int_equal(mesh.axes, 2);
+    check_axis(&mesh, 0, 1, 8, "tp");
+    check_axis(&mesh, 1, 8, 8, "");
+    assert_int_equal(plm_mesh_stages(&mesh, 0), -1);
+    assert_int_equal(plm_mesh_stages(&mesh, 8), -1); /* two have that size */
+    mesh = plm_mesh_make(1, NULL, 0);
+    assert_int_equal(mesh.axes, 0);
+}
+
+/* ---- kinds ---- */
+
+/* Runs what is asked for; `need` says what a rank needs. */
+static struct plm_rank_kinds kinds_of(const struct plm_mesh *mesh, uint64_t (*need)(uint32_t rank), size_t *runs)
+{
+    struct plm_kind_search *k = plm_kind_search_new(mesh);
+    struct plm_rank_kinds list;
+    uint32_t rank;
+    for (*runs = 0; plm_kind_search_next(k, &rank); ++*runs) {
+        assert_true(rank < mesh->world && *runs < 100);
+        plm_kind_search_tell(k, &(struct plm_outcome){rank, need(rank), need(rank), need(rank)});
+    }
+    list = plm_kind_search_list(k);
+    plm_kind_search_free(k);
+    return list;
+}
+
+static uint32_t sum_of(const struct plm_rank_kinds *list)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += list->item[i].count;
+    return sum;
+}
+
+static uint64_t need_same(uint32_t rank)
+{
+    (void)rank;
+    return 7;
+}
+
+static void all_alike(void **state)
+{
+    const struct plm_mesh mesh = plm_mesh_make(1024, (const struct plm_mesh_group[]){{"mesh_tp", "0-7"}}, 1);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_same, &runs);
+    (void)state;
+    assert_int_equal(runs, 3);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.item[0].count, 1024);
+    assert_string_equal(list.item[0].ranks, "0-1023");
+    assert_string_equal(list.item[0].why, "first and last alike along tp, ranks 8 apart");
+    plm_rank_kinds_free(&list);
+}
+
+/* Four stages of two, of which the first holds most. */
+static uint64_t need_stages(uint32_t rank)
+{
+    static const uint64_t stage[] = {40, 30, 30, 35};
+    return stage[rank / 2];
+}
+
+static void stages(void **state)
+{
+    static const struct plm_mesh_group group[] = {{"mesh_pp", "0-6/2"}, {"mesh_tp", "0-1"}};
+    const struct plm_mesh mesh = plm_mesh_make(8, group, 2);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_stages, &runs);
+    (void)state;
+    assert_int_equal(runs, 5);
+    assert_int_equal(list.count, 3);
+    assert_string_equal(list.item[0].ranks, "0-1");
+    assert_string_equal(list.item[0].why, "pp 0 of 4, first and last alike along tp");
+    assert_string_equal(list.item[1].ranks, "6-7");
+    assert_string_equal(list.item[2].ranks, "2-5");
+    assert_string_equal(list.item[2].why, "pp 1-2 of 4, first and last alike along tp");
+    assert_int_equal(list.item[2].outcome.rank, 2);
+    assert_int_equal(sum_of(&list), 8);
+    plm_rank_kinds_free(&list);
+}
+
+/* Less than a thousandth makes no kind. */
+static uint64_t need_nearly(uint32_t rank)
+{
+    return 100000 - rank;
+}
+
+static void nearly_alike(void **state)
+{
+    const struct plm_mesh mesh = plm_mesh_make(64, NULL, 0);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_nearly, &runs);
+    (void)state;
+    assert_int_equal(runs, 2);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.item[0].why, "first and last alike along ranks");
+    plm_rank_kinds_free(&list);
+}
+
+/* Stages and shards make a difference, each for itself and together. */
+static uint64_t need_both(uint32_t rank)
+{
+    return 100 - rank / 4 * 10 - rank % 4;
+}
+
+static void combinations(void **state)
+{
+    static const struct plm_mesh_group group[] = {{"mesh_pp", "0,4"}, {"mesh_dp", "0-3"}};
+    const struct plm_mesh mesh = plm_mesh_make(8, group, 2);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_both, &runs);
+    (void)state;
+    assert_int_equal(runs, 8);
+    assert_int_equal(list.count, 8);
+    for (size_t i = 0; i < list.count; i++)
+        assert_int_equal(list.item[i].outcome.used, need_both(list.item[i].outcome.rank));
+    plm_rank_kinds_free(&list);
+}
+
+/* A long pipeline in which every stage holds less than the one before. */
+static uint64_t need_falling(uint32_t rank)
+{
+    return 100000 - 500 * rank;
+}
+
+static void long_axis(void **state)
+{
+    const struct plm_mesh mesh = plm_mesh_make(100, NULL, 0);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_falling, &runs);
+    (void)state;
+    assert_int_equal(runs, 5);
+    assert_int_equal(list.count, 5);
+    assert_string_equal(list.item[1].ranks, "1-49"); /* those that were not run count with the one that needs more */
+    assert_string_equal(list.item[2].ranks, "50-97");
+    assert_int_equal(sum_of(&list), 100);
+    plm_rank_kinds_free(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_written),  cmocka_unit_test(ranges_read),  cmocka_unit_test(mesh_of_groups),
+        cmocka_unit_test(mesh_of_nothing), cmocka_unit_test(all_alike),    cmocka_unit_test(stages),
+        cmocka_unit_test(nearly_alike),    cmocka_unit_test(combinations), cmocka_unit_test(long_axis),
+    };
+    return RUN(tests);
+}

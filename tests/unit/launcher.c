@@ -1,0 +1,224 @@
+/* Lines of launchers, by the options that torchrun --help, srun(1), mpirun(1), mpiexec(1) and ray job submit --help document; and seats. */
+#include "world/launcher.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "unit.h"
+
+#define LINE(...) ((char *const[]){__VA_ARGS__, NULL})
+
+/* What a rank runs, as one text; and what the line says of the world: "world nodes per_node". */
+static void line_is(char *const *command, const char *numbers, const char *words)
+{
+    struct plm_launcher_line line;
+    struct plm_error error;
+    const struct plm_seat seat = {.world = 8, .nodes = 2, .per_node = 4, .rank = 6};
+    char text[512] = "", told[64];
+    if (plm_launcher_read(command, &line, &error))
+        fail_msg("%s", error.text);
+    snprintf(told, sizeof told, "%u %u %u", line.world, line.nodes, line.per_node);
+    assert_string_equal(told, numbers);
+    for (char *const *word = plm_launcher_words(&line, &seat); word && *word; word++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", *word);
+    assert_string_equal(text, words);
+    plm_launcher_line_free(&line);
+}
+
+static void line_fails(char *const *command, const char *sentence)
+{
+    struct plm_launcher_line line;
+    struct plm_error error;
+    assert_int_equal(plm_launcher_read(command, &line, &error), PLM_EINVAL);
+    assert_string_equal(error.text, sentence);
+    assert_null(line.words);
+}
+
+static void torchrun(void **state)
+{
+    (void)state;
+    line_is(LINE("/nowhere/torchrun", "--nnodes=2", "--nproc_per_node", "4", "train.py", "--nnodes", "9"), "8 2 4",
+            "python -u train.py --nnodes 9");
+    line_is(LINE("/nowhere/torchrun", "--standalone", "--nproc", "8", "-m", "pkg.train", "-x"), "8 0 8",
+            "python -u -m pkg.train -x"); /* argparse takes what is clear */
+    line_is(
+        LINE("/nowhere/torchrun", "--nnodes", "1:4", "--nproc-per-node=gpu", "--rdzv-endpoint", "host:29400", "t.py"),
+        "0 4 0", "python -u t.py");
+    line_is(LINE("/nowhere/torchrun", "--no-python", "--nproc-per-node=2", "-r3", "./run", "a"), "2 0 2", "./run a");
+    line_is(LINE("python3", "-W", "ignore", "-m", "torch.distributed.run", "--nproc-per-node", "8", "t.py"), "8 0 8",
+            "python3 -W ignore -u t.py");
+    line_is(LINE("python", "-m", "torch.distributed.launch", "--nproc-per-node=4", "t.py", "--a"), "4 0 4",
+            "python -u t.py --local-rank=2 --a");
+    line_is(LINE("python", "-m", "torch.distributed.launch", "--use_env", "--nproc-per-node=4", "t.py"), "4 0 4",
+            "python -u t.py");
+    line_fails(LINE("torchrun", "--surprise", "t.py"),
+               "what '--surprise' of torchrun means is not known here; leave the "
+               "launcher out and say --world");
+    line_fails(LINE("torchrun", "--nproc-per-node", "0", "t.py"),
+               "'0' of the launcher's nproc-per-node is no number of ranks or nodes");
+    line_fails(LINE("torchrun", "--nproc-per-node=8"), "the line of torchrun has no command after its options");
+    line_fails(LINE("torchrun", "--nnodes"), "the launcher's option --nnodes lacks its value");
+    line_fails(LINE("torchrun", "--master-port=x", "t.py"), "'x' on the launcher's line is no port");
+}
+
+static void ray(void **state)
+{
+    (void)state;
+    line_is(LINE("ray", "job", "submit", "--address", "http://head:8265", "--working-dir", "src", "--no-wait", "--",
+                 "python", "t.py", "-v"),
+            "0 0 0", "env -C src python t.py -v");
+    line_is(LINE("/opt/bin/ray", "job", "submit", "--working-dir=s3://b/a.zip", "--entrypoint-num-gpus", "1",
+                 "torchrun", "--nproc-per-node=4", "--no-python", "./t"),
+            "4 0 4", "./t");
+    line_is(LINE("ray", "start", "--head"), "0 0 0", ""); /* no launcher of a job: the command stays as it is */
+    line_fails(LINE("ray", "job", "submit", "--no-wait"), "the line of ray has no command after its options");
+    line_fails(LINE("ray", "job", "submit", "--surprise", "t.py"),
+               "what '--surprise' of ray means is not known here; leave the launcher out and say --world");
+}
+
+static void slurm(void **state)
+{
+    (void)state;
+    line_is(LINE("srun", "-N2", "--ntasks-per-node=8", "--gres=gpu:8", "-p", "gpu", "-lu", "python", "t.py"), "16 2 8",
+            "python t.py");
+    line_is(LINE("srun", "-n", "64", "--cpus-per-task", "4", "--mpi=pmix", "--exclusive", "python", "-n"), "64 0 0",
+            "python -n");
+    line_is(LINE("srun", "--gpus-per-node=a100:4", "-w", "n[01-04,7],big", "./t"), "24 6 4", "./t");
+    /* One torchrun on each node: what it says of a node counts, and how many nodes there are is srun's. */
+    line_is(LINE("srun", "-N", "4", "--ntasks-per-node=1", "python", "-m", "torch.distributed.run",
+                 "--nproc-per-node=8", "t.py"),
+            "32 4 8", "python -u t.py");
+    line_fails(LINE("srun", "-w", "a[3-", "t"), "the list of nodes 'a[3-' cannot be read");
+    line_fails(LINE("srun", "--frobnicate", "t"),
+               "what '--frobnicate' of srun means is not known here; leave the launcher out and say --world");
+}
+
+static void mpi(void **state)
+{
+    static const char hosts[] = "# two nodes\nn1 slots=8\n\nn2 slots=4\n";
+    char path[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s", unit_path("hosts"));
+    unit_write(path, hosts, sizeof hosts - 1);
+    line_is(
+        LINE("mpirun", "-np", "16", "-H", "a:8,b:8", "-x", "A=1", "-x", "PATH", "--mca", "btl", "tcp", "python", "t"),
+        "16 2 0", "env A=1 python t");
+    line_is(LINE("mpirun", "--hostfile", path, "--bind-to", "none", "./t"), "12 2 0", "./t");
+    line_is(LINE("mpiexec", "-n", "8", "-ppn", "4", "-genv", "A", "b", "./t"), "8 0 4", "./t");
+    line_fails(LINE("mpirun", "-np", "2", "a", ":", "-np", "2", "b"),
+               "several programs in one job (':' of mpirun) are not known here");
+    line_fails(LINE("mpirun", "--hostfile", "/nowhere", "a"),
+               "the list of nodes '/nowhere' cannot be read: No such file or directory");
+}
+
+static void others_are_left_alone(void **state)
+{
+    (void)state;
+    line_is(LINE("python", "train.py", "-m", "torch.distributed.run"), "0 0 0", "");
+    line_is(LINE("accelerate", "launch", "--num_processes", "4", "t.py"), "0 0 0", "");
+    line_is(LINE("bash", "run.sh"), "0 0 0", "");
+}
+
+static void node_lists(void **state)
+{
+    static const char *const bad[] = {
+        "", ",", "a,", "a[", "a[1", "a[]", "a[2-1]", "a[1-2", "a]", "a[x]", "a[1-9999999999]"};
+    unsigned count;
+    (void)state;
+    assert_int_equal(plm_launcher_nodes("a", &count, NULL), 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(plm_launcher_nodes("a[0-3]-ib,b[1,5-6]", &count, NULL), 0);
+    assert_int_equal(count, 7);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(plm_launcher_nodes(bad[i], &count, NULL), PLM_EINVAL);
+}
+
+/* ---- seats ---- */
+
+static void seat_is(unsigned world, unsigned nodes, unsigned per_node, const char *rank, const char *expected)
+{
+    struct plm_seat seat;
+    struct plm_error error;
+    char text[512];
+    if (plm_seat_make(&seat, world, nodes, per_node, &error) || plm_seat_rank(&seat, rank, &error))
+        snprintf(text, sizeof text, "%s", error.text);
+    else
+        snprintf(text, sizeof text, "%u x %u, rank %u: %u of node %u", seat.nodes, seat.per_node, seat.rank,
+                 plm_seat_local(&seat), plm_seat_node(&seat));
+    assert_string_equal(text, expected);
+}
+
+static void seats(void **state)
+{
+    (void)state;
+    seat_is(4, 0, 0, "first", "1 x 4, rank 0: 0 of node 0");
+    seat_is(1024, 0, 0, "last", "128 x 8, rank 1023: 7 of node 127");
+    seat_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");
+    seat_is(12, 0, 6, "6", "2 x 6, rank 6: 0 of node 1");
+    seat_is(12, 0, 0, "0",
+            "12 ranks cannot be spread evenly over nodes of 8 GPUs; --gpus-per-node chooses another number");
+    seat_is(8, 3, 0, "0", "8 ranks cannot be spread evenly over 3 nodes");
+    seat_is(8, 2, 8, "0", "2 nodes of 8 GPUs are not a world of 8 ranks");
+    seat_is(8, 2, 2, "0", "2 nodes of 2 GPUs are not a world of 8 ranks");
+    seat_is(8, 0, 0, "8", "there is no rank 8: the ranks of a world of 8 are 0 to 7");
+    seat_is(8, 0, 0, "-1", "--rank is a number, first or last, not '-1'");
+    seat_is(0, 0, 0, "0", "a world has 1 to 1048576 ranks");
+    seat_is(128, 1, 0, "0", "a node has at most 64 GPUs, not 128; --nodes spreads the ranks over more");
+}
+
+static const char *variable(char **environment, const char *name)
+{
+    const size_t length = strlen(name);
+    for (; *environment; environment++)
+        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+/* As torchrun's documentation ("Environment Variables") and srun(1) ("OUTPUT ENVIRONMENT VARIABLES") describe them. */
+static void environment_of_a_rank(void **state)
+{
+    const struct plm_seat seat = {.world = 16, .nodes = 4, .per_node = 4, .rank = 9};
+    char **e = plm_seat_environment(&seat, PLM_LAUNCHER_TORCHRUN, 1234);
+    (void)state;
+    assert_string_equal(variable(e, "RANK"), "9");
+    assert_string_equal(variable(e, "WORLD_SIZE"), "16");
+    assert_string_equal(variable(e, "LOCAL_RANK"), "1");
+    assert_string_equal(variable(e, "LOCAL_WORLD_SIZE"), "4");
+    assert_string_equal(variable(e, "GROUP_RANK"), "2");
+    assert_string_equal(variable(e, "GROUP_WORLD_SIZE"), "4");
+    assert_string_equal(variable(e, "ROLE_RANK"), "9");
+    assert_string_equal(variable(e, "MASTER_PORT"), "1234");
+    assert_null(variable(e, "SLURM_PROCID"));
+    plm_seat_environment_free(e);
+    e = plm_seat_environment(&seat, PLM_LAUNCHER_SRUN, 1234);
+    assert_string_equal(variable(e, "SLURM_PROCID"), "9");
+    assert_string_equal(variable(e, "SLURM_LOCALID"), "1");
+    assert_string_equal(variable(e, "SLURM_NODEID"), "2");
+    assert_string_equal(variable(e, "SLURM_NTASKS"), "16");
+    assert_string_equal(variable(e, "SLURM_TASKS_PER_NODE"), "4(x4)");
+    assert_string_equal(variable(e, "SLURM_JOB_NODELIST"), "plimsoll-node[0-3]");
+    plm_seat_environment_free(e);
+    e = plm_seat_environment(&seat, PLM_LAUNCHER_MPIRUN, 1234);
+    assert_string_equal(variable(e, "OMPI_COMM_WORLD_RANK"), "9");
+    assert_string_equal(variable(e, "OMPI_COMM_WORLD_LOCAL_RANK"), "1");
+    plm_seat_environment_free(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(torchrun),
+        cmocka_unit_test(ray),
+        cmocka_unit_test(slurm),
+        cmocka_unit_test(mpi),
+        cmocka_unit_test(others_are_left_alone),
+        cmocka_unit_test(node_lists),
+        cmocka_unit_test(seats),
+        cmocka_unit_test(environment_of_a_rank),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,423 @@
+/* The board of small messages: every rank is a process of its own, forked, and tells by its status whether all was right. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "world/messages.h"
+
+enum { RANKS = 4, NO = 1 };
+#define NEED(condition) \
+    if (!(condition))   \
+    return __LINE__ % 255 + NO
+
+static const struct plm_message_key group = {11, 12};
+
+typedef int body(int rank);
+
+static int board;
+
+static void new_board(void)
+{
+    char path[64];
+    if (board > 0)
+        close(board);
+    board = plm_messages_create();
+    assert_true(board >= 0);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), board);
+    setenv("PLIMSOLL_MESSAGES", path, 1);
+}
+
+static pid_t start(int rank, body *run)
+{
+    pid_t pid = fork();
+    if (!pid) {
+        plm_messages_join(rank);
+        plm_messages_attach(group, rank);
+        _exit(run(rank));
+    }
+    return pid;
+}
+
+static int status_of(pid_t pid)
+{
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+static void run_ranks(int count, body *run)
+{
+    pid_t pid[RANKS];
+    for (int i = 0; i < count; i++)
+        pid[i] = start(i, run);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(status_of(pid[i]), 0);
+}
+
+static struct plm_message message(int place, uint64_t number)
+{
+    const uint64_t which[] = {number, (uint64_t)place};
+    return (struct plm_message){plm_message_key(group, which, sizeof which), group, place, number};
+}
+
+static void post(int place, uint64_t number, const void *bytes, size_t size)
+{
+    const struct plm_message m = message(place, number);
+    plm_messages_post(&m, bytes, bytes ? size : 0, size);
+}
+
+static enum plm_message_state take(int place, uint64_t number, bool patient, void *to, size_t size)
+{
+    const struct plm_message m = message(place, number);
+    size_t known;
+    enum plm_message_state state =
+        plm_messages_take(&m, place, patient ? PLM_PATIENCE_VALUE : PLM_PATIENCE_NONE, to, &known, size);
+    return state == PLM_MESSAGE_KNOWN && known != size ? PLM_MESSAGE_UNKNOWN : state;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void rest(int ms)
+{
+    nanosleep(&(struct timespec){0, ms * 1000000L}, NULL);
+}
+
+/* ---- what is posted is found ---- */
+
+static int all_to_all(int rank)
+{
+    char bytes[256], other[256], got[256];
+    for (uint64_t number = 1; number <= 200; number++) {
+        memset(bytes, rank * 16 + (int)(number % 16), sizeof bytes);
+        post(rank, number, bytes, (size_t)number);
+        for (int place = 0; place < RANKS; place++) {
+            memset(other, place * 16 + (int)(number % 16), sizeof other);
+            NEED(take(place, number, true, got, (size_t)number) == PLM_MESSAGE_KNOWN);
+            NEED(!memcmp(got, other, (size_t)number));
+        }
+    }
+    return 0;
+}
+
+static void every_rank_gets_what_the_others_post(void **state)
+{
+    (void)state;
+    new_board();
+    run_ranks(RANKS, all_to_all);
+}
+
+static int unknown_and_wrong(int rank)
+{
+    static char large[PLM_MESSAGE_MOST + 1];
+    char got[64];
+    if (rank == 0) {
+        post(0, 1, NULL, 8);
+        post(0, 2, "12345678", 8);
+        post(0, 3, large, sizeof large);
+        post(0, 4, large, PLM_MESSAGE_MOST);
+    } else {
+        NEED(take(0, 1, true, got, 8) == PLM_MESSAGE_UNKNOWN);
+        NEED(take(0, 2, true, got, 9) == PLM_MESSAGE_UNKNOWN); /* of another size */
+        NEED(take(0, 2, true, got, 8) == PLM_MESSAGE_KNOWN);
+        NEED(take(0, 3, true, large, sizeof large) == PLM_MESSAGE_UNKNOWN); /* too large: nobody waits for it */
+        NEED(take(0, 4, true, large, PLM_MESSAGE_MOST) == PLM_MESSAGE_KNOWN);
+    }
+    return 0;
+}
+
+static void what_is_not_known_is_told(void **state)
+{
+    (void)state;
+    new_board();
+    run_ranks(2, unknown_and_wrong);
+}
+
+/* A short text in a long buffer. */
+static int known_in_part(int rank)
+{
+    const struct plm_message m = message(0, 1);
+    char got[64] = "................";
+    size_t known;
+    if (rank == 0) {
+        plm_messages_post(&m, "short", 5, sizeof got);
+        return 0;
+    }
+    NEED(plm_messages_take(&m, 0, PLM_PATIENCE_VALUE, got, &known, sizeof got) == PLM_MESSAGE_KNOWN);
+    NEED(known == 5 && !memcmp(got, "short...", 8));
+    return 0;
+}
+
+static void what_is_known_in_part_is_told_in_part(void **state)
+{
+    (void)state;
+    new_board();
+    run_ranks(2, known_in_part);
+}
+
+static int without_patience(int rank)
+{
+    char got[8];
+    if (rank == 0) {
+        rest(300);
+        post(0, 1, "12345678", 8);
+        return take(1, 1, true, got, 1) != PLM_MESSAGE_KNOWN; /* to be there */
+    }
+    while (take(0, 1, false, got, 8) == PLM_MESSAGE_NONE)
+        rest(10);
+    NEED(take(0, 1, false, got, 8) == PLM_MESSAGE_KNOWN);
+    post(1, 1, "", 1);
+    return 0;
+}
+
+static void one_that_comes_later_is_waited_for_or_not(void **state)
+{
+    (void)state;
+    new_board();
+    run_ranks(2, without_patience);
+}
+
+/* ---- nobody waits in vain ---- */
+
+static int wait_for_zero(int rank)
+{
+    char got[8];
+    const double begun = now();
+    (void)rank;
+    NEED(take(0, 1, true, got, 8) == PLM_MESSAGE_UNKNOWN);
+    NEED(now() - begun < 20);
+    return 0;
+}
+
+static int sleep_long(int rank)
+{
+    (void)rank;
+    rest(900);
+    for (int i = 0; i < 60; i++)
+        rest(900);
+    return 0;
+}
+
+static void the_wait_ends_with_the_sender(void **state)
+{
+    pid_t sender, receiver;
+    (void)state;
+    new_board();
+    sender = start(0, sleep_long);
+    receiver = start(1, wait_for_zero);
+    rest(300);
+    assert_int_equal(waitpid(receiver, NULL, WNOHANG), 0); /* it waits */
+    kill(sender, SIGKILL);
+    assert_int_equal(status_of(receiver), 0); /* and not until somebody has asked after the dead */
+    assert_int_equal(status_of(sender), 256 + SIGKILL);
+}
+
+static void a_rank_that_is_not_run_is_not_waited_for(void **state)
+{
+    (void)state;
+    new_board();
+    setenv("PLIMSOLL_WORLD", "8", 1);
+    assert_int_equal(status_of(start(1, wait_for_zero)), 0);
+    setenv("PLIMSOLL_LIVE", "1-7/2,6", 1);
+    assert_int_equal(status_of(start(1, wait_for_zero)), 0);
+    unsetenv("PLIMSOLL_WORLD");
+    assert_int_equal(status_of(start(1, wait_for_zero)), 0);
+    unsetenv("PLIMSOLL_LIVE");
+}
+
+static int wait_for_six(int rank)
+{
+    char got[8];
+    (void)rank;
+    return take(6, 1, true, got, 1) != PLM_MESSAGE_KNOWN;
+}
+
+static int post_one(int rank)
+{
+    rest(100);
+    post(rank, 1, "", 1);
+    return 0;
+}
+
+static void one_that_is_run_is(void **state)
+{
+    pid_t receiver;
+    (void)state;
+    new_board();
+    setenv("PLIMSOLL_LIVE", "1-7/2,6", 1);
+    receiver = start(1, wait_for_six);
+    rest(100);
+    assert_int_equal(status_of(start(6, post_one)), 0);
+    assert_int_equal(status_of(receiver), 0);
+    unsetenv("PLIMSOLL_LIVE");
+}
+
+/* 50 MiB and more. */
+static int post_too_much(int rank)
+{
+    static char bytes[PLM_MESSAGE_MOST];
+    char got[1];
+    for (uint64_t number = 1; number <= 50; number++)
+        post(rank, number, bytes, sizeof bytes);
+    NEED(take(rank, 50, false, bytes, sizeof bytes) == PLM_MESSAGE_KNOWN);
+    NEED(take(rank, 1, true, bytes, sizeof bytes) == PLM_MESSAGE_UNKNOWN);
+    NEED(take(rank, 51, false, got, 1) == PLM_MESSAGE_NONE);
+    return 0;
+}
+
+static void the_oldest_are_gone_and_known_to_be(void **state)
+{
+    struct stat status;
+    (void)state;
+    new_board();
+    assert_int_equal(status_of(start(0, post_too_much)), 0);
+    assert_int_equal(fstat(board, &status), 0);
+    assert_true((uint64_t)status.st_blocks * 512 < 40 * MIB);
+}
+
+static int without_a_board(int rank)
+{
+    char got[1];
+    NEED(!plm_messages_here());
+    post(rank, 1, "", 1);
+    NEED(take(rank, 1, true, got, 1) == PLM_MESSAGE_UNKNOWN);
+    NEED(plm_messages_enough(3, true) && !plm_messages_enough(3, false));
+    return 0;
+}
+
+static void without_a_board_all_is_unknown(void **state)
+{
+    (void)state;
+    setenv("PLIMSOLL_MESSAGES", "/proc/self/status", 1); /* some file */
+    assert_int_equal(status_of(start(0, without_a_board)), 0);
+    unsetenv("PLIMSOLL_MESSAGES");
+    assert_int_equal(status_of(start(0, without_a_board)), 0);
+}
+
+/* ---- garbage ---- */
+
+static int use_garbage(int rank)
+{
+    static char bytes[PLM_MESSAGE_MOST];
+    for (uint64_t number = 1; number < 50; number++) {
+        plm_messages_attach(message(rank, number).key, rank);
+        post(rank, number, bytes, (size_t)number * 1000);
+        take(rank + 1, number, false, bytes, (size_t)number * 1000);
+        plm_messages_enough((uint32_t)number, true);
+    }
+    return 0;
+}
+
+/* What is behind the first word: the whole head, and then all of it. */
+static void garbage_is_survived(void **state)
+{
+    static const unsigned char fills[] = {0xff, 0x7f, 0x01, 0};
+    struct stat status;
+    uint64_t seed = 88172645463325252ull;
+    (void)state;
+    for (size_t i = 0; i < COUNT(fills); i++) {
+        unsigned char *all;
+        new_board();
+        assert_int_equal(fstat(board, &status), 0);
+        all = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
+        assert_true(all != MAP_FAILED);
+        for (size_t at = sizeof(uint64_t); at < 4 * MIB; at++) {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            all[at] = fills[i] ? fills[i] : (unsigned char)seed;
+        }
+        assert_int_equal(status_of(start(0, use_garbage)), 0);
+        munmap(all, (size_t)status.st_size);
+    }
+}
+
+static int use_small(int rank)
+{
+    (void)rank;
+    return plm_messages_here();
+}
+
+static void a_file_of_another_size_is_no_board(void **state)
+{
+    (void)state;
+    new_board();
+    assert_int_equal(ftruncate(board, 4096), 0);
+    assert_int_equal(status_of(start(0, use_small)), 0);
+}
+
+/* ---- the end ---- */
+
+static int silent_ranks(int rank)
+{
+    NEED(!plm_messages_enough(1, false));
+    NEED(!plm_messages_enough(2, false));
+    NEED(plm_messages_enough(3, rank == 0) == (rank == 0));
+    return 0;
+}
+
+static void silent_ranks_end_each_by_itself(void **state)
+{
+    (void)state;
+    new_board();
+    run_ranks(2, silent_ranks);
+}
+
+/* Two pairs, each in step; the first is far ahead of the second when that has seen enough. Whoever is without the message of his
+   partner has been left alone. */
+static int talking_ranks(int rank)
+{
+    char got[1];
+    uint32_t step = 0;
+    bool end = false;
+    while (!end && ++step < 100) {
+        post(rank, step, "", 1);
+        NEED(take(rank ^ 1, step, true, got, 1) == PLM_MESSAGE_KNOWN);
+        rest(rank > 1 ? 20 : rank ? 0 : 5); /* rank 1 asks before its partner, and is in the next step by then */
+        end = plm_messages_enough(step, step >= 3u + (unsigned)rank % 2);
+    }
+    NEED(end && step > 4);
+    post(rank, 1000, &(char){(char)step}, 1); /* the partner ended after the same one */
+    NEED(take(rank ^ 1, 1000, true, got, 1) != PLM_MESSAGE_KNOWN || got[0] == (char)step);
+    return 0;
+}
+
+static void ranks_that_talk_end_together(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        new_board();
+        run_ranks(RANKS, talking_ranks);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rank_gets_what_the_others_post),
+        cmocka_unit_test(what_is_not_known_is_told),
+        cmocka_unit_test(what_is_known_in_part_is_told_in_part),
+        cmocka_unit_test(one_that_comes_later_is_waited_for_or_not),
+        cmocka_unit_test(the_wait_ends_with_the_sender),
+        cmocka_unit_test(a_rank_that_is_not_run_is_not_waited_for),
+        cmocka_unit_test(one_that_is_run_is),
+        cmocka_unit_test(the_oldest_are_gone_and_known_to_be),
+        cmocka_unit_test(without_a_board_all_is_unknown),
+        cmocka_unit_test(garbage_is_survived),
+        cmocka_unit_test(a_file_of_another_size_is_no_board),
+        cmocka_unit_test(silent_ranks_end_each_by_itself),
+        cmocka_unit_test(ranks_that_talk_end_together),
+    };
+    return RUN(tests);
+}

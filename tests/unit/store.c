@@ -1,0 +1,327 @@
+/* The store's protocol. Requests and answers are those that torch.distributed.TCPStore of 2.15 exchanged with its own server. */
+#include "world/store.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "unit.h"
+#include "world/peer.h"
+#include "world/store_server.h"
+
+#define HELLO      "\0\xce\xf7\x85\x3c"
+#define SAYS(text) text, sizeof(text) - 1
+
+static struct plm_store_client *joined(struct plm_store *s, int process)
+{
+    struct plm_store_client *c = plm_store_join(s, process);
+    assert_int_equal(plm_store_feed(s, c, SAYS(HELLO)), 0);
+    return c;
+}
+
+static void answers(struct plm_store_client *c, const void *text, size_t size)
+{
+    size_t there;
+    const void *answer = plm_store_answer(c, &there);
+    assert_int_equal(there, size);
+    if (size)
+        assert_memory_equal(answer, text, size);
+    plm_store_sent(c, there);
+}
+
+static void asks(struct plm_store *s, struct plm_store_client *c, const void *question, size_t size, const void *text,
+                 size_t answer)
+{
+    assert_int_equal(plm_store_feed(s, c, question, size), 0);
+    answers(c, text, answer);
+}
+
+#define ASKS(s, c, question, text) asks(s, c, SAYS(question), SAYS(text))
+
+/* Lengths and numbers are 64 bits, the lowest byte first. */
+#define L1 "\1\0\0\0\0\0\0\0"
+#define L2 "\2\0\0\0\0\0\0\0"
+#define L3 "\3\0\0\0\0\0\0\0"
+#define L0 "\0\0\0\0\0\0\0\0"
+
+static void as_pytorch_speaks(void **state)
+{
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    ASKS(s, c, "\r\x14\x5c\0\0", "\x14\x5c\0\0"); /* ping */
+    ASKS(s, c, "\1" L2 "/k" L1 "v", ""); /* set */
+    ASKS(s, c, "\3" L2 "/k", L1 "v"); /* get */
+    ASKS(s, c, "\4" L2 "/n" L3, L3); /* add */
+    ASKS(s, c, "\3" L2 "/n", L1 "3"); /* a counter is a text */
+    ASKS(s, c, "\6" L1 L2 "/k", "\0"); /* wait for what is there */
+    ASKS(s, c, "\5" L2 L2 "/k" L2 "/n", "\0"); /* check */
+    ASKS(s, c, "\5" L2 L2 "/k" L2 "/z", "\1"); /* not there */
+    ASKS(s, c, "\2" L3 "/zz" L3 "exp" L3 "des", L3 "exp"); /* compare and set */
+    ASKS(s, c, "\2" L2 "/k" L1 "v" L1 "w", L1 "w");
+    ASKS(s, c, "\x0b" L2 L2 "/a" L1 "x" L2 "/b" L1 "y", ""); /* multi set */
+    ASKS(s, c, "\x0a" L2 L2 "/a" L2 "/b", L1 "x" L1 "y"); /* multi get */
+    ASKS(s, c, "\x09" L2 "/a" L1 "!", ""); /* append */
+    ASKS(s, c, "\3" L2 "/a", L2 "x!");
+    ASKS(s, c, "\7", "\4\0\0\0\0\0\0\0"); /* number of keys */
+    ASKS(s, c, "\x08" L2 "/n", L1); /* delete */
+    ASKS(s, c, "\x08" L2 "/n", L0);
+    ASKS(s, c, "\x0e" L2 "/q" L1 "x", ""); /* queue: push, pop, length */
+    ASKS(s, c, "\6" L1 L2 "/q", "\0");
+    ASKS(s, c, "\x0f" L2 "/q", L1 L1 "x");
+    ASKS(s, c, "\x0f" L2 "/q", L0);
+    ASKS(s, c, "\x10" L2 "/q", L0);
+    ASKS(s, c, "\x12" L2 "/b" L1, "\0"); /* a barrier of one */
+    plm_store_free(s);
+    s = plm_store_new(2, 1);
+    c = joined(s, 1);
+    ASKS(s, c, "\1" L2 "/k" L1 "v", "");
+    ASKS(s, c, "\x11", L1 L2 "/k"); /* list */
+    plm_store_free(s);
+}
+
+/* A request may come in any pieces, and several at once. */
+static void in_pieces(void **state)
+{
+    static const char text[] = "\1" L2 "/k" L1 "v\4" L2 "/n" L3 "\3" L2 "/k";
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1), *d = joined(s, 1);
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof text; i++)
+        assert_int_equal(plm_store_feed(s, c, text + i, 1), 0);
+    answers(c, SAYS(L3 L1 "v"));
+    ASKS(s, d, "\4" L2 "/n" L1 "\3" L2 "/k", "\4\0\0\0\0\0\0\0" L1 "v");
+    plm_store_free(s);
+}
+
+static void live_ranks_wait_for_each_other(void **state)
+{
+    struct plm_store *s = plm_store_new(8, 2);
+    struct plm_store_client *a = joined(s, 10), *b = joined(s, 20);
+    (void)state;
+    ASKS(s, a, "\6" L2 L2 "/k" L2 "/m", "");
+    assert_true(plm_store_waits(a));
+    assert_false(plm_store_stuck(s)); /* b could end it */
+    ASKS(s, b, "\1" L2 "/k" L1 "v", "");
+    answers(a, SAYS(""));
+    ASKS(s, b, "\1" L2 "/m" L1 "v", "");
+    answers(a, SAYS("\0"));
+    assert_false(plm_store_waits(a));
+    ASKS(s, a, "\x12" L2 "/b" L2, ""); /* a barrier of two */
+    ASKS(s, b, "\x12" L2 "/b" L2, "\0");
+    answers(a, SAYS("\0"));
+    ASKS(s, a, "\6" L1 L2 "/x", "");
+    ASKS(s, a, "\x0c", "\1"); /* gives the wait up */
+    ASKS(s, a, "\6" L1 L2 "/x", "");
+    ASKS(s, b, "\6" L1 L2 "/y", "");
+    assert_true(plm_store_stuck(s));
+    plm_store_drop(s, b);
+    assert_false(plm_store_stuck(s)); /* it may come again */
+    plm_store_free(s);
+}
+
+/* By pattern: how many keys were made up, and whether they were read as data. */
+static void made_up(const struct plm_store *s, const char *pattern, uint64_t keys, bool read)
+{
+    const struct plm_store_made *made;
+    for (size_t i = plm_store_made(s, &made); i-- > 0;)
+        if (!strcmp(made[i].pattern, pattern)) {
+            assert_int_equal(made[i].keys, keys);
+            assert_int_equal(made[i].read, read);
+            return;
+        }
+    fail_msg("%s was not made up", pattern);
+}
+
+static void absent_ranks_are_made_up(void **state)
+{
+    static const char zeros[128];
+    struct plm_store *s = plm_store_new(8, 1);
+    struct plm_store_client *c = joined(s, 1);
+    size_t size;
+    (void)state;
+    joined(s, 1); /* a second connection of the process, as a watchdog has it, does not count */
+    ASKS(s, c, "\1\3\0\0\0\0\0\0\0r/5" L1 "m", "");
+    ASKS(s, c, "\6" L2 L3 "r/3" L3 "r/6", "");
+    assert_true(plm_store_stuck(s));
+    assert_int_equal(plm_store_make_up(s), 1);
+    answers(c, SAYS("\0"));
+    ASKS(s, c, "\3" L3 "r/6", L1 "m"); /* a peer does as this rank does */
+    made_up(s, "r/#", 2, false);
+    ASKS(s, c, "\6" L1 L1 "d", "");
+    assert_int_equal(plm_store_make_up(s), 1);
+    answers(c, SAYS("\0"));
+    made_up(s, "d", 1, false);
+    assert_int_equal(plm_store_feed(s, c, SAYS("\3" L1 "d")), 0);
+    assert_memory_equal((const char *)plm_store_answer(c, &size) + 8, zeros, sizeof zeros);
+    assert_int_equal(size, 8 + sizeof zeros);
+    plm_store_sent(c, size);
+    made_up(s, "d", 1, true);
+    /* What NCCL's group makes an identifier of says nothing. */
+    ASKS(s, c, "\6" L1 "\x0a\0\0\0\0\0\0\0//cuda//00", "");
+    plm_store_make_up(s);
+    answers(c, SAYS("\0"));
+    assert_int_equal(plm_store_feed(s, c, SAYS("\3\x0a\0\0\0\0\0\0\0//cuda//00")), 0);
+    plm_store_answer(c, &size);
+    plm_store_sent(c, size);
+    made_up(s, "//cuda//#", 1, false);
+    ASKS(s, c, "\x12" L2 "/b\x08\0\0\0\0\0\0\0", ""); /* a barrier of all */
+    assert_int_equal(plm_store_make_up(s), 1);
+    answers(c, SAYS("\0"));
+    ASKS(s, c, "\3" L2 "/b", L1 "8");
+    assert_int_equal(plm_store_make_up(s), 0);
+    plm_store_free(s);
+}
+
+/* while (store.add(key, 0) < world): the other ranks would have come by now. */
+static void counters_that_are_watched(void **state)
+{
+    struct plm_store *s = plm_store_new(8, 1);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    ASKS(s, c, "\4" L1 "n" L1, L1);
+    ASKS(s, c, "\4" L1 "n" L0, L1);
+    ASKS(s, c, "\4" L1 "n" L0, "\x08\0\0\0\0\0\0\0");
+    ASKS(s, c, "\4" L1 "n" L0, "\x08\0\0\0\0\0\0\0");
+    ASKS(s, c, "\4" L1 "n" L1, "\x09\0\0\0\0\0\0\0"); /* the next round */
+    ASKS(s, c, "\3" L1 "n", L1 "9");
+    ASKS(s, c, "\3" L1 "n", L2 "16");
+    /* Numbers that nobody counts to. */
+    ASKS(s, c, "\4" L1 "m\xff\xff\xff\xff\xff\xff\xff\x7f", "\xff\xff\xff\xff\xff\xff\xff\x7f");
+    ASKS(s, c, "\4" L1 "m" L1, "\xff\xff\xff\xff\xff\xff\xff\x7f");
+    ASKS(s, c, "\x12" L1 "m" L3, "\0");
+    plm_store_free(s);
+}
+
+static void garbage_is_refused(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } wrong[] = {
+        {SAYS("\1" L2 "/k")}, /* no greeting */
+        {SAYS("\0\1\2\3\4")}, /* another one */
+        {SAYS(HELLO HELLO)}, /* twice */
+        {SAYS(HELLO "\x13")}, /* no such request */
+        {SAYS(HELLO "\3\xff\xff\xff\xff\xff\xff\xff\xff")}, /* a key without end */
+        {SAYS(HELLO "\1" L1 "k\1\0\0\1\0\0\0\0")}, /* a value of 16 MiB */
+        {SAYS(HELLO "\6\1\0\2\0\0\0\0\0")}, /* more keys than there may be */
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct plm_store *s = plm_store_new(2, 1);
+        struct plm_store_client *c = plm_store_join(s, 1);
+        assert_int_equal(plm_store_feed(s, c, wrong[i].text, wrong[i].size), PLM_EFORMAT);
+        plm_store_free(s);
+    }
+}
+
+/* ---- the server ---- */
+
+static int connect_to(const struct plm_store_server *server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)plm_store_server_port(server))};
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static bool hears(int fd, void *out, size_t size)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    return poll(&wait, 1, 20000) == 1 && recv(fd, out, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+static struct plm_store_server *started(struct plm_store_server_request request)
+{
+    struct plm_store_server *server;
+    struct plm_error error;
+    assert_int_equal(plm_store_server_start(&request, &server, &error), 0);
+    return server;
+}
+
+static void a_rank_alone_waits_for_nobody(void **state)
+{
+    struct plm_store_server *server =
+        started((struct plm_store_server_request){.world = 8, .live = 1, .everyone = true});
+    const int fd = connect_to(server);
+    char answer[8];
+    (void)state;
+    assert_true(send(fd, SAYS(HELLO "\6" L1 L2 "/k"), 0) > 0);
+    assert_true(hears(fd, answer, 1) && answer[0] == 0);
+    plm_store_server_stop(server);
+    made_up(plm_store_server_store(server), "/k", 1, false);
+    plm_store_server_free(server);
+    close(fd);
+}
+
+/* Two live ranks in one process, which is one: the second one ends the wait of the first. */
+static void live_ranks_are_waited_for(void **state)
+{
+    struct plm_store_server *server =
+        started((struct plm_store_server_request){.world = 8, .live = 2, .everyone = true});
+    const int a = connect_to(server), b = connect_to(server);
+    char answer[9];
+    (void)state;
+    assert_true(send(a, SAYS(HELLO "\6" L1 L2 "/k"), 0) > 0);
+    assert_true(send(b, SAYS(HELLO "\1" L2 "/k" L1 "v"), 0) > 0);
+    assert_true(hears(a, answer, 1) && answer[0] == 0);
+    assert_true(send(a, SAYS("\3" L2 "/k"), 0) > 0);
+    assert_true(hears(a, answer, 9) && answer[8] == 'v');
+    plm_store_server_free(server);
+    close(a);
+    close(b);
+}
+
+/* This process was started before there was a token. */
+static void strangers_are_hung_up_on(void **state)
+{
+    struct plm_store_server *server = started((struct plm_store_server_request){.world = 8, .live = 1});
+    const int fd = connect_to(server);
+    char answer;
+    (void)state;
+    send(fd, SAYS(HELLO "\6" L1 L2 "/k"), MSG_NOSIGNAL);
+    assert_false(hears(fd, &answer, 1));
+    assert_string_equal(getenv(PLM_JOB_TOKEN), plm_job_token());
+    assert_false(plm_peer_has((int)getpid(), PLM_JOB_TOKEN, plm_job_token()));
+    assert_true(plm_peer_has((int)getpid(), "PATH", getenv("PATH")));
+    plm_store_server_free(server);
+    close(fd);
+}
+
+static void a_port_is_had_once(void **state)
+{
+    struct plm_store_server *server = started((struct plm_store_server_request){.world = 8, .live = 1}), *second;
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(
+        plm_store_server_start(&(struct plm_store_server_request){.world = 8, .port = plm_store_server_port(server)},
+                               &second, &error),
+        PLM_EIO);
+    assert_non_null(strstr(error.text, "Address already in use"));
+    plm_store_server_free(server);
+    plm_store_server_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_pytorch_speaks),
+        cmocka_unit_test(in_pieces),
+        cmocka_unit_test(live_ranks_wait_for_each_other),
+        cmocka_unit_test(absent_ranks_are_made_up),
+        cmocka_unit_test(counters_that_are_watched),
+        cmocka_unit_test(garbage_is_refused),
+        cmocka_unit_test(a_rank_alone_waits_for_nobody),
+        cmocka_unit_test(live_ranks_are_waited_for),
+        cmocka_unit_test(strangers_are_hung_up_on),
+        cmocka_unit_test(a_port_is_had_once),
+    };
+    return RUN(tests);
+}

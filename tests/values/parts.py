@@ -1,0 +1,73 @@
+"""Where only a part of the values is known, that part is right, what is unknown is not taken for known, and is counted. Prints `ok`
+and how many unknown values were read."""
+import torch
+
+unknown = 0
+
+
+def values(tensor, *expected):
+    assert tensor.tolist() == list(expected), (tensor.tolist(), expected)
+
+
+def read(tensor):
+    """Of something that nobody knows: zeros, or what was there."""
+    global unknown
+    unknown += 1
+    return tensor.cpu()
+
+
+coins = torch.rand(4, device="cuda") > 0.5
+yes = torch.ones(4, dtype=torch.bool, device="cuda")
+values(coins | yes, True, True, True, True)
+values(coins & ~yes, False, False, False, False)
+read(coins & yes)
+going_on = torch.ones(4, dtype=torch.long, device="cuda") & ~(coins | ~yes)
+read(going_on)
+values(going_on & ~(coins | yes), 0, 0, 0, 0)
+assert bool((going_on & ~(coins | yes)).max() == 0)
+values(going_on * torch.zeros_like(going_on), 0, 0, 0, 0)
+read(coins.float() * 0)  # a NaN would stay one
+
+ids, drawn = torch.tensor([[1, 2], [3, 4]], device="cuda"), torch.randint(0, 9, (2,), device="cuda")
+longer = torch.cat([ids, drawn[:, None]], -1)
+values(longer[:, :2], [1, 2], [3, 4])
+values(longer[:, 0] + 1, 2, 4)
+read(longer[:, 2])
+longer[:, 2] = 7
+values(longer.sum(1), 10, 14)
+row = torch.full((2, 4), 9, device="cuda")
+view = row[1]
+row[:, 1] = drawn
+values(row[:, 2:] * 2, [18, 18], [18, 18])
+values(view[2:], 9, 9)
+read(row[0])
+read(view.sum())
+values(torch.where(torch.tensor([True, False], device="cuda"), ids[0], drawn)[:1], 1)
+
+# What is known is not taken for known when something else wrote it.
+counts = torch.zeros(3, device="cuda")
+counts += torch.rand(3, device="cuda")
+read(counts)
+freed = torch.arange(100, device="cuda")
+del freed
+read(torch.empty(100, dtype=torch.long, device="cuda"))
+table = torch.zeros(3, 4, device="cuda")
+torch.nn.functional.embedding(torch.tensor([1, 2], device="cuda"), table).copy_(torch.rand(2, 4, device="cuda"))
+values(table, *[[0.0] * 4] * 3)
+norm = torch.nn.BatchNorm1d(4).cuda()
+norm(torch.rand(8, 4, device="cuda"))
+read(norm.running_mean)
+assert norm.num_batches_tracked.item() == 1
+weight = torch.nn.Parameter(torch.ones(3, device="cuda"))
+(weight * torch.rand(3, device="cuda")).sum().backward()
+torch.optim.SGD([weight], lr=0.1).step()
+read(weight)
+graph, static = torch.cuda.CUDAGraph(), torch.zeros(3, device="cuda")
+with torch.cuda.graph(graph):
+    static += 1
+graph.replay()
+read(static)
+large = torch.zeros(1 << 17, dtype=torch.long, device="cuda")
+large += 1
+read(large)
+print("ok", unknown)
