@@ -3,7 +3,6 @@ import contextlib
 import importlib
 import json
 import sys
-import types
 
 import torch
 
@@ -19,7 +18,6 @@ def prepare():
     import torch.nn.modules.activation as named
     with contextlib.suppress(ImportError):  # the first backward pass does this, in releases that have it
         importlib.import_module("torch.nested._internal.nested_tensor")
-    _leave_compiler_out()
     hook = sys.modules.get("plimsoll_hook")
     if hook:  # no value decides anything here, and nobody asks what memory is for
         hook.device.stop_following()
@@ -34,27 +32,6 @@ def prepare():
 
 def _as_it_is(tensor, *_, **__):
     return tensor
-
-
-class _Compiler(types.ModuleType):
-    """In the place of torch._dynamo until something of it is wanted that does more than keep it away from a function."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        del sys.modules[self.__name__]
-        return getattr(importlib.import_module(self.__name__), name)
-
-
-def _leave_compiler_out():
-    """Optimizers import it, twice as large as the rest, to say that nothing here is to be compiled. Every fork copies its pages' table."""
-    if "torch._dynamo" in sys.modules:
-        return
-    compiler = _Compiler("torch._dynamo")
-    compiler.__path__ = []
-    compiler.graph_break = lambda *_, **__: None
-    compiler.disable = lambda function, *_, **__: function
-    sys.modules[compiler.__name__] = torch._dynamo = compiler
 
 
 def run(row):

@@ -9,7 +9,7 @@ user's program, except the SystemExit that ends it.
 import os
 import sys
 
-from . import attribution, checking, device, following, fsdp, groups, leaving, objects, peers, releases, shards, sizes, steps, tracebacks, tuning, values, watching, world
+from . import attribution, checking, deferring, device, following, fsdp, groups, leaving, objects, peers, releases, shards, sizes, steps, tracebacks, tuning, values, watching, world
 
 _ATTRIBUTION = device.DETAIL != "off"
 _FULL = device.DETAIL == "full"
@@ -17,6 +17,7 @@ _VALUES = os.environ.get("PLIMSOLL_VALUES", "host") != "off"
 
 # What is done after the import of a module, in this order.
 _WANTED = {
+    "torch._compile": [deferring.defer],
     "torch.autograd.graph": ([attribution.hook_backward] if _ATTRIBUTION else []) + [steps.hook_backward],
     "torch.compiler": [attribution.hook_compiler] if _ATTRIBUTION else [],
     "torch.nn.modules.module": [attribution.hook_modules] if _ATTRIBUTION else [],

@@ -4,7 +4,23 @@ import importlib.abc
 import sys
 
 
-class Watcher(importlib.abc.MetaPathFinder):
+class Finder(importlib.abc.MetaPathFinder):
+    """Comes before the others, and asks them."""
+
+    def install(self):
+        sys.meta_path.insert(0, self)
+
+    def find_behind(self, name, path, target):
+        """By those that come after this one: there may be a second of us, and finders of the user's."""
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                return spec
+        return None
+
+
+class Watcher(Finder):
     """`wanted`: the name of a module to the functions that are called with it, once, in this order. What they raise goes
     to `failed`, with the module's name. `begins` is called with it before its import, if that is given."""
 
@@ -14,7 +30,7 @@ class Watcher(importlib.abc.MetaPathFinder):
         self.begins = begins
 
     def install(self):
-        sys.meta_path.insert(0, self)
+        super().install()
         for name in list(self.wanted):
             if name in sys.modules:
                 self.act(name, sys.modules[name])
@@ -25,15 +41,6 @@ class Watcher(importlib.abc.MetaPathFinder):
                 action(module)
             except Exception as error:
                 self.failed(name, error)
-
-    def find_behind(self, name, path, target):
-        """By those that come after this one: there may be a second watcher, and finders of the user's."""
-        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find else None
-            if spec is not None:
-                return spec
-        return None
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.wanted:
