@@ -59,7 +59,7 @@ STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
     ("make demo", ALWAYS, 200, "make demo"),
     ("make test", ALWAYS, 1200, "make test"),
-    ("lint", ALWAYS, 450, "make lint"),
+    *((f"lint, third {turn}", (turn,), 300, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
     ("sanitizers", ALWAYS, 270, "make sanitize"),
     ("threads", ALWAYS, 150, "make tsan STRESS_SECONDS=60"),
     ("fuzz", ALWAYS, 260, "tests/fuzz/run"), # 20,000 executions of each target
