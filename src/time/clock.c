@@ -1,8 +1,10 @@
 #include "time/clock.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "time/cost.h"
 #include "time/speeds.h"
 
@@ -12,6 +14,8 @@ enum { STREAMS = 64 };
 struct stream {
     uint32_t number;
     double free; /* when what it was given so far is done */
+    double *done; /* when each of its last launches is, in a ring as long as its queue */
+    size_t launches;
 };
 
 struct run {
@@ -20,6 +24,7 @@ struct run {
     void *context;
     struct stream stream[STREAMS];
     int streams;
+    size_t queue;     /* launches that a stream takes while they wait */
     uint32_t current; /* of the last call */
     uint32_t launch;  /* the call that the host is at */
     double host;     /* the host's clock */
@@ -43,7 +48,7 @@ static struct stream *stream_of(struct run *r, uint32_t number)
             return &r->stream[i];
     if (r->streams == STREAMS)
         return &r->stream[STREAMS - 1];
-    r->stream[r->streams] = (struct stream){number, 0};
+    r->stream[r->streams] = (struct stream){.number = number, .done = plm_calloc(r->queue, sizeof(double))};
     return &r->stream[r->streams++];
 }
 
@@ -95,6 +100,20 @@ static double span_run(struct run *r, const struct plm_work_call *call, uint32_t
         r->visit(&span, r->last, r->context);
     }
     return end;
+}
+
+/* A launch finds a place in its stream's queue when the one that has it is done: until then the host waits. */
+static void queue_enter(struct run *r, uint32_t number)
+{
+    const struct stream *s = stream_of(r, number);
+    r->host = fmax(r->host, s->done[s->launches % r->queue]);
+}
+
+/* After the launch: its end is that of all that the stream was given. */
+static void queue_note(struct run *r)
+{
+    struct stream *s = stream_of(r, r->current);
+    s->done[s->launches++ % r->queue] = s->free;
 }
 
 /* All nodes of a graph follow each other on its stream: the host is not asked again. */
@@ -182,12 +201,16 @@ static void call_run(struct run *r, size_t number)
     called = r->host;
     if (waits)
         wait(r, call, work);
-    else if (work->class == PLM_WORK_GRAPH)
-        graph_run(r, call, work);
-    else if (copy)
-        copy_run(r, call, work, (uint32_t)number);
-    else
-        span_run(r, call, (uint32_t)number, r->host + s->latency_us * 1e3);
+    else {
+        queue_enter(r, call->stream);
+        if (work->class == PLM_WORK_GRAPH)
+            graph_run(r, call, work);
+        else if (copy)
+            copy_run(r, call, work, (uint32_t)number);
+        else
+            span_run(r, call, (uint32_t)number, r->host + s->latency_us * 1e3);
+        queue_note(r);
+    }
     tell_host(r, begin, called);
 }
 
@@ -222,6 +245,7 @@ struct plm_clock_result plm_clock_run(const struct plm_clock *clock, plm_clock_v
     const struct plm_work_lane *lane = clock->lane;
     struct run r = {.clock = clock, .visit = visit, .context = context};
     double from;
+    r.queue = (size_t)clock->speeds->queue_launches;
     step_run(&r, &lane->step[0]);
     from = r.edge = r.active_edge = fmax(r.host, all_done(&r));
     r.counts = true;
@@ -229,5 +253,7 @@ struct plm_clock_result plm_clock_run(const struct plm_clock *clock, plm_clock_v
         r.last = i + 1 == lane->steps;
         step_run(&r, &lane->step[i]);
     }
+    for (int i = 0; i < r.streams; i++)
+        free(r.stream[i].done);
     return (struct plm_clock_result){fmax(r.host, all_done(&r)) - from, r.busy, r.used, r.active, r.copied};
 }

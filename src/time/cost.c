@@ -64,7 +64,8 @@ void plm_cost_resident(const struct plm_machine *m, double grid, double block, d
 struct plm_cost plm_cost_stream(const struct plm_machine *m, const struct plm_work *w, double bytes, double efficiency)
 {
     const double block = w->block ? w->block : 128, grid = w->grid ? w->grid : ceil(bytes / (block * 32));
-    const double memory = plm_cost_bytes(m, bytes, grid * block, efficiency), floor_ns = m->speeds->floor_us * 1e3;
+    const double loads = grid * block * (w->columns ? w->columns : 1); /* results side by side: loads at once */
+    const double memory = plm_cost_bytes(m, bytes, loads, efficiency), floor_ns = m->speeds->floor_us * 1e3;
     struct plm_cost cost = {.ns = floor_ns + memory, .known = w->sized};
     cost.bound = memory > floor_ns ? PLM_BOUND_BANDWIDTH : PLM_BOUND_LAUNCHES;
     plm_cost_resident(m, grid, block, w->shared, &cost);

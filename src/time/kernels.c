@@ -148,6 +148,14 @@ static void depthwise_form(const char *name, struct plm_kernel_form *form)
     form->backward = strstr(name, "backward") || strstr(name, "grad_weight");
 }
 
+/* "reduce_kernelILi128ELi4E": at most 128 threads, four results each. */
+static void reduction_form(const char *name, struct plm_kernel_form *form)
+{
+    const char *threads = strstr(name, "reduce_kernelILi");
+    const unsigned columns = threads ? number_after(threads, "ELi") : 0;
+    form->columns = (uint8_t)(columns <= 16 ? columns : 0);
+}
+
 struct plm_kernel_form plm_kernel_form(const char *name)
 {
     const struct known *k = known_part(name);
@@ -165,5 +173,7 @@ struct plm_kernel_form plm_kernel_form(const char *name)
         attention_form(name, &form);
     else if (form.class == PLM_WORK_DEPTHWISE)
         depthwise_form(name, &form);
+    else if (form.class == PLM_WORK_REDUCTION)
+        reduction_form(name, &form);
     return form;
 }

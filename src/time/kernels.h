@@ -16,6 +16,7 @@ struct plm_kernel_form {
     uint8_t pointers;   /* elementwise: tensors, the result included */
     uint8_t bytes_per;  /* of an element */
     uint8_t from_bytes; /* casts: of an element that is read; 0: no cast */
+    uint8_t columns;    /* reductions: results that a thread computes side by side; 0: one */
     bool strided;       /* goes through its tensors by strides */
     float reads, writes;/* how often it goes over the largest input, and over the largest output */
     uint16_t taps;      /* depthwise: of the filter; 0: the name does not tell */

@@ -285,6 +285,7 @@ void plm_build_launch(struct plm_build *b, const struct plm_record_event *e, con
     work.type = PLM_WORK_FP32;
     work.bytes_per = form->bytes_per;
     work.strided = form->strided;
+    work.columns = form->columns;
     if (!l->routine) {
         const double grid = (double)l->grid_x * (l->grid_y ? l->grid_y : 1) * (l->grid_z ? l->grid_z : 1);
         work.grid = (uint32_t)fmin(grid, UINT32_MAX);

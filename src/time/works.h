@@ -65,6 +65,7 @@ struct plm_work {
     bool pinned, async;   /* copies: the host's side; the host does not wait */
     bool channels_last;
     bool strided;         /* goes through its tensors by strides */
+    uint8_t columns;      /* a reduction's results that a thread computes side by side; 0: one */
     uint32_t grid, block; /* blocks, threads per block; 0: a library's choice */
     uint32_t shared;      /* bytes per block */
     uint32_t m, n, k,

@@ -44,6 +44,7 @@ static struct plm_speeds plain_speeds(void)
     s.thread_bytes = 1024;
     s.memory_latency_ns = 10;
     s.pageable_gbs = 4;
+    s.queue_launches = 1024;
     s.host_factor_low = 0.5;
     s.host_factor_high = 2;
     s.model_error = 0.1;
@@ -249,6 +250,71 @@ static void gpu_bound(void **state)
     assert_near(timing.kernels, 10, 1e-9);
     assert_near(timing.unsized, 0, 1e-9);
     check_sums();
+    forget();
+}
+
+static void slow_gpu_then_host(void)
+{
+    slow_gpu();
+    pause_us(5000);
+}
+
+/* The host is ahead by as many launches as the queue has places: its 5 ms begin when that many kernels of 1 ms are left of ten. */
+static void run_ahead(void **state)
+{
+    static const struct {
+        double places, step_ms;
+    } queues[] = {{1, 14}, {3, 12}, {5, 10}, {1024, 10}};
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++) {
+        speeds.queue_launches = queues[i].places;
+        time_steps(slow_gpu_then_host, &speeds);
+        assert_near(timing.step, queues[i].step_ms * MS, 0.01);
+        assert_near(timing.host, 5 * MS, 0.01);
+        forget();
+    }
+}
+
+/* 4 MB to one block of 100 threads. */
+static void reduction(const char *name)
+{
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.name = plm_pen_intern(&pen, name),
+                                           .grid_x = 1,
+                                           .grid_y = 1,
+                                           .grid_z = 1,
+                                           .block_x = 100,
+                                           .block_y = 1,
+                                           .block_z = 1,
+                                           .counts = PLM_COUNT_REDUCTION,
+                                           .count = 1000000,
+                                           .count_2 = 0});
+}
+
+static void reduction_of_one(void)
+{
+    reduction("_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEvT1_");
+}
+
+static void reduction_of_four(void)
+{
+    reduction("_ZN2at6native13reduce_kernelILi128ELi4ENS0_8ReduceOpIfEEvT1_");
+}
+
+/* 100 threads with 8 bytes each under way for 100 ns: 8 bytes a ns, 500 us for 4 MB. With four results side by side each
+   has four times as many. */
+static void reductions(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.thread_bytes = 8;
+    speeds.memory_latency_ns = 100;
+    time_steps(reduction_of_one, &speeds);
+    assert_near(timing.busy, (500 + 1) * US, 1e-6);
+    forget();
+    time_steps(reduction_of_four, &speeds);
+    assert_near(timing.busy, (125 + 1) * US, 1e-6);
     forget();
 }
 
@@ -922,6 +988,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(host_bound),
         cmocka_unit_test(gpu_bound),
+        cmocka_unit_test(run_ahead),
+        cmocka_unit_test(reductions),
         cmocka_unit_test(host_factor),
         cmocka_unit_test(counted),
         cmocka_unit_test(clock_lowered),
