@@ -21,6 +21,7 @@ struct plm_machine {
     double cache;                       /* bytes that stay from one kernel to the next */
     double peak[PLM_WORK_TYPES];        /* flops per ns; a type that the card does not have is computed as fp32 */
     bool tensor[PLM_WORK_TYPES];        /* on tensor cores */
+    double issue; /* instructions per ns, of all threads */
     double link, host_link; /* to other cards and to the host, bytes per ns in one direction; 0: not known */
 };
 

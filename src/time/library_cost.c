@@ -26,8 +26,7 @@ static double turning_ns(const struct plm_machine *m, const struct plm_work *w)
     if (w->channels_last || !m->tensor[w->type])
         return 0;
     moved = w->input + w->output;
-    return fmax(plm_cost_bytes(m, 2 * moved, 0, 1),
-                moved / w->bytes_per * m->speeds->turning_ops / (m->peak[PLM_WORK_FP32] / 2)) *
+    return fmax(plm_cost_bytes(m, 2 * moved, 0, 1), moved / w->bytes_per * m->speeds->turning_ops / m->issue) *
            m->speeds->conv_turning;
 }
 

@@ -318,6 +318,39 @@ static void reductions(void **state)
     forget();
 }
 
+static void strided(void)
+{
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.name = plm_pen_intern(&pen, "_ZN2at6native18elementwise_kernelILi128E"),
+                                           .grid_x = 100000,
+                                           .block_x = 128,
+                                           .counts = PLM_COUNT_ELEMENTS,
+                                           .count = 1000000});
+}
+
+/* 100 instructions for each of 1,000,000 elements at 5,000 a ns: 20 us. Where a multiprocessor has 64 units for fp32, it
+   still issues 128 instructions in a cycle: 10 us. Before Volta it does not. */
+static void instructions(void **state)
+{
+    static const struct {
+        int major, cores;
+        double us;
+    } cards[] = {{8, 1280, 20}, {8, 640, 10}, {6, 640, 20}};
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.strided_ops = 100;
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        struct plm_card card = round_card;
+        card.major = cards[i].major;
+        card.cuda_cores = cards[i].cores;
+        played = &card;
+        time_steps(strided, &speeds);
+        played = &round_card;
+        assert_near(timing.busy, (cards[i].us + 1) * US, 1e-6);
+        forget();
+    }
+}
+
 /* Twice the host's time is twice the step of a job that the host bounds, and the range has both ends. */
 static void host_factor(void **state)
 {
@@ -990,6 +1023,7 @@ int main(void)
         cmocka_unit_test(gpu_bound),
         cmocka_unit_test(run_ahead),
         cmocka_unit_test(reductions),
+        cmocka_unit_test(instructions),
         cmocka_unit_test(host_factor),
         cmocka_unit_test(counted),
         cmocka_unit_test(clock_lowered),
