@@ -7,6 +7,9 @@ told in docs/utilization.md; the rows that --fit and --learn draw are not judged
 
 --rows N takes N rows of each table, and ten times as many MLPs, which take a tenth of the time: those whose line has the least SHA-256,
 so that the same table gives the same rows, and N more rows hold these. Without it every row is run.
+
+Tables of other cards and layouts are known by their names: timm_infer_CARD.csv or timm_train_CARD.csv, with _nhwc before or after the
+card where the channels are last.
 """
 import argparse
 import collections
@@ -27,16 +30,33 @@ METRICS = ("gputl", "gract", "smact", "smocc", "fp32a")
 Case = collections.namedtuple("Case", "table gpu title words trained bars")
 TIMES_ROWS = {"mlp_a100.csv": 10}  # of --rows
 OWN, FITTED, CORRECTED = "plimsoll", "plimsoll, 3 constants fitted", "plimsoll, corrected"
+SAME_CARD = ((OWN, "median", "<=", 0.08), (OWN, "p90", "<=", 0.25), (OWN, "spearman", ">=", 0.985))
+ANOTHER_CARD = TRAINING = ((OWN, "median", "<=", 0.12),)
 CASES = (
     Case("mlp_a100.csv", "a100-40gb", "MLPs, no constant fitted", (), {}, ((OWN, "spearman", ">=", 0.93),)),
     Case("mlp_a100.csv", "a100-40gb", "MLPs, three constants and a correction", (), {"--fit": 100, "--learn": 400},
          ((FITTED, "r2", ">=", 0.95), (CORRECTED, "r2", ">=", 0.98))),
     Case("timm_infer_rtx3090.csv", "rtx3090", "timm inference, constants of the architecture", (), {"--fit": 200},
-         ((OWN, "median", "<=", 0.08), (OWN, "p90", "<=", 0.25), (OWN, "spearman", ">=", 0.985))),
+         SAME_CARD),
     Case("timm_infer_rtx4090.csv", "rtx4090", "timm inference, another architecture by its data sheet",
-         ("--speeds", str(TOP / "data" / "timing" / "ampere.ini")), {"--fit": 200}, ((OWN, "median", "<=", 0.12),)),
-    Case("timm_train_rtx3090.csv", "rtx3090", "timm training", (), {"--fit": 100}, ((OWN, "median", "<=", 0.12),)),
+         ("--speeds", str(TOP / "data" / "timing" / "ampere.ini")), {"--fit": 200}, ANOTHER_CARD),
+    Case("timm_train_rtx3090.csv", "rtx3090", "timm training", (), {"--fit": 100}, TRAINING),
 )
+FITTED_CARD = "rtx3090"  # whose rows chose the constants of step times
+
+
+def other_cases(folder):
+    """Of the tables that are no case above."""
+    known = {case.table for case in CASES}
+    for table in sorted(folder.glob("timm_*_*.csv")):
+        mode, *words = table.stem.split("_")[1:]
+        card = "-".join(word for word in words if word not in ("nchw", "nhwc"))
+        if table.name in known or mode not in ("infer", "train"):
+            continue
+        layout = ("--layout", "nhwc") if "nhwc" in words else ()
+        bars = TRAINING if mode == "train" else SAME_CARD if card == FITTED_CARD else ANOTHER_CARD
+        title = f"timm {'training' if mode == 'train' else 'inference'}{', channels last' if layout else ''}"
+        yield Case(table.name, card, title, layout, {"--fit": 100}, bars)
 
 
 def python():
@@ -106,7 +126,7 @@ def main():
     parser.add_argument("--rows", type=int, default=0)
     args, words = parser.parse_known_args(sys.argv[2:])
     found = False
-    for case in CASES:
+    for case in (*CASES, *other_cases(Path(sys.argv[1]))):
         table = Path(sys.argv[1]) / case.table
         if table.exists():
             found = True
