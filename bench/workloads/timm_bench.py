@@ -3,7 +3,7 @@
     timm_bench.py --rows FILE
 
 Columns: model; infer_batch_size and infer_img_size, train_batch_size and train_img_size, or batch_size, image_size and mode (infer,
-train); if they are there, layout (nchw, nhwc) and precision (amp, fp32, fp16, bf16; empty is amp, which is autocast to fp16).
+train); if they are there, layout (nchw, nhwc or channels_last) and precision (amp, fp32, fp16, bf16; empty is amp, which is autocast to fp16).
 """
 import argparse
 import contextlib
@@ -16,7 +16,7 @@ import rows
 
 STEPS = 3
 TYPES = {"amp": torch.float32, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
-LAYOUTS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
+LAYOUTS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last, "channels_last": torch.channels_last}
 
 
 class Job:
@@ -25,7 +25,7 @@ class Job:
     def __init__(self, row, mode):
         batch, size = (int(row.get(f"{mode}_{own}") or row[name]) for own, name in (("batch_size", "batch_size"), ("img_size", "image_size")))
         precision = row.get("precision") or "amp"
-        layout = {"memory_format": LAYOUTS[row.get("layout") or "nchw"], "dtype": TYPES[precision]}
+        layout = {"memory_format": LAYOUTS[(row.get("layout") or "nchw").lower()], "dtype": TYPES[precision]}
         # As the benchmark does: made on the host, where values are computed, then moved.
         self.model = build(row["model"], size).to(device="cuda", **layout)
         self.inputs = torch.randn(batch, 3, size, size, device="cuda").to(**layout)
