@@ -28,6 +28,9 @@ static const struct known {
     {"batch_norm_backward", PLM_WORK_NORMALIZATION, 4, 1},
     {"batch_norm", PLM_WORK_NORMALIZATION, 0, 0},
     {"layer_norm_grad_input", PLM_WORK_NORMALIZATION, 2, 1},
+    /* Of group norm: they add up what ComputeInternalGradients left for each channel. */
+    {"GammaBetaBackwardCUDAKernel1", PLM_WORK_NORMALIZATION, 0, 0},
+    {"GammaBetaBackwardCUDAKernel2", PLM_WORK_NORMALIZATION, 0, 0},
     {"GammaBetaBackward", PLM_WORK_NORMALIZATION, 2, 0},
     {"ComputeInternalGradients", PLM_WORK_NORMALIZATION, 2, 0},
     {"RowwiseMoments", PLM_WORK_NORMALIZATION, 1, 0},

@@ -10,6 +10,7 @@
 #include "base/install.h"
 #include "record/create.h"
 #include "record/pen.h"
+#include "time/kernels.h"
 #include "time/speeds.h"
 #include "time/table.h"
 #include "unit.h"
@@ -349,6 +350,15 @@ static void instructions(void **state)
         assert_near(timing.busy, (cards[i].us + 1) * US, 1e-6);
         forget();
     }
+}
+
+/* The gradients of weight and bias: layer norm goes over x and dy for them, group norm over sums that it has already. */
+static void norms(void **state)
+{
+    (void)state;
+    assert_float_equal(plm_kernel_form("_ZN2at6native35GammaBetaBackwardCUDAKernelTemplateIffLj32E").reads, 2, 0);
+    assert_float_equal(plm_kernel_form("_ZN2at6native28GammaBetaBackwardCUDAKernel1IfEEvlll").reads, 0, 0);
+    assert_float_equal(plm_kernel_form("_ZN2at6native28GammaBetaBackwardCUDAKernel2IfEEvlll").reads, 0, 0);
 }
 
 static bool last;
@@ -1063,6 +1073,7 @@ int main(void)
         cmocka_unit_test(reductions),
         cmocka_unit_test(instructions),
         cmocka_unit_test(layouts),
+        cmocka_unit_test(norms),
         cmocka_unit_test(host_factor),
         cmocka_unit_test(counted),
         cmocka_unit_test(clock_lowered),
