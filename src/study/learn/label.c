@@ -112,7 +112,8 @@ static void time_end(struct plm_labels *labels, double wall, double times)
     labels->step_ms = times > 0 ? wall / times * 1e-6 : 0;
 }
 
-/* The first step has what a steady state does not: a lane is without it. */
+/* The first step has what a steady state does not: a lane is without it. A job that PyTorch ended with an error before
+   the smaller batch was through does not train on: what an epoch takes on average is not known of it. */
 static void time_label(const struct plm_labeller *l, const struct plm_work_lane *lane, const struct plm_plan *plan,
                        struct plm_labels *labels)
 {
@@ -122,6 +123,8 @@ static void time_label(const struct plm_labeller *l, const struct plm_work_lane 
         struct steps *of = lane->step[i].samples == plan->batch ? &full : &rest;
         of->step[of->count++] = lane->step[i];
     }
+    if (plan->rest > 0 && !rest.count)
+        return;
     time_add(l, lane, &full, labels, &wall, &times);
     time_add(l, lane, &rest, labels, &wall, &times);
     time_end(labels, wall, times);
