@@ -22,6 +22,7 @@ class Matrix:
         self.seed = int(self.fields["seed"][0])
         self.features = int(self.fields["features"][0])
         self.folds = int(settings["folds"])
+        self.all = int(settings["all"]) == 1  # no row is put aside to be asked
         self.token_width = int(settings["token"])
         self.node_width = int(settings["node"])
         self.labels, self.figures, self.x, self.tokens, self.graphs = [], [], [], [], []
@@ -41,9 +42,9 @@ def _edges(numbers):
 
 def read(path):
     with open(path, encoding="ascii") as file:
-        if next(file) != "plimsoll-matrix 1\n":
+        if next(file) != "plimsoll-matrix 2\n":
             raise RuntimeError("the file of rows is of another version")
-        settings = dict(next(file).split() for _ in range(4))
+        settings = dict(next(file).split() for _ in range(5))
         head = [next(file).rstrip("\n") for _ in range(int(settings["head"]))]
         data = Matrix(head, settings)
         nodes = None

@@ -161,6 +161,12 @@ class Progress:
         os.replace(self.path + ".part", self.path)
 
 
+def stopping(rows):
+    """For training, for early stopping, where others are asked: in the proportion of the published split."""
+    held = len(rows) // 8
+    return rows[held:], rows[:held]
+
+
 def split(rows):
     """For training, for early stopping, to be asked."""
     first, second = int(TRAIN * len(rows)), int((TRAIN + VALIDATE) * len(rows))
@@ -173,9 +179,8 @@ def fold_scores(data, order, progress):
     each = []
     for number, asked in enumerate(order.tensor_split(data.folds)):
         others = order[~torch.isin(order, asked)]
-        held = len(others) // 8
         progress.what = f"fold {number + 1} of {data.folds}, "
-        model = fit(data, others[held:], others[:held], data.seed + 1000 * (number + 1), progress)
+        model = fit(data, *stopping(others), data.seed + 1000 * (number + 1), progress)
         answer[asked] = answers(data, model, asked)
         each.append(scores_of(data, asked, answer[asked]))
     scores = scores_of(data, torch.arange(len(order)), answer)
@@ -188,10 +193,10 @@ def train(data, weights, status):
     torch.manual_seed(data.seed)
     progress = Progress(status)
     order = torch.randperm(len(data.x), generator=torch.Generator().manual_seed(data.seed))
-    scores = fold_scores(data, order, progress) if data.folds else None
-    rows, held, asked = split(order)
+    scores = fold_scores(data, order, progress) if data.folds else {}
+    rows, held, asked = (*stopping(order), order[:0]) if data.all else split(order)
     progress.what = ""
     model = fit(data, rows, held, data.seed, progress)
-    if scores is None:
+    if not scores and len(asked):
         scores = scores_of(data, asked, answers(data, model, asked))
     matrix.write(weights, data, scores, model.tensors())

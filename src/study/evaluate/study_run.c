@@ -106,6 +106,7 @@ static struct plm_lesson lesson_of(const struct round *r)
                                .target = r->target->lesson->column,
                                .seed = o->seed,
                                .bin = takes & PLM_LESSON_BIN ? o->bin : 0,
+                               .judged_elsewhere = true,
                                .python = takes & PLM_LESSON_PYTHON ? o->python : NULL,
                                .scratch = o->scratch};
 }

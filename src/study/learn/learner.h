@@ -69,6 +69,7 @@ struct plm_lesson {
     int bin;                       /* GB of a class, of 1000 MiB each; 0: as the method has it */
     int folds;                     /* scores by so many folds, each with a model of its own; 0: none */
     bool regression;               /* a number instead of classes */
+    bool judged_elsewhere;         /* no row is put aside to be asked at the end: the caller has others */
     const char *python;            /* the interpreter that has PyTorch; NULL: python3 */
     const char *scratch;           /* a folder for files in between */
     plm_lesson_wait *wait;         /* NULL: in silence */

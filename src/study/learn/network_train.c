@@ -249,8 +249,8 @@ static int matrix_write(struct rows *r, const char *path, struct plm_error *erro
     int status;
     if (!out)
         return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    fprintf(out, "plimsoll-matrix 1\nfolds %d\ntoken %zu\nnode %d\nhead %zu\n", r->lesson->folds,
-            plm_gpumemnet_token_width(n->family), PLM_DNNPERF_NODE, lines_of(n));
+    fprintf(out, "plimsoll-matrix 2\nfolds %d\nall %d\ntoken %zu\nnode %d\nhead %zu\n", r->lesson->folds,
+            r->lesson->judged_elsewhere, plm_gpumemnet_token_width(n->family), PLM_DNNPERF_NODE, lines_of(n));
     plm_network_put_head(out, n);
     status = rows_view(r, row_write, out, error);
     if ((ferror(out) | fclose(out)) && status == 0)

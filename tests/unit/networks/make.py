@@ -28,7 +28,7 @@ def head(method, family, features, outputs, length, kind):
 
 
 def make(method, family, features, outputs, length=0, kind="classes", token=4):
-    data = matrix.Matrix(head(method, family, features, outputs, length, kind), {"folds": 0, "token": token, "node": 16})
+    data = matrix.Matrix(head(method, family, features, outputs, length, kind), {"folds": 0, "all": 0, "token": token, "node": 16})
     return data
 
 
