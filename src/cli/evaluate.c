@@ -80,6 +80,8 @@ static const struct plm_option options[] = {
      .help = "also leave out every group of a column in turn"},
     {"lessons", 0, PLM_OPTION_TEXT, AT(study.lessons), "FILE", .help = "learn from the rows of this table alone",
      .complete = PLM_COMPLETE_FILE},
+    {"sample", 0, PLM_OPTION_NUMBER, AT(study.sample), "N",
+     .help = "also run the jobs of N rows by themselves, for methods that need a capture", .least = 1, .most = 10000},
     {"layout", 0, PLM_OPTION_CHOICE, AT(time.layout), "LAYOUT",
      .help = "of images: nchw (default) or nhwc, channels last", .among = "nchw nhwc"},
     {"precision", 0, PLM_OPTION_CHOICE, AT(time.precision), "PRECISION",
@@ -251,6 +253,7 @@ static int sides_check(const struct request *r, struct plm_error *error)
         {r->study.folds > 0, "folds", STUDY},
         {r->study.unseen != NULL, "unseen", STUDY},
         {r->study.lessons != NULL, "lessons", STUDY},
+        {r->study.sample > 0, "sample", STUDY},
     };
     const unsigned side = r->studied ? STUDY : r->timed ? TIME : MEMORY;
     for (size_t i = 0; i < sizeof options_of_sides / sizeof options_of_sides[0]; i++)
@@ -577,10 +580,15 @@ static int run_timed(struct request *r, const struct parts *parts)
 
 /* ---- a table of rows ---- */
 
-static int run_study(const struct request *r)
+/* Scripts are needed for the jobs of a sample alone. */
+static int run_study(const struct request *r, struct parts *parts)
 {
     const struct plm_evaluate_show show = show_of(r);
-    return plm_evaluate_study(&r->study, r->truth, r->words.methods, r->python, r->words.seed, &show);
+    struct plm_error error;
+    if (r->study.sample && plm_workloads_read(r->workloads, &parts->install, &parts->workloads, &error) < 0)
+        return plm_complain(PLM_EXIT_USAGE, error.text);
+    return plm_evaluate_study(&r->study, r->truth, r->words.methods, r->python, r->words.seed, &parts->workloads,
+                              &show);
 }
 
 /* ---- all together ---- */
@@ -629,7 +637,7 @@ static int evaluate_run(int argc, char **argv)
     if (outputs_check(&r, &error) < 0)
         status = plm_not_written(&error);
     else if (r.studied)
-        status = run_study(&r);
+        status = run_study(&r, &parts);
     else if (read_parts(&r, &parts, &error) < 0)
         status = plm_complain(PLM_EXIT_USAGE, error.text);
     else

@@ -60,10 +60,11 @@ int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evalu
 /* Strings belong to the command line. */
 struct plm_evaluate_study {
     const char *targets, *unseen, *lessons; /* NULL: as the study has them by itself */
-    int bin, folds;               /* 0: likewise */
+    int bin, folds, sample;       /* 0: likewise */
 };
 /* Methods NULL: the usual ones. Learns, asks and shows; returns the exit status. The show is without writers. */
 int plm_evaluate_study(const struct plm_evaluate_study *study, const char *table, const char *methods,
-                       const char *python, int seed, const struct plm_evaluate_show *show);
+                       const char *python, int seed, const struct plm_workloads *workloads,
+                       const struct plm_evaluate_show *show);
 
 #endif

@@ -50,7 +50,7 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
 /* ---- all together ---- */
 
 int plm_evaluate_study(const struct plm_evaluate_study *e, const char *table, const char *methods, const char *python,
-                       int seed, const struct plm_evaluate_show *given)
+                       int seed, const struct plm_workloads *workloads, const struct plm_evaluate_show *given)
 {
     struct plm_evaluate_show show = *given;
     char scratch[PLM_SCRATCH] = "";
@@ -64,6 +64,8 @@ int plm_evaluate_study(const struct plm_evaluate_study *e, const char *table, co
                                         .seed = (uint64_t)seed,
                                         .python = python,
                                         .scratch = scratch,
+                                        .sample = e->sample,
+                                        .workloads = workloads,
                                         .progress = isatty(STDERR_FILENO) ? progress : NULL};
     struct plm_study study = {0};
     struct plm_error error;

@@ -60,19 +60,6 @@ static bool is_mlp_alone(const struct plm_study *s)
     return true;
 }
 
-/* The mean of a column of seconds; 0: there is none. */
-static double seconds_mean(const struct plm_study *s, const char *name)
-{
-    const int column = plm_table_column(&s->table, name);
-    double sum = 0, count = 0, value;
-    for (size_t row = 0; row < s->table.rows && column >= 0; row++)
-        if (*plm_table_cell(&s->table, row, column) && plm_table_real(&s->table, row, column, &value, NULL) == 0) {
-            sum += value;
-            count++;
-        }
-    return count > 0 ? sum / count : 0;
-}
-
 /* ---- targets ---- */
 
 static double class_width(const struct plm_study *s, const struct plm_target *target)
@@ -242,8 +229,8 @@ int plm_study_open(const struct plm_study_options *options, struct plm_study *s,
         status = splits_choose(s, error);
     if (status == 0)
         status = plm_contestants_choose(s, error);
-    s->run_seconds = seconds_mean(s, "seconds");
-    s->run_cpu = seconds_mean(s, "cpu_seconds");
+    if (status == 0)
+        status = plm_study_sample(s, error);
     s->result = plm_calloc(s->contestants * s->targets * s->splits + 1, sizeof *s->result);
     return status;
 }
@@ -265,6 +252,9 @@ void plm_study_close(struct plm_study *s)
         plm_split_free(&s->split[i]);
     for (size_t row = 0; s->example && row < s->table.rows; row++)
         plm_example_free(&s->example[row]);
+    for (size_t i = 0; i < s->contestants; i++)
+        free(s->contestant[i].captured);
+    free(s->sampled);
     free(s->result);
     free(s->target);
     free(s->contestant);

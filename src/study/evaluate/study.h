@@ -27,6 +27,7 @@
 
 struct plm_error;
 struct plm_page;
+struct plm_workloads;
 
 /* ---- what is asked for ---- */
 
@@ -40,6 +41,8 @@ struct plm_study_options {
     int folds;
     uint64_t seed;
     const char *python, *scratch; /* as in struct plm_lesson */
+    int sample; /* rows whose jobs are run by themselves, for methods that need a capture and to time the virtual GPU */
+    const struct plm_workloads *workloads; /* with the scripts of these jobs */
     /* Before each training and each round of answers; NULL: nobody looks. */
     void (*progress)(size_t done, size_t all, const char *what);
 };
@@ -121,6 +124,11 @@ struct plm_contestant {
     const struct plm_method *method; /* a formula, or the virtual GPU */
     const struct plm_learner *learner; /* one that learns */
     const char *why_not; /* rows do not have what it needs: nothing is asked; NULL: they do */
+    /* Of a method that looks at a capture of the job: what it said of each row, MiB without the context, NAN where it
+       was not asked; the first reason where it did not answer; what a capture and its answer took. */
+    double *captured;
+    char why[320];
+    double seconds, cpu;
 };
 
 /* ---- what came of it ---- */
@@ -167,7 +175,9 @@ struct plm_study {
     struct plm_split split[PLM_SPLITS];
     size_t splits;
     struct plm_study_result *result;
-    double run_seconds, run_cpu; /* of a row on the virtual GPU, if the table says; else 0 */
+    bool *sampled; /* per row: its job was run by itself */
+    size_t samples, captures; /* of these rows, and of those that could be captured */
+    double run_seconds, run_cpu; /* of a job on the virtual GPU by itself; 0: none was run */
 };
 
 int plm_study_open(const struct plm_study_options *options, struct plm_study *study, struct plm_error *error);
@@ -186,6 +196,11 @@ double plm_contestant_formula(const struct plm_method *method, const struct plm_
                               size_t size);
 /* What the rows that are learned from have most often beside what PyTorch reserved, to the MiB; NAN: none tells. */
 double plm_study_constant(const struct plm_study *study, const struct plm_study_target *target, const bool *left_out);
+
+/* study_jobs.c: which rows are the sample; PLM_EINVAL and a sentence if none can be. */
+int plm_study_sample(struct plm_study *study, struct plm_error *error);
+/* Runs its jobs, and asks methods about what was captured. */
+void plm_study_jobs(struct plm_study *study);
 
 /* Ways to show it: 0, or PLM_EIO with a sentence. */
 int plm_study_text(const struct plm_page *page, const struct plm_study *study, struct plm_error *error);

@@ -22,25 +22,42 @@ static bool needs_numbers_alone(const char *name)
     return false;
 }
 
-static const char *method_why_not(const struct plm_method *m)
+/* What it looks at is all in a capture of the job (`plimsoll trace`). */
+static bool needs_capture(const struct plm_method *m)
 {
-    if (m->paradigm == PLM_VIRTUAL || needs_numbers_alone(m->name))
-        return NULL;
-    if (m->needs & PLM_NEEDS_TRACE)
-        return "it needs a profiler's trace of each job, which rows do not have; `plimsoll evaluate --truth device` "
-               "runs the jobs and asks it";
+    return m->paradigm != PLM_LEARNED && m->paradigm != PLM_VIRTUAL && !needs_numbers_alone(m->name);
+}
+
+static const char *method_why_not(const struct plm_study *s, const struct plm_method *m)
+{
     if (m->paradigm == PLM_LEARNED)
         return "it learns from a table of its own; `plimsoll train` and `plimsoll evaluate` have it";
-    return "it needs the graph or the configuration of each network, which rows do not have; `plimsoll evaluate "
-           "--truth "
-           "device` runs the jobs and asks it";
+    if (!needs_capture(m) || s->options.sample)
+        return NULL;
+    if (m->needs & PLM_NEEDS_TRACE)
+        return "it needs a profiler's trace of each job, which rows do not have; --sample N makes those of some rows";
+    return "it needs the graph or the configuration of each network, which rows do not have; --sample N captures "
+           "those of some rows";
+}
+
+static double *captured_make(const struct plm_study *s, const struct plm_method *m)
+{
+    double *captured;
+    if (!s->options.sample || !needs_capture(m))
+        return NULL;
+    captured = plm_calloc(s->table.rows + 1, sizeof *captured);
+    for (size_t row = 0; row < s->table.rows; row++)
+        captured[row] = NAN;
+    return captured;
 }
 
 static void contestant_add(struct plm_study *s, struct plm_contestant contestant)
 {
     for (size_t i = 0; i < s->contestants; i++)
-        if (!strcmp(s->contestant[i].name, contestant.name))
+        if (!strcmp(s->contestant[i].name, contestant.name)) {
+            free(contestant.captured);
             return;
+        }
     s->contestant = plm_grow(s->contestant, s->contestants, &s->contestant_room, sizeof *s->contestant);
     s->contestant[s->contestants++] = contestant;
 }
@@ -60,7 +77,8 @@ static bool method_add(struct plm_study *s, const char *name)
         contestant_add(s, (struct plm_contestant){.name = method->name,
                                                   .paradigm = method->paradigm,
                                                   .method = method,
-                                                  .why_not = method_why_not(method)});
+                                                  .captured = captured_make(s, method),
+                                                  .why_not = method_why_not(s, method)});
     return (learner && can_be_asked(learner)) || method;
 }
 

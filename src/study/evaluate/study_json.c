@@ -114,6 +114,8 @@ static void document_write(struct plm_json *j, const struct plm_study *s)
     plm_json_integer(j, "rows", s->table.rows);
     plm_json_integer(j, "folds", (uint64_t)s->options.folds);
     plm_json_integer(j, "seed", s->options.seed);
+    if (s->samples)
+        plm_json_integer(j, "sample", s->samples);
     if (s->run_seconds > 0) {
         plm_json_real(j, "run_seconds", s->run_seconds);
         plm_json_real(j, "run_cpu_seconds", s->run_cpu);

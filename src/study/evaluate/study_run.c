@@ -29,7 +29,8 @@ static double clock_of(clockid_t clock)
 
 static bool is_asked(const struct round *r, size_t row)
 {
-    return r->split->part[row] == r->part && !isnan(r->target->truth[row]);
+    return r->split->part[row] == r->part && !isnan(r->target->truth[row]) &&
+           (!r->contestant->captured || r->study->sampled[row]);
 }
 
 /* ---- one answer ---- */
@@ -78,9 +79,12 @@ static double row_ask(struct round *r, const void *model, size_t row)
     double figure;
     if (c->learner)
         return learner_ask(r, model, row);
-    figure = c->paradigm == PLM_VIRTUAL
-                 ? virtual_ask(r, row)
-                 : plm_contestant_formula(c->method, &r->study->example[row], r->result->why, sizeof r->result->why);
+    if (c->captured)
+        figure = isnan(c->captured[row]) ? fail_row(r, c->why) : c->captured[row];
+    else if (c->paradigm == PLM_VIRTUAL)
+        figure = virtual_ask(r, row);
+    else
+        figure = plm_contestant_formula(c->method, &r->study->example[row], r->result->why, sizeof r->result->why);
     return isnan(r->result->constant) ? figure : figure + r->result->constant;
 }
 
@@ -160,7 +164,7 @@ static const char *why_not(const struct plm_contestant *c, const struct plm_targ
         return "the rows were labelled by it: it is the truth here";
     if (c->learner && c->learner->ask_beside && !measured)
         return "it corrects what the rows were labelled with by what was measured, and nothing was";
-    if (c->paradigm == PLM_ANALYTICAL && target->unit != PLM_LEARNED_MEMORY)
+    if (!c->learner && c->paradigm != PLM_VIRTUAL && target->unit != PLM_LEARNED_MEMORY)
         return "it answers with memory alone";
     return NULL;
 }
@@ -174,7 +178,7 @@ static void family_score(const struct plm_study *s, const struct round *r, size_
     size_t count = 0;
     for (size_t row = 0; row < rows; row++)
         if (r->split->part[row] != PLM_SPLIT_KEPT && !isnan(r->target->truth[row]) &&
-            (family == s->families || s->family_of[row] == family)) {
+            (family == s->families || s->family_of[row] == family) && (!r->contestant->captured || s->sampled[row])) {
             answer[count] = r->result->answer[row];
             truth[count++] = r->target->truth[row];
         }
@@ -210,6 +214,10 @@ static void result_make(const struct plm_study *s, struct round *r, size_t *done
     answered = result->score[s->families].answered;
     result->seconds = answered ? result->seconds / (double)answered : 0;
     result->cpu = answered ? result->cpu / (double)answered : 0;
+    if (r->contestant->captured) {
+        result->seconds = r->contestant->seconds;
+        result->cpu = r->contestant->cpu;
+    }
 }
 
 static size_t rounds_count(const struct plm_study *s)
@@ -228,6 +236,7 @@ void plm_study_run(struct plm_study *s)
     struct round r = {.study = s, .left_out = plm_calloc(s->table.rows + 1, sizeof *r.left_out)};
     const size_t all = rounds_count(s);
     size_t done = 0;
+    plm_study_jobs(s);
     for (size_t c = 0; c < s->contestants; c++)
         for (size_t t = 0; t < s->targets; t++)
             for (size_t i = 0; i < s->splits; i++) {

@@ -183,7 +183,7 @@ static void latency_cell(const struct plm_page *p, const struct plm_study *s, si
     else if (runs || !r || !r->asked || !r->score[s->families].answered)
         fprintf(p->out, " %10s %10s", runs ? "a run" : "-", runs ? "a run" : "-");
     else
-        fprintf(p->out, " %10.4f %10.4f", 1e3 * r->seconds, 1e3 * r->cpu);
+        fprintf(p->out, r->seconds < 0.1 ? " %10.4f %10.4f" : " %10.0f %10.0f", 1e3 * r->seconds, 1e3 * r->cpu);
 }
 
 static void study_show(const struct plm_page *p, const struct plm_study *s)
