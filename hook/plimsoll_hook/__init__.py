@@ -33,7 +33,7 @@ _WANTED = {
     "torch._inductor.select_algorithm": [tuning.hook_choices] if tuning.WANTED else [],
     "triton.runtime.autotuner": [tuning.hook_triton] if tuning.WANTED else [],
     "triton.runtime.jit": [sizes.hook_triton] if _FULL or _VALUES else [],
-    "torch.distributed.distributed_c10d": [groups.name_groups, objects.tell_large],
+    "torch.distributed.distributed_c10d": [groups.leave_out_watchdog, groups.name_groups, objects.tell_large],
     "torch.distributed.fsdp._fully_shard._fsdp_param_group": [fsdp.hook_groups] if _ATTRIBUTION else [],
 }
 

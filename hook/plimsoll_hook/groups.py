@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 
-from . import device
+from . import device, releases
 
 _HOOKED = os.getpid()
 
@@ -138,6 +138,16 @@ def _wait_at_barriers(module):
         return work
 
     _replace(module, "barrier", original, barrier)
+
+
+def leave_out_watchdog(module):
+    """Called when torch.distributed.distributed_c10d has been imported. From 2.7 until another backend took its place, ProcessGroupNCCL holds the
+    tensors of a collective that nobody waits for, as those of DDP's, until a thread that looks ten times a second finds it ended and the next one
+    starts. A step on cards takes longer than that; here it takes milliseconds, and chance would decide whether old buckets are there beside
+    new ones. Waiting by itself, it has no such thread and holds nothing."""
+    release = releases.running()
+    if release and release >= (2, 7) and not hasattr(module, "ProcessGroupNCCL2") and "NCCL_BLOCKING_WAIT" not in os.environ:
+        os.environ.setdefault("TORCH_NCCL_BLOCKING_WAIT", "1")
 
 
 def name_groups(module):

@@ -4,20 +4,8 @@ later, until then (src/device/hook_api.c decides how many are enough)."""
 
 import functools
 import sys
-import time
 
 from . import device, leaving, releases, shards
-
-
-# A thread of ProcessGroupNCCL looks ten times a second at which collectives have ended, and what these held is freed by the one after that. A
-# step on cards takes longer; here it takes milliseconds, and chance would decide what is still held when DDP makes its buckets anew.
-_PAUSE = 0.25
-_PAUSES = 10  # steps: later ones are like those before
-
-
-def _has_peers():
-    distributed = sys.modules.get("torch.distributed")
-    return distributed is not None and distributed.is_available() and distributed.is_initialized()
 
 
 class Steps:
@@ -61,8 +49,6 @@ class Steps:
             shards.step_ended(done)
             if device.step(done, optimizers):
                 self.stop()
-            elif done <= _PAUSES and _has_peers():
-                time.sleep(_PAUSE)
 
     def stop(self):
         if self.running and not leaving.in_main_thread():  # a step within the pass: its thread cannot end the program as an exit does

@@ -114,9 +114,10 @@ int plm_capture_node(struct plm_stream *stream, enum plm_node_type type, bool *r
     *run = !stream->capture;
     if (stream->capture && stream->capture->invalidated)
         status = PLM_STREAM_INVALIDATED;
-    else if (stream->capture)
-        plm_graph_count(stream->capture->graph, type);
-    else
+    else if (stream->capture) {
+        stream->collective = type == PLM_NODE_COLLECTIVE;
+        plm_graph_count(stream->capture->graph, stream->collective ? PLM_NODE_KERNEL : type);
+    } else
         status = legacy_used(stream);
     plm_lock_give(&captures_lock);
     return status;
@@ -138,14 +139,16 @@ int plm_capture_refuse_sync(struct plm_stream *stream)
     return status;
 }
 
-uint64_t plm_capture_mark(struct plm_stream *stream)
+uint64_t plm_capture_mark(struct plm_stream *stream, bool *collective)
 {
     uint64_t id;
+    *collective = false;
     if (!plm_capture_active())
         return 0;
     plm_lock_take(&captures_lock);
     leave_if_ended(stream);
     id = stream->capture ? stream->capture->id : 0;
+    *collective = id && stream->collective;
     plm_lock_give(&captures_lock);
     return id;
 }
@@ -169,6 +172,7 @@ int plm_capture_fork(struct plm_stream *stream, uint64_t id)
         status = PLM_STREAM_IMPLICIT;
     } else if (c && !stream->capture) {
         stream->capture = c;
+        stream->collective = false;
         c->streams++;
     }
     plm_lock_give(&captures_lock);
@@ -219,6 +223,7 @@ static int begin(struct plm_stream *stream, struct plm_graph *graph, bool ours, 
                                         .next = captures};
         captures = c;
         s->capture = c;
+        s->collective = false;
         atomic_fetch_add(&active, 1);
     }
     plm_lock_give(&captures_lock);

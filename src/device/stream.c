@@ -14,6 +14,7 @@ struct plm_event {
     _Atomic uint32_t stream;  /* number of the stream it was recorded in */
     _Atomic uint64_t when;    /* launches at the record */
     _Atomic uint64_t capture; /* number of the capture it was recorded in, else 0 */
+    _Atomic bool collective;  /* in a capture, and right behind a collective */
     _Atomic bool recorded;
 };
 
@@ -167,25 +168,32 @@ unsigned plm_event_flags(const struct plm_event *event)
 int plm_event_record(struct plm_event *event, struct plm_stream *stream)
 {
     struct plm_stream *s = plm_stream_resolve(stream);
+    bool collective;
     if (!event)
         return PLM_STREAM_INVALID;
     atomic_store_explicit(&event->when, plm_launch_count(), memory_order_relaxed);
     atomic_store_explicit(&event->stream, plm_stream_number(stream), memory_order_relaxed);
-    atomic_store_explicit(&event->capture, plm_capture_mark(s), memory_order_relaxed);
+    atomic_store_explicit(&event->capture, plm_capture_mark(s, &collective), memory_order_relaxed);
+    atomic_store_explicit(&event->collective, collective, memory_order_relaxed);
     atomic_store_explicit(&event->recorded, true, memory_order_release);
     return 0;
 }
 
+static int refuse_captured(struct plm_event *event)
+{
+    return event ? plm_capture_refuse_event(atomic_load(&event->capture)) : PLM_STREAM_INVALID;
+}
+
+/* The end of a captured collective may be asked for: ProcessGroupNCCL does if it has no watchdog, which is our doing
+   (leave_out_watchdog in groups.py), not the program's. */
 int plm_event_query(struct plm_event *event)
 {
-    if (!event)
-        return PLM_STREAM_INVALID;
-    return plm_capture_refuse_event(atomic_load(&event->capture));
+    return event && atomic_load(&event->collective) ? 0 : refuse_captured(event);
 }
 
 int plm_event_synchronize(struct plm_event *event)
 {
-    int status = plm_event_query(event);
+    int status = refuse_captured(event);
     if (!status)
         plm_call_sync(PLM_SYNC_EVENT, NULL,
                       atomic_load(&event->recorded) ? atomic_load(&event->stream) : PLM_STREAM_UNKNOWN);

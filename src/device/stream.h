@@ -51,6 +51,8 @@ enum plm_node_type { /* values of cudaGraphNodeType */
                      PLM_NODE_MEM_ALLOC = 10,
                      PLM_NODE_MEM_FREE = 11,
                      PLM_NODE_CONDITIONAL = 13,
+                     PLM_NODE_COLLECTIVE =
+                         64, /* ours, for plm_stream_enqueue(): a kernel that an event may be asked about */
 };
 
 /* ---- streams; NULL, PLM_STREAM_LEGACY and PLM_STREAM_PER_THREAD are accepted everywhere ---- */

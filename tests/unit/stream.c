@@ -254,6 +254,31 @@ static void ended_by_another_thread(void **state)
     plm_stream_destroy(s);
 }
 
+/* ProcessGroupNCCL asks whether a captured collective has ended where it has no watchdog; nobody may ask for anything else. */
+static void end_of_a_collective(void **state)
+{
+    struct plm_stream *s = new_stream(NON_BLOCKING);
+    struct plm_event *e = new_event();
+    bool run;
+    (void)state;
+    assert_int_equal(plm_capture_begin(s, PLM_CAPTURE_GLOBAL), 0);
+    assert_int_equal(plm_stream_enqueue(s, PLM_NODE_COLLECTIVE, &run), 0);
+    assert_false(run);
+    assert_int_equal(plm_event_record(e, s), 0);
+    assert_int_equal(plm_event_query(e), 0);
+    end(s, 0, 1);
+    for (int turn = 0; turn < 3; turn++) { /* that of another capture; behind something else; waited for */
+        assert_int_equal(plm_capture_begin(s, PLM_CAPTURE_GLOBAL), 0);
+        assert_int_equal(turn ? plm_stream_enqueue(s, PLM_NODE_COLLECTIVE, &run) : 0, 0);
+        assert_int_equal(turn == 1 ? plm_stream_work(s) : 0, 0);
+        assert_int_equal(plm_event_record(e, s), 0);
+        assert_int_equal(turn == 2 ? plm_event_synchronize(e) : plm_event_query(e), PLM_STREAM_UNSUPPORTED);
+        end(s, PLM_STREAM_INVALIDATED, 0);
+    }
+    plm_event_destroy(e);
+    plm_stream_destroy(s);
+}
+
 /* A capture must not outlive the stream it began on. */
 static void destroyed_while_capturing(void **state)
 {
@@ -352,6 +377,7 @@ int main(void)
         cmocka_unit_test(two_captures_stay_apart),
         cmocka_unit_test(modes_of_threads),
         cmocka_unit_test(ended_by_another_thread),
+        cmocka_unit_test(end_of_a_collective),
         cmocka_unit_test(destroyed_while_capturing),
         cmocka_unit_test(capture_to_a_graph_of_ones_own),
         cmocka_unit_test(graphs),

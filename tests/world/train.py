@@ -6,7 +6,6 @@ counters. By the environment that torchrun gives a rank.
 import gc
 import os
 import sys
-import time
 
 import torch
 import torch.distributed as dist
@@ -202,19 +201,9 @@ WAYS = {function.__name__: function for function in (ddp, zero, fsdp1, fsdp2, hy
 
 
 def settle():
-    """Until PyTorch has let go of the tensors of the last collectives. The watchdog of NCCL, which looks ten times a second, finds that they
-    have ended; newer releases free them with the next collective of the group then, so how many are free before is a matter of time."""
-    rest()
-    dist.all_reduce(torch.zeros(1, device="cuda"))
-    rest()
-
-
-def rest():
+    """Until PyTorch has let go of the tensors of the last collectives: newer releases free them with the next one of the group."""
     gc.collect()
-    still, before = 0, -1
-    while still < 4:
-        time.sleep(0.1)
-        still, before = still + 1 if before == torch.cuda.memory_allocated() else 0, torch.cuda.memory_allocated()
+    dist.all_reduce(torch.zeros(1, device="cuda"))
 
 
 def measured(way):

@@ -54,7 +54,7 @@ static int begin(struct call *call, struct plm_nccl_comm *comm, const struct ask
         return PLM_NCCL_INVALID_ARGUMENT;
     if (plm_nccl_connect(comm, a->kind, call->bytes, a->root))
         return PLM_NCCL_CUDA_ERROR;
-    if (plm_stream_enqueue(stream, PLM_NODE_KERNEL, &run))
+    if (plm_stream_enqueue(stream, PLM_NODE_COLLECTIVE, &run))
         return PLM_NCCL_CUDA_ERROR;
     call->part = (struct plm_nccl_part){a->kind, a->from, a->to, call->bytes, a->type, a->op, a->root};
     call->run = run;
