@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/launcher_options.h"
+#include "world/runtime_env.h"
 
 /* ---- what they tell ---- */
 
@@ -138,8 +139,7 @@ static int host_file_read(const char *path, struct plm_launcher_line *out, struc
 /* What was read besides the line itself. */
 struct reading {
     bool module, no_python, use_env;
-    const char *exported[64], *folder;
-    size_t exports;
+    struct plm_runtime_env env;
 };
 
 static int tell(const struct plm_launcher_option *o, struct plm_launcher_line *out, struct reading *r,
@@ -162,10 +162,13 @@ static int tell(const struct plm_launcher_option *o, struct plm_launcher_line *o
     case PLM_TOLD_NO_PYTHON: r->no_python = true; return 0;
     case PLM_TOLD_USE_ENV: r->use_env = true; return 0;
     case PLM_TOLD_EXPORT:
-        if (strchr(value, '=') && r->exports < sizeof r->exported / sizeof r->exported[0])
-            r->exported[r->exports++] = value;
+        if (strchr(value, '='))
+            plm_runtime_env_variable(&r->env, value);
         return 0;
-    case PLM_TOLD_FOLDER: r->folder = strstr(value, "://") ? NULL : value; return 0; /* not one that is elsewhere */
+    case PLM_TOLD_FOLDER: plm_runtime_env_folder(&r->env, value); return 0;
+    case PLM_TOLD_RUNTIME_ENV:
+        return plm_runtime_env_read("--runtime-env-json", value, strlen(value), &r->env, error) ? PLM_EINVAL : 0;
+    case PLM_TOLD_RUNTIME_ENV_FILE: return plm_runtime_env_file(value, &r->env, error) ? PLM_EINVAL : 0;
     }
     return 0;
 }
@@ -309,11 +312,10 @@ static int module_at(char *const *command)
 
 /* srun and mpirun start any command, which may be a launcher again. */
 static int started_line(const struct plm_launcher_style *style, char *const *command, struct plm_launcher_line *out,
-                        struct plm_error *error)
+                        struct reading *r, struct plm_error *error)
 {
-    struct reading r = {0};
     struct words words = {0};
-    const int at = options_read(style, command, out, &r, error);
+    const int at = options_read(style, command, out, r, error);
     if (at < 0)
         return at;
     if (!command[at])
@@ -322,15 +324,68 @@ static int started_line(const struct plm_launcher_style *style, char *const *com
         if (!strcmp(command[i], ":"))
             return plm_fail(error, PLM_EINVAL, "several programs in one job (':' of %.40s) are not known here",
                             out->name);
-    if (r.exports || r.folder)
+    if (r->env.count || r->env.folder)
         word_add(&words, "env");
-    if (r.folder) {
+    if (r->env.folder) {
         word_add(&words, "-C");
-        word_add(&words, r.folder);
+        word_add(&words, r->env.folder);
     }
-    for (size_t i = 0; i < r.exports; i++)
-        word_add(&words, r.exported[i]);
+    for (size_t i = 0; i < r->env.count; i++)
+        word_add(&words, r->env.variable[i]);
     words_add(&words, command + at);
+    words_end(&words, out);
+    return 0;
+}
+
+/* The options of env(1) that have a value; `takes`: it may be the next word. */
+static bool env_value(const char *word, bool *takes)
+{
+    static const char *const names[] = {"-C", "--chdir", "-u", "--unset"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strncmp(word, names[i], strlen(names[i]))) {
+            const char *rest = word + strlen(names[i]);
+            *takes = !*rest;
+            return !*rest || *rest == '=' || word[1] != '-';
+        }
+    return false;
+}
+
+/* How many words env(1) has to itself before the command that it starts; 0: it is not env, or is told what we do not know. */
+static size_t env_words(char *const *command)
+{
+    size_t at = 1;
+    if (strcmp(base_name(command[0]), "env") != 0)
+        return 0;
+    for (; command[at] && command[at][0] == '-'; at++) {
+        bool takes = false;
+        if (!strcmp(command[at], "--")) {
+            at++;
+            break;
+        }
+        if (!env_value(command[at], &takes) && strcmp(command[at], "-") != 0 && strcmp(command[at], "-i") != 0 &&
+            strcmp(command[at], "--ignore-environment") != 0)
+            return 0;
+        if (takes && command[at + 1])
+            at++;
+    }
+    while (command[at] && strchr(command[at], '='))
+        at++;
+    return command[at] ? at : 0;
+}
+
+static int line_read(char *const *command, struct plm_launcher_line *out, struct plm_error *error);
+
+/* env(1), which starts a launcher: it stays before what a rank runs. */
+static int env_line(char *const *command, size_t own, struct plm_launcher_line *out, struct plm_error *error)
+{
+    struct words words = {0};
+    const int status = line_read(command + own, out, error);
+    if (status)
+        return status;
+    for (size_t i = 0; i < own; i++)
+        word_add(&words, command[i]);
+    words_add(&words, out->words);
+    out->local_rank += out->local_rank ? (int)own : 0;
     words_end(&words, out);
     return 0;
 }
@@ -339,8 +394,11 @@ static int line_read(char *const *command, struct plm_launcher_line *out, struct
 {
     const struct plm_launcher_style *style = plm_launcher_style_find(base_name(command[0]), command + 1);
     const int module = style ? 0 : module_at(command);
+    const size_t env = env_words(command);
     char *python;
     int status;
+    if (env)
+        return env_line(command, env, out, error);
     if (!style && !module)
         return PLM_ENOTFOUND;
     out->name = style ? base_name(command[0]) : command[module];
@@ -348,8 +406,12 @@ static int line_read(char *const *command, struct plm_launcher_line *out, struct
     if (module)
         return torchrun_line(command + module, command, (size_t)module - 1, strstr(command[module], "launch") != NULL,
                              out, error);
-    if (plm_launcher_of(style) != PLM_LAUNCHER_TORCHRUN)
-        return started_line(style, command, out, error);
+    if (plm_launcher_of(style) != PLM_LAUNCHER_TORCHRUN) {
+        struct reading r = {0};
+        status = started_line(style, command, out, &r, error);
+        plm_runtime_env_free(&r.env);
+        return status;
+    }
     python = python_of(command[0]);
     status = torchrun_line(command, &python, 1, false, out, error);
     free(python);

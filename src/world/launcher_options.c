@@ -66,6 +66,8 @@ static const struct row srun_rows[] = {
     {"gpus-per-node", VALUE, PLM_TOLD_GPUS},
     {"nodelist", VALUE, PLM_TOLD_NODE_LIST},
     {"w", VALUE, PLM_TOLD_NODE_LIST},
+    {"chdir", VALUE, PLM_TOLD_FOLDER},
+    {"D", VALUE, PLM_TOLD_FOLDER},
     /* flags, and options whose value is optional */
     {"contiguous", NO_VALUE, PLM_TOLD_NOTHING},
     {"disable-status", NO_VALUE, PLM_TOLD_NOTHING},
@@ -112,7 +114,7 @@ static const struct row srun_rows[] = {
 };
 
 /* Of srun all others have a value: one letter each, or words. */
-static const char srun_letters[] = "AaBbCcDdeFfGiJLMmopqrSTtWx";
+static const char srun_letters[] = "AaBbCcdeFfGiJLMmopqrSTtWx";
 static const char *const srun_words[] = {
     "accel-bind",
     "account",
@@ -123,7 +125,6 @@ static const char *const srun_words[] = {
     "bcast",
     "bcast-exclude",
     "begin",
-    "chdir",
     "cluster-constraint",
     "clusters",
     "comment",
@@ -207,7 +208,7 @@ static const char *const srun_words[] = {
     "wckey",
 };
 
-/* Open MPI's and MPICH's; either takes one or two dashes. */
+/* Open MPI's and MPICH's; either takes one or two dashes, as option_split() does. */
 static const struct row mpirun_rows[] = {
     {"n", VALUE, PLM_TOLD_TASKS},
     {"np", VALUE, PLM_TOLD_TASKS},
@@ -238,8 +239,8 @@ static const struct row mpirun_rows[] = {
     {"bind-to", VALUE, PLM_TOLD_NOTHING},
     {"rank-by", VALUE, PLM_TOLD_NOTHING},
     {"cpu-set", VALUE, PLM_TOLD_NOTHING},
-    {"wdir", VALUE, PLM_TOLD_NOTHING},
-    {"wd", VALUE, PLM_TOLD_NOTHING},
+    {"wdir", VALUE, PLM_TOLD_FOLDER},
+    {"wd", VALUE, PLM_TOLD_FOLDER},
     {"prefix", VALUE, PLM_TOLD_NOTHING},
     {"path", VALUE, PLM_TOLD_NOTHING},
     {"output-filename", VALUE, PLM_TOLD_NOTHING},
@@ -279,8 +280,8 @@ static const struct row ray_rows[] = {
     {"address", VALUE, PLM_TOLD_NOTHING},
     {"job-id", VALUE, PLM_TOLD_NOTHING},
     {"submission-id", VALUE, PLM_TOLD_NOTHING},
-    {"runtime-env", VALUE, PLM_TOLD_NOTHING},
-    {"runtime-env-json", VALUE, PLM_TOLD_NOTHING},
+    {"runtime-env", VALUE, PLM_TOLD_RUNTIME_ENV_FILE},
+    {"runtime-env-json", VALUE, PLM_TOLD_RUNTIME_ENV},
     {"metadata-json", VALUE, PLM_TOLD_NOTHING},
     {"entrypoint-num-cpus", VALUE, PLM_TOLD_NOTHING},
     {"entrypoint-num-gpus", VALUE, PLM_TOLD_NOTHING},
@@ -302,7 +303,6 @@ struct plm_launcher_style {
     enum plm_launcher launcher;
     const struct row *rows;
     bool letters;       /* "-n4" is an option and its value */
-    bool single;        /* long options with one dash, too */
     bool abbreviations; /* of long options, where they are clear */
     const char *verb[2]; /* words before the options; NULL: no such word */
 };
@@ -310,7 +310,7 @@ struct plm_launcher_style {
 static const struct plm_launcher_style styles[] = {
     {" torchrun ", PLM_LAUNCHER_TORCHRUN, torchrun_rows, .letters = true, .abbreviations = true},
     {" srun ", PLM_LAUNCHER_SRUN, srun_rows, .letters = true, .abbreviations = true},
-    {" mpirun mpiexec orterun mpiexec.hydra ", PLM_LAUNCHER_MPIRUN, mpirun_rows, .single = true},
+    {" mpirun mpiexec orterun mpiexec.hydra ", PLM_LAUNCHER_MPIRUN, mpirun_rows, .letters = false},
     {" ray ", PLM_LAUNCHER_RAY, ray_rows, .verb = {"job", "submit"}},
 };
 

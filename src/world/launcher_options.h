@@ -29,6 +29,8 @@ enum plm_launcher_told {
     PLM_TOLD_USE_ENV,
     PLM_TOLD_EXPORT, /* NAME=VALUE */
     PLM_TOLD_FOLDER, /* that the command is started in */
+    PLM_TOLD_RUNTIME_ENV, /* Ray's, as JSON */
+    PLM_TOLD_RUNTIME_ENV_FILE,
 };
 
 struct plm_launcher_option {

@@ -64,6 +64,33 @@ static void torchrun(void **state)
     line_fails(LINE("torchrun", "--master-port=x", "t.py"), "'x' on the launcher's line is no port");
 }
 
+#define RAY_FILE "unit-launcher-ray.yaml"
+static char *ray_file(const char *text)
+{
+    FILE *file = fopen(RAY_FILE, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return RAY_FILE;
+}
+
+static void env(void **state)
+{
+    (void)state;
+    line_is(LINE("env", "-C", "src", "A=1", "/nowhere/torchrun", "--nproc-per-node=2", "t.py"), "2 0 2",
+            "env -C src A=1 python -u t.py");
+    line_is(LINE("/usr/bin/env", "-i", "--chdir=src", "-uB", "--unset", "C", "--", "python", "-m",
+                 "torch.distributed.launch", "--nproc-per-node=4", "t.py"),
+            "4 0 4", "/usr/bin/env -i --chdir=src -uB --unset C -- python -u t.py --local-rank=2");
+    line_is(LINE("mpirun", "-np", "2", "-x", "A=1", "--wdir", "src", "env", "B=2", "/nowhere/torchrun", "--nnodes=2",
+                 "--nproc-per-node=8", "t.py"),
+            "16 2 8", "env -C src A=1 env B=2 python -u t.py");
+    line_is(LINE("env", "-S", "torchrun t.py"), "0 0 0", ""); /* not looked into: the command stays as it is */
+    line_is(LINE("env", "A=1", "python", "t.py"), "0 0 0", "");
+    line_is(LINE("env", "A=1"), "0 0 0", "");
+    line_fails(LINE("env", "A=1", "torchrun", "--nnodes=2"), "the line of torchrun has no command after its options");
+}
+
 static void ray(void **state)
 {
     (void)state;
@@ -73,6 +100,21 @@ static void ray(void **state)
     line_is(LINE("/opt/bin/ray", "job", "submit", "--working-dir=s3://b/a.zip", "--entrypoint-num-gpus", "1",
                  "torchrun", "--nproc-per-node=4", "--no-python", "./t"),
             "4 0 4", "./t");
+    line_is(LINE("ray", "job", "submit", "--runtime-env-json",
+                 "{\"env_vars\": {\"A\": \"1\", \"B\": \"x y\"}, \"pip\": [\"torch\"], \"working_dir\": \"src\"}", "--",
+                 "./t"),
+            "0 0 0", "env -C src A=1 B=x y ./t");
+    line_is(LINE("ray", "job", "submit", "--runtime-env",
+                 ray_file("# ours\npip:\n  - torch: no\nenv_vars:\n  A: \"1\"\n\n  "
+                          "B: two # more\n  'C': '#3'\nworking_dir: s3://b/a.zip\n"),
+                 "torchrun", "--nproc-per-node=4", "--no-python", "./t"),
+            "4 0 4", "env A=1 B=two C=#3 ./t");
+    line_is(LINE("ray", "job", "submit", "--runtime-env", ray_file(" {\"env_vars\": {}}"), "./t"), "0 0 0", "./t");
+    line_fails(LINE("ray", "job", "submit", "--runtime-env", ray_file("env_vars: {A: 1}\n"), "./t"),
+               RAY_FILE ": env_vars in one line are not read; write a line for each");
+    line_fails(LINE("ray", "job", "submit", "--runtime-env-json", "{\"env_vars\": {\"A\": 1}}", "./t"),
+               "the runtime environment's variable 'A' is no text");
+    remove(RAY_FILE);
     line_is(LINE("ray", "start", "--head"), "0 0 0", ""); /* no launcher of a job: the command stays as it is */
     line_fails(LINE("ray", "job", "submit", "--no-wait"), "the line of ray has no command after its options");
     line_fails(LINE("ray", "job", "submit", "--surprise", "t.py"),
@@ -211,14 +253,9 @@ static void environment_of_a_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torchrun),
-        cmocka_unit_test(ray),
-        cmocka_unit_test(slurm),
-        cmocka_unit_test(mpi),
-        cmocka_unit_test(others_are_left_alone),
-        cmocka_unit_test(node_lists),
-        cmocka_unit_test(seats),
-        cmocka_unit_test(environment_of_a_rank),
+        cmocka_unit_test(torchrun),   cmocka_unit_test(env),   cmocka_unit_test(ray),
+        cmocka_unit_test(slurm),      cmocka_unit_test(mpi),   cmocka_unit_test(others_are_left_alone),
+        cmocka_unit_test(node_lists), cmocka_unit_test(seats), cmocka_unit_test(environment_of_a_rank),
     };
     return RUN(tests);
 }
