@@ -407,6 +407,8 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, const str
     plm_pen_close(&pen);
     plm_writer_close(&writer);
     plm_record_close(&file);
+    if (ran == PLM_EINVAL)
+        return plm_complain(PLM_EXIT_COMMAND, error.text);
     if (ran == PLM_EIO || ran == PLM_EFORMAT)
         return plm_complain(PLM_EXIT_CANNOT, error.text);
     if (ran < 0)

@@ -104,7 +104,7 @@ static void rank_complain(uint32_t rank, int status, const char *log)
                     WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), *line ? ": " : "", line);
 }
 
-/* What the rank needed, by the record; PLM_EFORMAT if it made no step. */
+/* What the rank needed, by the record; PLM_EINVAL if it made no step, which is the command's doing. */
 static int outcome_read(const struct work *w, uint32_t rank, struct plm_outcome *out)
 {
     struct plm_summary s;
@@ -123,7 +123,7 @@ static int outcome_read(const struct work *w, uint32_t rank, struct plm_outcome 
     plm_summary_free(&s);
     if (stepped || !w->launch->steps)
         return 0;
-    return plm_fail(w->error, PLM_EFORMAT, "rank %u made no step, so what it needs is not known", rank);
+    return plm_fail(w->error, PLM_EINVAL, "rank %u made no step, so what it needs is not known", rank);
 }
 
 /* 0 with the outcome; else it is settled how the run ends. */
