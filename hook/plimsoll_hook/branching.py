@@ -51,9 +51,9 @@ def _answer(code, at):
     return None if false == true else false
 
 
-def _waits(frame, at):
+def waits(frame):
     """Whether the frame has asked there again and again."""
-    key = id(frame), at
+    key = id(frame), frame.f_lasti
     _waiting[:] = [key, _waiting[1] + 1] if _waiting[0] == key else [key, 1]
     if _waiting[1] < _LOOPS:
         return False
@@ -71,6 +71,6 @@ def answer(frame):
             _answers[code, at] = _answer(code, at)
         except (IndexError, KeyError, ValueError):
             _answers[code, at] = None
-    if _answers[code, at] is None and _waits(frame, at):
+    if _answers[code, at] is None and waits(frame):
         return True
     return _answers[code, at]

@@ -12,7 +12,8 @@ import threading
 
 from . import choosing, device, reading, sizes
 
-LEAF, FOLLOWED, COPIES, FILLS, COLLECTIVE, ZEROS, PARTS, EITHER, CERTAIN, CHECKS, CHOOSES, DRAWS = (1 << bit for bit in range(12))  # enum plm_operator_is
+(LEAF, FOLLOWED, COPIES, FILLS, COLLECTIVE, ZEROS, PARTS, EITHER, CERTAIN, CHECKS, CHOOSES, DRAWS, LEAST_ONE, POSITIVE,
+ PASSES) = (1 << bit for bit in range(15))  # enum plm_operator_is
 
 # They allocate, or change what a tensor says of itself; no value is read or written.
 _NO_VALUES = frozenset("""empty empty_strided empty_like new_empty new_empty_strided set_ resize_ resize_as_ _resize_output_
@@ -28,6 +29,8 @@ _SIZED = {"nonzero": lambda made, args: made[0].shape[0],
           "equal": lambda made, args: int(made[0])}
 _FILLS = frozenset(("fill_", "zero_"))
 _OVERWRITE = _FILLS | {"copy_"}  # what was in `self` does not matter
+# What they leave of numbers that are not known is not 0, and losses are not.
+_POSITIVE = frozenset("mean sum nansum norm linalg_vector_norm var std var_mean std_mean logsumexp dist".split())
 # What networks compute with weights: never worth the time.
 _LARGE = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "addmv", "convolution", "native_", "cudnn_", "_cudnn", "_conv",
           "conv_", "slow_conv", "_thnn", "thnn_", "_scaled", "_flash", "_efficient", "_fused", "_foreach", "_amp",
@@ -50,8 +53,9 @@ class Operator:
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]
         self.outs = [argument.is_out for argument in schema.arguments]
         # Batch normalisation updates its statistics, and its schemas do not say so.
-        self.written = [bool(argument.alias_info and argument.alias_info.is_write) or argument.name.startswith("running_")
-                        or argument.name == "noise" for argument in schema.arguments]
+        # A scaler's `found_inf` stays: numbers are taken to be finite.
+        self.written = [bool(argument.alias_info and argument.alias_info.is_write and argument.name != "found_inf")
+                        or argument.name.startswith("running_") or argument.name == "noise" for argument in schema.arguments]
         self.devices = [str(argument.type).startswith(("Device", "Optional[Device]", "Device?")) or argument.name == "device"
                         for argument in schema.arguments]
 
@@ -99,7 +103,11 @@ def classify(qualified, overload_name):
     operator = Operator(overload, name)
     needs = [not out and not (name in _OVERWRITE and number == 0) for number, out in enumerate(operator.outs)]
     flags = LEAF | (COPIES if name == "copy_" else 0) | (FILLS if name in _FILLS else 0) | (ZEROS if name == "zero_" else 0)
-    flags |= (CHECKS if name == "all" else 0) | (DRAWS if _random(overload) else 0)
+    flags |= (CHECKS if name == "all" else 0) | (DRAWS if _random(overload) else 0) | (LEAST_ONE if "unique" in name else 0)
+    if name in _POSITIVE or "loss" in name:
+        flags |= POSITIVE
+    elif name == "copy_" or _torch.Tag.pointwise in overload.tags:
+        flags |= PASSES
     if _follows(namespace, name, full, overload):
         flags |= FOLLOWED | _in_parts(operator, name, overload) | (CHOOSES if choosing.chooses(qualified, overload_name) else 0)
     _operators.append(operator)

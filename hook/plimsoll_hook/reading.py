@@ -17,9 +17,12 @@ _places = {}  # (file, line) → the code of the function; the last one read com
 
 def unknown(truth):
     """The place is the innermost that is neither PyTorch's nor ours. `truth`: it is a truth value; then the answer that the program needs to go
-    on, if it only makes sure of something; else None."""
+    on, if it only makes sure of something. Of another one, False if a loop seems to wait until it is small. Else None."""
     frame = sys._getframe(1)
-    answer = branching.answer(frame) if truth else None
+    if truth:
+        answer = branching.answer(frame)
+    else:
+        answer = False if branching.waits(frame) else None
     if answer is None:
         _remember(frame)
     return answer
@@ -51,8 +54,8 @@ def sentence(error, entry):
         if code in passed:
             text = linecache.getline(path, line).strip()[:80]
             return (f"{os.path.basename(path)}:{line} (`{text}`) had read a value that depends on weights or on random numbers of "
-                    "the card: that reads as zero or as what was there before, and may be why it failed; --assume says what "
-                    "masks keep and all() finds")
+                    "the card: that reads as zero, as about 0.001 or as what was there before, and may be why it failed; --assume "
+                    "says what masks keep and all() finds")
     return None
 
 

@@ -52,7 +52,7 @@ static bool note_readback(void *dst, const void *src, size_t bytes)
     if (!event.op) /* operators are not observed */
         event.op = plm_record_text(plm_operator_name(name, sizeof name));
     plm_put_readback(plm_memory_device_of((uint64_t)src), &event);
-    return false;
+    return plm_values_answer_least(dst, bytes);
 }
 
 /* How many of these bytes, from the first on, are what a card would hold. Where operators are not followed, all of them if the host

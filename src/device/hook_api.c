@@ -144,7 +144,10 @@ int plm_hook_step(uint32_t step, uint32_t optimizers)
 {
     plm_put_step(0, &(struct plm_ev_step){step, optimizers});
     atomic_store_explicit(&plm_record_live()->step, step, memory_order_relaxed);
-    return enough(step, optimizers, steady()) || plm_record_abandoned();
+    if (!enough(step, optimizers, steady()) && !plm_record_abandoned())
+        return false;
+    atomic_store_explicit(&plm_record_live()->stage, PLM_LIVE_STOPPED, memory_order_relaxed);
+    return true;
 }
 
 void plm_hook_config(const char *key, const char *value)

@@ -32,6 +32,8 @@ struct frame {
     int64_t expected; /* how large the result is that it will read; -1: it does not */
     bool chosen;      /* `pending` knows the last of its results, by assumption */
     bool assumed;     /* something that it reads is */
+    bool least_one;   /* the size that it will read is not 0 */
+    bool positive;    /* a single number that it leaves unknown is not 0 */
 };
 
 struct thread {
@@ -229,8 +231,56 @@ struct given {
     bool small; /* nothing is too large */
     bool some, lacks; /* of an input that it needs something is known, or nothing */
     bool assumed; /* a part of that is */
+    bool elements; /* a tensor that it needs has some */
+    bool positive; /* a single number that it needs is not 0 */
     unsigned tensors;
 };
+
+/* ---- single numbers that nobody computed ----
+ *
+ * A loss is not 0: its logarithm is taken, something is divided by it. It is no large number either, which would end what
+ * goes on while it is small. Where memory holds something else, the program put it there, and it stays. */
+
+enum { NUMBER_TYPES = 4 };
+static const struct {
+    unsigned type, bytes; /* type: c10::ScalarType */
+    uint64_t small; /* 2^-10 */
+} number_types[NUMBER_TYPES] = {{5, 2, 0x1400},
+                                {6, 4, 0x3a800000},
+                                {7, 8, 0x3f50000000000000},
+                                {15, 2, 0x3a80}}; /* half, float, double, bfloat16 */
+
+/* Its row; NUMBER_TYPES: it is no single number of floating point that memory can hold. */
+static int number_type(const struct plm_tensor_view *v)
+{
+    int i = 0;
+    while (i < NUMBER_TYPES && v->type != number_types[i].type)
+        i++;
+    return v->readable && v->elements == 1 && on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
+}
+
+static bool number_is_zero(const struct plm_tensor_view *v, int type)
+{
+    uint64_t held = 0;
+    memcpy(&held, (const void *)v->data, number_types[type].bytes);
+    return !held;
+}
+
+static void number_set(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    const int type = number_type(v);
+    (void)number, (void)data;
+    if (type < NUMBER_TYPES && number_is_zero(v, type))
+        memcpy((void *)v->data, &number_types[type].small, number_types[type].bytes);
+}
+
+static bool number_is_positive(const struct plm_tensor_view *v)
+{
+    const int type = number_type(v);
+    return type < NUMBER_TYPES && !number_is_zero(v, type);
+}
+
+/* ---- looking ---- */
 
 static void look_at(const struct plm_tensor_view *v, unsigned number, void *data)
 {
@@ -248,6 +298,8 @@ static void look_at(const struct plm_tensor_view *v, unsigned number, void *data
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
+    g->elements |= needed && v->elements;
+    g->positive |= needed && g->is->flags & PLM_OPERATOR_PASSES && number_is_positive(v);
 }
 
 static void clear_written(const struct plm_tensor_view *v, unsigned number, void *data)
@@ -388,7 +440,11 @@ void plm_values_enter(const void *function)
         each_tensor(inputs, set_zero, NULL);
         return;
     }
-    frame = (struct frame){.function = function, .is = is, .expected = -1};
+    frame = (struct frame){.function = function,
+                           .is = is,
+                           .expected = -1,
+                           .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements,
+                           .positive = is.flags & PLM_OPERATOR_POSITIVE || given.positive};
     frame_prepare(&frame, &given, inputs);
     if (!frame.pending)
         each_tensor(inputs, clear_written, &given);
@@ -455,6 +511,8 @@ void plm_values_leave(const void *function)
     outputs = last_of(plm_tensors_outputs(function), f.is.returns);
     if (f.pending ? !finish(&f, outputs) : !(f.is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
         each_tensor(outputs, clear_output, NULL);
+    if (f.positive && !f.pending)
+        each_tensor(outputs, number_set, NULL);
     if (!f.pending && f.is.flags & PLM_OPERATOR_CHECKS && mine->checking > 0)
         each_tensor(outputs, set_true, NULL);
 }
@@ -505,6 +563,15 @@ bool plm_values_answer(void *to, size_t bytes)
     if (f->assumed)
         choice_decides();
     memcpy(to, &f->expected, bytes); /* little-endian: also a part of it */
+    return true;
+}
+
+bool plm_values_answer_least(void *to, size_t bytes)
+{
+    const uint64_t one = 1;
+    if (!mine || !mine->depth || !mine->frame[mine->depth - 1].least_one || (bytes != 4 && bytes != 8))
+        return false;
+    memcpy(to, &one, bytes); /* little-endian */
     return true;
 }
 

@@ -33,7 +33,10 @@ enum plm_operator_is {
     PLM_OPERATOR_CERTAIN = 256, /* with some arguments the result is certain, whatever the values are: x == x */
     PLM_OPERATOR_CHECKS = 512, /* what it finds is true while arguments are checked (plm_values_checking) */
     PLM_OPERATOR_CHOOSES = 1024, /* where its inputs are not known, the last of its results can be assumed */
-    PLM_OPERATOR_DRAWS = 2048 /* random numbers; a truth value that it reads is a check of its arguments */
+    PLM_OPERATOR_DRAWS = 2048, /* random numbers; a truth value that it reads is a check of its arguments */
+    PLM_OPERATOR_LEAST_ONE = 4096, /* the size that it reads is not 0, unless what it is given is empty */
+    PLM_OPERATOR_POSITIVE = 8192, /* a single number that it leaves is not 0: a loss, a mean, a norm */
+    PLM_OPERATOR_PASSES = 16384 /* the same, if that is so of a number that it is given */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
 
@@ -50,12 +53,14 @@ void plm_values_leave(const void *function);
 void plm_values_wrote(uint64_t address, uint64_t bytes);
 /* copy.c: an operator reads from the device how large its result is, and that was computed: writes it. */
 bool plm_values_answer(void *to, size_t bytes);
+/* copy.c: the same where it was not computed, but is at least something. */
+bool plm_values_answer_least(void *to, size_t bytes);
 /* The same for the hook; -1: it is not known. */
 int64_t plm_values_expected(void);
 /* The hook, more and less: the calling thread checks whether arguments are valid, and what is not known is taken to be. */
 void plm_values_checking(int more);
 /* copy.c: something is read that is not known. If it is a truth value that a program only makes sure of, 1 or 0, which lets it go on;
-   else -1. */
+   0 if a loop seems to wait for another number; else -1. */
 int plm_values_unknown(bool truth);
 /* device.c: a kernel was launched. */
 void plm_values_launched(void);

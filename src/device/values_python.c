@@ -231,7 +231,7 @@ int plm_python_unknown(bool truth)
     struct plm_object *result = call(hook.unknown, (struct plm_object *[]){plm_python.new_bool(truth)}, 1);
     int answer = -1;
     if (result) {
-        answer = truth && result != plm_python.none ? plm_python.is_true(result) : -1;
+        answer = result != plm_python.none ? plm_python.is_true(result) : -1;
         plm_python.drop(result);
     }
     python_leave(&e);

@@ -1,0 +1,61 @@
+"""Single numbers that nobody computed are small, positive and finite; a scaler finds no infinity; what differs is at least one."""
+import math
+
+import torch
+from torch.nn import functional as F
+
+model = torch.nn.Linear(8, 4).cuda()
+target = torch.randint(0, 4, (16,)).cuda()
+
+
+def forward():
+    return model(torch.randn(16, 8).cuda())
+
+
+# Losses, means, norms, and what follows from one.
+made = forward()
+loss = F.cross_entropy(made, target)
+numbers = [loss, F.mse_loss(made, torch.zeros_like(made)), (made - 1).pow(2).mean(), made.norm(), made.sum(), loss + 0.5 * loss, loss.double(),
+           loss.detach().clone(), torch.stack([loss, loss]).mean(), F.cross_entropy(made.bfloat16(), target), made.half().mean()]
+for number in numbers:
+    assert 0 < number.item() < 0.5 and math.log(number.item()) < 0 and 1 / number.cpu().item() > 1, number.item()
+# What is no such number: the largest of flags, whole numbers, what is large.
+flags = (made > 3).float().max()
+assert flags.item() == 0 and (flags + flags).item() == 0 and (made > 3).sum().item() == 0
+assert not made.cpu().any()
+# What the program wrote there stays what is read.
+scale = torch.nn.Parameter(torch.tensor(2.5, device="cuda"))
+(scale * made.mean()).backward()
+torch.optim.SGD([scale], lr=0.1).step()
+assert scale.item() == 2.5
+
+optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.1), torch.amp.GradScaler("cuda")
+updates = []
+optimizer.register_step_post_hook(lambda *_: updates.append(1))
+for _ in range(3):
+    optimizer.zero_grad()
+    with torch.autocast("cuda", torch.float16):
+        loss = F.cross_entropy(forward(), target)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+assert len(updates) == 3 and scaler.get_scale() == 65536, (updates, scaler.get_scale())
+
+drawn = torch.randint(0, 9, (50,), device="cuda")
+assert len(torch.unique(drawn)) == 1 and len(torch.unique(drawn[:0])) == 0
+values, back, counts = torch.unique(drawn, return_inverse=True, return_counts=True)
+assert values.shape == counts.shape == (1,) and back.shape == (50,)
+assert torch.unique(drawn.view(10, 5), dim=0).shape == (1, 5) and torch.unique_consecutive(drawn).shape == (1,)
+assert len(torch.unique(torch.tensor([3, 1, 3], device="cuda"))) == 2
+
+
+def converged():
+    """Nobody knows when: an iteration ends all the same."""
+    turns, error = 0, forward().norm()
+    while error.item() > 1e-6:
+        turns += 1
+    return turns
+
+
+assert 1000 < converged() < 100000
+print("ok")
