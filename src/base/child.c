@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,15 +156,18 @@ void plm_child_forward_signals(void)
 
 int plm_child_wait(pid_t pid, void (*tick)(void *), void *context)
 {
-    const struct timespec pause = {0, TICK_MS * 1000 * 1000};
+    struct pollfd end = {.fd = tick ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
+                         .events = POLLIN}; /* -1: it just waits */
     pid_t ended = 0;
     int status = 0;
     awaited = pid;
     while ((ended = waitpid(pid, &status, tick ? WNOHANG : 0)) == 0 || (ended < 0 && errno == EINTR))
         if (tick) {
             tick(context);
-            nanosleep(&pause, NULL);
+            poll(&end, 1, TICK_MS);
         }
+    if (end.fd >= 0)
+        close(end.fd);
     awaited = 0;
     alarm(0);
     return status;

@@ -154,6 +154,9 @@ void plm_prepend(const char *name, const char *value);
 #define PLM_BEFORE_TORCH " before it imported torch; `plimsoll doctor` checks its PyTorch"
 /* Waits for the command, showing progress; its wait status. */
 int plm_await(pid_t child, plm_progress_text *text, void *context);
+/* The same for one that writes a record. One that waits in vain for a process that was ended after its steps is ended, and its
+   status is 0. */
+int plm_await_job(pid_t child, struct plm_record_header *header, int steps);
 /* Whether a shell would find such a program. */
 bool plm_is_program(const char *word);
 /* What Python is called on this machine: "python", or "python3" where there is only that. */

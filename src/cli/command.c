@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "cli/cli.h"
+#include "cli/waiting.h"
 #include "record/format.h"
 
 void plm_job_name(char *out, size_t size, char **command)
@@ -212,7 +213,7 @@ void plm_progress_of_record(struct plm_progress_line *line, void *context)
         peak += live->allocated_peak;
         step = live->step > step ? live->step : step;
         passes = live->passes > passes ? live->passes : passes;
-        imported |= live->stage == PLM_LIVE_IMPORTED;
+        imported |= live->stage >= PLM_LIVE_IMPORTED;
     }
     if (!launches) {
         snprintf(line->what, sizeof line->what, "%s",
@@ -254,12 +255,52 @@ static void progress_show(void *context)
     fflush(stderr);
 }
 
+static void progress_end(const struct progress *p)
+{
+    fprintf(stderr, "\0337\033[r\033[%d;1H\033[K\0338", p->rows);
+}
+
 int plm_await(pid_t child, plm_progress_text *text, void *context)
 {
     struct progress p = {.text = text, .context = context};
     const bool shown = progress_start(&p);
     const int status = plm_child_wait(child, shown ? progress_show : NULL, &p);
     if (shown)
-        fprintf(stderr, "\0337\033[r\033[%d;1H\033[K\0338", p.rows);
+        progress_end(&p);
     return status;
+}
+
+/* ---- a command that writes a record ---- */
+
+struct job {
+    struct progress progress;
+    bool shown;
+    struct plm_waiting waiting;
+};
+
+static void job_look(void *context)
+{
+    struct job *job = context;
+    if (job->shown)
+        progress_show(&job->progress);
+    plm_waiting_look(&job->waiting);
+}
+
+int plm_await_job(pid_t child, struct plm_record_header *header, int steps)
+{
+    struct plm_progress_record record = {header, steps};
+    struct job job = {.progress = {.text = plm_progress_of_record, .context = &record},
+                      .waiting = {.header = header, .command = child}};
+    int status;
+    job.shown = progress_start(&job.progress);
+    status = plm_child_wait(child, job_look, &job);
+    if (job.shown)
+        progress_end(&job.progress);
+    if (!job.waiting.ended)
+        return status;
+    fputs("plimsoll: the command waited for a process that was ended after its steps, and was ended too; --until-exit "
+          "lets "
+          "all of it run\n",
+          stderr);
+    return 0;
 }

@@ -185,7 +185,7 @@ int plm_rank_run(struct plm_pen *pen, struct plm_record_header *header, const st
         return PLM_EIO;
     child = plm_rank_start(launch, rank, plm_store_server_port(server), &end->failure);
     if (child > 0)
-        end->status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){header, launch->steps});
+        end->status = plm_await_job(child, header, launch->steps);
     plm_store_server_stop(server);
     made_note(pen, plm_store_server_store(server));
     plm_store_server_free(server);

@@ -289,7 +289,7 @@ static int command_run(struct plm_pen *pen, struct plm_record_header *header, co
     child = plm_launch_start(launch, &end->failure);
     if (child < 0)
         return PLM_ENOTFOUND;
-    end->status = plm_await(child, plm_progress_of_record, &(struct plm_progress_record){header, launch->steps});
+    end->status = plm_await_job(child, header, launch->steps);
     return 0;
 }
 

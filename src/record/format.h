@@ -35,6 +35,7 @@ struct plm_live {
 enum plm_live_stage {
     PLM_LIVE_IMPORTING, /* `import torch` is under way: a process enters the record in it */
     PLM_LIVE_IMPORTED,
+    PLM_LIVE_STOPPED, /* it has made its steps and ends */
 };
 
 enum plm_record_flag {
