@@ -254,9 +254,11 @@ static const struct {
 static int number_type(const struct plm_tensor_view *v)
 {
     int i = 0;
+    if (v->elements != 1 || !v->readable)
+        return NUMBER_TYPES;
     while (i < NUMBER_TYPES && v->type != number_types[i].type)
         i++;
-    return v->readable && v->elements == 1 && on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
+    return on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
 }
 
 static bool number_is_zero(const struct plm_tensor_view *v, int type)
