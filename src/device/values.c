@@ -284,6 +284,9 @@ static bool number_is_positive(const struct plm_tensor_view *v)
 
 /* ---- looking ---- */
 
+/* Also where something is not known, all of what they are given is looked at. */
+enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
+
 static void look_at(const struct plm_tensor_view *v, unsigned number, void *data)
 {
     struct given *g = data;
@@ -295,7 +298,7 @@ static void look_at(const struct plm_tensor_view *v, unsigned number, void *data
     else
         g->wrapped |= !v->readable;
     g->small = g->small && v->readable && ++g->tensors <= LIST_MOST && v->elements <= PLM_VALUES_ELEMENTS &&
-               (!written || can_hold(v));
+               (!(written || g->is->flags & BY_ELEMENT) || can_hold(v));
     g->known = g->known && g->small && (!needed || view_is_known(v));
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
