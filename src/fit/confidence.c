@@ -119,19 +119,36 @@ static const struct {
     double share;
     enum weight weight;
 } widths[] = {{1.0, LOW}, {0.25, MEDIUM}};
+enum { WIDTHS = sizeof widths / sizeof widths[0] };
 
+/* How far apart the ends of the context's lines are. */
+static uint64_t context_width(const struct plm_ladder *l)
+{
+    uint64_t width = 0;
+    for (int i = 0; i < l->lines; i++)
+        if (!strcmp(l->line[i].group, "context"))
+            width += l->line[i].high - l->line[i].low;
+    return width;
+}
+
+/* What a context takes belongs to the stack, and is as unsure for one job as for another: it is said, but the confidence is
+   about the job. */
 static enum weight doubt_width(const struct plm_job *job, char out[256])
 {
     const struct plm_ladder l = plm_ladder_job(job, NULL);
+    const uint64_t width = l.high - l.low, context = context_width(&l);
+    const double own = (double)(width > context ? width - context : 0);
+    enum weight weight = WORTH_SAYING;
     char low[32], high[32];
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
-        if ((double)(l.high - l.low) > widths[i].share * (double)l.device_used) {
-            snprintf(out, 256, "the range is wide: from %s to %s, which is %.0f %% of the figure",
-                     plm_size_text(low, sizeof low, l.low), plm_size_text(high, sizeof high, l.high),
-                     100 * (double)(l.high - l.low) / (double)l.device_used);
-            return widths[i].weight;
-        }
-    return NO_DOUBT;
+    if ((double)width <= widths[WIDTHS - 1].share * (double)l.device_used)
+        return NO_DOUBT;
+    for (size_t i = WIDTHS; i-- > 0;)
+        if (own > widths[i].share * (double)l.device_used)
+            weight = widths[i].weight;
+    snprintf(out, 256, "the range is wide: from %s to %s, which is %.0f %% of the figure%s",
+             plm_size_text(low, sizeof low, l.low), plm_size_text(high, sizeof high, l.high),
+             100 * (double)width / (double)l.device_used, weight == WORTH_SAYING ? ", the context's included" : "");
+    return weight;
 }
 
 /* What the second run reserved; 0: there was none. */

@@ -361,7 +361,16 @@ static void recommended(void **state)
 
 /* ---- confidence ---- */
 
-/* The range is of 600 MiB: that of the context. */
+/* A job that takes `mib` of its card and may take `more`, which is NCCL's. */
+static struct made *job_unsure(struct made *m, uint64_t mib, uint64_t more)
+{
+    job_make(m, mib - CONTEXT, "0", "no");
+    m->device[0].takers = 1;
+    m->device[0].taker[0] = (struct plm_taker){.name = "nccl", .high = more * MIB};
+    return m;
+}
+
+/* The range is of 600 MiB, that of the context, and what is the job's own. */
 static void width(void **state)
 {
     char reason[256];
@@ -369,10 +378,14 @@ static void width(void **state)
     (void)state;
     assert_string_equal(confidence(job_make(&m, 2400 - CONTEXT, "0", "no"), reason), "high");
     assert_string_equal(reason, "");
-    assert_string_equal(confidence(job_make(&m, 2399 - CONTEXT, "0", "no"), reason), "medium");
-    assert_string_equal(reason, "the range is wide: from 1.9 GiB to 2.5 GiB, which is 25 % of the figure");
-    assert_string_equal(confidence(job_make(&m, 600 - CONTEXT, "0", "no"), reason), "medium");
-    assert_string_equal(confidence(job_make(&m, 599 - CONTEXT, "0", "no"), reason), "low");
+    assert_string_equal(confidence(job_make(&m, 599 - CONTEXT, "0", "no"), reason), "high");
+    assert_string_equal(
+        reason, "the range is wide: from 149.0 MiB to 749.0 MiB, which is 100 % of the figure, the context's included");
+    assert_string_equal(confidence(job_unsure(&m, 2400, 600), reason), "high");
+    assert_string_equal(confidence(job_unsure(&m, 2400, 601), reason), "medium");
+    assert_string_equal(reason, "the range is wide: from 1.9 GiB to 3.1 GiB, which is 50 % of the figure");
+    assert_string_equal(confidence(job_unsure(&m, 2400, 2400), reason), "medium");
+    assert_string_equal(confidence(job_unsure(&m, 2400, 2401), reason), "low");
     /* What an FSDP run on two ranks said: 1008 MiB, between 498.6 MiB and 2.3 GiB. */
     job_make(&m, 458, "0", "no");
     m.device[0].takers = 1;
@@ -381,7 +394,7 @@ static void width(void **state)
     /* The same on a second device that takes less. */
     job_make(&m, 2400 - CONTEXT, "0", "no")->device[1].used_peak -= MIB;
     m.device[1].takers = 1;
-    m.device[1].taker[0] = (struct plm_taker){.name = "nccl", .high = 2400 * MIB};
+    m.device[1].taker[0] = (struct plm_taker){.name = "nccl", .high = 2402 * MIB};
     m.job.lanes = (size_t)(m.job.summary.devices = 2);
     assert_string_equal(confidence(&m, reason), "low");
     assert_string_equal(reason, "the range is wide: from 1.9 GiB to 4.8 GiB, which is 125 % of the figure");

@@ -483,7 +483,8 @@ static void ends(void **state)
     assert_int_equal(l.low, (900 + 100) * MIB);
     assert_int_equal(l.high, (1100 + 700) * MIB);
     assert_string_equal(plm_confidence(other, reasons, 8, &n), "medium");
-    assert_string_equal(reasons[0], "the range is wide: from 1000.0 MiB to 1.8 GiB, which is 55 % of the figure");
+    assert_string_equal(reasons[0], "the range is wide: from 1000.0 MiB to 1.8 GiB, which is 55 % of the figure, the "
+                                    "context's included");
     assert_contains(reasons[1], "1 result that decides the size of tensors was read as empty; full, 1.1 GiB");
     plm_job_free(other);
 }
