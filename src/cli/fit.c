@@ -209,7 +209,8 @@ static int world_open(struct world *w, const char *path, const struct question *
             return status;
     }
     ranks = plm_ranks_make(w->job);
-    w->ranks = ranks.count;
+    w->ranks = plm_job_world(w->job).ranks; /* of which only some may have been run */
+    w->ranks = w->ranks > ranks.count ? w->ranks : ranks.count;
     plm_ranks_free(&ranks);
     w->record = path;
     return 0;

@@ -84,9 +84,11 @@ static void show_ranks(const struct plm_page *p, const struct plm_fit_table *t)
     if (r.ranks.kinds > 1)
         snprintf(which, sizeof which, "rank%s %.60s need%s most", largest->count == 1 ? "" : "s", largest->ranks,
                  largest->count == 1 ? "s" : "");
-    if (r.ranks.count > 1 && !largest->devices)
-        plm_page_say(p, "It takes %llu of them%s, one for each rank; %s.", (unsigned long long)r.ranks.count, nodes,
-                     which);
+    if (plm_rank_table_cards(&r) > r.ranks.count && r.ranks.kinds == 1)
+        snprintf(which, sizeof which, "of the ranks only %.50s ran", largest->ranks);
+    if (plm_rank_table_cards(&r) > 1 && !largest->devices)
+        plm_page_say(p, "It takes %llu of them%s, one for each rank; %s.", (unsigned long long)plm_rank_table_cards(&r),
+                     nodes, which);
     plm_rank_table_free(&r);
 }
 

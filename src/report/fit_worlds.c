@@ -44,10 +44,11 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_world *wo
     if (!world->fits->need.need)
         snprintf(text + n, sizeof text - (size_t)n, "What it needs is not known: %s.", world->fits->known.why);
     else {
-        n += snprintf(text + n, sizeof text - (size_t)n, "The largest, rank %u, needs %s: ", t->ranks.kind[0].rank,
+        n += snprintf(text + n, sizeof text - (size_t)n, "The largest%s, rank %u, needs %s: ",
+                      plm_rank_table_cards(t) > t->ranks.count ? " of those that were run" : "", t->ranks.kind[0].rank,
                       plm_page_amount(p, need, sizeof need, world->fits->need.need));
         if (card)
-            snprintf(text + n, sizeof text - (size_t)n, "%llu x %s.", (unsigned long long)t->ranks.count,
+            snprintf(text + n, sizeof text - (size_t)n, "%llu x %s.", (unsigned long long)plm_rank_table_cards(t),
                      card->card->id);
         else
             snprintf(text + n, sizeof text - (size_t)n, "none of these cards.");
@@ -96,7 +97,7 @@ static void show_cards(const struct plm_page *p, const struct plm_fit_world *wor
     fprintf(p->out, "\n  %s%-*s %*s", plm_ink(p, PLM_INK_DIM), CARD, "card", plm_page_amount_columns(p), "usable");
     for (size_t i = 0; i < worlds; i++) {
         char ranks[24];
-        snprintf(ranks, sizeof ranks, "%llu", (unsigned long long)table[i].ranks.count);
+        snprintf(ranks, sizeof ranks, "%llu", (unsigned long long)plm_rank_table_cards(&table[i]));
         fprintf(p->out, " %*s", COLUMN, ranks);
     }
     fprintf(p->out, "  ranks%s\n", plm_ink(p, PLM_INK_PLAIN));
@@ -158,7 +159,7 @@ static void write_world(struct plm_json *j, const struct plm_fit_world *world, c
     const struct plm_fit_row *smallest = plm_fit_smallest(world->fits, false);
     plm_json_object(j, NULL);
     plm_json_string(j, "record", world->record);
-    plm_json_integer(j, "count", t->ranks.count);
+    plm_json_integer(j, "count", plm_rank_table_cards(t));
     plm_rank_table_write(j, t);
     plm_report_known(j, world->fits->job);
     if (world->fits->need.need)

@@ -55,6 +55,11 @@ struct plm_rank_table plm_rank_table_make(const struct plm_job *job)
     return t;
 }
 
+uint64_t plm_rank_table_cards(const struct plm_rank_table *table)
+{
+    return table->world.ranks > table->ranks.count ? table->world.ranks : table->ranks.count;
+}
+
 void plm_rank_table_free(struct plm_rank_table *t)
 {
     plm_ranks_free(&t->ranks);

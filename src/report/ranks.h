@@ -28,6 +28,8 @@ struct plm_rank_table {
 };
 struct plm_rank_table plm_rank_table_make(const struct plm_job *job);
 void plm_rank_table_free(struct plm_rank_table *table);
+/* How many cards the job takes, one for each rank: of a world all of them, also if only some were run. */
+uint64_t plm_rank_table_cards(const struct plm_rank_table *table);
 
 /* "1/64", "whole", "31 %": which part of its category's tensors a rank holds. */
 const char *plm_shard_text(char out[24], const struct plm_shard *shard);
