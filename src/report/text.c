@@ -52,7 +52,7 @@ static void show_readbacks(const struct plm_page *p, const struct plm_job *job)
             if (calls_of(job, name, 0, i))
                 continue;
             if (!shown)
-                plm_page_title(p, "Values read back after kernels (they read as zeros):");
+                plm_page_title(p, "Values read back after kernels (nothing computed them):");
             if (shown++ < READBACKS)
                 count_line(p, "", name, calls_of(job, name, i, job->lanes));
         }
