@@ -579,10 +579,17 @@ double plm_summary_seconds(const struct plm_summary *s)
     return text ? strtod(text, NULL) : s->seconds;
 }
 
+int plm_summary_notes(const struct plm_summary *s, const char *kind, const char **first)
+{
+    int count = 0;
+    for (int i = 0; i < s->notes.count; i++)
+        if (!strcmp(s->notes.item[i].name, kind) && !count++)
+            *first = s->notes.item[i].detail;
+    return count;
+}
+
 bool plm_summary_has_note(const struct plm_summary *s, const char *kind)
 {
-    for (int i = 0; i < s->notes.count; i++)
-        if (!strcmp(s->notes.item[i].name, kind))
-            return true;
-    return false;
+    const char *first;
+    return plm_summary_notes(s, kind, &first) > 0;
 }

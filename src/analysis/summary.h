@@ -149,6 +149,8 @@ const char *plm_summary_config(const struct plm_summary *summary, const char *ke
 const char *plm_summary_word(const struct plm_summary *summary, int i);
 /* That the command ran, else that the record covers. */
 double plm_summary_seconds(const struct plm_summary *summary);
+/* How many notes of the kind there are, and the first; without one that stays as it was. */
+int plm_summary_notes(const struct plm_summary *summary, const char *kind, const char **first);
 bool plm_summary_has_note(const struct plm_summary *summary, const char *kind);
 
 /* match.c: does a stack file go with a job? Versions of PyTorch, CUDA, cuDNN and NCCL as the job's record has them. What

@@ -95,19 +95,11 @@ static const char *came_to(const struct plm_summary *s)
     return PLM_BEFORE_TORCH;
 }
 
-/* What the hook says of a value that nobody computed, in the function that failed. */
-static const char *value_note(const struct plm_summary *s)
-{
-    for (int i = 0; i < s->notes.count; i++)
-        if (!strcmp(s->notes.item[i].name, "failed-on-value"))
-            return s->notes.item[i].detail;
-    return "";
-}
-
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
 static int judge_command(int status, const struct plm_job *job, bool bounded, struct plm_error *why)
 {
     const struct plm_summary *s = &job->summary;
+    const char *note;
     bool oom = false;
     for (int i = 0; i < s->devices; i++)
         oom |= s->device[i].out_of_memory;
@@ -120,8 +112,14 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
     if (WIFSIGNALED(status))
         plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
                  strsignal(WTERMSIG(status)), came_to(s));
-    else if (plm_summary_has_note(s, "failed-on-value"))
-        plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), value_note(s));
+    else if (!s->steps && plm_summary_notes(s, "absent-peer", &note))
+        plm_fail(
+            why, PLM_EINVAL,
+            "the command failed with status %d; what it took from ranks that do not run may be why (%.100s): `--rank "
+            "stages` runs a rank of each stage of a pipeline, `--rank all` every rank, and these exchange it",
+            WEXITSTATUS(status), note);
+    else if (plm_summary_notes(s, "failed-on-value", &note))
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), note);
     else
         plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s));
     return PLM_EXIT_COMMAND;

@@ -185,17 +185,6 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     return !calls || (most && !chosen) ? MEDIUM : LOW;
 }
 
-/* How many notes of a kind there are, and what the first one says. */
-static int notes_of(const struct plm_job *job, const char *kind, const char **first)
-{
-    const struct plm_counts *notes = &job->summary.notes;
-    int count = 0;
-    for (int i = 0; i < notes->count; i++)
-        if (!strcmp(notes->item[i].name, kind) && !count++)
-            *first = notes->item[i].detail;
-    return count;
-}
-
 #define CHOICE "what topk chooses (a router's experts) decides sizes and was assumed: %.20s"
 
 /* Routers choose by weights. What they choose was assumed, and tensors are as large as that makes them. */
@@ -205,7 +194,7 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
     const char *rule = NULL;
     const uint64_t most = other_end_most(s);
     char size[32];
-    if (!notes_of(job, "choices-assumed", &rule) || !plm_summary_has_note(s, "choice-decides"))
+    if (!plm_summary_notes(s, "choices-assumed", &rule) || !plm_summary_has_note(s, "choice-decides"))
         return NO_DOUBT;
     if (most)
         snprintf(out, 256, CHOICE "; at the other end %s would be reserved", rule,
@@ -221,7 +210,7 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
 static enum weight doubt_absent(const struct plm_job *job, char out[256])
 {
     const char *first = NULL;
-    const int count = notes_of(job, "absent-peer", &first);
+    const int count = plm_summary_notes(&job->summary, "absent-peer", &first);
     if (!first)
         return NO_DOUBT;
     snprintf(out, 256, "%d value%s came from ranks that were not run, and %s not known: %.150s", count,
@@ -349,7 +338,7 @@ static enum weight doubt_late(const struct plm_job *job, char out[256])
 static enum weight doubt_object(const struct plm_job *job, char out[256])
 {
     const char *first = NULL;
-    if (!notes_of(job, "object-large", &first) || !first)
+    if (!plm_summary_notes(&job->summary, "object-large", &first) || !first)
         return NO_DOUBT;
     snprintf(out, 256, "objects of more than 1 MiB do not arrive at other ranks, and one was sent: %.120s", first);
     return MEDIUM;
