@@ -11,14 +11,17 @@ from . import branching, device
 _MOST = 64  # places that are remembered
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
+_TEXT = f"{_TORCH}_tensor_str.py"
 _ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
 _places = {}  # (file, line) → the code of the function; the last one read comes last
 
 
 def unknown(truth):
     """The place is the innermost that is neither PyTorch's nor ours. `truth`: it is a truth value; then the answer that the program needs to go
-    on, if it only makes sure of something. Of another one, False if a loop seems to wait until it is small. Else None."""
+    on, if it only makes sure of something. Of another one, False if a loop seems to wait until it is small, or if it is only shown. Else None."""
     frame = sys._getframe(1)
+    if _shown(frame):
+        return False
     if truth:
         answer = branching.answer(frame)
     else:
@@ -26,6 +29,15 @@ def unknown(truth):
     if answer is None:
         _remember(frame)
     return answer
+
+
+def _shown(frame):
+    """Whether PyTorch makes the text of a tensor: what it looks for there decides how wide a column is, and nothing else."""
+    while frame is not None and _TORCH in frame.f_code.co_filename:
+        if frame.f_code.co_filename.endswith(_TEXT):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _remember(frame):

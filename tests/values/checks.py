@@ -17,6 +17,10 @@ assert torch.isfinite(x.mean()) and torch.isfinite(x).all() and not torch.isnan(
 known = torch.tensor([1.0, float("nan"), float("inf")], device="cuda")
 assert torch.isfinite(known).tolist() == [True, False, False] and torch.isnan(known).any()
 
+# A text of a tensor looks for its largest and smallest numbers; nothing else follows from that.
+print(x, x.mean(), made(2000))
+assert str(known[:1]) == "tensor([1.], device='cuda:0')"
+
 positive = torch.nn.functional.softplus(x)
 for one in (d.Normal(x, positive), d.Beta(positive, positive), d.Gamma(positive, positive), d.Dirichlet(positive), d.Categorical(logits=x),
             d.Categorical(probs=x.softmax(-1)), d.Bernoulli(probs=x.sigmoid()), d.Independent(d.Normal(x, positive), 1),
