@@ -56,6 +56,21 @@ static void written_bytes_come_back(void **state)
     }
 }
 
+/* Where operators are not followed, what the host wrote into a page is one range. */
+static void writes_widen_a_range(void **state)
+{
+    char *page = take(2 * MIB);
+    (void)state;
+    plm_copy(page + 1000, "abcd", 4);
+    plm_copy(page + 1008, "efgh", 4);
+    assert_true(plm_memory_fresh((uint64_t)page + 1000, 12, 0));
+    assert_false(plm_memory_fresh((uint64_t)page + 1008, 8, 0));
+    plm_copy(page + 992, "0123", 4);
+    assert_true(plm_memory_fresh((uint64_t)page + 992, 20, 0));
+    assert_false(plm_memory_fresh((uint64_t)page + 988, 8, 0));
+    give(page);
+}
+
 static void the_rest_is_zeros(void **state)
 {
     static const char zeros[64];
@@ -243,7 +258,8 @@ static void readbacks_are_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_bytes_come_back),  cmocka_unit_test(the_rest_is_zeros),
+        cmocka_unit_test(written_bytes_come_back),  cmocka_unit_test(writes_widen_a_range),
+        cmocka_unit_test(the_rest_is_zeros),
         cmocka_unit_test(recycled_memory_is_clear), cmocka_unit_test(fills_and_rows),
         cmocka_unit_test(zeros_take_no_memory),     cmocka_unit_test(mapped_memory),
         cmocka_unit_test(readbacks_are_recorded),
