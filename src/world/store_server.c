@@ -22,8 +22,9 @@
 #include "world/peer.h"
 #include "world/store.h"
 
-/* Where ranks live beside each other, one may be about to answer: so long nothing was asked before waits are ended. */
-enum { BREATH_MS = 50, QUIET_MS = 3000, TOKEN = 16, READ = 64 << 10, BACKLOG = 128 };
+/* Where ranks live beside each other, one may be about to answer: so long nothing was asked before waits are ended. Importing a part of
+   PyTorch takes some seconds on a loaded machine. */
+enum { BREATH_MS = 50, QUIET_MS = 10000, TOKEN = 16, READ = 64 << 10, BACKLOG = 128 };
 
 struct connection {
     int fd;

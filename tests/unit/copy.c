@@ -258,11 +258,10 @@ static void readbacks_are_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_bytes_come_back),  cmocka_unit_test(writes_widen_a_range),
-        cmocka_unit_test(the_rest_is_zeros),
-        cmocka_unit_test(recycled_memory_is_clear), cmocka_unit_test(fills_and_rows),
-        cmocka_unit_test(zeros_take_no_memory),     cmocka_unit_test(mapped_memory),
-        cmocka_unit_test(readbacks_are_recorded),
+        cmocka_unit_test(written_bytes_come_back), cmocka_unit_test(writes_widen_a_range),
+        cmocka_unit_test(the_rest_is_zeros),       cmocka_unit_test(recycled_memory_is_clear),
+        cmocka_unit_test(fills_and_rows),          cmocka_unit_test(zeros_take_no_memory),
+        cmocka_unit_test(mapped_memory),           cmocka_unit_test(readbacks_are_recorded),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
