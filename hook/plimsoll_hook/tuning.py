@@ -3,12 +3,12 @@ and the compiling takes minutes. So the first candidate that works is taken, whi
 (and, of inductor's choices for a matrix product, the library's kernel, as torch does itself when it must be deterministic).
 The note `autotune-first` says that it was so. PLIMSOLL_AUTOTUNE=all leaves the autotuners alone.
 
-What a trial takes of the device beside its kernel is taken all the same, once: the buffer that clears the cache, copies of
-what the kernel writes. Inductor's inputs for its trials are not made, since a single choice is not tried."""
+What a trial takes of the device beside its kernel is taken all the same: the buffer that clears the cache, copies of what the
+kernel writes. Inductor's inputs for its trials are not made, since a single choice is not tried."""
 
 import functools
+import inspect
 import os
-import sys
 
 from . import device
 
@@ -23,19 +23,22 @@ def _note(which):
 # ---- Triton's own ----
 
 
-def _flush_buffer():
-    """What triton.testing.do_bench writes between two runs, so that nothing is in the cache."""
-    driver = sys.modules["triton.runtime.driver"].driver.active
-    if hasattr(driver, "get_empty_cache_for_benchmark"):
-        return driver.get_empty_cache_for_benchmark()
-    return sys.modules["torch"].empty(int(256e6 // 4), dtype=sys.modules["torch"].int, device="cuda")
+def hook_timing(module):
+    """Called when triton.testing has been imported: for tuners that a program has of its own, too. A call is repeated until a
+    tenth of a second has passed on the device, whose launches take 5 us each: twenty thousand times. Once will do."""
 
+    def shortened(function):
+        signature = inspect.signature(function)
 
-def _try_once(call, *_, quantiles=None, **__):
-    """In the place of do_bench: it runs, which also compiles it, and takes one unit of time."""
-    call()
-    _flush_buffer()
-    return [1.0] * len(quantiles) if quantiles else 1.0
+        @functools.wraps(function)
+        def once(*args, **kwargs):
+            given = signature.bind(*args, **kwargs)
+            given.arguments.update({name: 0 for name in ("warmup", "rep") if name in signature.parameters})
+            return function(*given.args, **given.kwargs)
+
+        return once
+
+    module.do_bench, module.do_bench_cudagraph = shortened(module.do_bench), shortened(module.do_bench_cudagraph)
 
 
 def hook_triton(module):
@@ -53,17 +56,7 @@ def hook_triton(module):
         if getattr(self, "_plimsoll_found", False):
             return [_INFINITE] * 3
         _note("triton")
-        # Which of them it uses depends on the release.
-        theirs = [(vars(owner), name) for owner, name in ((self, "_do_bench"), (self, "do_bench"), (module, "do_bench"))
-                  if name in vars(owner)]
-        before = [names[name] for names, name in theirs]
-        for names, name in theirs:
-            names[name] = _try_once
-        try:
-            result = bench(self, *args, **kwargs)
-        finally:
-            for (names, name), original in zip(theirs, before):
-                names[name] = original
+        result = bench(self, *args, **kwargs)
         self._plimsoll_found = result[0] != _INFINITE
         return result
 
