@@ -6,7 +6,7 @@
 
 It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and starts with the two
 commands of README.md in their order. It is not everything. What repeats most on other releases of PyTorch, and the full tiers, take turns:
-the hash of the commit says which of three it is (CI_TURN=N does too), so each step runs within a few submissions, and CI_ALL=1 runs all. Of
+the hash of the commit says which of four it is (CI_TURN=N does too), so each step runs within a few submissions, and CI_ALL=1 runs all. Of
 tests/mutants a tenth is tried, drawn by the commit, and of PyTorch's other minor releases one, with a few trainings (CI_MINOR=2.4.1 names it;
 tools/torch tries more of a release). No run here has: on 2.6 and 2.10 the full tier of anything but the workloads, a machine without what
 tools/setup installs (tools/fresh-machine), the hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside
@@ -40,9 +40,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 ALL = os.environ.get("CI_ALL", "0") not in ("", "0")
 LIMIT = int(os.environ.get("CI_SECONDS") or ("10000" if ALL else "4800"))
-BUDGET = 61 * 60
+BUDGET = 57 * 60
 TRUTH = Path(os.environ.get("CI_TRUTH") or HERE.parent / "shared" / "truth").resolve()
-TURNS = 3
+TURNS = 4
 ALWAYS = range(TURNS)
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
@@ -59,7 +59,7 @@ STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
     ("make demo", ALWAYS, 150, "make demo"),
     ("make test", ALWAYS, 900, "make test"),
-    *((f"lint, third {turn}", (turn,), 280, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
+    *((f"lint, quarter {turn}", (turn,), 260, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
     ("sanitizers", ALWAYS, 240, "make sanitize"),
     ("threads", ALWAYS, 110, "make tsan STRESS_SECONDS=30"),
     ("fuzz", ALWAYS, 220, "tests/fuzz/run"), # 20,000 executions of each target
@@ -68,17 +68,17 @@ STEPS = [Step(*row) for row in (
     ("figures of 2.6.0", (1, 2), 80, f"tests/run --torch 2.6.0 {FIGURES}"),
     ("figures of 2.10.0", (0, 2), 80, f"tests/run --torch 2.10.0 {FIGURES}"),
     ("2.6.0", (0,), 550, f"tests/run --torch 2.6.0 {RELEASE}"),
-    ("workloads of 2.6.0", (0,), 300, "tests/run --tier full --torch 2.6.0 e2e world"),
     ("2.10.0", (1,), 550, f"tests/run --torch 2.10.0 {RELEASE}"),
-    ("workloads of 2.10.0", (1,), 300, "tests/run --tier full --torch 2.10.0 e2e world"),
+    ("workloads of 2.6.0", (3,), 300, "tests/run --tier full --torch 2.6.0 e2e world"),
+    ("workloads of 2.10.0", (3,), 300, "tests/run --tier full --torch 2.10.0 e2e world"),
     # `make test` was the fast tier of 2.15.0. These groups have more.
     ("full tier of 2.15.0", (2,), 900, f"tests/run --tier full {FULL}"),
-    # Projects of other people, a third of the rows of tests/projects/cases.tsv each turn; `make test` has the page and the fast rows.
-    *((f"projects, third {turn}", (turn,), 140, f"env PLM_THIRD={turn} tests/run --tier full projects") for turn in range(TURNS)),
+    # Projects of other people, a quarter of the rows of tests/projects/cases.tsv each turn; `make test` has the page and the fast rows.
+    *((f"projects, quarter {turn}", (turn,), 110, f"env PLM_PART={turn}/{TURNS} tests/run --tier full projects") for turn in range(TURNS)),
     # Here NVIDIA's own libraries lie beside PyTorch: the replacements must win.
     ("with NVIDIA's packages", (1,), 150, "tests/run --torch 2.15.0-nvidia attribution calls e2e golden imports"),
     # Of the others of tests/envs/minors.txt one, drawn by the commit.
-    ("another minor release", (0, 2), 150, "tests/run minors -k MINOR/"),
+    ("another minor release", (0, 3), 150, "tests/run minors -k MINOR/"),
     ("PyTorch without CUDA", (0,), 100, "tests/run --torch 2.13.0-cpu capture"),
 )]
 # A step for which this command fails is left out: not every package index has such a build, nor everybody measured runs.
