@@ -270,6 +270,32 @@ static void test_demands(void **state)
         assert_true(plm_demand_times(plm_learners[i].name, PLM_LEARNED, PLM_DEMAND_EACH_JOB) > 0);
 }
 
+/* ---- what a row tells ---- */
+
+/* The second job ended with an error: the memory that it took is known, what share of a step the card was busy is not. */
+static void test_known_targets(void **state)
+{
+    static const struct {
+        const char *column;
+        bool known[3];
+    } expected[] = {{"measured_device_mib", {true, true, false}},
+                    {"measured_gputl", {true, false, true}},
+                    {"step_ms", {true, false, true}}};
+    const char *path = unit_path("known.csv");
+    struct plm_table t;
+    struct plm_error error;
+    FILE *out = fopen(path, "we");
+    (void)state;
+    assert_non_null(out);
+    fputs("measured_device_mib,measured_gputl,step_ms\n1500,40,3\n1500,40,\n,40,3\n", out);
+    fclose(out);
+    assert_int_equal(plm_table_read(path, &t, &error), 0);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        for (size_t row = 0; row < 3; row++)
+            assert_int_equal(plm_target_known(plm_target_find(expected[i].column), &t, row), expected[i].known[row]);
+    plm_table_free(&t);
+}
+
 /* ---- plimsoll-learned ---- */
 
 static void *learn(const char *method, const char *path, const char *target, struct plm_table *t)
@@ -414,13 +440,21 @@ static void test_extratrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_scores),
-        cmocka_unit_test(test_below),        cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_fresh_models), cmocka_unit_test(test_splits_made),
-        cmocka_unit_test(test_bad_splits),   cmocka_unit_test(test_virtual),
-        cmocka_unit_test(test_formula),      cmocka_unit_test(test_demands),
-        cmocka_unit_test(test_correction),   cmocka_unit_test(test_no_correction),
-        cmocka_unit_test(test_extratrees),   cmocka_unit_test(test_correction_refused),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_below),
+        cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_fresh_models),
+        cmocka_unit_test(test_splits_made),
+        cmocka_unit_test(test_bad_splits),
+        cmocka_unit_test(test_virtual),
+        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_demands),
+        cmocka_unit_test(test_known_targets),
+        cmocka_unit_test(test_correction),
+        cmocka_unit_test(test_no_correction),
+        cmocka_unit_test(test_extratrees),
+        cmocka_unit_test(test_correction_refused),
     };
     return RUN(tests);
 }

@@ -82,14 +82,6 @@ static const struct plm_target *lesson_of(const struct plm_study *s, const struc
     return plm_target_choose(&s->lessons, column, error);
 }
 
-/* A job that does not train on, because PyTorch ends it with an error, has neither a time of a step nor a share of it:
-   then the virtual GPU says nothing of it, and nobody is asked. */
-static bool is_steady(const struct plm_study *s, const struct plm_target *target, size_t row)
-{
-    const int column = plm_table_column(&s->table, "step_ms");
-    return target->unit == PLM_LEARNED_MEMORY || column < 0 || *plm_table_cell(&s->table, row, column);
-}
-
 static int target_add(struct plm_study *s, const char *column, struct plm_error *error)
 {
     const struct plm_target *target = plm_target_choose(&s->table, column, error);
@@ -102,7 +94,7 @@ static int target_add(struct plm_study *s, const char *column, struct plm_error 
     t.truth = plm_calloc(s->table.rows + 1, sizeof *t.truth);
     for (size_t row = 0; row < s->table.rows && status == 0; row++) {
         t.truth[row] = NAN;
-        if (!*plm_table_cell(&s->table, row, at) || !is_steady(s, target, row))
+        if (!plm_target_known(target, &s->table, row)) /* nobody is asked */
             continue;
         status = plm_table_real(&s->table, row, at, &t.truth[row], error);
         t.truth[row] *= target->scale;

@@ -41,6 +41,9 @@ const struct plm_target *plm_target_find(const char *column);
 /* The one that is meant: `wanted`, or, if that is NULL, what was measured, or what the virtual GPU says. A sentence if
    the table does not have it. */
 const struct plm_target *plm_target_choose(const struct plm_table *table, const char *wanted, struct plm_error *error);
+/* Whether a row tells it. A job that PyTorch ends with an error has neither a time of a step nor a share of it: the
+   virtual GPU says none (no step_ms), and what was measured is that of a moment. */
+bool plm_target_known(const struct plm_target *target, const struct plm_table *table, size_t row);
 /* "MiB", "%", "ms" */
 const char *plm_learned_unit_name(enum plm_learned_unit unit);
 

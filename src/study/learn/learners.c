@@ -178,6 +178,13 @@ const struct plm_target *plm_target_choose(const struct plm_table *table, const 
     return target;
 }
 
+bool plm_target_known(const struct plm_target *target, const struct plm_table *table, size_t row)
+{
+    const int step = target->unit == PLM_LEARNED_MEMORY ? -1 : plm_table_column(table, "step_ms");
+    return *plm_table_cell(table, row, plm_table_column(table, target->column)) &&
+           (step < 0 || *plm_table_cell(table, row, step));
+}
+
 const char *plm_learned_unit_name(enum plm_learned_unit unit)
 {
     static const char *const names[] = {

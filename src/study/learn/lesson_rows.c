@@ -45,7 +45,7 @@ int plm_lesson_rows_read(const struct plm_lesson *l, size_t features, plm_lesson
     r->row = plm_calloc(most, sizeof *r->row);
     r->data = (struct plm_tree_data){.x = r->x, .y = r->y, .features = features};
     for (size_t row = 0; row < l->table->rows && status == 0; row++)
-        if (!(l->left_out && l->left_out[row]) && *plm_table_cell(l->table, row, column))
+        if (!(l->left_out && l->left_out[row]) && plm_target_known(target, l->table, row))
             status = row_read(l, row, column, take, context, r, error);
     if (status)
         plm_lesson_rows_free(r);

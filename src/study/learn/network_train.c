@@ -66,7 +66,7 @@ static int target_read(const struct rows *r, size_t row, double *y, bool *used, 
     const bool oom = !strcmp(plm_table_cell(t, row, plm_table_column(t, "oom")), "1");
     int status = plm_table_real(t, row, column, y, error);
     *y *= r->target->scale;
-    *used = *plm_table_cell(t, row, column) != '\0' && (!oom || r->target->unit != PLM_LEARNED_MEMORY);
+    *used = plm_target_known(r->target, t, row) && (!oom || r->target->unit != PLM_LEARNED_MEMORY);
     if (oom && r->target->unit == PLM_LEARNED_MEMORY && r->method->oom > 0 && !r->lesson->regression) {
         *used = true;
         *y = r->method->oom;
