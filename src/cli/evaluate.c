@@ -92,7 +92,7 @@ static const struct plm_option options[] = {
     {"host-factor", 0, PLM_OPTION_TEXT, AT(time.host_factor), "F",
      .help = "host time there for each second measured here"},
     {"host", 0, PLM_OPTION_CHOICE, AT(time.host), "HOW",
-     .help = "the host's time: measured (default for step times) or counted by its calls (for utilization)",
+     .help = "the host's time: counted by its calls (default), or measured while the rows ran here",
      .among = "measured counted"},
     {"fit", 0, PLM_OPTION_NUMBER, AT(time.fit), "N", .help = "let N rows choose constants, and judge by the others",
      .least = 1, .most = 1000000},

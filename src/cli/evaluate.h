@@ -19,7 +19,7 @@ struct plm_evaluate_time {
     const char *constants;                     /* that --fit chooses; NULL: the usual ones */
     const char *correction, *save_correction;  /* folders of trees; NULL: none */
     const char *host_factor;                   /* NULL: that of the constants */
-    const char *host;                          /* "measured", "counted"; NULL: what suits the truth */
+    const char *host;                          /* "measured", "counted"; NULL: counted */
     int fit, learn;                            /* rows */
 };
 

@@ -208,7 +208,7 @@ static int parts_read(const struct plm_evaluate_job *job, const struct plm_evalu
         status = plm_time_bench_make(settings, &p->truth, &p->bench, error);
     if (status == 0)
         status = plm_time_model_read(&p->bench, t->speeds, &job->catalogue->install, p->host_factor, &p->model, error);
-    p->model.counted = t->host ? !strcmp(t->host, "counted") : job->kind == PLM_TIME_UTILIZATION;
+    p->model.counted = !t->host || !strcmp(t->host, "counted");
     if (status == 0 && t->correction)
         status = plm_time_correct_load(t->correction, &p->correct, error);
     return status;
