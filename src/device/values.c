@@ -47,6 +47,7 @@ struct thread {
 static __thread struct thread *mine __attribute__((tls_model("initial-exec"))); /* room for a pointer is always there */
 static pthread_key_t ending;
 static _Atomic bool active;
+static _Atomic bool size_unknown; /* an operator read a size that nobody knew */
 
 static void thread_ends(void *thread)
 {
@@ -244,11 +245,11 @@ struct given {
 enum { NUMBER_TYPES = 4 };
 static const struct {
     unsigned type, bytes; /* type: c10::ScalarType */
-    uint64_t small; /* 2^-10 */
-} number_types[NUMBER_TYPES] = {{5, 2, 0x1400},
-                                {6, 4, 0x3a800000},
-                                {7, 8, 0x3f50000000000000},
-                                {15, 2, 0x3a80}}; /* half, float, double, bfloat16 */
+    uint64_t small, infinity; /* small: 2^-10 */
+} number_types[NUMBER_TYPES] = {{5, 2, 0x1400, 0x7c00},
+                                {6, 4, 0x3a800000, 0x7f800000},
+                                {7, 8, 0x3f50000000000000, 0x7ff0000000000000},
+                                {15, 2, 0x3a80, 0x7f80}}; /* half, float, double, bfloat16 */
 
 /* Its row; NUMBER_TYPES: it is no single number of floating point that memory can hold. */
 static int number_type(const struct plm_tensor_view *v)
@@ -261,11 +262,28 @@ static int number_type(const struct plm_tensor_view *v)
     return on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
 }
 
-static bool number_is_zero(const struct plm_tensor_view *v, int type)
+static uint64_t number_held(const struct plm_tensor_view *v, int type)
 {
     uint64_t held = 0;
     memcpy(&held, (const void *)v->data, number_types[type].bytes);
-    return !held;
+    return held;
+}
+
+static bool number_is_zero(const struct plm_tensor_view *v, int type)
+{
+    return !number_held(v, type);
+}
+
+/* A mean of nothing, 0 / 0: what selects was taken to find nothing, and the program may end over it. */
+static void number_refuse(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    const int type = number_type(v);
+    (void)number, (void)data;
+    if (type == NUMBER_TYPES ||
+        (number_held(v, type) & ~(1ull << (8 * number_types[type].bytes - 1))) <= number_types[type].infinity)
+        return;
+    memcpy((void *)v->data, &number_types[type].small, number_types[type].bytes);
+    view_do(v, run_clear);
 }
 
 static void number_set(const struct plm_tensor_view *v, unsigned number, void *data)
@@ -503,6 +521,8 @@ static bool finish(const struct frame *f, struct plm_ivalues outputs)
         each_tensor(outputs, set_parts, mask);
     if (f->assumed && done != PLM_FINISH_FAILED)
         each_tensor(outputs, assume_output, NULL);
+    if (atomic_load_explicit(&size_unknown, memory_order_relaxed))
+        each_tensor(outputs, number_refuse, NULL);
     return done != PLM_FINISH_FAILED;
 }
 
@@ -593,6 +613,8 @@ int plm_values_unknown(bool truth)
         return -1;
     if (truth && mine->depth && mine->frame[mine->depth - 1].is.flags & PLM_OPERATOR_DRAWS)
         return 1;
+    if (inside_another())
+        atomic_store_explicit(&size_unknown, true, memory_order_relaxed);
     mine->busy = true;
     answer = plm_python_unknown(truth);
     mine->busy = false;

@@ -41,6 +41,16 @@ for _ in range(3):
     scaler.update()
 assert len(updates) == 3 and scaler.get_scale() == 65536, (updates, scaler.get_scale())
 
+# A mean of nothing is no number, and stays that while it follows from the host's data. Where what is kept was read as nothing, it is small.
+kept = torch.tensor([1.0, 2.0], device="cuda")
+assert math.isnan(kept[kept > 2].mean().item())
+for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+    found = made.to(dtype)[made > 3]
+    assert not len(found)
+    for number in (found.mean(), found.sum() / len(found), F.mse_loss(found, found), found.mean() + 1):
+        assert 0 < number.item() < 2 and torch.isfinite(number), number.item()
+assert found.sum().item() == 0 and (kept / 0).sum().item() == math.inf
+
 drawn = torch.randint(0, 9, (50,), device="cuda")
 assert len(torch.unique(drawn)) == 1 and len(torch.unique(drawn[:0])) == 0
 values, back, counts = torch.unique(drawn, return_inverse=True, return_counts=True)
