@@ -156,6 +156,20 @@ def _flat(results):
     return [tensor for result in results for tensor in _flat(result)]
 
 
+def _number(value):
+    """A single number of the program's reaches an operator as a tensor, which does not say that it is one."""
+    plain = isinstance(value, _torch.Tensor) and not value.dim() and value.dtype == _torch.float64
+    return value.item() if plain else value
+
+
+def _made(operator, args, kwargs, types):
+    """Its results. Where they are of other types, a number among the arguments was one of Python's: `whole * 0.5` is no float64."""
+    made = _flat(operator.call(*args, **kwargs))
+    if any(result.dtype != dtype for result, dtype in zip(made, types)):
+        made = _flat(operator.call(*map(_number, args), **kwargs))
+    return made
+
+
 # ---- where only a part of the inputs is known ----
 
 
@@ -262,7 +276,7 @@ class Parts:
         if self.certain is not None:
             place.fill_(self.certain)
             return True
-        made = self.operator.call(*self.args, **self.kwargs)
+        made, = _made(self.operator, self.args, self.kwargs, [place.dtype])
         self.operator.given = self.args
         known = self.operator.known(self.tensors, self.masks, made)
         if made.shape != place.shape or made.dtype != place.dtype or known.shape != made.shape:
@@ -329,9 +343,9 @@ def finish(pending, outputs):
             return pending.compute(_tensor(outputs[0]))
     operator, args, kwargs, made = pending
     with Guard.one:
-        if made is None:
-            made = _flat(operator.call(*args, **kwargs))
         places = _flat([_value(output) for output in outputs])
+        if made is None:
+            made = _made(operator, args, kwargs, [place.dtype for place in places])
         if len(made) != len(places):
             return False
         for result, place in zip(made, places):

@@ -23,6 +23,7 @@ def factories(y, f, d):
 
 def pointwise(y, f, d):
     yield y == -100, y != -100, y > 2, y + 1, y * 2, -y, y // 2, y % 3, y.float() / 2, 5 - y, y << 1, y & 3, y ^ 1
+    yield y * 0.5, 0.25 + y, (y > 0) * 1.5, y[0, 0] / 4.0, y.sum() * 0.5, y - torch.tensor(0.5, dtype=torch.float64), f[0, 0] * 3, y * 2.0 > 5
     yield torch.isnan(f), f.isfinite(), f.nan_to_num(0), f.clamp(0, 1), f.exp(), f.abs().sqrt(), f.round(), f.floor()
     yield torch.where(y == -100, 0, y), torch.where(y > 0, f, -f), (y > 0) & (f > 0), (y > 0) | ~(f > 0), (y > 0).logical_xor(f > 0)
     yield y.to(torch.float16), y.bool(), f.int(), f.bfloat16(), f.half().float(), y.byte(), f.double()
