@@ -1,17 +1,16 @@
-"""What is assumed of a choice that depends on weights: which experts a router sends a token to.
+"""What is assumed of a choice that depends on weights: which experts a router sends a token to, and in which order something is.
 
 `topk` of scores that nobody computed, among a few, is taken to choose them in turns: row r gets the k that follow those of row
 r - 1. That is what a router is trained for. `--assume route=one` has all rows choose the first k, the other end; `route=none`
-leaves the choice unknown. Choices among many (anchors of a detector, words of a vocabulary) are not assumed."""
+leaves the choice unknown. Choices among many (anchors of a detector, words of a vocabulary) are not assumed.
+
+What `sort` finds of scores that nobody computed, and what `randperm` draws, is taken to be the order that is there: how much a
+program keeps of each group, or masks at random, mostly does not depend on which order it is. `route=none` leaves it unknown too."""
 
 import os
 
 MOST = 512  # of what there is to choose from
 _RULES = ("balanced", "one")
-
-
-def chooses(qualified, overload_name):
-    return qualified == "aten::topk" and not overload_name
 
 
 def _rule():
@@ -20,6 +19,8 @@ def _rule():
 
 
 class Choice:
+    note = "choices-assumed"
+
     def __init__(self, rule, among, dimension, count):
         self.rule, self.among, self.dimension, self.count = rule, among, dimension, count
 
@@ -40,3 +41,27 @@ class Choice:
         chosen = (first[:, None] + torch.arange(self.count)) % self.among
         rows.copy_(chosen.expand(rows.numel() // self.count, self.count).reshape(rows.shape))
         return True
+
+
+class Order:
+    note = "orders-assumed"
+    rule = ""
+
+    def __init__(self, dimension):
+        self.dimension = dimension
+
+    @classmethod
+    def of(cls, shape, arguments):
+        """Of sort(shape, ..., dim, descending) or randperm(count, ...)."""
+        return cls(arguments[-2] if len(shape) > 1 else 0) if _rule() and shape else None
+
+    def put(self, torch, place):
+        if not place.numel():
+            return False
+        rows = place.movedim(self.dimension, -1)
+        rows.copy_(torch.arange(rows.shape[-1]).expand(rows.shape))
+        return True
+
+
+# By the name of the operator that the card has.
+KINDS = {"aten::topk": Choice, "aten::sort": Order, "aten::sort.stable": Order, "aten::randperm.generator_out": Order}

@@ -49,6 +49,7 @@ class Operator:
         schema = overload._schema
         self.call = overload
         self.size = _SIZED.get(name)
+        self.chooses = None  # what is assumed of it where its inputs are not known, a class of choosing.py
         self.certain = None  # (its arguments) → what the result is whatever the values are; None: that depends
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]
         self.outs = [argument.is_out for argument in schema.arguments]
@@ -109,7 +110,9 @@ def classify(qualified, overload_name):
     elif name == "copy_" or _torch.Tag.pointwise in overload.tags:
         flags |= PASSES
     if _follows(namespace, name, full, overload):
-        flags |= FOLLOWED | _in_parts(operator, name, overload) | (CHOOSES if choosing.chooses(qualified, overload_name) else 0)
+        flags |= FOLLOWED | _in_parts(operator, name, overload)
+    operator.chooses = choosing.KINDS.get(full)
+    flags |= CHOOSES if operator.chooses else 0
     _operators.append(operator)
     return len(_operators) - 1, flags, len(needs), len(overload._schema.returns), _bits(operator.written), _bits(needs)
 
@@ -328,14 +331,15 @@ def prepare(number, values):
 def choose(number, values):
     """What an operator chooses by values that are not known, to be put into the last of its results; None: nothing is assumed."""
     tensors = [value for value in values if type(value) is tuple]
-    choice = choosing.Choice.of(tensors[0][2], [value for value in values if type(value) is not tuple]) if tensors else None
+    arguments = [value for value in values if type(value) is not tuple]
+    choice = _operators[number].chooses.of(tensors[0][2], arguments) if tensors else None
     if choice:
-        device.note("choices-assumed", choice.rule)
+        device.note(choice.note, choice.rule)
     return choice
 
 
 def finish(pending, outputs):
-    if isinstance(pending, choosing.Choice):
+    if isinstance(pending, (choosing.Choice, choosing.Order)):
         with Guard.one:
             return pending.put(_torch, _tensor(outputs[0])) if outputs else False
     if isinstance(pending, Parts):

@@ -367,7 +367,8 @@ static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, cons
     bool deciding;
     if (!o->both_ends || o->assume || !ended || plm_summary_read(launch->record, &s, NULL) < 0)
         return;
-    deciding = plm_deciding_readbacks(&s) > 0 || plm_summary_has_note(&s, "choice-decides");
+    deciding = plm_deciding_readbacks(&s) > 0 ||
+               (plm_summary_has_note(&s, "choice-decides") && plm_summary_has_note(&s, "choices-assumed"));
     if (deciding)
         tell_first(&s);
     plm_summary_free(&s);

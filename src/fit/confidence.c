@@ -185,18 +185,21 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     return !calls || (most && !chosen) ? MEDIUM : LOW;
 }
 
+#define ORDER  "the order that sort finds or randperm draws decides sizes, and was assumed to be the one that was there"
 #define CHOICE "what topk chooses (a router's experts) decides sizes and was assumed: %.20s"
 
-/* Routers choose by weights. What they choose was assumed, and tensors are as large as that makes them. */
+/* Routers choose by weights, and so do sorted scores. What they choose was assumed, and tensors are as large as that makes them. */
 static enum weight doubt_choice(const struct plm_job *job, char out[256])
 {
     const struct plm_summary *s = &job->summary;
     const char *rule = NULL;
     const uint64_t most = other_end_most(s);
     char size[32];
-    if (!plm_summary_notes(s, "choices-assumed", &rule) || !plm_summary_has_note(s, "choice-decides"))
+    if (!plm_summary_has_note(s, "choice-decides"))
         return NO_DOUBT;
-    if (most)
+    if (!plm_summary_notes(s, "choices-assumed", &rule))
+        snprintf(out, 256, ORDER);
+    else if (most)
         snprintf(out, 256, CHOICE "; at the other end %s would be reserved", rule,
                  plm_size_text(size, sizeof size, most));
     else if (plm_summary_config(s, "assume"))
