@@ -13,7 +13,7 @@ import threading
 from . import choosing, device, reading, sizes
 
 (LEAF, FOLLOWED, COPIES, FILLS, COLLECTIVE, ZEROS, PARTS, EITHER, CERTAIN, CHECKS, CHOOSES, DRAWS, LEAST_ONE, POSITIVE,
- PASSES) = (1 << bit for bit in range(15))  # enum plm_operator_is
+ PASSES, PUTS) = (1 << bit for bit in range(16))  # enum plm_operator_is
 
 # They allocate, or change what a tensor says of itself; no value is read or written.
 _NO_VALUES = frozenset("""empty empty_strided empty_like new_empty new_empty_strided set_ resize_ resize_as_ _resize_output_
@@ -105,6 +105,7 @@ def classify(qualified, overload_name):
     needs = [not out and not (name in _OVERWRITE and number == 0) for number, out in enumerate(operator.outs)]
     flags = LEAF | (COPIES if name == "copy_" else 0) | (FILLS if name in _FILLS else 0) | (ZEROS if name == "zero_" else 0)
     flags |= (CHECKS if name == "all" else 0) | (DRAWS if _random(overload) else 0) | (LEAST_ONE if "unique" in name else 0)
+    flags |= PUTS if name == "_index_put_impl_" else 0
     if name in _POSITIVE or "loss" in name:
         flags |= POSITIVE
     elif name == "copy_" or _torch.Tag.pointwise in overload.tags:

@@ -34,6 +34,7 @@ struct frame {
     bool assumed;     /* something that it reads is */
     bool least_one;   /* the size that it will read is not 0 */
     bool positive;    /* a single number that it leaves unknown is not 0 */
+    bool idle;        /* it has nothing to write */
 };
 
 struct thread {
@@ -234,6 +235,7 @@ struct given {
     bool assumed; /* a part of that is */
     bool elements; /* a tensor that it needs has some */
     bool positive; /* a single number that it needs is not 0 */
+    bool nothing; /* is what it puts somewhere */
     unsigned tensors;
 };
 
@@ -323,6 +325,7 @@ static void look_at(const struct plm_tensor_view *v, unsigned number, void *data
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
     g->elements |= needed && v->elements;
     g->positive |= needed && g->is->flags & PLM_OPERATOR_PASSES && number_is_positive(v);
+    g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
 }
 
 static void clear_written(const struct plm_tensor_view *v, unsigned number, void *data)
@@ -467,9 +470,10 @@ void plm_values_enter(const void *function)
                            .is = is,
                            .expected = -1,
                            .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements,
-                           .positive = is.flags & PLM_OPERATOR_POSITIVE || given.positive};
+                           .positive = is.flags & PLM_OPERATOR_POSITIVE || given.positive,
+                           .idle = given.nothing};
     frame_prepare(&frame, &given, inputs);
-    if (!frame.pending)
+    if (!frame.pending && !frame.idle)
         each_tensor(inputs, clear_written, &given);
     mine->frame[mine->depth++] = frame;
 }
@@ -533,6 +537,8 @@ void plm_values_leave(const void *function)
     if (!mine || mine->busy || !mine->depth || mine->frame[mine->depth - 1].function != function)
         return;
     f = mine->frame[--mine->depth];
+    if (f.idle && !f.pending)
+        return;
     outputs = last_of(plm_tensors_outputs(function), f.is.returns);
     if (f.pending ? !finish(&f, outputs) : !(f.is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
         each_tensor(outputs, clear_output, NULL);

@@ -36,7 +36,8 @@ enum plm_operator_is {
     PLM_OPERATOR_DRAWS = 2048, /* random numbers; a truth value that it reads is a check of its arguments */
     PLM_OPERATOR_LEAST_ONE = 4096, /* the size that it reads is not 0, unless what it is given is empty */
     PLM_OPERATOR_POSITIVE = 8192, /* a single number that it leaves is not 0: a loss, a mean, a norm */
-    PLM_OPERATOR_PASSES = 16384 /* the same, if that is so of a number that it is given */
+    PLM_OPERATOR_PASSES = 16384, /* the same, if that is so of a number that it is given */
+    PLM_OPERATOR_PUTS = 32768 /* writes what its third argument has, which may be nothing */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
 

@@ -44,6 +44,14 @@ read(row[0])
 read(view.sum())
 values(torch.where(torch.tensor([True, False], device="cuda"), ids[0], drawn)[:1], 1)
 
+# What nobody knows selects nothing, so nothing is put there: where a completion ends stays the limit (TRL's GRPO).
+ends = torch.full((4,), 9, device="cuda")
+ends[coins] = torch.arange(4, device="cuda")[coins]
+unknown += 2
+values(ends, 9, 9, 9, 9)
+ends[coins] = 5
+read(ends)
+
 # What is known is not taken for known when something else wrote it.
 counts = torch.zeros(3, device="cuda")
 counts += torch.rand(3, device="cuda")
