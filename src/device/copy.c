@@ -72,6 +72,18 @@ size_t plm_bytes_known(const void *address, size_t bytes, uint64_t since)
     return right_bytes((uint64_t)address, bytes, since);
 }
 
+size_t plm_bytes_known_last(const void *address, size_t bytes)
+{
+    const uint64_t end = (uint64_t)address + bytes;
+    size_t known = 0;
+    if (!address || !plm_values_active() || side_of(address, bytes) != SIDE_BACKED)
+        return 0;
+    plm_promises_settle((uint64_t)address, bytes);
+    while (known < bytes && plm_known(end - known - 1, 1))
+        known++;
+    return known;
+}
+
 void plm_bytes_forget(const void *address, size_t bytes)
 {
     plm_known_clear((uint64_t)address, bytes);

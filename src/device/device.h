@@ -88,6 +88,8 @@ void plm_copy(void *dst, const void *src, size_t bytes);
 /* How many of these bytes of the device, from the first on, are what a card would hold, if no kernel wrote them that was
    launched after the first `since`. Waits for those that were promised (promised.h). */
 size_t plm_bytes_known(const void *address, size_t bytes, uint64_t since);
+/* The same from the last on; 0 where operators are not followed. */
+size_t plm_bytes_known_last(const void *address, size_t bytes);
 /* They are not any more: something that is not told was written there. */
 void plm_bytes_forget(const void *address, size_t bytes);
 void plm_copy_2d(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height);

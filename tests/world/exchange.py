@@ -45,6 +45,10 @@ def values():
     t, whole = on_card([rank]), empty(world)
     dist.all_gather_into_tensor(whole, t)
     check("all_gather_into_tensor", whole.tolist(), list(range(world)))
+    t, whole = torch.cat([torch.rand(6, device="cuda"), on_card([rank + 2.5], torch.float)]), torch.empty(7 * world, device="cuda")
+    dist.all_gather_into_tensor(whole, t)  # as SyncBatchNorm does: statistics that nobody knows, and how many there are
+    counts = whole.view(world, 7)[:, -1:]
+    check("the end of it", (counts.flatten().tolist(), len(torch.ones(world, device="cuda")[counts.squeeze(-1) >= 1])), ([i + 2.5 for i in range(world)], world))
     t, part = on_card(list(range(world))), empty(1)
     dist.reduce_scatter_tensor(part, t)
     check("reduce_scatter", part.tolist(), [rank * world])

@@ -56,7 +56,7 @@ static int begin(struct call *call, struct plm_nccl_comm *comm, const struct ask
         return PLM_NCCL_CUDA_ERROR;
     if (plm_stream_enqueue(stream, PLM_NODE_COLLECTIVE, &run))
         return PLM_NCCL_CUDA_ERROR;
-    call->part = (struct plm_nccl_part){a->kind, a->from, a->to, call->bytes, a->type, a->op, a->root};
+    call->part = (struct plm_nccl_part){a->kind, a->from, a->to, call->bytes, a->type, a->op, a->root, 0};
     call->run = run;
     call->known = run ? plm_nccl_exchange_known(comm, &call->part) : 0;
     if (run)

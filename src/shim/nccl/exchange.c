@@ -146,10 +146,21 @@ static struct plm_message message_of(const struct plm_nccl_comm *comm, const str
     return (struct plm_message){plm_message_key(comm->key, which, sizeof which), comm->key, place, single ? 0 : number};
 }
 
+/* What is known at the end of it, where the beginning is not: a count behind statistics. It is posted first. */
+static struct plm_message tail_of(struct plm_message message)
+{
+    message.key = plm_message_key(message.key, "tail", 4);
+    message.number = 0;
+    return message;
+}
+
 static void post(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part, size_t known, uint64_t number)
 {
     const struct plm_message message = message_of(comm, part, comm->rank, part->root, number);
+    const struct plm_message tail = tail_of(message);
     const size_t bytes = bytes_of(comm, part->bytes, rules[part->kind].sent);
+    if (part->tail)
+        plm_messages_post(&tail, (const char *)part->from + bytes - part->tail, part->tail, bytes);
     plm_messages_post(&message, part->from, known, bytes);
 }
 
@@ -162,6 +173,17 @@ static enum plm_message_state take(const struct expected *e, int place, enum plm
     if (state == PLM_MESSAGE_LATE)
         plm_record_note("message-late", "");
     return state;
+}
+
+/* How many bytes at the end of what `place` sent are known: 0, or they are copied. Its message has come. */
+static size_t take_tail(const struct expected *e, int place, void *to)
+{
+    const struct plm_message tail = tail_of(message_of(&e->comm, &e->part, place, e->comm.rank, e->number));
+    size_t known = 0;
+    return plm_messages_take(&tail, job_rank(&e->comm, place), PLM_PATIENCE_NONE, to, &known, e->part.bytes) ==
+                   PLM_MESSAGE_KNOWN
+               ? known
+               : 0;
 }
 
 /* ---- keeping a promise ---- */
@@ -181,12 +203,17 @@ static bool keep_gathered(const struct expected *e, const struct plm_promise *pr
     const bool one = rule->received == ONE;
     bool complete = true;
     for (int place = one ? e->part.root : 0; place < (one ? e->part.root + 1 : e->comm.size); place++) {
+        const uint64_t at = one ? 0 : (uint64_t)place * e->part.bytes;
         size_t known;
-        complete &= take(e, place, patience, buffer, &known) != PLM_MESSAGE_NONE;
+        const enum plm_message_state state = take(e, place, patience, buffer, &known);
+        complete &= state != PLM_MESSAGE_NONE;
+        if (state == PLM_MESSAGE_UNKNOWN && rule->sent == ONE && (known = take_tail(e, place, buffer)))
+            plm_promise_write(promise, at + e->part.bytes - known, buffer, known);
+        if (state != PLM_MESSAGE_KNOWN)
+            continue;
         known = known > offset ? known - offset : 0;
         if (known)
-            plm_promise_write(promise, one ? 0 : (uint64_t)place * e->part.bytes, buffer + offset,
-                              known < e->part.bytes ? known : e->part.bytes);
+            plm_promise_write(promise, at, buffer + offset, known < e->part.bytes ? known : e->part.bytes);
     }
     return complete;
 }
@@ -265,12 +292,16 @@ static bool is_small(const struct plm_nccl_comm *comm, const struct plm_nccl_par
            !comm->alone && plm_messages_here();
 }
 
-size_t plm_nccl_exchange_known(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part)
+size_t plm_nccl_exchange_known(const struct plm_nccl_comm *comm, struct plm_nccl_part *part)
 {
     const struct rule *rule = &rules[part->kind];
+    size_t known;
     if (!is_small(comm, part) || !takes_part(rule->sends, comm, part->root))
         return 0;
-    return plm_bytes_known(part->from, bytes_of(comm, part->bytes, rule->sent), plm_nccl_group_since());
+    known = plm_bytes_known(part->from, bytes_of(comm, part->bytes, rule->sent), plm_nccl_group_since());
+    if (!known && rule->sent == ONE && !rule->sums)
+        part->tail = plm_bytes_known_last(part->from, part->bytes);
+    return known;
 }
 
 static bool promise(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part, bool patient, uint64_t number)
@@ -302,5 +333,5 @@ bool plm_nccl_exchange(struct plm_nccl_comm *comm, const struct plm_nccl_part *p
     barrier_note(comm, part, number);
     if (!part->to || !takes_part(rule->receives, comm, part->root) || (rule->sums && !known))
         return false;
-    return promise(comm, part, known || !sends, number);
+    return promise(comm, part, known || part->tail || !sends, number);
 }

@@ -20,6 +20,7 @@ struct plm_nccl_part {
     size_t bytes; /* the unit: of one rank's contribution to a gather, of what it gets of a scatter */
     int type, op;
     int root; /* or the peer */
+    size_t tail; /* if none of its first bytes are known, how many of the last ones are */
 };
 
 /* A communicator was made. `id`: what its members have in common and nobody else has. */
@@ -30,8 +31,8 @@ void plm_nccl_exchange_split(struct plm_nccl_comm *parent, struct plm_nccl_comm 
 void plm_nccl_exchange_meet(const struct plm_nccl_comm *comm);
 void plm_nccl_exchange_end(struct plm_nccl_comm *comm);
 
-/* How many of the bytes that this rank contributes are known. Before its kernel counts as launched. */
-size_t plm_nccl_exchange_known(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part);
+/* How many of the bytes that this rank contributes are known, and the tail. Before its kernel counts as launched. */
+size_t plm_nccl_exchange_known(const struct plm_nccl_comm *comm, struct plm_nccl_part *part);
 /* The part is sent, and what comes is promised. False: nothing will come, or what is too large to be told. */
 bool plm_nccl_exchange(struct plm_nccl_comm *comm, const struct plm_nccl_part *part, size_t known);
 
