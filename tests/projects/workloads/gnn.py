@@ -1,14 +1,16 @@
-"""Graph networks of PyTorch Geometric: GCN on one graph with masks of nodes, and GIN with pooling on batches of small graphs."""
+"""Graph networks of PyTorch Geometric: GCN on one graph with masks of nodes, and GIN with pooling on batches of small graphs,
+of which --pool keeps the nodes that score best."""
 import argparse
 
 import torch
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
-from torch_geometric.nn import GATConv, GCNConv, GINConv, global_add_pool
+from torch_geometric.nn import GATConv, GCNConv, GINConv, TopKPooling, global_add_pool
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--batches", action="store_true")
-batches = parser.parse_args().batches
+parser.add_argument("--pool", action="store_true")
+batches, pool = parser.parse_args().batches, parser.parse_args().pool
 torch.manual_seed(0)
 
 
@@ -26,10 +28,13 @@ class Graphs(torch.nn.Module):
         super().__init__()
         self.one = GINConv(torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32)))
         self.two = GINConv(torch.nn.Sequential(torch.nn.Linear(32, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32)))
-        self.head = torch.nn.Linear(32, 2)
+        self.pool, self.head = TopKPooling(32, ratio=0.5) if pool else None, torch.nn.Linear(32, 2)
 
     def forward(self, data):
-        return self.head(global_add_pool(self.two(self.one(data.x, data.edge_index).relu(), data.edge_index), data.batch))
+        x, edges, batch = self.one(data.x, data.edge_index).relu(), data.edge_index, data.batch
+        if self.pool:
+            x, edges, _, batch, *_ = self.pool(x, edges, None, batch)
+        return self.head(global_add_pool(self.two(x, edges), batch))
 
 
 if batches:
