@@ -5,7 +5,8 @@ r - 1. That is what a router is trained for. `--assume route=one` has all rows c
 leaves the choice unknown. Choices among many (anchors of a detector, words of a vocabulary) are not assumed.
 
 What `sort` finds of scores that nobody computed, and what `randperm` draws, is taken to be the order that is there: how much a
-program keeps of each group, or masks at random, mostly does not depend on which order it is. `route=none` leaves it unknown too."""
+program keeps of each group, or masks at random, mostly does not depend on which order it is. What `multinomial` draws is taken from
+the middle of what there is: no token that is drawn so ends a text, or stands for nothing. `route=none` leaves both unknown too."""
 
 import os
 
@@ -63,5 +64,25 @@ class Order:
         return True
 
 
+class Draw:
+    note = "orders-assumed"
+    rule = ""
+
+    def __init__(self, among):
+        self.among = among
+
+    @classmethod
+    def of(cls, shape, arguments):
+        """Of multinomial(shape, ...)."""
+        return cls(shape[-1]) if _rule() and shape else None
+
+    def put(self, torch, place):
+        if not place.numel():
+            return False
+        place.copy_((self.among // 2 + torch.arange(place.shape[-1])) % self.among)
+        return True
+
+
 # By the name of the operator that the card has.
-KINDS = {"aten::topk": Choice, "aten::sort": Order, "aten::sort.stable": Order, "aten::randperm.generator_out": Order}
+KINDS = {"aten::topk": Choice, "aten::sort": Order, "aten::sort.stable": Order, "aten::randperm.generator_out": Order,
+         "aten::multinomial": Draw}

@@ -340,7 +340,7 @@ def choose(number, values):
 
 
 def finish(pending, outputs):
-    if isinstance(pending, (choosing.Choice, choosing.Order)):
+    if isinstance(pending, tuple(choosing.KINDS.values())):
         with Guard.one:
             return pending.put(_torch, _tensor(outputs[0])) if outputs else False
     if isinstance(pending, Parts):

@@ -544,7 +544,7 @@ void plm_values_leave(const void *function)
         each_tensor(outputs, clear_output, NULL);
     if (f.positive && !f.pending)
         each_tensor(outputs, number_set, NULL);
-    if (!f.pending && f.is.flags & PLM_OPERATOR_CHECKS && mine->checking > 0)
+    if ((!f.pending || f.assumed) && f.is.flags & PLM_OPERATOR_CHECKS && mine->checking > 0)
         each_tensor(outputs, set_true, NULL);
 }
 

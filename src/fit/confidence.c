@@ -185,7 +185,8 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     return !calls || (most && !chosen) ? MEDIUM : LOW;
 }
 
-#define ORDER  "the order that sort finds or randperm draws decides sizes, and was assumed to be the one that was there"
+#define ORDER \
+    "the order that sort finds, or what randperm and multinomial draw, decides sizes and was assumed (docs/values.md)"
 #define CHOICE "what topk chooses (a router's experts) decides sizes and was assumed: %.20s"
 
 /* Routers choose by weights, and so do sorted scores. What they choose was assumed, and tensors are as large as that makes them. */

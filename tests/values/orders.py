@@ -29,3 +29,7 @@ print("masked", len(torch.ones(4, 20, device="cuda")[mask]), len(noise.T.sort(0,
 drawn = torch.zeros(50, device="cuda")
 drawn[torch.randperm(50, device="cuda")[:12]] = 1
 print("drawn", len(drawn.nonzero()), len(torch.randperm(0, device="cuda")), torch.tensor([3, 1, 2], device="cuda").argsort().tolist())
+# No text ends before its limit: none of the tokens is the last of the vocabulary, or the first.
+ids = torch.cat([torch.multinomial(model(torch.randn(2, 16).cuda()).expand(2, 10).softmax(-1), 1) for _ in range(8)], -1)
+whole = (ids == 9).cumsum(-1) == 0
+print("texts", len(ids[0][whole[0]]), len(ids[1][(ids != 0)[1] & whole[1]]), torch.multinomial(torch.rand(2, 10, device="cuda"), 2).tolist())
