@@ -12,7 +12,7 @@ _MOST = 64  # places that are remembered
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
 _TEXT = f"{_TORCH}_tensor_str.py"
-_ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
+_ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, ValueError)
 _places = {}  # (file, line) → the code of the function; the last one read comes last
 
 
