@@ -238,24 +238,23 @@ static enum weight doubt_history_end(const struct plm_job *job, char out[256])
     return MEDIUM;
 }
 
-/* Not worth lowering it up to 5 % of the peak. */
+/* What cuDNN chooses belongs to the stack, as the context does; the range that it makes counts with its width. */
 static enum weight doubt_workspaces(const struct plm_job *job, char out[256])
 {
     const struct plm_conv_range r = plm_conv_range_most(job);
     char less[32], more[32];
-    if (r.guessed) {
+    if (r.guessed)
         snprintf(out, 256,
                  "the workspaces of %llu convolutions are estimated by a formula: they make the range %s lower and %s "
                  "higher; `plimsoll calibrate` measures them",
                  (unsigned long long)r.guessed, plm_size_text(less, sizeof less, r.low),
                  plm_size_text(more, sizeof more, r.high));
-        return r.low + r.high > plm_known(job).used / 20 ? MEDIUM : WORTH_SAYING;
-    }
-    if (!plm_summary_has_note(&job->summary, "conv-formula"))
+    else if (plm_summary_has_note(&job->summary, "conv-formula"))
+        snprintf(out, 256,
+                 "the workspaces of convolutions are estimated by a formula; how much they matter is not "
+                 "recorded at this level of detail");
+    else
         return NO_DOUBT;
-    snprintf(out, 256,
-             "the workspaces of convolutions are estimated by a formula; how much they matter is not "
-             "recorded at this level of detail");
     return WORTH_SAYING;
 }
 

@@ -403,7 +403,7 @@ static void width(void **state)
     assert_string_equal(reason, "not known: the job failed with status 1 in step 3");
 }
 
-/* docs/accuracy.md: wider by more than 5 % of the peak. */
+/* docs/accuracy.md: they are told, and their range counts with its width. */
 static void workspaces(void **state)
 {
     struct plm_conv_marks marks = {.guessed = 3, .weighed = true, .low = 200 * MIB, .high = 250 * MIB};
@@ -415,8 +415,11 @@ static void workspaces(void **state)
     assert_contains(reason,
                     "the workspaces of 3 convolutions are estimated by a formula: they make the range 200.0 MiB "
                     "lower and 250.0 MiB higher");
-    marks.low++;
+    marks.low = 2000 * MIB;
+    assert_string_equal(confidence(&m, reason), "high");
+    marks.low = 2300 * MIB;
     assert_string_equal(confidence(&m, reason), "medium");
+    assert_contains(reason, "the range is wide: ");
 }
 
 static void steps(void **state)
