@@ -36,7 +36,7 @@ bench: build ## measure speed (BENCH_ARGS); with TRUTH=FILE.csv accuracy, agains
 ifdef TRUTH
 	@PLM_BUILD=$(BUILD) bench/accuracy "$(TRUTH)" $(BENCH_ARGS)
 else
-	@$(call tools,build) && $(call compile,$(BUILD),bench/synth bench/parse) && $(python) && \
+	@$(call tools,build) && $(call compile,$(BUILD),bench/synth bench/load bench/parse tests/conformance/conformance-lane) && $(python) && \
 	PLM_BUILD=$(BUILD) PLM_TEST_PYTHON="$$python" bench/run $(BENCH_ARGS)
 endif
 

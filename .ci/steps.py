@@ -1,16 +1,22 @@
-"""What decides whether a change lands, on two cores. Needs git, make and Python's standard library.
+"""What decides whether a change lands, on two cores. Needs root, git, make and Python's standard library.
 
     .ci/run             the steps that always run, and those whose turn it is
     .ci/run --list      only says which, and for how long
     CI_ALL=1 .ci/run    all steps, which takes twice as long
 
-It works in a fresh clone of HEAD in a temporary folder, build-ci-*, so that nothing is used that was built before, and starts with the two
-commands of README.md in their order. It is not everything. What repeats most on other releases of PyTorch, and the full tiers, take turns:
-the hash of the commit says which of five it is (CI_TURN=N does too), so each step runs within a few submissions, and CI_ALL=1 runs all. Of
-tests/mutants a tenth is tried, drawn by the commit, and of PyTorch's other minor releases one, with a few trainings (CI_MINOR=2.4.1 names it;
-tools/torch tries more of a release). No run here has: on 2.6 and 2.10 the full tier of anything but the workloads, a machine without what
-tools/setup installs (tools/fresh-machine), the hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if ../shared/truth lies beside
-the checkout (CI_TRUTH=PATH names another place). The last table has a line for every step that was left out, with the reason.
+The two commands of README.md come first, on a machine that has nothing else: tools/fresh-machine runs them in a minimal Debian, so that
+nothing that somebody installed here by hand is seen. The other steps work in a fresh clone of HEAD in a temporary folder, build-ci-*. They
+are not everything. What repeats most on other releases of PyTorch, the full tiers and the less used targets of the Makefile take turns: the
+date says which of six it is, a new one every four hours, and nothing in a commit can change that. CI_TURN=N is for trying; such a run
+is not remembered. Of tests/mutants a tenth is tried, and of PyTorch's other minor releases one, with a few trainings, both drawn by the
+date (CI_MINOR=2.4.1 names it; tools/torch tries more of a release). No run here has: on 2.6 and 2.10 the full tier of anything but the
+workloads, the hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if
+../shared/truth lies beside the checkout (CI_TRUTH=PATH names another place).
+
+What was not run is not green by itself. CI remembers, in the folder ci of the cache, in which submission each step last ran. A step that has
+waited for OVERDUE submissions runs before those whose turn it is; one that has waited for MOST fails the run, whether its turn never came,
+time was short, or something that it needs is missing. The last table has a line for every step that was left out: why, and how many submissions ago
+it ran. A step that always runs and cannot fails at once.
 
 In a step nothing may be missing: a test that lacks a program, which elsewhere is skipped, fails (CI=true in the environment says so
 to tests/run). What is skipped for another reason is printed with it and counted, not passed.
@@ -18,16 +24,17 @@ to tests/run). What is skipped for another reason is printed with it and counted
 A step is a row of STEPS; to add one, add a row. Its seconds are what it may take on a calm machine, and those of a turn may
 add up to BUDGET: with a row too many, .ci/run says so instead of running. A step is ended when its seconds are used up
 three times, or when CI_SECONDS (4800; 10000 for all steps) are; either is a failure. One that takes turns is not started unless
-there is time for it: then it is left out, which the last table says. Beside the time stands that of the processor, which
-depends less on what else the machine does.
+there is time for it. Beside the time stands that of the processor, which depends less on what else the machine does.
 
 Ends with `N passed, N failed` over all steps and a non-zero status if anything failed. The clone is
 kept if something failed.
 """
 import collections
+import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -41,51 +48,101 @@ HERE = Path(__file__).resolve().parent.parent
 ALL = os.environ.get("CI_ALL", "0") not in ("", "0")
 LIMIT = int(os.environ.get("CI_SECONDS") or ("10000" if ALL else "4800"))
 BUDGET = 58 * 60
+OVERDUE, MOST = 4, 6  # submissions
+SLOT = int(time.time() // (4 * 3600))  # of the date
+MEMORY = Path(os.environ.get("PLIMSOLL_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll") / "ci" / "steps.json"
 TRUTH = Path(os.environ.get("CI_TRUTH") or HERE.parent / "shared" / "truth").resolve()
-TURNS = 5
+TURNS = 6
 ALWAYS = range(TURNS)
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 # The groups in which something depends on the release of PyTorch, in two halves that take about as long: what runs inside of the
 # program, and what is made of its record.
-INSIDE = "attribution calls capture conformance golden imports kinds ladder large live measure releases steps traces tuning values world"
+INSIDE = "attribution calls capture conformance descriptors golden imports kinds ladder large live measure releases steps traces tuning values world"
 OUTSIDE = "calibrate cli estimate evaluate export files fit import pytest ranks stack time verify"
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
-# Those with tests that only the full tier has.
-FULL = "attribution capture conformance dataset e2e evaluate files fit kinds large live networks page ranks values wheel world"
+# Those with tests that only the full tier has, in two halves as well.
+FULL_INSIDE = "attribution conformance e2e kinds large live ranks values world"
+FULL_OUTSIDE = "capture dataset evaluate files fit networks page wheel"
 
 Step = collections.namedtuple("Step", "name turns seconds command")
+
+
+def torch(version, groups, tier="fast"):
+    return f"make test TORCH={version} TEST_ARGS='--tier {tier} {groups}'"
+
+
 STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
-    ("make demo", ALWAYS, 120, "make demo"),
-    ("make test", ALWAYS, 1000, "make test"),
-    *((f"lint, fifth {turn}", (turn,), 250, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
+    ("make demo, make test", ALWAYS, 1250, "tools/fresh-machine --wheels"),
+    # Targets that nothing else here calls. Each is the first of its turn that builds, so that it does all by itself.
+    ("make bench", (3,), 90, "make bench BENCH_ARGS='--rounds 1 replay'"),
+    ("make install", (1,), 60, "make install DESTDIR=build-ci-install"),
+    ("make docs", (2,), 60, "make docs"),
+    ("make torch", (5,), 250, "make torch VERSION=2.15.0"),
+    ("make wheel", (4,), 90, "make wheel"),
+    *((f"lint, sixth {turn}", (turn,), 220, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
     ("sanitizers", ALWAYS, 240, "make sanitize"),
     ("threads", ALWAYS, 90, "make tsan STRESS_SECONDS=30"),
     ("fuzz", ALWAYS, 140, "tests/fuzz/run"), # 20,000 executions of each target
-    ("mutants", ALWAYS, 250, "tests/mutants/run --tenth"),
-    ("truth", ALWAYS, 130, f"tests/run --truth {TRUTH} truth"),
-    ("figures of 2.6.0", (2, 3, 4), 105, f"tests/run --torch 2.6.0 {FIGURES}"),
-    ("figures of 2.10.0", (0, 1, 4), 105, f"tests/run --torch 2.10.0 {FIGURES}"),
-    ("2.6.0, inside", (0,), 430, f"tests/run --torch 2.6.0 {INSIDE}"),
-    ("2.6.0, outside", (1,), 430, f"tests/run --torch 2.6.0 {OUTSIDE}"),
-    ("2.10.0, inside", (2,), 430, f"tests/run --torch 2.10.0 {INSIDE}"),
-    ("2.10.0, outside", (3,), 430, f"tests/run --torch 2.10.0 {OUTSIDE}"),
-    ("workloads of 2.6.0", (2,), 350, "tests/run --tier full --torch 2.6.0 e2e world"),
-    ("workloads of 2.10.0", (0,), 350, "tests/run --tier full --torch 2.10.0 e2e world"),
+    ("mutants", ALWAYS, 320, f"tests/mutants/run --tenth {SLOT}"),
+    ("truth", ALWAYS, 130, f"make test TRUTH={TRUTH} TEST_ARGS=truth"),
+    ("figures of 2.6.0", (2, 3, 4), 105, torch("2.6.0", FIGURES)),
+    ("figures of 2.10.0", (0, 1, 5), 105, torch("2.10.0", FIGURES)),
+    ("2.6.0, inside", (0,), 430, torch("2.6.0", INSIDE)),
+    ("2.6.0, outside", (1,), 430, torch("2.6.0", OUTSIDE)),
+    ("2.10.0, inside", (2,), 430, torch("2.10.0", INSIDE)),
+    ("2.10.0, outside", (3,), 430, torch("2.10.0", OUTSIDE)),
+    ("workloads of 2.6.0", (2,), 350, torch("2.6.0", "e2e world", "full")),
+    ("workloads of 2.10.0", (0,), 350, torch("2.10.0", "e2e world", "full")),
     # `make test` was the fast tier of 2.15.0. These groups have more.
-    ("full tier of 2.15.0", (4,), 850, f"tests/run --tier full {FULL}"),
-    # Projects of other people, a fifth of the rows of tests/projects/cases.tsv each turn; `make test` has the page and the fast rows.
-    *((f"projects, fifth {turn}", (turn,), 160, f"env PLM_PART={turn}/{TURNS} tests/run --tier full projects") for turn in range(TURNS)),
+    ("full tier, inside", (4,), 450, torch("2.15.0", FULL_INSIDE, "full")),
+    ("full tier, outside", (5,), 450, torch("2.15.0", FULL_OUTSIDE, "full")),
+    # Projects of other people, a sixth of the rows of tests/projects/cases.tsv each turn; `make test` has the page and the fast rows.
+    *((f"projects, sixth {turn}", (turn,), 140, f"env PLM_PART={turn}/{TURNS} {torch('2.15.0', 'projects', 'full')}") for turn in range(TURNS)),
     # Here NVIDIA's own libraries lie beside PyTorch: the replacements must win.
-    ("with NVIDIA's packages", (3,), 150, "tests/run --torch 2.15.0-nvidia attribution calls e2e golden imports"),
-    # Of the others of tests/envs/minors.txt one, drawn by the commit.
-    ("another minor release", (1, 3), 150, "tests/run minors -k MINOR/"),
-    ("PyTorch without CUDA", (1,), 110, "tests/run --torch 2.13.0-cpu capture"),
+    ("with NVIDIA's packages", (3,), 150, torch("2.15.0-nvidia", "attribution calls e2e golden imports")),
+    # Of the others of tests/envs/minors.txt one, drawn by the date.
+    ("another minor release", (1, 4), 150, "make test TEST_ARGS='minors -k MINOR/'"),
+    ("PyTorch without CUDA", (1,), 110, torch("2.13.0-cpu", "capture")),
 )]
-# A step for which this command fails is left out: not every package index has such a build, nor everybody measured runs.
+# A step for which this command fails cannot be run here: not every package index has such a build, nor everybody measured runs.
 NEEDS = {"PyTorch without CUDA": "tools/setup torch 2.13.0-cpu", "truth": f"test -e {TRUTH}"}
+
+
+class Memory:
+    """In which submission each step last ran, or was first seen. Runs of the same commit are one submission."""
+
+    def __init__(self):
+        try:
+            kept = json.loads(MEMORY.read_text())
+            self.submissions, self.ran = list(kept["submissions"]), dict(kept["ran"])
+        except (OSError, ValueError, KeyError, TypeError):
+            self.submissions, self.ran = [], {}
+
+    def begin(self):
+        commit = git("rev-parse", "HEAD")
+        if self.submissions[-1:] != [commit]:
+            self.submissions.append(commit)
+        for step in STEPS:
+            self.ran.setdefault(step.name, len(self.submissions) - 1)
+
+    def age(self, step):
+        return len(self.submissions) - self.ran.get(step.name, len(self.submissions))
+
+    def ago(self, step):
+        age = self.age(step)
+        return f"{age} submission{'s' * (age > 1)} without it" if age else "it ran in this submission"
+
+    def keep(self, results):
+        for result in results:
+            if not result.left_out:
+                self.ran[result.step.name] = len(self.submissions)
+        MEMORY.parent.mkdir(parents=True, exist_ok=True)
+        new = MEMORY.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps({"submissions": self.submissions, "ran": self.ran}, indent=1) + "\n")
+        new.rename(MEMORY)
 
 
 class Result:
@@ -142,14 +199,14 @@ class Runner:
         allowed = min(3 * step.seconds, self.left())
         if self.stopped or allowed <= 0 or (not always and self.left() < step.seconds):
             result.left_out = "stopped" if self.stopped else f"no time, {max(self.left(), 0):.0f} s are left"
-            result.failed = int(always)
-            return result
-        if step.name in NEEDS and subprocess.run(NEEDS[step.name].split(), cwd=self.place, env=self.env, capture_output=True).returncode:
+        elif step.name in NEEDS and subprocess.run(shlex.split(NEEDS[step.name]), cwd=self.place, env=self.env, capture_output=True).returncode:
             result.left_out = f"`{NEEDS[step.name]}` fails here"
+        if result.left_out:
+            result.failed = int(always)
             return result
         print(f"==== {step.name}: {step.command} ({step.seconds} s)", flush=True)
         started, cpu, sums = time.monotonic(), children(), None
-        self.process = subprocess.Popen(step.command.split(), cwd=self.place, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(shlex.split(step.command), cwd=self.place, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
         timer = threading.Timer(allowed, self.end_late, [result, f"ended after {allowed:.0f} s"])
         timer.start()
@@ -191,7 +248,7 @@ def of_turn(turn):
 
 
 # A line that says what a group has, the groups of which a step runs that, what it is.
-MORE = (("@full", FULL, "the full tier of {}"), ("# each: torch", f"{INSIDE} {OUTSIDE} {FIGURES}", "{} on other releases of PyTorch"))
+MORE = (("@full", f"{FULL_INSIDE} {FULL_OUTSIDE}", "the full tier of {}"), ("# each: torch", f"{INSIDE} {OUTSIDE} {FIGURES}", "{} on other releases of PyTorch"))
 
 
 def never_run():
@@ -204,34 +261,67 @@ def never_run():
 def minor():
     """The minor release of PyTorch whose turn it is (CI_MINOR=2.4.1 names one)."""
     known = re.findall(r"^torch==([\d.]+)$", (HERE / "tests" / "envs" / "minors.txt").read_text(), re.M)
-    return os.environ.get("CI_MINOR") or known[int(git("rev-parse", "HEAD")[8:16], 16) % len(known)]
+    return os.environ.get("CI_MINOR") or known[SLOT % len(known)]
 
 
-def chosen():
-    """The steps of this run, and the others."""
-    STEPS[:] = [step._replace(command=step.command.replace("MINOR", minor())) for step in STEPS]
+def check_steps():
     if forgotten := list(never_run()):
         sys.exit(f".ci/run: in no step: {', '.join(forgotten)}")
     for turn in range(TURNS):
         if seconds(of_turn(turn)) > BUDGET:
             sys.exit(f".ci/run: the steps of turn {turn} may take {seconds(of_turn(turn))} s, which is more than {BUDGET}")
-    turn = int(os.environ.get("CI_TURN") or int(git("rev-parse", "HEAD")[:8], 16)) % TURNS
-    now = STEPS if ALL else of_turn(turn)
-    print(f"turn {turn} of 0 to {TURNS - 1}{', and all others' if ALL else ''}: budget {seconds(now)} s, limit {LIMIT} s", flush=True)
-    return now, [step for step in STEPS if step not in now]
 
 
-def not_now(step):
-    return f"its turn is {' or '.join(map(str, step.turns))}; CI_ALL=1 runs it"
+def chosen(turn, memory):
+    """The steps of this run in their order, and {name: why} of the others: what always runs, what is overdue, what has its turn, while
+    the budget lasts."""
+    if ALL:
+        return STEPS, {}
+    overdue = sorted((step for step in STEPS if memory.age(step) >= OVERDUE), key=memory.age, reverse=True)
+    now, others = [step for step in STEPS if step.turns == ALWAYS], {}
+    for step in [*overdue, *of_turn(turn)]:
+        if step in now:
+            continue
+        if seconds(now) + step.seconds <= BUDGET:
+            now.append(step)
+            others.pop(step.name, None)
+        else:
+            others[step.name] = "no room beside what is overdue"
+    for step in STEPS:
+        if step not in now:
+            others.setdefault(step.name, f"its turn is {' or '.join(map(str, step.turns))}")
+    return [step for step in STEPS if step in now], others
+
+
+def left_out(step, why, memory):
+    """Not green for ever: what has not run for too long fails."""
+    result = Result(step)
+    result.left_out = f"{why}; {memory.ago(step)}"
+    result.skipped = 1
+    if memory.age(step) >= MOST:
+        result.failed, result.skipped = 1, 0
+        result.left_out += f", {MOST} are too many"
+    return result
+
+
+def tell(results, started):
+    print("==== budget")
+    for result in results:
+        print(result.line())
+    print(f"{'in all':<24} {time.monotonic() - started:6.0f} s of {LIMIT:5} s, processor {sum(result.cpu for result in results):6.0f} s")
 
 
 def main():
-    now, others = chosen()
+    STEPS[:] = [step._replace(command=step.command.replace("MINOR", minor())) for step in STEPS]
+    check_steps()
+    memory, trying = Memory(), bool(os.environ.get("CI_TURN"))
+    memory.begin()
+    turn = int(os.environ.get("CI_TURN") or SLOT) % TURNS
+    now, others = chosen(turn, memory)
+    print(f"turn {turn} of 0 to {TURNS - 1}{', and all others' if ALL else ''}: budget {seconds(now)} s, limit {LIMIT} s", flush=True)
     if "--list" in sys.argv:
-        for step in now:
-            print(f"{step.name:<24} {step.seconds:5} s  {step.command}")
-        for step in others:
-            print(f"{step.name:<24} left out: {not_now(step)}")
+        for step in STEPS:
+            print(f"{step.name:<24} {step.seconds:5} s  {step.command}" if step in now else left_out(step, others[step.name], memory).line())
         return 0
     if git("status", "--porcelain"):
         print("what is not committed is not tested", flush=True)
@@ -241,14 +331,11 @@ def main():
         signal.signal(number, runner.stop)
     started = time.monotonic()
     results = [runner.run(step) for step in now]
-    for step in others:
-        result = Result(step)
-        result.left_out = not_now(step)
-        results.append(result)
-    print("==== budget")
-    for result in results:
-        print(result.line())
-    print(f"{'in all':<24} {time.monotonic() - started:6.0f} s of {LIMIT:5} s, processor {sum(result.cpu for result in results):6.0f} s")
+    if not trying and not runner.stopped:
+        memory.keep(results)
+    results = [left_out(result.step, result.left_out, memory) if result.left_out and not result.failed else result for result in results]
+    results += [left_out(step, others[step.name], memory) for step in STEPS if step.name in others]
+    tell(results, started)
     passed, failed, skipped = (sum(getattr(result, name) for result in results) for name in ("passed", "failed", "skipped"))
     if failed:
         print(f"kept: {place}")

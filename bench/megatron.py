@@ -156,7 +156,7 @@ def start(rank, report, row, script, arguments, megatron, options):
     environment = dict(pair.split("=", 1) for pair in row["environment"].split())
     paths = [str(megatron), *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [options.plimsoll, "run", "--world", str(WORLD), "--rank", str(rank), "--gpu", card_of(row["platform"])]
-    command += ["-f", "-o", f"rank{rank}.plm", "--json", str(report), "--", options.python]
+    command += ["-f", "-o", f"rank{rank}.plm", f"--json={report}", "--", options.python]
     command += [str(TOP / "bench/apex_standins.py"), str(script), *arguments]
     if "--num-experts" in arguments:
         share = value_of(arguments, "--moe-router-topk", 2) / value_of(arguments, "--num-experts", 1)

@@ -79,7 +79,7 @@ def as_published(rows):
 def study(rows, name, methods, *options):
     out = rows.with_name(f"{name}.json")
     run(BUILD / "plimsoll", "evaluate", "--truth", "classes", rows, "--method", methods, "--python", python(), "-f",
-        "--json", out, "--html", out.with_suffix(".html"), *options)
+        f"--json={out}", "--html", out.with_suffix(".html"), *options)
     return json.loads(out.read_text())
 
 

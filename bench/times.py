@@ -88,7 +88,7 @@ def evaluate(case, table, words):
     trained = [word for option, rows in case.trained.items() for word in (option, min(rows, half))]
     out = place / f"{name}.json"
     command = [BUILD / "plimsoll", "evaluate", table, "--gpu", case.gpu, "--python", python(), "-o", kept, "--resume", "-f",
-               "--json", out, "--html", place / f"{name}.html", *case.words, *trained, *words]
+               f"--json={out}", "--html", place / f"{name}.html", *case.words, *trained, *words]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 3):  # 3: some rows failed, which the document counts
         sys.exit(f"bench/times.py: {' '.join(map(str, command))} ended with status {done.returncode}")

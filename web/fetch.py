@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gets the packages that web/package-lock.json names into plimsoll's cache; prints the folder.
+"""Gets the packages that a lock file of npm names, web/package-lock.json unless another is given, into plimsoll's cache; prints the folder.
 
 A package stays the archive that the registry gave. Whoever reads it checks the lock file's hash, so an archive
 that was damaged or exchanged later is noticed too. Python's standard library alone; no node is needed.
@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+LOCK = HERE / "package-lock.json"
 DEFAULT = "https://registry.npmjs.org"
 SECONDS = 30
 
@@ -43,9 +44,9 @@ def registry():
     return DEFAULT
 
 
-def locked():
+def locked(lock=LOCK):
     """(name, version, integrity) of every package."""
-    lock = json.loads((HERE / "package-lock.json").read_text())
+    lock = json.loads(Path(lock).read_text())
     for path, entry in sorted(lock["packages"].items()):
         if path:
             yield path.rpartition("node_modules/")[2], entry["version"], entry["integrity"]
@@ -54,7 +55,7 @@ def locked():
 def matches(data, integrity):
     kind, _, value = integrity.partition("-")
     if kind != "sha512":
-        raise Missing(f"web/package-lock.json has a hash that is not sha512: {integrity}")
+        raise Missing(f"a lock file has a hash that is not sha512: {integrity}")
     return base64.b64encode(hashlib.sha512(data).digest()).decode() == value
 
 
@@ -65,23 +66,23 @@ def archive(name, version):
 def fetch(name, version, integrity, base):
     path = archive(name, version)
     url = f"{base}/{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
-    print(f"plimsoll: fetching {name} {version} for the page (once)", file=sys.stderr)
+    print(f"plimsoll: fetching {name} {version} (once)", file=sys.stderr)
     try:
         with urllib.request.urlopen(url, timeout=SECONDS) as answer:
             data = answer.read()
     except OSError as error:
         raise Missing(f"{name} {version} could not be fetched: {getattr(error, 'reason', error)}")
     if not matches(data, integrity):
-        raise Missing(f"{name} {version} is not what web/package-lock.json expects: its sha512 differs")
+        raise Missing(f"{name} {version} is not what its lock file expects: its sha512 differs")
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.write_bytes(data)
     new.rename(path)
 
 
-def fetch_all():
+def fetch_all(lock=LOCK):
     base = None
-    for name, version, integrity in locked():
+    for name, version, integrity in locked(lock):
         path = archive(name, version)
         if path.exists() and matches(path.read_bytes(), integrity):
             continue
@@ -101,7 +102,7 @@ def read(package, member):
 
 if __name__ == "__main__":
     try:
-        fetch_all()
+        fetch_all(*sys.argv[1:])
     except Missing as missing:
         sys.exit(f"plimsoll: {missing}")
     print(cache())

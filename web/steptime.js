@@ -388,7 +388,7 @@ const KEYS = {
 function describe() {
   const t = time();
   const half = t.merged_below ? ` Drawn as ${count(tracks.reduce((sum, track) => sum + track.length, 0))} pieces: what lies within ${nanoseconds(t.merged_below)} is one.` : "";
-  const what = { optimizer: "the last step of the optimizer", pass: "the last pass of the model", whole: "the whole command" }[t.unit];
+  const what = { optimizer: "the last step of the optimizer", backward: "the last backward pass", pass: "the last pass of the model", whole: "the whole command" }[t.unit];
   fill(byId("time-note"), `${what}: ${plural(t.spans, "kernel or copy", "kernels and copies")}, ${plural(t.calls, "call")} of the host.${half} Computed, not measured.`);
 }
 

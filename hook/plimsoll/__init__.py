@@ -30,7 +30,7 @@ Option = Union[PathName, int, None]
 class Error(Exception):
     """The program ended with another status than 0. As text, this is the sentence that it gave as the reason.
 
-    status: its exit status (EXIT STATUS in `man plimsoll-run`): 1 the job does not fit, 3 the command failed, ...
+    status: its exit status (EXIT STATUS in `man plimsoll-run`): 1 the job does not fit, 3 the command failed, 5 it is tight, ...
     stderr: all that it and the command wrote to stderr, such as the command's traceback.
     report: what could be told all the same, or None.
     """
@@ -97,11 +97,12 @@ def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **opt
     words = [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
         record = os.fspath(output) if output is not None else os.path.join(folder, "job.plm")
+        report = os.path.join(folder, "report.json")  # a run that failed leaves no record
         try:
-            _call(["run", *_words(options), "--output", record, "--", *words], subprocess.DEVNULL)
+            _call(["run", f"--json={report}", *_words(options), "--output", record, "--", *words], subprocess.DEVNULL)
         except Error as error:
-            # With another status there is no answer; what lies there may be the record of another job.
-            if error.status in (1, 3, 4):
-                error.report = load(record)
+            # With another status there is no answer.
+            if error.status in (1, 3, 4, 5) and os.path.exists(report):
+                error.report = json.loads(Path(report).read_bytes())
             raise
         return load(record)

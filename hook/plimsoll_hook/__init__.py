@@ -31,6 +31,7 @@ _WANTED = {
     "torch._inductor.runtime.triton_heuristics": ([sizes.hook_inductor] if _FULL or _VALUES else [])
                                                  + ([tuning.hook_configurations] if tuning.WANTED else []),
     "torch._inductor.select_algorithm": [tuning.hook_choices] if tuning.WANTED else [],
+    "triton.runtime.build": [tuning.hook_build],
     "triton.testing": [tuning.hook_timing] if tuning.WANTED else [],
     "triton.runtime.autotuner": [tuning.hook_triton] if tuning.WANTED else [],
     "triton.runtime.jit": [sizes.hook_triton] if _FULL or _VALUES else [],

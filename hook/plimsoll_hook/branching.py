@@ -26,19 +26,16 @@ def _raises(instructions, number):
 
 def _ways(instructions, number):
     """Where it goes on with False and with True; None: no branch follows."""
-    value = [False, True]
     if instructions[number].opname.startswith(("CALL", "PRECALL")):
         number += 1
-    while instructions[number].opname in ("PRECALL", "CALL", "TO_BOOL", "UNARY_NOT", "NOP"):
-        if instructions[number].opname == "UNARY_NOT":
-            value.reverse()
+    while instructions[number].opname in ("PRECALL", "CALL", "TO_BOOL", "NOP"):  # `not` is in the branch
         number += 1
     branch = instructions[number]
     if not (branch.opname.startswith("POP_JUMP") and branch.opname.endswith(("IF_TRUE", "IF_FALSE"))):
         return None
     places = {instruction.offset: place for place, instruction in enumerate(instructions)}
     jumps = branch.opname.endswith("IF_TRUE")
-    return [places[branch.argval] if answer == jumps else number + 1 for answer in value]
+    return [places[branch.argval] if answer == jumps else number + 1 for answer in (False, True)]
 
 
 def _answer(code, at):

@@ -9,6 +9,9 @@ kernel writes. Inductor's inputs for its trials are not made, since a single cho
 import functools
 import inspect
 import os
+import shutil
+import sys
+import sysconfig
 
 from . import device
 
@@ -61,6 +64,31 @@ def hook_triton(module):
         return result
 
     module.Autotuner.prune_configs, module.Autotuner._bench = begin, tried
+
+
+def hook_build(module):
+    """Called when triton.runtime.build has been imported. It compiles a C file for each launcher; where that fails for want of a compiler or
+    of Python's headers, the compiler's message is all that the user sees, and `run` says what to install."""
+    build = module._build
+
+    @functools.wraps(build)
+    def told(*args, **kwargs):
+        try:
+            return build(*args, **kwargs)
+        except Exception:
+            if lack := _lack():
+                device.note("failed-for-want", lack)
+            raise
+
+    module._build = told
+
+
+def _lack():
+    if not any(shutil.which(name) for name in (os.environ.get("CC"), "clang", "gcc", "cc") if name):
+        return "Triton compiles C code, and there is no C compiler here: install gcc"
+    if not os.path.exists(os.path.join(sysconfig.get_path("include", "posix_prefix"), "Python.h")):
+        return f"Triton compiles C code, and Python's headers are not here: install python{sys.version_info.major}-dev (Debian's name)"
+    return None
 
 
 # ---- inductor's ----

@@ -8,13 +8,13 @@ VALUES_IN_LINE = 8
 
 
 class Matrix:
-    """head: lines of the file of weights, as C wrote them; labels, figures: a number a row; x: rows of features.
+    """head: the first lines of the payload, as C wrote them; labels, figures: a number a row; x: rows of features.
     tokens: rows * length * width, padded with zeros. graphs: (nodes, edges, sizes) for each row."""
 
     def __init__(self, head, settings):
         self.head = head
         self.fields = {line.split()[0]: line.split()[1:] for line in head}
-        self.method = self.fields["method"][0]
+        self.method = settings["method"]
         self.family = self.fields["family"][0]
         self.kind, outputs, first, width = self.fields["answer"]
         self.outputs, self.first, self.width = int(outputs), float(first), float(width)
@@ -42,9 +42,9 @@ def _edges(numbers):
 
 def read(path):
     with open(path, encoding="ascii") as file:
-        if next(file) != "plimsoll-matrix 2\n":
+        if next(file) != "plimsoll-matrix 3\n":
             raise RuntimeError("the file of rows is of another version")
-        settings = dict(next(file).split() for _ in range(5))
+        settings = dict(next(file).split() for _ in range(6))
         head = [next(file).rstrip("\n") for _ in range(int(settings["head"]))]
         data = Matrix(head, settings)
         nodes = None
@@ -85,5 +85,5 @@ def write(path, data, scores, tensors):
         lines += _tensor_lines(name, tensor)
     text = ("\n".join(lines) + "\n").encode("ascii")
     with open(path + ".part", "wb") as file:
-        file.write(text + b"checksum %08x\n" % zlib.crc32(text))
+        file.write(b"plimsoll-model 1 %s %08x %d\n" % (data.method.encode("ascii"), zlib.crc32(text), len(text)) + text)
     os.replace(path + ".part", path)

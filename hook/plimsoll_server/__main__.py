@@ -97,6 +97,8 @@ def _prepare(log, environment):
         os.dup2(null, 0)
         os.dup2(file, 1)
         os.dup2(file, 2)
+        for copied in {null, file} - {0, 1, 2}:
+            os.close(copied)
     hook = sys.modules.get("plimsoll_hook")
     if hook is not None:
         hook.announce()

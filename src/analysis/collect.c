@@ -167,6 +167,7 @@ static void block_free(struct plm_collect *c, struct plm_lane_work *w, uint64_t 
     decide(c, w, &w->life[life], true);
     w->allocated -= b->bytes;
     moment_add(w, w->life[life].block << 1 | 1);
+    plm_around_remove(w, (uint32_t)life);
     w->life[life].block = w->free_life;
     w->free_life = (uint32_t)life;
 }
@@ -197,6 +198,7 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
                                                          .stream = said.stream,
                                                          .category = PLM_CATEGORY_OPEN,
                                                          .captured = said.captured};
+    plm_around_add(w, life);
     w->allocated += said.bytes;
     if (w->allocated > w->lane.peak) {
         w->lane.peak = w->allocated;
@@ -390,7 +392,7 @@ static bool holds(const struct plm_block *block, uint64_t address)
 }
 
 /* Gradients may be views into a bucket. Buckets come back to the same place step by step, so where one was
-   found is looked at first; only then all live blocks are searched. */
+   found is looked at first. */
 static struct plm_block *block_around(struct plm_lane_work *w, uint64_t address)
 {
     struct plm_block *block = block_at(w, address);
@@ -400,16 +402,7 @@ static struct plm_block *block_around(struct plm_lane_work *w, uint64_t address)
     last = plm_map_get(&w->tagged, address);
     if (last != PLM_MAP_NONE)
         block = block_at(w, w->lane.block[last >> 32].address);
-    if (holds(block, address))
-        return block;
-    for (size_t i = 0; i < w->live.slots; i++) {
-        if (w->live.slot[i].value == PLM_MAP_NONE)
-            continue;
-        block = &w->lane.block[w->life[w->live.slot[i].value].block];
-        if (holds(block, address))
-            return block;
-    }
-    return NULL;
+    return holds(block, address) ? block : plm_around_find(w, address);
 }
 
 /* Cards have address ranges of their own, so a tag finds its block whatever device it names. */
@@ -530,6 +523,7 @@ static void lane_free(struct plm_lane_work *w)
     plm_lane_free(&w->lane);
     plm_map_free(&w->live);
     plm_map_free(&w->segments);
+    plm_map_free(&w->cells);
     plm_map_free(&w->tagged);
     plm_map_free(&w->shapes);
     free(w->convolutions.mark);

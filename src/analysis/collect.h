@@ -54,6 +54,8 @@ struct plm_lane_work {
     size_t block_room, order_room, segment_room, phase_room, step_room, reserved_room;
     struct plm_map live;     /* address to entry of life */
     struct plm_map segments; /* address and kind to segment */
+    struct plm_map cells;    /* where live blocks begin to entry of life; see around.c */
+    uint64_t levels;         /* of `cells`, a bit each; 0: nobody asked yet */
     struct plm_map tagged;   /* address to the block that it was last found in (upper half) and its name */
     struct plm_life *life;
     size_t lives, life_room;
@@ -91,6 +93,12 @@ void plm_collect_end(struct plm_collect *collect);
 void plm_collect_free(struct plm_collect *collect);
 /* The arrays of a lane, but not its convolutions. */
 void plm_lane_free(struct plm_lane *lane);
+
+/* around.c: the live block that an address lies in; NULL if there is none. Most jobs never ask: from the first time on,
+   what comes and goes is kept in order. */
+struct plm_block *plm_around_find(struct plm_lane_work *work, uint64_t address);
+void plm_around_add(struct plm_lane_work *work, uint32_t life);
+void plm_around_remove(struct plm_lane_work *work, uint32_t life);
 
 /* category.c */
 enum plm_rule plm_category_rule(const struct plm_site *context);

@@ -20,6 +20,27 @@ static int event_visit(const struct plm_record_event *e, void *context)
     return plm_collect_visit(&w->collect, e);
 }
 
+static void marks_hand_over(struct plm_lane *lane, struct plm_conv_marks *collected)
+{
+    struct plm_conv_marks *marks;
+    if (!collected->count)
+        return;
+    marks = plm_calloc(1, sizeof *marks);
+    *marks = *collected;
+    collected->mark = NULL;
+    lane->convolutions = marks;
+    lane->kept = plm_calloc(1, sizeof *lane->kept);
+    pthread_mutex_init(&lane->kept->lock, NULL);
+}
+
+static void marks_free(struct plm_lane *lane)
+{
+    if (lane->convolutions)
+        free(lane->convolutions->mark);
+    free((struct plm_conv_marks *)lane->convolutions);
+    free(lane->kept);
+}
+
 /* Gives the job what was collected, lanes in the order of the summary's devices. */
 static void hand_over(struct plm_job *job, struct plm_collect *c)
 {
@@ -30,11 +51,7 @@ static void hand_over(struct plm_job *job, struct plm_collect *c)
         for (size_t k = 0; k < c->lanes; k++)
             if (c->lane[k].lane.process == d->process && c->lane[k].device == d->device) {
                 *lane = c->lane[k].lane;
-                if (c->lane[k].convolutions.count) {
-                    lane->convolutions = plm_calloc(1, sizeof *lane->convolutions);
-                    *lane->convolutions = c->lane[k].convolutions;
-                    c->lane[k].convolutions.mark = NULL;
-                }
+                marks_hand_over(lane, &c->lane[k].convolutions);
                 memset(&c->lane[k].lane, 0, sizeof c->lane[k].lane); /* its arrays have a new owner */
                 c->lane[k].device = -1;
                 break;
@@ -103,9 +120,7 @@ void plm_job_free(struct plm_job *job)
         return;
     for (size_t i = 0; i < job->lanes; i++) {
         plm_lane_free(&job->lane[i]);
-        if (job->lane[i].convolutions)
-            free(job->lane[i].convolutions->mark);
-        free(job->lane[i].convolutions);
+        marks_free(&job->lane[i]);
     }
     for (size_t i = 0; i < job->owners; i++)
         free((char *)job->owner[i]);

@@ -2,7 +2,8 @@
  * A job with every block of memory it used: lifetimes, owners, categories, and what lived at any moment.
  *
  * plm_job_read() reads a record once and keeps it all; about 60 bytes a block. Whoever reads it frees it
- * with plm_job_free(). Strings belong to the job. Read-only after plm_job_read, so any thread may look.
+ * with plm_job_free(). Strings belong to the job. Read-only after plm_job_read, so any thread may look; only what a lane
+ * points to as `kept` is written later, with its lock held.
  *
  * Time in a lane is counted in moments: moment m, from 0, is the state after the m-th event of the lane's
  * caching allocator (lane->order[m]). A block lives at m if alloc_at <= m < free_at.
@@ -10,6 +11,7 @@
 #ifndef PLM_JOB_H
 #define PLM_JOB_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,7 +79,10 @@ struct plm_conv_marks {
     struct plm_conv_mark *mark;
     size_t count, room, guessed;
     uint32_t shapes;
-    bool weighed;                /* fit/conv_range.c has found these: */
+};
+struct plm_conv_kept {           /* what fit/conv_range.c finds of them, when somebody first asks */
+    pthread_mutex_t lock;
+    bool weighed;
     uint64_t low, high;
 };
 
@@ -97,7 +102,8 @@ struct plm_lane {
     size_t reserveds;
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
-    struct plm_conv_marks *convolutions; /* with a workspace; NULL: none */
+    const struct plm_conv_marks *convolutions; /* with a workspace; NULL: none */
+    struct plm_conv_kept *kept;                /* of them; NULL: there are none */
     uint64_t together; /* the most that this and other processes held of its card at a time, without contexts;
                                     0: no other used the card while it did */
 };

@@ -481,7 +481,7 @@ void plm_summary_begin(struct plm_summary_work *w, struct plm_summary *s, struct
     *w = (struct plm_summary_work){.summary = s, .record = record};
     s->created_ns = info.created_ns;
     s->ended = info.ended;
-    s->full = info.full;
+    s->missing = plm_record_missing(record);
 }
 
 void plm_summary_finish(struct plm_summary_work *w)

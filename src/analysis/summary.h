@@ -100,7 +100,8 @@ struct plm_summary {
     double seconds;
     int steps;
     int step_events; /* of all processes */
-    bool ended, full;
+    bool ended;
+    struct plm_record_missing missing;
     int processes;
     uint64_t launches, blocks;
     unsigned types;        /* enum plm_type, a bit for each that library calls were seen to compute with */

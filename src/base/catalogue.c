@@ -109,14 +109,14 @@ static int name_unknown(const struct plm_catalogue *c, const char *name, struct 
     char list[400];
     const int count = guesses_find(c, name, best);
     if (plm_card_maker(name))
-        return plm_fail(error, PLM_ENOTFOUND,
+        return plm_fail(error, PLM_EINVAL,
                         "'%.60s' is %s; plimsoll plays NVIDIA's only, those that `plimsoll gpus` lists", name,
                         plm_card_maker(name));
     if (strchr(name, ','))
-        return plm_fail(error, PLM_ENOTFOUND, "'%.60s' is more than one GPU, and one is asked for", name);
+        return plm_fail(error, PLM_EINVAL, "'%.60s' is more than one GPU, and one is asked for", name);
     if (!count)
-        return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
-    return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%s'; did you mean %s? `plimsoll gpus` lists all", name,
+        return plm_fail(error, PLM_EINVAL, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
+    return plm_fail(error, PLM_EINVAL, "unknown GPU '%s'; did you mean %s? `plimsoll gpus` lists all", name,
                     list_text(best, count, list, sizeof list));
 }
 
@@ -172,7 +172,7 @@ int plm_catalogue_find(struct plm_catalogue *c, const char *name, const struct p
     if (!count)
         return name_unknown(c, name, error);
     if (plm_card_match(&choice[0]->card, name) == PLM_CARD_SHORT)
-        return plm_fail(error, PLM_ENOTFOUND, "unknown GPU '%.60s'; did you mean %s? `plimsoll gpus` lists all", name,
+        return plm_fail(error, PLM_EINVAL, "unknown GPU '%.60s'; did you mean %s? `plimsoll gpus` lists all", name,
                         choice[0]->card.id);
     *out = choice[0];
     return 0;

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/input.h"
+
 enum { TICK_MS = 100, LOOK_MS = 10, NOT_TOLD = 125, NOT_STARTED = 127 };
 
 /* ---- starting ---- */
@@ -254,7 +256,7 @@ void plm_child_last_line(FILE *output, bool own, char out[PLM_LAST_LINE])
     char line[1024], said[PLM_LAST_LINE] = "";
     bool ended = false; /* what follows is a report of what was recorded */
     out[0] = '\0';
-    while (output && fgets(line, sizeof line, output)) {
+    while (output && plm_input_line(output, line, sizeof line)) {
         const bool ours = !strncmp(line, prefix, sizeof prefix - 1);
         line[strcspn(line, "\r\n")] = '\0';
         for (char *c = line; *c; c++)

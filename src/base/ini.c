@@ -110,7 +110,7 @@ int plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct p
     for (ssize_t got = 1; status == 0 && got > 0; n += (size_t)(got > 0 ? got : 0)) {
         got = read(fd, text + n, FILE_MAX_BYTES - n);
         if (got < 0)
-            status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+            status = plm_fail(error, PLM_EREAD, "cannot read %.300s: %s", path, strerror(errno));
     }
     if (status == 0 && n == FILE_MAX_BYTES)
         status = plm_fail(error, PLM_EFORMAT, "%.300s: larger than a file of this kind can be", path);

@@ -43,11 +43,11 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
         status = errno;
         if (status == ENXIO && stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* sockets cannot be opened */
             return kind_refuse(path, st.st_mode, error);
-        return plm_fail(error, status == ENOENT ? PLM_ENOTFOUND : PLM_EIO, "cannot read %.300s: %s", path,
+        return plm_fail(error, status == ENOENT ? PLM_ENOTFOUND : PLM_EREAD, "cannot read %.300s: %s", path,
                         strerror(status));
     }
     if (fstat(fd, &st)) {
-        status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+        status = plm_fail(error, PLM_EREAD, "cannot read %.300s: %s", path, strerror(errno));
         close(fd);
         return status;
     }
@@ -57,11 +57,24 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
     }
     if (is_output(&st)) {
         close(fd);
-        return plm_fail(error, PLM_EIO, "%.300s is where the output goes; name another file for one of them", path);
+        return plm_fail(error, PLM_EINVAL, "%.300s is where the output goes; name another file for one of them", path);
     }
     if (size)
         *size = (uint64_t)st.st_size;
     return fd;
+}
+
+bool plm_input_line(FILE *in, char *line, size_t size)
+{
+    size_t length;
+    if (!fgets(line, (int)size, in))
+        return false;
+    length = strcspn(line, "\n");
+    if (!line[length]) /* the rest would be taken for a line of its own */
+        for (int c = fgetc(in); c != EOF && c != '\n'; c = fgetc(in))
+            ;
+    line[length] = '\0';
+    return true;
 }
 
 bool plm_input_is_program(const char *path)

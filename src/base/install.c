@@ -66,7 +66,7 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
             path_place(install->timing, self, l->data, "timing"))
             return 0;
     }
-    return plm_fail(error, PLM_ENOTFOUND,
+    return plm_fail(error, PLM_EIO,
                     "the installation at %s is incomplete: its libraries are missing; install plimsoll again", self);
 }
 

@@ -17,7 +17,7 @@ struct plm_error;
  *
  * A source of zeros is closed. The memory of plm_json_source_memory() outlives it; one thread at a time. plm_json_source_read() fills
  * as much as there is room for and comes short only at the end. Refused with a sentence (PLM_EFORMAT): gzip that is damaged, ends too
- * early, has something else behind it, or unpacks to more than PLM_JSON_RATIO times its size, which no text of a tool does. PLM_EIO: cannot be read.
+ * early, has something else behind it, or unpacks to more than PLM_JSON_RATIO times its size, which no text of a tool does. PLM_EREAD: cannot be read.
  */
 enum { PLM_JSON_RATIO = 200, PLM_JSON_PACKED = 64 << 10 };
 

@@ -3,7 +3,7 @@
  *
  * plm_json_open() begins, plm_json_next() gives one token after another, plm_json_close() ends it. Text belongs to the reader and is
  * valid until the next call. One thread at a time. Refused with one sentence that names the file and the place in it (PLM_EFORMAT): what
- * is not JSON, ends too early, nests deeper than PLM_JSON_DEPTH, or has a string longer than PLM_JSON_TEXT. PLM_EIO: cannot be read.
+ * is not JSON, ends too early, nests deeper than PLM_JSON_DEPTH, or has a string longer than PLM_JSON_TEXT. PLM_EREAD: cannot be read.
  *
  * Strict, with two exceptions that plm_json_tolerate() asks for. A surrogate without its other half, which the grammar allows and UTF-8 does
  * not, becomes U+FFFD. Keys may repeat: that is the caller's business.

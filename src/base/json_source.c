@@ -30,7 +30,7 @@ static int64_t raw_read(struct plm_json_source *s, void *out, size_t room, struc
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return plm_fail(error, PLM_EIO, "cannot read %s: %s", s->name, strerror(errno));
+            return plm_fail(error, PLM_EREAD, "cannot read %s: %s", s->name, strerror(errno));
         if (!got)
             break;
         have += (size_t)got;

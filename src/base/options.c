@@ -129,6 +129,8 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
 {
     void *value = t->values + o->at;
     char choices[200];
+    if (!o->help && o->instead)
+        return plm_fail(error, PLM_EINVAL, "there is no %s any more; %s", origin, o->instead);
     if (o->at == CONFIG_AT)
         return setenv(CONFIG_VARIABLE, text, 1) ? plm_fail(error, PLM_ENOMEM, "%s: out of memory", origin) : 0;
     switch (o->type) {
@@ -281,11 +283,15 @@ static void table_open(struct table *t, const struct plm_option *options, void *
     t->foreign = false;
 }
 
-/* The values that do not come from the command line. */
+/* The values that do not come from the command line. Whatever is wrong with them is wrong with how plimsoll is used. */
 static int read_settings(struct table *t, struct plm_error *error)
 {
-    const int status = read_configs(t, error);
-    return status < 0 ? status : read_environment(t, error);
+    int status = read_configs(t, error);
+    if (status == 0)
+        status = read_environment(t, error);
+    if (status < 0 && error)
+        error->code = PLM_EINVAL;
+    return status < 0 ? PLM_EINVAL : 0;
 }
 
 static int option_unknown(const struct table *t, const char *word, size_t n, struct plm_error *error)
@@ -303,13 +309,7 @@ static int option_unknown(const struct table *t, const char *word, size_t n, str
                     t->section);
 }
 
-static bool has_ending(const char *word, const char *ending)
-{
-    const char *dot = strrchr(word, '.');
-    return dot && !strcmp(dot + 1, ending);
-}
-
-/* The value of an option, which may take the next word; NULL: there is none. */
+/* The value of an option, which may take the next word unless it can do without; NULL: there is none. */
 static const char *option_value(const struct table *t, const struct plm_option *o, const char *equals, int argc,
                                 char **argv, int *next)
 {
@@ -318,7 +318,7 @@ static const char *option_value(const struct table *t, const struct plm_option *
         return equals + 1;
     if (o->type == PLM_OPTION_FLAG)
         return "1";
-    if (o->type == PLM_OPTION_OUTPUT && (!word || (strcmp(word, "-") != 0 && !has_ending(word, o->among))))
+    if (o->type == PLM_OPTION_OUTPUT)
         return "-";
     if (!word || !strncmp(word, "--", 2) || (word[0] == '-' && option_find(t, word, strlen(word))))
         return NULL;
@@ -326,10 +326,17 @@ static const char *option_value(const struct table *t, const struct plm_option *
     return word;
 }
 
-static int read_flags(const struct table *t, int argc, char **argv, int *rest, bool *ended, struct plm_error *error)
+/* Where the options end: at "--", or at a word right behind an option that was left without its value. */
+struct stop {
+    bool ended;
+    const struct plm_option *bare; /* NULL: none */
+};
+
+static int read_flags(const struct table *t, int argc, char **argv, int *rest, struct stop *stop,
+                      struct plm_error *error)
 {
     int i = 0, status = 0;
-    *ended = false;
+    *stop = (struct stop){0};
     while (i < argc && argv[i][0] == '-' && argv[i][1]) {
         const char *word = argv[i], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
         size_t n = equals ? (size_t)(equals - word) : strlen(word);
@@ -337,8 +344,9 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, b
         const char *value;
         char origin[64];
         i++;
+        stop->bare = NULL;
         if (!strcmp(word, "--")) {
-            *ended = true;
+            stop->ended = true;
             break;
         }
         o = option_find(t, word, n);
@@ -351,8 +359,32 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, b
         status = option_set(t, o, value, origin, error);
         if (status < 0)
             return status;
+        stop->bare = o->type == PLM_OPTION_OUTPUT && !equals ? o : NULL;
     }
     *rest = i;
+    return 0;
+}
+
+static int value_apart(const struct plm_option *o, const char *word, struct plm_error *error)
+{
+    return plm_fail(error, PLM_EINVAL, "--%s takes its file as --%s=FILE, not as the next word '%.100s'", o->name,
+                    o->name, word);
+}
+
+/* The words of a command begin behind "--" where there is one: nothing before it is run. Nor is a word that may have
+   been meant as the value of an option. */
+static int command_check(int argc, char **argv, int rest, const struct stop *stop, struct plm_error *error)
+{
+    if (stop->ended || rest == argc)
+        return 0;
+    if (stop->bare)
+        return plm_fail(error, PLM_EINVAL,
+                        "--%s takes its file as --%s=FILE, and a command follows `--`: '%.100s' is neither",
+                        stop->bare->name, stop->bare->name, argv[rest]);
+    for (int i = rest + 1; i < argc; i++)
+        if (!strcmp(argv[i], "--"))
+            return plm_fail(error, PLM_EINVAL,
+                            "'%.100s' stands before `--`, where only options do: the command follows `--`", argv[rest]);
     return 0;
 }
 
@@ -360,35 +392,50 @@ int plm_options_parse(const struct plm_option *options, void *values, const char
                       int *rest, struct plm_error *error)
 {
     struct table t;
-    bool ended;
+    struct stop stop;
     int status;
     table_open(&t, options, values, section);
-    status =
-        read_flags(&t, argc, argv, rest, &ended, error); /* the first time for --config: flags have the last word */
+    status = read_flags(&t, argc, argv, rest, &stop, error); /* the first time for --config: flags have the last word */
+    if (status == 0)
+        status = command_check(argc, argv, *rest, &stop, error);
     if (status == 0)
         status = read_settings(&t, error);
-    return status < 0 ? status : read_flags(&t, argc, argv, rest, &ended, error);
+    return status < 0 ? status : read_flags(&t, argc, argv, rest, &stop, error);
+}
+
+static bool has_ending(const char *word, const char *ending)
+{
+    const char *dot = strrchr(word, '.');
+    return dot && !strcmp(dot + 1, ending);
 }
 
 static int read_words(const struct table *t, int argc, char **argv, const char **word, int most, int *words,
                       struct plm_error *error)
 {
-    bool only_words = false;
+    const struct plm_option *bare = NULL;
+    const char *behind = NULL; /* the last word right behind an option that was left without its value */
+    struct stop stop = {0};
     int status = 0;
     *words = 0;
     while (status == 0 && argc > 0) {
         int rest = 0;
-        if (!only_words)
-            status = read_flags(t, argc, argv, &rest, &only_words, error);
+        if (!stop.ended)
+            status = read_flags(t, argc, argv, &rest, &stop, error);
         if (status < 0 || rest == argc)
             break;
+        if (stop.bare && !stop.ended) {
+            bare = stop.bare;
+            behind = argv[rest];
+            if (!strcmp(behind, "-") || has_ending(behind, bare->among))
+                return value_apart(bare, behind, error);
+        }
         if (*words < most)
             word[*words] = argv[rest];
         ++*words;
         argc -= rest + 1;
         argv += rest + 1;
     }
-    return status;
+    return status == 0 && behind && *words > most ? value_apart(bare, behind, error) : status;
 }
 
 int plm_options_among(const struct plm_option *options, void *values, const char *section, int argc, char **argv,

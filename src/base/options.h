@@ -13,7 +13,8 @@
  * thread.
  *
  * A value stands behind "=" or is the next word, which then does not begin with "--" and is no letter of an option, "-f":
- * that is an option whose value was forgotten.
+ * that is an option whose value was forgotten. Of an option that can do without one the next word is never the value; one
+ * that may have been meant as that is refused, and so are words before the "--" of a command: nothing is guessed.
  */
 #ifndef PLM_OPTIONS_H
 #define PLM_OPTIONS_H
@@ -27,8 +28,8 @@ enum plm_option_type {
     PLM_OPTION_FLAG,   /* bool */
     PLM_OPTION_TEXT,   /* const char * */
     PLM_OPTION_CHOICE, /* const char *, one of the words of `among` */
-    PLM_OPTION_OUTPUT, /* const char *, a file or "-" for standard output, which it is without a value; the next word is
-                          the value only if it is "-" or has the ending `among` */
+    PLM_OPTION_OUTPUT, /* const char *, a file or "-" for standard output, which it is without a value. The value stands
+                          behind "=" only */
     PLM_OPTION_NUMBER, /* int, from `least` to `most` */
     PLM_OPTION_SIZE, /* uint64_t, with a unit unless it is so large that bytes must be meant */
 };
@@ -57,7 +58,7 @@ struct plm_option {
     enum plm_complete complete;
     const char *among;
     int least, most; /* of a number; `most` 0: any. Of a size `least` alone, 0 or 1: may it be nothing? */
-    const char *instead; /* what to write for a number that is refused */
+    const char *instead; /* what to write for a number that is refused; of an option without help: for it, always */
     bool configurable; /* may stand in the environment and in config files */
     bool own; /* names a program or a file to write: not in ./plimsoll.ini */
     bool guard; /* a flag that protects: ./plimsoll.ini may switch it on, and not off */

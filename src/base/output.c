@@ -183,12 +183,9 @@ static int temporary_open(struct plm_output *o, enum place place, const struct s
     const char *name = name_of(o->target);
     mode_t mask;
     o->temporary = plm_asprintf("%.*s%.200s.XXXXXX.tmp", (int)(name - o->target), o->target, name);
-    o->fd = mkostemps(o->temporary, SUFFIX, O_CLOEXEC);
-    if (o->fd < 0)
-        return -1;
-    plm_temporary_add(o->temporary);
-    if (o->record)
-        return 0;
+    o->fd = plm_temporary_file(o->temporary, SUFFIX);
+    if (o->fd < 0 || o->record)
+        return o->fd < 0 ? -1 : 0;
     umask(mask = umask(0));
     return fchmod(o->fd, place == PLACE_FILE ? there->st_mode & 0777 : 0666 & ~mask);
 }
@@ -265,8 +262,10 @@ static int rename_to_free(const char *from, const char *to)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    if (link(from, to) == 0)
-        return unlink(from);
+    if (link(from, to) == 0) {
+        plm_temporary_remove(from);
+        return 0;
+    }
     if (errno == EEXIST || access(to, F_OK) == 0) {
         errno = EEXIST;
         return -1;
@@ -301,7 +300,7 @@ int plm_output_keep(struct plm_output *o, struct plm_error *error)
         status = fail_to_write(o->path, false, errno, error);
     }
     if (status < 0 && o->temporary)
-        unlink(o->temporary);
+        plm_temporary_remove(o->temporary);
     output_free(o);
     return status;
 }
@@ -310,22 +309,46 @@ void plm_output_drop(struct plm_output *o)
 {
     output_close(o);
     if (o->temporary)
-        unlink(o->temporary);
+        plm_temporary_remove(o->temporary);
     output_free(o);
+}
+
+/* ---- all of it ---- */
+
+/* Writes it, down to the disk, and gives it no name yet. */
+static int part_write(struct plm_output *o, const struct plm_output_part *part, struct plm_error *error)
+{
+    FILE *out = plm_output_stream(o);
+    int status = part->write(out, part->what, error);
+    if (ferror(out) || (status == 0 && (fflush(out) || (o->temporary && fsync(o->fd)))))
+        status = fail_to_write(part->path, false, errno ? errno : EIO, error);
+    return status;
+}
+
+/* Files first: what was written to a pipe cannot be taken back when one of them fails. */
+int plm_output_write_all(const struct plm_output_part *part, int parts, struct plm_error *error)
+{
+    struct plm_output output[PLM_OUTPUT_PARTS] = {0};
+    int status = 0, opened = 0;
+    for (; opened < parts && status == 0; opened++)
+        if (part[opened].path)
+            status = plm_output_open(&output[opened], part[opened].path, &part[opened].rule, error);
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < parts && status == 0; i++)
+            if (part[i].path && (output[i].temporary ? 0 : 1) == turn)
+                status = part_write(&output[i], &part[i], error);
+    for (int i = 0; i < opened; i++)
+        if (!output[i].path)
+            continue;
+        else if (status == 0)
+            status = plm_output_keep(&output[i], error);
+        else
+            plm_output_drop(&output[i]);
+    return status;
 }
 
 int plm_output_write(const char *path, const struct plm_output_rule *rule, plm_output_writer *write, const void *what,
                      struct plm_error *error)
 {
-    struct plm_output output;
-    int status = plm_output_open(&output, path, rule, error);
-    if (status < 0)
-        return status;
-    status = write(plm_output_stream(&output), what, error);
-    if (status == 0)
-        return plm_output_keep(&output, error);
-    if (ferror(output.stream))
-        status = fail_to_write(path, rule->record, errno, error);
-    plm_output_drop(&output);
-    return status;
+    return plm_output_write_all(&(struct plm_output_part){path, write, what, *rule}, 1, error);
 }

@@ -56,6 +56,16 @@ int plm_output_keep(struct plm_output *output, struct plm_error *error);
 typedef int plm_output_writer(FILE *out, const void *what, struct plm_error *error);
 int plm_output_write(const char *path, const struct plm_output_rule *rule, plm_output_writer *write, const void *what,
                      struct plm_error *error);
+/* The same for several, `path` NULL: none. If one cannot be written, none of them is there, and what tells of them is not
+   told yet: a verdict comes after the files that hold it. */
+enum { PLM_OUTPUT_PARTS = 4 };
+struct plm_output_part {
+    const char *path;
+    plm_output_writer *write;
+    const void *what;
+    struct plm_output_rule rule;
+};
+int plm_output_write_all(const struct plm_output_part *part, int parts, struct plm_error *error);
 /* As if it had never been opened. Nothing after plm_output_keep() or a failed plm_output_open(). */
 void plm_output_drop(struct plm_output *output);
 

@@ -238,7 +238,9 @@ char *plm_secret_mask(const char *word, bool *next)
         length++;
     if (word[0] == '-' && !word[length]) {
         *next = plm_secret_name(word, length);
-        return plm_strdup(word);
+        masked = plm_strdup(word);
+        plm_secret_hide(masked);
+        return masked;
     }
     t.out = open_memstream(&masked, &size);
     if (!t.out)
@@ -250,5 +252,6 @@ char *plm_secret_mask(const char *word, bool *next)
             fputc(*t.at++, t.out);
     if (fclose(t.out))
         plm_out_of_memory();
+    plm_secret_hide(masked);
     return masked;
 }

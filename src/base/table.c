@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,12 +36,26 @@ static int text_read(const char *path, char **text, size_t *size, struct plm_err
     for (ssize_t got = 1; status == 0 && got > 0; *size += (size_t)(got > 0 ? got : 0)) {
         got = read(file, *text + *size, (size_t)whole - *size);
         if (got < 0)
-            status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+            status = plm_fail(error, PLM_EREAD, "cannot read %.300s: %s", path, strerror(errno));
     }
     close(file);
     if (status == 0 && *text && strlen(*text) != *size)
         status = plm_fail(error, PLM_EFORMAT, "%.300s is not a text file", path);
     return status;
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return strspn(text, "+-.0123456789eE") == strlen(text) && end > text && !*end;
+}
+
+/* Whether a spreadsheet would take it for a formula, now or after one apostrophe is taken off. */
+static bool is_formula(const char *text)
+{
+    const size_t quotes = strspn(text, "'");
+    return text[quotes] && strchr("=+-@", text[quotes]) && (quotes || !is_number(text));
 }
 
 /* Cuts the next cell out in place; *end tells what followed it: ',', '\n' or 0 at the end of the file. */
@@ -72,6 +87,7 @@ static int cell_cut(struct parser *p, char **cell, char *end, struct plm_error *
     p->line += *from == '\n';
     p->at = *from ? from + 1 : from;
     *to = '\0';
+    *cell += **cell == '\'' && is_formula(*cell);
     return 0;
 }
 
@@ -190,14 +206,38 @@ int plm_table_real(const struct plm_table *table, size_t row, int column, double
     return 0;
 }
 
+/* ---- writing ---- */
+
+static void cell_write(const char *text, bool guarded, plm_table_sink *put, void *out)
+{
+    const bool formula = guarded && is_formula(text);
+    const char *quote = formula || strpbrk(text, ",\"") ? "\"" : "";
+    char shown[PLM_PRINTABLE_MOST];
+    put(out, quote);
+    put(out, formula ? "'" : "");
+    for (unsigned n; (n = plm_printable_next(text, shown)); text += n) {
+        put(out, *text == '"' ? quote : "");
+        put(out, shown);
+    }
+    put(out, quote);
+}
+
+void plm_table_write(const char *text, plm_table_sink *put, void *out)
+{
+    cell_write(text, true, put, out);
+}
+
+static void file_put(void *out, const char *text)
+{
+    fputs(text, out);
+}
+
 void plm_table_put(FILE *out, const char *text)
 {
-    const char *quote = strpbrk(text, ",\"") ? "\"" : "";
-    char shown[PLM_PRINTABLE_MOST];
-    fputs(quote, out);
-    for (unsigned n; (n = plm_printable_next(text, shown)); text += n) {
-        fputs(*text == '"' ? quote : "", out);
-        fputs(shown, out);
-    }
-    fputs(quote, out);
+    cell_write(text, true, file_put, out);
+}
+
+void plm_table_put_exact(FILE *out, const char *text)
+{
+    cell_write(text, false, file_put, out);
 }

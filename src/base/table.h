@@ -1,8 +1,11 @@
 /*
  * A CSV file (RFC 4180) with a head line, whole in memory: truth files and results.
  *
+ * A spreadsheet runs a cell that begins with = + - or @. Where that is no number, an apostrophe is written before it, as
+ * spreadsheets have it, and taken off again when such a table is read. This is the one writer of cells.
+ *
  * plm_table_read() reads it, plm_table_free() gives it back; cells belong to the table. Read-only after that, so any
- * thread may look. Fails with one sentence that names file and line: PLM_EIO, PLM_EFORMAT.
+ * thread may look. Fails with one sentence that names file and line: PLM_EREAD, PLM_EFORMAT.
  */
 #ifndef PLM_EVALUATE_TABLE_H
 #define PLM_EVALUATE_TABLE_H
@@ -41,5 +44,10 @@ int plm_table_wrong(const struct plm_table *table, size_t row, int column, const
 
 /* Writes a cell, quoted where that is needed and safe to show (base/printable.h). */
 void plm_table_put(FILE *out, const char *text);
+/* Without the apostrophe: for a program of ours that reads it at once. */
+void plm_table_put_exact(FILE *out, const char *text);
+/* To anything that takes text. */
+typedef void plm_table_sink(void *out, const char *text);
+void plm_table_write(const char *text, plm_table_sink *put, void *out);
 
 #endif

@@ -34,7 +34,7 @@ static int write_list(const struct request *r, FILE *out)
         plm_out_of_memory();
     if (status < 0) {
         free(rows);
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     }
     fputs("# what ", out);
     plm_printable_put(out, r->record);
@@ -129,7 +129,7 @@ static int calibrate_run(int argc, char **argv)
     struct plm_error error;
     int rest, status = PLM_EXIT_OK;
     if (plm_options_parse(options, &r, "calibrate", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll calibrate [--record JOB.plm] [-o STACK.ini]`");
     if (calibrate_contradiction(&r))
@@ -139,9 +139,9 @@ static int calibrate_run(int argc, char **argv)
     if (r.output &&
         plm_output_check(r.output, &(struct plm_output_rule){.force = r.force, .input = {r.record, r.figures}},
                          &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     if (plm_install_find(&install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (r.time)
         return plm_calibrate_time(&(struct plm_calibrate_time){r.output, r.figures, r.gpu, r.python, r.force},
                                   &install);
@@ -158,8 +158,8 @@ const struct plm_command plm_command_calibrate = {
                 "python plimsoll_calibrate.py --list rows.tsv -o rtx3060.ini",
                 "plimsoll calibrate --time -o rtx3060-times.ini",
                 "plimsoll calibrate --time --figures figures.jsonl -o rtx3060-times.ini"},
-    .exit = {{PLM_EXIT_CANNOT,
-              "there is no GPU, or only the virtual one for --time, or something cannot be read or written"},
+    .exit = {{PLM_EXIT_NOTHING, "the record or the figures cannot be read, or are of no card that is known"},
+             {PLM_EXIT_CANNOT, "there is no GPU, or only the virtual one for --time, or something cannot be written"},
              {PLM_EXIT_NOT_RUNNABLE, "the interpreter cannot be executed"},
              {PLM_EXIT_NOT_FOUND, "the interpreter was not found"}},
     .run = calibrate_run,

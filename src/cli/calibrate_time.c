@@ -46,9 +46,9 @@ static int figures_take(int file, const char *name, struct plm_figures *figures)
     size_t size;
     int status = PLM_EXIT_OK;
     if (!read_all(file, &text, &size))
-        status = plm_complain_of(PLM_EXIT_CANNOT, "%.300s cannot be read as a list of figures", name);
+        status = plm_complain_of(PLM_EXIT_NOTHING, "%.300s cannot be read as a list of figures", name);
     else if (plm_figures_parse(name, text, size, figures, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        status = plm_fault(&error);
     free(text);
     return status;
 }
@@ -59,7 +59,7 @@ static int figures_read(const char *path, struct plm_figures *figures)
     const int file = plm_input_open(path, NULL, &error);
     int status;
     if (file < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     status = figures_take(file, path, figures);
     close(file);
     return status;
@@ -185,10 +185,10 @@ static int constants_make(const struct plm_calibrate_time *r, const struct plm_i
     struct plm_error error = {0};
     if (plm_speeds_read(NULL, install, card, &kept, &error) < 0 ||
         plm_calibrate(figures, card, &kept, &calibration, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     constants_name(&calibration.speeds, card, figures);
     if (plm_output_write(r->output, &rule, constants_write, &calibration, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     constants_show(&calibration, r->output);
     return PLM_EXIT_OK;
 }
@@ -203,13 +203,11 @@ int plm_calibrate_time(const struct plm_calibrate_time *r, const struct plm_inst
     if (!r->figures && getenv("PLIMSOLL_SHIMS"))
         return plm_complain(PLM_EXIT_CANNOT, "times are measured on a real GPU: on the virtual one they mean nothing");
     if (plm_catalogue_load(&catalogue, install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     status = r->figures ? figures_read(r->figures, &figures) : figures_measure(r->python, install, &figures);
     if (!status) {
         card = card_choose(&catalogue, r->gpu, &figures, &error);
-        status =
-            card ? constants_make(r, install, card, &figures)
-                 : plm_complain(error.code == PLM_ENOTFOUND && !r->gpu ? PLM_EXIT_CANNOT : PLM_EXIT_USAGE, error.text);
+        status = card ? constants_make(r, install, card, &figures) : plm_fault(&error);
     }
     plm_figures_free(&figures);
     plm_catalogue_free(&catalogue);

@@ -42,6 +42,7 @@ static const struct plm_option record_options[] = {
     {.include = plm_option_json_file, .at = AT(run.json)},
     {.include = plm_option_force, .at = AT(run.force)},
     {.include = plm_option_strict, .at = AT(run.strict)},
+    {.include = plm_option_allow_tight, .at = AT(run.allow_tight)},
     {.include = plm_option_bytes, .at = AT(run.look.bytes)},
     {0},
 };
@@ -56,6 +57,7 @@ static int check_understand(struct request *r, struct plm_error *error)
     if (!r->limit.max)
         return plm_fail(error, PLM_EINVAL, "no limit given; write `plimsoll check --max 22GiB FILE.plm`");
     plm_check_what_parse(r->what, &r->limit.what);
+    r->limit.allow_tight = r->run.allow_tight;
     if (r->limit.pessimistic && r->limit.what != PLM_CHECK_USED)
         return plm_fail(error, PLM_EINVAL, "--pessimistic is about device_used: what PyTorch takes has no range");
     return 0;
@@ -72,7 +74,7 @@ static int junit_check(const struct request *r)
 {
     const struct plm_output_rule rule = junit_rule(r);
     struct plm_error error;
-    return r->junit && plm_output_check(r->junit, &rule, &error) < 0 ? plm_not_written(&error) : PLM_EXIT_OK;
+    return r->junit && plm_output_check(r->junit, &rule, &error) < 0 ? plm_fault(&error) : PLM_EXIT_OK;
 }
 
 /* ---- the verdict ---- */
@@ -84,17 +86,18 @@ static int junit_write(FILE *out, const void *what, struct plm_error *error)
     return 0;
 }
 
-/* Tells the verdict everywhere it is wanted: first in the file, without which there is none. `result` is the exit status
-   that goes with it. */
-static int check_tell(const struct request *r, const struct plm_check *check, int result, bool quiet)
+/* Tells the verdict everywhere it is wanted: first in the files, without which there is none. `result` is the exit
+   status that goes with it. */
+static int check_tell(const struct request *r, const struct plm_check *check, int result, const struct plm_run_end *end)
 {
-    const struct plm_output_rule rule = junit_rule(r);
+    const struct plm_output_part files[] = {{r->junit, junit_write, check, junit_rule(r)}, plm_run_document(end)};
+    const bool quiet = plm_run_quiet(&r->run);
     struct plm_error error;
     int status = PLM_EXIT_OK;
     if (check->outcome == PLM_CHECK_ERROR)
         plm_complain(result, check->sentence);
-    if (r->junit && plm_output_write(r->junit, &rule, junit_write, check, &error) < 0)
-        return plm_not_written(&error);
+    if (plm_output_write_all(files, 2, &error) < 0)
+        return plm_fault(&error);
     if (check->outcome != PLM_CHECK_ERROR && !quiet)
         puts(check->sentence);
     if (r->github && !quiet)
@@ -106,29 +109,32 @@ static int check_tell(const struct request *r, const struct plm_check *check, in
 
 /* A job that failed has no verdict. A limit that is exceeded by what was seen is exceeded, but to keep to it all of
    the job must have been seen. */
-static int check_judge(const struct request *r, const struct plm_job *job, int result, const char *why, bool quiet)
+static int check_judge(const struct request *r, const struct plm_run_end *end)
 {
+    const struct plm_job *job = end->job;
     const struct plm_known known = plm_known(job);
     char reasons[PLM_DOUBTS][256], sentence[200];
     struct plm_check check;
     int n;
-    if (result) {
-        check = plm_check_error(job, why);
-        return check_tell(r, &check, result, quiet);
+    if (end->result) {
+        check = plm_check_error(job, end->why);
+        return check_tell(r, &check, end->result, end);
     }
-    check = plm_check_job(job, &r->limit, r->run.look.bytes);
+    check = plm_check_job(job, &r->limit, known.what == PLM_KNOWN_PEAK ? end->card : NULL, r->run.look.bytes);
     if (check.outcome == PLM_CHECK_TOO_MUCH)
-        return check_tell(r, &check, PLM_EXIT_NO_FIT, quiet);
+        return check_tell(r, &check, PLM_EXIT_NO_FIT, end);
     if (known.what == PLM_KNOWN_NOTHING) {
         snprintf(sentence, sizeof sentence, "not known: %s", known.why);
         check = plm_check_error(job, sentence);
-        return check_tell(r, &check, PLM_EXIT_CANNOT, quiet);
+        return check_tell(r, &check, plm_known_status(job), end);
     }
+    if (check.outcome == PLM_CHECK_TIGHT)
+        return check_tell(r, &check, PLM_EXIT_TIGHT, end);
     if (r->run.strict && strcmp(plm_confidence(job, reasons, PLM_DOUBTS, &n), "high")) {
         check = plm_check_error(job, PLM_RUN_UNTRUSTED);
-        return check_tell(r, &check, PLM_EXIT_UNTRUSTED, quiet);
+        return check_tell(r, &check, PLM_EXIT_UNTRUSTED, end);
     }
-    return check_tell(r, &check, PLM_EXIT_OK, quiet);
+    return check_tell(r, &check, PLM_EXIT_OK, end);
 }
 
 /* ---- a command ---- */
@@ -136,11 +142,10 @@ static int check_judge(const struct request *r, const struct plm_job *job, int r
 static int check_show(const struct plm_run_end *end, void *context)
 {
     const struct request *r = context;
-    int result = check_judge(r, end->job, end->result, end->why, plm_run_quiet(end->run));
-    int json = plm_run_document(end);
+    const int result = check_judge(r, end);
     if (result == PLM_EXIT_NO_FIT)
         plm_complain_of(PLM_EXIT_OK, "`plimsoll report %.300s` shows what takes it", end->run->output);
-    return result ? result : json;
+    return result;
 }
 
 static int check_command(struct request *r, int argc, char **argv)
@@ -152,7 +157,7 @@ static int check_command(struct request *r, int argc, char **argv)
         plm_options_parse(plm_run_options, &r->run, "run", 0, NULL, &rest, &error) < 0 ||
         plm_options_parse(command_options, r, "check", argc, argv, &rest, &error) < 0 ||
         check_understand(r, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (rest == argc || strcmp(argv[rest - 1], "--") != 0)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll check --max 22GiB -- python train.py`, or name a record");
     r->run.command = argv + rest;
@@ -162,21 +167,21 @@ static int check_command(struct request *r, int argc, char **argv)
 
 /* ---- a record ---- */
 
-/* What the record can decide, as an exit status and a sentence. Where a full disk is the reason, a limit may still be
-   exceeded by what was seen. */
-static int judge_record(const struct plm_job *job, struct plm_error *why)
+/* What the record can decide, as an exit status and a sentence. Where it tells too little, a limit may still be exceeded
+   by what was seen. */
+static int record_status(const struct plm_job *job, struct plm_error *why)
 {
     const struct plm_known known = plm_known(job);
-    plm_fail(why, PLM_EINVAL, "not known: %s", known.why);
-    switch (known.what) {
-    case PLM_KNOWN_PEAK:
-    case PLM_KNOWN_ENOUGH: return PLM_EXIT_OK;
-    case PLM_KNOWN_TOO_LITTLE: return PLM_EXIT_NO_FIT;
-    case PLM_KNOWN_NOTHING: break;
-    }
-    if (known.failed)
-        return PLM_EXIT_COMMAND;
-    return job->lanes ? PLM_EXIT_OK : PLM_EXIT_CANNOT;
+    plm_fail(why, PLM_ENOTFOUND, "not known: %s", known.why);
+    return job->lanes && plm_known_status(job) == PLM_EXIT_NOTHING ? PLM_EXIT_OK : plm_known_status(job);
+}
+
+/* The card that was played, for the verdict; NULL: the catalogue does not have it. */
+static const struct plm_card *record_card(const struct plm_job *job, struct plm_catalogue *catalogue)
+{
+    const struct plm_catalogue_entry *entry;
+    const char *gpu = plm_summary_config(&job->summary, "gpu");
+    return gpu && plm_catalogue_find(catalogue, gpu, &entry, NULL) == 0 ? &entry->card : NULL;
 }
 
 /* The options of run without a command are no slips: its `--` was forgotten. */
@@ -189,27 +194,31 @@ static bool lacks_dashes(int argc, char **argv)
     return plm_options_among(command_options, &other, "check", argc, argv, &path, 1, &words, &error) == 0;
 }
 
-/* The report of the record, as of a command that has been run; an exit status. */
-static int record_document(const struct request *r, const struct plm_job *job)
+/* The verdict, and the report of the record as of a command that has been run; an exit status. */
+static int record_judge(const struct request *r, const struct plm_job *job)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = plm_look_at(&r->run.look);
-    struct plm_report_time time;
+    struct plm_run_end end = {.run = &r->run, .job = job, .options = &options};
+    struct plm_report_time time = {0};
     struct plm_catalogue catalogue;
-    struct plm_error error;
+    struct plm_error error, why;
     int n, status;
-    if (!r->run.json)
-        return PLM_EXIT_OK;
+    end.result = record_status(job, &why);
+    end.why = why.text;
     if (plm_catalogue_open(&catalogue, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    n = plm_cards_choose(&catalogue, NULL, plm_summary_config(&job->summary, "gpu"), cards, &error);
-    plm_report_time_own(&time, job, r->path, &catalogue, &options);
-    plm_catalogue_free(&catalogue);
-    options.card = cards;
-    options.cards = n > 0 ? n : 0;
-    options.record = r->path;
-    status = plm_run_document(&(struct plm_run_end){.run = &r->run, .job = job, .options = &options});
+        return plm_fault(&error);
+    end.card = record_card(job, &catalogue);
+    if (r->run.json) {
+        n = plm_cards_choose(&catalogue, NULL, plm_summary_config(&job->summary, "gpu"), cards, &error);
+        plm_report_time_own(&time, job, r->path, &catalogue, &options);
+        options.card = cards;
+        options.cards = n > 0 ? n : 0;
+        options.record = r->path;
+    }
+    status = check_judge(r, &end);
     plm_report_time_free(&time);
+    plm_catalogue_free(&catalogue);
     return status;
 }
 
@@ -223,14 +232,14 @@ static int record_outputs_check(struct request *r)
     status = junit_check(r);
     if (status)
         return status;
-    return r->run.json && plm_output_check(r->run.json, &rule, &error) < 0 ? plm_not_written(&error) : PLM_EXIT_OK;
+    return r->run.json && plm_output_check(r->run.json, &rule, &error) < 0 ? plm_fault(&error) : PLM_EXIT_OK;
 }
 
 static int check_record(struct request *r, int argc, char **argv)
 {
     struct plm_error error;
     struct plm_job *job;
-    int words, status, json;
+    int words, status;
     status = plm_options_among(record_options, r, "check", argc, argv, &r->path, 1, &words, &error);
     if (status < 0 && lacks_dashes(argc, argv))
         plm_fail(&error, PLM_EINVAL, "options of run are for a command: write `plimsoll check [options] -- COMMAND`");
@@ -240,17 +249,15 @@ static int check_record(struct request *r, int argc, char **argv)
     if (status == 0)
         status = check_understand(r, &error);
     if (status < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     status = record_outputs_check(r);
     if (status)
         return status;
     if (plm_job_read(r->path, &job, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    status = judge_record(job, &error);
-    status = check_judge(r, job, status, error.text, plm_run_quiet(&r->run));
-    json = record_document(r, job);
+        return plm_fault(&error);
+    status = record_judge(r, job);
     plm_job_free(job);
-    return status ? status : json;
+    return status;
 }
 
 static int check_run(int argc, char **argv)
@@ -274,8 +281,9 @@ const struct plm_command plm_command_check = {
                 "plimsoll check --max 22GiB --github --junit gpu-memory.xml train.plm"},
     .exit = {{PLM_EXIT_OK, "the job keeps to the limit"},
              {PLM_EXIT_NO_FIT, "it exceeds the limit, or ran out of memory (--bounded)"},
-             {PLM_EXIT_COMMAND, "the job failed or did not end: there is no verdict"},
+             {PLM_EXIT_COMMAND, "the job failed: there is no verdict"},
              {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
-             {PLM_EXIT_CANNOT, "the record cannot be read or holds no GPU activity, or the output cannot be written"}},
+             {PLM_EXIT_TIGHT, "it keeps to the limit only by giving cached memory back (--allow-tight: 0)"},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or says too little: no GPU activity, no step"}},
     .run = check_run,
 };

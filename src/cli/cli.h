@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/status.h"
+#include "fit/ladder.h"
+
 struct plm_card;
 struct plm_catalogue;
 struct plm_catalogue_entry;
@@ -23,16 +26,11 @@ struct plm_stack_entry;
 struct plm_topology_entry;
 struct plm_stack_list;
 
-enum plm_exit {
-    PLM_EXIT_OK = 0,
-    PLM_EXIT_NO_FIT = 1,
-    PLM_EXIT_USAGE = 2,
-    PLM_EXIT_COMMAND = 3,     /* the user's command failed */
-    PLM_EXIT_UNTRUSTED = 4,   /* --strict */
-    PLM_EXIT_CANNOT = 125,    /* plimsoll itself could not do it */
-    PLM_EXIT_NOT_RUNNABLE = 126,
-    PLM_EXIT_NOT_FOUND = 127,
-};
+/* verdict.c: says what an error says; the exit status for its code. */
+int plm_fault(const struct plm_error *error);
+/* The status for a verdict, of the best card where there are several; and for what a record cannot decide: 0 if it can. */
+int plm_verdict_status(enum plm_verdict verdict, bool allow_tight);
+int plm_known_status(const struct plm_job *job);
 
 /* command.c: a temporary folder of files, in $TMPDIR or /tmp; removed with what is in it. 0, or PLM_EIO with a sentence and folder "". */
 enum { PLM_SCRATCH = 3900 };
@@ -59,6 +57,8 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const ch
                      struct plm_error *error);
 
 /* estimate.c: the methods of a list "xmem,horus", or "all"; each once. Returns their number, or PLM_EINVAL with a sentence. */
+/* What to write for the options that named models by their kind. */
+#define PLM_MODEL_INSTEAD "--model FILE takes what `plimsoll train` made, for any method"
 enum { PLM_ESTIMATE_METHODS = 64 };
 int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
                        struct plm_error *error);
@@ -127,9 +127,6 @@ uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_c
 
 /* Writes what the analysis needs to know of it into the record; docs/record.md has the keys. */
 void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card);
-
-/* command.c: says why base/output.h refused a file; the exit status for it. */
-int plm_not_written(const struct plm_error *error);
 
 /* command.c: what the line on stderr says of a command that runs; how long it has been at `what` stands between the two. */
 struct plm_progress_line {

@@ -109,20 +109,13 @@ int plm_could_not_start(char **command, int failure)
     return status;
 }
 
-int plm_not_written(const struct plm_error *error)
-{
-    return plm_complain(error->code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error->text);
-}
-
 int plm_scratch_make(const char *purpose, char folder[PLM_SCRATCH], struct plm_error *error)
 {
     const char *given = getenv("TMPDIR"), *place = given && *given ? given : "/tmp";
     int n = snprintf(folder, PLM_SCRATCH, "%s/plimsoll-%s-XXXXXX", place, purpose);
     const bool fits = n > 0 && n < PLM_SCRATCH;
-    if (fits && mkdtemp(folder)) {
-        plm_temporary_add(folder);
+    if (fits && plm_temporary_folder(folder) == 0)
         return 0;
-    }
     folder[0] = '\0';
     return plm_fail(error, PLM_EIO, "cannot make a folder in %.200s: %s", place,
                     fits ? strerror(errno) : "the path is too long");
@@ -132,8 +125,7 @@ void plm_scratch_remove(char folder[PLM_SCRATCH])
 {
     if (!folder[0])
         return;
-    plm_temporary_forget(folder);
-    plm_temporary_delete(folder);
+    plm_temporary_remove(folder);
     folder[0] = '\0';
 }
 

@@ -40,31 +40,22 @@ bool plm_command_takes_only_command(const struct plm_command *c)
 void plm_option_text(const struct plm_option *o, char *out, size_t size)
 {
     const char letter[] = {'-', o->letter, ',', ' ', '\0'};
-    snprintf(out, size, "%s--%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "",
-             o->argument ? o->argument : "");
+    const bool optional = o->type == PLM_OPTION_OUTPUT;
+    snprintf(out, size, "%s--%s%s%s%s", o->letter ? letter : "", o->name,
+             optional      ? "[="
+             : o->argument ? " "
+                           : "",
+             o->argument ? o->argument : "", optional ? "]" : "");
 }
-
-/* What a status means for every command, and for those that start one of the user's. */
-static const struct {
-    int code;
-    bool starts;
-    const char *meaning;
-} common[] = {
-    {PLM_EXIT_OK, false, "done"},
-    {PLM_EXIT_USAGE, false, "usage"},
-    {PLM_EXIT_COMMAND, true, "the command failed or was killed"},
-    {PLM_EXIT_CANNOT, false, "something cannot be read or written"},
-    {PLM_EXIT_NOT_RUNNABLE, true, "the command cannot be executed"},
-    {PLM_EXIT_NOT_FOUND, true, "the command was not found"},
-};
 
 const char *plm_command_exit(const struct plm_command *c, int code, bool special)
 {
     for (size_t i = 0; i < sizeof c->exit / sizeof c->exit[0] && c->exit[i].meaning; i++)
         if (c->exit[i].code == code)
             return c->exit[i].meaning;
-    for (size_t i = 0; i < sizeof common / sizeof common[0] && !special; i++)
-        if (common[i].code == code && (!common[i].starts || plm_command_takes_command(c)))
-            return common[i].meaning;
+    for (const struct plm_status *s = plm_statuses; s->meaning && !special; s++)
+        if (s->number == code &&
+            (s->of == PLM_STATUS_ALL || (s->of == PLM_STATUS_START && plm_command_takes_command(c))))
+            return s->meaning;
     return NULL;
 }

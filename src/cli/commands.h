@@ -52,7 +52,7 @@ size_t plm_command_options(const struct plm_command *command, struct plm_option 
 /* Do words of a command of the user's follow, and is that all that can? */
 bool plm_command_takes_command(const struct plm_command *command);
 bool plm_command_takes_only_command(const struct plm_command *command);
-/* "-o, --output FILE" */
+/* "-o, --output FILE", "--json[=FILE]" */
 void plm_option_text(const struct plm_option *option, char *out, size_t size);
 /* What a status means for this command; NULL if it has none of that code. `special`: only if it says so itself. */
 const char *plm_command_exit(const struct plm_command *command, int code, bool special);
@@ -65,9 +65,10 @@ int plm_help(const struct plm_command *command);
 int plm_manual_page(const char *path, FILE *out, struct plm_error *error);
 
 /* look.c: options that several commands have, to be included: --json and --force for a bool, --bytes, --color, and both for a
-   struct plm_look; --strict of jobs. --json prints one document in place of the text; json_file is for commands whose text
+   struct plm_look; --strict and
+   --allow-tight of jobs. --json prints one document in place of the text; json_file is for commands whose text
    one wants as well: a `const char *`, which is "-" or a file that gets the document. */
 extern const struct plm_option plm_option_json[], plm_option_json_file[], plm_option_force[], plm_option_bytes[],
-    plm_option_color[], plm_option_look[], plm_option_strict[];
+    plm_option_color[], plm_option_look[], plm_option_strict[], plm_option_allow_tight[];
 
 #endif

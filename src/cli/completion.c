@@ -15,7 +15,7 @@
 #include "cli/commands.h"
 #include "completion_scripts.h"
 #include "stack/folder.h"
-#include "study/estimate/method.h"
+#include "study/methods/methods.h"
 
 /* Is it in a list with commas already? */
 static bool is_listed(const char *list, const char *word)
@@ -64,8 +64,8 @@ static void offer_stacks(const char *before)
 
 static void offer_methods(const char *before)
 {
-    for (size_t i = 0; i < plm_method_count; i++)
-        offer(before, plm_methods[i].name, "");
+    for (size_t i = 0; i < PLM_METHODS; i++)
+        offer(before, plm_methods[i]->name, "");
 }
 
 static void offer_libraries(const char *before)
@@ -164,7 +164,7 @@ static void answer_command(const struct plm_command *c, int from, int count, cha
             return;
         }
         o = word[i][0] == '-' ? option_find(row, rows, word[i]) : NULL;
-        if (o && o->argument && !strchr(word[i], '=') && ++i == count - 1) {
+        if (o && o->argument && o->type != PLM_OPTION_OUTPUT && !strchr(word[i], '=') && ++i == count - 1) {
             answer_value(o->complete, o->among, typed, typed);
             return;
         }
@@ -240,7 +240,7 @@ static int completion_run(int argc, char **argv)
     struct plm_error error;
     int rest;
     if (plm_options_parse(options, &r, "completion", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (r.manual)
         return write_manual(r.manual, argc - rest, argv + rest);
     if (r.answer) {

@@ -103,7 +103,7 @@ struct parts {
     struct plm_speeds speeds;
     struct plm_table older;
     bool appends; /* there is an older table */
-    char folder[PATH_MAX], scratch[PLM_SCRATCH];
+    char kept[PATH_MAX], scratch[PLM_SCRATCH];
 };
 
 struct writing {
@@ -147,18 +147,15 @@ static int parts_read(const struct request *r, struct plm_dataset_settings *s, s
     return 0;
 }
 
-/* Beside the file, so that the same command finds it. */
-static int folder_choose(const struct request *r, struct parts *p, struct plm_dataset_settings *s,
+/* What is gone on with is beside the file, so that the same command finds it. */
+static int places_choose(const struct request *r, struct parts *p, struct plm_dataset_settings *s,
                          struct plm_error *error)
 {
-    if (!strcmp(r->output, "-")) {
-        s->folder = p->scratch;
-        return plm_scratch_make("dataset", p->scratch, error);
-    }
-    if (snprintf(p->folder, sizeof p->folder, "%s.partial", r->output) >= (int)sizeof p->folder - 200)
+    if (snprintf(p->kept, sizeof p->kept, "%s.partial", r->output) >= (int)sizeof p->kept)
         return plm_fail(error, PLM_EINVAL, "the name of the table is too long");
-    s->folder = p->folder;
-    return 0;
+    s->kept = strcmp(r->output, "-") ? p->kept : NULL;
+    s->folder = p->scratch;
+    return plm_scratch_make("dataset", p->scratch, error);
 }
 
 static int dataset_end(const struct request *r, const struct parts *parts, const struct plm_dataset *dataset)
@@ -168,7 +165,7 @@ static int dataset_end(const struct request *r, const struct parts *parts, const
     struct plm_error error;
     size_t failed = 0;
     if (plm_output_write(r->output, &rule, table_write, &w, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     plm_dataset_clean(dataset);
     for (size_t i = 0; i < dataset->rows; i++)
         failed += dataset->row[i].failed;
@@ -186,11 +183,10 @@ static int dataset_make(const struct request *r, struct parts *parts, const stru
     struct plm_error error;
     int status;
     if (plm_dataset_make(settings, &dataset, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    if (plm_dataset_resume(&dataset, r->force, &error) < 0)
-        status = plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
-    else if (plm_dataset_run(&dataset, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "rows", &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
+    if (plm_dataset_resume(&dataset, r->force, &error) < 0 ||
+        plm_dataset_run(&dataset, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "rows", &error) < 0)
+        status = plm_fault(&error);
     else
         status = dataset_end(r, parts, &dataset);
     plm_dataset_free(&dataset);
@@ -204,11 +200,10 @@ static int request_run(const struct request *r, struct plm_dataset_settings *s)
     struct plm_error error;
     int status;
     if (plm_catalogue_open(&parts.catalogue, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (parts_read(r, s, &parts, &error) < 0 || folder_choose(r, &parts, s, &error) < 0)
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
-    else if (rule = rule_of(r, &parts), plm_output_check(r->output, &rule, &error) < 0)
-        status = plm_not_written(&error);
+        return plm_fault(&error);
+    if (parts_read(r, s, &parts, &error) < 0 || places_choose(r, &parts, s, &error) < 0 ||
+        (rule = rule_of(r, &parts), plm_output_check(r->output, &rule, &error) < 0))
+        status = plm_fault(&error);
     else
         status = dataset_make(r, &parts, s);
     plm_scratch_remove(parts.scratch);
@@ -225,17 +220,17 @@ static int dataset_run(int argc, char **argv)
     struct plm_error error;
     int words;
     if (plm_options_among(options, &r, "dataset", argc, argv, NULL, 0, &words, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (words)
         return plm_complain(PLM_EXIT_USAGE, "`plimsoll dataset` takes options only; --from names a table or a folder");
     if (plm_dataset_explore_check(&r.explore, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (r.explore.table && (r.from || r.output))
         return plm_complain(PLM_EXIT_USAGE, "--explore shows a table that is there; make one first, without it");
     if (r.explore.table)
         return plm_dataset_explore(&r.explore, (uint64_t)r.seed, r.force, &r.look);
     if (families_parse(r.families, &settings, &error) < 0 || request_check(&r, &settings, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     settings.rows = r.rows ? (size_t)r.rows : 100;
     settings.seed = (uint64_t)r.seed;
     settings.from = r.from;

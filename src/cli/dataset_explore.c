@@ -56,12 +56,12 @@ static int explore_show(const struct plm_dataset_explore *r, const struct plm_ou
     const struct plm_page page = plm_look_page(look, stdout);
     const bool quiet = r->html && !strcmp(r->html, "-");
     struct plm_error error;
+    if (r->html && plm_output_write(r->html, rule, page_write, e, &error))
+        return plm_fault(&error);
     if (!quiet && plm_explore_text(&page, e, &error))
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (!r->html)
         next_show(&page, r->table);
-    if (r->html && plm_output_write(r->html, rule, page_write, e, &error))
-        return plm_not_written(&error);
     return PLM_EXIT_OK;
 }
 
@@ -74,12 +74,12 @@ int plm_dataset_explore(const struct plm_dataset_explore *r, uint64_t seed, bool
     struct plm_error error;
     int status;
     if (r->html && plm_output_check(r->html, &rule, &error))
-        return plm_not_written(&error);
+        return plm_fault(&error);
     if (plm_table_read(r->table, &table, &error))
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_explore_make(&table, &settings, &explore, &error)) {
         plm_table_free(&table);
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     }
     status = explore_show(r, &rule, look, &explore);
     plm_explore_free(&explore);

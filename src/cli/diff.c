@@ -65,7 +65,7 @@ static int diff_run(int argc, char **argv)
     struct plm_error error;
     int status;
     if (diff_parse(&r, argc, argv, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     status = read_job(r.path[0], &before, &error);
     if (status == 0)
         status = read_job(r.path[1], &after, &error);
@@ -73,7 +73,7 @@ static int diff_run(int argc, char **argv)
         status = diff_show(&r, before, after, &error);
     plm_job_free(before);
     plm_job_free(after);
-    return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : PLM_EXIT_OK;
+    return status < 0 ? plm_fault(&error) : PLM_EXIT_OK;
 }
 
 const struct plm_command plm_command_diff = {
@@ -86,6 +86,6 @@ const struct plm_command plm_command_diff = {
     .example = {"plimsoll diff batch32.plm batch64.plm",
                 "plimsoll diff batch32.plm batch64.plm --json | jq .devices[0].peak.device_used.change"},
     .exit = {{PLM_EXIT_OK, "the difference was shown, whatever it is"},
-             {PLM_EXIT_CANNOT, "a record cannot be read or holds no GPU activity"}},
+             {PLM_EXIT_NOTHING, "a record cannot be read, or holds no GPU activity"}},
     .run = diff_run,
 };

@@ -11,14 +11,10 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "study/estimate/boosted.h"
 #include "study/estimate/capture.h"
 #include "study/estimate/comparison.h"
-#include "study/estimate/forest.h"
-#include "study/estimate/horus.h"
-#include "study/estimate/schedtune.h"
 #include "study/learn/label.h"
-#include "study/learn/learner.h"
+#include "study/methods/methods.h"
 #include "time/speeds.h"
 #include "base/draw.h"
 #include "report/report.h"
@@ -28,7 +24,7 @@ enum { FILES = 4 };
 
 struct request {
     struct plm_look look;
-    const char *methods, *gpu, *forest, *boosted, *model, *features;
+    const char *methods, *gpu, *model, *features;
     uint64_t context;
     int gpus, nodes, tensor_parallel;
     bool json;
@@ -50,12 +46,10 @@ static const struct plm_option options[] = {
      .configurable = true},
     {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), "N",
      .help = "of these GPUs, so many share each layer", .least = 1, .most = 1 << 20, .configurable = true},
-    {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for schedtune",
-     .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
-    {"boosted", 0, PLM_OPTION_TEXT, AT(boosted), "FILE", .help = "what `plimsoll train` made, for " PLM_HORUS_METHOD,
-     .complete = PLM_COMPLETE_FILE, .among = "trees", .configurable = true},
-    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE", .help = "what `plimsoll train` made of other tables",
+    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE", .help = "what `plimsoll train` made: its method alone is asked",
      .complete = PLM_COMPLETE_FILE, .configurable = true},
+    {"forest", 0, PLM_OPTION_TEXT, AT(model), "FILE", .instead = PLM_MODEL_INSTEAD, .configurable = true},
+    {"boosted", 0, PLM_OPTION_TEXT, AT(model), "FILE", .instead = PLM_MODEL_INSTEAD, .configurable = true},
     {"features", 0, PLM_OPTION_TEXT, AT(features), "NAME=N,...",
      .help = "ask the model about these numbers: no file, no command"},
     {"context", 0, PLM_OPTION_SIZE, AT(context), "SIZE",
@@ -121,8 +115,8 @@ int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_EST
     char *names = plm_strdup(list), *rest = names;
     const bool all = !strcmp(list, "all");
     int count = 0, status = 0;
-    for (size_t i = 0; all && i < plm_method_count; i++)
-        count = method_add(&plm_methods[i], chosen, count);
+    for (size_t i = 0; all && i < PLM_METHODS; i++)
+        count = method_add(plm_methods[i], chosen, count);
     for (char *name; !all && status == 0 && (name = strsep(&rest, ","));) {
         const struct plm_method *m = plm_method_find(name);
         if (m)
@@ -143,6 +137,7 @@ struct captures {
     char path[CAPTURES][PLM_SCRATCH + 64];
     const char *file[CAPTURES]; /* those that are there, first */
     int files;
+    int status; /* that the last of them ended with */
     char why[CAPTURES][256]; /* by part, in the order of enum plm_evidence_part; "": it went well */
 };
 
@@ -215,8 +210,9 @@ static int capture_make(const struct way *way, const struct capturing *how, char
     if (pid < 0)
         return plm_fail(error, PLM_EIO, "cannot start a process: %s", strerror(failure));
     status = plm_await(pid, capture_tell, (void *)way);
-    /* Of a job that does not fit on the card there is all of the record. */
-    if (WIFEXITED(status) && WEXITSTATUS(status) <= PLM_EXIT_NO_FIT && access(c->path[at], R_OK) == 0) {
+    c->status = WIFEXITED(status) ? WEXITSTATUS(status) : PLM_EXIT_COMMAND;
+    /* Of a job that does not fit on the card, or made no step, there is all of the record. */
+    if (c->status != PLM_EXIT_COMMAND && access(c->path[at], R_OK) == 0) {
         c->file[c->files++] = c->path[at];
         return 0;
     }
@@ -254,8 +250,6 @@ struct question {
     int methods;
     struct captures made;
     struct plm_captured captured;
-    struct plm_forest forest;
-    struct plm_boosted boosted;
     struct plm_learned learned;
     struct plm_labels labels;
     double features[PLM_TREE_FEATURES];
@@ -264,7 +258,7 @@ struct question {
 /* Whether a model is asked that corrects what the virtual GPU says. */
 static bool corrects(const struct question *q)
 {
-    return q->learned.learner && q->learned.learner->ask_beside;
+    return q->learned.method && q->learned.method->learner->ask_beside;
 }
 
 static unsigned estimate_needs(const struct question *q)
@@ -280,15 +274,17 @@ static int estimate_open(const struct request *r, struct question *q)
 {
     struct plm_error error;
     if (plm_catalogue_open(&q->catalogue, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     /* A model that is named is asked, unless methods are named too. */
-    q->methods = plm_methods_choose(
-        q->learned.learner && !strcmp(r->methods, "all") ? q->learned.learner->name : r->methods, q->method, &error);
+    q->methods = plm_methods_choose(r->methods          ? r->methods
+                                    : q->learned.method ? q->learned.method->name
+                                                        : "all",
+                                    q->method, &error);
     if (q->methods < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     q->cards = plm_cards_choose(&q->catalogue, r->gpu, NULL, q->card, &error);
     if (q->cards < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (q->cards == 0)
         return plm_complain(PLM_EXIT_CANNOT, "there are no cards to compare with: the folder of GPU files is empty");
     return 0;
@@ -330,7 +326,7 @@ static int open_capture(const struct request *r, struct question *q)
     struct plm_error error;
     if (r->command) {
         if (capture_all(estimate_needs(q), &how, r->command, &q->made, &error) < 0)
-            return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_COMMAND : PLM_EXIT_CANNOT, error.text);
+            return error.code == PLM_EINVAL ? plm_complain(q->made.status, error.text) : plm_fault(&error);
         for (int i = 0; i < CAPTURES; i++)
             if (q->made.why[i][0])
                 plm_complain(0, q->made.why[i]);
@@ -339,49 +335,35 @@ static int open_capture(const struct request *r, struct question *q)
     }
     status = r->features ? 0 : plm_captured_read(file, files, &q->captured, &error);
     if (status < 0)
-        return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (r->model)
         q->captured.evidence.model = &q->learned;
     times_read(r, q);
     if (r->features)
         q->captured.evidence.features = q->features;
-    if (r->forest)
-        q->captured.evidence.forest = &q->forest;
-    if (r->boosted)
-        q->captured.evidence.boosted = &q->boosted;
     return 0;
 }
 
-/* The model has to be for one of the methods that are named, and the only one of these that takes a model. */
+/* Before anything is run: a file that is none should not cost a capture. Where one method is named, it is for that. */
 static int open_model(const struct request *r, struct question *q)
 {
-    const char *only = strcmp(r->methods, "all") && !strchr(r->methods, ',') ? r->methods : NULL;
+    const struct plm_method *only = r->methods ? plm_method_find(r->methods) : NULL;
     struct plm_error error;
     if (!r->model)
         return 0;
-    if (only && plm_method_find(only) && !(plm_method_find(only)->needs & PLM_NEEDS_MODEL))
-        return plm_complain_of(PLM_EXIT_USAGE, "%s does not learn from such tables: --model means nothing to it", only);
-    if (plm_learned_open(r->model, only && plm_method_find(only) ? only : NULL, &q->learned, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (r->features && q->learned.learner->ask_beside)
+    if (only && !only->learner)
+        return plm_complain_of(PLM_EXIT_USAGE, "%s has nothing to learn: --model means nothing to it", only->name);
+    if (plm_learned_open(r->model, &q->learned, &error) < 0)
+        return plm_fault(&error);
+    if (only && only != q->learned.method)
+        return plm_complain_of(PLM_EXIT_NOTHING, "%.300s was trained for %s, not for %s", r->model,
+                               q->learned.method->name, only->name);
+    if (r->features && corrects(q))
         return plm_complain_of(PLM_EXIT_USAGE,
                                "%s corrects a run on the virtual GPU: numbers alone are not enough for it",
-                               q->learned.learner->name);
-    if (r->features && plm_features_parse(q->learned.learner, q->learned.model, r->features, q->features, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
-    return 0;
-}
-
-/* Before anything is run: a file that has no trees should not cost a capture. */
-static int open_trees(const struct request *r, struct question *q)
-{
-    struct plm_error error;
-    if (r->forest &&
-        (plm_forest_load(r->forest, &q->forest, &error) < 0 || plm_schedtune_check(r->forest, &q->forest, &error) < 0))
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (r->boosted &&
-        (plm_boosted_load(r->boosted, &q->boosted, &error) < 0 || plm_horus_check(r->boosted, &q->boosted, &error) < 0))
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+                               q->learned.method->name);
+    if (r->features && plm_features_parse(&q->learned, r->features, q->features, &error) < 0)
+        return plm_fault(&error);
     return 0;
 }
 
@@ -389,7 +371,7 @@ static int open_trees(const struct request *r, struct question *q)
 static int estimate_verdict(const struct plm_comparison *c)
 {
     if (!c->answered)
-        return PLM_EXIT_CANNOT;
+        return PLM_EXIT_NOTHING;
     return c->rows == 1 && c->cards == 1 && c->row[0].answer[0].oom ? PLM_EXIT_NO_FIT : PLM_EXIT_OK;
 }
 
@@ -411,26 +393,27 @@ static int estimate_answer(const struct request *r, const struct question *q)
     plm_compare(&q->captured.evidence, &question, &comparison);
     result = estimate_verdict(&comparison);
     if (!comparison.answered && comparison.rows == 1 && !r->json) {
-        result = plm_complain_of(PLM_EXIT_CANNOT, "%s has no answer: %s", comparison.row[0].method->name,
+        result = plm_complain_of(PLM_EXIT_NOTHING, "%s has no answer: %s", comparison.row[0].method->name,
                                  comparison.row[0].answer[0].note);
         status = 0;
     } else
         status = r->json ? plm_comparison_json(stdout, &comparison, &error)
                          : plm_comparison_text(&page, &comparison, &error);
     plm_comparison_free(&comparison);
-    return status < 0 ? plm_complain(PLM_EXIT_CANNOT, error.text) : result;
+    return status < 0 ? plm_fault(&error) : result;
 }
 
 /* Numbers alone have a number as their answer, at once: cards are read and judged only for --gpu. */
 static bool is_bare(const struct request *r, const struct question *q)
 {
-    return q->learned.learner && r->features && !r->gpu && (!strcmp(r->methods, "all") || plm_learner_find(r->methods));
+    return q->learned.method && r->features && !r->gpu && (!r->methods || plm_method_find_learner(r->methods));
 }
 
 /* A model of time or utilization, asked alone: there is no card to judge and nothing to compare with. */
 static bool is_other_target(const struct question *q, struct plm_learned_answer *answer, struct plm_error *error)
 {
-    return q->learned.learner && q->methods == 1 && !strcmp(q->method[0]->name, q->learned.learner->name) &&
+    return q->learned.method && q->methods == 1 && q->method[0] == q->learned.method &&
+           plm_learner_answers(q->learned.method->learner) &&
            plm_learned_ask(&q->learned, &q->captured.evidence, answer, error) == 0 &&
            answer->unit != PLM_LEARNED_MEMORY;
 }
@@ -441,7 +424,7 @@ static int estimate_other(const struct request *r, const struct question *q, con
     struct plm_json json;
     if (r->json) {
         plm_json_document(&json, stdout, "plimsoll.learned/1");
-        plm_json_string(&json, "method", q->learned.learner->name);
+        plm_json_string(&json, "method", q->learned.method->name);
         plm_learned_describe(answer, &json);
         plm_json_finish(&json);
     } else
@@ -456,7 +439,7 @@ static int estimate_bare(const struct request *r, const struct question *q)
     struct plm_learned_answer answer = {0};
     struct plm_error error;
     if (plm_learned_ask(&q->learned, &evidence, &answer, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     return estimate_other(r, q, &answer);
 }
 
@@ -467,8 +450,6 @@ static int estimate_whole(const struct request *r, struct question *q)
     struct plm_error error;
     int status = estimate_open(r, q);
     if (status == 0)
-        status = open_trees(r, q);
-    if (status == 0)
         status = open_capture(r, q);
     if (status)
         return status;
@@ -477,19 +458,16 @@ static int estimate_whole(const struct request *r, struct question *q)
 
 static int estimate_run(int argc, char **argv)
 {
-    struct request r = {
-        .methods = "all", .look = PLM_LOOK, .context = CONTEXT_UNKNOWN, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
+    struct request r = {.look = PLM_LOOK, .context = CONTEXT_UNKNOWN, .gpus = 1, .nodes = 1, .tensor_parallel = 1};
     struct question q = {0};
     struct plm_error error;
     int status;
     if (estimate_parse(&r, argc, argv, &error) < 0 || estimate_understand(&r, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     status = open_model(&r, &q);
     if (status == 0)
         status = is_bare(&r, &q) ? estimate_bare(&r, &q) : estimate_whole(&r, &q);
     plm_captured_free(&q.captured);
-    plm_forest_free(&q.forest);
-    plm_boosted_free(&q.boosted);
     plm_learned_close(&q.learned);
     plm_scratch_remove(q.made.folder);
     plm_catalogue_free(&q.catalogue);
@@ -504,10 +482,10 @@ const struct plm_command plm_command_estimate = {
     .complete = PLM_COMPLETE_FILE,
     .example = {"plimsoll estimate -- python train.py", "plimsoll estimate --gpu rtx3060,rtx4090 job.plm trace.json",
                 "plimsoll estimate --method virtual,xmem,horus --json -- python train.py --batch 64",
-                "plimsoll estimate --model mlp.net --features layers=4,batch=64,parameters=7e6,activations=9e3,"
+                "plimsoll estimate --model mlp.model --features layers=4,batch=64,parameters=7e6,activations=9e3,"
                 "batchnorms=0,dropouts=3,activation=relu"},
     .exit = {{PLM_EXIT_OK, "the question was answered"},
              {PLM_EXIT_NO_FIT, "there is one method and one card, and the job does not fit"},
-             {PLM_EXIT_CANNOT, "a file cannot be read, or no method has an answer"}},
+             {PLM_EXIT_NOTHING, "no method has an answer, or a file cannot be read, is cut or is something else"}},
     .run = estimate_run,
 };

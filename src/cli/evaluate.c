@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,15 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "base/output.h"
+#include "base/temporary.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
-#include "study/estimate/forest.h"
 #include "study/evaluate/design.h"
 #include "study/evaluate/judge.h"
+#include "study/evaluate/time_bench.h"
 #include "study/learn/example.h"
+#include "study/methods/methods.h"
 #include "base/draw.h"
 
 /* ---- what is asked for ---- */
@@ -36,7 +39,7 @@ struct request {
     int jobs;
     bool resume, force, keep, made; /* made: the folder was not there */
     struct plm_look look;
-    const char *forest;
+    const char *model;
     const struct plm_method
         *method[PLM_ESTIMATE_METHODS]; /* without the run on the virtual GPU, which is always there */
     size_t methods;
@@ -47,15 +50,17 @@ struct request {
     bool timed; /* the truth is about time: step times or utilization */
     enum plm_time_kind time_kind;
     struct plm_evaluate_time time;
-    char own_folder[PLM_SCRATCH]; /* a temporary one, if none was given */
-    char lines[2][PATH_MAX];      /* of a folder that was given: what runs add to; "": none */
+    char scratch[PLM_SCRATCH]; /* a temporary folder; that of the results as well, if none was given */
+    char lines[2][PATH_MAX];   /* of a folder that was given: what runs add to; "": none */
 };
 
 static const struct plm_option options[] = {
     {"method", 0, PLM_OPTION_TEXT, AT(words.methods), "NAME,...", .help = "methods to ask beside plimsoll, or all",
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
-    {"forest", 0, PLM_OPTION_TEXT, AT(forest), "FILE", .help = "what `plimsoll train` made, for the methods that learn",
-     .complete = PLM_COMPLETE_FILE, .among = "forest", .configurable = true},
+    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE",
+     .help = "what `plimsoll train` made, for the method that it is for", .complete = PLM_COMPLETE_FILE,
+     .configurable = true},
+    {"forest", 0, PLM_OPTION_TEXT, AT(model), "FILE", .instead = PLM_MODEL_INSTEAD, .configurable = true},
     {"workloads", 0, PLM_OPTION_TEXT, AT(workloads), "FOLDER", .help = "scripts of the families, with a workloads.ini",
      .complete = PLM_COMPLETE_FOLDER, .configurable = true, .own = true},
     {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
@@ -227,7 +232,7 @@ static int sides_check(const struct request *r, struct plm_error *error)
         unsigned sides;
     } options_of_sides[] = {
         {w->methods != NULL, "method", MEMORY | STUDY},
-        {r->forest != NULL, "forest", MEMORY},
+        {r->model != NULL, "model", MEMORY},
         {strcmp(w->design, "rows") != 0, "design", MEMORY},
         {r->levels != NULL, "levels", MEMORY},
         {w->reference != NULL, "reference", MEMORY},
@@ -323,29 +328,51 @@ struct parts {
     struct plm_catalogue catalogue;
     struct plm_truth file;
     struct plm_levels levels;
-    struct plm_forest forest;
+    struct plm_learned model;
 };
+
+/* What runs add to, and how it begins. */
+static const struct {
+    const char *name, *head;
+} line_files[2][2] = {
+    {{"results.csv", plm_results_head}, {"answers.csv", plm_answers_head}},
+    {{"rows.csv", plm_time_rows_head}, {NULL, NULL}},
+};
+
+/* Another table of that name is neither added to nor replaced: the user has named the folder, and not the file. */
+static int lines_check(const struct request *r, const char *path, const char *head, struct plm_error *error)
+{
+    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char start[256] = "";
+    ssize_t n;
+    int status = 0;
+    if (file < 0)
+        return plm_fail(error, PLM_EIO, "cannot use %.200s: %s", path,
+                        errno == ELOOP ? "it is a link" : strerror(errno));
+    n = pread(file, start, strlen(head), 0);
+    if (n && strncmp(start, head, strlen(head)) != 0)
+        status =
+            plm_fail(error, PLM_EINVAL,
+                     "%.200s is not a table of `plimsoll evaluate`; rename it, or name another folder with -o", path);
+    else if (!r->resume && !r->force)
+        status = plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it", path);
+    else if (!r->resume && plm_own_remove(path, file))
+        status = plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
+    close(file);
+    return status;
+}
 
 static int prepare_folder(struct request *r, struct plm_error *error)
 {
-    struct stat there;
-    if (!r->folder) {
-        r->folder = r->own_folder;
-        return plm_scratch_make("evaluate", r->own_folder, error);
-    }
-    for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0]; i++) {
-        const char *path = r->lines[i];
-        if (r->resume || !*path || access(path, F_OK))
-            continue;
-        if (!r->force)
-            return plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it",
-                            path);
-        if (lstat(path, &there) || !S_ISREG(there.st_mode))
-            return plm_fail(error, PLM_EIO, "cannot replace %.200s: it is not a regular file", path);
-        if (unlink(path))
-            return plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
-    }
-    return 0;
+    int status = 0;
+    for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0] && status == 0; i++)
+        if (*r->lines[i] && access(r->lines[i], F_OK) == 0)
+            status = lines_check(r, r->lines[i], line_files[r->timed][i].head, error);
+    if (status == 0)
+        status = plm_scratch_make("evaluate", r->scratch, error);
+    if (!r->folder)
+        r->folder = r->scratch;
+    return status;
 }
 
 /* ---- progress ---- */
@@ -370,36 +397,14 @@ void plm_evaluate_progress(size_t done, size_t failed, size_t all, double second
 
 /* ---- what comes out ---- */
 
-static int text_show(const struct plm_page *page, const void *what, struct plm_error *error)
-{
-    return plm_evaluation_text(page, what, error);
-}
-
-static int json_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_evaluation_json(out, what, error);
-}
-
-static int rows_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_evaluation_csv(out, what, error);
-}
-
-static int figures_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_evaluation_figures(out, what, error);
-}
-
-static int page_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_evaluation_html(out, what, error);
-}
+static const struct plm_evaluate_sink sink = {
+    plm_evaluation_text, {plm_evaluation_json, plm_evaluation_csv, plm_evaluation_figures, plm_evaluation_html}};
 
 static struct plm_output_rule output_rule(const struct request *r)
 {
     const bool file = r->levels && strcmp(r->levels, "file") && strcmp(r->levels, "workloads");
     struct plm_output_rule rule = {.force = r->force,
-                                   .input = {r->truth, r->forest, file ? r->levels : NULL, r->plan, r->json, r->csv,
+                                   .input = {r->truth, r->model, file ? r->levels : NULL, r->plan, r->json, r->csv,
                                              r->figures, r->html, *r->lines[0] ? r->lines[0] : NULL,
                                              *r->lines[1] ? r->lines[1] : NULL}};
     if (r->timed) { /* in the places of what it has no use for */
@@ -411,17 +416,13 @@ static struct plm_output_rule output_rule(const struct request *r)
 
 static struct plm_evaluate_show show_of(const struct request *r)
 {
-    return (struct plm_evaluate_show){.path = {r->json, r->csv, r->figures, r->html},
-                                      .write = {json_write, rows_write, figures_write, page_write},
-                                      .text = text_show,
-                                      .look = r->look,
-                                      .rule = output_rule(r)};
+    return (struct plm_evaluate_show){
+        .path = {r->json, r->csv, r->figures, r->html}, .look = r->look, .rule = output_rule(r)};
 }
 
 /* Before anything runs: what would be refused when all is done? The folder is made, for the files that shall be in it. */
 static int outputs_check(struct request *r, struct plm_error *error)
 {
-    static const char *const names[][2] = {{"results.csv", "answers.csv"}, {"rows.csv", NULL}};
     const char *const path[] = {r->json, r->csv, r->figures, r->html};
     struct plm_output_rule rule;
     int status;
@@ -429,8 +430,8 @@ static int outputs_check(struct request *r, struct plm_error *error)
     if (r->folder && !r->plan && !r->made && errno != EEXIST)
         return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", r->folder, strerror(errno));
     for (size_t i = 0; i < sizeof r->lines / sizeof r->lines[0] && r->folder; i++)
-        if (names[r->timed][i])
-            snprintf(r->lines[i], sizeof r->lines[i], "%.3900s/%s", r->folder, names[r->timed][i]);
+        if (line_files[r->timed][i].name)
+            snprintf(r->lines[i], sizeof r->lines[i], "%.3900s/%s", r->folder, line_files[r->timed][i].name);
     rule = output_rule(r);
     status = r->plan ? plm_output_check(r->plan, &rule, error) : 0;
     rule.force = true; /* of these, prepare_folder() decides */
@@ -445,18 +446,19 @@ static int outputs_check(struct request *r, struct plm_error *error)
     return status;
 }
 
-int plm_evaluate_show(const struct plm_evaluate_show *show, const void *what, struct plm_error *error)
+int plm_evaluate_show(const struct plm_evaluate_show *show, const struct plm_evaluate_sink *out, const void *what,
+                      struct plm_error *error)
 {
     const struct plm_page page = plm_look_page(&show->look, stdout);
+    struct plm_output_part file[PLM_EVALUATE_FILES];
     bool quiet = false;
     int status;
-    for (int i = 0; i < PLM_EVALUATE_FILES; i++)
+    for (int i = 0; i < PLM_EVALUATE_FILES; i++) {
+        file[i] = (struct plm_output_part){show->path[i], out->write[i], what, show->rule};
         quiet |= show->path[i] && !strcmp(show->path[i], "-");
-    status = quiet ? 0 : show->text(&page, what, error);
-    for (int i = 0; i < PLM_EVALUATE_FILES && status == 0; i++)
-        if (show->path[i])
-            status = plm_output_write(show->path[i], &show->rule, show->write[i], what, error);
-    return status;
+    }
+    status = plm_output_write_all(file, PLM_EVALUATE_FILES, error);
+    return status || quiet ? status : out->text(&page, what, error);
 }
 
 /* ---- the runs of a design ---- */
@@ -482,11 +484,12 @@ static int evaluate_truth(struct request *r, const struct parts *parts, const st
                                                 .stack = r->stack,
                                                 .pattern = r->design.pattern,
                                                 .folder = r->folder,
+                                                .scratch = r->scratch,
                                                 .keep = r->keep,
                                                 .method = r->method,
                                                 .methods = r->methods,
-                                                .forest = r->forest,
-                                                .trees = r->forest ? &parts->forest : NULL,
+                                                .model_path = r->model,
+                                                .model = r->model ? &parts->model : NULL,
                                                 .jobs = r->jobs};
     struct plm_evaluation evaluation;
     struct plm_bench bench;
@@ -494,18 +497,18 @@ static int evaluate_truth(struct request *r, const struct parts *parts, const st
     bool failed = false;
     int status;
     if (plm_bench_make(&settings, truth, &bench, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     status = run_bench(r, &bench, &error);
     if (status == 0) {
         const struct plm_evaluate_show show = show_of(r);
         plm_judge(&bench, &r->judge, &evaluation);
-        status = plm_evaluate_show(&show, &evaluation, &error);
+        status = plm_evaluate_show(&show, &sink, &evaluation, &error);
         failed = evaluation.failed > 0;
         plm_evaluation_free(&evaluation);
     }
     plm_bench_free(&bench);
     if (status)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     return failed ? plm_complain(PLM_EXIT_COMMAND, "some workloads failed") : PLM_EXIT_OK;
 }
 
@@ -527,7 +530,7 @@ static int write_plan(const struct request *r, const struct plm_truth *truth, co
     struct plm_error error;
     if (plm_output_write(r->plan, &rule, plan_write, &(struct plan){truth, made}, &error) == 0)
         return PLM_EXIT_OK;
-    return plm_not_written(&error);
+    return plm_fault(&error);
 }
 
 static int run_design(struct request *r, const struct parts *parts)
@@ -537,15 +540,15 @@ static int run_design(struct request *r, const struct parts *parts)
     struct plm_error error;
     int status;
     if (plm_design_make(&r->design, &parts->file, &parts->levels, &truth, &made, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     r->judge.design = &made;
     if (r->plan)
         status = write_plan(r, &truth, &made);
     else if (prepare_folder(r, &error) < 0)
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
+        status = plm_fault(&error);
     else {
         status = evaluate_truth(r, parts, &truth);
-        plm_scratch_remove(r->own_folder); /* logs of failed workloads go with it, their last line was told */
+        plm_scratch_remove(r->scratch); /* without -o, logs of failed workloads go with it: their last line was told */
     }
     r->judge.design = NULL;
     plm_truth_free(&truth);
@@ -571,10 +574,11 @@ static int run_timed(struct request *r, const struct parts *parts)
     struct plm_error error;
     int status;
     if (prepare_folder(r, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     job.folder = r->folder;
+    job.scratch = r->scratch;
     status = plm_evaluate_time(&job, &r->time);
-    plm_scratch_remove(r->own_folder);
+    plm_scratch_remove(r->scratch);
     return status;
 }
 
@@ -586,7 +590,7 @@ static int run_study(const struct request *r, struct parts *parts)
     const struct plm_evaluate_show show = show_of(r);
     struct plm_error error;
     if (r->study.sample && plm_workloads_read(r->workloads, &parts->install, &parts->workloads, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     return plm_evaluate_study(&r->study, r->truth, r->words.methods, r->python, r->words.seed, &parts->workloads,
                               &show);
 }
@@ -618,8 +622,8 @@ static int read_parts(const struct request *r, struct parts *parts, struct plm_e
         status = plm_truth_read(r->truth, need, &parts->file, error);
     if (status == 0 && !r->timed)
         status = read_levels(r, parts, error);
-    if (status == 0 && r->forest)
-        status = plm_forest_load(r->forest, &parts->forest, error);
+    if (status == 0 && r->model)
+        status = plm_learned_open(r->model, &parts->model, error);
     return status;
 }
 
@@ -630,21 +634,19 @@ static int evaluate_run(int argc, char **argv)
     struct plm_error error;
     int status;
     if (evaluate_parse(&r, argc, argv, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_install_find(&parts.install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     r.design.catalogue = &parts.catalogue;
-    if (outputs_check(&r, &error) < 0)
-        status = plm_not_written(&error);
+    if (outputs_check(&r, &error) < 0 || (!r.studied && read_parts(&r, &parts, &error) < 0))
+        status = plm_fault(&error);
     else if (r.studied)
         status = run_study(&r, &parts);
-    else if (read_parts(&r, &parts, &error) < 0)
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
     else
         status = r.timed ? run_timed(&r, &parts) : run_design(&r, &parts);
     if (r.made)
         rmdir(r.folder); /* where nothing came of it */
-    plm_forest_free(&parts.forest);
+    plm_learned_close(&parts.model);
     plm_levels_free(&parts.levels);
     plm_truth_free(&parts.file);
     plm_catalogue_free(&parts.catalogue);
@@ -660,12 +662,12 @@ const struct plm_command plm_command_evaluate = {
     .among = "csv",
     .example = {"plimsoll evaluate truth.csv --python venv/bin/python -o results --late-sample",
                 "plimsoll evaluate truth.csv -o results --resume --html accuracy.html",
-                "plimsoll evaluate truth.csv -o results --method all --forest schedtune.forest",
+                "plimsoll evaluate truth.csv -o results --method all --model schedtune.model",
                 "plimsoll evaluate truth.csv --design grid --plan to-measure.csv",
                 "plimsoll evaluate --design montecarlo --levels workloads --gpu rtx3060 --reference virtual",
                 "plimsoll evaluate times.csv --gpu rtx3090 -o times --html times.html",
                 "plimsoll evaluate busy.csv --gpu a100-40gb -o busy --resume --fit 100 --learn 400",
                 "plimsoll evaluate --truth classes rows.csv --method virtual,horus,extratrees --unseen arch"},
-    .exit = {{PLM_EXIT_USAGE, "usage, or a table that cannot be understood"}, {PLM_EXIT_COMMAND, "a workload failed"}},
+    .exit = {{PLM_EXIT_COMMAND, "a workload failed"}, {PLM_EXIT_NOTHING, "a table cannot be read or understood"}},
     .run = evaluate_run,
 };

@@ -17,23 +17,27 @@ struct plm_evaluate_time {
     const char *layout, *precision;            /* of the workload; NULL: as the row says */
     const char *speeds, *save_speeds;          /* files of constants; NULL: the architecture's, none */
     const char *constants;                     /* that --fit chooses; NULL: the usual ones */
-    const char *correction, *save_correction;  /* folders of trees; NULL: none */
+    const char *correction, *save_correction;  /* folders of models; NULL: none */
     const char *host_factor;                   /* NULL: that of the constants */
     const char *host;                          /* "measured", "counted"; NULL: counted */
     int fit, learn;                            /* rows */
 };
 
 enum { PLM_EVALUATE_FILES = 4 };
-/* The files that the options name, with what writes them of one side; NULL: not asked for. */
-struct plm_evaluate_show {
-    const char *path[PLM_EVALUATE_FILES]; /* JSON, rows, figures, page */
-    plm_output_writer *write[PLM_EVALUATE_FILES];
+/* How the result of one side is shown, and written to the files. */
+struct plm_evaluate_sink {
     int (*text)(const struct plm_page *page, const void *what, struct plm_error *error);
+    plm_output_writer *write[PLM_EVALUATE_FILES]; /* JSON, rows, figures, page */
+};
+/* The files that the options name; NULL: not asked for. */
+struct plm_evaluate_show {
+    const char *path[PLM_EVALUATE_FILES]; /* in the same order */
     struct plm_look look;
     struct plm_output_rule rule;
 };
 /* The text, unless a file is standard output, and the files. */
-int plm_evaluate_show(const struct plm_evaluate_show *show, const void *what, struct plm_error *error);
+int plm_evaluate_show(const struct plm_evaluate_show *show, const struct plm_evaluate_sink *sink, const void *what,
+                      struct plm_error *error);
 /* On standard error. */
 void plm_evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *what);
 
@@ -41,11 +45,11 @@ void plm_evaluate_progress(size_t done, size_t failed, size_t all, double second
 struct plm_evaluate_job {
     struct plm_catalogue *catalogue;
     const struct plm_workloads *workloads;
-    const char *truth, *python, *gpu, *stack, *pattern, *folder;
+    const char *truth, *python, *gpu, *stack, *pattern, *folder, *scratch;
     enum plm_time_kind kind;
     int jobs, seed;
     bool resume;
-    struct plm_evaluate_show show; /* without writers */
+    struct plm_evaluate_show show;
 };
 /* Do the options make sense together? A sentence if not. */
 int plm_evaluate_time_check(const struct plm_evaluate_time *time, enum plm_time_kind kind, struct plm_error *error);
@@ -62,7 +66,7 @@ struct plm_evaluate_study {
     const char *targets, *unseen, *lessons; /* NULL: as the study has them by itself */
     int bin, folds, sample;       /* 0: likewise */
 };
-/* Methods NULL: the usual ones. Learns, asks and shows; returns the exit status. The show is without writers. */
+/* Methods NULL: the usual ones. Learns, asks and shows; returns the exit status. */
 int plm_evaluate_study(const struct plm_evaluate_study *study, const char *table, const char *methods,
                        const char *python, int seed, const struct plm_workloads *workloads,
                        const struct plm_evaluate_show *show);

@@ -22,37 +22,14 @@ static void progress(size_t done, size_t all, const char *what)
 
 /* ---- what is shown ---- */
 
-static int text_show(const struct plm_page *page, const void *what, struct plm_error *error)
-{
-    return plm_study_text(page, what, error);
-}
-
-static int json_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_study_json(out, what, error);
-}
-
-static int rows_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_study_csv(out, what, error);
-}
-
-static int figures_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_study_figures(out, what, error);
-}
-
-static int page_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_study_html(out, what, error);
-}
+static const struct plm_evaluate_sink sink = {plm_study_text,
+                                              {plm_study_json, plm_study_csv, plm_study_figures, plm_study_html}};
 
 /* ---- all together ---- */
 
 int plm_evaluate_study(const struct plm_evaluate_study *e, const char *table, const char *methods, const char *python,
-                       int seed, const struct plm_workloads *workloads, const struct plm_evaluate_show *given)
+                       int seed, const struct plm_workloads *workloads, const struct plm_evaluate_show *show)
 {
-    struct plm_evaluate_show show = *given;
     char scratch[PLM_SCRATCH] = "";
     struct plm_study_options options = {.path = table,
                                         .methods = methods ? methods : usual_methods,
@@ -70,19 +47,12 @@ int plm_evaluate_study(const struct plm_evaluate_study *e, const char *table, co
     struct plm_study study = {0};
     struct plm_error error;
     int status = PLM_EXIT_OK;
-    show.text = text_show;
-    show.write[0] = json_write;
-    show.write[1] = rows_write;
-    show.write[2] = figures_write;
-    show.write[3] = page_write;
-    if (plm_study_open(&options, &study, &error) < 0)
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
-    else if (plm_scratch_make("evaluate", scratch, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+    if (plm_study_open(&options, &study, &error) < 0 || plm_scratch_make("evaluate", scratch, &error) < 0)
+        status = plm_fault(&error);
     else {
         plm_study_run(&study);
-        if (plm_evaluate_show(&show, &study, &error) < 0)
-            status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        if (plm_evaluate_show(show, &sink, &study, &error) < 0)
+            status = plm_fault(&error);
     }
     plm_study_close(&study);
     plm_scratch_remove(scratch);

@@ -58,30 +58,9 @@ int plm_evaluate_time_check(const struct plm_evaluate_time *t, enum plm_time_kin
 
 /* ---- what is shown ---- */
 
-static int text_show(const struct plm_page *page, const void *what, struct plm_error *error)
-{
-    return plm_time_evaluation_text(page, what, error);
-}
-
-static int json_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_time_evaluation_json(out, what, error);
-}
-
-static int rows_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_time_evaluation_csv(out, what, error);
-}
-
-static int figures_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_time_evaluation_figures(out, what, error);
-}
-
-static int page_write(FILE *out, const void *what, struct plm_error *error)
-{
-    return plm_time_evaluation_html(out, what, error);
-}
+static const struct plm_evaluate_sink sink = {
+    plm_time_evaluation_text,
+    {plm_time_evaluation_json, plm_time_evaluation_csv, plm_time_evaluation_figures, plm_time_evaluation_html}};
 
 /* ---- what is kept ---- */
 
@@ -175,21 +154,16 @@ static int judge_and_show(const struct plm_evaluate_job *job, const struct plm_e
                                                    .learn_rows = (size_t)t->learn,
                                                    .correct = t->correction ? &p->correct : NULL,
                                                    .seed = (uint64_t)job->seed};
-    struct plm_evaluate_show show = job->show;
     struct plm_time_evaluation e;
     int status = plm_time_judge(&p->bench, &options, &p->model, &e, error);
     if (status)
         return status;
-    show.text = text_show;
-    show.write[0] = json_write;
-    show.write[1] = rows_write;
-    show.write[2] = figures_write;
-    show.write[3] = page_write;
-    status = plm_evaluate_show(&show, &e, error);
-    if (status == 0 && t->save_speeds)
+    if (t->save_speeds)
         status = speeds_save(job, t->save_speeds, &e, &p->model, error);
     if (status == 0 && t->save_correction)
         status = correction_save(job, t->save_correction, &e.correct, error);
+    if (status == 0)
+        status = plm_evaluate_show(&job->show, &sink, &e, error);
     *failed = e.failed > 0;
     plm_time_evaluation_free(&e);
     return status;
@@ -223,6 +197,7 @@ int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evalu
                                                .stack = job->stack,
                                                .pattern = job->pattern,
                                                .folder = job->folder,
+                                               .scratch = job->scratch,
                                                .layout = t->layout,
                                                .precision = t->precision,
                                                .jobs = job->jobs};
@@ -230,12 +205,9 @@ int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evalu
     struct plm_error error;
     bool failed = false;
     int status = PLM_EXIT_OK;
-    if (parts_read(job, t, &settings, &p, &error) < 0)
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
-    else if (bench_run(job, &p.bench, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
-    else if (judge_and_show(job, t, &p, &failed, &error) < 0)
-        status = plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+    if (parts_read(job, t, &settings, &p, &error) < 0 || bench_run(job, &p.bench, &error) < 0 ||
+        judge_and_show(job, t, &p, &failed, &error) < 0)
+        status = plm_fault(&error);
     else if (failed)
         status = plm_complain(PLM_EXIT_COMMAND, "some rows could not be judged");
     plm_time_correct_free(&p.correct);

@@ -172,21 +172,21 @@ static int export_run(int argc, char **argv)
     struct plm_error error;
     int status;
     if (export_parse(&r, argc, argv, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (r.fields)
         return show_fields();
     if (r.formats)
         return show_formats();
     format = export_choose(&r, &error);
     if (!format)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO))
         return plm_complain_of(PLM_EXIT_USAGE, "a %s is not for a terminal; write it to a file with -o FILE.%s",
                                format->name, format->extension);
     status = export_record(&r, format, &error);
     if (status == 0)
         return PLM_EXIT_OK;
-    return plm_complain(status == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+    return plm_fault(&error);
 }
 
 const struct plm_command plm_command_export = {
@@ -200,6 +200,6 @@ const struct plm_command plm_command_export = {
                 "plimsoll export job.plm --folded | flamegraph.pl --countname bytes >peak.svg",
                 "plimsoll export job.plm --jsonl | jq 'select(.event == \"oom\")'"},
     .exit = {{PLM_EXIT_OK, "the export was written"},
-             {PLM_EXIT_CANNOT, "the record cannot be read or the output not written"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or holds nothing to export"}},
     .run = export_run,
 };

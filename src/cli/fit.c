@@ -21,7 +21,7 @@ enum { WORLDS = 16 };
 
 struct request {
     struct plm_look look;
-    bool json, all, pessimistic, strict, world;
+    bool json, all, pessimistic, strict, allow_tight, world;
     const char *gpu, *margin, *path[WORLDS]; /* the records: several with --world */
     int records;
 };
@@ -39,6 +39,7 @@ static const struct plm_option fit_options[] = {
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(pessimistic), .help = "count tight as no", .configurable = true},
     {"strict", 0, PLM_OPTION_FLAG, AT(strict), .help = "exit 4 unless the confidence is high and the replay exact",
      .configurable = true},
+    {.include = plm_option_allow_tight, .at = AT(allow_tight)},
     {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every card, also those far from deciding anything",
      .configurable = true},
     {"world", 0, PLM_OPTION_FLAG, AT(world), .help = "which card and how many: a column for each record's ranks"},
@@ -113,11 +114,11 @@ static int fit_open(struct question *q, const struct request *r)
 {
     struct plm_error error;
     if (plm_catalogue_open(&q->catalogue, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (fit_choose(q, r, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (!r->world && plm_job_read(r->path[0], &q->job, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     return 0;
 }
 
@@ -131,7 +132,7 @@ static int question_run(const struct plm_command *command, int argc, char **argv
     struct plm_error error;
     int status;
     if (fit_parse(&r, command, argc, argv, &q.margin, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     options = plm_look_at(&r.look);
     options.record = r.path[0];
     status = fit_open(&q, &r);
@@ -143,18 +144,33 @@ static int question_run(const struct plm_command *command, int argc, char **argv
 
 /* ---- fit ---- */
 
-/* For one card the exit status is the verdict. */
+static bool cards_unknown(const struct plm_fit_table *t)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        if (t->row[i].answer.verdict == PLM_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* The exit status is the verdict on the best of the cards that were asked about. */
 static int fit_judge(const struct request *r, const struct plm_fit_table *t)
 {
-    enum plm_verdict verdict = t->rows == 1 ? t->row[0].answer.verdict : PLM_FITS;
+    enum plm_verdict verdict = PLM_UNKNOWN;
     char reasons[PLM_DOUBTS][256];
-    int n;
-    if (t->rows > 1 && !t->fit)
-        verdict = PLM_UNKNOWN; /* nobody can choose from these */
-    if (verdict == PLM_NO_FIT || (verdict == PLM_TIGHT && r->pessimistic))
-        return PLM_EXIT_NO_FIT;
+    int n, status;
+    for (size_t i = 0; i < t->rows; i++) {
+        enum plm_verdict one = t->row[i].answer.verdict;
+        if (one == PLM_TIGHT && r->pessimistic)
+            one = PLM_NO_FIT;
+        verdict = one < verdict ? one : verdict;
+    }
+    if (verdict == PLM_NO_FIT && cards_unknown(t))
+        verdict = PLM_UNKNOWN; /* a card of which nothing is known may do */
+    status = verdict == PLM_UNKNOWN ? plm_known_status(t->job) : plm_verdict_status(verdict, r->allow_tight);
     if (verdict == PLM_UNKNOWN)
-        return PLM_EXIT_CANNOT;
+        return status > PLM_EXIT_NO_FIT ? status : PLM_EXIT_NOTHING;
+    if (status)
+        return status;
     if (r->strict &&
         ((t->fit && t->fit->doubt[0]) || strcmp(plm_confidence(t->job, reasons, PLM_DOUBTS, &n), "high") != 0))
         return PLM_EXIT_UNTRUSTED;
@@ -172,11 +188,11 @@ static int fit_answer(const struct request *r, struct question *q, const struct 
         table = plm_fit_table_known(q->job, q->card, q->cards, &q->margin);
     else if (plm_fit_open(q->job, &q->fit, &error) < 0 ||
              plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     status = fit_judge(r, &table);
     plm_report_time_make(&time, q->job, r->path[0], q->card, q->cards, &q->catalogue.install, false, &options);
     if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, &options, r->all, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        status = plm_fault(&error);
     plm_report_time_free(&time);
     plm_fit_table_free(&table);
     return status;
@@ -229,16 +245,18 @@ static int by_ranks(const void *a, const void *b)
     return x->ranks < y->ranks ? -1 : x->ranks > y->ranks;
 }
 
-/* One card: whether it is enough in the world that asks least of it. */
+/* Whether a card is enough in the world that asks least of it. */
 static int worlds_judge(const struct request *r, const struct world *world)
 {
-    int status = PLM_EXIT_OK;
+    static const int from_best[] = {PLM_EXIT_OK, PLM_EXIT_TIGHT, PLM_EXIT_UNTRUSTED, PLM_EXIT_NO_FIT, PLM_EXIT_NOTHING};
+    size_t best = sizeof from_best / sizeof from_best[0] - 1;
     for (int i = 0; i < r->records; i++) {
-        status = fit_judge(r, &world[i].table);
-        if (status == PLM_EXIT_OK)
-            break;
+        const int status = fit_judge(r, &world[i].table);
+        for (size_t k = 0; k < best; k++)
+            if (from_best[k] == status)
+                best = k;
     }
-    return status;
+    return from_best[best];
 }
 
 static int worlds_answer(const struct request *r, struct question *q, const struct plm_report_options *options)
@@ -249,7 +267,7 @@ static int worlds_answer(const struct request *r, struct question *q, const stru
     int status = PLM_EXIT_OK;
     for (int i = 0; i < r->records && status == PLM_EXIT_OK; i++)
         if (world_open(&world[i], r->path[i], q, &error) < 0)
-            status = plm_complain(PLM_EXIT_CANNOT, error.text);
+            status = plm_fault(&error);
     if (status == PLM_EXIT_OK) {
         qsort(world, (size_t)r->records, sizeof *world, by_ranks);
         for (int i = 0; i < r->records; i++) {
@@ -259,7 +277,7 @@ static int worlds_answer(const struct request *r, struct question *q, const stru
         status = worlds_judge(r, world);
         if ((r->json ? plm_worlds_json : plm_worlds_text)(stdout, shown, (size_t)r->records, options, r->all, &error) <
             0)
-            status = plm_complain(PLM_EXIT_CANNOT, error.text);
+            status = plm_fault(&error);
     }
     for (int i = 0; i < r->records; i++)
         world_close(&world[i]);
@@ -287,10 +305,11 @@ const struct plm_command plm_command_fit = {
     .example = {"plimsoll fit job.plm", "plimsoll fit --gpu rtx4090 --margin 1GiB job.plm && sbatch job.sh",
                 "plimsoll fit --world fsdp-8.plm fsdp-16.plm fsdp-64.plm",
                 "plimsoll fit --json job.plm | jq '[.fits[] | select(.verdict == \"fits\")][0].gpu'"},
-    .exit = {{PLM_EXIT_OK, "the one card fits or is tight, or there are several"},
-             {PLM_EXIT_NO_FIT, "the one card does not fit"},
+    .exit = {{PLM_EXIT_OK, "the job fits on the card, or on one of several"},
+             {PLM_EXIT_NO_FIT, "it fits on none of them"},
              {PLM_EXIT_UNTRUSTED, "the answer is not certain (--strict)"},
-             {PLM_EXIT_CANNOT, "the record cannot be read, or cannot say: its job ran out of memory or failed"}},
+             {PLM_EXIT_TIGHT, "tight on the best of them: cached memory must be given back (--allow-tight: 0)"},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or cannot say: its job ran out of memory, or was cut"}},
     .run = fit_run,
 };
 
@@ -310,12 +329,13 @@ static int tune_answer(const struct request *r, struct question *q, const struct
     if (r->gpu && q->cards > 1)
         return plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
     if (plm_fit_open(q->job, &q->fit, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_known_status(q->job) == PLM_EXIT_COMMAND ? plm_complain(PLM_EXIT_COMMAND, error.text)
+                                                            : plm_fault(&error);
     if (plm_tune(&q->fit, r->gpu ? q->card : NULL, &q->margin, isatty(STDERR_FILENO) ? fit_tell : NULL, NULL, &tune,
                  &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if ((r->json ? plm_tune_json : plm_tune_text)(stdout, &tune, options, r->all, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        status = plm_fault(&error);
     plm_tune_free(&tune);
     return status;
 }
@@ -334,6 +354,6 @@ const struct plm_command plm_command_tune = {
     .among = "plm",
     .example = {"plimsoll tune job.plm", "plimsoll tune --gpu rtx3060 job.plm"},
     .exit = {{PLM_EXIT_OK, "the settings were tried, whether or not one helps"},
-             {PLM_EXIT_CANNOT, "the record cannot be read, or cannot say: its job ran out of memory or failed"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or cannot say: its job ran out of memory or failed"}},
     .run = tune_run,
 };

@@ -125,7 +125,7 @@ static int gpus_choose(struct plm_catalogue *catalogue, const char **names, int 
     for (int i = 0; i < count; i++) {
         const struct plm_catalogue_entry *entry;
         if (plm_catalogue_find(catalogue, names[i], &entry, &error) < 0) {
-            plm_complain(PLM_EXIT_USAGE, error.text);
+            plm_fault(&error);
             return -1;
         }
         out[i] = entry->card;
@@ -145,11 +145,11 @@ static int gpus_run(int argc, char **argv)
     int names, count, status;
 
     if (plm_options_among(plm_option_json, &json, "gpus", argc, argv, name, argc, &names, &error) < 0) {
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
+        status = plm_fault(&error);
         goto out;
     }
     if (plm_catalogue_open(&catalogue, &error) < 0) {
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        status = plm_fault(&error);
         goto out;
     }
     cards = plm_calloc((size_t)catalogue.count + (size_t)argc, sizeof *cards);
@@ -172,6 +172,6 @@ const struct plm_command plm_command_gpus = {
     .options = plm_option_json,
     .complete = PLM_COMPLETE_CARD,
     .example = {"plimsoll gpus", "plimsoll gpus rtx3060 \"A100 40GB\""},
-    .exit = {{PLM_EXIT_USAGE, "usage, or an unknown name"}, {PLM_EXIT_CANNOT, "a GPU file is wrong"}},
+    .exit = {{PLM_EXIT_USAGE, "usage, or an unknown name"}, {PLM_EXIT_NOTHING, "a GPU file is wrong"}},
     .run = gpus_run,
 };

@@ -55,7 +55,7 @@ static void print_exits(const struct plm_command *c)
     char text[400] = "";
     size_t n = 0;
     const char *meaning;
-    for (int code = PLM_EXIT_NO_FIT; code <= PLM_EXIT_UNTRUSTED; code++)
+    for (int code = PLM_EXIT_NO_FIT; code <= PLM_EXIT_TIGHT; code++)
         if (code != PLM_EXIT_USAGE && (meaning = plm_command_exit(c, code, true)) && n < sizeof text)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%d %s", n ? "; " : "", code, meaning);
     if (n) {
@@ -111,6 +111,18 @@ static void print_main_options(void)
     print_options(row, rows);
 }
 
+/* Those that say why a command could not be started are one to most people. */
+static void print_statuses(void)
+{
+    char text[400] = "";
+    size_t n = 0;
+    for (const struct plm_status *s = plm_statuses; s->number <= PLM_EXIT_CANNOT && n < sizeof text; s++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%d%s %s", n ? "; " : "", s->number,
+                              s->number == PLM_EXIT_CANNOT ? "-127" : "", s->brief);
+    fputs("\nExit: ", stdout);
+    print_wrapped(text, 6);
+}
+
 static void print_page(void)
 {
     puts("plimsoll tells how much GPU memory a training job needs, before it gets a GPU.\n"
@@ -125,8 +137,7 @@ static void print_page(void)
     print_main_options();
     puts("\nExamples:");
     print_examples(&plm_command_help, 4);
-    puts("\n"
-         "Exit: 0 done, 1 does not fit, 2 usage, 3 the command failed, 4 not trustworthy, 125-127 could not start it.");
+    print_statuses();
 }
 
 static int help_run(int argc, char **argv)

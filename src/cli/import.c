@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "import/import.h"
 #include "record/format.h"
+#include "torch/release.h"
 
 struct request {
     const char *path, *output, *torch;
@@ -82,7 +83,7 @@ static int map_file(const char *path, void **data, size_t *size, struct plm_erro
         *size = (size_t)whole;
         *data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (*data == MAP_FAILED)
-            status = plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+            status = plm_fail(error, PLM_EREAD, "cannot read %.300s: %s", path, strerror(errno));
     }
     close(fd);
     return status;
@@ -190,7 +191,7 @@ static int import_snapshot(struct request *r)
         munmap(data, size);
     }
     if (status < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (r->output && !r->json)
         import_tell(&info, r->output);
     return r->verify ? tell_verdict(r, &info.verify) : PLM_EXIT_OK;
@@ -204,16 +205,16 @@ static int import_run(int argc, char **argv)
     char output[PATH_MAX];
     int status = import_parse(&r, argc, argv, &error);
     if (status == 0 && snapshot_check(r.path, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (status == 0 && !r.output && !r.verify) {
         status = name_output(r.path, output, sizeof output, &error);
         r.output = output;
     }
     if (status < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     rule = (struct plm_output_rule){.force = r.force, .record = true, .input = {r.path}};
     if (r.output && plm_output_check(r.output, &rule, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     return import_snapshot(&r);
 }
 
@@ -229,6 +230,6 @@ const struct plm_command plm_command_import = {
     .exit = {{PLM_EXIT_OK, "the record was made and, with --verify, the replay is the same"},
              {PLM_EXIT_NO_FIT, "the replay differs"},
              {PLM_EXIT_UNTRUSTED, "the history does not tell enough to decide"},
-             {PLM_EXIT_CANNOT, "the snapshot cannot be read or the record not written"}},
+             {PLM_EXIT_NOTHING, "the snapshot cannot be read, or is something else"}},
     .run = import_run,
 };

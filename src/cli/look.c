@@ -16,7 +16,7 @@ const struct plm_option plm_option_json[] = {
 };
 
 const struct plm_option plm_option_json_file[] = {
-    {"json", 0, PLM_OPTION_OUTPUT, 0, "[FILE]", .help = "print one JSON document instead of text, or write FILE too",
+    {"json", 0, PLM_OPTION_OUTPUT, 0, "FILE", .help = "print one JSON document instead of text, or write FILE too",
      .complete = PLM_COMPLETE_FILE, .among = "json"},
     {0},
 };
@@ -28,6 +28,12 @@ const struct plm_option plm_option_force[] = {
 
 const struct plm_option plm_option_strict[] = {
     {"strict", 0, PLM_OPTION_FLAG, 0, .help = "exit 4 unless the confidence is high", .configurable = true},
+    {0},
+};
+
+const struct plm_option plm_option_allow_tight[] = {
+    {"allow-tight", 0, PLM_OPTION_FLAG, 0, .help = "exit 0, not 5, where cached memory must be given back to fit",
+     .configurable = true, .rare = true},
     {0},
 };
 

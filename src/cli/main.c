@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/secret.h"
 #include "base/words.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -35,7 +36,9 @@ static bool complained; /* of something that is the exit status */
 int plm_complain(int status, const char *sentence)
 {
     char shown[2000];
-    fprintf(stderr, "plimsoll: %s\n", plm_printable(shown, sizeof shown, sentence));
+    plm_printable(shown, sizeof shown, sentence);
+    plm_secret_hide(shown);
+    fprintf(stderr, "plimsoll: %s\n", shown);
     complained |= status != PLM_EXIT_OK;
     return status;
 }

@@ -3,6 +3,8 @@
  *   @SYNOPSIS  name and synopsis         @EXIT      what the exit statuses mean
  *   @OPTIONS   all options; then, where there is more to say of one than its line, `@--NAME` and that text; then @END
  *   @EXAMPLES  the examples              @COMMANDS  all commands (plimsoll.1)        @PAGES  all pages (plimsoll.1)
+ *   @METHODS   all methods (plimsoll-estimate.1)
+ *   @STATUSES  what the exit statuses mean for all (plimsoll.1)
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "study/methods/methods.h"
 
 struct page {
     const char *path;
@@ -52,20 +55,24 @@ static void put_sentence(FILE *out, const char *text)
     fputs(".\n", out);
 }
 
-/* "NAME,..." as an argument: "Ar name,..."; lower case, as manuals have it. One that may be left out: "[FILE]". */
+/* "NAME,..." as an argument: "Ar name,..."; lower case, as manuals have it. */
 static void put_argument(FILE *out, const char *text, size_t n)
 {
     const size_t dots = n > 3 && !strncmp(text + n - 3, "...", 3) && text[n - 4] != ',' ? 3 : 0;
-    if (text[0] == '[') {
-        fputs("Op ", out);
-        text++;
-        n -= 2;
-    }
     fputs("Ar ", out);
     for (size_t i = 0; i < n - dots; i++)
         putc(tolower((unsigned char)text[i]), out);
     if (dots)
         fputs(" ...", out);
+}
+
+/* After the name of an option; where it may be left out: "--json[=FILE]". */
+static void put_value(FILE *out, const struct plm_option *o)
+{
+    if (!o->argument)
+        return;
+    fputs(o->type == PLM_OPTION_OUTPUT ? " Ns Op = Ns " : " ", out);
+    put_argument(out, o->argument, strlen(o->argument));
 }
 
 /* "RECORD | -- COMMAND...", "[NAME...]" */
@@ -100,9 +107,8 @@ static void put_synopsis(struct page *p)
         const struct plm_option *o = &p->row[i];
         fprintf(p->out, o->required ? ".Fl %s%c" : ".Op Fl %s%c", o->letter ? "" : "-",
                 o->letter ? o->letter : o->name[0]);
-        fprintf(p->out, "%s%s", o->letter ? "" : o->name + 1, o->argument ? " " : "");
-        if (o->argument)
-            put_argument(p->out, o->argument, strlen(o->argument));
+        fputs(o->letter ? "" : o->name + 1, p->out);
+        put_value(p->out, o);
         putc('\n', p->out);
     }
     if (c->words)
@@ -115,9 +121,8 @@ static void put_option(struct page *p, size_t i)
     fputs(".It ", p->out);
     if (o->letter)
         fprintf(p->out, "Fl %c , ", o->letter);
-    fprintf(p->out, "Fl -%s ", o->name);
-    if (o->argument)
-        put_argument(p->out, o->argument, strlen(o->argument));
+    fprintf(p->out, "Fl -%s", o->name);
+    put_value(p->out, o);
     putc('\n', p->out);
     put_sentence(p->out, o->help);
     if (p->more[i])
@@ -160,16 +165,18 @@ static void put_options(struct page *p)
     put_configurable(p);
 }
 
+/* Of a command, or of all. */
 static void put_exits(struct page *p)
 {
-    const char *meaning;
     fputs(".Sh EXIT STATUS\n.Bl -tag -width 126 -compact\n", p->out);
-    for (int code = 0; code <= PLM_EXIT_NOT_FOUND; code++)
-        if ((meaning = plm_command_exit(p->command, code, false))) {
-            fprintf(p->out, ".It %d\n", code);
-            put_text(p->out, meaning);
-            putc('\n', p->out);
-        }
+    for (const struct plm_status *s = plm_statuses; s->meaning; s++) {
+        const char *meaning = p->command ? plm_command_exit(p->command, s->number, false) : s->meaning;
+        if (!meaning)
+            continue;
+        fprintf(p->out, ".It %d\n", s->number);
+        put_text(p->out, meaning);
+        putc('\n', p->out);
+    }
     fputs(".El\n", p->out);
 }
 
@@ -220,6 +227,34 @@ static void put_pages(struct page *p)
         fprintf(p->out, ".Xr plimsoll-%s 1%s\n", sorted[i]->name, i + 1 < count ? " ," : "");
 }
 
+/* What the row of a method says of it. */
+static void put_methods(struct page *p)
+{
+    static const struct {
+        unsigned part;
+        const char *name;
+    } needs[] = {{PLM_NEEDS_JOB, "a record"}, {PLM_NEEDS_TRACE, "a trace"}, {PLM_NEEDS_DESCRIPTION, "a description"}};
+    fputs(".Bl -tag -width deepspeed\n", p->out);
+    for (size_t i = 0; i < PLM_METHODS; i++) {
+        const struct plm_method *m = plm_methods[i];
+        bool first = true;
+        fputs(".It Cm ", p->out);
+        put_text(p->out, m->name);
+        fprintf(p->out, "\n%s, for ", plm_paradigm_name(m->paradigm));
+        put_text(p->out, m->domain);
+        fputs("; leaves out: ", p->out);
+        put_text(p->out, m->leaves_out);
+        fputs(".\nNeeds ", p->out);
+        for (size_t k = 0; k < sizeof needs / sizeof needs[0]; k++)
+            if (m->needs & needs[k].part) {
+                fprintf(p->out, "%s%s", first ? "" : " and ", needs[k].name);
+                first = false;
+            }
+        fprintf(p->out, "%s.\n", m->learner ? " and a model" : "");
+    }
+    fputs(".El\n", p->out);
+}
+
 static int page_fail(const struct page *p, struct plm_error *error, const char *what, const char *which)
 {
     return plm_fail(error, PLM_EINVAL, "%.200s:%d: %s %.100s", p->path, p->line, what, which);
@@ -263,6 +298,7 @@ static const struct {
 } parts[] = {
     {"@SYNOPSIS", true, put_synopsis}, {"@OPTIONS", true, put_options},    {"@EXIT", true, put_exits},
     {"@EXAMPLES", true, put_examples}, {"@COMMANDS", false, put_commands}, {"@PAGES", false, put_pages},
+    {"@METHODS", true, put_methods},   {"@STATUSES", false, put_exits},
 };
 
 static int put_part(struct page *p, const char *marker, struct plm_error *error)
@@ -282,7 +318,8 @@ static int page_check(const struct page *p, struct plm_error *error)
 {
     for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].of_command == (p->command != NULL) && !(p->seen & 1u << i) &&
-            (parts[i].put != put_options || p->rows))
+            (parts[i].put != put_options || p->rows) &&
+            (parts[i].put != put_methods || p->command == &plm_command_estimate))
             return page_fail(p, error, "the page lacks", parts[i].marker);
     return 0;
 }
@@ -309,7 +346,7 @@ int plm_manual_page(const char *path, FILE *out, struct plm_error *error)
     struct page p = {.path = path, .out = out, .in = fopen(path, "re")};
     int status;
     if (!p.in)
-        return plm_fail(error, PLM_EIO, "cannot read %.200s: %s", path, strerror(errno));
+        return plm_fail(error, PLM_EREAD, "cannot read %.200s: %s", path, strerror(errno));
     if (strcmp(name, "plimsoll.1.in") != 0) {
         const char *dash = strchr(name, '-');
         char command[64];

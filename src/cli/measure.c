@@ -155,7 +155,7 @@ static int measure_judge(const struct request *r, int status, int watched, int p
         plm_fail(why, PLM_EINVAL, "the card could not be watched: %.200s", m->trouble);
     else
         plm_fail(why, PLM_EINVAL, "the command did not use the GPU: no row was written");
-    return PLM_EXIT_CANNOT;
+    return PLM_EXIT_NOTHING;
 }
 
 /* Memory that others took or gave back: before the job, or between its start and its end. */
@@ -271,7 +271,7 @@ static int measure_finish(const struct request *r, int status)
     struct plm_error error = {0};
     int processes, watched = measure_collect(r, &m, &processes, &error), result;
     if (watched < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     result = measure_judge(r, status, watched, processes, &m, &error);
     if (result)
         return plm_complain(result, error.text);
@@ -279,7 +279,7 @@ static int measure_finish(const struct request *r, int status)
     add_activity(r, &m);
     name_row(r, &m);
     if (plm_measured_append(r->output, &m, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     measure_show(r, &m);
     return PLM_EXIT_OK;
 }
@@ -291,10 +291,10 @@ static int measure_command(struct request *r)
     int failure, status;
     pid_t child;
     if (plm_meter_choose(&r->meter, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"), &error) < 0)
-        return plm_complain(error.code == PLM_EINVAL ? PLM_EXIT_USAGE : PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     r->still = plm_meter_settle(&r->meter, SAMPLE_US, SETTLE, PATIENCE_MS, &r->before);
     if (plm_scratch_make("measure", r->folder, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     plm_watch_start(&r->watch, &r->meter);
     plm_child_forward_signals();
     child = plm_child_start(&start, &failure);
@@ -312,9 +312,9 @@ static int measure_run(int argc, char **argv)
     struct plm_error error;
     int status;
     if (measure_parse(&r, argc, argv, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_install_find(&r.install, &error) < 0 || plm_meter_open(&r.meter, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     status = measure_command(&r);
     plm_meter_close(&r.meter);
     return status;
@@ -327,9 +327,10 @@ const struct plm_command plm_command_measure = {
     .options = options,
     .example = {"plimsoll measure -o truth.csv --family cnn --model resnet50 -- python train.py"},
     .exit = {{PLM_EXIT_OK, "a row was added"},
-             {PLM_EXIT_USAGE, "usage, several GPUs, or a file with other columns"},
-             {PLM_EXIT_CANNOT,
-              "there is no NVIDIA driver, or the command used no GPU, or several of its processes did, or "
-              "its PyTorch is not a build for CUDA"}},
+             {PLM_EXIT_USAGE, "usage, or several GPUs"},
+             {PLM_EXIT_NOTHING,
+              "the command used no GPU, or several of its processes did, or its PyTorch is not a build "
+              "for CUDA, or the file has other columns"},
+             {PLM_EXIT_CANNOT, "there is no NVIDIA driver, or the row cannot be written"}},
     .run = measure_run,
 };

@@ -143,6 +143,13 @@ static void made_note(struct plm_pen *pen, const struct plm_store *store)
     }
 }
 
+void plm_rank_refusals_note(struct plm_pen *pen, const struct plm_store *store)
+{
+    if (plm_store_refusals(store))
+        plm_pen_remark(pen, "store-refused",
+                       "it asked the store of the job for more than plimsoll serves: 64 MiB at once, 512 MiB in all");
+}
+
 /* What a rank finds in its environment: "NAME=VALUE", ended by NULL. A fork also learns which record is meant. */
 static char **rank_environment(const struct plm_launch *launch, const struct plm_rank *rank, int port)
 {
@@ -188,6 +195,7 @@ int plm_rank_run(struct plm_pen *pen, struct plm_record_header *header, const st
         end->status = plm_await_job(child, header, launch->steps);
     plm_store_server_stop(server);
     made_note(pen, plm_store_server_store(server));
+    plm_rank_refusals_note(pen, plm_store_server_store(server));
     plm_store_server_free(server);
     return child > 0 ? 0 : PLM_ENOTFOUND;
 }

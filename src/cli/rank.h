@@ -17,6 +17,7 @@ struct plm_launch;
 struct plm_pen;
 struct plm_record_header;
 struct plm_server;
+struct plm_store;
 
 struct plm_rank {
     struct plm_seat seat;
@@ -49,6 +50,9 @@ void plm_rank_describe(struct plm_pen *pen, const struct plm_rank *rank);
 
 /* Starts the command of `launch` as this rank, with a store at that port. Its pid; or -1 with the errno in *failure. */
 pid_t plm_rank_start(const struct plm_launch *launch, const struct plm_rank *rank, int port, int *failure);
+
+/* That the store hung up on a rank which asked for too much, if it did; the store's server has stopped. */
+void plm_rank_refusals_note(struct plm_pen *pen, const struct plm_store *store);
 
 /* Runs the command of `launch` to its end with progress, and notes what absent ranks should have said. 0 with the wait
    status; PLM_EIO with a sentence if there is no store; PLM_ENOTFOUND with the errno if it cannot be started. */

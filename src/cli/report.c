@@ -95,10 +95,10 @@ static int report_show(const struct request *o, const struct plm_job *job, const
 {
     struct plm_error error;
     if (!job->lanes && !o->json)
-        return plm_complain(PLM_EXIT_CANNOT,
+        return plm_complain(PLM_EXIT_NOTHING,
                             "this record holds no GPU activity: the job never used CUDA or was cut before it did");
     if ((o->json ? plm_report_json : plm_report_text)(stdout, job, shown, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     return PLM_EXIT_OK;
 }
 
@@ -111,11 +111,11 @@ static int report_run(int argc, char **argv)
     int status;
 
     if (report_parse(&o, argc, argv, &error) < 0 || report_understand(&o, &shown.options, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_job_read(o.path, &job, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (plm_at_check(job, shown.options.at, &error) < 0 || choose_cards(&o, job, &shown, &error) < 0)
-        status = plm_complain(PLM_EXIT_USAGE, error.text);
+        status = plm_fault(&error);
     else
         status = o.html ? plm_report_page(job, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)
                         : report_show(&o, job, &shown.options);
@@ -136,6 +136,6 @@ const struct plm_command plm_command_report = {
                 "plimsoll report job.plm --html train.html"},
     .exit = {{PLM_EXIT_OK, "the report was shown"},
              {PLM_EXIT_USAGE, "usage, or a step that the record does not have"},
-             {PLM_EXIT_CANNOT, "the record cannot be read or holds no GPU activity, or the page cannot be written"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or holds no GPU activity"}},
     .run = report_run,
 };

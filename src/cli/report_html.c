@@ -63,5 +63,5 @@ int plm_report_page(const struct plm_job *job, const char *record, const char *g
     struct plm_error error;
     if (plm_output_write(out, &rule, page_write, &(struct page){job, record, gpu}, &error) == 0)
         return PLM_EXIT_OK;
-    return plm_not_written(&error);
+    return plm_fault(&error);
 }

@@ -25,10 +25,10 @@ static int works_read(struct plm_report_time *t, const struct plm_job *job, cons
 }
 
 void plm_report_time_make(struct plm_report_time *t, const struct plm_job *job, const char *record,
-                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool shares,
+                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
                           struct plm_report_options *options)
 {
-    const struct plm_time_question question = {.install = install, .shares = shares};
+    const struct plm_time_question question = {.install = install, .shares = whole, .unmetered = !whole};
     struct plm_error error;
     t->works = (struct plm_works){0};
     t->table = (struct plm_time_table){0};

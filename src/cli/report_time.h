@@ -20,11 +20,12 @@ struct plm_report_time {
     char why[512];
 };
 
-/* On these cards, which must outlive it. Sets options->time, or options->no_time to a sentence. */
+/* On these cards, which must outlive it; `whole`: with shares and metrics, else only how long a step takes. Sets
+   options->time, or options->no_time to a sentence. */
 void plm_report_time_make(struct plm_report_time *time, const struct plm_job *job, const char *record,
-                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool shares,
+                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
                           struct plm_report_options *options);
-/* The same on the card that was played, with shares. */
+/* The same on the card that was played, the whole of it. */
 void plm_report_time_own(struct plm_report_time *time, const struct plm_job *job, const char *record,
                          struct plm_catalogue *catalogue, struct plm_report_options *options);
 void plm_report_time_free(struct plm_report_time *time);

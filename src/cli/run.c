@@ -95,6 +95,16 @@ static const char *came_to(const struct plm_summary *s)
     return PLM_BEFORE_TORCH;
 }
 
+/* A note that says why a command failed. */
+static bool failure_explained(const struct plm_summary *s, const char **note)
+{
+    static const char *const kinds[] = {"failed-for-want", "failed-on-value", "store-refused"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (plm_summary_notes(s, kinds[i], note))
+            return true;
+    return false;
+}
+
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
 static int judge_command(int status, const struct plm_job *job, bool bounded, struct plm_error *why)
 {
@@ -118,7 +128,7 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
             "the command failed with status %d; what it took from ranks that do not run may be why (%.100s): `--rank "
             "stages` runs a rank of each stage of a pipeline, `--rank all` every rank, and these exchange it",
             WEXITSTATUS(status), note);
-    else if (plm_summary_notes(s, "failed-on-value", &note))
+    else if (failure_explained(s, &note))
         plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), note);
     else
         plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s));
@@ -137,7 +147,7 @@ static int judge_silence(const struct plm_summary *s, struct plm_error *why)
                  "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
     else
         plm_fail(why, PLM_EINVAL, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
-    return PLM_EXIT_CANNOT;
+    return PLM_EXIT_NOTHING;
 }
 
 /* A rank alone that made no step has waited for its peers, or ended because of what they did not say. */
@@ -149,7 +159,7 @@ static int judge_rank(const struct plm_run *o, const struct plm_summary *s, stru
         return PLM_EXIT_OK;
     plm_fail(why, PLM_EINVAL, "the rank of a world of %.20s ended well, but made no optimizer step%s", world,
              lacks ? ": what it took from ranks that do not run may have decided that" : "");
-    return PLM_EXIT_COMMAND;
+    return PLM_EXIT_NOTHING;
 }
 
 static int document_write(FILE *out, const void *what, struct plm_error *error)
@@ -158,14 +168,13 @@ static int document_write(FILE *out, const void *what, struct plm_error *error)
     return plm_report_json(out, end->job, end->options, error);
 }
 
-int plm_run_document(const struct plm_run_end *end)
+struct plm_output_part plm_run_document(const struct plm_run_end *end)
 {
-    const struct plm_output_rule rule = {
-        .force = end->run->force, .input = {end->run->output}, .words = end->run->command};
-    struct plm_error error;
-    if (!end->run->json || plm_output_write(end->run->json, &rule, document_write, end, &error) == 0)
-        return PLM_EXIT_OK;
-    return plm_not_written(&error);
+    return (struct plm_output_part){
+        .path = end->run->json,
+        .write = document_write,
+        .what = end,
+        .rule = {.force = end->run->force, .input = {end->run->output}, .words = end->run->command}};
 }
 
 bool plm_run_quiet(const struct plm_run *run)
@@ -173,17 +182,41 @@ bool plm_run_quiet(const struct plm_run *run)
     return run->json && !strcmp(run->json, "-");
 }
 
+/* Of a card that the job fits on only if it gives memory back. */
+static int tell_tight(const struct plm_run_end *end, const struct plm_fit_row *row, const char *why)
+{
+    char need[32], usable[32];
+    if (!row->need) /* nothing but how it ended there is known */
+        return plm_complain_of(PLM_EXIT_TIGHT, "the job is tight on %s: %s; --allow-tight accepts that", end->card->id,
+                               why);
+    return plm_complain_of(PLM_EXIT_TIGHT,
+                           "the job is tight on %s: it needs %s of the %s that are usable, and may have to give cached "
+                           "memory back; --allow-tight accepts that",
+                           end->card->id, plm_size_text(need, sizeof need, row->need),
+                           plm_size_text(usable, sizeof usable, row->usable));
+}
+
 int plm_run_judge_card(const struct plm_run_end *end)
 {
-    struct plm_fit_table table = plm_fit_report(end->job, end->card, 1);
-    const struct plm_fit_row row = table.row[0];
+    struct plm_fit_table table;
+    struct plm_fit_row row;
     char need[32], usable[32];
-    plm_fit_table_free(&table);
-    if (row.answer.verdict == PLM_UNKNOWN)
-        return plm_complain_of(PLM_EXIT_CANNOT, "whether the job fits is not known: %s", table.known.why);
-    if (row.answer.verdict != PLM_NO_FIT)
+    int status = plm_known_status(end->job);
+    if (status > PLM_EXIT_NO_FIT || (status && !end->run->gpu))
+        return plm_complain_of(status, "whether the job fits is not known: %s", plm_known(end->job).why);
+    if (!end->run->gpu)
         return PLM_EXIT_OK;
-    return plm_complain_of(PLM_EXIT_NO_FIT, "the job does not fit on %s: it needs %s, and %s are usable", end->card->id,
+    table = plm_fit_report(end->job, end->card, 1);
+    row = table.row[0];
+    plm_fit_table_free(&table);
+    status = plm_verdict_status(row.answer.verdict, end->run->allow_tight);
+    if (status == PLM_EXIT_TIGHT)
+        return tell_tight(end, &row, table.known.why);
+    if (status == PLM_EXIT_NOTHING)
+        return plm_complain_of(status, "whether the job fits is not known: %s", table.known.why);
+    if (status == PLM_EXIT_OK)
+        return status;
+    return plm_complain_of(status, "the job does not fit on %s: it needs %s, and %s are usable", end->card->id,
                            plm_size_text(need, sizeof need, row.need),
                            plm_size_text(usable, sizeof usable, row.usable));
 }
@@ -191,38 +224,39 @@ int plm_run_judge_card(const struct plm_run_end *end)
 /* What `run` itself shows: the report. */
 static int show_report(const struct plm_run_end *end, void *context)
 {
+    const struct plm_output_part document = plm_run_document(end);
     struct plm_error error;
     char reasons[PLM_DOUBTS][256];
-    int n, json, result = end->result;
+    int n, json = PLM_EXIT_OK, result = end->result;
     (void)context;
     if (result)
         plm_complain(result, end->why);
+    if (plm_output_write_all(&document, 1, &error) < 0)
+        json = plm_fault(&error);
     if (end->job->lanes && !plm_run_quiet(end->run) && plm_report_text(stdout, end->job, end->options, &error))
-        result = plm_complain(PLM_EXIT_CANNOT, error.text);
-    json = plm_run_document(end);
+        result = plm_fault(&error);
     if (result == PLM_EXIT_OK)
         result = json;
-    if (result == PLM_EXIT_OK && end->run->gpu)
+    if (result == PLM_EXIT_OK)
         result = plm_run_judge_card(end);
     if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, PLM_DOUBTS, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
     return result;
 }
 
-/* A run that failed leaves a record if that holds a step, or if the user named it. That the card was too small is a
-   result. */
+/* A run that failed, or that did nothing on the GPU, leaves no record. That the card was too small is a result. */
 static int record_settle(const struct plm_run *o, const struct plm_run_end *end, struct plm_output *record,
                          struct plm_report_options *options)
 {
-    const bool failed = end->result == PLM_EXIT_COMMAND || end->result == PLM_EXIT_CANNOT;
+    const bool failed = end->result == PLM_EXIT_COMMAND || !end->job->lanes;
     struct plm_error error;
     options->record = o->output;
-    if (failed && o->output == o->default_output && !end->job->summary.steps)
+    if (failed && !o->keep)
         plm_output_drop(record);
     else if (plm_output_keep(record, &error) == 0)
         return PLM_EXIT_OK;
     else
-        plm_complain(PLM_EXIT_CANNOT, error.text);
+        plm_fault(&error);
     options->record = NULL;
     return failed ? PLM_EXIT_OK : PLM_EXIT_CANNOT;
 }
@@ -241,11 +275,12 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
 
     options.card = cards;
     if (plm_job_read(launch->record, &job, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
-    if (job->summary.full) {
+        return plm_fault(&error);
+    if (job->summary.missing.why[0]) {
+        const struct plm_record_missing missing = job->summary.missing;
         plm_job_free(job);
-        return plm_complain(PLM_EXIT_CANNOT, "the disk was full: the record lacks a part of the job and is not kept; "
-                                             "-o names another place");
+        return plm_complain_of(PLM_EXIT_CANNOT, "%s: the record lacks a part of the job and is not kept; %s",
+                               missing.why, missing.help);
     }
     n = plm_cards_choose(catalogue, NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
@@ -391,7 +426,7 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, const str
     int ran;
 
     if (plm_record_create(launch->record, true, &file, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     plm_writer_open(&writer, launch->record); /* where it fails, the record tells less */
     run_describe(&pen, o, launch->gpu, stack, launch->topology, o->command);
     if (world)
@@ -406,10 +441,10 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, const str
     plm_pen_close(&pen);
     plm_writer_close(&writer);
     plm_record_close(&file);
-    if (ran == PLM_EINVAL)
-        return plm_complain(PLM_EXIT_COMMAND, error.text);
+    if (ran == PLM_EINVAL) /* a rank made no step */
+        return plm_complain(PLM_EXIT_NOTHING, error.text);
     if (ran == PLM_EIO || ran == PLM_EFORMAT)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     if (ran < 0)
         return plm_could_not_start(launch->command, end.failure);
     return run_report(o, launch, catalogue, record, end.status, show, context);
@@ -431,7 +466,7 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
     if (workspace && !is_one_of(workspace, workspaces, 3))
         return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
     if (o->assume && plm_assume_parse(o->assume, assume, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_rank_wanted(&o->world) && o->gpus && !o->world.per_node && !o->world.nodes)
         o->world.per_node = o->gpus;
     if (!o->gpus)
@@ -475,6 +510,8 @@ const struct plm_option plm_run_options[] = {
     {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "keep the words of the command out of the record",
      .configurable = true, .guard = true, .rare = true},
     {.include = plm_option_strict, .at = RUN(strict)},
+    {.include = plm_option_allow_tight, .at = RUN(allow_tight)},
+    {"keep", 0, PLM_OPTION_FLAG, RUN(keep), .help = NULL},
     {.include = plm_option_world, .at = RUN(world)},
     {.include = plm_option_look, .at = RUN(look)},
     {0},
@@ -500,10 +537,10 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, con
     rule.input[1] = o->json;
     rule.input[2] = stack ? stack->path : NULL;
     if (o->json && plm_output_check(o->json, &rule, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     rule.record = true;
     if (plm_output_open(&output, o->output, &rule, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     if (plm_absolute(record, sizeof record, output.temporary) ||
         (stack && plm_absolute(stack_path, sizeof stack_path, stack->path))) {
         plm_output_drop(&output);
@@ -537,11 +574,11 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     if (status)
         return status;
     if (plm_rank_wanted(&o->world) && plm_world_choose(&o->world, o->world.world, command, &world, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (world.rank.seat.world)
         o->gpus = (int)world.rank.seat.per_node;
     if (plm_install_find(&install, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
         status = plm_catalogue_find(&catalogue, o->gpu ? o->gpu : PLM_RUN_CARD, &gpu, &error);
@@ -552,7 +589,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     if (status == 0)
         status = plm_topology_choose(&topologies, o->topology, &gpu->card, &topology, &error);
     if (status < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     launch.gpu = gpu;
     launch.gpus = o->gpus;
     launch.steps = o->steps;
@@ -576,7 +613,7 @@ static int run_run(int argc, char **argv)
     struct plm_error error;
     int rest;
     if (plm_options_parse(plm_run_options, &o, "run", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
     if (plm_worlds_wanted(&o))
@@ -591,11 +628,11 @@ const struct plm_command plm_command_run = {
     .options = plm_run_options,
     .example = {"plimsoll run -- python train.py --batch 64",
                 "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
-                "plimsoll run --gpus 2 --json report.json -- torchrun --nproc-per-node 2 train.py"},
+                "plimsoll run --gpus 2 --json=report.json -- torchrun --nproc-per-node 2 train.py"},
     .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps, and fits if --gpu names a card"},
-             {PLM_EXIT_NO_FIT, "it does not fit on the card"},
-             {PLM_EXIT_USAGE, "usage, an unknown GPU or topology, or an unknown or wrong stack file"},
-             {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
-             {PLM_EXIT_CANNOT, "the record cannot be written, or the command never used CUDA"}},
+             {PLM_EXIT_NO_FIT, "does not fit"},
+             {PLM_EXIT_UNTRUSTED, "confidence not high (--strict)"},
+             {PLM_EXIT_TIGHT, "tight on the card"},
+             {PLM_EXIT_NOTHING, "no GPU used, or no step made without --until-exit"}},
     .run = run_run,
 };

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/options.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/rank.h"
 
@@ -15,7 +16,8 @@ struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
     const char *gpu, *output, *json, *detail, *assume, *stack, *topology;
     int gpus, steps;
-    bool bounded, force, strict, until_exit, no_argv, both_ends;
+    bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends;
+    bool keep; /* the record of a run that failed too: rows of a table may have ended well in it */
     struct plm_look look;
     struct plm_world_options world;
     char **command; /* what is run */
@@ -45,9 +47,9 @@ typedef int plm_run_show(const struct plm_run_end *end, void *context);
    status as well. */
 int plm_run_command(struct plm_run *run, char **command, plm_run_show *show, void *context);
 
-/* Writes the report that --json asks for, if it does; an exit status. */
-int plm_run_document(const struct plm_run_end *end);
-/* Does the job fit on the card that the user named? An exit status. */
+/* The report that --json asks for, if it does. */
+struct plm_output_part plm_run_document(const struct plm_run_end *end);
+/* Can the run say what the job needs, and does that fit on the card that the user named, if any? An exit status. */
 int plm_run_judge_card(const struct plm_run_end *end);
 /* Does the document take stdout? */
 bool plm_run_quiet(const struct plm_run *run);

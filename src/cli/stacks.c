@@ -192,18 +192,15 @@ static int stacks_show(const struct request *r)
         status = plm_stack_list_load(&stacks, &catalogue.install, &error);
     if (status == 0 && r->record && (status = plm_summary_read(r->record, &job, &error)) == 0)
         a.job = &job;
-    result = PLM_EXIT_CANNOT;
-    if (status == 0) {
-        result = PLM_EXIT_USAGE;
+    if (status == 0)
         status = find_card(r->gpu, a.job, &catalogue, &a, &error);
-    }
     if (status == 0 && r->name)
         status = plm_stack_list_find(&stacks, r->name, &entry, &error);
     one = entry ? (struct plm_stack_list){.entry = (struct plm_stack_entry *)entry, .count = 1} : stacks;
     if (status == 0)
         result = r->json ? stacks_json(&one, &a) : stacks_text(&one, &a);
     else
-        plm_complain(result, error.text);
+        result = plm_fault(&error);
     plm_summary_free(&job);
     plm_stack_list_free(&stacks);
     plm_catalogue_free(&catalogue);
@@ -225,7 +222,7 @@ static int stacks_run(int argc, char **argv)
     struct plm_error error;
     int words;
     if (plm_options_among(options, &r, "stacks", argc, argv, &r.name, 1, &words, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (words > 1)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll stacks [--gpu NAME] [--record JOB.plm] [NAME]`");
     return stacks_show(&r);
@@ -238,7 +235,7 @@ const struct plm_command plm_command_stacks = {
     .options = options,
     .complete = PLM_COMPLETE_STACK,
     .example = {"plimsoll stacks", "plimsoll stacks --record job.plm"},
-    .exit = {{PLM_EXIT_USAGE, "usage, an unknown name, or a file that is named and wrong"},
-             {PLM_EXIT_CANNOT, "a file of the folders or the record cannot be read"}},
+    .exit = {{PLM_EXIT_USAGE, "usage, or an unknown name"},
+             {PLM_EXIT_NOTHING, "a stack file or the record cannot be read, or is wrong"}},
     .run = stacks_run,
 };

@@ -75,7 +75,7 @@ static int symbols_run(int argc, char **argv)
     int rest;
 
     if (plm_options_parse(options, &r, "symbols", argc, argv, &rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "symbols takes options only: --library NAME, --json");
     nearest.typed = r.library;

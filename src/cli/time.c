@@ -155,10 +155,10 @@ static int time_show(const struct request *r, const struct cards *c, struct plm_
     for (size_t i = 0; i < table->rows; i++)
         table->row[i].price = c->price[i];
     if (c->count == 1 && !table->row[0].known)
-        return plm_complain(PLM_EXIT_CANNOT, table->row[0].why);
+        return plm_complain(PLM_EXIT_NOTHING, table->row[0].why);
     plm_time_table_sort(table, order_of(r->sort));
     if ((r->json ? plm_time_json : plm_time_text)(stdout, table, &look, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     return PLM_EXIT_OK;
 }
 
@@ -175,13 +175,13 @@ static int time_answer(const struct request *r, const struct plm_works *works, s
     if (!lane)
         return plm_complain_of(PLM_EXIT_USAGE, "the record has no rank %d", r->rank);
     if (cards_choose(c, r->gpu, works->card, &error) < 0 || (r->price && prices_set(c, r->price, &error) < 0))
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (r->by && c->count > 1)
         return plm_complain(PLM_EXIT_USAGE,
                             "--by looks at one card: `plimsoll time --gpu rtx3060 --by module FILE.plm`");
     question.shares = c->count == 1;
     if (plm_time_table_make(works, lane, c->card, c->count, &question, &table, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     status = time_show(r, c, &table);
     plm_time_table_free(&table);
     return status;
@@ -196,9 +196,9 @@ static int time_run(int argc, char **argv)
     double host_factor = 0;
     int status;
     if (time_parse(&r, argc, argv, &host_factor, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_catalogue_open(&cards.catalogue, &error) < 0 || plm_works_read(r.path, &works, &error) < 0)
-        status = plm_complain(PLM_EXIT_CANNOT, error.text);
+        status = plm_fault(&error);
     else {
         status = time_answer(&r, &works, &cards, host_factor);
         plm_works_free(&works);
@@ -220,7 +220,8 @@ const struct plm_command plm_command_time = {
                 "plimsoll time --json --gpu all job.plm | jq '.cards[0].gpu'"},
     .exit = {{PLM_EXIT_OK, "the times were shown"},
              {PLM_EXIT_USAGE, "usage, an unknown card, or a rank that the record does not have"},
-             {PLM_EXIT_CANNOT, "the record cannot be read or holds no launches, the one card lacks a figure, or a file "
-                               "of constants is wrong"}},
+             {PLM_EXIT_NOTHING,
+              "the record cannot be read or holds no launches, the one card lacks a figure, or a file "
+              "of constants is wrong"}},
     .run = time_run,
 };

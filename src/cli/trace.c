@@ -10,6 +10,7 @@
 #include "base/catalogue.h"
 #include "base/child.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/secret.h"
@@ -41,24 +42,33 @@ struct status {
     char problem[1024];
 };
 
+/* "steps 3" */
+static bool read_number(const char *line, const char *word, int *out)
+{
+    const size_t length = strlen(word);
+    char *end;
+    long number;
+    if (strncmp(line, word, length) != 0 || line[length] != ' ')
+        return false;
+    number = strtol(line + length, &end, 10);
+    if (*end || number < 0 || number > INT_MAX)
+        return false;
+    *out = (int)number;
+    return true;
+}
+
 static void read_line(struct status *s, const char *line)
 {
-    int number;
     if (!strcmp(line, "hook"))
         s->hook = true;
     else if (!strcmp(line, "importing"))
         s->importing = true;
     else if (!strncmp(line, "torch ", 6))
         s->torch = true;
-    else if (sscanf(line, "iteration %d", &number) == 1)
-        s->iteration = number;
-    else if (sscanf(line, "steps %d", &number) == 1)
-        s->steps = number;
     else if (!strcmp(line, "exporting"))
         s->exporting = true;
-    else if (sscanf(line, "written %d", &number) == 1)
-        s->written = number;
-    else if (!strncmp(line, "problem ", 8) && !s->problem[0])
+    else if (!read_number(line, "iteration", &s->iteration) && !read_number(line, "steps", &s->steps) &&
+             !read_number(line, "written", &s->written) && !strncmp(line, "problem ", 8) && !s->problem[0])
         snprintf(s->problem, sizeof s->problem, "%s", line + 8);
 }
 
@@ -69,10 +79,8 @@ static void read_status(struct status *s)
     if (!file)
         return;
     s->problem[0] = '\0';
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
+    while (plm_input_line(file, line, sizeof line))
         read_line(s, line);
-    }
     fclose(file);
 }
 
@@ -120,11 +128,12 @@ static int trace_judge(const struct request *r, const struct status *s, int stat
     if (s->written)
         return PLM_EXIT_OK;
     if (!s->hook)
-        return plm_complain(PLM_EXIT_CANNOT, "the interpreter did not load plimsoll's hook: it was started with -I, -E "
-                                             "or -S, or the command is no Python");
+        return plm_complain(PLM_EXIT_NOTHING,
+                            "the interpreter did not load plimsoll's hook: it was started with -I, -E "
+                            "or -S, or the command is no Python");
     if (!s->torch)
-        return plm_complain(PLM_EXIT_CANNOT, "the command never imported torch");
-    return plm_complain_of(PLM_EXIT_CANNOT, "the command made %d training iterations; %d are needed", s->steps,
+        return plm_complain(PLM_EXIT_NOTHING, "the command never imported torch");
+    return plm_complain_of(PLM_EXIT_NOTHING, "the command made %d training iterations; %d are needed", s->steps,
                            strcmp(r->what, "trace") ? ITERATIONS_DESCRIBED : ITERATIONS_LEAST);
 }
 
@@ -141,7 +150,7 @@ static int trace_prepare(struct request *r, char **command, struct plm_output *o
         r->output = r->default_output;
     }
     if (plm_output_open(output, r->output, &(struct plm_output_rule){.force = r->force, .words = command}, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     if (output->temporary && plm_absolute(path, size, output->temporary) == 0)
         return PLM_EXIT_OK;
     why = output->temporary ? "the path is too long" : "it is a device or a pipe; -o names a file";
@@ -217,11 +226,10 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
     int fd, failure, status = 0;
     pid_t child;
     snprintf(path, sizeof path, "%.3000s/plimsoll-capture.XXXXXX", folder && *folder ? folder : "/tmp");
-    fd = mkstemp(path);
+    fd = plm_temporary_file(path, 0);
     if (fd < 0)
         return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made; TMPDIR names another folder");
     close(fd);
-    plm_temporary_add(path);
     s.path = path;
     trace_set_environment(r, made, path);
     if (r->no_argv)
@@ -235,12 +243,11 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
         read_status(&s);
         pieces_delete(made);
     }
-    plm_temporary_forget(path);
-    unlink(path);
+    plm_temporary_remove(path);
     if (child < 0)
         return plm_could_not_start(launch->command, failure);
     if (s.written && plm_output_keep(output, &error) < 0)
-        return plm_not_written(&error);
+        return plm_fault(&error);
     return trace_judge(r, &s, status);
 }
 
@@ -258,7 +265,7 @@ static int trace_capture(struct request *r, char **command)
     if (plm_catalogue_open(&catalogue, &error) < 0 ||
         plm_catalogue_find(&catalogue, "a100-80gb", &launch.gpu, &error) < 0) {
         plm_output_drop(&output);
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     }
     launch.install = &catalogue.install;
     launch.entry = catalogue.install.capture;
@@ -297,7 +304,7 @@ static int capture_parse(struct request *r, const struct plm_command *c, int arg
     struct plm_error error;
     r->what = c->name;
     if (plm_options_parse(c->options, r, c->name, argc, argv, rest, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (*rest == argc)
         return plm_complain_of(PLM_EXIT_USAGE, "no command given; write `plimsoll %s -- python train.py`", c->name);
     return PLM_EXIT_OK;
@@ -324,7 +331,7 @@ const struct plm_command plm_command_trace = {
     .words = "-- COMMAND...",
     .options = trace_options,
     .example = {"plimsoll trace --no-compute -o job.trace.json.gz -- python train.py --batch 64"},
-    .exit = {{PLM_EXIT_CANNOT, "there are fewer than three iterations, or something cannot be written"}},
+    .exit = {{PLM_EXIT_NOTHING, "the command made fewer than three iterations, or never imported torch"}},
     .run = trace_run,
 };
 
@@ -334,8 +341,7 @@ const struct plm_command plm_command_describe = {
     .words = "-- COMMAND...",
     .options = describe_options,
     .example = {"plimsoll describe -o job.json -- python train.py --batch 64"},
-    .exit = {{PLM_EXIT_CANNOT,
-              "there are fewer than two iterations, no module has the optimizer's parameters, or something "
-              "cannot be written"}},
+    .exit = {{PLM_EXIT_NOTHING, "the command made fewer than two iterations, or never imported torch"},
+             {PLM_EXIT_CANNOT, "no module has the optimizer's parameters, or something cannot be written"}},
     .run = describe_run,
 };

@@ -274,6 +274,8 @@ static int live_run(struct work *w, const uint32_t *rank, unsigned count)
     for (unsigned i = 0; started < count && i < started; i++)
         kill(pid[i], SIGTERM);
     live_wait(w, rank, pid, started);
+    plm_store_server_stop(store);
+    plm_rank_refusals_note(w->pen, plm_store_server_store(store));
     plm_store_server_free(store);
     free(pid);
     return started < count ? PLM_ENOTFOUND : w->end->status ? PLM_EFORMAT : 0;

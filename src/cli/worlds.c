@@ -119,7 +119,7 @@ static int world_keep(const struct plm_run_end *end, void *context)
     plm_ranks_free(&ranks);
     plm_world_mesh(w->now->record, w->now->seats.ranks, &w->now->mesh, &error);
     card_keep(w, end->job);
-    return end->run->gpu ? plm_run_judge_card(end) : PLM_EXIT_OK;
+    return plm_run_judge_card(end);
 }
 
 static void world_free(struct world *world)
@@ -243,17 +243,24 @@ static int worlds_answer(const struct worlds *w, const struct plm_run *run)
     const struct plm_output_rule rule = {.force = run->force, .words = run->command};
     const struct plm_page page = plm_look_page(&run->look, stdout);
     struct plm_error error;
+    if (run->json && plm_output_write(run->json, &rule, worlds_json, w, &error) < 0)
+        return plm_fault(&error);
     if (!plm_run_quiet(run))
         worlds_show(&page, w);
-    if (run->json && plm_output_write(run->json, &rule, worlds_json, w, &error) < 0)
-        return plm_not_written(&error);
     return PLM_EXIT_OK;
+}
+
+static bool is_verdict(int status)
+{
+    return status == PLM_EXIT_OK || status == PLM_EXIT_NO_FIT || status == PLM_EXIT_TIGHT;
 }
 
 /* The first that did not end well decides; whether all fit comes last. */
 static int worst(int status, int next)
 {
-    return status > PLM_EXIT_NO_FIT || !next ? status : next;
+    if (!is_verdict(status) || !next)
+        return status;
+    return status == PLM_EXIT_NO_FIT && is_verdict(next) ? status : next;
 }
 
 static int worlds_each(struct worlds *w, const struct plm_run *run, char **command)
@@ -284,9 +291,9 @@ int plm_worlds_run(struct plm_run *run, char **command)
     int status, shown;
     run->command = command;
     if (sizes_parse(&w, run->world.world, &error) < 0)
-        return plm_complain(PLM_EXIT_USAGE, error.text);
+        return plm_fault(&error);
     if (plm_catalogue_open(&catalogue, &error) < 0)
-        return plm_complain(PLM_EXIT_CANNOT, error.text);
+        return plm_fault(&error);
     w.card = plm_calloc((size_t)catalogue.count, sizeof *w.card);
     for (; w.cards < (size_t)catalogue.count; w.cards++)
         w.card[w.cards] = catalogue.entry[w.cards].card;

@@ -71,12 +71,13 @@ static enum answer shim_file(const char *file, char *out, size_t size)
 
 /* The loader remembers under which name it was asked for a library only when it loads a new file, and
    it needs that name to check symbol versions. So a bundled library, whose name is not the shim's,
-   gets a copy of the shim as a file of its own, in memory. */
+   gets a copy of the shim as a file of its own, in memory. Its descriptor stays open for those who look at what is loaded
+   by name, out of the program's way; nothing here uses it again. */
 static bool copy_of(char *path, size_t size)
 {
     const char *slash = strrchr(path, '/');
     char name[128], buffer[65536];
-    int in = open(path, O_RDONLY | O_CLOEXEC), out;
+    int high, in = open(path, O_RDONLY | O_CLOEXEC), out;
     ssize_t n = 0;
 
     snprintf(name, sizeof name, "plimsoll-%.100s", slash ? slash + 1 : path);
@@ -88,8 +89,16 @@ static bool copy_of(char *path, size_t size)
         }
     if (in >= 0)
         close(in);
-    if (in < 0 || out < 0 || n < 0)
+    if (in < 0 || out < 0 || n < 0) {
+        if (out >= 0)
+            close(out);
         return false;
+    }
+    high = fcntl(out, F_DUPFD_CLOEXEC, 512);
+    if (high >= 0) {
+        close(out);
+        out = high;
+    }
     snprintf(path, size, "/proc/self/fd/%d", out);
     return true;
 }

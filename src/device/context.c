@@ -70,6 +70,7 @@ static void after_fork(void)
 {
     all.generation++;
     all.loss = 0;
+    all.marked = PLM_PHASE_OTHER; /* its record begins there */
     for (unsigned i = 0; all.count && i < CONTEXTS; i++) /* none: so many pages need not be looked at */
         if (all.slot[i].id)
             all.slot[i].id = 0;

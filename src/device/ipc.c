@@ -66,7 +66,7 @@ int plm_ipc_export(uint64_t address, struct plm_ipc_handle *out)
 
 static bool process_lives(uint32_t process)
 {
-    return !kill((pid_t)process, 0) || errno != ESRCH;
+    return (pid_t)process > 0 && (!kill((pid_t)process, 0) || errno != ESRCH); /* others are groups of processes */
 }
 
 static int device_of(uint32_t card)
@@ -97,10 +97,11 @@ static struct import *import_find(const struct plm_ipc_handle *handle)
 
 static int import_add(const struct plm_ipc_handle *handle, int device, struct import **out)
 {
-    const uint64_t whole = plm_round_up(handle->size, PLM_PAGE);
+    /* What another process wrote; rounded up, the largest would be nothing. */
+    const uint64_t whole = handle->size <= plm_space_span() ? plm_round_up(handle->size, PLM_PAGE) : 0;
     struct space *s = plm_space_of(device);
     struct import *i = calloc(1, sizeof *i);
-    uint64_t base = i && handle->size && whole <= plm_space_span() ? plm_range_take(s, whole, 0) : 0;
+    uint64_t base = i && whole ? plm_range_take(s, whole, 0) : 0;
     struct owner *o = base ? plm_owner_new(OWNER_IMPORT, device, base, handle->size) : NULL;
     if (!o) {
         if (base)

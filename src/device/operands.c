@@ -51,6 +51,7 @@ _Static_assert((REMEMBERED & (REMEMBERED - 1)) == 0 && (WRITTEN & (WRITTEN - 1))
 static void after_fork(void)
 {
     atomic_fetch_add_explicit(&all.generation, 1, memory_order_relaxed);
+    atomic_flag_clear(&all.turning); /* who turned the switch is not in the child */
 }
 
 static void thread_ends(void *thread)

@@ -24,9 +24,11 @@ static pthread_cond_t kept = PTHREAD_COND_INITIALIZER;
 static struct item *first, **last = &first; /* the oldest first */
 static _Atomic unsigned count;
 
-/* Those who were keeping promises are not in the child. */
+/* Those who were keeping promises are not in the child, nor those who waited for them: whoever told them would wait for
+   their answer. */
 static void child_forgets(void)
 {
+    kept = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     first = NULL;
     last = &first;
     atomic_store(&count, 0);

@@ -64,7 +64,7 @@ static void put_value(struct plm_out *out, const struct plm_value *value)
     case PLM_VALUE_FLAG: plm_out_u64(out, value->number); break;
     case PLM_VALUE_ADDRESS: plm_out_hex(out, value->number); break;
     case PLM_VALUE_TEXT:
-        if (value->text.plain)
+        if (value->text.plain && !strchr("=+-@'", value->text.bytes[0]))
             plm_out_bytes(out, value->text.bytes, value->text.length);
         else
             plm_out_csv(out, value->text.bytes);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/table.h"
 
 void plm_out_open(struct plm_out *out, int fd)
 {
@@ -102,14 +103,12 @@ void plm_out_json(struct plm_out *out, const char *text)
     plm_out_byte(out, '"');
 }
 
+static void text_put(void *out, const char *text)
+{
+    plm_out_text(out, text);
+}
+
 void plm_out_csv(struct plm_out *out, const char *text)
 {
-    const char *quote = strpbrk(text, ",\"") ? "\"" : "";
-    char shown[PLM_PRINTABLE_MOST];
-    plm_out_text(out, quote);
-    for (unsigned n; (n = plm_printable_next(text, shown)); text += n) {
-        plm_out_text(out, *text == '"' ? quote : "");
-        plm_out_text(out, shown);
-    }
-    plm_out_text(out, quote);
+    plm_table_write(text, text_put, out);
 }

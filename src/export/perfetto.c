@@ -277,16 +277,10 @@ static int put_event(const struct plm_record_event *e, void *context)
     case PLM_EV_STEP: put_step(t, e, p); break;
     case PLM_EV_REFUSED:
     case PLM_EV_READBACK:
-    case PLM_EV_OOM:
-    case PLM_EV_LAUNCH:
-    case PLM_EV_GEMM:
-    case PLM_EV_CONVOLUTION:
-    case PLM_EV_RNN:
-    case PLM_EV_ATTENTION:
-    case PLM_EV_COLLECTIVE:
-    case PLM_EV_COPY:
-    case PLM_EV_SYNC: put_instant(t, e, p); break;
-    default: break;
+    case PLM_EV_OOM: put_instant(t, e, p); break;
+    default:
+        if (plm_event_is_call(e->type))
+            put_instant(t, e, p);
     }
     return t->out->failure ? PLM_EIO : 0;
 }
@@ -426,8 +420,9 @@ static uint32_t model_track(struct model *m, uint32_t stream)
     return MODEL_STREAM + (i < MODEL_TRACKS - MODEL_STREAM ? i : MODEL_TRACKS - MODEL_STREAM - 1);
 }
 
-static void model_put_span(struct model *m, const struct plm_span *span)
+static void model_put_span(const struct plm_span *span, void *context)
 {
+    struct model *m = context;
     struct trace *t = m->trace;
     const struct plm_work *work = &t->export->time->works.work[span->work];
     char name[256];
@@ -441,8 +436,9 @@ static void model_put_span(struct model *m, const struct plm_span *span)
     end_event(t);
 }
 
-static void model_put_call(const struct model *m, const struct plm_host_span *span)
+static void model_put_call(const struct plm_host_span *span, void *context)
 {
+    const struct model *m = context;
     struct trace *t = m->trace;
     const struct plm_work_call *call = &m->lane->work->call[span->call];
     char name[256];
@@ -464,6 +460,19 @@ struct edge {
     float change;
 };
 
+struct edges {
+    struct edge *edge;
+    size_t count;
+    enum plm_metric metric;
+};
+
+static void edges_add(const struct plm_span *span, void *context)
+{
+    struct edges *e = context;
+    e->edge[e->count++] = (struct edge){span->begin, span->activity[e->metric]};
+    e->edge[e->count++] = (struct edge){span->end, -span->activity[e->metric]};
+}
+
 static int by_ns(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
@@ -483,18 +492,14 @@ static void model_put_level(const struct model *m, const char *name, double ns, 
 /* Spans of several streams add up. */
 static void model_put_counter(const struct model *m, enum plm_metric metric, const char *name)
 {
-    const struct plm_timing *timing = &m->lane->timing;
-    struct edge *edge = plm_calloc(2 * timing->spans + 1, sizeof *edge);
+    struct edge *edge = plm_calloc(2 * m->lane->timing.spans + 1, sizeof *edge);
+    struct edges edges = {.edge = edge, .metric = metric};
     double level = 0;
-    size_t edges = 0;
-    for (size_t i = 0; i < timing->spans; i++) {
-        edge[edges++] = (struct edge){timing->span[i].begin, timing->span[i].activity[metric]};
-        edge[edges++] = (struct edge){timing->span[i].end, -timing->span[i].activity[metric]};
-    }
-    qsort(edge, edges, sizeof *edge, by_ns);
-    for (size_t i = 0; i < edges; i++) {
+    plm_timeline_each(m->trace->export->time, m->lane, NULL, edges_add, &edges);
+    qsort(edge, edges.count, sizeof *edge, by_ns);
+    for (size_t i = 0; i < edges.count; i++) {
         level += (double)edge[i].change;
-        if (i + 1 == edges || model_ns(m, edge[i + 1].ns) != model_ns(m, edge[i].ns))
+        if (i + 1 == edges.count || model_ns(m, edge[i + 1].ns) != model_ns(m, edge[i].ns))
             model_put_level(m, name, edge[i].ns, level);
     }
     free(edge);
@@ -536,10 +541,8 @@ static void model_put(struct trace *t, uint32_t number)
     put_metadata(t, "thread_name", m.pid, MODEL_TID(number, MODEL_STEP), "step (modelled)");
     put_metadata(t, "thread_name", m.pid, MODEL_TID(number, MODEL_HOST), "host calls (modelled)");
     model_put_step(&m);
-    for (size_t i = 0; i < lane->timing.host_spans; i++)
-        model_put_call(&m, &lane->timing.host_span[i]);
-    for (size_t i = 0; i < lane->timing.spans; i++)
-        model_put_span(&m, &lane->timing.span[i]);
+    plm_timeline_each(t->export->time, lane, model_put_call, NULL, &m);
+    plm_timeline_each(t->export->time, lane, NULL, model_put_span, &m);
     model_put_counter(&m, PLM_METRIC_SMACT, "SM activity (modelled)");
     model_put_counter(&m, PLM_METRIC_DRAMA, "DRAM activity (modelled)");
 }

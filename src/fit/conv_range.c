@@ -133,21 +133,22 @@ static bool settings_of(const struct plm_summary *job, struct plm_replay_options
 
 /* More workspace does not always reserve more: what is cached then may serve what comes later. So every replay counts
    for both ends. */
-static void set_range(struct plm_conv_marks *marks, uint64_t is, const uint64_t other[VARIANTS])
+static void set_range(struct plm_conv_kept *kept, uint64_t is, const uint64_t other[VARIANTS])
 {
     const uint64_t always = is / 100 * PER_CENT_ALWAYS;
-    marks->low = marks->high = 0;
+    kept->low = kept->high = 0;
     for (int i = 0; i < VARIANTS; i++) {
         const uint64_t low = beyond(is, other[i]), high = beyond(other[i], is);
-        marks->low = low > marks->low ? low : marks->low;
-        marks->high = high > marks->high ? high : marks->high;
+        kept->low = low > kept->low ? low : kept->low;
+        kept->high = high > kept->high ? high : kept->high;
     }
-    marks->low += always;
-    marks->high += always;
+    kept->low += always;
+    kept->high += always;
 }
 
-static void weigh(const struct plm_summary *job, const struct plm_lane *lane, struct plm_conv_marks *marks)
+static void weigh(const struct plm_summary *job, const struct plm_lane *lane, struct plm_conv_kept *kept)
 {
+    const struct plm_conv_marks *marks = lane->convolutions;
     struct plm_replay_options options;
     const struct plm_replay_options *how = settings_of(job, &options) ? &options : NULL;
     struct plm_lane first = *lane;
@@ -168,21 +169,21 @@ static void weigh(const struct plm_summary *job, const struct plm_lane *lane, st
         allocated[i] = other[i].allocated;
         all = all && reserved[i];
     }
-    set_range(marks, all ? is.reserved : is.allocated, all ? reserved : allocated);
+    set_range(kept, all ? is.reserved : is.allocated, all ? reserved : allocated);
 }
 
 struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm_lane *lane)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct plm_conv_marks *marks = lane->convolutions;
+    const struct plm_conv_marks *marks = lane->convolutions;
+    struct plm_conv_kept *kept = lane->kept;
     if (!marks || !marks->guessed)
         return (struct plm_conv_range){0};
-    pthread_mutex_lock(&lock);
-    if (!marks->weighed)
-        weigh(&job->summary, lane, marks);
-    marks->weighed = true;
-    pthread_mutex_unlock(&lock);
-    return (struct plm_conv_range){marks->guessed, marks->low, marks->high};
+    pthread_mutex_lock(&kept->lock);
+    if (!kept->weighed)
+        weigh(&job->summary, lane, kept);
+    kept->weighed = true;
+    pthread_mutex_unlock(&kept->lock);
+    return (struct plm_conv_range){marks->guessed, kept->low, kept->high};
 }
 
 struct plm_conv_range plm_conv_range_most(const struct plm_job *job)

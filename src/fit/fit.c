@@ -45,7 +45,7 @@ static int read_settings(struct plm_fit *fit, struct plm_error *error)
     fit->allocator = text && strcmp(text, "default") != 0 ? text : "";
     fit->torch = plm_torch_version(plm_summary_config(s, "torch"));
     if (plm_allocator_settings_parse(fit->allocator, fit->torch, &fit->settings, &why))
-        return plm_fail(error, PLM_EINVAL, "the job's allocator settings cannot be replayed: %.300s", why.text);
+        return plm_fail(error, PLM_EFORMAT, "the job's allocator settings cannot be replayed: %.300s", why.text);
     return 0;
 }
 
@@ -96,10 +96,10 @@ static int check_known(const struct plm_job *job, struct plm_error *error)
 {
     const struct plm_known known = plm_known(job);
     if (!job->lanes)
-        return plm_fail(error, PLM_EINVAL,
+        return plm_fail(error, PLM_ENOTFOUND,
                         "this record holds no GPU activity: the job never used CUDA or was cut before it did");
     if (known.what != PLM_KNOWN_PEAK)
-        return plm_fail(error, PLM_EINVAL, "not known: %s", known.why);
+        return plm_fail(error, PLM_ENOTFOUND, "not known: %s", known.why);
     return 0;
 }
 

@@ -48,7 +48,8 @@ struct plm_fit {
     char doubt[256]; /* why replays of this record may be wrong; "" if they are exact */
 };
 
-/* PLM_EINVAL with a sentence if the record cannot be asked: no GPU activity, or its peak is not the job's. */
+/* With a sentence if the record cannot be asked: PLM_ENOTFOUND, no GPU activity, or its peak is not the job's;
+   PLM_EFORMAT, settings of the allocator that there are not. */
 int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_error *error);
 void plm_fit_close(struct plm_fit *fit);
 

@@ -127,9 +127,9 @@ struct plm_known plm_known(const struct plm_job *job)
     else if (!s->devices) {
         k.what = PLM_KNOWN_NOTHING;
         snprintf(k.why, sizeof k.why, "the job put nothing on the GPU");
-    } else if (s->full) {
+    } else if (s->missing.why[0]) {
         k.what = PLM_KNOWN_NOTHING;
-        snprintf(k.why, sizeof k.why, "the disk was full: the record does not hold all of the run");
+        snprintf(k.why, sizeof k.why, "%s: the record does not hold all of the run", s->missing.why);
     } else if (code && !s->steps && !plm_summary_config(s, "until-exit")) {
         k.what = PLM_KNOWN_NOTHING;
         snprintf(k.why, sizeof k.why,

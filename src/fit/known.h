@@ -25,7 +25,7 @@ struct plm_known {
     bool failed; /* the job failed, or has no end */
     uint64_t used; /* the most that was taken of a card without its context: with exactly this much ENOUGH and
                       TOO_LITTLE end in the same way */
-    char why[160]; /* "it ran out of memory at 11.6 GiB in step 1"; "" if the peak is the job's */
+    char why[192]; /* "it ran out of memory at 11.6 GiB in step 1"; "" if the peak is the job's */
 };
 struct plm_known plm_known(const struct plm_job *job);
 

@@ -1,6 +1,6 @@
 /*
  * From the tensors to what nvidia-smi would show: each step of memory that a job takes on a card, how certain
- * that is, and whether it fits. Read-only on the job, apart from what conv_range.c keeps there; any thread.
+ * that is, and whether it fits. Read-only on the job; what conv_range.c has found is kept beside it. Any thread.
  */
 #ifndef PLM_FIT_LADDER_H
 #define PLM_FIT_LADDER_H
@@ -59,8 +59,8 @@ const char *plm_verdict_name(enum plm_verdict verdict); /* "fits", "tight", "no"
 /*
  * conv_range.c: what the workspaces of convolutions may do to the peak, where a formula gave them and no measurement.
  * The job is replayed through the simulator of PyTorch's allocator with no workspace at all, with the largest that is
- * sensible for each convolution, and with that forward alone. docs/workspaces.md tells why. The replays are made when somebody first asks, and
- * once: the job keeps what came of them.
+ * sensible for each convolution, and with that forward alone. docs/workspaces.md tells why. The replays are made when
+ * somebody first asks, and once: the lane keeps what came of them, and a lane waits for no other.
  */
 
 /* Bytes by which the reserved peak may be lower and higher, within the first million moments; both 0 if no workspace

@@ -307,7 +307,7 @@ static int replay_run(struct work *w, struct plm_error *error)
     }
     w->replay->stats = *plm_allocator_stats(w->a);
     if (status)
-        return plm_fail(error, PLM_EINVAL, "Moment %u cannot be replayed: %s.", w->moment - 1,
+        return plm_fail(error, PLM_EFORMAT, "Moment %u cannot be replayed: %s.", w->moment - 1,
                         plm_allocator_error_name(status));
     return 0;
 }

@@ -47,7 +47,7 @@ struct plm_replay {
     char difference[192];       /* what differs there; "" if nothing does */
 };
 
-/* 0, also if the memory does not suffice; PLM_EINVAL if the record contradicts itself. */
+/* 0, also if the memory does not suffice; PLM_EFORMAT if the record contradicts itself. */
 int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options *options, struct plm_replay *replay,
                     struct plm_error *error);
 

@@ -11,11 +11,6 @@
 static const char begin[] = "<!-- made of src/record/events.def by src/gen/record_doc.c -->\n",
                   end[] = "<!-- end -->\n";
 
-static bool is_call(const struct plm_event_row *row)
-{
-    return row->field->kind && row->field[1].kind && !strcmp(row->field[1].name, "cpu_ns");
-}
-
 /* "may be absent", if the payload of a version that has the event may end before the field. */
 static const char *presence(const struct plm_field *f, unsigned since)
 {
@@ -62,11 +57,12 @@ enum { CALL_FIELDS = 4 };
 
 static void put_event(FILE *out, int type, const struct plm_event_row *row)
 {
-    const struct plm_field *first = row->field + (is_call(row) ? CALL_FIELDS : 0), *last = first;
+    const bool call = plm_event_is_call((unsigned)type);
+    const struct plm_field *first = row->field + (call ? CALL_FIELDS : 0), *last = first;
     while (last->kind)
         last++;
     fprintf(out, "\n### %s\n\nType %d, since version %u: %s.%s\n", row->title, type, row->since, row->meaning,
-            is_call(row) ? " After what all [calls](#calls) have first:" : "");
+            call ? " After what all [calls](#calls) have first:" : "");
     if (first == last)
         return;
     fputc('\n', out);
@@ -82,7 +78,7 @@ static void put_all(FILE *out)
         fprintf(out, "| %d | [%s](#%s) | %u | %s |\n", type, row->title, row->name, row->since, row->meaning);
     }
     for (int type = 1; type < PLM_EV_TYPES; type++)
-        if (!is_call(plm_event_row((enum plm_event_type)type)))
+        if (!plm_event_is_call((unsigned)type))
             put_event(out, type, plm_event_row((enum plm_event_type)type));
     fputs("\n## Calls\n\nWhat the program asked the card to do, in the order of each thread. `PLIMSOLL_DETAIL=low` "
           "leaves these out. The "
@@ -90,7 +86,7 @@ static void put_all(FILE *out)
           out);
     put_fields(out, launch->field, launch->field + CALL_FIELDS, launch->since);
     for (int type = 1; type < PLM_EV_TYPES; type++)
-        if (is_call(plm_event_row((enum plm_event_type)type)))
+        if (plm_event_is_call((unsigned)type))
             put_event(out, type, plm_event_row((enum plm_event_type)type));
     fputc('\n', out);
 }

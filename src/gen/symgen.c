@@ -47,6 +47,9 @@ struct table {
     } refused[SONAMES_MAX];
     int refusals;
     char null[32]; /* the status for an output that is a null pointer; "": it is left out */
+    struct {       /* what rows with get: and known: read, their first argument; "": there are no such rows */
+        char header[64], type[64], check[64];
+    } object;
     struct row rows[ROWS_MAX];
     int count;
     struct table *next;
@@ -99,7 +102,11 @@ static void read_property(struct table *t, char **field, int n, int line)
         snprintf(t->refused[t->refusals++].name, sizeof t->refused[0].name, "%s", field[2]);
     } else if (!strcmp(field[0], "@null") && n >= 3)
         snprintf(t->null, sizeof t->null, "%s", field[1]);
-    else if (!strcmp(field[0], "@soname") && n >= 3 && t->sonames < SONAMES_MAX) {
+    else if (!strcmp(field[0], "@object") && n >= 4) {
+        snprintf(t->object.header, sizeof t->object.header, "%s", field[1]);
+        snprintf(t->object.type, sizeof t->object.type, "%s", field[2]);
+        snprintf(t->object.check, sizeof t->object.check, "%s", field[3]);
+    } else if (!strcmp(field[0], "@soname") && n >= 3 && t->sonames < SONAMES_MAX) {
         t->soname[t->sonames].cuda = strcmp(field[1], "-") ? atoi(field[1]) : 0;
         snprintf(t->soname[t->sonames++].name, sizeof t->soname[0].name, "%s", field[2]);
     } else
@@ -193,11 +200,12 @@ static const char *refused_status(const struct table *t, int cuda)
     die(t->path, 1, "no @refused for generation %d", cuda);
 }
 
-/* One "N=kind:value" of a `how` column. */
+/* One "N=kind:value" of a `how` column; the value is a literal, or what "get:" or "known:" read of the object. */
 struct write {
     int arg;
     const char *kind;
     const char *value;
+    bool reads, may_lack; /* known: 0 is a figure that the object does not have */
 };
 
 static const struct {
@@ -220,8 +228,20 @@ struct effect {
     char how[256];
     struct write write[WRITES_MAX];
     int writes, args; /* args: the last argument that is written */
-    bool launch;
+    bool launch, reads;
 };
+
+static void parse_value(const struct table *t, const struct row *row, struct write *w)
+{
+    static const char get[] = "get:", known[] = "known:";
+    w->may_lack = !strncmp(w->value, known, sizeof known - 1);
+    w->reads = w->may_lack || !strncmp(w->value, get, sizeof get - 1);
+    if (!w->reads)
+        return;
+    w->value += w->may_lack ? sizeof known - 1 : sizeof get - 1;
+    if (!t->object.type[0] || !t->null[0] || w->arg < 2)
+        die(t->path, row->line, "%s reads an object: @object and @null are needed, and another argument", row->name);
+}
 
 static void parse_effect(const struct table *t, const struct row *row, struct effect *e)
 {
@@ -240,7 +260,9 @@ static void parse_effect(const struct table *t, const struct row *row, struct ef
         colon = strchr(equals + 1, ':');
         if (colon)
             *colon = '\0';
-        *out = (struct write){atoi(word), equals + 1, colon ? colon + 1 : "0"};
+        *out = (struct write){.arg = atoi(word), .kind = equals + 1, .value = colon ? colon + 1 : "0"};
+        parse_value(t, row, out);
+        e->reads |= out->reads;
         if (out->arg < 1 || out->arg > ARGS_MAX)
             die(t->path, row->line, "%s: argument %s is out of range", row->name, word);
         e->args = out->arg > e->args ? out->arg : e->args;
@@ -257,6 +279,18 @@ static int write_to(const struct effect *e, int arg)
     return found;
 }
 
+/* The object is asked only if it may be, and before anything is written. */
+static void emit_reads(const struct table *t, const struct effect *e, int cuda)
+{
+    for (const struct write *w = e->write; w < e->write + e->writes; w++) {
+        if (!w->reads)
+            continue;
+        printf("    const int64_t v%d = (int64_t)(%s);\n", w->arg, w->value);
+        if (w->may_lack)
+            printf("    if (v%d <= 0)\n        return %s;\n", w->arg, refused_status(t, cuda));
+    }
+}
+
 static void emit_body(const struct table *t, const struct row *row, int index, int cuda)
 {
     struct effect e;
@@ -265,13 +299,20 @@ static void emit_body(const struct table *t, const struct row *row, int index, i
     for (int i = 1; i <= e.args; i++)
         printf("%s%splm_word a%d", i > 1 ? ", " : "", write_to(&e, i) < 0 ? "__attribute__((unused)) " : "", i);
     printf("%s)\n{\n", e.args ? "" : "void");
+    if (e.reads)
+        printf(
+            "    %s *object = (%s *)a1;\n    const int status = %s(object);\n    if (status)\n        return status;\n",
+            t->object.type, t->object.type, t->object.check);
     for (int i = 0; t->null[0] && i < e.writes; i++)
         printf("    if (!a%d)\n        return %s;\n", e.write[i].arg, t->null);
+    emit_reads(t, &e, cuda);
     for (const struct write *w = e.write; w < e.write + e.writes; w++) {
         const char *type = ctype_of(t, row, w->kind);
         printf("    if (a%d)\n        *(%s *)a%d = ", w->arg, type, w->arg);
         if (!strcmp(w->kind, "handle"))
             puts("plm_handle_new();");
+        else if (w->reads)
+            printf("(%s)v%d;\n", type, w->arg);
         else
             printf("(%s)%s;\n", type, w->value);
     }
@@ -285,7 +326,10 @@ static void emit_body(const struct table *t, const struct row *row, int index, i
 static void emit_code(const struct table *t, int cuda)
 {
     int index = 0;
-    printf("/* Generated by symgen from %s.tsv. */\n#include \"device/shim.h\"\n\n", t->library);
+    printf("/* Generated by symgen from %s.tsv. */\n#include \"device/shim.h\"\n", t->library);
+    if (t->object.header[0])
+        printf("#include \"%s\"\n", t->object.header);
+    puts("");
     puts("__attribute__((unused)) static const struct plm_symbol symbols[] = {");
     for (int i = 0; i < t->count; i++)
         if (in_generation(&t->rows[i], cuda))
@@ -378,6 +422,12 @@ static void emit_doc(int files, char **paths)
     }
 }
 
+/* What a row reads of an object, no table can expect: a snippet by hand says it, as for code. */
+static bool is_literal(const struct row *row)
+{
+    return strchr(row->how, '=') && !strstr(row->how, ":get:") && !strstr(row->how, ":known:");
+}
+
 /* One call for a row that says what it writes: see tests/snippets/snippet.h. */
 static void emit_snippet(const struct table *t, const struct row *row)
 {
@@ -413,14 +463,14 @@ static void emit_snippets(const struct table *t, int cuda)
 {
     printf("/* Generated by symgen from %s.tsv. */\n#include \"snippet.h\"\n\n", t->library);
     for (int i = 0; i < t->count; i++)
-        if (in_generation(&t->rows[i], cuda) && strchr(t->rows[i].how, '='))
+        if (in_generation(&t->rows[i], cuda) && is_literal(&t->rows[i]))
             emit_snippet(t, &t->rows[i]);
     printf("const char snippet_library[] = \"%s\";\n", t->library);
     puts("const struct snippet_row snippet_rows[] = {");
     for (int i = 0; i < t->count; i++) {
         const struct row *row = &t->rows[i];
         printf("    {\"%s\", %d, %d},\n", row->name, in_generation(row, cuda),
-               row->class == MODELLED && !strcmp(row->how, "code"));
+               row->class == MODELLED && (!strcmp(row->how, "code") || (strchr(row->how, '=') && !is_literal(row))));
     }
     puts("    {0, 0, 0},\n};");
 }

@@ -60,7 +60,6 @@ int plm_record_create(const char *path, bool replace, struct plm_record_file *fi
     return 0;
 fail:
     close(file->fd);
-    unlink(path);
     file->fd = -1;
     return status;
 }

@@ -13,7 +13,7 @@ struct plm_record_file {
     struct plm_record_header *header; /* shared with the writers */
 };
 
-/* Fails if the file exists, unless `replace`. */
+/* Fails if the file exists, unless `replace`. What was begun when it fails is the caller's to remove. */
 int plm_record_create(const char *path, bool replace, struct plm_record_file *file, struct plm_error *error);
 /* The command has ended: marks the record as complete. */
 void plm_record_close(struct plm_record_file *file);

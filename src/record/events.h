@@ -6,6 +6,7 @@
 #ifndef PLM_RECORD_EVENTS_H
 #define PLM_RECORD_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,28 @@ enum plm_event_type {
 #include "record/events.def"
     PLM_EV_TYPES
 };
+
+/* Is it a call, which has CALL() in events.def? */
+#define EVENT(NAME, name, number, since, meaning) enum { PLM_EV_CALLS_##name = 0
+#define CALL(event)                               +1
+#define ROW(...)
+#define EVENT_END(NAME, name) \
+    }                         \
+    ;
+#include "record/events.def"
+_Static_assert(PLM_EV_TYPES <= 64, "a bit for each");
+
+static inline bool plm_event_is_call(unsigned type)
+{
+    const uint64_t calls = 0
+#define EVENT(NAME, name, number, since, meaning) | (uint64_t)PLM_EV_CALLS_##name << number
+#define CALL(event)
+#define ROW(...)
+#define EVENT_END(NAME, name)
+#include "record/events.def"
+        ;
+    return type < PLM_EV_TYPES && (calls >> type & 1);
+}
 
 /* enum plm_phase, ... */
 #define VALUES(set, count) \

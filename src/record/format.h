@@ -39,10 +39,19 @@ enum plm_live_stage {
 };
 
 enum plm_record_flag {
-    PLM_RECORD_FULL = 1,   /* a writer could not extend the file: events are missing */
+    PLM_RECORD_FULL = 1,   /* a writer could not extend the file: events are missing, and `stopped` says why */
     PLM_RECORD_ENDED = 2,  /* the run saw the command end and closed the record */
     PLM_RECORD_HELD = 4,   /* until then it holds a lock on the first byte of the file */
 };
+
+/* What could not be done. With the number of the error it is `stopped`, as PLM_RECORD_STOPPED() has it. */
+enum plm_record_stop {
+    PLM_STOP_UNSAID, /* by an older plimsoll */
+    PLM_STOP_REOPEN, /* the program had closed the record's descriptor */
+    PLM_STOP_EXTEND,
+    PLM_STOP_MAP,
+};
+#define PLM_RECORD_STOPPED(what, error) ((uint32_t)(what) << 16 | ((uint32_t)(error) & 0xffff))
 
 struct plm_record_header {
     char magic[8];
@@ -56,6 +65,8 @@ struct plm_record_header {
     _Atomic uint32_t processes;   /* slots taken */
     uint32_t slots;
     struct plm_live live[PLM_RECORD_SLOTS];
+    _Atomic uint32_t stopped;     /* of the first writer that had to; 0: none had */
+    uint32_t reserved;
 };
 
 struct plm_record_chunk {

@@ -1,17 +1,27 @@
 #include "record/pen.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/secret.h"
 
 /* Most of the room is never touched. A large model has some ten thousand parameters with long names. */
-enum { TEXTS = 1 << 17, TEXTS_MOST = TEXTS / 2, TEXT_BYTES = 8 << 20, TEXT_LONGEST = 1600, PAST_PROCESS = 1 };
+enum {
+    TEXTS = 1 << 17,
+    TEXTS_MOST = TEXTS / 2,
+    TEXT_BYTES = 8 << 20,
+    TEXT_LONGEST = 1600,
+    PAST_PROCESS = 1,
+    TRIES = 4
+};
 
 /* Interned strings, open addressing. Texts are few (symbols, operators, settings), so every slot that is used is a page of
    the host at first, in each process anew: slots are small. */
@@ -47,27 +57,68 @@ void plm_pen_close(struct plm_pen *p)
     p->chunk = NULL;
 }
 
-/* Blocks are really allocated on disk before they are mapped: a full disk must not become a SIGBUS. */
+/* Nothing more is recorded, and the header says why: it is mapped, whatever became of the descriptor. A record that its run
+   has closed, and may have given another name, lacks nothing of what it is about. */
+static void *record_stop(struct plm_record_header *header, enum plm_record_stop what, int error)
+{
+    uint32_t none = 0;
+    if (what == PLM_STOP_REOPEN && atomic_load(&header->flags) & PLM_RECORD_ENDED)
+        return NULL;
+    atomic_compare_exchange_strong(&header->stopped, &none, PLM_RECORD_STOPPED(what, error));
+    atomic_fetch_or(&header->flags, PLM_RECORD_FULL);
+    return NULL;
+}
+
+/* Blocks are really allocated on disk before they are mapped: a full disk must not become a SIGBUS. The limit is asked
+   for first: whoever exceeds it gets a SIGXFSZ, which would end the program. 0 or an error of the system. */
+static int chunk_allocate(int fd, uint64_t offset)
+{
+    struct rlimit limit;
+    int status;
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+        offset + PLM_RECORD_CHUNK > limit.rlim_cur)
+        return EFBIG;
+    do
+        status = posix_fallocate(fd, (off_t)offset, PLM_RECORD_CHUNK);
+    while (status == EINTR);
+    return status;
+}
+
+/* While this goes on another thread may close the descriptor, or make it another file. So it is looked at again when it is
+   mapped: nothing is written into what is not the record. NULL: there is no chunk. */
+static void *chunk_map(struct plm_writer *w, uint64_t offset)
+{
+    for (int i = 0; i < TRIES; i++) {
+        const int fd = plm_own_file_use(&w->file);
+        void *map = MAP_FAILED;
+        int refused, error;
+        if (fd < 0)
+            return record_stop(w->header, PLM_STOP_REOPEN, errno);
+        refused = chunk_allocate(fd, offset);
+        if (!refused)
+            map = mmap(NULL, PLM_RECORD_CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+        error = refused ? refused : errno;
+        if (plm_own_file_is(&w->file, fd))
+            return map != MAP_FAILED ? map : record_stop(w->header, refused ? PLM_STOP_EXTEND : PLM_STOP_MAP, error);
+        if (map != MAP_FAILED)
+            munmap(map, PLM_RECORD_CHUNK);
+    }
+    return record_stop(w->header, PLM_STOP_REOPEN, EBADF);
+}
+
 static bool next_chunk(struct plm_pen *p)
 {
-    const struct plm_writer *w = p->writer;
-    uint64_t index, offset;
+    struct plm_writer *w = p->writer;
+    const int before = errno; /* is the program's */
     void *map;
 
     plm_pen_close(p);
     if (atomic_load(&w->header->flags) & PLM_RECORD_FULL)
         return false;
-    index = atomic_fetch_add(&w->header->chunks, 1);
-    offset = PLM_RECORD_HEADER + index * PLM_RECORD_CHUNK;
-    if (posix_fallocate(w->fd, (off_t)offset, PLM_RECORD_CHUNK)) {
-        atomic_fetch_or(&w->header->flags, PLM_RECORD_FULL);
+    map = chunk_map(w, PLM_RECORD_HEADER + atomic_fetch_add(&w->header->chunks, 1) * PLM_RECORD_CHUNK);
+    errno = before;
+    if (!map)
         return false;
-    }
-    map = mmap(NULL, PLM_RECORD_CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, (off_t)offset);
-    if (map == MAP_FAILED) {
-        atomic_fetch_or(&w->header->flags, PLM_RECORD_FULL);
-        return false;
-    }
     p->chunk = map;
     p->generation = w->generation;
     p->base_ns = time_of(p);
@@ -87,10 +138,11 @@ void plm_writer_forget(struct plm_writer *w, uint64_t since)
     const uint32_t none = 0;
     const uint64_t chunks = w->header ? atomic_load(&w->header->chunks) : 0;
     for (uint64_t i = since; i < chunks; i++) {
+        const int fd = plm_own_file_use(&w->file);
         const off_t offset = (off_t)(PLM_RECORD_HEADER + i * PLM_RECORD_CHUNK);
         struct plm_record_chunk chunk;
-        if (pread(w->fd, &chunk, sizeof chunk, offset) != (ssize_t)sizeof chunk || chunk.process == w->process ||
-            pwrite(w->fd, &none, sizeof none, offset + (off_t)offsetof(struct plm_record_chunk, used)) < 0)
+        if (pread(fd, &chunk, sizeof chunk, offset) != (ssize_t)sizeof chunk || chunk.process == w->process ||
+            pwrite(fd, &none, sizeof none, offset + (off_t)offsetof(struct plm_record_chunk, used)) < 0)
             continue; /* our own stay, and what cannot be taken out */
     }
 }
@@ -239,16 +291,25 @@ out:
     return id;
 }
 
+/* A text of the user's: an argument, a path, a message. Records are kept, and shown to others. */
+static uint32_t intern_hidden(struct plm_pen *p, const char *value)
+{
+    char text[TEXT_LONGEST + 1] = "";
+    strncat(text, value, TEXT_LONGEST);
+    plm_secret_hide(text);
+    return plm_pen_intern(p, text);
+}
+
 void plm_pen_setting(struct plm_pen *p, const char *key, const char *value)
 {
     const uint32_t text = plm_pen_intern(p, key); /* first: texts are numbered in this order */
-    plm_pen_config(p, 0, &(struct plm_ev_config){text, plm_pen_intern(p, value)});
+    plm_pen_config(p, 0, &(struct plm_ev_config){text, intern_hidden(p, value)});
 }
 
 void plm_pen_remark(struct plm_pen *p, const char *kind, const char *value)
 {
     const uint32_t text = plm_pen_intern(p, kind);
-    plm_pen_note(p, 0, &(struct plm_ev_note){text, plm_pen_intern(p, value)});
+    plm_pen_note(p, 0, &(struct plm_ev_note){text, intern_hidden(p, value)});
 }
 
 /* ---- the writer ---- */
@@ -270,11 +331,11 @@ int plm_writer_open(struct plm_writer *w, const char *path)
     struct plm_record_header *header;
     int status = PLM_EIO;
 
-    *w = (struct plm_writer){.fd = open(path, O_RDWR | O_CLOEXEC), .live = &no_live};
+    *w = (struct plm_writer){.live = &no_live};
     pthread_mutex_init(&w->entering, NULL);
-    if (w->fd < 0)
+    if (plm_own_file_open(&w->file, path, O_RDWR | O_NOFOLLOW))
         return PLM_EIO;
-    header = mmap(NULL, PLM_RECORD_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+    header = mmap(NULL, PLM_RECORD_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, w->file.fd, 0);
     if (header == MAP_FAILED)
         goto fail;
     if (memcmp(header->magic, PLM_RECORD_MAGIC, sizeof header->magic) || header->version != PLM_RECORD_VERSION)
@@ -286,8 +347,7 @@ int plm_writer_open(struct plm_writer *w, const char *path)
     }
     munmap(header, PLM_RECORD_HEADER);
 fail:
-    close(w->fd);
-    w->fd = -1;
+    plm_own_file_close(&w->file);
     return status;
 }
 
@@ -308,9 +368,9 @@ int plm_writer_close(struct plm_writer *w)
         status = atomic_load(&w->header->flags) & PLM_RECORD_FULL ? PLM_EIO : 0;
         munmap(w->header, PLM_RECORD_HEADER);
         munmap(w->texts, sizeof *w->texts);
-        close(w->fd);
+        plm_own_file_close(&w->file);
     }
-    *w = (struct plm_writer){.fd = -1, .live = &no_live};
+    *w = (struct plm_writer){.file = PLM_OWN_FILE_NONE, .live = &no_live};
     return status;
 }
 

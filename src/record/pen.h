@@ -8,8 +8,8 @@
  *   plm_pen_close(&pen);
  *   plm_writer_close(&writer);
  *
- * Nothing here fails, prints or allocates for an event: without a record, or when it cannot be extended, nothing is recorded,
- * and plm_writer_close() tells. A writer takes two locks, `entering` and then that of its texts: with the first event of a
+ * Nothing here fails, prints or allocates for an event: without a record, or when it cannot be extended, nothing is recorded;
+ * the header then says why, and plm_writer_close() that. A writer takes two locks, `entering` and then that of its texts: with the first event of a
  * process and with each text, and calls nobody while it holds one. Both structures belong to the caller, who changes
  * nothing in them. A forked child goes on with plm_writer_forked().
  *
@@ -23,11 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/own_file.h"
 #include "record/format.h"
 
 struct plm_writer {
     struct plm_record_header *header; /* NULL: nothing is recorded */
-    int fd;
+    struct plm_own_file file;
     uint32_t process;
     uint32_t generation;      /* a forked child is another one, and must not write to its parent's chunks */
     _Atomic uint32_t entered; /* the generation that has a place in the record */
@@ -52,7 +53,7 @@ int plm_writer_open(struct plm_writer *writer, const char *path);
 /* Before the first event: all happened earlier, in one process. Times count from `created_ns`, which is ns since 1970; pens
    tell them, and have numbers of their own. */
 void plm_writer_past(struct plm_writer *writer, uint64_t created_ns);
-/* 0, or PLM_EIO if events are missing: the disk may be full. Its pens are closed before. */
+/* 0, or PLM_EIO if events are missing; the record tells why. Its pens are closed before. */
 int plm_writer_close(struct plm_writer *writer);
 /* What other processes wrote when there were already `since` chunks is no part of the record any more. They have ended. */
 void plm_writer_forget(struct plm_writer *writer, uint64_t since);

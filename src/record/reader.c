@@ -1,6 +1,7 @@
 #include "record/reader.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -215,7 +216,7 @@ static int map_file(struct plm_record *r, struct plm_error *error)
         return plm_fail(error, PLM_EFORMAT, "%s is empty; run the job again", r->path);
     map = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, r->fd, 0);
     if (map == MAP_FAILED)
-        return plm_fail(error, PLM_EIO, "cannot map %s: %s", r->path, strerror(errno));
+        return plm_fail(error, PLM_EREAD, "cannot map %s: %s", r->path, strerror(errno));
     r->data = map;
     r->size = size;
     r->mapped = true;
@@ -319,16 +320,47 @@ void plm_record_free(struct plm_record *r)
 struct plm_record_info plm_record_info(const struct plm_record *r)
 {
     uint32_t flags = r->header.flags;
-    bool whole = r->header.chunks <= (r->size - PLM_RECORD_HEADER) / PLM_RECORD_CHUNK;
+    /* A chunk that was claimed and could not be made is not there either. */
+    bool whole = r->header.chunks <= (r->size - PLM_RECORD_HEADER) / PLM_RECORD_CHUNK || flags & PLM_RECORD_FULL;
     uint64_t launches = 0;
     for (int i = 0; i < PLM_RECORD_SLOTS; i++)
         launches += r->header.live[i].launches;
-    return (struct plm_record_info){r->header.version,
-                                    r->header.created_ns,
-                                    r->header.processes,
-                                    (flags & PLM_RECORD_ENDED) && whole,
-                                    (flags & PLM_RECORD_FULL) != 0,
-                                    launches};
+    return (struct plm_record_info){r->header.version, r->header.created_ns, r->header.processes,
+                                    (flags & PLM_RECORD_ENDED) && whole, launches};
+}
+
+/* The first row that is about it. Error 0 is any, and is named; the last row is for what was not said. */
+static const struct {
+    enum plm_record_stop what;
+    int error;
+    const char *why, *help;
+} stops[] = {
+    {PLM_STOP_EXTEND, ENOSPC, "the disk was full", "-o names another place"},
+    {PLM_STOP_EXTEND, EDQUOT, "the quota of the disk was used up", "-o names another place"},
+    {PLM_STOP_EXTEND, EFBIG, "the limit on the size of files was reached", "raise it (`ulimit -f`, RLIMIT_FSIZE)"},
+    {PLM_STOP_EXTEND, 0, "the system refused to extend the record", "-o names another place"},
+    {PLM_STOP_REOPEN, 0, "the job closed plimsoll's descriptor and the record could not be reopened",
+     "let the job close only what it opened"},
+    {PLM_STOP_MAP, 0, "the record could not be mapped", "raise the job's limit on memory (`ulimit -v`)"},
+    {0, 0, "the record could not be extended: the disk may have been full", "-o names another place"},
+};
+
+struct plm_record_missing plm_record_missing(const struct plm_record *r)
+{
+    const uint32_t what = r->header.stopped >> 16;
+    const int error = (int)(r->header.stopped & 0xffff);
+    struct plm_record_missing missing = {.help = ""};
+    size_t i = 0;
+    if (!(r->header.flags & PLM_RECORD_FULL))
+        return missing;
+    while (stops[i].what && (stops[i].what != what || (stops[i].error && stops[i].error != error)))
+        i++;
+    if (stops[i].what && !stops[i].error)
+        snprintf(missing.why, sizeof missing.why, "%s (%s)", stops[i].why, strerror(error));
+    else
+        snprintf(missing.why, sizeof missing.why, "%s", stops[i].why);
+    missing.help = stops[i].help;
+    return missing;
 }
 
 /* Of equal times, the thread that entered the record first goes first. */

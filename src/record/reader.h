@@ -68,8 +68,13 @@ struct plm_record_info {
     uint64_t created_ns; /* CLOCK_REALTIME */
     uint32_t processes;
     bool ended; /* the run closed it; otherwise it was cut */
-    bool full; /* events are missing: the disk was full */
     uint64_t launches; /* as the processes showed while they ran: of those that were killed there is nothing else */
+};
+
+/* Why events are missing, and what would help: both are parts of a sentence. */
+struct plm_record_missing {
+    char why[128]; /* "": none are */
+    const char *help;
 };
 
 /* Returns 0 to go on, anything else to stop; plm_record_each returns it. */
@@ -81,6 +86,7 @@ int plm_record_open_memory(const char *name, const void *data, size_t size, stru
                            struct plm_error *error);
 void plm_record_free(struct plm_record *record);
 struct plm_record_info plm_record_info(const struct plm_record *record);
+struct plm_record_missing plm_record_missing(const struct plm_record *record);
 /* All events in the order of their times. */
 int plm_record_each(struct plm_record *record, plm_record_visit *visit, void *context, struct plm_error *error);
 /* Threads that wrote to the record. */

@@ -16,8 +16,8 @@ static void after_fork(void)
 static void open_record(void)
 {
     const char *path = getenv("PLIMSOLL_RECORD");
-    if (plm_writer_open(&writer, path ? path : "") == 0)
-        pthread_atfork(NULL, NULL, after_fork);
+    plm_writer_open(&writer, path ? path : "");
+    pthread_atfork(NULL, NULL, after_fork); /* without a record too: one may be switched to */
 }
 
 /* The generation tells pens and names that what they know is of another record. */
@@ -27,6 +27,7 @@ void plm_record_switch(const char *path)
     pthread_once(&once, open_record);
     if (plm_writer_open(&other, path))
         return;
+    plm_own_file_close(&writer.file);
     other.generation = writer.generation + 1;
     writer = other;
 }
@@ -80,10 +81,12 @@ struct plm_live *plm_record_live(void)
 bool plm_record_abandoned(void)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    int fd;
     if (!my_pen()->writer->header ||
         (atomic_load(&writer.header->flags) & (PLM_RECORD_HELD | PLM_RECORD_ENDED)) != PLM_RECORD_HELD)
         return false;
-    return fcntl(writer.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+    fd = plm_own_file_use(&writer.file);
+    return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
 void plm_record_end(int status)

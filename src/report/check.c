@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/bounded.h"
 #include "fit/ladder.h"
 #include "base/error.h"
 #include "base/units.h"
@@ -58,8 +59,19 @@ static const char *amount(char *buffer, size_t size, uint64_t value, bool bytes)
     return buffer;
 }
 
-struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, bool bytes)
+/* Whether the job runs with as much as the limit says. */
+static bool runs_within(const struct plm_job *job, const struct plm_limit *limit, const struct plm_card *card)
 {
+    struct plm_bounded bounded;
+    return card && limit->what == PLM_CHECK_USED && !limit->pessimistic &&
+           plm_bounded(job, card, limit->max, &bounded) == 0 && bounded.completes;
+}
+
+struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, const struct plm_card *card,
+                               bool bytes)
+{
+    static const char *const words[] = {
+        [PLM_CHECK_OK] = "ok", [PLM_CHECK_TIGHT] = "tight", [PLM_CHECK_TOO_MUCH] = "too much"};
     const struct plm_lane *most = &job->lane[0];
     struct plm_check check = {.bytes = lane_need(job, most, limit)};
     char value[32], max[32], over[32], device[64] = "";
@@ -71,12 +83,18 @@ struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit
         }
     if (job->lanes > 1)
         snprintf(device, sizeof device, " (rank %d, device %d)", most->summary->rank, most->summary->device);
-    check.outcome = check.bytes <= limit->max ? PLM_CHECK_OK : PLM_CHECK_TOO_MUCH;
-    snprintf(check.sentence, sizeof check.sentence, "%s: %s%s of %s %s%s%s%s", check.outcome ? "too much" : "ok",
+    if (check.bytes > limit->max)
+        check.outcome = !runs_within(job, limit, card) ? PLM_CHECK_TOO_MUCH
+                        : limit->allow_tight           ? PLM_CHECK_OK
+                                                       : PLM_CHECK_TIGHT;
+    snprintf(check.sentence, sizeof check.sentence, "%s: %s%s of %s %s%s%s%s%s", words[check.outcome],
              limit->pessimistic ? "up to " : "", amount(value, sizeof value, check.bytes, bytes),
-             amount(max, sizeof max, limit->max, bytes), whats[limit->what].words, check.outcome ? ", " : "",
-             check.outcome ? amount(over, sizeof over, check.bytes - limit->max, bytes) : "",
-             check.outcome ? " over" : "");
+             amount(max, sizeof max, limit->max, bytes), whats[limit->what].words, check.bytes > limit->max ? ", " : "",
+             check.bytes > limit->max ? amount(over, sizeof over, check.bytes - limit->max, bytes) : "",
+             check.bytes > limit->max ? " over" : "",
+             check.outcome == PLM_CHECK_TIGHT ? " unless cached memory is given back (--allow-tight accepts that)"
+             : check.outcome == PLM_CHECK_OK && check.bytes > limit->max ? " unless cached memory is given back"
+                                                                         : "");
     strncat(check.sentence, device, sizeof check.sentence - strlen(check.sentence) - 1);
     return check;
 }
@@ -118,13 +136,15 @@ static void xml(FILE *out, const char *text)
 
 void plm_check_junit(FILE *out, const struct plm_check *c)
 {
-    static const char *const elements[] = {[PLM_CHECK_TOO_MUCH] = "failure", [PLM_CHECK_ERROR] = "error"};
+    static const char *const elements[] = {
+        [PLM_CHECK_TIGHT] = "failure", [PLM_CHECK_TOO_MUCH] = "failure", [PLM_CHECK_ERROR] = "error"};
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites>\n"
             "  <testsuite name=\"plimsoll\" tests=\"1\" failures=\"%d\" errors=\"%d\" skipped=\"0\" time=\"%.3f\">\n"
             "    <testcase classname=\"plimsoll.check\" name=\"",
-            c->outcome == PLM_CHECK_TOO_MUCH, c->outcome == PLM_CHECK_ERROR, c->seconds);
+            c->outcome == PLM_CHECK_TIGHT || c->outcome == PLM_CHECK_TOO_MUCH, c->outcome == PLM_CHECK_ERROR,
+            c->seconds);
     xml(out, c->subject);
     fprintf(out, "\" time=\"%.3f\">\n", c->seconds);
     if (c->outcome == PLM_CHECK_OK) {

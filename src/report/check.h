@@ -12,15 +12,19 @@
 
 #include "analysis/job.h"
 
+struct plm_card;
+
 enum plm_check_what { PLM_CHECK_USED, PLM_CHECK_RESERVED, PLM_CHECK_ALLOCATED };
 
 struct plm_limit {
     enum plm_check_what what;
     bool pessimistic;           /* the high end of the range; of PLM_CHECK_USED only */
+    bool allow_tight;           /* a job that keeps to it by giving cached memory back keeps to it */
     uint64_t max;
 };
 
-enum plm_check_outcome { PLM_CHECK_OK, PLM_CHECK_TOO_MUCH, PLM_CHECK_ERROR };
+/* Tight: too much, but with no more than that it would run all the same, by giving cached memory back. */
+enum plm_check_outcome { PLM_CHECK_OK, PLM_CHECK_TIGHT, PLM_CHECK_TOO_MUCH, PLM_CHECK_ERROR };
 
 struct plm_check {
     enum plm_check_outcome outcome;
@@ -33,8 +37,10 @@ struct plm_check {
 /* "device_used", "reserved", "allocated"; PLM_EINVAL for anything else. */
 int plm_check_what_parse(const char *text, enum plm_check_what *what);
 
-/* The verdict on a job with at least one device. `bytes`: amounts as bytes. */
-struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, bool bytes);
+/* The verdict on a job with at least one device. `card`: that was played; NULL: not known, and nothing is tight. `bytes`:
+   amounts as bytes. */
+struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit *limit, const struct plm_card *card,
+                               bool bytes);
 /* Of a job without one: `sentence` says why. */
 struct plm_check plm_check_error(const struct plm_job *job, const char *sentence);
 

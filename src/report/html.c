@@ -291,7 +291,7 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
 {
     struct page p = {.job = job};
     if (!plm_html_before_size)
-        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
     if (!job->lanes)
         return plm_fail(error, PLM_ENOTFOUND,
                         "this record holds no GPU activity: the job never used CUDA or was cut before it did");

@@ -101,58 +101,11 @@ struct track {
 
 struct tracks {
     const struct plm_timeline_lane *lane;
+    struct plm_html_time *time;
+    uint64_t small; /* what lies together within so many ns is one piece; 0: they are few */
     struct track host, *stream;
     size_t streams, stream_room;
 };
-
-static void piece_add(struct tracks *all, struct track *track, double begin, double end, struct piece piece)
-{
-    piece.begin = (uint64_t)(begin - all->lane->begin);
-    piece.end = (uint64_t)(end - all->lane->begin);
-    piece.busy = piece.longest = piece.end - piece.begin;
-    piece.count = 1;
-    track->piece = plm_grow(track->piece, track->pieces, &track->room, sizeof piece);
-    track->piece[track->pieces++] = piece;
-}
-
-static struct track *track_of(struct tracks *all, uint32_t stream)
-{
-    for (size_t i = 0; i < all->streams; i++)
-        if (all->stream[i].stream == stream)
-            return &all->stream[i];
-    all->stream = plm_grow(all->stream, all->streams, &all->stream_room, sizeof *all->stream);
-    all->stream[all->streams] = (struct track){.stream = stream};
-    return &all->stream[all->streams++];
-}
-
-static void tracks_make(struct tracks *all, struct plm_html_time *t)
-{
-    const struct plm_timing *timing = &all->lane->timing;
-    const struct plm_work_call *call = all->lane->work->call;
-    for (size_t i = 0; i < timing->host_spans; i++) {
-        const struct plm_host_span *s = &timing->host_span[i];
-        const struct plm_work_call *c = &call[s->call];
-        piece_add(all, &all->host, s->begin, s->end,
-                  (struct piece){.us = c->at_ns / 1000,
-                                 .wait = (uint64_t)s->wait,
-                                 .kind = kind_of(t, c->work, c->site, PLM_BOUND_HOST)});
-    }
-    for (size_t i = 0; i < timing->spans; i++) {
-        const struct plm_span *s = &timing->span[i];
-        piece_add(all, track_of(all, s->stream), s->begin, s->end,
-                  (struct piece){.us = call[s->launch].at_ns / 1000, .kind = kind_of(t, s->work, s->site, s->bound)});
-    }
-}
-
-static void tracks_free(struct tracks *all)
-{
-    for (size_t i = 0; i < all->streams; i++)
-        free(all->stream[i].piece);
-    free(all->stream);
-    free(all->host.piece);
-}
-
-/* ---- few enough of them ---- */
 
 static void piece_join(struct piece *piece, const struct piece *next)
 {
@@ -167,13 +120,77 @@ static void piece_join(struct piece *piece, const struct piece *next)
     }
 }
 
+static bool pieces_together(const struct piece *piece, const struct piece *next, uint64_t small)
+{
+    return next->end - piece->begin <= small;
+}
+
+static void piece_add(struct tracks *all, struct track *track, double begin, double end, struct piece piece)
+{
+    piece.begin = (uint64_t)(begin - all->lane->begin);
+    piece.end = (uint64_t)(end - all->lane->begin);
+    piece.busy = piece.longest = piece.end - piece.begin;
+    piece.count = 1;
+    if (all->small && track->pieces && pieces_together(&track->piece[track->pieces - 1], &piece, all->small)) {
+        piece_join(&track->piece[track->pieces - 1], &piece);
+        return;
+    }
+    track->piece = plm_grow(track->piece, track->pieces, &track->room, sizeof piece);
+    track->piece[track->pieces++] = piece;
+}
+
+static struct track *track_of(struct tracks *all, uint32_t stream)
+{
+    for (size_t i = 0; i < all->streams; i++)
+        if (all->stream[i].stream == stream)
+            return &all->stream[i];
+    all->stream = plm_grow(all->stream, all->streams, &all->stream_room, sizeof *all->stream);
+    all->stream[all->streams] = (struct track){.stream = stream};
+    return &all->stream[all->streams++];
+}
+
+static void host_visit(const struct plm_host_span *s, void *context)
+{
+    struct tracks *all = context;
+    const struct plm_work_call *c = &all->lane->work->call[s->call];
+    piece_add(all, &all->host, s->begin, s->end,
+              (struct piece){.us = c->at_ns / 1000,
+                             .wait = (uint64_t)s->wait,
+                             .kind = kind_of(all->time, c->work, c->site, PLM_BOUND_HOST)});
+}
+
+static void span_visit(const struct plm_span *s, void *context)
+{
+    struct tracks *all = context;
+    piece_add(all, track_of(all, s->stream), s->begin, s->end,
+              (struct piece){.us = all->lane->work->call[s->launch].at_ns / 1000,
+                             .kind = kind_of(all->time, s->work, s->site, s->bound)});
+}
+
+/* One after the other: kinds are numbered as they are seen. */
+static void tracks_make(struct tracks *all)
+{
+    plm_timeline_each(all->time->timeline, all->lane, host_visit, NULL, all);
+    plm_timeline_each(all->time->timeline, all->lane, NULL, span_visit, all);
+}
+
+static void tracks_free(struct tracks *all)
+{
+    for (size_t i = 0; i < all->streams; i++)
+        free(all->stream[i].piece);
+    free(all->stream);
+    free(all->host.piece);
+}
+
+/* ---- few enough of them ---- */
+
 /* What lies together within `small` ns becomes one. */
 static size_t track_join(struct track *track, uint64_t small)
 {
     size_t kept = 0;
     for (size_t i = 0; i < track->pieces; i++) {
         struct piece *last = kept ? &track->piece[kept - 1] : NULL;
-        if (last && track->piece[i].end - last->begin <= small)
+        if (last && pieces_together(last, &track->piece[i], small))
             piece_join(last, &track->piece[i]);
         else
             track->piece[kept++] = track->piece[i];
@@ -182,20 +199,24 @@ static size_t track_join(struct track *track, uint64_t small)
     return kept;
 }
 
-/* 0 if all of them are few enough. Ends when every track is one piece; there are at most as many tracks as the clock has. */
-static uint64_t tracks_join(struct tracks *all, size_t most)
+/* Of more than `most` no more are made than can be told apart at eight times that. */
+static uint64_t small_first(const struct plm_timeline_lane *lane, size_t most)
 {
-    uint64_t small = 0;
+    return lane->timing.spans + lane->calls > most ? (uint64_t)(lane->end - lane->begin) / (8 * most) + 1 : 0;
+}
+
+/* Ends when every track is one piece; there are at most as many tracks as the clock has. */
+static void tracks_join(struct tracks *all, size_t most)
+{
     size_t count = all->host.pieces;
     for (size_t i = 0; i < all->streams; i++)
         count += all->stream[i].pieces;
-    while (count > most && small < 1ull << 62) {
-        small = small ? 2 * small : (uint64_t)(all->lane->end - all->lane->begin) / (8 * most) + 1;
-        count = track_join(&all->host, small);
+    while (count > most && all->small < 1ull << 62) {
+        all->small *= 2;
+        count = track_join(&all->host, all->small);
         for (size_t i = 0; i < all->streams; i++)
-            count += track_join(&all->stream[i], small);
+            count += track_join(&all->stream[i], all->small);
     }
-    return small;
 }
 
 /* ---- as JSON ---- */
@@ -270,20 +291,24 @@ static void write_figures(struct plm_json *j, const struct plm_timing *t)
 
 void plm_html_time_lane(struct plm_json *j, struct plm_html_time *t, uint32_t process, int device, size_t lanes)
 {
-    struct tracks all = {.lane = t->timeline ? plm_timeline_find(t->timeline, process, device) : NULL};
-    static const char *const unit[] = {"optimizer", "pass", "whole"}; /* enum plm_step_unit */
-    uint64_t small;
+    struct tracks all = {.lane = t->timeline ? plm_timeline_find(t->timeline, process, device) : NULL, .time = t};
+    const size_t most = PLM_HTML_SPANS / (lanes ? lanes : 1);
+    static const char *const unit[] = {[PLM_STEP_OPTIMIZER] = "optimizer",
+                                       [PLM_STEP_BACKWARD] = "backward",
+                                       [PLM_STEP_PASS] = "pass",
+                                       [PLM_STEP_WHOLE] = "whole"};
     if (!all.lane)
         return;
-    tracks_make(&all, t);
+    all.small = small_first(all.lane, most);
+    tracks_make(&all);
+    tracks_join(&all, most);
     plm_json_object(j, "time");
     write_figures(j, &all.lane->timing);
     plm_json_string(j, "unit", unit[all.lane->work->unit]);
     plm_json_integer(j, "spans", all.lane->timing.spans);
-    plm_json_integer(j, "calls", all.lane->timing.host_spans);
-    small = tracks_join(&all, PLM_HTML_SPANS / (lanes ? lanes : 1));
-    if (small)
-        plm_json_integer(j, "merged_below", small);
+    plm_json_integer(j, "calls", all.lane->calls);
+    if (all.small)
+        plm_json_integer(j, "merged_below", all.small);
     plm_json_integer(j, "ahead", (uint64_t)-all.lane->begin);
     plm_json_integer(j, "length", (uint64_t)(all.lane->end - all.lane->begin));
     plm_json_integer(j, "from_us", all.lane->from_ns / 1000);

@@ -75,7 +75,7 @@ static void write_job(struct plm_json *j, const struct plm_job *job)
     plm_json_real(j, "seconds", plm_summary_seconds(s));
     if (exit_code)
         plm_json_signed(j, "exit", strtol(exit_code, NULL, 10));
-    plm_json_bool(j, "complete", s->ended && !s->full);
+    plm_json_bool(j, "complete", s->ended && !s->missing.why[0]);
     plm_report_known(j, job);
     plm_json_end_object(j);
 }

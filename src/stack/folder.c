@@ -64,7 +64,7 @@ int plm_stack_list_find(struct plm_stack_list *s, const char *name, const struct
         }
         plm_nearest_see(&nearest, s->entry[i].stack->id);
     }
-    return plm_fail(error, PLM_ENOTFOUND, "unknown stack '%.100s'; %s%s%s`plimsoll stacks` lists the known ones", name,
+    return plm_fail(error, PLM_EINVAL, "unknown stack '%.100s'; %s%s%s`plimsoll stacks` lists the known ones", name,
                     nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "", nearest.best ? "? " : "");
 }
 
@@ -76,28 +76,17 @@ bool plm_stack_on_card(const struct plm_stack_file *s, const struct plm_card *ca
            (!s->major || (s->major == card->major && s->minor == card->minor)) && (!s->sms || s->sms == card->sms);
 }
 
-/* 0: never taken by itself. What was written down says too little unless it names its card and its cuDNN, and what a user
-   wrote down is for him to name. */
-static int stack_trust(const struct plm_stack_entry *e)
-{
-    if (e->stack->made == PLM_STACK_MEASURED)
-        return 2;
-    return !e->own && e->stack->gpu[0] && e->stack->cudnn[0];
-}
-
+/* What was written down is for somebody to name: no file but a measured one is taken by itself. */
 const struct plm_stack_entry *plm_stack_list_for(const struct plm_stack_list *s, const struct plm_card *card)
 {
     const struct plm_stack_entry *best = NULL;
-    int most = 1;
     for (int i = 0; i < s->count; i++) {
         const struct plm_stack_entry *e = &s->entry[i];
-        const int trust = stack_trust(e);
-        if (trust < most || !plm_stack_on_card(e->stack, card))
+        if (e->stack->made != PLM_STACK_MEASURED || !plm_stack_on_card(e->stack, card))
             continue;
         /* dates are ISO: text order is time order */
-        if (!best || trust > most || strcmp(e->stack->date, best->stack->date) >= 0)
+        if (!best || strcmp(e->stack->date, best->stack->date) >= 0)
             best = e;
-        most = trust;
     }
     return best;
 }

@@ -32,8 +32,7 @@ void plm_stack_list_free(struct plm_stack_list *stacks);
 int plm_stack_list_find(struct plm_stack_list *stacks, const char *name, const struct plm_stack_entry **out,
                         struct plm_error *error);
 
-/* The newest one that was measured on a card like this one, else the newest that comes with plimsoll and was written down
-   for this card and one cuDNN; NULL if there is none. */
+/* The newest one that was measured on a card like this one; NULL if there is none. */
 const struct plm_stack_entry *plm_stack_list_for(const struct plm_stack_list *stacks, const struct plm_card *card);
 
 /* Was it made on a card like this one? False too if it does not say on which. */

@@ -10,9 +10,6 @@
 struct plm_cost;
 struct plm_speeds;
 
-/* Each call of the last step. */
-typedef void plm_clock_host(const struct plm_host_span *span, void *context);
-
 struct plm_clock {
     const struct plm_works *works;
     const struct plm_work_lane *lane;
@@ -21,7 +18,7 @@ struct plm_clock {
     double host_factor, gpu_factor;
     double slowdown;                  /* of kernels at a lower clock, from 1 on */
     bool counted;                     /* the host's time is that of the counted calls, not the recorded one */
-    plm_clock_host *host;             /* NULL: nobody asks; gets the context of the visit */
+    plm_host_visit *host; /* gets each call of the last step, and the context of the visit; NULL: nobody */
 };
 
 /* ns, of all steps of the lane together. */

@@ -80,7 +80,7 @@ static int row_make(const struct plm_time_table *t, const struct plm_time_questi
                     struct plm_error *error)
 {
     const struct plm_timing_options options = {
-        .host_factor = q->host_factor, .counted = q->counted, .shares = q->shares};
+        .host_factor = q->host_factor, .counted = q->counted, .shares = q->shares, .unmetered = q->unmetered};
     struct plm_speeds speeds;
     struct plm_error why;
     int status = plm_speeds_read(q->speeds, q->install, row->card, &speeds, error);

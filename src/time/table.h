@@ -26,6 +26,7 @@ struct plm_time_question {
     double host_factor;                /* 0: that of the constants */
     bool counted;                      /* the host's time by the number of its calls */
     bool shares;                       /* add up by operator, module and class too */
+    bool unmetered;                    /* how long a step takes is enough: no metrics */
 };
 
 struct plm_time_row {

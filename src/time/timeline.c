@@ -53,26 +53,43 @@ const char *plm_span_name(const struct plm_timeline *timeline, uint32_t work, ui
 
 #define LONGEST_NS 1e17 /* three years: a figure of a card's file is wrong, and whole numbers of ns end soon */
 
-static void lane_extent(struct plm_timeline_lane *lane)
+static const struct plm_timing_options options;
+
+/* It was asked of this card before, and knew an answer. */
+void plm_timeline_each(const struct plm_timeline *t, const struct plm_timeline_lane *lane, plm_host_visit *host,
+                       plm_span_visit *span, void *context)
 {
-    const struct plm_timing *t = &lane->timing;
+    (void)plm_timing_each(&t->works, lane->work, &t->card, &t->speeds, &options, host, span, context, NULL);
+}
+
+static void extent_add(struct plm_timeline_lane *lane, double begin, double end)
+{
+    lane->begin = fmin(lane->begin, begin);
+    lane->end = fmax(lane->end, end);
+}
+
+static void extent_host(const struct plm_host_span *span, void *context)
+{
+    extent_add(context, span->begin, span->end);
+}
+
+static void extent_span(const struct plm_span *span, void *context)
+{
+    extent_add(context, span->begin, span->end);
+}
+
+static void lane_extent(const struct plm_timeline *t, struct plm_timeline_lane *lane)
+{
     const struct plm_work_step *step = &lane->work->step[lane->work->steps - 1];
-    const uint64_t last_ns = lane->work->call[step->first + step->calls - 1].at_ns;
-    if (t->host_spans) {
-        lane->begin = fmin(0, t->host_span[0].begin);
-        lane->end = fmax(0, t->host_span[t->host_spans - 1].end);
-    }
-    for (size_t i = 0; i < t->spans; i++) {
-        lane->begin = fmin(lane->begin, t->span[i].begin);
-        lane->end = fmax(lane->end, t->span[i].end);
-    }
+    const uint64_t last_ns = step->calls ? lane->work->call[step->first + step->calls - 1].at_ns : step->begin_ns;
+    plm_timeline_each(t, lane, extent_host, extent_span, lane);
+    lane->calls = step->calls;
     lane->from_ns = step->begin_ns;
     lane->to_ns = step->end_ns != UINT64_MAX ? step->end_ns : last_ns; /* the last pass has no end */
 }
 
 static int lanes_make(struct plm_timeline *t, struct plm_error *error)
 {
-    static const struct plm_timing_options options = {.spans = true};
     int status = 0;
     t->lane = plm_calloc(t->works.lanes, sizeof *t->lane);
     for (size_t i = 0; i < t->works.lanes && status == 0; i++) {
@@ -84,7 +101,7 @@ static int lanes_make(struct plm_timeline *t, struct plm_error *error)
         if (status < 0)
             break;
         t->lanes++;
-        lane_extent(lane);
+        lane_extent(t, lane);
         if (!isfinite(lane->end - lane->begin) || lane->end - lane->begin > LONGEST_NS)
             status = plm_fail(error, PLM_ENOTFOUND, "a step has no sensible time on %s", t->card.id);
     }

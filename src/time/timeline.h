@@ -20,7 +20,8 @@
 
 struct plm_timeline_lane {
     const struct plm_work_lane *work;
-    struct plm_timing timing;  /* with spans */
+    struct plm_timing timing;
+    size_t calls;              /* of the host in the step */
     double begin,
         end; /* ns: from the first call of the step to the end of its last span; steps overlap where the host runs
                                   ahead, so begin is 0 or less */
@@ -38,6 +39,10 @@ struct plm_timeline {
 /* `gpu` NULL: the card of the record. PLM_EINVAL: no card of the catalogue has that name. */
 int plm_timeline_make(const char *record, const char *gpu, struct plm_timeline *timeline, struct plm_error *error);
 void plm_timeline_free(struct plm_timeline *timeline);
+
+/* The step's calls and spans, as plm_timing_each() tells them. */
+void plm_timeline_each(const struct plm_timeline *timeline, const struct plm_timeline_lane *lane, plm_host_visit *host,
+                       plm_span_visit *span, void *context);
 
 /* NULL: the device of that process was asked for nothing. */
 const struct plm_timeline_lane *plm_timeline_find(const struct plm_timeline *timeline, uint32_t process, int device);

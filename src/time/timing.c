@@ -170,18 +170,7 @@ static void visit_span(const struct plm_span *span, bool last, void *context)
         share_add(share_of(&t->classes, &m->classes, plm_work_class_name((enum plm_work_class)work->class)), work,
                   span);
     }
-    if (last && m->options->spans) {
-        t->span = plm_grow(t->span, t->spans, &t->span_room, sizeof *t->span);
-        t->span[t->spans] = *span;
-        memcpy(t->span[t->spans++].activity, m->cost[span->work].activity, sizeof span->activity);
-    }
-}
-
-static void visit_host(const struct plm_host_span *span, void *context)
-{
-    struct plm_timing *t = ((struct making *)context)->timing;
-    t->host_span = plm_grow(t->host_span, t->host_spans, &t->host_span_room, sizeof *span);
-    t->host_span[t->host_spans++] = *span;
+    t->spans += last;
 }
 
 /* ---- utilization, at the clock that a card has while it is used so little ---- */
@@ -199,7 +188,6 @@ static bool clock_rises(const struct plm_clock *clock, double slowdown)
     struct plm_clock slower = *clock;
     struct plm_clock_result result;
     slower.slowdown = slowdown;
-    slower.host = NULL;
     result = plm_clock_run(&slower, NULL, NULL);
     return in_use(&result) > s->clock_full + (s->clock_least - s->clock_full) * part;
 }
@@ -234,7 +222,6 @@ static void metrics_make(struct making *m, const struct plm_clock *clock, const 
     struct plm_clock slower = *clock;
     struct plm_clock_result result;
     slower.slowdown = t->slowdown = slowdown_find(clock, full);
-    slower.host = NULL;
     result = plm_clock_run(&slower, visit_metrics, m);
     t->metric[PLM_METRIC_GRACT] = result.active;
     t->metric[PLM_METRIC_GPUTL] = result.active + result.copied;
@@ -275,34 +262,90 @@ static void range_of(const struct plm_clock *middle, struct plm_timing *t)
     t->high = plm_clock_run(&end, NULL, NULL).wall / steps;
 }
 
+/* The clock at the middle of its range; its `cost` is for the caller to free. */
+static int clock_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
+                      const struct plm_speeds *speeds, const struct plm_timing_options *options,
+                      struct plm_machine *machine, struct plm_clock *clock, struct plm_error *error)
+{
+    const int status = plm_machine_make(card, speeds, machine, error);
+    if (status < 0)
+        return status;
+    *clock = (struct plm_clock){.works = works,
+                                .lane = lane,
+                                .speeds = speeds,
+                                .cost = costs_make(works, lane, machine),
+                                .host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor,
+                                .gpu_factor = 1,
+                                .slowdown = 1,
+                                .counted = options->counted};
+    return 0;
+}
+
 int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
                     const struct plm_speeds *speeds, const struct plm_timing_options *options,
                     struct plm_timing *timing, struct plm_error *error)
 {
     struct plm_machine machine;
     struct making making = {.timing = timing, .works = works, .options = options};
-    struct plm_clock clock = {.works = works, .lane = lane, .speeds = speeds, .gpu_factor = 1, .slowdown = 1};
+    struct plm_clock clock;
     struct plm_clock_result result;
-    struct plm_cost *cost;
-    int status = plm_machine_make(card, speeds, &machine, error);
+    int status = clock_make(works, lane, card, speeds, options, &machine, &clock, error);
     memset(timing, 0, sizeof *timing);
     if (status < 0)
         return status;
-    cost = costs_make(works, lane, &machine);
-    making.cost = clock.cost = cost;
-    clock.host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor;
-    clock.counted = options->counted;
-    clock.host = options->spans ? visit_host : NULL;
+    making.cost = clock.cost;
     result = plm_clock_run(&clock, visit_span, &making);
-    clock.host = NULL;
     timing->steps = lane->steps;
     timing->busy = result.busy;
     timing->host = result.host;
     making_end(&making, &machine, lane, result.wall);
-    metrics_make(&making, &clock, &result);
+    if (!options->unmetered)
+        metrics_make(&making, &clock, &result);
     if (!options->bare)
         range_of(&clock, timing);
-    free(cost);
+    free((void *)clock.cost);
+    return 0;
+}
+
+/* ---- the last step, for those who draw it ---- */
+
+struct telling {
+    const struct plm_cost *cost;
+    plm_host_visit *host;
+    plm_span_visit *span;
+    void *context;
+};
+
+static void last_host(const struct plm_host_span *span, void *context)
+{
+    const struct telling *t = context;
+    t->host(span, t->context);
+}
+
+static void last_span(const struct plm_span *span, bool last, void *context)
+{
+    const struct telling *t = context;
+    struct plm_span told = *span;
+    if (!last)
+        return;
+    memcpy(told.activity, t->cost[span->work].activity, sizeof told.activity);
+    t->span(&told, t->context);
+}
+
+int plm_timing_each(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
+                    const struct plm_speeds *speeds, const struct plm_timing_options *options, plm_host_visit *host,
+                    plm_span_visit *span, void *context, struct plm_error *error)
+{
+    struct plm_machine machine;
+    struct plm_clock clock;
+    struct telling telling = {.host = host, .span = span, .context = context};
+    const int status = clock_make(works, lane, card, speeds, options, &machine, &clock, error);
+    if (status < 0)
+        return status;
+    telling.cost = clock.cost;
+    clock.host = host ? last_host : NULL;
+    plm_clock_run(&clock, span ? last_span : NULL, &telling);
+    free((void *)clock.cost);
     return 0;
 }
 
@@ -311,7 +354,5 @@ void plm_timing_free(struct plm_timing *timing)
     free(timing->operators.item);
     free(timing->modules.item);
     free(timing->classes.item);
-    free(timing->span);
-    free(timing->host_span);
     memset(timing, 0, sizeof *timing);
 }

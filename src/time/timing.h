@@ -48,7 +48,7 @@ struct plm_timing_options {
     double host_factor; /* this machine's host time times this is the host time there; 0: the default of the speeds */
     bool counted;       /* the host's time by the number of its calls: the same on every machine */
     bool bare;          /* without a range: for those who ask for many */
-    bool spans;         /* keep every span of the last step */
+    bool unmetered;     /* without metrics, which take longer than all the rest */
     bool shares;        /* add up by operator and by module */
 };
 
@@ -63,6 +63,7 @@ struct plm_span {
     uint8_t bound; /* enum plm_bound */
     float activity[PLM_METRICS]; /* while it runs */
 };
+typedef void plm_span_visit(const struct plm_span *span, void *context);
 
 /* The host at a call, on the same clock: from the end of the call before to that of this one. It may run ahead of the
    GPU, so that its part of the step begins before 0. */
@@ -71,6 +72,7 @@ struct plm_host_span {
     double wait; /* at the end, for the GPU */
     uint32_t call; /* in the lane */
 };
+typedef void plm_host_visit(const struct plm_host_span *span, void *context);
 
 /* A part of a step's GPU time: of an operator, a module or a class of work. */
 struct plm_time_share {
@@ -99,15 +101,18 @@ struct plm_timing {
     double kernels, unsized; /* launched per step; those whose size nothing tells, which count as the shortest kernel */
     double generated; /* ns of kernels whose bytes are an upper bound and whose flops are not known */
     struct plm_time_shares operators, modules, classes;
-    struct plm_span *span; /* with options.spans; of one stream in the order of their time */
-    size_t spans, span_room;
-    struct plm_host_span *host_span; /* the same for the host: one for each call of the last step, in order */
-    size_t host_spans, host_span_room;
+    size_t spans; /* of the last step */
 };
 
 int plm_timing_make(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
                     const struct plm_speeds *speeds, const struct plm_timing_options *options,
                     struct plm_timing *timing, struct plm_error *error);
 void plm_timing_free(struct plm_timing *timing);
+/* Runs the clocks again and tells the last step as they go: a step may have as many spans as the record has events, so
+   nobody keeps them. `host` gets each call in order, `span` each span, those of one stream in the order of their time;
+   either may be NULL. */
+int plm_timing_each(const struct plm_works *works, const struct plm_work_lane *lane, const struct plm_card *card,
+                    const struct plm_speeds *speeds, const struct plm_timing_options *options, plm_host_visit *host,
+                    plm_span_visit *span, void *context, struct plm_error *error);
 
 #endif

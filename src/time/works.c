@@ -404,17 +404,11 @@ static int visit(const struct plm_record_event *e, void *context)
     case PLM_EV_OPERANDS: plm_build_operands(b, e); break;
     case PLM_EV_BLOCK_ALLOC: plm_build_output(b, e); break;
     case PLM_EV_LAUNCH: launch_visit(b, e); break;
-    case PLM_EV_GEMM:
-    case PLM_EV_CONVOLUTION:
-    case PLM_EV_RNN:
-    case PLM_EV_ATTENTION:
-    case PLM_EV_COLLECTIVE:
-    case PLM_EV_COPY:
-    case PLM_EV_SYNC:
+    default:
+        if (!plm_event_is_call(e->type))
+            break;
         b->calls += e->type != PLM_EV_SYNC && e->type != PLM_EV_COPY;
         plm_build_library(b, e);
-        break;
-    default: break;
     }
     return 0;
 }

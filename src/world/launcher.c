@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/input.h"
 #include "base/memory.h"
 #include "world/launcher_options.h"
 #include "world/runtime_env.h"
@@ -92,22 +93,40 @@ int plm_launcher_nodes(const char *list, unsigned *count, struct plm_error *erro
     return 0;
 }
 
+/* Nodes, and all their slots: at most one more than a world has. */
+struct hosts {
+    unsigned nodes, slots;
+};
+
+/* `number` NULL: it has one slot. */
+static void host_add(struct hosts *h, const char *number)
+{
+    const unsigned long slots = number ? strtoul(number, NULL, 10) : 1;
+    h->nodes += h->nodes <= PLM_WORLD_MOST;
+    h->slots = h->slots > PLM_WORLD_MOST || slots > PLM_WORLD_MOST - h->slots ? PLM_WORLD_MOST + 1u
+                                                                              : h->slots + (unsigned)slots;
+}
+
+static bool hosts_tell(const struct hosts *h, struct plm_launcher_line *out)
+{
+    if (!h->slots || h->slots > PLM_WORLD_MOST || h->nodes > PLM_WORLD_MOST)
+        return false;
+    out->nodes = h->nodes;
+    out->world = out->world ? out->world : h->slots;
+    return true;
+}
+
 /* "a:8,b:8": nodes, and all their slots; a node without a number has one. */
 static int hosts_read(const char *list, struct plm_launcher_line *out, struct plm_error *error)
 {
-    unsigned nodes = 0, slots = 0;
+    struct hosts hosts = {0};
     char *copy = plm_strdup(list), *rest, *host;
     for (host = strtok_r(copy, ",", &rest); host; host = strtok_r(NULL, ",", &rest)) {
         const char *colon = strchr(host, ':');
-        slots += colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 1;
-        nodes++;
+        host_add(&hosts, colon ? colon + 1 : NULL);
     }
     free(copy);
-    if (!nodes || !slots || slots > PLM_WORLD_MOST)
-        return list_bad(list, error);
-    out->nodes = nodes;
-    out->world = out->world ? out->world : slots;
-    return 0;
+    return hosts_tell(&hosts, out) ? 0 : list_bad(list, error);
 }
 
 /* A line for a node: "name slots=8", "name:8"; # begins a comment. */
@@ -115,24 +134,22 @@ static int host_file_read(const char *path, struct plm_launcher_line *out, struc
 {
     FILE *file = fopen(path, "re");
     char line[1024];
-    unsigned nodes = 0, slots = 0;
+    struct hosts hosts = {0};
     if (!file)
         return plm_fail(error, PLM_EINVAL, "the list of nodes '%.200s' cannot be read: %s", path, strerror(errno));
-    while (fgets(line, sizeof line, file)) {
+    while (plm_input_line(file, line, sizeof line)) {
         const char *mark;
-        line[strcspn(line, "#\n")] = '\0';
+        line[strcspn(line, "#")] = '\0';
         if (!line[strspn(line, " \t\r")])
             continue;
         mark = strstr(line, "slots=");
         mark = mark ? mark + 6 : strchr(line, ':') ? strchr(line, ':') + 1 : NULL;
-        slots += mark ? (unsigned)strtoul(mark, NULL, 10) : 1;
-        nodes++;
+        host_add(&hosts, mark);
     }
     fclose(file);
-    if (!nodes || !slots || slots > PLM_WORLD_MOST)
-        return plm_fail(error, PLM_EINVAL, "the list of nodes '%.200s' cannot be read: it names no slots", path);
-    out->nodes = nodes;
-    out->world = out->world ? out->world : slots;
+    if (!hosts_tell(&hosts, out))
+        return plm_fail(error, PLM_EINVAL, "the list of nodes '%.200s' cannot be read: it does not name 1 to %d slots",
+                        path, PLM_WORLD_MOST);
     return 0;
 }
 
@@ -401,7 +418,7 @@ static int line_read(char *const *command, struct plm_launcher_line *out, struct
         return env_line(command, env, out, error);
     if (!style && !module)
         return PLM_ENOTFOUND;
-    out->name = style ? base_name(command[0]) : command[module];
+    snprintf(out->name, sizeof out->name, "%s", style ? base_name(command[0]) : command[module]);
     out->launcher = style ? plm_launcher_of(style) : PLM_LAUNCHER_TORCHRUN;
     if (module)
         return torchrun_line(command + module, command, (size_t)module - 1, strstr(command[module], "launch") != NULL,
@@ -435,11 +452,15 @@ static int nested_read(struct plm_launcher_line *out, struct plm_error *error)
     return 0;
 }
 
-static void line_multiply(struct plm_launcher_line *out)
+static int line_multiply(struct plm_launcher_line *out, struct plm_error *error)
 {
     const unsigned nodes = out->nodes ? out->nodes : out->launcher == PLM_LAUNCHER_TORCHRUN ? 1 : 0;
-    if (!out->world && nodes && out->per_node)
-        out->world = nodes * out->per_node;
+    if (out->world || !nodes || !out->per_node)
+        return 0;
+    if (nodes > PLM_WORLD_MOST / out->per_node)
+        return plm_fail(error, PLM_EINVAL, "the launcher's line asks for more than %d ranks", PLM_WORLD_MOST);
+    out->world = nodes * out->per_node;
+    return 0;
 }
 
 int plm_launcher_read(char *const *command, struct plm_launcher_line *out, struct plm_error *error)
@@ -451,12 +472,11 @@ int plm_launcher_read(char *const *command, struct plm_launcher_line *out, struc
         return 0;
     if (!status && out->launcher != PLM_LAUNCHER_TORCHRUN)
         status = nested_read(out, error);
-    if (status) {
+    if (!status)
+        status = line_multiply(out, error);
+    if (status)
         plm_launcher_line_free(out);
-        return status;
-    }
-    line_multiply(out);
-    return 0;
+    return status;
 }
 
 char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm_seat *seat)

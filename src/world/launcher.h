@@ -17,7 +17,7 @@ struct plm_error;
 
 struct plm_launcher_line {
     enum plm_launcher launcher; /* the innermost; PLM_LAUNCHER_NONE: the line begins with none */
-    const char *name;           /* as it is called there */
+    char name[32];              /* as it is called there */
     char **words; /* what a rank is to run, ended by NULL; the array is freed by plm_launcher_line_free() */
     int local_rank; /* place of a word "--local-rank=" that is to be completed; 0: there is none */
     unsigned world, nodes, per_node; /* as far as the line tells; 0: it does not */

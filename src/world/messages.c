@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_file.h"
+
 /* ---- the board ---- */
 
 #define MAGIC      0x6472616f626d6c70ull
@@ -74,7 +76,7 @@ struct board {
 
 static struct {
     struct board *board; /* NULL: there is none */
-    int fd;
+    struct plm_own_file file;
     _Atomic pid_t joining, joined; /* the process that takes a place, that has it: a forked child has none */
     _Atomic uint32_t place;
     uint64_t job, joined_ms;
@@ -101,23 +103,20 @@ static void board_map(int fd)
     board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (board == MAP_FAILED)
         return;
-    if (board->magic == MAGIC) {
+    if (board->magic == MAGIC)
         mine.board = board;
-        mine.fd = fd;
-        return;
-    }
-    munmap(board, sizeof *board);
+    else
+        munmap(board, sizeof *board);
 }
 
 static void board_open(void)
 {
     const char *path = getenv("PLIMSOLL_MESSAGES");
-    int fd = path && *path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0)
+    if (!path || !*path || plm_own_file_open(&mine.file, path, O_RDWR))
         return;
-    board_map(fd);
+    board_map(mine.file.fd);
     if (!mine.board)
-        close(fd);
+        plm_own_file_close(&mine.file);
 }
 
 static struct board *board_get(void)
@@ -191,12 +190,12 @@ static struct flock lock_of(uint32_t place, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
 }
 
+/* Where that cannot be asked he does: who is waited for in vain is late, who was taken for dead is lost. */
 static bool lives(uint32_t place)
 {
     struct flock lock = lock_of(place, F_WRLCK);
-    if (place == atomic_load(&mine.place)) /* nobody is stopped by his own lock */
-        return true;
-    return !fcntl(mine.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+    const int fd = plm_own_file_use(&mine.file);
+    return fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
 
 struct plm_message_key plm_messages_job(void)
@@ -210,11 +209,34 @@ struct plm_message_key plm_messages_job(void)
     return key;
 }
 
-static bool place_take(struct board *b, uint32_t place, int rank)
+static bool place_lock(int fd, uint32_t first, uint32_t *place)
 {
-    struct flock lock = lock_of(place, F_WRLCK);
-    if (fcntl(mine.fd, F_SETLK, &lock))
-        return false;
+    for (uint32_t i = 0; i < PROCESSES; i++) {
+        struct flock lock = lock_of((first + i) % PROCESSES, F_WRLCK);
+        if (!fcntl(fd, F_OFD_SETLK, &lock)) {
+            *place = (first + i) % PROCESSES;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lock belongs to an open file, and a mapping keeps that open until the process ends: there is no descriptor whose closing
+   would give it back. Children that are forked get neither, so it does not outlive the process in them. */
+static bool place_hold(uint32_t first, uint32_t *place)
+{
+    const int fd = plm_own_file_again(&mine.file);
+    void *page = fd < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+    const bool held = page != MAP_FAILED && !madvise(page, 1, MADV_DONTFORK) && plm_own_file_is(&mine.file, fd) &&
+                      place_lock(fd, first, place);
+    if (page != MAP_FAILED && !held)
+        munmap(page, 1);
+    plm_own_file_drop(&mine.file, fd);
+    return held;
+}
+
+static void place_take(struct board *b, uint32_t place, int rank)
+{
     atomic_store(&b->process[place].rank, rank);
     atomic_store(&b->process[place].taken, 0);
     atomic_store(&b->process[place].enough, 0);
@@ -222,7 +244,6 @@ static bool place_take(struct board *b, uint32_t place, int rank)
     atomic_store(&b->process[place].ends, 0);
     atomic_store(&b->process[place].job, mine.job);
     atomic_store(&mine.place, place);
-    return true;
 }
 
 void plm_messages_join(int rank)
@@ -230,15 +251,15 @@ void plm_messages_join(int rank)
     struct board *b = board_get();
     const pid_t self = getpid();
     pid_t before = atomic_load(&mine.joining);
+    uint32_t place;
     if (!b || before == self || !atomic_compare_exchange_strong(&mine.joining, &before, self))
         return;
     mine.job = plm_messages_job().high | 1;
     mine.joined_ms = now_ms();
-    for (uint32_t i = 0; i < PROCESSES; i++)
-        if (place_take(b, ((rank < 0 ? 0 : (uint32_t)rank) + i) % PROCESSES, rank)) {
-            atomic_store(&mine.joined, self);
-            return;
-        }
+    if (!place_hold(rank < 0 ? 0 : (uint32_t)rank, &place))
+        return;
+    place_take(b, place, rank);
+    atomic_store(&mine.joined, self);
 }
 
 static bool has_joined(void)
@@ -517,8 +538,8 @@ enum plm_message_state plm_messages_take(const struct plm_message *m, int rank, 
 
 /* What the ranks of this job say. */
 struct said {
-    bool talks;    /* some took a message since its first step */
-    bool all;      /* have seen enough, of those that live */
+    bool talks; /* some took a message since its first step */
+    bool all; /* have seen enough, of those that live */
     uint32_t step; /* the furthest that one is */
     uint32_t ends; /* the step after which they end; 0: that is open */
 };

@@ -5,7 +5,7 @@
  * under a key and goes on; whoever wants one looks for its key, at once or until it comes. Nobody owns a message: the
  * board holds the latest ones, and those that nobody looked for in time are gone. Nothing is ever waited for in order to
  * post. A process takes a place on the board before it posts, and holds a lock of the file while it lives: the kernel
- * tells the others when it has died.
+ * tells the others when it has died. No descriptor that the program may close has to do with that.
  *
  * Any thread of any process; there is no lock to be left behind. What others wrote is checked before it is used. Without a
  * board nothing is posted, and all that is looked for is unknown. Nothing here fails otherwise.

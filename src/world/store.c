@@ -8,7 +8,9 @@
 #include "world/store_keys.h"
 
 /* As PyTorch's own server has them. */
-enum { KEY_MOST = 8 << 10, KEYS_MOST = 128 << 10, VALUE_MOST = 8 << 20, PENDING_MOST = 64 << 20 };
+enum { KEY_MOST = 8 << 10, KEYS_MOST = 128 << 10, VALUE_MOST = 8 << 20 };
+/* Of a request that is not whole, of answers that were not taken, and of a value that is appended to. */
+enum { PENDING_MOST = 64 << 20 };
 enum { MAGIC = 0x3C85F7CE };
 enum { READY = 0, NOT_READY = 1, STOP_WAITING = 0, WAIT_CANCELED = 1 };
 /* So often a counter is read without a change before it counts as waited for; the second, where others are alive. */
@@ -16,9 +18,13 @@ enum { POLLS_ALONE = 1, POLLS_AMONG = 50 };
 
 struct plm_store_client {
     struct plm_store_client *next;
+    struct plm_store *store;
     int process;
     bool valid; /* it has sent the magic number */
+    bool refused;
     struct plm_store_buffer in, out;
+    size_t
+        sent; /* of `out`: what is dropped once it is half of it, so that a long answer is not moved for each piece */
     struct plm_store_buffer *key; /* that it waits for */
     size_t keys;
     int64_t need; /* a barrier: the count that ends it, of its one key; 0: it waits for keys to be there */
@@ -26,15 +32,44 @@ struct plm_store_client {
 
 struct plm_store {
     unsigned live;
-    struct plm_store_keys keys;
+    struct plm_store_keys keys; /* `held` is also what came in and goes out, and keys that are waited for */
     struct plm_store_client *client;
+    unsigned refused;
 };
+
+/* ---- limits ---- */
+
+static void client_refuse(struct plm_store_client *c)
+{
+    c->store->refused += !c->refused;
+    c->refused = true;
+}
+
+/* Whether so much more may be held because of this client. It is refused else, before anything is built. */
+static bool client_may(struct plm_store_client *c, uint64_t bytes)
+{
+    if (!c->refused && !plm_store_fits(&c->store->keys, bytes))
+        client_refuse(c);
+    return !c->refused;
+}
+
+static bool buffer_take(struct plm_store_client *c, struct plm_store_buffer *buffer, size_t there, const void *data,
+                        size_t size)
+{
+    if (there + size > PENDING_MOST)
+        client_refuse(c);
+    if (!client_may(c, size))
+        return false;
+    plm_store_buffer_append(buffer, data, size);
+    c->store->keys.held += size;
+    return true;
+}
 
 /* ---- waiting ---- */
 
 static void answer(struct plm_store_client *c, const void *data, size_t size)
 {
-    plm_store_buffer_append(&c->out, data, size);
+    buffer_take(c, &c->out, c->out.size - c->sent, data, size);
 }
 
 static void answer_byte(struct plm_store_client *c, uint8_t byte)
@@ -66,8 +101,10 @@ static bool wait_is_over(const struct plm_store *s, const struct plm_store_clien
 
 static void wait_forget(struct plm_store_client *c)
 {
-    for (size_t i = 0; i < c->keys; i++)
+    for (size_t i = 0; i < c->keys; i++) {
+        c->store->keys.held -= sizeof *c->key + c->key[i].size;
         free(c->key[i].data);
+    }
     free(c->key);
     c->key = NULL;
     c->keys = 0;
@@ -92,7 +129,13 @@ static void waits_look(struct plm_store *s)
 static void wait_begin(struct plm_store *s, struct plm_store_client *c, const struct plm_store_bytes *key, size_t keys,
                        int64_t need)
 {
+    uint64_t bytes = 0;
     wait_forget(c);
+    for (size_t i = 0; i < keys; i++)
+        bytes += sizeof *c->key + key[i].size;
+    if (!client_may(c, bytes))
+        return;
+    s->keys.held += bytes;
     c->key = plm_calloc(keys, sizeof *c->key);
     for (size_t i = 0; i < keys; i++)
         plm_store_buffer_set(&c->key[i], key[i]);
@@ -113,18 +156,18 @@ typedef void handle(struct plm_store *s, struct plm_store_client *c, const struc
 
 static void on_set(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    (void)c;
-    for (size_t i = 0; i + 1 < r->parts; i += 2)
-        plm_store_set(plm_store_entry(&s->keys, r->part[i]), r->part[i + 1]);
+    for (size_t i = 0; i + 1 < r->parts && client_may(c, r->part[i].size + r->part[i + 1].size); i += 2)
+        plm_store_set(&s->keys, plm_store_entry(&s->keys, r->part[i]), r->part[i + 1]);
     waits_look(s);
 }
 
 static void on_append(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    struct plm_store_entry *e = plm_store_entry(&s->keys, r->part[0]);
-    (void)c;
-    if (e->value.size + r->part[1].size <= PENDING_MOST)
-        plm_store_buffer_append(&e->value, r->part[1].data, r->part[1].size);
+    const struct plm_store_entry *e = plm_store_find(&s->keys, r->part[0]);
+    if (e && e->value.size + r->part[1].size > PENDING_MOST)
+        client_refuse(c);
+    if (client_may(c, r->part[0].size + r->part[1].size))
+        plm_store_append(&s->keys, plm_store_entry(&s->keys, r->part[0]), r->part[1]);
     waits_look(s);
 }
 
@@ -136,8 +179,10 @@ static void on_compare_set(struct plm_store *s, struct plm_store_client *c, cons
         return;
     }
     if (!e || plm_store_equal(plm_store_view(&e->value), r->part[1])) {
+        if (!client_may(c, r->part[0].size + r->part[2].size))
+            return;
         e = plm_store_entry(&s->keys, r->part[0]);
-        plm_store_set(e, r->part[2]);
+        plm_store_set(&s->keys, e, r->part[2]);
     }
     answer_bytes(c, plm_store_view(&e->value));
     waits_look(s);
@@ -169,11 +214,20 @@ static void on_get(struct plm_store *s, struct plm_store_client *c, const struct
         value_read(s, c, r->part[i]);
 }
 
+/* NULL: it is refused. */
+static struct plm_store_entry *counter_of(struct plm_store *s, struct plm_store_client *c, struct plm_store_bytes key)
+{
+    enum { DIGITS = 24 };
+    return client_may(c, key.size + DIGITS) ? plm_store_entry(&s->keys, key) : NULL;
+}
+
 static void on_add(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    struct plm_store_entry *e = plm_store_entry(&s->keys, r->part[0]);
+    struct plm_store_entry *e = counter_of(s, c, r->part[0]);
+    if (!e)
+        return;
     if (r->number || !e->counter)
-        plm_store_count(e, plm_store_sum(plm_store_number(e), r->number));
+        plm_store_count(&s->keys, e, plm_store_sum(plm_store_number(e), r->number));
     else
         counter_polled(s, e);
     answer_number(c, plm_store_number(e));
@@ -195,9 +249,11 @@ static void on_wait(struct plm_store *s, struct plm_store_client *c, const struc
 
 static void on_barrier(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    struct plm_store_entry *e = plm_store_entry(&s->keys, r->part[0]);
-    const int64_t size = r->number > 0 ? r->number : 1, count = plm_store_sum(plm_store_number(e), 1);
-    plm_store_count(e, count);
+    struct plm_store_entry *e = counter_of(s, c, r->part[0]);
+    const int64_t size = r->number > 0 ? r->number : 1, count = e ? plm_store_sum(plm_store_number(e), 1) : 0;
+    if (!e)
+        return;
+    plm_store_count(&s->keys, e, count);
     wait_begin(s, c, r->part, 1, plm_store_multiple(count, size));
     waits_look(s);
 }
@@ -213,15 +269,15 @@ static void on_cancel(struct plm_store *s, struct plm_store_client *c, const str
 static void on_number_of_keys(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
     (void)r;
-    answer_number(c, (int64_t)s->keys.entries);
+    answer_number(c, (int64_t)s->keys.values.entries);
 }
 
 static void on_list(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
     (void)r;
-    answer_number(c, (int64_t)s->keys.entries);
-    for (size_t i = 0; i < s->keys.slots; i++)
-        for (const struct plm_store_entry *e = s->keys.slot[i]; e; e = e->next)
+    answer_number(c, (int64_t)s->keys.values.entries);
+    for (size_t i = 0; i < s->keys.values.slots; i++)
+        for (const struct plm_store_entry *e = s->keys.values.slot[i]; e; e = e->next)
             answer_bytes(c, plm_store_view(&e->key));
 }
 
@@ -239,7 +295,8 @@ static void on_ping(struct plm_store *s, struct plm_store_client *c, const struc
 
 static void on_push(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    (void)c;
+    if (!client_may(c, r->part[0].size + r->part[1].size + sizeof(struct plm_store_buffer)))
+        return;
     plm_store_push(&s->keys, r->part[0], r->part[1]);
     for (struct plm_store_client *other = s->client; other; other = other->next)
         if (wait_end(s, other)) /* there is one thing to take */
@@ -248,21 +305,17 @@ static void on_push(struct plm_store *s, struct plm_store_client *c, const struc
 
 static void on_pop(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    struct plm_store_queue *q = plm_store_queue(&s->keys, r->part[0]);
+    struct plm_store_entry *q = plm_store_queue(&s->keys, r->part[0]);
     answer_number(c, q ? (int64_t)q->count : 0);
-    if (!q || !q->count)
+    if (!q)
         return;
     answer_bytes(c, plm_store_view(&q->item[q->first]));
-    free(q->item[q->first].data);
-    q->first++;
-    q->count--;
-    if (!q->count)
-        q->first = 0;
+    plm_store_pop(&s->keys, q);
 }
 
 static void on_length(struct plm_store *s, struct plm_store_client *c, const struct request *r)
 {
-    const struct plm_store_queue *q = plm_store_queue(&s->keys, r->part[0]);
+    const struct plm_store_entry *q = plm_store_queue(&s->keys, r->part[0]);
     answer_number(c, q ? (int64_t)q->count : 0);
 }
 
@@ -345,10 +398,10 @@ static bool read_piece(struct reader *r, char what, struct request *out)
     return whole;
 }
 
-/* Bytes that the first request takes; 0: it is not whole. -1: it is none. */
-static long request_take(struct plm_store *s, struct plm_store_client *c, struct request *r)
+/* Bytes that the request from `at` on takes; 0: it is not whole. -1: it is none. */
+static long request_take(struct plm_store *s, struct plm_store_client *c, size_t at, struct request *r)
 {
-    struct reader reader = {c->in.data, c->in.size, false};
+    struct reader reader = {c->in.data + at, c->in.size - at, false};
     uint64_t code;
     bool whole = read_number(&reader, 1, &code);
     if (!whole)
@@ -363,34 +416,54 @@ static long request_take(struct plm_store *s, struct plm_store_client *c, struct
     if (!whole)
         return 0;
     requests[code].handle(s, c, r);
-    return c->valid ? (long)(c->in.size - reader.left) : -1;
+    return c->valid && !c->refused ? (long)(c->in.size - at - reader.left) : -1;
 }
 
 int plm_store_feed(struct plm_store *s, struct plm_store_client *c, const void *bytes, size_t size)
 {
     struct request request = {0};
+    size_t done = 0;
     long taken = 0;
-    plm_store_buffer_append(&c->in, bytes, size);
-    while (c->in.size && (taken = request_take(s, c, &request)) > 0)
-        plm_store_buffer_drop(&c->in, (size_t)taken);
+    if (!buffer_take(c, &c->in, c->in.size, bytes, size))
+        return PLM_EFORMAT;
+    while (done < c->in.size && (taken = request_take(s, c, done, &request)) > 0)
+        done += (size_t)taken;
+    if (done)
+        plm_store_buffer_drop(&c->in, done);
+    s->keys.held -= done;
     free(request.part);
-    return taken < 0 || c->in.size > PENDING_MOST || c->out.size > PENDING_MOST ? PLM_EFORMAT : 0;
+    return taken < 0 ? PLM_EFORMAT : 0;
 }
 
 const void *plm_store_answer(const struct plm_store_client *c, size_t *size)
 {
-    *size = c->out.size;
-    return c->out.data;
+    *size = c->out.size - c->sent;
+    return *size ? c->out.data + c->sent : NULL;
 }
 
 void plm_store_sent(struct plm_store_client *c, size_t size)
 {
-    plm_store_buffer_drop(&c->out, size);
+    c->store->keys.held -= size;
+    c->sent += size;
+    if (!c->sent || c->sent < c->out.size - c->sent)
+        return;
+    plm_store_buffer_drop(&c->out, c->sent);
+    c->sent = 0;
 }
 
 bool plm_store_waits(const struct plm_store_client *c)
 {
     return c->key != NULL;
+}
+
+bool plm_store_refused(const struct plm_store_client *c)
+{
+    return c->refused;
+}
+
+unsigned plm_store_refusals(const struct plm_store *s)
+{
+    return s->refused;
 }
 
 /* ---- the store ---- */
@@ -416,6 +489,7 @@ void plm_store_free(struct plm_store *s)
 struct plm_store_client *plm_store_join(struct plm_store *s, int process)
 {
     struct plm_store_client *c = plm_calloc(1, sizeof *c);
+    c->store = s;
     c->process = process;
     c->next = s->client;
     s->client = c;
@@ -429,6 +503,7 @@ void plm_store_drop(struct plm_store *s, struct plm_store_client *c)
         at = &(*at)->next;
     *at = c->next;
     wait_forget(c);
+    s->keys.held -= c->in.size + c->out.size - c->sent;
     free(c->in.data);
     free(c->out.data);
     free(c);
@@ -456,13 +531,16 @@ bool plm_store_stuck(const struct plm_store *s)
     return processes && processes >= s->live;
 }
 
-static void wait_make_up(struct plm_store *s, const struct plm_store_client *c)
+static void wait_make_up(struct plm_store *s, struct plm_store_client *c)
 {
     if (c->need)
         plm_store_counter_make_up(&s->keys, plm_store_entry(&s->keys, plm_store_view(&c->key[0])), c->need);
     for (size_t i = 0; i < c->keys && !c->need; i++)
-        if (!plm_store_has(&s->keys, plm_store_view(&c->key[i])))
-            plm_store_key_make_up(&s->keys, plm_store_view(&c->key[i]));
+        if (!plm_store_has(&s->keys, plm_store_view(&c->key[i])) &&
+            !plm_store_key_make_up(&s->keys, plm_store_view(&c->key[i]))) {
+            client_refuse(c);
+            wait_forget(c);
+        }
 }
 
 unsigned plm_store_make_up(struct plm_store *s)

@@ -10,7 +10,9 @@
  * again without a change is waited for in a loop, and raised as well.
  *
  * Everything belongs to the store; one thread at a time. Input is foreign: plm_store_feed() refuses what is too long or
- * unknown with PLM_EFORMAT, and the connection is to be closed then.
+ * unknown with PLM_EFORMAT, and the connection is to be closed then. What is stored, waited for, sent and received takes
+ * PLM_STORE_HELD_MOST together, and an answer 64 MiB: a client that asks for more is refused before more is built, also while
+ * another is served (plm_store_refused()).
  */
 #ifndef PLM_WORLD_STORE_H
 #define PLM_WORLD_STORE_H
@@ -36,6 +38,9 @@ int plm_store_feed(struct plm_store *store, struct plm_store_client *client, con
 const void *plm_store_answer(const struct plm_store_client *client, size_t *size);
 void plm_store_sent(struct plm_store_client *client, size_t size);
 bool plm_store_waits(const struct plm_store_client *client);
+/* It is to be dropped; and how many were, for what they would have held. */
+bool plm_store_refused(const struct plm_store_client *client);
+unsigned plm_store_refusals(const struct plm_store *store);
 
 /* Whether each live rank is connected and waits, so that only an absent one could go on. */
 bool plm_store_stuck(const struct plm_store *store);

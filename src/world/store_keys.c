@@ -16,7 +16,7 @@ void plm_store_buffer_append(struct plm_store_buffer *b, const void *data, size_
     if (!size)
         return;
     if (!b->data || size > b->room - b->size) {
-        b->room = 2 * (b->size + size);
+        b->room = b->size + size > 2 * b->room ? b->size + size : 2 * b->room;
         b->data = plm_realloc(b->data, b->room, 1);
     }
     memcpy(b->data + b->size, data, size);
@@ -34,8 +34,12 @@ void plm_store_buffer_set(struct plm_store_buffer *b, struct plm_store_bytes wit
 void plm_store_buffer_drop(struct plm_store_buffer *b, size_t size)
 {
     b->size -= size;
-    if (b->size)
+    if (b->size) {
         memmove(b->data, b->data + size, b->size);
+    } else {
+        free(b->data);
+        *b = (struct plm_store_buffer){0};
+    }
 }
 
 struct plm_store_bytes plm_store_view(const struct plm_store_buffer *b)
@@ -58,71 +62,117 @@ static uint64_t bytes_hash(struct plm_store_bytes b)
 
 /* ---- entries ---- */
 
-struct plm_store_entry *plm_store_find(const struct plm_store_keys *k, struct plm_store_bytes key)
+bool plm_store_fits(const struct plm_store_keys *k, uint64_t bytes)
 {
-    struct plm_store_entry *e = k->slots ? k->slot[bytes_hash(key) % k->slots] : NULL;
+    return k->held + sizeof(struct plm_store_entry) + bytes <= PLM_STORE_HELD_MOST;
+}
+
+static struct plm_store_entry *entry_find(const struct plm_store_table *t, struct plm_store_bytes key)
+{
+    struct plm_store_entry *e = t->slots ? t->slot[bytes_hash(key) % t->slots] : NULL;
     while (e && !plm_store_equal(plm_store_view(&e->key), key))
         e = e->next;
     return e;
 }
 
-static void entries_spread(struct plm_store_keys *k)
+static void table_spread(struct plm_store_table *t)
 {
-    const size_t slots = k->slots ? 2 * k->slots : 64;
+    const size_t slots = t->slots ? 2 * t->slots : 64;
     struct plm_store_entry **slot = plm_calloc(slots, sizeof(struct plm_store_entry *)), *next;
-    for (size_t i = 0; i < k->slots; i++)
-        for (struct plm_store_entry *e = k->slot[i]; e; e = next) {
+    for (size_t i = 0; i < t->slots; i++)
+        for (struct plm_store_entry *e = t->slot[i]; e; e = next) {
             struct plm_store_entry **to = &slot[bytes_hash(plm_store_view(&e->key)) % slots];
             next = e->next;
             e->next = *to;
             *to = e;
         }
-    free(k->slot);
-    k->slot = slot;
-    k->slots = slots;
+    free(t->slot);
+    t->slot = slot;
+    t->slots = slots;
 }
 
-struct plm_store_entry *plm_store_entry(struct plm_store_keys *k, struct plm_store_bytes key)
+static struct plm_store_entry *entry_of(struct plm_store_keys *k, struct plm_store_table *t, struct plm_store_bytes key)
 {
-    struct plm_store_entry *e = plm_store_find(k, key), **slot;
+    struct plm_store_entry *e = entry_find(t, key), **slot;
     if (e)
         return e;
-    if (k->entries >= k->slots)
-        entries_spread(k);
-    slot = &k->slot[bytes_hash(key) % k->slots];
+    if (t->entries >= t->slots)
+        table_spread(t);
+    slot = &t->slot[bytes_hash(key) % t->slots];
     e = plm_calloc(1, sizeof *e);
     plm_store_buffer_set(&e->key, key);
     e->next = *slot;
     *slot = e;
-    k->entries++;
+    t->entries++;
+    k->held += sizeof *e + key.size;
     return e;
 }
 
-static void entry_free(struct plm_store_entry *e)
+static void entry_free(struct plm_store_keys *k, struct plm_store_entry *e)
 {
+    k->held -= sizeof *e + e->key.size + e->value.size;
+    for (size_t i = 0; i < e->count; i++) {
+        k->held -= sizeof *e->item + e->item[e->first + i].size;
+        free(e->item[e->first + i].data);
+    }
+    free(e->item);
     free(e->key.data);
     free(e->value.data);
     free(e);
 }
 
-bool plm_store_delete(struct plm_store_keys *k, struct plm_store_bytes key)
+static bool entry_delete(struct plm_store_keys *k, struct plm_store_table *t, struct plm_store_bytes key)
 {
-    struct plm_store_entry **at = k->slots ? &k->slot[bytes_hash(key) % k->slots] : NULL, *found;
+    struct plm_store_entry **at = t->slots ? &t->slot[bytes_hash(key) % t->slots] : NULL, *found;
     while (at && *at && !plm_store_equal(plm_store_view(&(*at)->key), key))
         at = &(*at)->next;
     if (!at || !*at)
         return false;
     found = *at;
     *at = found->next;
-    entry_free(found);
-    k->entries--;
+    entry_free(k, found);
+    t->entries--;
     return true;
 }
 
-void plm_store_set(struct plm_store_entry *e, struct plm_store_bytes value)
+static void table_free(struct plm_store_keys *k, struct plm_store_table *t)
 {
+    struct plm_store_entry *next;
+    for (size_t i = 0; i < t->slots; i++)
+        for (struct plm_store_entry *e = t->slot[i]; e; e = next) {
+            next = e->next;
+            entry_free(k, e);
+        }
+    free(t->slot);
+}
+
+struct plm_store_entry *plm_store_find(const struct plm_store_keys *k, struct plm_store_bytes key)
+{
+    return entry_find(&k->values, key);
+}
+
+struct plm_store_entry *plm_store_entry(struct plm_store_keys *k, struct plm_store_bytes key)
+{
+    return entry_of(k, &k->values, key);
+}
+
+bool plm_store_delete(struct plm_store_keys *k, struct plm_store_bytes key)
+{
+    return entry_delete(k, &k->values, key);
+}
+
+void plm_store_set(struct plm_store_keys *k, struct plm_store_entry *e, struct plm_store_bytes value)
+{
+    k->held += value.size;
+    k->held -= e->value.size;
     plm_store_buffer_set(&e->value, value);
     e->made = e->own = e->counter = false;
+}
+
+void plm_store_append(struct plm_store_keys *k, struct plm_store_entry *e, struct plm_store_bytes more)
+{
+    k->held += more.size;
+    plm_store_buffer_append(&e->value, more.data, more.size);
 }
 
 int64_t plm_store_number(const struct plm_store_entry *e)
@@ -147,51 +197,48 @@ int64_t plm_store_multiple(int64_t value, int64_t to)
     return value <= 0 ? 0 : plm_store_sum(value, to - 1) / to * to;
 }
 
-void plm_store_count(struct plm_store_entry *e, int64_t value)
+void plm_store_count(struct plm_store_keys *k, struct plm_store_entry *e, int64_t value)
 {
     char text[24];
     const int size = snprintf(text, sizeof text, "%lld", (long long)value);
-    plm_store_set(e, (struct plm_store_bytes){(const uint8_t *)text, (size_t)size});
+    plm_store_set(k, e, (struct plm_store_bytes){(const uint8_t *)text, (size_t)size});
     e->counter = true;
 }
 
 /* ---- queues ---- */
 
-struct plm_store_queue *plm_store_queue(const struct plm_store_keys *k, struct plm_store_bytes key)
+struct plm_store_entry *plm_store_queue(const struct plm_store_keys *k, struct plm_store_bytes key)
 {
-    struct plm_store_queue *q = k->queue;
-    while (q && !plm_store_equal(plm_store_view(&q->key), key))
-        q = q->next;
-    return q;
+    return entry_find(&k->queues, key);
 }
 
 void plm_store_push(struct plm_store_keys *k, struct plm_store_bytes key, struct plm_store_bytes value)
 {
-    struct plm_store_queue *q = plm_store_queue(k, key);
-    if (!q) {
-        q = plm_calloc(1, sizeof *q);
-        plm_store_buffer_set(&q->key, key);
-        q->next = k->queue;
-        k->queue = q;
+    struct plm_store_entry *q = entry_of(k, &k->queues, key);
+    if (q->first && q->first >= q->count) { /* a queue that never empties has no end of places, else */
+        memmove(q->item, q->item + q->first, q->count * sizeof *q->item);
+        q->first = 0;
     }
     q->item = plm_grow(q->item, q->first + q->count, &q->room, sizeof *q->item);
     q->item[q->first + q->count] = (struct plm_store_buffer){0};
     plm_store_buffer_set(&q->item[q->first + q->count++], value);
+    k->held += sizeof *q->item + value.size;
 }
 
-static void queue_free(struct plm_store_queue *q)
+void plm_store_pop(struct plm_store_keys *k, struct plm_store_entry *q)
 {
-    for (size_t i = 0; i < q->count; i++)
-        free(q->item[q->first + i].data);
-    free(q->item);
-    free(q->key.data);
-    free(q);
+    struct plm_store_buffer *item = &q->item[q->first];
+    k->held -= sizeof *item + item->size;
+    free(item->data);
+    q->first++;
+    q->count--;
+    if (!q->count)
+        entry_delete(k, &k->queues, plm_store_view(&q->key));
 }
 
 bool plm_store_has(const struct plm_store_keys *k, struct plm_store_bytes key)
 {
-    const struct plm_store_queue *q = plm_store_queue(k, key);
-    return (q && q->count) || plm_store_find(k, key);
+    return plm_store_queue(k, key) || plm_store_find(k, key);
 }
 
 /* ---- what is made up ---- */
@@ -233,14 +280,15 @@ static struct plm_store_made *made_of(struct plm_store_keys *k, struct plm_store
         }
     k->made = plm_grow(k->made, k->patterns, &k->patterns_room, sizeof *k->made);
     k->made[k->patterns] = (struct plm_store_made){.pattern = pattern};
+    k->held += sizeof *k->made + key.size;
     return &k->made[k->patterns++];
 }
 
 /* What a live rank stored under a key of the same pattern. */
 static const struct plm_store_entry *twin_find(const struct plm_store_keys *k, const char *pattern)
 {
-    for (size_t i = 0; i < k->slots; i++)
-        for (const struct plm_store_entry *e = k->slot[i]; e; e = e->next) {
+    for (size_t i = 0; i < k->values.slots; i++)
+        for (const struct plm_store_entry *e = k->values.slot[i]; e; e = e->next) {
             char *other;
             bool same;
             if (e->made || e->counter)
@@ -262,25 +310,31 @@ static void identifier_make(struct plm_store_bytes key, uint8_t out[IDENTIFIER])
         memcpy(out + i, &hash, sizeof hash);
 }
 
-void plm_store_key_make_up(struct plm_store_keys *k, struct plm_store_bytes key)
+bool plm_store_key_make_up(struct plm_store_keys *k, struct plm_store_bytes key)
 {
-    struct plm_store_made *made = made_of(k, key);
-    const bool without_words = is_wordless(made->pattern);
-    const struct plm_store_entry *twin = without_words ? NULL : twin_find(k, made->pattern);
-    uint8_t value[IDENTIFIER] = {0};
+    char *pattern = pattern_of(key);
+    const bool without_words = is_wordless(pattern);
+    const struct plm_store_entry *twin = without_words ? NULL : twin_find(k, pattern);
+    uint8_t zeros[IDENTIFIER] = {0};
+    const struct plm_store_bytes value =
+        twin ? plm_store_view(&twin->value) : (struct plm_store_bytes){zeros, sizeof zeros};
     struct plm_store_entry *e;
+    free(pattern);
+    if (!plm_store_fits(k, key.size + value.size))
+        return false;
     if (without_words)
-        identifier_make(key, value);
+        identifier_make(key, zeros);
     e = plm_store_entry(k, key);
-    plm_store_set(e, twin ? plm_store_view(&twin->value) : (struct plm_store_bytes){value, sizeof value});
+    plm_store_set(k, e, value);
     e->made = true;
     e->own = twin != NULL;
-    made->keys++;
+    made_of(k, key)->keys++;
+    return true;
 }
 
 void plm_store_counter_make_up(struct plm_store_keys *k, struct plm_store_entry *e, int64_t value)
 {
-    plm_store_count(e, value);
+    plm_store_count(k, e, value);
     made_of(k, plm_store_view(&e->key))->keys++;
 }
 
@@ -292,19 +346,9 @@ void plm_store_made_read(struct plm_store_keys *k, struct plm_store_bytes key)
 
 void plm_store_keys_free(struct plm_store_keys *k)
 {
-    struct plm_store_queue *next;
-    struct plm_store_entry *after;
-    for (size_t i = 0; i < k->slots; i++)
-        for (struct plm_store_entry *e = k->slot[i]; e; e = after) {
-            after = e->next;
-            entry_free(e);
-        }
-    for (struct plm_store_queue *q = k->queue; q; q = next) {
-        next = q->next;
-        queue_free(q);
-    }
+    table_free(k, &k->values);
+    table_free(k, &k->queues);
     for (size_t i = 0; i < k->patterns; i++)
         free((char *)k->made[i].pattern);
     free(k->made);
-    free(k->slot);
 }

@@ -39,6 +39,7 @@ struct plm_store_server {
     int listener, stop; /* an event: the thread is to end */
     pthread_t thread;
     bool running;
+    bool full; /* no descriptor is left: who connects waits until one is */
 };
 
 /* ---- connections ---- */
@@ -47,6 +48,7 @@ static void connection_close(struct plm_store_server *s, size_t i)
 {
     plm_store_drop(s->store, s->connection[i].client);
     close(s->connection[i].fd);
+    s->full = false;
     s->connection[i] = s->connection[--s->connections];
 }
 
@@ -54,6 +56,7 @@ static void connection_accept(struct plm_store_server *s)
 {
     const int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), yes = 1;
     int process;
+    s->full = fd < 0 && (errno == EMFILE || errno == ENFILE);
     if (fd < 0)
         return;
     process = plm_peer_process(fd);
@@ -116,7 +119,7 @@ static struct pollfd *poll_list(const struct plm_store_server *s)
     struct pollfd *list = plm_calloc(2 + s->connections, sizeof *list);
     size_t size;
     list[0] = (struct pollfd){s->stop, POLLIN, 0};
-    list[1] = (struct pollfd){s->listener, POLLIN, 0};
+    list[1] = (struct pollfd){s->full ? -1 : s->listener, POLLIN, 0};
     for (size_t i = 0; i < s->connections; i++) {
         plm_store_answer(s->connection[i].client, &size);
         list[2 + i] = (struct pollfd){s->connection[i].fd, (short)(POLLIN | (size ? POLLOUT : 0)), 0};
@@ -136,6 +139,14 @@ static bool connections_serve(struct plm_store_server *s, const struct pollfd *l
             connection_close(s, i);
     }
     return heard;
+}
+
+/* Also one that waits can be refused, while another is served. */
+static void refused_close(struct plm_store_server *s)
+{
+    for (size_t i = s->connections; i-- > 0;)
+        if (plm_store_refused(s->connection[i].client))
+            connection_close(s, i);
 }
 
 static void *serve(void *context)
@@ -159,6 +170,7 @@ static void *serve(void *context)
             last = plm_clock_now();
         else if (ready == 0 && most >= 0)
             plm_store_make_up(s->store);
+        refused_close(s);
     }
 }
 

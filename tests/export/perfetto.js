@@ -86,7 +86,7 @@ const port = {postMessage: answer};
 const self = {location: {href: 'file:///'}}, silent = () => {};
 // In a context of its own, which does not look like node's.
 const context = {self, importScripts() {}, location: self.location, XMLHttpRequest: FileRequest, WorkerGlobalScope: Object,
-                 TextDecoder, TextEncoder, performance, setTimeout, clearTimeout, crypto, URL, Uint8Array,
+                 TextDecoder, TextEncoder, performance, setTimeout, clearTimeout, crypto: require('crypto').webcrypto, URL, Uint8Array,
                  console: {log: silent, warn: silent, error: silent}};
 vm.runInNewContext(fs.readFileSync(path.join(folder, 'engine_bundle.js'), 'utf8'), context);
 setTimeout(() => { // it starts up by promises

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "study/estimate/boosted.h"
+#include "study/estimate/model_file.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -10,7 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     double x[PLM_TREE_FEATURES] = {0};
     struct plm_error error = {0};
     struct plm_boosted boosted;
-    if (plm_boosted_load(fuzz_file(data, size), &boosted, &error)) {
+    struct plm_model_file file;
+    int status = plm_model_file_open(fuzz_file(data, size), &file, &error);
+    if (status == 0)
+        status = plm_boosted_read(&file, &boosted);
+    plm_model_file_close(&file);
+    if (status) {
         fuzz_sentence(&error);
         return 0;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/network.h"
 #include "fuzz.h"
 
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     /* What was taken can be written, and is text. */
     out = open_memstream(&text, &length);
-    MUST(plm_network_save(out, &n) == 0);
+    MUST(plm_model_file_save(out, n.method->name, plm_network_put, &n) == 0);
     fclose(out);
     fuzz_plain(text, length);
     free(text);

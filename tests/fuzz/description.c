@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/card.h"
 #include "study/estimate/description.h"
-#include "study/estimate/method.h"
+#include "study/methods/methods.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    for (size_t i = 0; i < plm_method_count; i++) {
+    for (size_t i = 0; i < PLM_METHODS; i++) {
         const struct plm_evidence capture = {.description = d, .gpus = 4, .nodes = 2, .tensor_parallel = 2};
-        struct plm_inquiry inquiry = plm_inquiry_open(&plm_methods[i], &capture);
+        struct plm_inquiry inquiry = plm_inquiry_open(plm_methods[i], &capture);
         struct plm_answer answer = plm_inquiry_ask(&inquiry, &question);
         if (answer.state != PLM_ANSWERED && !answer.note[0])
             abort(); /* a reason that is not told */

@@ -7,7 +7,7 @@
 #include "time/calibrate.h"
 #include "time/figures.h"
 
-enum { MOST = 4096 }; /* of an input: each figure is solved for many times */
+enum { MOST = 2048 }; /* of an input: each figure is solved for many times */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "study/estimate/forest.h"
+#include "study/estimate/model_file.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -11,9 +12,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     double x[PLM_TREE_FEATURES] = {0};
     struct plm_error error = {0};
     struct plm_forest forest;
-    if (plm_forest_load(fuzz_file(data, size), &forest, &error)) {
-        if (!error.text[0])
-            abort();
+    struct plm_model_file file;
+    int status = plm_model_file_open(fuzz_file(data, size), &file, &error);
+    if (status == 0)
+        status = plm_forest_read(&file, &forest);
+    plm_model_file_close(&file);
+    if (status) {
+        fuzz_sentence(&error);
         return 0;
     }
     /* Asked at both ends of what it knows and beyond: it must end, and answer from its range. */

@@ -1,9 +1,13 @@
 #include "fuzz.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -11,16 +15,98 @@
 #include "base/output.h"
 #include "base/utf8.h"
 
+/* ---- files ---- */
+
+struct file {
+    int fd; /* and 1 */
+    char path[64];
+};
+
+static const char *file_fill(struct file *file, const void *data, size_t size)
+{
+    if (!file->fd) {
+        file->fd = memfd_create("fuzz", MFD_CLOEXEC) + 1;
+        snprintf(file->path, sizeof file->path, "/proc/self/fd/%d", file->fd - 1);
+    }
+    MUST(file->fd && !ftruncate(file->fd - 1, 0) && (!size || pwrite(file->fd - 1, data, size, 0) == (ssize_t)size));
+    return file->path;
+}
+
 const char *fuzz_file(const void *data, size_t size)
 {
-    static char path[64];
-    static int fd = -1;
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    static struct file file;
+    return file_fill(&file, data, size);
+}
+
+enum { PLACES = 16 };
+static struct {
+    char path[128]; /* "": this one is free */
+    bool there;
+    struct file file;
+} places[PLACES];
+
+void fuzz_place(const char *path, const void *data, size_t size)
+{
+    int i = 0;
+    while (places[i].path[0] && strcmp(places[i].path, path)) {
+        i++;
+        MUST(i < PLACES);
     }
-    MUST(fd >= 0 && !ftruncate(fd, 0) && (!size || pwrite(fd, data, size, 0) == (ssize_t)size));
+    MUST(snprintf(places[i].path, sizeof places[i].path, "%s", path) < (int)sizeof places[i].path);
+    places[i].there = data != NULL;
+    if (data)
+        file_fill(&places[i].file, data, size);
+}
+
+/* Where it really is. */
+static const char *place_of(const char *path)
+{
+    for (int i = 0; i < PLACES && places[i].path[0]; i++)
+        if (places[i].there && !strcmp(places[i].path, path))
+            return places[i].file.path;
     return path;
+}
+
+int __real_plm_input_open(const char *path, uint64_t *size, struct plm_error *error);
+int __wrap_plm_input_open(const char *path, uint64_t *size, struct plm_error *error);
+int __wrap_plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
+{
+    return __real_plm_input_open(place_of(path), size, error);
+}
+
+/* By the names that they have with offsets of 64 bits, which Meson asks for. */
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+    return __real_fopen64(place_of(path), mode);
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+    const char *place = place_of(path);
+    struct stat there;
+    va_list list;
+    mode_t mode;
+    va_start(list, flags);
+    mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if (place == path)
+        return __real_open64(path, flags, mode);
+    if (flags & O_EXCL && (stat(place, &there) || there.st_size)) {
+        errno = EEXIST;
+        return -1;
+    }
+    return __real_open64(place, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)); /* it is a link to memory */
+}
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode)
+{
+    return __real_access(place_of(path), mode);
 }
 
 /* ---- settings ---- */

@@ -13,6 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Makes the content of a file in memory these bytes; returns its path. For parsers that only read files. */
 const char *fuzz_file(const void *data, size_t size);
 
+/* Under this path, too, there is a file with these bytes from now on, for whoever opens it with plm_input_open(), fopen() or
+   open() or asks access(), which fuzz.c stands in for. One without bytes can still be made (O_EXCL). NULL: none any more. */
+void fuzz_place(const char *path, const void *data, size_t size);
+
 /* What every reader of `key = value` files finds under this path from now on; under any other there is nothing. The
    linker puts fuzz.c in the place of plm_ini_read(). The bytes are the caller's. */
 void fuzz_ini(const char *path, const void *text, size_t size);

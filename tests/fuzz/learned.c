@@ -1,10 +1,10 @@
-/* Models of extratrees and plimsoll-learned: files of foreign origin, asked about a network. */
+/* Models of whichever method: files of foreign origin, asked about a network. */
 #include <math.h>
 
 #include "base/error.h"
 #include "study/learn/example.h"
-#include "study/learn/learner.h"
 #include "study/learn/white_box.h"
+#include "study/methods/methods.h"
 #include "fuzz.h"
 
 static void model_ask(const struct plm_learner *learner, const void *model)
@@ -27,16 +27,12 @@ static void model_ask(const struct plm_learner *learner, const void *model)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {PLM_EXTRATREES, PLM_EXTRATREES_ALL, PLM_LEARNED_METHOD};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct plm_learner *learner = plm_learner_find(names[i]);
-        struct plm_error error = {0};
-        void *model = NULL;
-        if (learner->load(fuzz_file(data, size), &model, &error))
-            fuzz_sentence(&error);
-        else
-            model_ask(learner, model);
-        learner->free(model);
-    }
+    struct plm_error error = {0};
+    struct plm_learned learned;
+    if (plm_learned_open(fuzz_file(data, size), &learned, &error))
+        fuzz_sentence(&error);
+    else if (plm_learner_answers(learned.method->learner))
+        model_ask(learned.method->learner, learned.model);
+    plm_learned_close(&learned);
     return 0;
 }

@@ -22,11 +22,14 @@ static void check_value(const struct plm_option *o, const char *values, char *co
     case PLM_OPTION_FLAG: MUST(*(const unsigned char *)value <= 1); break;
     case PLM_OPTION_NUMBER: MUST(*(const int *)value >= 0); break;
     case PLM_OPTION_SIZE: break;
+    case PLM_OPTION_CHOICE:
+    case PLM_OPTION_OUTPUT:
     case PLM_OPTION_TEXT:
         text = *(const char *const *)value;
         for (int i = 0; text && i < argc; i++)
             given |= text >= argv[i] && text <= argv[i] + strlen(argv[i]);
-        MUST(!text || given); /* a part of the command line, not a copy that nobody owns */
+        /* A part of the command line, not a copy that nobody owns; or standard output. */
+        MUST(!text || given || (o->type == PLM_OPTION_OUTPUT && !strcmp(text, "-")));
     }
 }
 

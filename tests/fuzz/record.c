@@ -91,14 +91,24 @@ static void check_timing(const struct plm_timing *t)
         MUST(t->metric[i] >= 0 && t->metric[i] <= 1);
     for (size_t i = 0; i < t->modules.count; i++)
         MUST(t->modules.item[i].name && t->modules.item[i].ns >= 0);
-    for (size_t i = 0; i < t->spans; i++)
-        MUST(t->span[i].end >= t->span[i].begin);
+}
+
+/* As many as the timing counted. */
+static void check_span(const struct plm_span *span, void *spans)
+{
+    MUST(span->end >= span->begin && (*(size_t *)spans)-- > 0);
+}
+
+static void check_host(const struct plm_host_span *span, void *spans)
+{
+    (void)spans;
+    MUST(span->end >= span->begin && span->wait >= 0);
 }
 
 static void check_times(struct plm_record *record)
 {
     const struct plm_speeds speeds = some_speeds();
-    const struct plm_timing_options options = {.spans = true, .shares = true};
+    const struct plm_timing_options options = {.shares = true};
     struct plm_error error = {0};
     struct plm_works works;
     if (plm_works_read_record(record, "fuzz.plm", &works, &error)) {
@@ -109,6 +119,9 @@ static void check_times(struct plm_record *record)
         struct plm_timing timing;
         MUST(plm_timing_make(&works, &works.lane[i], &card, &speeds, &options, &timing, &error) == 0);
         check_timing(&timing);
+        MUST(plm_timing_each(&works, &works.lane[i], &card, &speeds, &options, check_host, check_span, &timing.spans,
+                             &error) == 0);
+        MUST(timing.spans == 0);
         plm_timing_free(&timing);
     }
     plm_works_free(&works);

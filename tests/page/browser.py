@@ -99,6 +99,12 @@ class Browser:
 
     def click(self, selector):
         self.command(f"/element/{self.find(selector)}/click", {})
+        self.settle()
+
+    def settle(self):
+        """Waits for what an input left to do: a <details> tells that it was opened, and draws what is in it, in a task of its own."""
+        frame = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));"
+        self.command("/execute/async", {"script": frame, "args": []})
 
     def keys(self, selector, *keys, shift=False):
         """Typed at an element, which gets the focus."""

@@ -297,6 +297,10 @@ SNIPPET(cudaDeviceGetLimit)
     size_t value = 0;
     CHECK(RT(cudaDeviceGetLimit, (size_t *, unsigned), (&value, 2)) == 0 && value == 8 << 20);
     CHECK(RT(cudaDeviceGetLimit, (size_t *, unsigned), (&value, 99)) == INVALID_VALUE);
+    CHECK(RT(cudaDeviceGetLimit, (size_t *, unsigned), (&value, 6)) ==
+          0); /* cudaLimitPersistingL2CacheSize, the last */
+    CHECK(RT(cudaDeviceGetLimit, (size_t *, unsigned), (&value, 7)) == INVALID_VALUE);
+    CHECK(RT(cudaDeviceSetLimit, (unsigned, size_t), (7, 1)) == INVALID_VALUE);
     CHECK(RT(cudaDeviceGetLimit, (size_t *, unsigned), (NULL, 2)) == INVALID_VALUE);
 }
 

@@ -413,6 +413,9 @@ SNIPPET(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
              (&blocks, rt_kernel(), 32, 48 << 10)) == 0);
     CHECK(blocks == 2);
     CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t),
+             (&blocks, rt_kernel(), 256, 1)) == 0);
+    CHECK(blocks == 6); /* the registers would do for 8 */
+    CHECK(RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *, const void *, int, size_t),
              (&blocks, rt_kernel(), 0, 0)) == INVALID_VALUE);
 }
 

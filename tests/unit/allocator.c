@@ -409,6 +409,7 @@ static void settings(void **state)
         "expandable_segments:true",
         "what:1",
         ",",
+        "garbage_collection_threshold:0.0",
         "garbage_collection_threshold:1.0",
         "garbage_collection_threshold:nan",
         "roundup_power2_divisions:3",

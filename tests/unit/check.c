@@ -37,21 +37,21 @@ static void limits(void **state)
     const uint64_t context = assumed.bytes;
     struct plm_check c;
     (void)state;
-    c = plm_check_job(&one, &(struct plm_limit){.max = 2 * GIB + context}, false);
+    c = plm_check_job(&one, &(struct plm_limit){.max = 2 * GIB + context}, NULL, false);
     assert_int_equal(c.outcome, PLM_CHECK_OK);
     assert_int_equal(c.bytes, 2 * GIB + context);
     assert_string_equal(c.sentence, "ok: 2.5 GiB of 2.5 GiB device memory");
-    c = plm_check_job(&one, &(struct plm_limit){.max = 2 * GIB + context - 1}, false);
+    c = plm_check_job(&one, &(struct plm_limit){.max = 2 * GIB + context - 1}, NULL, false);
     assert_int_equal(c.outcome, PLM_CHECK_TOO_MUCH);
     assert_string_equal(c.sentence, "too much: 2.5 GiB of 2.5 GiB device memory, 1 B over");
-    c = plm_check_job(&one, &(struct plm_limit){.what = PLM_CHECK_RESERVED, .max = GIB}, true);
+    c = plm_check_job(&one, &(struct plm_limit){.what = PLM_CHECK_RESERVED, .max = GIB}, NULL, true);
     assert_string_equal(c.sentence, "too much: 2147483648 of 1073741824 reserved by PyTorch, 1073741824 over");
-    c = plm_check_job(&one, &(struct plm_limit){.what = PLM_CHECK_ALLOCATED, .max = GIB}, false);
+    c = plm_check_job(&one, &(struct plm_limit){.what = PLM_CHECK_ALLOCATED, .max = GIB}, NULL, false);
     assert_string_equal(c.sentence, "ok: 1.0 GiB of 1.0 GiB allocated");
     /* The device that needs most decides, at the high end with what a second run reserved. */
-    c = plm_check_job(&two, &(struct plm_limit){.max = 3 * GIB}, false);
+    c = plm_check_job(&two, &(struct plm_limit){.max = 3 * GIB}, NULL, false);
     assert_string_equal(c.sentence, "too much: 3.5 GiB of 3.0 GiB device memory, 550.0 MiB over (rank 1, device 0)");
-    c = plm_check_job(&two, &(struct plm_limit){.max = 4 * GIB, .pessimistic = true}, false);
+    c = plm_check_job(&two, &(struct plm_limit){.max = 4 * GIB, .pessimistic = true}, NULL, false);
     assert_int_equal(c.bytes, 4 * GIB + assumed.high);
     assert_string_equal(c.sentence,
                         "too much: up to 4.7 GiB of 4.0 GiB device memory, 700.0 MiB over (rank 1, device 0)");
@@ -84,7 +84,7 @@ static char *written(void (*write)(FILE *, const struct plm_check *), const stru
 static void junit(void **state)
 {
     const struct plm_job one = job_with(1);
-    struct plm_check c = plm_check_job(&one, &(struct plm_limit){.max = GIB}, false);
+    struct plm_check c = plm_check_job(&one, &(struct plm_limit){.max = GIB}, NULL, false);
     char *t = written(plm_check_junit, &c);
     (void)state;
     assert_contains(t, "tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\" time=\"1.500\"");
@@ -97,7 +97,7 @@ static void junit(void **state)
     assert_contains(t, "failures=\"0\" errors=\"1\"");
     assert_contains(t, "<error type=\"error\" message=\"it &quot;failed&quot; \\uffff\"/>");
     free(t);
-    c = plm_check_job(&one, &(struct plm_limit){.max = 9 * GIB}, false);
+    c = plm_check_job(&one, &(struct plm_limit){.max = 9 * GIB}, NULL, false);
     t = written(plm_check_junit, &c);
     assert_contains(t, "failures=\"0\" errors=\"0\"");
     assert_contains(t, "<system-out>ok: 2.5 GiB of 9.0 GiB device memory</system-out>");
@@ -108,7 +108,7 @@ static void junit(void **state)
 static void github(void **state)
 {
     const struct plm_job one = job_with(1);
-    struct plm_check c = plm_check_job(&one, &(struct plm_limit){.max = 9 * GIB}, false);
+    struct plm_check c = plm_check_job(&one, &(struct plm_limit){.max = 9 * GIB}, NULL, false);
     char *t = written(plm_check_github, &c);
     (void)state;
     assert_string_equal(t, "::notice title=GPU memory of python a<b>&\"c\".py x%3A1%2C2%0A50%25\\x1b\\xff::"
@@ -135,7 +135,7 @@ static void extremes(void **state)
     argument[sizeof argument - 1] = '\0';
     job.summary.config =
         (struct plm_counts){.item = long_config, .count = COUNT(long_config), .room = COUNT(long_config)};
-    c = plm_check_job(&job, &(struct plm_limit){.max = UINT64_MAX}, true);
+    c = plm_check_job(&job, &(struct plm_limit){.max = UINT64_MAX}, NULL, true);
     assert_int_equal(strlen(c.subject), sizeof c.subject - 1);
     assert_true(c.seconds == 0);
     job.summary.config.count = 0;

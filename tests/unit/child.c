@@ -222,7 +222,7 @@ static void last_line(void **state)
         {"", "", ""},
     };
     const char *path = unit_path("log");
-    char line[PLM_LAST_LINE];
+    char line[PLM_LAST_LINE], text[2000];
     (void)state;
     for (size_t i = 0; i < COUNT(logs); i++) {
         unit_write(path, logs[i].text, strlen(logs[i].text));
@@ -231,6 +231,12 @@ static void last_line(void **state)
         plm_child_last_line(fopen(path, "re"), true, line);
         assert_string_equal(line, logs[i].own);
     }
+    memset(text, 'x', sizeof text);
+    memcpy(text, "TypeError: ", 11);
+    text[sizeof text - 1] = '\n';
+    unit_write(path, text, sizeof text);
+    plm_child_last_line(fopen(path, "re"), true, line);
+    assert_memory_equal(line, "TypeError: xxx", 14); /* how a long line begins */
     plm_child_last_line(fopen(unit_path("no log"), "re"), true, line);
     assert_string_equal(line, "");
 }

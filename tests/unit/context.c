@@ -206,6 +206,46 @@ static void fork_in_a_module(void **state)
     plm_context_leave();
 }
 
+struct last_process {
+    uint32_t process;
+    unsigned forwards; /* how often it passed into that phase */
+};
+
+static int visit_phase(const struct plm_record_event *e, void *data)
+{
+    struct last_process *last = data;
+    if (e->process > last->process)
+        *last = (struct last_process){e->process, 0};
+    if (e->process == last->process && e->type == PLM_EV_PHASE)
+        last->forwards += plm_get_phase(e).phase == PLM_PHASE_FORWARD;
+    return 0;
+}
+
+/* The child's record has no phase yet, whatever that of the parent has. */
+static void fork_in_a_phase(void **state)
+{
+    struct last_process last = {0, 0};
+    struct plm_record *record;
+    struct plm_error error;
+    pid_t child;
+    int status;
+    (void)state;
+    plm_context_enter_phase(PLM_PHASE_FORWARD);
+    child = fork();
+    if (child == 0) {
+        plm_context_enter_phase(PLM_PHASE_FORWARD);
+        plm_record_config("who", "child");
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    plm_context_leave();
+    assert_int_equal(plm_record_open(unit_path("context.plm"), &record, &error), 0);
+    assert_int_equal(plm_record_each(record, visit_phase, &last, &error), 0);
+    plm_record_free(record);
+    assert_int_equal(last.forwards, 1);
+}
+
 static void journal(void **state)
 {
     struct plm_journal *j = plm_journal_of_thread();
@@ -235,6 +275,7 @@ int main(void)
         cmocka_unit_test(unbalanced),
         cmocka_unit_test(all_is_marked),
         cmocka_unit_test(fork_in_a_module),
+        cmocka_unit_test(fork_in_a_phase),
         cmocka_unit_test(journal),
     };
     return cmocka_run_group_tests(tests, start, NULL);

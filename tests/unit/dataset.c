@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/install.h"
@@ -10,7 +12,10 @@
 #include "study/learn/dataset_parts.h"
 #include "study/learn/example.h"
 #include "study/learn/label.h"
+#include "study/rows/chunk.h"
 #include "unit.h"
+
+#define SAYS(text) text, sizeof(text) - 1
 
 static double number(const struct plm_generated *n, enum plm_argument argument)
 {
@@ -154,6 +159,7 @@ static void test_read_refused(void **state)
     } bad[] = {
         {HEAD "net,8,2,1,uniform,16,relu,,0,,,,,\n", "t.csv:2: family is \"net\", which is not one of: mlp"},
         {HEAD "mlp,0,2,1,uniform,16,relu,,0,,,,,\n", "input is \"0\", which is not a whole number from 1"},
+        {HEAD "mlp,123456789,2,1,uniform,16,relu,,0,,,,,\n", "input is \"123456789\""},
         {HEAD "mlp,8,2,1,round,16,relu,,0,,,,,\n", "arch is \"round\", which is not one of: pyramid uniform"},
         {HEAD "mlp,8,2,1,uniform,16,re,,0,,,,,\n", "activation is \"re\""},
         {HEAD "mlp,8,2,1,uniform,-16,relu,,0,,,,,\n", "batch is \"-16\""},
@@ -185,7 +191,8 @@ static struct plm_dataset_settings settings_make(void)
                                          .python = "python3",
                                          .script = "/nowhere/__main__.py",
                                          .workloads = "/nowhere",
-                                         .folder = unit_path("rows.csv.partial"),
+                                         .kept = unit_path("rows.csv.partial"),
+                                         .folder = "/nowhere",
                                          .family = {PLM_FAMILY_MLP},
                                          .families = 1,
                                          .rows = 3,
@@ -304,13 +311,12 @@ static void test_resume(void **state)
     struct plm_dataset_settings s = settings_make();
     struct plm_error error = {0};
     struct plm_dataset d;
-    char path[4096], *line, *kept;
+    char *line, *kept;
     FILE *out;
     (void)state;
     assert_int_equal(plm_dataset_make(&s, &d, &error), 0);
     assert_int_equal(plm_dataset_resume(&d, false, &error), 0);
-    plm_dataset_path(&d, "rows", path, sizeof path);
-    out = fopen(path, "a");
+    out = fopen(s.kept, "a");
     line = line_make(&d, 1, &answer);
     fputs(line, out);
     fputs("7 0 a row that is not asked for\n", out);
@@ -326,17 +332,88 @@ static void test_resume(void **state)
     assert_null(d.row[2].line);
     free(line);
     plm_dataset_free(&d);
-    kept = unit_read(path, NULL); /* without what was not believed */
-    assert_null(strstr(kept, "too,few"));
+    kept = unit_read(s.kept, NULL); /* without the half of a line: the next one is added behind it */
+    assert_int_equal(strncmp(kept, "plimsoll dataset --family mlp", 29), 0);
+    assert_string_equal(strstr(kept, "2 0 too"), "2 0 too,few,cells\n");
     free(kept);
     s.seed = 3;
     assert_int_equal(plm_dataset_make(&s, &d, &error), 0);
     assert_int_equal(plm_dataset_resume(&d, false, &error), PLM_EINVAL);
     assert_contains(error.text, "was begun with --family mlp --rows 3 --seed 0 --gpu a100-40gb");
+    unit_write(s.kept, SAYS("plimsoll dataset \n1 0 a row\n"));
+    assert_int_equal(plm_dataset_resume(&d, false, &error), PLM_EINVAL);
+    assert_null(strchr(error.text, '\n'));
+    assert_contains(error.text, "does not say with which options it was begun; -f begins anew");
     assert_int_equal(plm_dataset_resume(&d, true, &error), 0);
     assert_null(d.row[1].line);
     plm_dataset_clean(&d);
+    assert_int_equal(access(s.kept, F_OK), -1);
     plm_dataset_free(&d);
+}
+
+/* How the rows of a chunk ended. What has no room in a line is not taken for the next one. */
+static void test_ends(void **state)
+{
+    const struct plm_chunk chunk = {.folder = unit_folder(), .name = "ends"};
+    struct plm_row_end end[4];
+    char errors[2048];
+    const size_t cut = 1023; /* where a reader of 1024 bytes begins anew */
+    (void)state;
+    unit_write(unit_path("ends.csv.done"), SAYS("11,0,0\n12,1,1\n13,2,-2147483648\n14,3,-9\n15,4,0\nx\n"));
+    memset(errors, '.', sizeof errors);
+    memcpy(errors, "1 no", 4);
+    memcpy(errors + cut, "3 wrong\n3 killed\n", 18);
+    unit_write(unit_path("ends.csv.errors"), errors, cut + 17);
+    plm_chunk_ends(&chunk, end, COUNT(end));
+    assert_true(end[0].pid == 11 && end[3].pid == 14);
+    assert_string_equal(end[0].why, "");
+    assert_memory_equal(end[1].why, "no...", 5);
+    assert_string_equal(end[2].why, "it was ended by signal 2147483648");
+    assert_string_equal(end[3].why, "killed");
+    unit_write(unit_path("ends.csv.errors"), errors, cut + 8);
+    plm_chunk_ends(&chunk, end, COUNT(end));
+    assert_string_equal(end[3].why, "it was ended by signal 9");
+    plm_chunk_clear(&chunk);
+}
+
+/* A file, a link or a folder of that name which no dataset began is neither used nor removed, also not with `anew`. */
+static void test_strangers(void **state)
+{
+    struct plm_dataset_settings s = settings_make();
+    struct plm_error error = {0};
+    struct plm_dataset d;
+    struct stat there;
+    char *text;
+    (void)state;
+    unit_write(unit_path("thesis"), "plimsoll dat", 12);
+    for (int kind = 0; kind < 4; kind++) {
+        if (kind == 1)
+            assert_int_equal(mkdir(s.kept, 0700), 0);
+        else if (kind == 2)
+            assert_int_equal(symlink(unit_path("thesis"), s.kept), 0);
+        else if (kind == 3)
+            assert_int_equal(symlink(unit_path("not-there"), s.kept), 0);
+        else
+            unit_write(s.kept, "", 0);
+        assert_int_equal(plm_dataset_make(&s, &d, &error), 0);
+        assert_int_equal(plm_dataset_resume(&d, true, &error), PLM_EINVAL);
+        assert_contains(error.text, "it is not a file that `plimsoll dataset` began");
+        plm_dataset_clean(&d);
+        plm_dataset_free(&d);
+        assert_int_equal(lstat(s.kept, &there), 0);
+        assert_int_equal(remove(s.kept), 0);
+    }
+    assert_int_equal(access(unit_path("not-there"), F_OK), -1);
+    text = unit_read(unit_path("thesis"), NULL);
+    assert_string_equal(text, "plimsoll dat");
+    free(text);
+    /* Begun, and another file has the name when the table is written. */
+    assert_int_equal(plm_dataset_make(&s, &d, &error), 0);
+    assert_int_equal(plm_dataset_resume(&d, false, &error), 0);
+    assert_int_equal(rename(unit_path("thesis"), s.kept), 0);
+    plm_dataset_clean(&d);
+    plm_dataset_free(&d);
+    assert_int_equal(unlink(s.kept), 0);
 }
 
 /* Figures of a table that no dataset wrote were measured; those of one that did are made again. */
@@ -370,10 +447,11 @@ static void test_carried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mlp),    cmocka_unit_test(test_cnn),          cmocka_unit_test(test_transformer),
-        cmocka_unit_test(test_seed),   cmocka_unit_test(test_plan),         cmocka_unit_test(test_read),
-        cmocka_unit_test(test_line),   cmocka_unit_test(test_read_refused), cmocka_unit_test(test_append),
-        cmocka_unit_test(test_resume), cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_mlp),       cmocka_unit_test(test_cnn),          cmocka_unit_test(test_transformer),
+        cmocka_unit_test(test_seed),      cmocka_unit_test(test_plan),         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_line),      cmocka_unit_test(test_read_refused), cmocka_unit_test(test_append),
+        cmocka_unit_test(test_resume),    cmocka_unit_test(test_ends),         cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_strangers),
     };
     return RUN(tests);
 }

@@ -126,6 +126,18 @@ static void test_clusters_stay_apart(void **state)
     assert_true(fabs(middle[0]) < 1e-6 && fabs(middle[1]) < 1e-6);
 }
 
+/* Of ten rows each has three neighbours at the most, whatever is asked for. */
+static void test_few_neighbours(void **state)
+{
+    static double x[POINTS * DIMENSIONS], map[2 * POINTS], again[2 * POINTS];
+    (void)state;
+    clusters_make(x, map);
+    memcpy(again, map, sizeof map);
+    plm_tsne(x, 10, DIMENSIONS, 30, 50, map);
+    plm_tsne(x, 10, DIMENSIONS, 3, 50, again);
+    assert_memory_equal(map, again, 20 * sizeof *map);
+}
+
 /* Equal rows, and too few for any neighbour: finite places. */
 static void test_odd_maps(void **state)
 {
@@ -462,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_vectors_are_orthonormal),
         cmocka_unit_test(test_clusters_stay_apart),
         cmocka_unit_test(test_odd_maps),
+        cmocka_unit_test(test_few_neighbours),
         cmocka_unit_test(test_spearman),
         cmocka_unit_test(test_few_numbers),
         cmocka_unit_test(test_linear_bins),

@@ -24,6 +24,7 @@ static struct plm_count config[] = {
 
 struct made {
     struct plm_device_summary device;
+    struct plm_conv_kept kept;
     struct plm_lane lane;
     struct plm_job job;
 };
@@ -31,9 +32,10 @@ struct made {
 static struct made *make(struct made *m, struct plm_block *block, size_t blocks, uint32_t *order, size_t moments,
                          uint64_t reserved)
 {
-    *m = (struct made){.device = {.reserved_peak = reserved, .used_peak = reserved}};
-    m->lane =
-        (struct plm_lane){.summary = &m->device, .block = block, .blocks = blocks, .order = order, .moments = moments};
+    *m = (struct made){.device = {.reserved_peak = reserved, .used_peak = reserved},
+                       .kept = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    m->lane = (struct plm_lane){
+        .summary = &m->device, .block = block, .blocks = blocks, .order = order, .moments = moments, .kept = &m->kept};
     m->job = (struct plm_job){.summary = {.config = {config, COUNT(config), COUNT(config)},
                                           .ended = true,
                                           .device = &m->device,
@@ -325,10 +327,10 @@ static void doubts(void **state)
 
     two(&m);
     m.device.out_of_memory = true;
-    assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_EINVAL);
+    assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_ENOTFOUND);
     assert_string_equal(error.text, "not known: it ran out of memory at 620.0 MiB before its first step");
     m.job.lanes = 0;
-    assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_EINVAL);
+    assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "no GPU activity");
 }
 
@@ -345,7 +347,7 @@ static void workspaces(void **state)
     (void)state;
     two(&m)->lane.convolutions = &marks;
     l = plm_ladder(&m.job, &m.lane);
-    assert_true(marks.weighed);
+    assert_true(m.kept.weighed);
     assert_int_equal(l.low, 40 * MIB - always + context.low);
     assert_int_equal(l.high, 70 * MIB + always + context.high); /* 50 MiB given back serve for the 40 */
     r = plm_conv_range_most(&m.job);
@@ -355,7 +357,7 @@ static void workspaces(void **state)
     /* Once for a job: nothing is replayed again, or this would count. */
     mark.block = PLM_CONV_NO_BLOCK;
     assert_int_equal(plm_conv_range(&m.job, &m.lane).low, 30 * MIB + always);
-    marks.weighed = false;
+    m.kept.weighed = false;
     assert_int_equal(plm_conv_range(&m.job, &m.lane).low, always);
 }
 
@@ -439,6 +441,45 @@ static void bounded(void **state)
     assert_int_equal(plm_bounded(&m.job, &(struct plm_card){.memory_total = GIB}, GIB, &b), PLM_EINVAL);
 }
 
+/* Exactly what it takes is enough. */
+static void exactly_enough(void **state)
+{
+    const struct plm_ladder l = {.low = 5, .high = 10};
+    (void)state;
+    assert_int_equal(plm_ladder_fit(&l, 10), PLM_FITS);
+    assert_int_equal(plm_ladder_fit(&l, 9), PLM_TIGHT);
+    assert_int_equal(plm_ladder_fit(&l, 5), PLM_TIGHT);
+    assert_int_equal(plm_ladder_fit(&l, 4), PLM_NO_FIT);
+}
+
+/* 100 MiB of one rank do not fit, 40 MiB of another do: the job does not complete, whichever comes last. */
+static void bounded_ranks(void **state)
+{
+    struct plm_block large[] = {{.address = 0x10000000, .bytes = 100 * MIB, .asked = 100 * MIB}};
+    struct plm_block small[] = {{.address = 0x10000000, .bytes = 40 * MIB, .asked = 40 * MIB}};
+    uint32_t order[] = {0};
+    const uint64_t context = assumed().bytes;
+    const struct plm_card c = {.memory_total = GIB};
+    struct made a, b;
+    struct plm_lane lane[2];
+    struct plm_bounded bound;
+    (void)state;
+    make(&a, large, 1, order, 1, 100 * MIB);
+    make(&b, small, 1, order, 1, 40 * MIB);
+    a.job.lane = lane;
+    a.job.lanes = 2;
+    for (int first = 0; first < 2; first++) {
+        lane[first] = a.lane;
+        lane[!first] = b.lane;
+        assert_int_equal(plm_bounded(&a.job, &c, 80 * MIB + context, &bound), 0);
+        assert_false(bound.completes);
+        assert_int_equal(plm_bounded(&a.job, &c, 100 * MIB + context, &bound), 0);
+        assert_true(bound.completes);
+        assert_int_equal(bound.takes, 100 * MIB + context); /* of the one that takes most */
+        assert_int_equal(bound.allocated, 100 * MIB);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +496,8 @@ int main(void)
         cmocka_unit_test(advice),
         cmocka_unit_test(doubts),
         cmocka_unit_test(bounded),
+        cmocka_unit_test(bounded_ranks),
+        cmocka_unit_test(exactly_enough),
     };
     return RUN(tests);
 }

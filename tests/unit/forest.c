@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/card.h"
+#include "base/table.h"
 #include "study/estimate/description.h"
-#include "study/estimate/method.h"
-#include "study/estimate/schedtune.h"
-#include "unit.h"
+#include "models.h"
+#include "study/methods/methods.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
@@ -19,6 +19,17 @@ static const char *file(const char *name, const char *text)
     const char *path = unit_path(name);
     unit_write(path, text, strlen(text));
     return path;
+}
+
+static int forest_load(const char *path, struct plm_forest *f, struct plm_error *error)
+{
+    struct plm_model_file in;
+    int status = plm_model_file_open(path, &in, error);
+    *f = (struct plm_forest){0};
+    if (status == 0)
+        status = plm_forest_read(&in, f);
+    plm_model_file_close(&in);
+    return status;
 }
 
 static struct plm_forest trained(const double *x, const double *y, size_t rows, size_t features, size_t trees,
@@ -31,7 +42,6 @@ static struct plm_forest trained(const double *x, const double *y, size_t rows, 
     assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);
     for (size_t i = 0; i < f.features; i++)
         snprintf(f.feature[i].name, sizeof f.feature[i].name, "f%zu", i);
-    snprintf(f.method, sizeof f.method, "test");
     snprintf(f.target, sizeof f.target, "y");
     return f;
 }
@@ -183,15 +193,15 @@ static void test_nothing_to_learn(void **state)
     NEAR(plm_forest_predict(&f, x), 5);
     plm_forest_free(&f);
     data.rows = 9;
-    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EFORMAT);
     assert_contains(error.text, "9 rows are too few");
     data.rows = 20;
     y[3] = 0;
-    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EFORMAT);
     assert_contains(error.text, "the target of row 4");
     y[3] = 5;
     x[7] = NAN;
-    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EINVAL);
+    assert_int_equal(plm_forest_train(&data, &settings, &f, &error), PLM_EFORMAT);
     assert_contains(error.text, "a feature of row 8");
     x[7] = 0;
     settings.trees = 0;
@@ -213,7 +223,6 @@ static struct plm_forest extra(const double *x, const double *y, size_t rows, si
     assert_int_equal(plm_forest_train(&data, &settings, &f, &error), 0);
     for (size_t i = 0; i < f.features; i++)
         snprintf(f.feature[i].name, sizeof f.feature[i].name, "f%zu", i);
-    snprintf(f.method, sizeof f.method, "test");
     snprintf(f.target, sizeof f.target, "y");
     return f;
 }
@@ -296,7 +305,7 @@ static void save(const struct plm_forest *f, const char *path)
 {
     FILE *out = fopen(path, "we");
     assert_non_null(out);
-    assert_int_equal(plm_forest_save(out, f), 0);
+    assert_int_equal(plm_model_file_save(out, "test", plm_forest_put, f), 0);
     fclose(out);
 }
 
@@ -312,7 +321,7 @@ static void test_file(void **state)
     curve(x, y);
     a = trained(x, y, ROWS, 2, 20, 9, false);
     save(&a, first);
-    assert_int_equal(plm_forest_load(first, &b, &error), 0);
+    assert_int_equal(forest_load(first, &b, &error), 0);
     assert_int_equal(b.trees.nodes, a.trees.nodes);
     assert_int_equal(b.trees.count, 20);
     assert_int_equal(b.rows, ROWS);
@@ -348,7 +357,7 @@ static void test_extra_file(void **state)
     a.held_r2 = 0.5;
     a.held_error = 12;
     save(&a, path);
-    assert_int_equal(plm_forest_load(path, &b, &error), 0);
+    assert_int_equal(forest_load(path, &b, &error), 0);
     assert_true(b.drawn);
     assert_int_equal(b.held_rows, ROWS);
     NEAR(b.held_error, 12);
@@ -361,26 +370,27 @@ static void test_extra_file(void **state)
     unit_write(path, text, size);
     plm_forest_free(&a);
     plm_forest_free(&b);
-    assert_int_equal(plm_forest_load(path, &b, &error), PLM_EFORMAT);
+    assert_int_equal(forest_load(path, &b, &error), PLM_EFORMAT);
     assert_contains(error.text, "is damaged");
     free(text);
 }
 
-#define HEAD "plimsoll-forest 1\nmethod test\ntarget y\nrows 20\nseed 0\nrange 1 9\nout-of-bag 0 0 0\n"
+#define HEAD "target y\nsplits best\nrows 20\nseed 0\nrange 1 9\nout-of-bag 0 0 0\nheld-out 0 0 0\n"
 #define ONE  HEAD "features 1\nfeature a 0 9 1\n"
 
-#define TWO_FILE                                                                                           \
-    "plimsoll-forest 2\nmethod a\ntarget y\nsplits drawn\nrows 20\nseed 0\nrange -1 9\nout-of-bag 0 0 0\n" \
-    "held-out 0 0 0\nfeatures 1\nfeature a 0 9 1\ntrees 1\ntree 1\n"
+static const char *forest_file(const char *name, const char *payload)
+{
+    return model_write(name, "test", model_put_text, payload);
+}
 
 static void test_good_file(void **state)
 {
     struct plm_error error;
     struct plm_forest f;
     (void)state;
-    assert_int_equal(plm_forest_load(file("good", ONE "trees 2\ntree 1\nleaf 3\ntree 5\nsplit 0 4.5\nleaf 1\n"
-                                                      "split 0 6\nleaf 2\nleaf 9\nend\n"),
-                                     &f, &error),
+    assert_int_equal(forest_load(forest_file("good", ONE "trees 2\ntree 1\nleaf 3\ntree 5\nsplit 0 4.5\nleaf 1\n"
+                                                         "split 0 6\nleaf 2\nleaf 9\nend\n"),
+                                 &f, &error),
                      0);
     NEAR(plm_forest_predict(&f, (double[]){4}), 2); /* (3 + 1) / 2 */
     NEAR(plm_forest_predict(&f, (double[]){5}), 2.5);
@@ -393,48 +403,73 @@ static void test_bad_files(void **state)
     static const struct {
         const char *text, *part;
     } bad[] = {
-        {"", "is not a forest of `plimsoll train`"},
-        {"hello\n", "is not a forest of `plimsoll train`"},
-        {"plimsoll-forest 3\n", "version 3"},
-        {"plimsoll-forest 01\n", "version 01"},
-        {"plimsoll-forest 1\n", ":2: the file ends too early"},
-        {"plimsoll-forest 1\nmethod  a\n", ":2: there should be words"},
-        {"plimsoll-forest 1\nmethod a \n", ":2: there should be words"},
-        {"plimsoll-forest 1\nmethod a b\n", ":2: there should be \"method\" with 1 value"},
-        {"plimsoll-forest 1\nmethod a\ntarget y\nrows 1x\n", ":4: a whole number from 1"},
-        {HEAD "features 65\n", ":8: a whole number from 1 to 64"},
-        {HEAD "features 1\nfeature a 9 0 1\n", ":9: the lower end"},
-        {HEAD "features 1\nfeature a 0 9 2\n", ":9: an importance"},
-        {HEAD "features 1\nfeature a 0 inf 1\n", ":9: a number should be there"},
-        {ONE "trees 0\n", ":10: a whole number from 1"},
-        {ONE "trees 10001\n", ":10: a whole number from 1 to 10000"},
-        {ONE "trees 1\ntree 99999999999\n", ":11: a whole number from 1"},
-        {ONE "trees 1\ntree 1\nleaf 10\nend\n", ":12: a leaf lies outside"},
-        {ONE "trees 1\ntree 1\nleaf nan\nend\n", ":12: a number should be there"},
-        {ONE "trees 1\ntree 1\nleaf 0x3\nend\n", ":12: a number should be there"},
-        {ONE "trees 1\ntree 1\ntwig 3\nend\n", ":12: there should be \"leaf\""},
-        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":12: a whole number from 0 to 0"},
-        {ONE "trees 1\ntree 1\nsplit 0 3\nend\n", ":12: a split of the tree lacks"},
-        {ONE "trees 1\ntree 2\nsplit 0 3\nleaf 1\nend\n", ":13: a split of the tree lacks"},
-        {ONE "trees 1\ntree 2\nleaf 1\nleaf 1\nend\n", ":13: the tree was complete"},
-        {ONE "trees 1\ntree 1\nleaf 1\n", ":13: the file ends too early"},
-        {ONE "trees 1\ntree 1\nleaf 1", ":12: the file ends in the middle"},
-        {ONE "trees 1\ntree 1\nleaf 1\nend\nmore\n", ":13: something follows the end"},
-        {"plimsoll-forest 2\nmethod a\ntarget y\nsplits some\n", ":4: splits are"},
-        {TWO_FILE "leaf 1\nend\n", ":16: the file ends too early"},
-        {TWO_FILE "leaf 1\nend\nchecksum 00000000\n", "bad is damaged"},
+        {"", ":2: the file ends too early"},
+        {"target  a\n", ":2: there should be words"},
+        {"target a \n", ":2: there should be words"},
+        {"target a b\n", ":2: there should be \"target\" with 1 value"},
+        {"target y\nsplits some\n", ":3: splits are"},
+        {"target y\nsplits best\nrows 1x\n", ":4: a whole number from 1"},
+        {"target y\nsplits best\nrows 20\nseed 0\nrange 0 9\n", ":6: the target is above 0"},
+        {HEAD "features 65\n", ":9: a whole number from 1 to 64"},
+        {HEAD "features 1\nfeature a 9 0 1\n", ":10: the lower end"},
+        {HEAD "features 1\nfeature a 0 9 2\n", ":10: an importance"},
+        {HEAD "features 1\nfeature a 0 inf 1\n", ":10: a number should be there"},
+        {ONE "trees 0\n", ":11: a whole number from 1"},
+        {ONE "trees 10001\n", ":11: a whole number from 1 to 10000"},
+        {ONE "trees 1\ntree 99999999999\n", ":12: a whole number from 1"},
+        {ONE "trees 1\ntree 1\nleaf 10\nend\n", ":13: a leaf lies outside"},
+        {ONE "trees 1\ntree 1\nleaf nan\nend\n", ":13: a number should be there"},
+        {ONE "trees 1\ntree 1\nleaf 0x3\nend\n", ":13: a number should be there"},
+        {ONE "trees 1\ntree 1\ntwig 3\nend\n", ":13: there should be \"leaf\""},
+        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":13: a whole number from 0 to 0"},
+        {ONE "trees 1\ntree 1\nsplit 0 3\nend\n", ":13: a split of the tree lacks"},
+        {ONE "trees 1\ntree 2\nsplit 0 3\nleaf 1\nend\n", ":14: a split of the tree lacks"},
+        {ONE "trees 1\ntree 2\nleaf 1\nleaf 1\nend\n", ":14: the tree was complete"},
+        {ONE "trees 1\ntree 1\nleaf 1\n", ":14: the file ends too early"},
+        {ONE "trees 1\ntree 1\nleaf 1", ":13: the file ends in the middle"},
+        {ONE "trees 1\ntree 1\nleaf 1\nend\nmore\n", ":14: something follows the end"},
     };
     struct plm_error error;
     struct plm_forest f;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        int status = plm_forest_load(file("bad", bad[i].text), &f, &error);
-        assert_true(status == PLM_EFORMAT || status == PLM_EVERSION);
+        assert_int_equal(forest_load(forest_file("bad", bad[i].text), &f, &error), PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
         assert_null(f.trees.node);
     }
-    assert_int_equal(plm_forest_load(unit_path("nowhere"), &f, &error), PLM_ENOTFOUND);
-    assert_int_equal(plm_forest_load(unit_folder(), &f, &error), PLM_EFORMAT);
+    assert_int_equal(forest_load(unit_path("nowhere"), &f, &error), PLM_ENOTFOUND);
+    assert_int_equal(forest_load(unit_folder(), &f, &error), PLM_EFORMAT);
+}
+
+/* What stands before a payload: whose it is, and that it has arrived whole. */
+static void test_head(void **state)
+{
+    static const struct {
+        const char *text;
+        int code;
+        const char *part;
+    } bad[] = {
+        {"", PLM_EFORMAT, "is no model of `plimsoll train`"},
+        {"hello\n", PLM_EFORMAT, "is no model of `plimsoll train`"},
+        {"\1\2\3", PLM_EFORMAT, "is no model of `plimsoll train`"},
+        {"plimsoll-model 2 test 00000000 0\n", PLM_EVERSION, "version 2, and this plimsoll reads 1"},
+        {"plimsoll-model 1 test 00000000\n", PLM_EFORMAT, "head line lacks"},
+        {"plimsoll-model 1 test 00000000 9\nleaf 3\n", PLM_EFORMAT,
+         "damaged: 7 bytes follow its head line, which says 9"},
+        {"plimsoll-model 1 test 00000000 7\nleaf 3\n", PLM_EFORMAT, "damaged: it has the checksum "},
+        {"plimsoll-forest 2\nmethod schedtune\ntarget y\n", PLM_EVERSION,
+         "older plimsoll; `plimsoll train --method schedtune rows.csv -o FILE` makes a new one"},
+        {"plimsoll-boosted 1\nmethod horus-utilization\n", PLM_EVERSION, "--method horus-utilization rows.csv"},
+        {"plimsoll-network 1\nmethod dnnperf\n", PLM_EVERSION, "--method dnnperf rows.csv"},
+        {"plimsoll-record 1\nmethod dnnperf\n", PLM_EFORMAT, "is no model"},
+    };
+    struct plm_error error;
+    struct plm_forest f;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(forest_load(file("head", bad[i].text), &f, &error), bad[i].code);
+        assert_contains(error.text, bad[i].part);
+    }
 }
 
 /* ---- SchedTune's tables ---- */
@@ -452,28 +487,52 @@ static const char *runs(const char *head, const char *last)
     return text;
 }
 
+/* 0, or the code of what was told; to be closed. */
+static int learn(const char *path, struct plm_learned *learned, struct plm_error *error)
+{
+    struct plm_table table;
+    const struct plm_lesson lesson = {
+        .method = plm_method_find("schedtune"), .path = path, .table = &table, .trees = 20};
+    int status = plm_table_read(path, &table, error);
+    *learned = (struct plm_learned){.method = lesson.method};
+    assert_int_equal(status, 0);
+    status = lesson.method->learner->train(&lesson, &learned->model, error);
+    plm_table_free(&table);
+    return status;
+}
+
 static void test_schedtune(void **state)
 {
-    const struct plm_forest_settings settings = {.trees = 1, .all_rows = true};
-    const double row[PLM_SCHEDTUNE_FEATURES] = {300, 44.5, 3, 448, 2560, 30};
+    const double row[] = {300, 44.5, 3, 448, 2560, 30};
+    const struct plm_forest *f;
+    struct plm_learned learned, again;
     struct plm_error error;
-    struct plm_forest f;
+    char *text, *name;
+    size_t size;
     (void)state;
-    assert_int_equal(plm_schedtune_train(file("runs.csv", runs(COLUMNS, "")), &settings, &f, &error), 0);
-    assert_int_equal(f.rows, 11);
-    assert_string_equal(f.method, "schedtune");
-    assert_string_equal(f.feature[PLM_SCHEDTUNE_SMS].name, "sms");
-    NEAR(f.feature[PLM_SCHEDTUNE_ACTIVATIONS].high, 1100);
-    NEAR(f.feature[PLM_SCHEDTUNE_BANDWIDTH].low, 448);
-    NEAR(plm_forest_predict(&f, row), 800);
-    assert_int_equal(plm_schedtune_check("f", &f, &error), 0);
-    f.features--;
-    assert_int_equal(plm_schedtune_check("f", &f, &error), PLM_EFORMAT);
+    assert_int_equal(learn(file("runs.csv", runs(COLUMNS, "")), &learned, &error), 0);
+    f = learned.model;
+    assert_int_equal(f->rows, 11);
+    assert_int_equal(f->features, 6);
+    assert_string_equal(f->feature[0].name, "activations");
+    assert_string_equal(f->feature[5].name, "sms");
+    NEAR(f->feature[0].high, 1100);
+    NEAR(f->feature[3].low, 448);
+    assert_true(fabs(plm_forest_predict(f, row) - 800) < 100);
+    assert_int_equal(plm_learned_open(model_write("learned", "schedtune", plm_forest_put, f), &again, &error), 0);
+    assert_true(again.method == learned.method && plm_forest_predict(again.model, row) == plm_forest_predict(f, row));
+    plm_learned_close(&again);
+    plm_learned_close(&learned);
+    /* Features of something else would give numbers that mean nothing. */
+    text = unit_read(unit_path("learned"), &size);
+    name = strstr(text, "feature sms");
+    memcpy(name, "feature sum", strlen("feature sum"));
+    assert_int_equal(
+        plm_learned_open(model_write("other", "schedtune", model_put_text, strchr(text, '\n') + 1), &again, &error),
+        PLM_EFORMAT);
     assert_contains(error.text, "other features");
-    f.features++;
-    f.method[0] = 'x';
-    assert_int_equal(plm_schedtune_check("f", &f, &error), PLM_EFORMAT);
-    plm_forest_free(&f);
+    plm_learned_close(&again);
+    free(text);
 }
 
 static void test_schedtune_bad(void **state)
@@ -487,18 +546,17 @@ static void test_schedtune_bad(void **state)
         {COLUMNS, "30,1,x,100,44.5,2560,448,0\n", ":13: peak mem usage is 0"},
         {COLUMNS, "30,1,x,-1,44.5,2560,448,500\n", ":13: Activations is \"-1\""},
     };
-    const struct plm_forest_settings settings = {.trees = 1};
+    struct plm_learned learned;
     struct plm_error error;
-    struct plm_forest f;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(plm_schedtune_train(file("bad.csv", runs(bad[i].head, bad[i].last)), &settings, &f, &error),
-                         PLM_EFORMAT);
+        assert_int_equal(learn(file("bad.csv", runs(bad[i].head, bad[i].last)), &learned, &error), PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
+        plm_learned_close(&learned);
     }
-    assert_int_equal(plm_schedtune_train(file("few.csv", COLUMNS "30,1,x,1,2,3,4,5\n"), &settings, &f, &error),
-                     PLM_EINVAL);
+    assert_int_equal(learn(file("few.csv", COLUMNS "30,1,x,1,2,3,4,5\n"), &learned, &error), PLM_EFORMAT);
     assert_contains(error.text, "1 rows are too few");
+    plm_learned_close(&learned);
 }
 
 /* ---- SchedTune's answer ---- */
@@ -523,12 +581,12 @@ static void test_schedtune_bad(void **state)
 
 static const struct plm_card known_card = {.id = "known", .bandwidth_gbs = 448, .cuda_cores = 2560, .sms = 30};
 
-static struct plm_answer schedtune(const struct plm_forest *forest, const char *text, const struct plm_card *card,
+static struct plm_answer schedtune(const struct plm_learned *model, const char *text, const struct plm_card *card,
                                    uint64_t context)
 {
     const struct plm_question question = {.card = card, .usable = 2 * GIB, .context = context};
     struct plm_description *d = NULL;
-    struct plm_evidence capture = {.forest = forest};
+    struct plm_evidence capture = {.model = model};
     struct plm_inquiry inquiry;
     struct plm_error error;
     struct plm_answer answer;
@@ -542,16 +600,23 @@ static struct plm_answer schedtune(const struct plm_forest *forest, const char *
     return answer;
 }
 
+/* 800 MiB from 250 to 350 MiB of activations, 500 below and 1000 above. */
+static const char schedtune_trees[] =
+    "target peak-mib\nsplits best\nrows 11\nseed 0\nrange 500 1600\nout-of-bag 0 0 0\nheld-out 0 0 0\nfeatures 6\n"
+    "feature activations 100 1100 1\nfeature parameters 44.5 44.5 0\nfeature input 1 11 0\n"
+    "feature bandwidth 448 448 0\nfeature cores 2560 2560 0\nfeature sms 30 30 0\n"
+    "trees 1\ntree 5\nsplit 0 250\nleaf 500\nsplit 0 350\nleaf 800\nleaf 1000\nend\n";
+
 static void test_schedtune_answer(void **state)
 {
-    const struct plm_forest_settings settings = {.trees = 1, .all_rows = true};
+    struct plm_learned other = {.method = plm_method_find("extratrees")}, f;
     struct plm_card card = known_card;
     struct plm_error error;
-    struct plm_forest f;
     struct plm_answer a;
     (void)state;
-    assert_int_equal(plm_schedtune_train(file("runs.csv", runs(COLUMNS, "")), &settings, &f, &error), 0);
-    /* The row with 300 MiB of activations took 800; the context is a part of that. */
+    assert_int_equal(plm_learned_open(model_write("trees", "schedtune", model_put_text, schedtune_trees), &f, &error),
+                     0);
+    /* A job with 300 MiB of activations took 800; the context is a part of that. */
     a = schedtune(&f, JOB("float32", "Conv2d", TWO), &card, 100 * MIB);
     assert_int_equal(a.state, PLM_ANSWERED);
     assert_int_equal(a.bytes, 700 * MIB);
@@ -575,10 +640,11 @@ static void test_schedtune_answer(void **state)
     assert_int_equal(schedtune(&f, JOB("float32", "Conv2d", ""), &known_card, 0).state, PLM_UNANSWERED);
     a = schedtune(NULL, JOB("float32", "Conv2d", TWO), &known_card, 0);
     assert_int_equal(a.state, PLM_UNANSWERED);
-    assert_contains(a.note, "--forest");
-    f.method[0] = 'x';
-    assert_int_equal(schedtune(&f, JOB("float32", "Conv2d", TWO), &known_card, 0).state, PLM_UNANSWERED);
-    plm_forest_free(&f);
+    assert_contains(a.note, "`plimsoll train --method schedtune` makes: --model FILE");
+    a = schedtune(&other, JOB("float32", "Conv2d", TWO), &known_card, 0);
+    assert_int_equal(a.state, PLM_UNANSWERED);
+    assert_contains(a.note, "a model of its own: this one was trained for extratrees");
+    plm_learned_close(&f);
 }
 
 int main(void)
@@ -592,7 +658,7 @@ int main(void)
         cmocka_unit_test(test_schedtune),        cmocka_unit_test(test_schedtune_bad),
         cmocka_unit_test(test_schedtune_answer), cmocka_unit_test(test_drawn_thresholds),
         cmocka_unit_test(test_drawn_best),       cmocka_unit_test(test_extratrees),
-        cmocka_unit_test(test_extra_file),
+        cmocka_unit_test(test_extra_file),       cmocka_unit_test(test_head),
     };
     return RUN(tests);
 }

@@ -30,7 +30,7 @@ static void file(void **state)
     close(fd);
     assert_int_equal(plm_input_open(unit_path("absent"), &size, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "absent: No such file or directory");
-    assert_int_equal(plm_input_open(unit_path("file/x"), &size, &error), PLM_EIO);
+    assert_int_equal(plm_input_open(unit_path("file/x"), &size, &error), PLM_EREAD);
 }
 
 /* None of them is waited for. */

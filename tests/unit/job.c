@@ -325,8 +325,7 @@ static void convolutions(void **state)
     assert_true(marks->mark[2].shape < marks->shapes && marks->shapes < marks->count);
     assert_int_equal(marks->mark[3].block, 3);
     assert_false(marks->mark[3].guessed);
-    assert_false(marks->weighed);
-    assert_true(marks->low == 0 && marks->high == 0);
+    assert_false(job->lane[0].kept->weighed);
     plm_job_free(job);
 }
 
@@ -487,6 +486,47 @@ static void tags(void **state)
     assert_int_equal(job->lane[1].block[0].category, PLM_CATEGORY_BUFFERS);
     assert_string_equal(plm_block_module(job, &job->lane[1].block[0], buffer, sizeof buffer), "(model)");
     assert_sums(job);
+    plm_job_free(job);
+}
+
+/* Blocks of all sizes side by side, asked for at their last byte. Every other one is freed and every fourth comes back after
+   the first question, from which on the blocks are kept in order. */
+enum { NEIGHBOURS = 120 };
+
+static uint64_t neighbour_bytes(int i)
+{
+    return 512ull * (1 + (unsigned)(i * i * 37) % 61) << i % 5;
+}
+
+static void neighbours(void)
+{
+    uint64_t at[NEIGHBOURS + 1] = {A + 1536};
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        at[i + 1] = at[i] + neighbour_bytes(i);
+        alloc(at[i], neighbour_bytes(i), 0);
+    }
+    tag(A + 512, PLM_CATEGORY_PARAMETERS, "before all of them");
+    for (int i = 0; i < NEIGHBOURS; i += 2)
+        release(at[i], neighbour_bytes(i));
+    for (int i = 0; i < NEIGHBOURS; i += 4)
+        alloc(at[i], neighbour_bytes(i), 0);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        tag(at[i + 1] - 1, PLM_CATEGORY_GRADIENTS, "net.weight");
+    tag(at[NEIGHBOURS], PLM_CATEGORY_PARAMETERS, "behind all of them");
+}
+
+static void tags_of_neighbours(void **state)
+{
+    struct plm_job *job = unit_job(neighbours);
+    size_t tagged = 0;
+    (void)state;
+    for (size_t i = 0; i < job->lane[0].blocks; i++) {
+        const struct plm_block *b = &job->lane[0].block[i];
+        assert_int_not_equal(b->category, PLM_CATEGORY_PARAMETERS);
+        assert_int_equal(b->category == PLM_CATEGORY_GRADIENTS, b->free_at == PLM_MOMENT_NEVER);
+        tagged += b->category == PLM_CATEGORY_GRADIENTS;
+    }
+    assert_int_equal(tagged, NEIGHBOURS * 3 / 4);
     plm_job_free(job);
 }
 
@@ -664,6 +704,7 @@ int main(void)
         cmocka_unit_test(recomputation),
         cmocka_unit_test(inference),
         cmocka_unit_test(tags),
+        cmocka_unit_test(tags_of_neighbours),
         cmocka_unit_test(damaged),
         cmocka_unit_test(unreadable),
         cmocka_unit_test(segments),

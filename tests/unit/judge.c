@@ -343,6 +343,9 @@ static void test_reference(void **state)
     plm_evaluation_free(&e);
 }
 
+/* Means of them would be none either. */
+static const char *const times_bad[] = {"nan", "inf", "-1", "soon"};
+
 static void test_answers(void **state)
 {
     const struct plm_bench_settings settings = {.method = both_methods, .methods = 2};
@@ -382,6 +385,13 @@ static void test_answers(void **state)
     unit_write(path, "key,method,state,bytes\nkey0,first,answered,-1\n", 46);
     assert_int_equal(plm_answers_read(&m.bench, path, &error), PLM_EFORMAT);
     assert_contains(error.text, "which is not an amount");
+    for (size_t i = 0; i < COUNT(times_bad); i++) {
+        char text[128];
+        snprintf(text, sizeof text, "key,method,state,bytes,seconds\nkey0,first,answered,1,%s\n", times_bad[i]);
+        unit_write(path, text, strlen(text));
+        assert_int_equal(plm_answers_read(&m.bench, path, &error), PLM_EFORMAT);
+        assert_contains(error.text, ":2: seconds is \"");
+    }
     assert_int_equal(plm_answers_read(&m.bench, unit_path("not there"), &error), 0);
 }
 
@@ -457,6 +467,14 @@ static void test_results(void **state)
     unit_write(unit_path("results.csv"), bad, sizeof bad - 1);
     assert_int_equal(plm_results_read(&m.bench, &error), PLM_EFORMAT);
     assert_contains(error.text, ":2: reserved is \"x\"");
+    for (size_t i = 0; i < COUNT(times_bad); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "cpu_seconds,%.*s%s,%s", (int)(strchr(bad, '\n') + 1 - bad), bad, times_bad[i],
+                 "key0,true,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n");
+        unit_write(unit_path("results.csv"), text, strlen(text));
+        assert_int_equal(plm_results_read(&m.bench, &error), PLM_EFORMAT);
+        assert_contains(error.text, ":2: cpu_seconds is \"");
+    }
     unit_write(unit_path("results.csv"), "key,done\nkey0,true\n", 19); /* of a release that knew less */
     assert_int_equal(plm_results_read(&m.bench, &error), PLM_EFORMAT);
     assert_contains(error.text, "no column allocated");

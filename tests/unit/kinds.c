@@ -96,6 +96,31 @@ static void mesh_of_nothing(void **state)
     assert_int_equal(plm_mesh_stages(&mesh, 8), -1); /* two have that size */
     mesh = plm_mesh_make(1, NULL, 0);
     assert_int_equal(mesh.axes, 0);
+    mesh = plm_mesh_make(4, (const struct plm_mesh_group[]){{"TENSOR_AND_EXPERT_PARALLEL_GROUP", "0-1"}}, 1);
+    check_axis(&mesh, 0, 1, 2, "tensor and expert");
+}
+
+/* Groups that, side by side, are not the world say nothing of its axes. */
+static void mesh_of_irregular_groups(void **state)
+{
+    static const struct {
+        uint32_t world;
+        const char *ranks;
+        int axes; /* 1: the group was left out */
+    } group[] = {
+        {16, "0-4/2", 1}, /* three, two apart: 6 do not divide 16, though 2 do */
+        {16, "0-2", 1},   {16, "0-6/2", 3}, /* four, two apart: strides 1, 2 and 8 */
+        {8, "2,4", 1}, /* begins where the next group of its kind would */
+        {8, "1,3", 3},    {16, "3-3/4", 1}, /* one rank */
+        {16, "3-2/1", 1}, {16, "4-7,4-7", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(group); i++) {
+        const struct plm_mesh mesh =
+            plm_mesh_make(group[i].world, &(const struct plm_mesh_group){"mesh_tp", group[i].ranks}, 1);
+        assert_int_equal(mesh.axes, group[i].axes);
+        assert_string_equal(mesh.axis[0].name, "");
+    }
 }
 
 /* ---- kinds ---- */
@@ -227,12 +252,80 @@ static void long_axis(void **state)
     plm_rank_kinds_free(&list);
 }
 
+/* An axis of up to eight is run at every place, a longer one at five. */
+static void every_place_of_a_short_axis(void **state)
+{
+    static const struct {
+        uint32_t world;
+        size_t runs;
+    } expected[] = {{2, 2}, {7, 7}, {8, 8}, {9, 5}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct plm_mesh mesh = plm_mesh_make(expected[i].world, NULL, 0);
+        size_t runs;
+        struct plm_rank_kinds list = kinds_of(&mesh, need_falling, &runs);
+        assert_int_equal(runs, expected[i].runs);
+        assert_int_equal(list.count, expected[i].runs);
+        assert_int_equal(list.item[list.count - 1].outcome.rank, expected[i].world - 1);
+        plm_rank_kinds_free(&list);
+    }
+}
+
+/* Three axes of eight, each with a difference at each place: 512 combinations, of which some are run. */
+static uint64_t need_all_different(uint32_t rank)
+{
+    return 1000000 - 1000 * rank;
+}
+
+static void combinations_have_an_end(void **state)
+{
+    static const struct plm_mesh_group group[] = {{"mesh_a", "0-7"}, {"mesh_b", "0-56/8"}, {"mesh_c", "0-448/64"}};
+    const struct plm_mesh mesh = plm_mesh_make(512, group, COUNT(group));
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_all_different, &runs);
+    (void)state;
+    assert_int_equal(mesh.axes, 3);
+    assert_int_equal(runs, 48);
+    assert_int_equal(sum_of(&list), 512);
+    plm_rank_kinds_free(&list);
+}
+
+/* Ranks are alike if all three figures are. */
+static void one_figure_makes_a_kind(void **state)
+{
+    const struct plm_mesh mesh = plm_mesh_make(2, NULL, 0);
+    (void)state;
+    for (int figure = 0; figure < 3; figure++) {
+        struct plm_kind_search *k = plm_kind_search_new(&mesh);
+        struct plm_rank_kinds list;
+        uint32_t rank;
+        while (plm_kind_search_next(k, &rank))
+            plm_kind_search_tell(k, &(struct plm_outcome){rank, 1000 + 100 * (rank && figure == 0),
+                                                          1000 + 100 * (rank && figure == 1),
+                                                          1000 + 100 * (rank && figure == 2)});
+        list = plm_kind_search_list(k);
+        assert_int_equal(list.count, 2);
+        plm_rank_kinds_free(&list);
+        plm_kind_search_free(k);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_written),  cmocka_unit_test(ranges_read),  cmocka_unit_test(mesh_of_groups),
-        cmocka_unit_test(mesh_of_nothing), cmocka_unit_test(all_alike),    cmocka_unit_test(stages),
-        cmocka_unit_test(nearly_alike),    cmocka_unit_test(combinations), cmocka_unit_test(long_axis),
+        cmocka_unit_test(ranges_written),
+        cmocka_unit_test(ranges_read),
+        cmocka_unit_test(mesh_of_groups),
+        cmocka_unit_test(mesh_of_nothing),
+        cmocka_unit_test(mesh_of_irregular_groups),
+        cmocka_unit_test(all_alike),
+        cmocka_unit_test(every_place_of_a_short_axis),
+        cmocka_unit_test(one_figure_makes_a_kind),
+        cmocka_unit_test(combinations_have_an_end),
+        cmocka_unit_test(stages),
+        cmocka_unit_test(nearly_alike),
+        cmocka_unit_test(combinations),
+        cmocka_unit_test(long_axis),
     };
     return RUN(tests);
 }

@@ -1,6 +1,7 @@
 /* What records can decide, and how far their figures are trusted, for jobs that are made by hand. */
 #include "fit/known.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/job.h"
@@ -109,7 +110,7 @@ static void endings(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         job_make(&m, 11300, rows[i].status, rows[i].bounded);
         m.job.summary.ended = rows[i].ended;
-        m.job.summary.full = rows[i].full_disk;
+        snprintf(m.job.summary.missing.why, 32, "%s", rows[i].full_disk ? "the disk was full" : "");
         m.job.summary.steps = m.device[0].steps = rows[i].steps;
         m.device[0].out_of_memory = rows[i].oom;
         m.device[0].oom_steps = rows[i].oom_steps;
@@ -406,18 +407,20 @@ static void width(void **state)
 /* docs/accuracy.md: they are told, and their range counts with its width. */
 static void workspaces(void **state)
 {
-    struct plm_conv_marks marks = {.guessed = 3, .weighed = true, .low = 200 * MIB, .high = 250 * MIB};
+    struct plm_conv_marks marks = {.guessed = 3};
+    struct plm_conv_kept kept = {PTHREAD_MUTEX_INITIALIZER, .weighed = true, .low = 200 * MIB, .high = 250 * MIB};
     char reason[256];
     struct made m;
     (void)state;
     job_make(&m, 9000, "0", "no")->lane[0].convolutions = &marks;
+    m.lane[0].kept = &kept;
     assert_string_equal(confidence(&m, reason), "high");
     assert_contains(reason,
                     "the workspaces of 3 convolutions are estimated by a formula: they make the range 200.0 MiB "
                     "lower and 250.0 MiB higher");
-    marks.low = 2000 * MIB;
+    kept.low = 2000 * MIB;
     assert_string_equal(confidence(&m, reason), "high");
-    marks.low = 2300 * MIB;
+    kept.low = 2300 * MIB;
     assert_string_equal(confidence(&m, reason), "medium");
     assert_contains(reason, "the range is wide: ");
 }

@@ -28,6 +28,14 @@ static void line_is(char *const *command, const char *numbers, const char *words
     plm_launcher_line_free(&line);
 }
 
+static void name_is(char *const *command, const char *name)
+{
+    struct plm_launcher_line line;
+    assert_int_equal(plm_launcher_read(command, &line, NULL), 0);
+    assert_string_equal(line.name, name);
+    plm_launcher_line_free(&line);
+}
+
 static void line_fails(char *const *command, const char *sentence)
 {
     struct plm_launcher_line line;
@@ -109,6 +117,12 @@ static void ray(void **state)
                           "B: two # more\n  'C': '#3'\nworking_dir: s3://b/a.zip\n"),
                  "torchrun", "--nproc-per-node=4", "--no-python", "./t"),
             "4 0 4", "env A=1 B=two C=#3 ./t");
+    line_is(LINE("ray", "job", "submit", "--runtime-env",
+                 ray_file("env_vars:\n  A: 1\npip:\n  packages: no\nconda:\n  B: no\n"), "./t"),
+            "0 0 0", "env A=1 ./t"); /* the variables end with the next word at the margin */
+    line_is(LINE("ray", "job", "submit", "--runtime-env",
+                 ray_file("env_vars:\n  A: 1 \t \nworking_dir: src  # here\n  B: no\n"), "./t"),
+            "0 0 0", "env -C src A=1 ./t");
     line_is(LINE("ray", "job", "submit", "--runtime-env", ray_file(" {\"env_vars\": {}}"), "./t"), "0 0 0", "./t");
     line_fails(LINE("ray", "job", "submit", "--runtime-env", ray_file("env_vars: {A: 1}\n"), "./t"),
                RAY_FILE ": env_vars in one line are not read; write a line for each");
@@ -133,6 +147,11 @@ static void slurm(void **state)
     line_is(LINE("srun", "-N", "4", "--ntasks-per-node=1", "python", "-m", "torch.distributed.run",
                  "--nproc-per-node=8", "t.py"),
             "32 4 8", "python -u t.py");
+    name_is(LINE("srun", "-N", "4", "/bin/torchrun", "t.py"), "torchrun");
+    name_is(LINE("srun", "env", "python", "-m", "torch.distributed.run", "t.py"), "torch.distributed.run");
+    name_is(LINE("/opt/bin/srun", "-N", "4", "t.py"), "srun");
+    line_fails(LINE("srun", "-N", "65536", "--ntasks-per-node=65536", "t"), /* none, if that had 32 bits */
+               "the launcher's line asks for more than 1048576 ranks");
     line_fails(LINE("srun", "-w", "a[3-", "t"), "the list of nodes 'a[3-' cannot be read");
     line_fails(LINE("srun", "--frobnicate", "t"),
                "what '--frobnicate' of srun means is not known here; leave the launcher out and say --world");
@@ -140,18 +159,31 @@ static void slurm(void **state)
 
 static void mpi(void **state)
 {
-    static const char hosts[] = "# two nodes\nn1 slots=8\n\nn2 slots=4\n";
-    char path[512];
+    static const char bare[] = "n1 # slots=8\nn2:3\nn3\n";
+    char path[512], hosts[2048] = "# two nodes\nn1 slots=8\n\nn2 slots=4\n", told[1024];
     (void)state;
     snprintf(path, sizeof path, "%s", unit_path("hosts"));
-    unit_write(path, hosts, sizeof hosts - 1);
+    snprintf(told, sizeof told, "the list of nodes '%s' cannot be read: it does not name 1 to 1048576 slots", path);
+    unit_write(path, hosts, strlen(hosts));
     line_is(
         LINE("mpirun", "-np", "16", "-H", "a:8,b:8", "-x", "A=1", "-x", "PATH", "--mca", "btl", "tcp", "python", "t"),
         "16 2 0", "env A=1 python t");
     line_is(LINE("mpirun", "--hostfile", path, "--bind-to", "none", "./t"), "12 2 0", "./t");
+    unit_write(path, bare, sizeof bare - 1); /* a node without a number has one slot */
+    line_is(LINE("mpirun", "--hostfile", path, "./t"), "5 3 0", "./t");
+    line_is(LINE("mpirun", "-H", "a,b:2,c", "./t"), "4 3 0", "./t");
     line_is(LINE("mpiexec", "-n", "8", "-ppn", "4", "-genv", "A", "b", "./t"), "8 0 4", "./t");
     line_fails(LINE("mpirun", "-np", "2", "a", ":", "-np", "2", "b"),
                "several programs in one job (':' of mpirun) are not known here");
+    line_fails(LINE("mpirun", "-H", "a:4294967295,b:9", "t"), /* 8, if their sum had 32 bits */
+               "the list of nodes 'a:4294967295,b:9' cannot be read");
+    line_fails(LINE("mpirun", "-H", "a:-1", "t"), "the list of nodes 'a:-1' cannot be read");
+    snprintf(hosts, sizeof hosts, "n1 slots=8 # %1500d\nn2 slots=4294967288\n", 1);
+    unit_write(path, hosts, strlen(hosts));
+    line_fails(LINE("mpirun", "--hostfile", path, "t"), told);
+    strcpy(strstr(hosts, "4294967288"), "4");
+    unit_write(path, hosts, strlen(hosts));
+    line_is(LINE("mpirun", "--hostfile", path, "t"), "12 2 0", "t"); /* the comment is no third node */
     line_fails(LINE("mpirun", "--hostfile", "/nowhere", "a"),
                "the list of nodes '/nowhere' cannot be read: No such file or directory");
 }
@@ -196,6 +228,9 @@ static void seat_is(unsigned world, unsigned nodes, unsigned per_node, const cha
 static void seats(void **state)
 {
     (void)state;
+    seat_is(1 << 20, 0, 0, "last", "131072 x 8, rank 1048575: 7 of node 131071");
+    seat_is((1 << 20) + 1, 0, 0, "0", "a world has 1 to 1048576 ranks");
+    seat_is(64, 1, 0, "63", "1 x 64, rank 63: 63 of node 0");
     seat_is(4, 0, 0, "first", "1 x 4, rank 0: 0 of node 0");
     seat_is(1024, 0, 0, "last", "128 x 8, rank 1023: 7 of node 127");
     seat_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");

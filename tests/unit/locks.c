@@ -15,6 +15,7 @@
 #include "device/lock.h"
 #include "device/module.h"
 #include "device/pool.h"
+#include "device/promised.h"
 #include "device/stream.h"
 #include "record/writer.h"
 #include "unit.h"
@@ -178,6 +179,14 @@ static void a_child_finds_all_locks_free(void **state)
 
 /* ---- the order is checked ---- */
 
+/* A later row, which the first's does not name. */
+static void not_in_the_table(void)
+{
+    struct plm_lock first = PLM_LOCK_INIT(PLM_LOCK_POOLS), second = PLM_LOCK_INIT(PLM_LOCK_HOST);
+    plm_lock_take(&first);
+    plm_lock_take(&second);
+}
+
 static void out_of_order(void)
 {
     struct plm_lock first = PLM_LOCK_INIT(PLM_LOCK_HOST), second = PLM_LOCK_INIT(PLM_LOCK_POOLS);
@@ -201,7 +210,7 @@ static void call_out_with_a_lock(void)
 
 static void in_order(void)
 {
-    struct plm_lock first = PLM_LOCK_INIT(PLM_LOCK_POOLS), second = PLM_LOCK_INIT(PLM_LOCK_HOST);
+    struct plm_lock first = PLM_LOCK_INIT(PLM_LOCK_POOLS), second = PLM_LOCK_INIT(PLM_LOCK_SPACE);
     for (int i = 0; i < 2; i++) {
         plm_lock_take(&first);
         plm_lock_take(&second);
@@ -232,19 +241,43 @@ static void the_order_is_checked(void **state)
     const bool checked = false;
 #endif
     (void)state;
+    assert_int_equal(aborts(not_in_the_table), checked);
     assert_int_equal(aborts(out_of_order), checked);
     assert_int_equal(aborts(one_rank_twice), checked);
     assert_int_equal(aborts(call_out_with_a_lock), checked);
     assert_false(aborts(in_order));
 }
 
+static bool never_kept(const struct plm_promise *promise, bool patient)
+{
+    (void)promise, (void)patient;
+    return false;
+}
+
+/* The table has no order that nobody takes. */
+static void all_orders_are_taken(void **state)
+{
+    struct plm_promise promise = {.bytes = 8, .keep = never_kept};
+    uint64_t other = 0;
+    (void)state;
+    assert_int_equal(plm_mem_alloc(0, PLM_PAGE, &promise.address), 0);
+    plm_promise_add(&promise);
+    everything();
+    assert_int_equal(plm_mem_alloc(0, 100, &other), 0);
+    assert_int_equal(plm_mem_free(other), 0);
+    assert_int_equal(plm_mem_free(promise.address), 0);
+#ifdef PLM_CHECKED
+    for (int rank = 0; rank < PLM_LOCK_RANKS; rank++)
+        assert_int_equal(plm_lock_seen(rank), plm_lock_allowed(rank));
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_symbol_is_the_first_call),
-        cmocka_unit_test(no_write_is_lost),
-        cmocka_unit_test(a_child_finds_all_locks_free),
-        cmocka_unit_test(the_order_is_checked),
+        cmocka_unit_test(a_symbol_is_the_first_call),   cmocka_unit_test(no_write_is_lost),
+        cmocka_unit_test(a_child_finds_all_locks_free), cmocka_unit_test(the_order_is_checked),
+        cmocka_unit_test(all_orders_are_taken),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -69,7 +69,7 @@ static void test_choose(void **state)
         {1, "1", NULL, NULL, "CUDA_VISIBLE_DEVICES is 1, and this machine has 1 GPU", PLM_EINVAL},
         {1, "-1", NULL, NULL, "CUDA_VISIBLE_DEVICES is -1", PLM_EINVAL},
         {1, "none", NULL, NULL, "CUDA_VISIBLE_DEVICES is none", PLM_EINVAL},
-        {1, "GPU-7", NULL, NULL, "no such card", PLM_ENOTFOUND},
+        {1, "GPU-7", NULL, NULL, "no such card", PLM_EINVAL},
     };
     struct plm_error error;
     struct plm_meter meter;
@@ -94,12 +94,12 @@ static void test_no_driver(void **state)
     struct plm_meter meter;
     (void)state;
     fake()->broken = 9;
-    assert_int_equal(plm_meter_open(&meter, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_meter_open(&meter, &error), PLM_EIO);
     assert_contains(error.text, "NVML error 9");
     assert_null(meter.library);
     fake()->broken = 0;
     fake()->cards = 0;
-    assert_int_equal(plm_meter_open(&meter, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_meter_open(&meter, &error), PLM_EIO);
     assert_contains(error.text, "knows no card");
 }
 

@@ -2,10 +2,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "device/device.h"
 #include "device/internal.h"
+#include "device/ipc.h"
 #include "record/reader.h"
 #include "unit.h"
 
@@ -118,6 +120,30 @@ static void small_ones_share_pages(void **state)
     for (int i = 0; i <= MANY; i++)
         give(at[i]);
     assert_int_equal(plm_mem_free(at[0]), PLM_DEV_INVALID);
+}
+
+/* Up to half of a page they do: two of 1 MiB are one page, and what is larger has pages of its own. */
+static void half_a_page_shares(void **state)
+{
+    uint64_t at[3];
+    (void)state;
+    at[0] = take(0, MIB);
+    at[1] = take(0, MIB);
+    assert_int_equal(plm_memory_used(0), PLM_PAGE);
+    assert_int_equal(at[1] - at[0], MIB);
+    at[2] = take(0, MIB + 1);
+    assert_int_equal(plm_memory_used(0), 2 * PLM_PAGE);
+    assert_int_equal(at[2] % PLM_PAGE, 0);
+    for (int i = 0; i < 3; i++)
+        give(at[i]);
+    at[0] = take(0, MIB);
+    at[1] = take(0, MIB - 1); /* rounded up to 512 bytes, it fits as exactly */
+    assert_int_equal(plm_memory_used(0), PLM_PAGE);
+    give(at[0]);
+    at[0] = take(0, MIB); /* in the gap before it */
+    assert_int_equal(plm_memory_used(0), PLM_PAGE);
+    give(at[0]);
+    give(at[1]);
 }
 
 static void each_card_has_its_range(void **state)
@@ -342,6 +368,37 @@ static void *busy(void *argument)
     return NULL;
 }
 
+/* Handles come from other processes, which may write anything into them. */
+static void handles_of_others(void **state)
+{
+    const struct plm_ipc_handle whole = {0x6d656d2d6d6c70, (uint32_t)getppid(), 1, 0, 5 * MIB, 9, {0}};
+    const struct {
+        uint64_t size;
+        uint32_t process, card;
+    } bad[] = {
+        {UINT64_MAX, whole.process, 1},     {UINT64_MAX - PLM_PAGE + 2, whole.process, 1},
+        {1ull << 60, whole.process, 1},     {0, whole.process, 1},
+        {5 * MIB, 0, 1} /* a group */,      {5 * MIB, UINT32_MAX, 1} /* all there are */,
+        {5 * MIB, (uint32_t)-getppid(), 1}, {5 * MIB, whole.process, 3},
+    };
+    const uint64_t own = take(0, 5 * MIB);
+    uint64_t at = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct plm_ipc_handle handle = whole;
+        handle.size = bad[i].size;
+        handle.process = bad[i].process;
+        handle.card = bad[i].card;
+        assert_int_not_equal(plm_ipc_open(&handle, &at), 0);
+    }
+    assert_int_equal(plm_ipc_open(&whole, &at), 0);
+    assert_int_equal(plm_mem_query((char *)at + 5 * MIB - 1).base, at);
+    assert_int_equal(plm_mem_query((char *)own).base, own);
+    assert_int_equal(plm_ipc_close(at), 0);
+    assert_int_equal(plm_ipc_close(at), PLM_DEV_INVALID);
+    give(own);
+}
+
 static void several_threads(void **state)
 {
     pthread_t thread[4];
@@ -394,6 +451,7 @@ int main(void)
         cmocka_unit_test_teardown(gaps_join, nothing_is_left),
         cmocka_unit_test_teardown(the_limit, nothing_is_left),
         cmocka_unit_test_teardown(small_ones_share_pages, nothing_is_left),
+        cmocka_unit_test_teardown(half_a_page_shares, nothing_is_left),
         cmocka_unit_test_teardown(each_card_has_its_range, nothing_is_left),
         cmocka_unit_test_teardown(libraries_count, nothing_is_left),
         cmocka_unit_test_teardown(mappings_hold_memory, nothing_is_left),
@@ -401,6 +459,7 @@ int main(void)
         cmocka_unit_test_teardown(wrong_mappings, nothing_is_left),
         cmocka_unit_test_teardown(host_memory, nothing_is_left),
         cmocka_unit_test_teardown(any_sequence, nothing_is_left),
+        cmocka_unit_test_teardown(handles_of_others, nothing_is_left),
         cmocka_unit_test_teardown(several_threads, nothing_is_left),
         cmocka_unit_test(recorded),
     };

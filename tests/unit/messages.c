@@ -223,6 +223,65 @@ static void the_wait_ends_with_the_sender(void **state)
     assert_int_equal(status_of(sender), 256 + SIGKILL);
 }
 
+/* Its descriptors are none of the program's business, and yet it closes them. */
+static int post_after_closing(int rank)
+{
+    char got[1];
+    for (int fd = 3; fd < 1024; fd++)
+        if (fd != board)
+            close(fd);
+    rest(600); /* who asks meanwhile finds it alive */
+    post(rank, 1, "", 1);
+    return take(1, 1, true, got, 1) != PLM_MESSAGE_KNOWN;
+}
+
+static int wait_for_zero_then_post(int rank)
+{
+    char got[1];
+    NEED(take(0, 1, true, got, 1) == PLM_MESSAGE_KNOWN);
+    post(rank, 1, "", 1);
+    return 0;
+}
+
+static void one_that_closed_its_descriptors_lives(void **state)
+{
+    pid_t sender;
+    (void)state;
+    new_board();
+    sender = start(0, post_after_closing);
+    rest(200);
+    assert_int_equal(status_of(start(1, wait_for_zero_then_post)), 0);
+    assert_int_equal(status_of(sender), 0);
+}
+
+/* As a worker that loads data does. */
+static pid_t *left;
+
+static int leave_a_child(int rank)
+{
+    const pid_t child = fork();
+    if (!child)
+        _exit(sleep_long(rank));
+    *left = child;
+    rest(300);
+    return 0;
+}
+
+static void the_wait_ends_though_a_child_of_the_sender_lives(void **state)
+{
+    pid_t sender;
+    (void)state;
+    new_board();
+    left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(left != MAP_FAILED);
+    sender = start(0, leave_a_child);
+    assert_int_equal(status_of(start(1, wait_for_zero)), 0);
+    assert_int_equal(status_of(sender), 0);
+    assert_true(*left > 0);
+    assert_int_equal(kill(*left, SIGKILL), 0); /* it was there all the time */
+    munmap(left, sizeof *left);
+}
+
 static void a_rank_that_is_not_run_is_not_waited_for(void **state)
 {
     (void)state;
@@ -274,6 +333,64 @@ static int post_too_much(int rank)
     NEED(take(rank, 1, true, bytes, sizeof bytes) == PLM_MESSAGE_UNKNOWN);
     NEED(take(rank, 51, false, got, 1) == PLM_MESSAGE_NONE);
     return 0;
+}
+
+/* A later message lies where the bytes of the first one were, but not its head: what the ring gives out after the last lap shows
+   that. 32 MiB less 64 bytes are used when one comes that does not fit there, and goes to 192. */
+static int post_over_the_first(int rank)
+{
+    enum { HEAD = 64, FIRST = 128, RING = 32 << 20 };
+    static char bytes[PLM_MESSAGE_MOST];
+    char got[HEAD];
+    uint64_t used = FIRST + 2 * HEAD, number = 2;
+    post(rank, 1, bytes, HEAD);
+    for (; used + HEAD + sizeof bytes <= RING - HEAD; used += HEAD + sizeof bytes)
+        post(rank, number++, bytes, sizeof bytes);
+    post(rank, number++, bytes, RING - HEAD - used - HEAD);
+    NEED(take(rank, 1, false, got, HEAD) == PLM_MESSAGE_KNOWN);
+    memset(bytes, 7, sizeof bytes);
+    post(rank, number, bytes, (size_t)3 * HEAD);
+    NEED(take(rank, number, false, bytes, (size_t)3 * HEAD) == PLM_MESSAGE_KNOWN);
+    NEED(take(rank, 1, true, got, HEAD) == PLM_MESSAGE_UNKNOWN);
+    return 0;
+}
+
+/* The last that was numbered is gone, too, and nobody waits for it. */
+static int post_others_over_the_last(int rank)
+{
+    static char bytes[PLM_MESSAGE_MOST];
+    char got[1];
+    post(rank, 1, "x", 1);
+    NEED(take(rank, 1, true, got, 1) == PLM_MESSAGE_KNOWN);
+    for (int i = 0; i < 50; i++)
+        post(rank, 0, bytes, sizeof bytes);
+    NEED(take(rank, 1, true, got, 1) == PLM_MESSAGE_UNKNOWN);
+    return 0;
+}
+
+static void what_was_written_over_is_gone(void **state)
+{
+    (void)state;
+    new_board();
+    assert_int_equal(status_of(start(0, post_over_the_first)), 0);
+    new_board();
+    assert_int_equal(status_of(start(0, post_others_over_the_last)), 0);
+}
+
+static int post_more_than_there_is(int rank)
+{
+    const struct plm_message m = message(rank, 1);
+    char got[64];
+    plm_messages_post(&m, "more than one byte", 18, 1);
+    NEED(take(rank, 1, false, got, 1) == PLM_MESSAGE_NONE);
+    return 0;
+}
+
+static void what_cannot_be_is_not_posted(void **state)
+{
+    (void)state;
+    new_board();
+    assert_int_equal(status_of(start(0, post_more_than_there_is)), 0);
 }
 
 static void the_oldest_are_gone_and_known_to_be(void **state)
@@ -402,6 +519,74 @@ static void ranks_that_talk_end_together(void **state)
     }
 }
 
+/* The end is after the second step from the one where all have seen enough. */
+static int talks_alone(int rank)
+{
+    char got[1];
+    NEED(!plm_messages_enough(1, false));
+    post(rank, 1, "x", 1);
+    NEED(take(rank, 1, true, got, 1) == PLM_MESSAGE_KNOWN);
+    NEED(!plm_messages_enough(2, false));
+    NEED(!plm_messages_enough(3, true));
+    NEED(!plm_messages_enough(4, true));
+    NEED(plm_messages_enough(5, true));
+    return 0;
+}
+
+/* Begins, and is gone before it has seen enough. */
+static int leaves(int rank)
+{
+    char got[1];
+    plm_messages_enough(1, false);
+    post(rank, 1, "x", 1);
+    NEED(take(rank, 1, true, got, 1) == PLM_MESSAGE_KNOWN);
+    NEED(!plm_messages_enough(2, false));
+    return 0;
+}
+
+static int talks_until_ended(int rank)
+{
+    char got[1];
+    plm_messages_enough(1, false);
+    post(rank, 1, "x", 1);
+    NEED(take(rank, 1, true, got, 1) == PLM_MESSAGE_KNOWN);
+    post(rank, 2, "x", 1);
+    for (;;)
+        pause();
+}
+
+static int is_silent_beside_others(int rank)
+{
+    char got[1];
+    (void)rank;
+    NEED(take(1, 2, true, got, 1) == PLM_MESSAGE_KNOWN); /* the other one is where it waits */
+    for (uint32_t step = 1; step < 3; step++)
+        NEED(!plm_messages_enough(step, false));
+    NEED(!plm_messages_enough(1, false)); /* forgets what it took itself */
+    NEED(plm_messages_enough(3, true));
+    return 0;
+}
+
+/* One of another job, on the same board, talks and has not seen enough. */
+static void jobs_end_each_by_itself(void **state)
+{
+    pid_t other;
+    (void)state;
+    new_board();
+    assert_int_equal(status_of(start(0, talks_alone)), 0);
+    new_board();
+    assert_int_equal(status_of(start(1, leaves)), 0); /* whoever left is not waited for */
+    assert_int_equal(status_of(start(0, talks_alone)), 0);
+    new_board();
+    setenv("MASTER_PORT", "1", 1);
+    other = start(1, talks_until_ended);
+    setenv("MASTER_PORT", "2", 1);
+    assert_int_equal(status_of(start(0, is_silent_beside_others)), 0);
+    unsetenv("MASTER_PORT");
+    kill(other, SIGKILL);
+    assert_int_equal(status_of(other), 256 + SIGKILL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,14 +595,19 @@ int main(void)
         cmocka_unit_test(what_is_known_in_part_is_told_in_part),
         cmocka_unit_test(one_that_comes_later_is_waited_for_or_not),
         cmocka_unit_test(the_wait_ends_with_the_sender),
+        cmocka_unit_test(one_that_closed_its_descriptors_lives),
+        cmocka_unit_test(the_wait_ends_though_a_child_of_the_sender_lives),
         cmocka_unit_test(a_rank_that_is_not_run_is_not_waited_for),
         cmocka_unit_test(one_that_is_run_is),
         cmocka_unit_test(the_oldest_are_gone_and_known_to_be),
+        cmocka_unit_test(what_was_written_over_is_gone),
+        cmocka_unit_test(what_cannot_be_is_not_posted),
         cmocka_unit_test(without_a_board_all_is_unknown),
         cmocka_unit_test(garbage_is_survived),
         cmocka_unit_test(a_file_of_another_size_is_no_board),
         cmocka_unit_test(silent_ranks_end_each_by_itself),
         cmocka_unit_test(ranks_that_talk_end_together),
+        cmocka_unit_test(jobs_end_each_by_itself),
     };
     return RUN(tests);
 }

@@ -130,6 +130,36 @@ static void containers(void **state)
     assert_int_equal(plm_module_open(&empty, &m), PLM_MODULE_INVALID);
 }
 
+/* Of what runs on a card the nearest, machine code first. */
+static void nearest_code(void **state)
+{
+    static const struct {
+        int major, minor, binary;
+    } cards[] = {{8, 0, 80}, {8, 6, 86}, {8, 9, 86}, {9, 0, 90}};
+    static const struct {
+        uint16_t kind;
+        uint32_t sm;
+    } orders[][3] = {{{KIND_ELF, 80}, {KIND_ELF, 86}, {KIND_PTX, 70}},
+                     {{KIND_PTX, 70}, {KIND_ELF, 86}, {KIND_ELF, 80}}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        struct container c = container();
+        struct plm_module *m = NULL;
+        for (int k = 0; k < 3; k++) {
+            c.entry[k].kind = orders[i][k].kind;
+            c.entry[k].sm = orders[i][k].sm;
+        }
+        assert_int_equal(plm_module_open(&c, &m), 0);
+        for (size_t k = 0; k < COUNT(cards); k++) {
+            const struct plm_card card = {.major = cards[k].major, .minor = cards[k].minor};
+            int code = 0, binary = 0;
+            plm_module_version(m, &card, &code, &binary);
+            assert_int_equal(binary, cards[k].binary);
+        }
+        plm_module_close(m);
+    }
+}
+
 static void no_images(void **state)
 {
     struct plm_module *m = NULL;
@@ -164,7 +194,8 @@ static void kernels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ptx), cmocka_unit_test(cubins), cmocka_unit_test(containers),
-                                       cmocka_unit_test(no_images), cmocka_unit_test(kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ptx),        cmocka_unit_test(cubins),
+                                       cmocka_unit_test(containers), cmocka_unit_test(nearest_code),
+                                       cmocka_unit_test(no_images),  cmocka_unit_test(kernels)};
     return RUN(tests);
 }

@@ -271,6 +271,9 @@ static void channels_set(void **state)
     setenv("NCCL_MIN_NCHANNELS", "0x20", 1);
     assert_int_equal(gathered(&a100, 22705, 8).low, 32 * 12 * MIB + BOOKS(32));
     unsetenv("NCCL_MIN_NCHANNELS");
+    setenv("NCCL_MIN_NCHANNELS", "4294967297", 1); /* there are never more than 64 */
+    assert_int_equal(gathered(&a100, 22705, 8).low, 64 * 12 * MIB + BOOKS(64));
+    unsetenv("NCCL_MIN_NCHANNELS");
     setenv("NCCL_MAX_P2P_NCHANNELS", "8", 1);
     r = rules(&a100, 21403);
     assert_int_equal(after(&r, &p, PLM_COLLECTIVE_BROADCAST, 1).bytes, 576 * MIB + 64 * MIB);

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "study/learn/example.h"
-#include "unit.h"
+#include "models.h"
+#include "study/methods/methods.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
@@ -33,10 +33,12 @@ static const char *fixture(const char *name, const char *extension)
 
 static struct plm_network loaded(const char *path)
 {
+    struct plm_model_file file;
     struct plm_error error = {0};
     struct plm_network n;
-    if (plm_network_load(path, &n, &error))
+    if (plm_model_file_open(path, &file, &error) || plm_network_read(plm_method_find_learner(file.kind), &file, &n))
         fail_msg("%s", error.text);
+    plm_model_file_close(&file);
     return n;
 }
 
@@ -74,10 +76,10 @@ static void agree(const struct plm_network *n, const struct plm_view *v, const d
 {
     double output[PLM_LEARNED_CLASSES];
     assert_int_equal(count, n->outputs);
-    plm_network_method_find(n->method)->run(n, v, output);
+    plm_architecture_of(n->method)->run(n, v, output);
     for (size_t i = 0; i < count; i++)
         if (fabs(output[i] - expected[i]) > 1e-4 * fabs(expected[i]) + 1e-4)
-            fail_msg("%s: output %zu is %.9g, and PyTorch has %.9g", n->method, i, output[i], expected[i]);
+            fail_msg("%s: output %zu is %.9g, and PyTorch has %.9g", n->method->name, i, output[i], expected[i]);
 }
 
 static int agree_all(const char *name)
@@ -131,7 +133,7 @@ static void see(const char *method, enum plm_family family, struct plm_layer *la
     struct plm_example e = {.layer = layer, .layers = layers};
     struct plm_error error = {0};
     memcpy(e.number, number, sizeof e.number);
-    if (plm_network_method_find(method)->view(family, &e, v, &error))
+    if (plm_architecture_of(plm_method_find(method))->view(family, &e, v, &error))
         fail_msg("%s", error.text);
 }
 
@@ -153,10 +155,10 @@ static void test_mlp_features(void **state)
     const double number[PLM_EXAMPLE_NUMBER_COUNT] = {[PLM_EXAMPLE_BATCH] = 4, [PLM_EXAMPLE_ACTIVATION] = 5};
     struct plm_view v = {0};
     (void)state;
-    see(PLM_GPUMEMNET_MLP, PLM_FAMILY_MLP, layer, COUNT(layer), number, &v);
+    see("gpumemnet-mlp", PLM_FAMILY_MLP, layer, COUNT(layer), number, &v);
     /* Two Linear; parameters without that of PReLU; 5 + 5 + 5 + 5 + 3 + 3 of one sample; PReLU is the sixth of eleven. */
     NUMBERS(v.x, 2, 4, 83, 26, 1, 1, sin(5 * M_PI / 11), cos(5 * M_PI / 11));
-    see(PLM_GPUMEMNET_TRANSFORMER, PLM_FAMILY_MLP, layer, COUNT(layer), number, &v);
+    see("gpumemnet-transformer", PLM_FAMILY_MLP, layer, COUNT(layer), number, &v);
     NUMBERS(v.x, 4, 83, 26, 104);
     assert_int_equal(v.tokens, 6);
     NUMBERS(v.token, 0, 1, 5, 55, 1, 0, 5, 10, 1, 0, 5, 0, 1, 0, 5, 0, 0, 1, 3, 18, 1, 0, 3, 0);
@@ -176,11 +178,11 @@ static void test_cnn_features(void **state)
     const double number[PLM_EXAMPLE_NUMBER_COUNT] = {[PLM_EXAMPLE_BATCH] = 2, [PLM_EXAMPLE_ACTIVATION] = 6};
     struct plm_view v = {0};
     (void)state;
-    see(PLM_GPUMEMNET_MLP, PLM_FAMILY_CNN, layer, COUNT(layer), number, &v);
+    see("gpumemnet-mlp", PLM_FAMILY_CNN, layer, COUNT(layer), number, &v);
     /* The max-pool is nothing; ReLU and dropout of vectors are in the depth alone. Activations: 48 * 3 + 3 + 5 + 7 + 7. ReLU is
        the sixth of ten, which have no Identity. */
     NUMBERS(v.x, 9, 166, 332, 125, 2, 1, 1, 1, sin(5 * M_PI / 10), cos(5 * M_PI / 10));
-    see(PLM_GPUMEMNET_TRANSFORMER, PLM_FAMILY_CNN, layer, COUNT(layer), number, &v);
+    see("gpumemnet-transformer", PLM_FAMILY_CNN, layer, COUNT(layer), number, &v);
     NUMBERS(v.x, 2, 125, 166, 332, 1, 1, 1, 1, 0); /* sine and cosine without what is behind the point */
     assert_int_equal(v.tokens, 7);
     /* Tokens have the activations of the batch. */
@@ -199,10 +201,10 @@ static void test_transformer_features(void **state)
         [PLM_EXAMPLE_BATCH] = 2, [PLM_EXAMPLE_PARAMETERS] = 500, [PLM_EXAMPLE_ACTIVATION] = -1};
     struct plm_view v = {0};
     (void)state;
-    see(PLM_GPUMEMNET_MLP, PLM_FAMILY_TRANSFORMER, layer, COUNT(layer), number, &v);
+    see("gpumemnet-mlp", PLM_FAMILY_TRANSFORMER, layer, COUNT(layer), number, &v);
     /* 12 of the embedding and again for LayerNorm, 4 of a position twice, 8; the sum times the batch; a projection is linear. */
     NUMBERS(v.x, 5, 40, 80, 500, 2, 1, 2, 1, 1);
-    see(PLM_GPUMEMNET_TRANSFORMER, PLM_FAMILY_TRANSFORMER, layer, COUNT(layer), number, &v);
+    see("gpumemnet-transformer", PLM_FAMILY_TRANSFORMER, layer, COUNT(layer), number, &v);
     NUMBERS(v.x, 5, 40, 500, 2, 1, 2, 80, 1, 1);
     assert_int_equal(v.tokens, 5);
     NUMBERS(v.token, 0, 1, 0, 0, 24, 400, 1, 0, 0, 0, 12, 0, 0, 0, 1, 0, 8, 20, 0, 0, 0, 1, 4, 0, 0, 0, 1, 0, 16, 40);
@@ -217,7 +219,7 @@ static void test_graph(void **state)
     const double number[PLM_EXAMPLE_NUMBER_COUNT] = {[PLM_EXAMPLE_BATCH] = 4, [PLM_EXAMPLE_INPUT] = 40};
     struct plm_view v = {0};
     (void)state;
-    see(PLM_DNNPERF, PLM_FAMILY_MLP, layer, COUNT(layer), number, &v);
+    see("dnnperf", PLM_FAMILY_MLP, layer, COUNT(layer), number, &v);
     assert_int_equal(v.nodes, 3);
     assert_int_equal(v.edges, 3);
     assert_int_equal(v.edge[2].from, 1);
@@ -245,7 +247,8 @@ static void test_lacks(void **state)
     assert_int_equal(plm_gpumemnet_mlp_view(PLM_FAMILY_CNN, &e, &v, &error), PLM_EFORMAT);
     assert_contains(error.text, "layers of the network are not known");
     assert_int_equal(plm_gpumemnet_transformer_view(PLM_FAMILY_MLP, &e, &v, &error), PLM_EFORMAT);
-    assert_int_equal(plm_dnnperf_view(PLM_FAMILY_MLP, &e, &v, &error), PLM_EFORMAT);
+    assert_int_equal(plm_architecture_of(plm_method_find("dnnperf"))->view(PLM_FAMILY_MLP, &e, &v, &error),
+                     PLM_EFORMAT);
     e.number[PLM_EXAMPLE_BATCH] = -1;
     assert_int_equal(plm_gpumemnet_mlp_view(PLM_FAMILY_MLP, &e, &v, &error), PLM_EFORMAT);
     assert_contains(error.text, "batch size");
@@ -311,19 +314,19 @@ static void test_features_as_numbers(void **state)
         {"activation=step", "not 'step'"},
         {"layers=nan", "not a number"},
     };
-    const struct plm_learner *learner = plm_learner_find(PLM_GPUMEMNET_MLP);
     struct plm_network n = loaded(fixture("gpumemnet-mlp", "net"));
+    const struct plm_learned learned = {n.method, &n};
     struct plm_error error = {0};
     double x[PLM_TREE_FEATURES];
     (void)state;
-    assert_int_equal(plm_features_parse(learner, &n,
+    assert_int_equal(plm_features_parse(&learned,
                                         "batch=64,layers=4,parameters=7e6,activations=9e3,batchnorms=0,dropouts=3,"
                                         "activation=PReLU",
                                         x, &error),
                      0);
     NUMBERS(x, 4, 64, 7e6, 9e3, 0, 3, sin(5 * M_PI / 11), cos(5 * M_PI / 11));
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(plm_features_parse(learner, &n, bad[i].text, x, &error), PLM_EINVAL);
+        assert_int_equal(plm_features_parse(&learned, bad[i].text, x, &error), PLM_EINVAL);
         assert_contains(error.text, bad[i].part);
     }
     plm_network_free(&n);
@@ -335,7 +338,7 @@ static char *saved(const struct plm_network *n, size_t *size)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
-    assert_int_equal(plm_network_save(out, n), 0);
+    assert_int_equal(plm_model_file_save(out, n->method->name, plm_network_put, n), 0);
     fclose(out);
     return text;
 }
@@ -361,29 +364,28 @@ static void refused(const char *text, size_t size, int code, const char *part)
 {
     const char *path = unit_path("bad.net");
     struct plm_error error = {0};
-    struct plm_network n;
+    struct plm_learned learned;
     unit_write(path, text, size);
-    assert_int_equal(plm_network_load(path, &n, &error), code);
+    assert_int_equal(plm_learned_open(path, &learned, &error), code);
     assert_contains(error.text, part);
-    assert_null(n.tensor);
+    plm_learned_close(&learned);
 }
 
-/* A file with one part replaced, and the checksum that belongs to it. */
+/* A payload with one part replaced, and the head line that belongs to it. */
 static void refused_with(const char *good, const char *from, const char *to, const char *part)
 {
-    const char *at = strstr(good, from);
-    const size_t body = (size_t)(strstr(good, "checksum ") - good);
-    char *text;
+    const char *payload = strchr(good, '\n') + 1, *at = strstr(payload, from), *path;
+    char *text, *file;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(at);
-    fprintf(out, "%.*s%s%.*s", (int)(at - good), good, to, (int)(body - (size_t)(at - good) - strlen(from)),
-            at + strlen(from));
-    fflush(out);
-    fprintf(out, "checksum %08lx\n", crc32(0, (const unsigned char *)text, (unsigned)size));
+    fprintf(out, "%.*s%s%s", (int)(at - payload), payload, to, at + strlen(from));
     fclose(out);
-    refused(text, size, PLM_EFORMAT, part);
+    path = model_write("bad.net", "gpumemnet-mlp", model_put_text, text);
     free(text);
+    file = unit_read(path, &size);
+    refused(file, size, PLM_EFORMAT, part);
+    free(file);
 }
 
 static void test_bad_files(void **state)
@@ -391,18 +393,17 @@ static void test_bad_files(void **state)
     size_t size;
     char *good = unit_read(fixture("gpumemnet-mlp", "net"), &size), *digit;
     (void)state;
-    refused("", 0, PLM_EFORMAT, "is not a file of weights");
-    refused("plimsoll-forest 1\nmethod schedtune\n", 35, PLM_EFORMAT, "is not a file of weights");
-    refused("plimsoll-network 2\nmethod x\n", 28, PLM_EVERSION, "version 2, and this plimsoll reads 1");
-    refused(good, size - 1, PLM_EFORMAT, "cut off");
-    refused(good, size / 2, PLM_EFORMAT, "cut off");
-    refused_with(good, "method gpumemnet-mlp", "method gpumemnet-x",
-                 "'gpumemnet-x', which this plimsoll does not know");
+    refused(good, size - 1, PLM_EFORMAT, "is damaged");
+    refused(good, size / 2, PLM_EFORMAT, "is damaged");
+    refused("plimsoll-model 1 gpumemnet-x 00000000 0\n", 40, PLM_EFORMAT,
+            "is of gpumemnet-x, which is no method that learns");
+    refused("plimsoll-model 1 horus 00000000 0\n", 34, PLM_EFORMAT, "is of horus, which is no method that learns");
     refused_with(good, "family mlp", "family cnn", "other features than gpumemnet-mlp for the family cnn");
     refused_with(good, "family mlp", "family rnn", "a family is mlp, cnn or transformer");
     refused_with(good, "target device_used", "target beauty", "'beauty'");
     refused_with(good, "length 0", "length 9", "a sequence of 9 positions");
     refused_with(good, "classes 4", "classes 5", "has 4 x 8 values");
+    refused_with(good, "answer classes 4", "answer number 2", "a number is one output");
     refused_with(good, "tensor mlp.3.0.scale 8 1", "tensor mlp.3.0.scalf 8 1", "lack the tensor mlp.3.0.scale");
     refused_with(good, "tensor mlp.0.0.weight 8 8", "tensor mlp.0.0.weight 4000000 8", "too short for that tensor");
     refused_with(good, "tensor mlp.0.0.weight 8 8", "tensor mlp.0.0.weight 7 8", "there should be");
@@ -421,7 +422,7 @@ static void test_quick(void **state)
     clock_t start = clock();
     (void)state;
     for (int i = 0; i < 314 / 9 + 1; i++) /* nine positions here */
-        plm_gpumemnet_transformer_run(&n, &v, output);
+        plm_architecture_of(n.method)->run(&n, &v, output);
     assert_true(clock() - start < 5 * CLOCKS_PER_SEC / 1000 * 10); /* ten times as slow under sanitizers */
     plm_network_free(&n);
 }

@@ -160,27 +160,52 @@ static void forgotten_values(void **state)
     assert_int_equal(v.inner.size, 22 * GIB);
 }
 
-/* Without a value it is standard output; only a name that looks like one is taken from the next word. */
+/* Without a value it is standard output; the next word is never taken for one, and never run where it might have been. */
 static void outputs(void **state)
 {
+    static const char *const refused[][4] = {
+        {"--json", "./out", "--", "true"}, {"--json", "a.json", "--", "true"}, {"--json", "-", "--", "true"},
+        {"--json", "python", "train.py"},  {"--bounded", "--json", "./out"},
+    };
+    struct plm_error error;
     int rest = -1;
     (void)state;
     assert_int_equal(PARSE(&rest, NULL, "--json", "--", "true"), 0);
     assert_string_equal(v.json, "-");
     assert_int_equal(rest, 2);
-    assert_int_equal(PARSE(&rest, NULL, "--json", "a.json", "--bounded"), 0);
+    assert_int_equal(PARSE(&rest, NULL, "--json=a.json", "--bounded", "x"), 0);
     assert_string_equal(v.json, "a.json");
     assert_true(v.flag);
     assert_int_equal(PARSE(&rest, NULL, "--json=report", "x"), 0);
     assert_string_equal(v.json, "report");
-    assert_int_equal(PARSE(&rest, NULL, "--json", "-", "x"), 0);
+    assert_int_equal(rest, 1);
+    assert_int_equal(PARSE(&rest, NULL, "--json", "--bounded", "x"), 0);
     assert_string_equal(v.json, "-");
     assert_int_equal(rest, 2);
-    assert_int_equal(PARSE(&rest, NULL, "--json", "truth.csv"), 0);
-    assert_string_equal(v.json, "-");
-    assert_int_equal(rest, 1);
     assert_int_equal(PARSE(&rest, NULL, "--json"), 0);
     assert_string_equal(v.json, "-");
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        int words = 0;
+        while (words < 4 && refused[i][words])
+            words++;
+        assert_int_equal(parse(words, (const char **)refused[i], NULL, &error), PLM_EINVAL);
+        assert_contains(error.text, "--json takes its file as --json=FILE");
+    }
+}
+
+/* Where there is a "--", the command begins behind it. */
+static void words_before_dashes(void **state)
+{
+    struct plm_error error;
+    int rest = -1;
+    (void)state;
+    assert_int_equal(PARSE(&rest, &error, "--bounded", "./out", "--", "true"), PLM_EINVAL);
+    assert_contains(error.text, "'./out' stands before `--`");
+    assert_int_equal(PARSE(&rest, &error, "--gpu", "t4", "l4", "--", "true"), PLM_EINVAL);
+    assert_int_equal(PARSE(&rest, &error, "--bounded", "--", "env", "--", "true"), 0);
+    assert_int_equal(rest, 2);
+    assert_int_equal(PARSE(&rest, &error, "--bounded", "env", "true"), 0);
+    assert_int_equal(rest, 1);
 }
 
 static void write_text(const char *path, const char *text)
@@ -208,9 +233,11 @@ static void nearer_wins(void **state)
     assert_string_equal(v.text, "flag");
 }
 
+static struct plm_error among_error;
+
 static int among(int argc, const char **argv, const char *word[2], int *words)
 {
-    return plm_options_among(options, &v, "run", argc, (char **)argv, word, 2, words, NULL);
+    return plm_options_among(options, &v, "run", argc, (char **)argv, word, 2, words, &among_error);
 }
 
 #define AMONG(word, words, ...) \
@@ -236,6 +263,28 @@ static void among_words(void **state)
     assert_int_equal(AMONG(word, &words, "a", "--nothing"), PLM_EINVAL);
     assert_int_equal(AMONG(word, &words, "--bounded"), 0);
     assert_int_equal(words, 0);
+}
+
+/* A word is one that the command reads unless it looks like the file to write, or is one too many. */
+static void outputs_among_words(void **state)
+{
+    static const char message[] = "--json takes its file as --json=FILE, not as the next word";
+    const char *word[2] = {NULL, NULL};
+    int words = -1;
+    (void)state;
+    assert_int_equal(AMONG(word, &words, "--json", "a.plm", "b.plm"), 0);
+    assert_int_equal(words, 2);
+    assert_string_equal(v.json, "-");
+    assert_string_equal(word[0], "a.plm");
+    assert_int_equal(AMONG(word, &words, "a.plm", "--json", "r.json"), PLM_EINVAL);
+    assert_contains(among_error.text, message);
+    assert_int_equal(AMONG(word, &words, "--json", "-", "a.plm"), PLM_EINVAL);
+    assert_contains(among_error.text, message);
+    assert_int_equal(AMONG(word, &words, "--json", "./out", "a.plm", "b.plm"), PLM_EINVAL);
+    assert_contains(among_error.text, "not as the next word './out'");
+    assert_int_equal(AMONG(word, &words, "--json=./out", "a.plm", "b.plm"), 0);
+    assert_int_equal(AMONG(word, &words, "--json", "--", "r.json"), 0);
+    assert_int_equal(words, 1);
 }
 
 static void wrong_config(void **state)
@@ -281,7 +330,7 @@ static void own_settings(void **state)
     assert_string_equal(v.text, "other");
     assert_int_equal(PARSE(NULL, &error, "--config", "other.ini", "--gpu", "flag"), 0);
     assert_string_equal(v.text, "flag");
-    assert_int_equal(PARSE(NULL, &error, "--config", "none.ini"), PLM_ENOTFOUND);
+    assert_int_equal(PARSE(NULL, &error, "--config", "none.ini"), PLM_EINVAL);
     assert_contains(error.text, "none.ini: No such file");
     unlink("plimsoll.ini");
     unsetenv("PLIMSOLL_CONFIG");
@@ -304,6 +353,8 @@ int main(void)
         cmocka_unit_test(rows_in_order),
         cmocka_unit_test_setup(forgotten_values, clean),
         cmocka_unit_test_setup(outputs, clean),
+        cmocka_unit_test_setup(words_before_dashes, clean),
+        cmocka_unit_test_setup(outputs_among_words, clean),
     };
     if (chdir(unit_folder()))
         return 1;

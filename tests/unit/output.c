@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "unit.h"
 
 static const struct plm_output_rule plain = {0}, force = {.force = true}, record = {.record = true};
@@ -311,6 +312,58 @@ static void ended_by_a_signal(void **state)
     }
 }
 
+/* Removed is what was made here. A folder of somebody else's stays, with all in it, and what is in it by any way to
+   write its name; a link in one of ours goes, and not what it leads to. */
+static void only_what_was_made(void **state)
+{
+    char made[4096], inside[4200], link[4200], stranger[4096], way[8300];
+    (void)state;
+    snprintf(stranger, sizeof stranger, "%s", unit_path("stranger"));
+    assert_int_equal(mkdir(stranger, 0700), 0);
+    snprintf(inside, sizeof inside, "%s/thesis", stranger);
+    unit_write(inside, "x", 1);
+    snprintf(made, sizeof made, "%s", unit_path("made-XXXXXX"));
+    assert_int_equal(plm_temporary_folder(made), 0);
+    snprintf(link, sizeof link, "%s/link", made);
+    assert_int_equal(symlink(stranger, link), 0);
+    snprintf(way, sizeof way, "%s/../stranger/thesis", made);
+    plm_temporary_remove(way);
+    snprintf(way, sizeof way, "%s/thesis", link);
+    plm_temporary_remove(way);
+    plm_temporary_remove(inside);
+    plm_temporary_remove(stranger);
+    assert_holds(inside, "x");
+    snprintf(way, sizeof way, "%s/own", made);
+    unit_write(way, "x", 1);
+    plm_temporary_remove(way);
+    assert_int_equal(access(way, F_OK), -1);
+    unit_write(way, "x", 1);
+    plm_temporary_remove(made);
+    assert_int_equal(access(made, F_OK), -1);
+    assert_holds(inside, "x");
+    /* Once it is gone, its name is anybody's. */
+    assert_int_equal(mkdir(made, 0700), 0);
+    unit_write(way, "x", 1);
+    plm_temporary_remove(made);
+    plm_temporary_remove(way);
+    assert_holds(way, "x");
+}
+
+/* A job may put a file of its own in the place of one that was made here. */
+static void another_in_its_place(void **state)
+{
+    char made[4096], other[4096];
+    (void)state;
+    snprintf(made, sizeof made, "%s", unit_path("made-XXXXXX"));
+    snprintf(other, sizeof other, "%s", unit_path("thesis"));
+    close(plm_temporary_file(made, 0));
+    unit_write(other, "x", 1);
+    assert_int_equal(rename(other, made), 0);
+    plm_temporary_remove(made);
+    assert_holds(made, "x");
+    assert_int_equal(unlink(made), 0);
+}
+
 static void places_that_cannot_be(void **state)
 {
     struct plm_error error;
@@ -341,6 +394,8 @@ int main(void)
         cmocka_unit_test(standard_output),
         cmocka_unit_test(ended_by_a_signal),
         cmocka_unit_test(places_that_cannot_be),
+        cmocka_unit_test(only_what_was_made),
+        cmocka_unit_test(another_in_its_place),
     };
     return RUN(tests);
 }

@@ -1,6 +1,10 @@
 /* Memory whose bytes will come: when they are asked for, and when not any more. */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,6 +182,107 @@ static void two_threads_wait_for_one_promise(void **state)
     plm_mem_free((uint64_t)at);
 }
 
+/* ---- a fork while somebody waits ---- */
+
+enum { CHILD_LIMIT = 20, ROUNDS = 3 };
+
+static _Atomic pid_t second;       /* the thread that finds the promise busy */
+static _Atomic bool keeping, hold; /* the first keeps it, until it may go on */
+
+static void *reads_second(void *at)
+{
+    atomic_store(&second, (pid_t)syscall(SYS_gettid));
+    return reads(at);
+}
+
+/* Until the second thread sleeps: nothing but the promise can make it. */
+static void await_second(void)
+{
+    for (char state = 0; state != 'S'; sched_yield()) {
+        char path[64];
+        FILE *in;
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)atomic_load(&second));
+        in = atomic_load(&second) ? fopen(path, "re") : NULL;
+        if (in && fscanf(in, "%*d (%*[^)]) %c", &state) != 1)
+            state = 0;
+        if (in)
+            fclose(in);
+    }
+}
+
+static void hold_until_both_wait(const struct plm_promise *promise)
+{
+    (void)promise;
+    atomic_store(&keeping, true);
+    await_second();
+    while (atomic_load(&hold))
+        sched_yield();
+}
+
+struct pair {
+    pthread_t first, second;
+};
+
+static struct pair pair_start(char *at)
+{
+    struct pair pair;
+    atomic_store(&second, 0);
+    atomic_store(&keeping, false);
+    peer.meanwhile = hold_until_both_wait;
+    if (pthread_create(&pair.first, NULL, reads, at))
+        abort();
+    while (!atomic_load(&keeping))
+        sched_yield();
+    if (pthread_create(&pair.second, NULL, reads_second, at))
+        abort();
+    return pair;
+}
+
+static bool pair_read(const struct pair *pair)
+{
+    void *first, *other;
+    pthread_join(pair->first, &first);
+    pthread_join(pair->second, &other);
+    return first && other;
+}
+
+/* Of two threads that wait in the parent, the child has none. */
+static int child_keeps(char *at)
+{
+    bool right = true;
+    alarm(CHILD_LIMIT);
+    atomic_store(&hold, false);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct pair pair;
+        peer.meanwhile = NULL;
+        plm_copy(at, "0123456789abcdef", 2 * SIZE);
+        plm_promise_add(&(struct plm_promise){(uint64_t)at, SIZE, plm_launch_count(), keep, malloc(1)});
+        pair = pair_start(at);
+        right &= pair_read(&pair);
+    }
+    return !right;
+}
+
+static void a_child_waits_for_nobody_of_its_parent(void **state)
+{
+    char *at = promised();
+    struct pair pair;
+    int status = -1;
+    pid_t child;
+    (void)state;
+    atomic_store(&hold, true);
+    pair = pair_start(at);
+    await_second();
+    child = fork();
+    if (child == 0)
+        _exit(child_keeps(at));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    atomic_store(&hold, false);
+    assert_true(pair_read(&pair));
+    assert_int_equal(status, 0); /* SIGALRM: it told somebody that is not there, and waited for the answer */
+    plm_mem_free((uint64_t)at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_part_that_is_overwritten_leaves_the_rest),
         cmocka_unit_test(one_that_is_stale_meanwhile_is_not_written),
         cmocka_unit_test(two_threads_wait_for_one_promise),
+        cmocka_unit_test(a_child_waits_for_nobody_of_its_parent),
     };
     unit_record(unit_path("promised.plm"));
     return RUN(tests);

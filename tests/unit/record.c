@@ -1,4 +1,5 @@
 /* The job record: what writers append is what the reader gives, whatever happens to them. */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -173,6 +174,29 @@ static void forks(void **state)
     assert_string_equal(s.texts, "who=parent;who=child;who=child;who=child;");
 }
 
+/* A process that was started without a record is given one: its children are told apart as well. */
+static void forks_after_a_switch(void **state)
+{
+    struct seen s;
+    pid_t pid;
+    int status;
+    (void)state;
+    unit_record(unit_path("later.plm"));
+    unsetenv("PLIMSOLL_RECORD");
+    pid = fork();
+    if (!pid) {
+        plm_record_switch(unit_path("later.plm"));
+        write_and_fork();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    s = read_record("later.plm");
+    assert_int_equal(s.of_type[PLM_EV_PROCESS], 4);
+    assert_int_equal(s.processes, 4);
+    assert_string_equal(s.texts, "who=parent;who=child;who=child;who=child;");
+}
+
 /* ---- rough ends ---- */
 
 static void write_until_killed(void)
@@ -203,8 +227,7 @@ static void killed(void **state)
 static void write_to_full_disk(void)
 {
     struct rlimit limit = {PLM_RECORD_HEADER + 2 * PLM_RECORD_CHUNK + 100, RLIM_INFINITY};
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
+    setrlimit(RLIMIT_FSIZE, &limit); /* whoever exceeds it is killed */
     for (uint64_t i = 0; i < 10 * EVENTS; i++)
         append(1, 0);
     plm_record_config("key", "value");
@@ -217,8 +240,104 @@ static void full_disk(void **state)
     assert_int_equal(in_child("full.plm", write_to_full_disk), 0);
     assert_true(read_record("full.plm").of_type[PLM_EV_BLOCK_ALLOC] > 1000);
     assert_int_equal(plm_record_open(unit_path("full.plm"), &record, NULL), 0);
-    assert_true(plm_record_info(record).full);
+    assert_string_equal(plm_record_missing(record).why, "the limit on the size of files was reached");
+    assert_true(plm_record_info(record).ended);
     plm_record_free(record);
+}
+
+/* What the program put in the place of the record's descriptor stays what it is, and nothing is missing. */
+static void write_and_replace(void)
+{
+    const int other = open(unit_path("theirs"), O_RDWR | O_CLOEXEC);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        struct stat record, at;
+        if (i % 5000 == 0 && !stat(getenv("PLIMSOLL_RECORD"), &record))
+            for (int fd = 3; fd < 1024; fd++)
+                if (!fstat(fd, &at) && at.st_ino == record.st_ino && at.st_dev == record.st_dev)
+                    dup2(other, fd);
+        append(i, 1);
+    }
+    plm_record_end(plm_record_abandoned());
+}
+
+static void replaced_descriptor(void **state)
+{
+    static char theirs[4 * MIB], *after;
+    struct plm_record *record;
+    struct seen s;
+    size_t size;
+    (void)state;
+    memset(theirs, 'x', sizeof theirs);
+    unit_write(unit_path("theirs"), theirs, sizeof theirs);
+    assert_int_equal(in_child("replaced.plm", write_and_replace), 0);
+    after = unit_read(unit_path("theirs"), &size);
+    assert_int_equal(size, sizeof theirs);
+    assert_memory_equal(after, theirs, size);
+    free(after);
+    s = read_record("replaced.plm");
+    assert_int_equal(s.of_type[PLM_EV_BLOCK_ALLOC], EVENTS);
+    assert_int_equal(s.of_type[PLM_EV_END], 1);
+    assert_int_equal(plm_record_open(unit_path("replaced.plm"), &record, NULL), 0);
+    assert_string_equal(plm_record_missing(record).why, "");
+    plm_record_free(record);
+}
+
+static void reasons_for_what_is_missing(void **state)
+{
+    static const struct {
+        uint32_t flags, stopped;
+        const char *why;
+    } rows[] = {
+        {PLM_RECORD_ENDED, 0, ""},
+        {PLM_RECORD_ENDED | PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, ENOSPC), "the disk was full"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EDQUOT), "the quota of the disk was used up"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EFBIG), "the limit on the size of files was reached"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EPERM),
+         "the system refused to extend the record (Operation not permitted)"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_REOPEN, ENOENT),
+         "the job closed plimsoll's descriptor and the record could not be reopened (No such file or directory)"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_MAP, ENOMEM),
+         "the record could not be mapped (Cannot allocate memory)"},
+        {PLM_RECORD_FULL, 0, "the record could not be extended: the disk may have been full"},
+        {PLM_RECORD_FULL, UINT32_MAX, "the record could not be extended: the disk may have been full"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_record_file file;
+        struct plm_record *record;
+        assert_int_equal(plm_record_create(unit_path("why.plm"), true, &file, NULL), 0);
+        atomic_store(&file.header->flags, rows[i].flags);
+        atomic_store(&file.header->stopped, rows[i].stopped);
+        atomic_store(&file.header->chunks, rows[i].flags & PLM_RECORD_FULL ? 1 : 0); /* claimed, and not made */
+        assert_int_equal(plm_record_open(unit_path("why.plm"), &record, NULL), 0);
+        assert_string_equal(plm_record_missing(record).why, rows[i].why);
+        assert_int_equal(plm_record_missing(record).help[0] != 0, rows[i].why[0] != 0);
+        assert_int_equal(plm_record_info(record).ended, rows[i].flags & PLM_RECORD_ENDED ? 1 : 0);
+        plm_record_free(record);
+        plm_record_close(&file);
+    }
+}
+
+/* Whoever goes on after the run has closed its record, and given it another name, does not make it incomplete. */
+static void lost_after_the_end(void **state)
+{
+    struct plm_record_file file;
+    struct plm_writer writer;
+    struct plm_pen pen = {.writer = &writer};
+    (void)state;
+    for (int ended = 0; ended < 2; ended++) {
+        assert_int_equal(plm_record_create(unit_path("lost.plm"), true, &file, NULL), 0);
+        assert_int_equal(plm_writer_open(&writer, unit_path("lost.plm")), 0);
+        if (ended)
+            plm_record_close(&file);
+        assert_int_equal(rename(unit_path("lost.plm"), unit_path("renamed.plm")), 0);
+        close(writer.file.fd);
+        plm_pen_step(&pen, 0, &(struct plm_ev_step){1, 1});
+        plm_pen_close(&pen);
+        assert_int_equal(plm_writer_close(&writer), ended ? 0 : PLM_EIO);
+        if (!ended)
+            plm_record_close(&file);
+    }
 }
 
 static void write_long_texts(void)
@@ -419,13 +538,14 @@ static void put_header(void *place, unsigned version)
     header->chunk_bytes = PLM_RECORD_CHUNK;
 }
 
-/* Opens a record that holds this event alone. */
-static int open_event(unsigned version, int type, unsigned words, const uint64_t *payload, struct plm_error *error)
+/* Opens a record that holds this event alone, of that device. */
+static int open_event_of(unsigned device, unsigned version, int type, unsigned words, const uint64_t *payload,
+                         struct plm_error *error)
 {
     static struct {
         char header[PLM_RECORD_HEADER], chunk[PLM_RECORD_CHUNK];
     } file;
-    const struct plm_event_head head = {(uint8_t)type, (uint8_t)(words + 1), 0, 0};
+    const struct plm_event_head head = {(uint8_t)type, (uint8_t)(words + 1), (uint16_t)device, 0};
     struct plm_record_chunk *chunk = (void *)file.chunk;
     struct plm_record *record;
     int status;
@@ -442,6 +562,22 @@ static int open_event(unsigned version, int type, unsigned words, const uint64_t
     if (status == 0)
         plm_record_free(record);
     return status;
+}
+
+static int open_event(unsigned version, int type, unsigned words, const uint64_t *payload, struct plm_error *error)
+{
+    return open_event_of(0, version, type, words, payload, error);
+}
+
+/* A process has up to 64 cards. */
+static void devices(void **state)
+{
+    const uint64_t block[20] = {0x700000000000, MIB};
+    struct plm_error error;
+    (void)state;
+    assert_int_equal(open_event_of(63, PLM_RECORD_VERSION, PLM_EV_BLOCK_ALLOC, 20, block, &error), 0);
+    assert_int_equal(open_event_of(64, PLM_RECORD_VERSION, PLM_EV_BLOCK_ALLOC, 20, block, &error), PLM_EFORMAT);
+    assert_contains(error.text, "a device that cannot be");
 }
 
 /* A payload is as long as its version says, or longer; a version has no events of a later one. */
@@ -949,12 +1085,16 @@ static void no_writer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices),
         cmocka_unit_test(least_lengths),
         cmocka_unit_test(least_lengths_of_old),
         cmocka_unit_test(lengths_of_strings),
         cmocka_unit_test(sums_of_bytes),
         cmocka_unit_test(equal_times),
         cmocka_unit_test(layout),
+        cmocka_unit_test(replaced_descriptor),
+        cmocka_unit_test(lost_after_the_end),
+        cmocka_unit_test(reasons_for_what_is_missing),
         cmocka_unit_test(from_memory),
         cmocka_unit_test(damaged_events),
         cmocka_unit_test(damaged_bytes),
@@ -967,6 +1107,7 @@ int main(void)
         cmocka_unit_test(one_thread),
         cmocka_unit_test(several_threads),
         cmocka_unit_test(forks),
+        cmocka_unit_test(forks_after_a_switch),
         cmocka_unit_test(killed),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(long_and_many_texts),

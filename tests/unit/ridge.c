@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "unit.h"
+#include "models.h"
 
 enum { ROWS = 60, FEATURES = 3 };
 
@@ -15,7 +15,7 @@ static const char *name(size_t feature)
     static const char *const names[FEATURES] = {"a", "b", "same"};
     return names[feature];
 }
-static const struct plm_correction_frame frame = {"test", "target", FEATURES, name};
+static const struct plm_correction_frame frame = {"target", FEATURES, name};
 
 static double wave(double a, double b)
 {
@@ -95,55 +95,86 @@ static void test_noise(void **state)
     plm_ridge_free(&r);
 }
 
+/* What is learned of a forecast and a measured figure leads from the one to the other. */
+static void test_corrections(void **state)
+{
+    static const enum plm_correction_way ways[] = {PLM_CORRECT_BY_SUM, PLM_CORRECT_BY_FACTOR};
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        assert_true(fabs(plm_correction_apply(ways[i], 5, plm_correction_target(ways[i], 5, 8)) - 8) < 1e-9);
+    assert_true(fabs(plm_correction_apply(PLM_CORRECT_BY_SUM, 5, 2) - 7) < 1e-12);
+    assert_true(fabs(plm_correction_apply(PLM_CORRECT_BY_FACTOR, 5, 0) - 5) < 1e-12);
+}
+
+static void frame_put(FILE *out, const void *ridge)
+{
+    plm_ridge_put(out, &frame, ridge);
+}
+
+static int ridge_load(const char *path, const struct plm_correction_frame *f, struct plm_ridge *r,
+                      struct plm_error *error)
+{
+    struct plm_model_file file;
+    int status = plm_model_file_open(path, &file, error);
+    *r = (struct plm_ridge){0};
+    if (status == 0)
+        status = plm_ridge_read(&file, f, r);
+    plm_model_file_close(&file);
+    return status;
+}
+
 static void test_file(void **state)
 {
     const double x[FEATURES] = {333, 0.002, 4};
-    const struct plm_correction_frame other = {"test", "another", FEATURES, name};
-    const char *path = unit_path("ridge.csv");
+    const struct plm_correction_frame other = {"another", FEATURES, name};
     struct plm_ridge ridge, again;
     struct plm_error error;
-    FILE *out = fopen(path, "w");
+    const char *path;
     (void)state;
     train(&ridge);
-    assert_int_equal(plm_ridge_save(out, &frame, &ridge), 0);
-    fclose(out);
-    assert_int_equal(plm_ridge_load(path, &frame, &again, &error), 0);
+    path = model_write("ridge", "test", frame_put, &ridge);
+    assert_int_equal(ridge_load(path, &frame, &again, &error), 0);
     assert_true(again.rows == ROWS && plm_ridge_predict(&again, x) == plm_ridge_predict(&ridge, x));
     plm_ridge_free(&again);
-    assert_int_equal(plm_ridge_load(path, &other, &again, &error), PLM_EFORMAT);
+    assert_int_equal(ridge_load(path, &other, &again, &error), PLM_EFORMAT);
     assert_non_null(strstr(error.text, "no correction of another"));
     plm_ridge_free(&ridge);
 }
+
+#define HEAD(width, features) "target target\nrows 1\nbase 0\nwidth " width "\nfeatures " features "\n"
+#define TWO                   HEAD("1", "3") "feature a 0 1\nfeature b 0 1\n"
+#define ALL                   TWO "feature same 0 1\n"
 
 static void test_refused(void **state)
 {
     static const struct {
         const char *text, *says;
-    } bad[] = {{"a,b,same,weight_target\n0,0,0,1\n", "no correction"},
-               {"a,b,weight_target\n0,0,1\n1,1,1\n0,0,1\n", "no correction"},
-               {"a,b,same,weight_target\n0,0,0,1\n-1,1,1,1\n0,0,0,1\n", "a scale"},
-               {"a,b,same,weight_target\n0,0,0,1\n1,1,1,0\n0,0,0,1\n", "a width"},
-               {"a,b,same,weight_target\n0,0,0,1\n1,1,1,1\n0,0,x,1\n", "same"}};
+    } bad[] = {{"", ":2: the file ends too early"},
+               {HEAD("1", "2"), "no correction of target"},
+               {HEAD("0", "3"), ":5: a width is above 0"},
+               {TWO "feature other 0 1\n", ":9: there should be another feature"},
+               {TWO "feature same 0 -1\n", ":9: a scale is 0 or more"},
+               {ALL "points\n0 0 x\n", ":11: a number should be there"},
+               {ALL "points\n0 0 1e19\n", ":11: a number is too large"},
+               {ALL "points\n0 0\n", ":11: there should be eight numbers"},
+               {ALL "points\n0 0 0\nweights\n1\n2\n", ":13: something follows the end"}};
     const double x[FEATURES] = {0}, y = 1;
     struct plm_ridge ridge;
     struct plm_error error;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        const char *path = unit_path("bad.csv");
-        FILE *out = fopen(path, "w");
-        fputs(bad[i].text, out);
-        fclose(out);
-        assert_int_equal(plm_ridge_load(path, &frame, &ridge, &error), PLM_EFORMAT);
+        assert_int_equal(ridge_load(model_write("bad", "test", model_put_text, bad[i].text), &frame, &ridge, &error),
+                         PLM_EFORMAT);
         assert_non_null(strstr(error.text, bad[i].says));
     }
-    assert_int_equal(plm_ridge_train(&(struct plm_tree_data){x, &y, 1, FEATURES}, &ridge, &error), PLM_EINVAL);
+    assert_int_equal(plm_ridge_train(&(struct plm_tree_data){x, &y, 1, FEATURES}, &ridge, &error), PLM_EFORMAT);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_function), cmocka_unit_test(test_two),     cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_file),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_function),    cmocka_unit_test(test_two),  cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_corrections), cmocka_unit_test(test_file), cmocka_unit_test(test_refused),
     };
     return RUN(tests);
 }

@@ -48,6 +48,8 @@ static const char *const secret[] = {
     "--api-keys",
     "secretkey",
     "--privatekey",
+    "s3Key", /* a capital after a digit begins a part */
+    "db2Auth",
 };
 
 static const char *const open_to_all[] = {
@@ -85,6 +87,8 @@ static const char *const open_to_all[] = {
     "-",
     "--",
     "--2",
+    "s3key",
+    "--conv2Dims",
 };
 
 static void names(void **state)
@@ -132,6 +136,92 @@ static const struct {
     {"\xff=\xfe --token \xff", "\xff=\xfe --token ***"},
 };
 
+#define TWENTY "aB3dE6gH9jK2mN5pQ8sT"
+#define FORTY  TWENTY TWENTY
+#define JWT    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP-mB92K27uhbU_U1p"
+
+static const struct {
+    const char *given, *shown;
+} shapes[] = {
+    {"hf_" FORTY, "hf_***"},
+    {"--model=hf_" FORTY ",x", "--model=hf_***,x"},
+    {"/data/hf_" FORTY "/model", "/data/hf_***/model"},
+    {"ghp_" FORTY, "ghp_***"},
+    {"gho_" FORTY " and ghs_" FORTY, "gho_*** and ghs_***"},
+    {"github_pat_" TWENTY "_" FORTY, "github_pat_***"},
+    {"glpat-" TWENTY, "glpat-***"},
+    {"sk-" FORTY, "sk-***"},
+    {"sk-proj-" FORTY "_x", "sk-***"},
+    {"(sk-ant-api03-" FORTY ")", "(sk-***)"},
+    {"AKIAIOSFODNN7EXAMPLE", "AKIA***"},
+    {"id AKIAIOSFODNN7EXAMPLE.", "id AKIA***."},
+    {"xoxb-123456789012-abcdefghijkl", "xoxb-***"},
+    {"AIza" TWENTY "aB3dE6gH9jK2mN5", "AIza***"},
+    {JWT, "eyJ***"},
+    {"Cookie " JWT "; x", "Cookie eyJ***; x"},
+    {"https://me:pw4@host/x", "https://me:***@host/x"},
+    {"cannot read s3://me:p:w@d@host/x: no", "cannot read s3://me:***@host/x: no"},
+    {"redis://:hush@host", "redis://:***@host"},
+    {"http://me:a@host", "http://me:*@host"}, /* never longer than it was */
+    {"hf_" FORTY "hf_" FORTY, "hf_***_" FORTY}, /* a token has no underscore: what follows is another word */
+    {"\xff"
+     "hf_" FORTY "\xff",
+     "\xff"
+     "hf_***\xff"},
+};
+
+static const char *const no_secrets[] = {
+    "sk-learn",
+    "scikit-sk-learn-0.24",
+    "sk-learn-contrib-imbalanced-learn-0.12",
+    "task-" FORTY,
+    "disk-" FORTY,
+    "hf_model_name",
+    "hf_transformers_checkpoint_of_a_long_name_2024",
+    "half_" FORTY,
+    "ghp_short",
+    "ghpages_" FORTY,
+    "github_pat",
+    "AKIA",
+    "AKIAIOSFODNN7EXAMPL",    /* one too few */
+    "AKIAIOSFODNN7EXAMPLES",  /* one too many */
+    "AKIAIOSFODNN7EXAMPLEs",
+    "XAKIAIOSFODNN7EXAMPLE",  /* within a word */
+    "AKIAiosfodnn7example",
+    "eyJhbGciOiJIUzI1NiJ9",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0",
+    "eyJ.eyJ.x",
+    "keyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP",
+    "xoxb-12",
+    "user@host:/data/x",
+    "me@example.org",
+    "http://host:8080/x@y",
+    "ssh://git@host/x.git",
+    "https://host/a:b@c",
+    "C://x",
+    "://",
+    "a:b@c",
+    "",
+};
+
+static void by_shape(void **state)
+{
+    char text[256];
+    bool next = false;
+    (void)state;
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        char *masked = plm_secret_mask(shapes[i].given, &next);
+        plm_secret_hide(strcpy(text, shapes[i].given));
+        assert_string_equal(text, shapes[i].shown);
+        assert_false(strstr(masked, TWENTY) && strncmp(shapes[i].given, "hf_" FORTY "hf_", 46) != 0);
+        free(masked);
+    }
+    for (size_t i = 0; i < COUNT(no_secrets); i++) {
+        plm_secret_hide(strcpy(text, no_secrets[i]));
+        assert_string_equal(text, no_secrets[i]);
+    }
+}
+
 static void stored(void **state)
 {
     (void)state;
@@ -150,6 +240,6 @@ static void stored(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(stored)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(stored), cmocka_unit_test(by_shape)};
     return RUN(tests);
 }

@@ -5,13 +5,16 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "unit.h"
 #include "world/peer.h"
+#include "world/store_keys.h"
 #include "world/store_server.h"
 
 #define HELLO      "\0\xce\xf7\x85\x3c"
@@ -221,6 +224,273 @@ static void garbage_is_refused(void **state)
     }
 }
 
+/* ---- limits ---- */
+
+static char large[8 << 20]; /* as long as a value may be */
+#define L8M "\0\0\x80\0\0\0\0\0"
+
+static void feeds(struct plm_store *s, struct plm_store_client *c, const void *bytes, size_t size)
+{
+    assert_int_equal(plm_store_feed(s, c, bytes, size), 0);
+}
+
+/* Sets `key`, of one character, to 8 MiB. */
+static int stores_large(struct plm_store *s, struct plm_store_client *c, char code, const char *key)
+{
+    char head[] = {code, 1, 0, 0, 0, 0, 0, 0, 0, key[0], 0, 0, (char)0x80, 0, 0, 0, 0, 0};
+    feeds(s, c, head, sizeof head);
+    return plm_store_feed(s, c, large, sizeof large);
+}
+
+/* As many keys as `count`, each "k" and then zeros, in a request with that code. */
+static int asks_often(struct plm_store *s, struct plm_store_client *c, char code, uint64_t count, uint64_t length)
+{
+    const size_t size = 9 + count * (8 + length);
+    char *text = test_calloc(1, size);
+    int status;
+    text[0] = code;
+    memcpy(text + 1, &count, sizeof count);
+    for (char *at = text + 9; at < text + size; at += 8 + length) {
+        memcpy(at, &length, sizeof length);
+        at[8] = 'k';
+    }
+    status = plm_store_feed(s, c, text, size);
+    test_free(text);
+    return status;
+}
+
+/* Megabytes that this process has had at most. */
+static long peak_mb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+}
+
+/* 1,000 times 8 MiB in one answer: refused once it is 64 MiB, not when it is built. */
+static void an_answer_is_bounded(void **state)
+{
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1), *d = joined(s, 1);
+    const long before = peak_mb();
+    size_t size;
+    (void)state;
+    assert_int_equal(stores_large(s, c, 1, "k"), 0);
+    assert_int_equal(asks_often(s, d, 10, 7, 1), 0);
+    plm_store_answer(d, &size);
+    assert_int_equal(size, 7 * (8 + sizeof large));
+    assert_false(plm_store_refused(d));
+    plm_store_sent(d, size);
+    assert_int_equal(plm_store_refusals(s), 0);
+    assert_int_equal(asks_often(s, c, 10, 1000, 1), PLM_EFORMAT);
+    plm_store_answer(c, &size);
+    assert_in_range(size, 0, 64 << 20);
+    assert_true(plm_store_refused(c));
+    assert_int_equal(plm_store_refusals(s), 1);
+    assert_in_range(peak_mb() - before, 0, 400);
+    plm_store_drop(s, c);
+    ASKS(s, d, "\5" L1 L1 "k", "\0"); /* the others go on */
+    plm_store_free(s);
+}
+
+/* Answers of 8 MiB that nobody takes, one by one; what was taken makes room. */
+static void answers_that_wait_are_bounded(void **state)
+{
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1);
+    size_t size;
+    (void)state;
+    assert_int_equal(stores_large(s, c, 1, "k"), 0);
+    for (int i = 0; i < 70; i++) { /* more than all that may be held, in pieces: each begins where the last ended */
+        feeds(s, c, SAYS("\3" L1 "k"));
+        assert_int_equal(*(const char *)plm_store_answer(c, &size), 0);
+        assert_int_equal(size, 8 + sizeof large);
+        plm_store_sent(c, 2);
+        assert_int_equal(*(const char *)plm_store_answer(c, &size), (char)0x80);
+        plm_store_sent(c, size - 1);
+        plm_store_answer(c, &size);
+        assert_int_equal(size, 1);
+        plm_store_sent(c, 1);
+    }
+    for (int i = 0; i < 7; i++)
+        feeds(s, c, SAYS("\3" L1 "k"));
+    plm_store_sent(c, 3 * (8 + sizeof large)); /* less than half: it is still there, and does not count */
+    for (int i = 0; i < 3; i++)
+        feeds(s, c, SAYS("\3" L1 "k"));
+    assert_int_equal(plm_store_feed(s, c, SAYS("\3" L1 "k")), PLM_EFORMAT);
+    plm_store_free(s);
+}
+
+/* 64 values of 8 MiB are 512 MiB, and their keys more than that. */
+static void what_is_stored_is_bounded(void **state)
+{
+    static const char codes[] = {1, 14}; /* set, push */
+    (void)state;
+    for (size_t code = 0; code < COUNT(codes); code++) {
+        struct plm_store *s = plm_store_new(2, 1);
+        struct plm_store_client *c = joined(s, 1), *d = joined(s, 1);
+        char key[] = "A";
+        for (; key[0] < 'A' + 62; key[0]++) /* 496 MiB, and the last on its way */
+            assert_int_equal(stores_large(s, c, codes[code], key), 0);
+        assert_int_equal(stores_large(s, c, codes[code], key), PLM_EFORMAT);
+        plm_store_drop(s, c);
+        assert_int_equal(plm_store_refusals(s), 1);
+        if (code == 0) {
+            ASKS(s, d, "\x08" L1 "A", L1); /* what is deleted makes room */
+            ASKS(s, d, "\x08" L1 "B", L1);
+        } else {
+            size_t size;
+            for (const char *pop = "\x0f" L1 "A"; pop; pop = pop[9] == 'A' ? "\x0f" L1 "B" : NULL) {
+                feeds(s, d, pop, 10);
+                plm_store_answer(d, &size);
+                assert_int_equal(size, 8 + 8 + sizeof large);
+                plm_store_sent(d, size);
+            }
+        }
+        assert_int_equal(stores_large(s, d, codes[code], "A"), 0);
+        plm_store_free(s);
+    }
+}
+
+/* Storing the same again and again holds it once. */
+static void what_is_replaced_is_not_held(void **state)
+{
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    for (int i = 0; i < 70; i++) {
+        struct plm_store_client *d = joined(s, 1);
+        assert_int_equal(stores_large(s, c, 1, "k"), 0);
+        feeds(s, d, SAYS("\3" L1 "k\6" L1 L1 "z\1" L1 "m" L8M)); /* an answer, a wait and a part of a request */
+        feeds(s, d, large, sizeof large - 1);
+        plm_store_drop(s, d); /* are forgotten with it */
+    }
+    ASKS(s, c, "\7", L1);
+    plm_store_free(s);
+}
+
+static void appending_is_bounded(void **state)
+{
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(stores_large(s, c, 9, "k"), 0);
+    assert_int_equal(plm_store_feed(s, c, SAYS("\x09" L1 "k" L1 "!")), PLM_EFORMAT);
+    plm_store_free(s);
+}
+
+/* Whatever makes a key or a queue: with 496 MiB there, some 2,000 names of 8 KiB are the most. */
+static void keys_are_bounded(void **state)
+{
+    enum { KEY = 8 << 10, MOST = 2100 };
+    static const struct {
+        const char *code, *tail;
+        size_t size;
+    } request[] = {{"\2", SAYS(L0 L1 "v")}, {"\4", SAYS(L1)},   {"\x09", SAYS(L1 "v")},
+                   {"\x0e", SAYS(L1 "v")},  {"\x12", SAYS(L1)}, {"\1", SAYS(L1 "v")}};
+    static char text[1 + 8 + KEY + 32];
+    size_t size;
+    (void)state;
+    for (size_t i = 0; i < COUNT(request); i++) {
+        struct plm_store *s = plm_store_new(2, 1);
+        struct plm_store_client *c = joined(s, 1);
+        unsigned number = 0;
+        for (char key[] = "A"; key[0] < 'A' + 62; key[0]++)
+            assert_int_equal(stores_large(s, c, 1, key), 0);
+        memset(text, 'k', sizeof text);
+        memcpy(text, request[i].code, 1);
+        memcpy(text + 1, "\0\x20\0\0\0\0\0", 8);
+        memcpy(text + 9 + KEY, request[i].tail, request[i].size);
+        for (; number <= MOST; number++) {
+            memcpy(text + 9, &number, sizeof number);
+            if (plm_store_feed(s, c, text, 9 + KEY + request[i].size))
+                break;
+            plm_store_answer(c, &size);
+            plm_store_sent(c, size);
+        }
+        assert_in_range(number, 1800, MOST - 50);
+        assert_true(plm_store_refused(c));
+        plm_store_free(s);
+    }
+}
+
+/* Keys that are waited for, and what is made up for them: 1,000 peers would have stored 8 MiB each. */
+static void waits_are_bounded(void **state)
+{
+    struct plm_store *s = plm_store_new(2000, 1);
+    struct plm_store_client *c = joined(s, 1), *d = joined(s, 1);
+    const uint64_t count = 1000;
+    char *text = test_calloc(1, 9 + count * 12), head[] = "\1\4\0\0\0\0\0\0\0k000" L8M;
+    size_t size;
+    (void)state;
+    feeds(s, c, head, sizeof head - 1);
+    feeds(s, c, large, sizeof large);
+    text[0] = 6;
+    memcpy(text + 1, &count, sizeof count);
+    for (uint64_t i = 0; i < count; i++) {
+        char key[13];
+        memcpy(text + 9 + i * 12, "\4\0\0\0\0\0\0", 8);
+        snprintf(key, sizeof key, "k%03u", (unsigned)i);
+        memcpy(text + 9 + i * 12 + 8, key, 4);
+    }
+    feeds(s, c, text, 9 + count * 12);
+    ASKS(s, d, "\6" L1 L1 "z", "");
+    assert_true(plm_store_stuck(s));
+    assert_int_equal(plm_store_make_up(s), 2);
+    assert_true(plm_store_refused(c));
+    assert_false(plm_store_waits(c));
+    plm_store_answer(c, &size);
+    assert_int_equal(size, 0);
+    plm_store_drop(s, c);
+    answers(d, SAYS("\0"));
+    test_free(text);
+    plm_store_free(s);
+}
+
+/* Waits of many connections; a check answers a byte, for as many keys as there may be. */
+static void connections_are_bounded(void **state)
+{
+    enum { KEYS = 128 << 10, LONG = 8 << 10, SOME = 1000, MANY = 200 };
+    struct plm_store *s = plm_store_new(2, 1);
+    struct plm_store_client *c = joined(s, 1);
+    unsigned waiting = 0;
+    (void)state;
+    ASKS(s, c, "\1" L1 "k" L1 "v", "");
+    assert_int_equal(asks_often(s, c, 5, KEYS, 1), 0);
+    answers(c, SAYS("\0"));
+    ASKS(s, c, "\x08" L1 "k", L1);
+    while (waiting < MANY && asks_often(s, joined(s, 1), 6, SOME, LONG) == 0)
+        waiting++;
+    assert_in_range(waiting, 60, 65); /* each 7.8 MiB, and as much on its way */
+    plm_store_free(s);
+}
+
+/* A queue that is filled as fast as it is emptied takes room for what is in it. */
+static void a_queue_keeps_its_place(void **state)
+{
+    struct plm_store_keys keys = {.world = 2};
+    const struct plm_store_bytes key = {(const uint8_t *)"q", 1};
+    const struct plm_store_entry *q;
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        plm_store_push(&keys, key, (struct plm_store_bytes){(const uint8_t *)&i, sizeof i});
+    for (unsigned i = 0; i < 10000; i++) {
+        const unsigned next = i + 3;
+        plm_store_push(&keys, key, (struct plm_store_bytes){(const uint8_t *)&next, sizeof next});
+        q = plm_store_queue(&keys, key);
+        assert_int_equal(q->count, 4);
+        assert_memory_equal(q->item[q->first].data, &i, sizeof i); /* first in, first out */
+        plm_store_pop(&keys, plm_store_queue(&keys, key));
+    }
+    assert_in_range(plm_store_queue(&keys, key)->room, 4, 64);
+    for (unsigned i = 0; i < 3; i++)
+        plm_store_pop(&keys, plm_store_queue(&keys, key));
+    assert_null(plm_store_queue(&keys, key));
+    assert_int_equal(keys.held, 0);
+    plm_store_keys_free(&keys);
+}
+
 /* ---- the server ---- */
 
 static int connect_to(const struct plm_store_server *server)
@@ -270,6 +540,7 @@ static void live_ranks_are_waited_for(void **state)
     char answer[9];
     (void)state;
     assert_true(send(a, SAYS(HELLO "\6" L1 L2 "/k"), 0) > 0);
+    assert_int_equal(poll(&(struct pollfd){.fd = a, .events = POLLIN}, 1, 500), 0); /* as long as another may come */
     assert_true(send(b, SAYS(HELLO "\1" L2 "/k" L1 "v"), 0) > 0);
     assert_true(hears(a, answer, 1) && answer[0] == 0);
     assert_true(send(a, SAYS("\3" L2 "/k"), 0) > 0);
@@ -284,13 +555,15 @@ static void strangers_are_hung_up_on(void **state)
 {
     struct plm_store_server *server = started((struct plm_store_server_request){.world = 8, .live = 1});
     const int fd = connect_to(server);
-    char answer;
+    char answer, wrong[4096];
     (void)state;
     send(fd, SAYS(HELLO "\6" L1 L2 "/k"), MSG_NOSIGNAL);
     assert_false(hears(fd, &answer, 1));
     assert_string_equal(getenv(PLM_JOB_TOKEN), plm_job_token());
     assert_false(plm_peer_has((int)getpid(), PLM_JOB_TOKEN, plm_job_token()));
     assert_true(plm_peer_has((int)getpid(), "PATH", getenv("PATH")));
+    snprintf(wrong, sizeof wrong, "=%s", getenv("PATH"));
+    assert_false(plm_peer_has((int)getpid(), "PAT", wrong)); /* a name that only begins as another */
     plm_store_server_free(server);
     close(fd);
 }
@@ -309,6 +582,63 @@ static void a_port_is_had_once(void **state)
     plm_store_server_free(NULL);
 }
 
+/* The same through sockets: the connection ends, and the server serves others. */
+static void one_that_asks_too_much_is_hung_up_on(void **state)
+{
+    struct plm_store_server *server =
+        started((struct plm_store_server_request){.world = 8, .live = 1, .everyone = true});
+    const int a = connect_to(server), b = connect_to(server);
+    char answer[64 << 10];
+    ssize_t n;
+    (void)state;
+    assert_true(send(a, SAYS(HELLO "\1" L1 "k" L8M), 0) > 0);
+    for (size_t done = 0; done < sizeof large; done += (size_t)n) {
+        n = send(a, large + done, sizeof large - done, MSG_NOSIGNAL);
+        assert_true(n > 0);
+    }
+    assert_true(send(a, SAYS("\x0a\xe8\3\0\0\0\0\0\0"), 0) > 0);
+    for (int i = 0; i < 1000; i++)
+        send(a, SAYS(L1 "k"), MSG_NOSIGNAL);
+    do
+        n = recv(a, answer, sizeof answer, 0);
+    while (n > 0);
+    assert_true(send(b, SAYS(HELLO "\6" L1 L2 "/k"), 0) > 0);
+    assert_true(hears(b, answer, 1) && answer[0] == 0);
+    plm_store_server_stop(server);
+    assert_int_equal(plm_store_refusals(plm_store_server_store(server)), 1);
+    plm_store_server_free(server);
+    close(a);
+    close(b);
+}
+
+/* Waits end also while somebody connects whom there is no descriptor for; it is served when there is. */
+static void without_a_descriptor_waits_end(void **state)
+{
+    struct plm_store_server *server =
+        started((struct plm_store_server_request){.world = 8, .live = 1, .everyone = true});
+    const int a = connect_to(server), b = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)plm_store_server_port(server))};
+    struct rlimit before, none;
+    char answer;
+    (void)state;
+    assert_true(send(a, SAYS(HELLO "\6" L1 L1 "j"), 0) > 0);
+    assert_true(hears(a, &answer, 1)); /* so it is accepted */
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){(rlim_t)dup(b), before.rlim_max}; /* the first that is free */
+    close((int)none.rlim_cur);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setrlimit(RLIMIT_NOFILE, &none);
+    assert_int_equal(connect(b, (struct sockaddr *)&address, sizeof address), 0);
+    assert_true(send(a, SAYS("\6" L1 L1 "k"), 0) > 0);
+    assert_true(hears(a, &answer, 1));
+    setrlimit(RLIMIT_NOFILE, &before);
+    close(a);
+    assert_true(send(b, SAYS(HELLO "\6" L1 L1 "l"), 0) > 0);
+    assert_true(hears(b, &answer, 1));
+    plm_store_server_free(server);
+    close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,10 +648,21 @@ int main(void)
         cmocka_unit_test(absent_ranks_are_made_up),
         cmocka_unit_test(counters_that_are_watched),
         cmocka_unit_test(garbage_is_refused),
+        cmocka_unit_test(an_answer_is_bounded),
+        cmocka_unit_test(answers_that_wait_are_bounded),
+        cmocka_unit_test(what_is_stored_is_bounded),
+        cmocka_unit_test(what_is_replaced_is_not_held),
+        cmocka_unit_test(appending_is_bounded),
+        cmocka_unit_test(keys_are_bounded),
+        cmocka_unit_test(waits_are_bounded),
+        cmocka_unit_test(connections_are_bounded),
+        cmocka_unit_test(a_queue_keeps_its_place),
         cmocka_unit_test(a_rank_alone_waits_for_nobody),
         cmocka_unit_test(live_ranks_are_waited_for),
         cmocka_unit_test(strangers_are_hung_up_on),
         cmocka_unit_test(a_port_is_had_once),
+        cmocka_unit_test(one_that_asks_too_much_is_hung_up_on),
+        cmocka_unit_test(without_a_descriptor_waits_end),
     };
     return RUN(tests);
 }

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "unit.h"
+#include "fit/outcome.h"
+#include "study/learn/label.h"
+#include "study/learn/white_box.h"
+#include "models.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
@@ -266,8 +269,8 @@ static void test_demands(void **state)
     assert_int_equal(plm_demand_times("horus", PLM_ANALYTICAL, PLM_DEMAND_EACH_JOB), 1);
     assert_int_equal(plm_demand_times("extratrees", PLM_LEARNED, PLM_DEMAND_EACH_CARD), 2);
     assert_int_equal(plm_demand_times("plimsoll-learned", PLM_LEARNED, PLM_DEMAND_EACH_JOB), 2); /* its own lines */
-    for (size_t i = 0; i < plm_learner_count; i++)
-        assert_true(plm_demand_times(plm_learners[i].name, PLM_LEARNED, PLM_DEMAND_EACH_JOB) > 0);
+    for (size_t i = 0; i < PLM_METHODS; i++)
+        assert_true(plm_demand_times(plm_methods[i]->name, plm_methods[i]->paradigm, PLM_DEMAND_EACH_JOB) > 0);
 }
 
 /* ---- what a row tells ---- */
@@ -300,14 +303,43 @@ static void test_known_targets(void **state)
 
 static void *learn(const char *method, const char *path, const char *target, struct plm_table *t)
 {
-    const struct plm_learner *learner = plm_learner_find(method);
-    const struct plm_lesson lesson = {.path = path, .table = t, .target = target};
+    const struct plm_lesson lesson = {
+        .method = plm_method_find_learner(method), .path = path, .table = t, .target = target};
     struct plm_error error;
     void *model = NULL;
     assert_int_equal(plm_table_read(path, t, &error), 0);
-    if (learner->train(&lesson, &model, &error))
+    if (lesson.method->learner->train(&lesson, &model, &error))
         fail_msg("%s", error.text);
     return model;
+}
+
+/* The white box has per cent, and labels shares; what lies below the context counts as nothing. */
+static void test_white_box(void **state)
+{
+    const struct plm_outcome o = {.allocated = 5 << 20,
+                                  .reserved = 8 << 20,
+                                  .outside = 2 << 20,
+                                  .low = 12 << 20,
+                                  .high = 30 << 20,
+                                  .context_low = 4 << 20,
+                                  .context_high = 9 << 20};
+    const struct plm_labels labels = {.step_ms = 3, .metric = {0.25, 0.5}};
+    struct plm_white_box box;
+    (void)state;
+    plm_white_box_of(&o, &labels, &box);
+    assert_true(box.allocated == 5 && box.reserved == 10 && box.low == 8 && box.high == 21 && box.step == 3);
+    assert_true(box.metric[0] == 25 && box.metric[1] == 50);
+    plm_white_box_of(&o, NULL, &box);
+    assert_true(box.step == -1 && box.metric[0] == -1);
+}
+
+static void test_classes_have_an_end(void **state)
+{
+    const unsigned last = plm_study_class(1e12, 1);
+    (void)state;
+    for (unsigned i = 0; i < 4 * last; i++)
+        assert_int_equal(plm_study_class(i, 1), i < last ? i : last);
+    assert_int_equal(plm_study_class(-5, 1), 0);
 }
 
 static double corrected(const void *model, double reserved, double low, double high, int convolutions)
@@ -321,7 +353,8 @@ static double corrected(const void *model, double reserved, double low, double h
                                              [PLM_EXAMPLE_CONVOLUTIONS] = convolutions}};
     struct plm_learned_answer answer;
     struct plm_error error;
-    assert_int_equal(plm_learner_find("plimsoll-learned")->ask_beside(model, &example, &box, &answer, &error), 0);
+    assert_int_equal(plm_method_find("plimsoll-learned")->learner->ask_beside(model, &example, &box, &answer, &error),
+                     0);
     assert_int_equal(answer.unit, PLM_LEARNED_MEMORY);
     return answer.figure;
 }
@@ -330,12 +363,11 @@ static double corrected(const void *model, double reserved, double low, double h
 static void test_correction(void **state)
 {
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_learner_find("plimsoll-learned");
+    const struct plm_learner *learner = plm_method_find("plimsoll-learned")->learner;
     struct plm_table t;
     struct plm_error error;
-    void *model, *again = NULL;
-    const char *file = unit_path("correction");
-    FILE *out;
+    struct plm_learned again;
+    void *model;
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         const int convolutions = i % 3 == 0;
@@ -351,12 +383,10 @@ static void test_correction(void **state)
     assert_true(fabs(corrected(model, 600, 500, 800, 0) - (1429 + 600)) < 3);
     NEAR(corrected(model, 600, 500, 640, 1), 1429 + 640); /* never beyond the range of the white box */
     NEAR(corrected(model, 600, 600, 600, 1), 1429 + 600);
-    out = fopen(file, "we");
-    assert_int_equal(learner->save(out, model), 0);
-    fclose(out);
-    assert_int_equal(learner->load(file, &again, &error), 0);
-    NEAR(corrected(again, 600, 500, 800, 1), corrected(model, 600, 500, 800, 1));
-    learner->free(again);
+    assert_int_equal(
+        plm_learned_open(model_write("correction", "plimsoll-learned", learner->put, model), &again, &error), 0);
+    NEAR(corrected(again.model, 600, 500, 800, 1), corrected(model, 600, 500, 800, 1));
+    plm_learned_close(&again);
     learner->free(model);
     plm_table_free(&t);
 }
@@ -376,15 +406,15 @@ static void test_no_correction(void **state)
                               .high = 2000};
     model = learn("plimsoll-learned", table("exact.csv", row, ROWS), NULL, &t);
     NEAR(corrected(model, 600, 400, 2000, 0), 1429 + 600);
-    plm_learner_find("plimsoll-learned")->free(model);
+    plm_method_find("plimsoll-learned")->learner->free(model);
     plm_table_free(&t);
 }
 
 static void test_correction_refused(void **state)
 {
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_learner_find("plimsoll-learned");
-    struct plm_lesson lesson = {.target = "reserved"};
+    const struct plm_learner *learner = plm_method_find("plimsoll-learned")->learner;
+    struct plm_lesson lesson = {.method = plm_method_find("plimsoll-learned"), .target = "reserved"};
     struct plm_table t;
     struct plm_error error;
     void *model = NULL;
@@ -404,15 +434,14 @@ static void test_correction_refused(void **state)
 static void test_extratrees(void **state)
 {
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_learner_find("extratrees"), *all = plm_learner_find("extratrees+");
+    const struct plm_learner *learner = plm_method_find("extratrees")->learner;
     const double x[] = {31, 310, 3, 4}; /* parameters, activations, layers, batch of row 30 */
     struct plm_learned_answer answer;
     struct plm_table t;
     struct plm_error error;
-    const char *file = unit_path("extratrees");
-    void *model, *again = NULL;
+    struct plm_learned again;
+    void *model;
     size_t features;
-    FILE *out;
     (void)state;
     noise(row);
     model = learn("extratrees", table("trees.csv", row, ROWS), NULL, &t);
@@ -427,12 +456,11 @@ static void test_extratrees(void **state)
     assert_int_equal(learner->ask_features(model, (double[]){119, 310, 3, 4}, &answer, &error), 0);
     NEAR(answer.outside, 1);
     assert_string_equal(answer.feature, "parameters");
-    out = fopen(file, "we");
-    assert_int_equal(learner->save(out, model), 0);
-    fclose(out);
-    assert_int_equal(all->load(file, &again, &error), PLM_EFORMAT);
-    assert_contains(error.text, "is a forest for extratrees, not for extratrees+");
-    all->free(again);
+    /* What four features have taught says nothing about all of them. */
+    assert_int_equal(plm_learned_open(model_write("extratrees", "extratrees+", learner->put, model), &again, &error),
+                     PLM_EFORMAT);
+    assert_contains(error.text, "other features than this release of extratrees+");
+    plm_learned_close(&again);
     learner->free(model);
     plm_table_free(&t);
 }
@@ -452,6 +480,8 @@ int main(void)
         cmocka_unit_test(test_demands),
         cmocka_unit_test(test_known_targets),
         cmocka_unit_test(test_correction),
+        cmocka_unit_test(test_white_box),
+        cmocka_unit_test(test_classes_have_an_end),
         cmocka_unit_test(test_no_correction),
         cmocka_unit_test(test_extratrees),
         cmocka_unit_test(test_correction_refused),

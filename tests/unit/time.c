@@ -10,6 +10,7 @@
 #include "base/install.h"
 #include "record/create.h"
 #include "record/pen.h"
+#include "time/cost.h"
 #include "time/kernels.h"
 #include "time/speeds.h"
 #include "time/table.h"
@@ -158,7 +159,7 @@ static void ask_as(const struct plm_card *card, const struct plm_speeds *speeds,
 
 static void ask(const struct plm_card *card, const struct plm_speeds *speeds, double host_factor)
 {
-    ask_as(card, speeds, &(struct plm_timing_options){.host_factor = host_factor, .shares = true, .spans = true});
+    ask_as(card, speeds, &(struct plm_timing_options){.host_factor = host_factor, .shares = true});
 }
 
 /* The times of four equal steps, of which the first does not count. */
@@ -523,10 +524,121 @@ static void copies(void **state)
     time_steps(pageable, &speeds);
     assert_near(timing.step, 4 * MS, 0.03);
     assert_near(timing.bound[PLM_BOUND_COPIES], 2 * MS, 0.03);
+    assert_near(timing.kernels, 1, 1e-9); /* a copy is none */
     forget();
     time_steps(pinned, &speeds);
     assert_near(timing.step, 2 * MS, 0.03);
     assert_near(timing.bound[PLM_BOUND_COPIES], 0.255 * MS, 0.05);
+    forget();
+}
+
+static void paused_between(void)
+{
+    kernel_us(999, 1);
+    wait_for(PLM_SYNC_DEVICE, 0, PLM_STREAM_UNKNOWN);
+    pause_us(1000);
+    kernel_us(1, 0);
+}
+
+/* The first and the last span of the last step. */
+struct span_ends {
+    struct plm_span first, last;
+    size_t count;
+};
+
+static void span_end(const struct plm_span *span, void *context)
+{
+    struct span_ends *ends = context;
+    if (!ends->count++)
+        ends->first = *span;
+    ends->last = *span;
+}
+
+/* Who waits for the device waits for all its streams; a stream does not begin at once; spans count from where the step does. */
+static void waiting_for_all(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    struct span_ends ends = {0};
+    (void)state;
+    time_steps(paused_between, &speeds);
+    assert_near(timing.step, 2 * MS, 0.02);
+    forget();
+    speeds.gap_us = 5;
+    time_steps(slow_gpu, &speeds);
+    assert_near(timing.step, 10 * 1006 * US, 1e-3);
+    assert_near(timing.busy, 10 * 1001 * US, 1e-3);
+    assert_int_equal(plm_timing_each(&works, plm_works_main(&works), played, &speeds, &(struct plm_timing_options){0},
+                                     NULL, span_end, &ends, NULL),
+                     0);
+    assert_int_equal(ends.count, timing.spans);
+    assert_true(ends.first.begin < 10 * US); /* while the host is some steps ahead */
+    assert_near(ends.last.end, 10 * 1006 * US, 2e-3);
+    forget();
+}
+
+static void many_streams(void)
+{
+    for (uint32_t i = 0; i < 1000; i++)
+        kernel_us(99, i);
+}
+
+/* Each has its own place, up to 64; the others share the last. 937 kernels of 100 us follow each other there. */
+static void streams_without_end(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(many_streams, &speeds);
+    assert_near(timing.step, 937 * 100 * US, 0.02);
+    assert_near(timing.kernels, 1000, 1e-9);
+    forget();
+}
+
+/* A call at the very time of a step belongs to the one that begins there: 100, 200 and 300 us, not 200, 300 and 400. */
+static void edges_of_steps(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    begin(unit_path("time.plm"));
+    for (uint32_t i = 1; i <= 4; i++) {
+        pause_us(10);
+        plm_pen_step(&pen, 0, &(struct plm_ev_step){i, 1});
+        kernel_us(100 * i - 1, 0);
+    }
+    end();
+    assert_int_equal(plm_works_read(unit_path("time.plm"), &works, &error), 0);
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.busy, 200 * US, 1e-3);
+    forget();
+}
+
+static void half_computing(void)
+{
+    for (int i = 0; i < 2; i++) {
+        pause_us(100);
+        kernel_in((struct plm_ev_call){.cpu_ns = 50000}, 1);
+    }
+}
+
+static double pauses[] = {500, 300, 100, 200};
+
+static void unlike_pauses(void)
+{
+    static unsigned step;
+    pause_us(pauses[step++ % COUNT(pauses)]);
+    kernel_us(1, 0);
+}
+
+/* Of 100 us between two calls the thread computed 50, each time. Of steps that are alike the least pause is the program's. */
+static void pauses_of_the_machine(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(half_computing, &speeds);
+    assert_near(timing.host, 100 * US, 0.01);
+    forget();
+    time_steps(unlike_pauses, &speeds);
+    assert_near(timing.host, 100 * US, 0.01);
     forget();
 }
 
@@ -714,6 +826,54 @@ static void half(void)
                                        .compute = 68});
 }
 
+static struct plm_cost half_cost(const struct plm_speeds *speeds, uint32_t m, uint32_t n, uint32_t k)
+{
+    const struct plm_work w = {.class = PLM_WORK_GEMM,
+                               .type = PLM_WORK_FP16,
+                               .bytes_per = 2,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .batch = 1,
+                               .sized = true};
+    struct plm_machine machine;
+    assert_int_equal(plm_machine_make(&round_card, speeds, &machine, NULL), 0);
+    return plm_cost(&machine, &w);
+}
+
+/* Rows of m and of k are of 16 bytes, or the tensor cores take twice as long here. */
+static void uneven_rows(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    const double even = half_cost(&speeds, 5120, 5120, 5120).ns;
+    (void)state;
+    speeds.uneven_efficiency = 0.5;
+    assert_near(half_cost(&speeds, 5120, 5120, 5120).ns, even, 1e-9);
+    assert_near(half_cost(&speeds, 5120, 5119, 5120).ns, even, 0.01); /* n does not matter */
+    assert_near(half_cost(&speeds, 5112, 5120, 5112).ns, even, 0.01);
+    assert_near(half_cost(&speeds, 5119, 5120, 5120).ns, 2 * even, 0.01);
+    assert_near(half_cost(&speeds, 5120, 5120, 5119).ns, 2 * even, 0.01);
+}
+
+/* Blocks of 256 threads: 8 on a multiprocessor of 2048, 2 if each has half of its shared memory, and no more than there are. */
+static void occupancy(void **state)
+{
+    static const struct {
+        double grid, shared, active, occupied;
+    } expected[] = {
+        {1000, 0, 1, 1}, {1000, 32768, 1, 0.25}, {1000, 40000, 1, 0.125}, {1000, 1, 1, 1}, {5, 0, 0.5, 0.0625}};
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_machine machine;
+    (void)state;
+    assert_int_equal(plm_machine_make(&round_card, &speeds, &machine, NULL), 0);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        struct plm_cost cost = {0};
+        plm_cost_resident(&machine, expected[i].grid, 256, expected[i].shared, &cost);
+        assert_near(cost.activity[PLM_METRIC_SMACT], expected[i].active, 1e-6);
+        assert_near(cost.activity[PLM_METRIC_SMOCC], expected[i].occupied, 1e-6);
+    }
+}
+
 static void tensor_cores(void **state)
 {
     const struct plm_speeds speeds = plain_speeds();
@@ -866,6 +1026,158 @@ static void unsized(void **state)
     forget();
 }
 
+static struct plm_cost sent(uint32_t operation)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    const struct plm_work w = {.class = PLM_WORK_COLLECTIVE, .operation = (uint8_t)operation, .m = 4, .read = 1000000};
+    struct plm_machine machine;
+    assert_int_equal(plm_machine_make(&round_card, &speeds, &machine, NULL), 0);
+    return plm_cost(&machine, &w);
+}
+
+/* 1 MB of each of four ranks at 100 bytes a ns, and the least of 1 us: what a rank sends in a ring. */
+static void rings(void **state)
+{
+    static const struct {
+        uint32_t operation;
+        double us;
+    } expected[] = {{PLM_COLLECTIVE_ALL_REDUCE, 15}, {PLM_COLLECTIVE_REDUCE_SCATTER, 30},
+                    {PLM_COLLECTIVE_ALL_GATHER, 30}, {PLM_COLLECTIVE_ALL_TO_ALL, 30},
+                    {PLM_COLLECTIVE_GATHER, 30},     {PLM_COLLECTIVE_SCATTER, 30},
+                    {PLM_COLLECTIVE_REDUCE, 10},     {PLM_COLLECTIVE_BROADCAST, 10}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(expected); i++)
+        assert_near(sent(expected[i].operation).ns, (expected[i].us + 1) * US, 1e-6);
+}
+
+static void list_launch(const char *name)
+{
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.name = plm_pen_intern(&pen, name),
+                                           .grid_x = 100,
+                                           .block_x = 512,
+                                           .counts = PLM_COUNT_TENSORS,
+                                           .count = 1000000,
+                                           .count_2 = 5ull << 32});
+}
+
+static void lists_both(void)
+{
+    list_launch("multi_tensor_apply_kernelINS1_28FusedOptimizerTensorListMetadataILi5EEE");
+    list_launch("multi_tensor_apply_kernelINS1_18TensorListMetadataILi5EEENS1_21BinaryOpListAlphaFunctorIf");
+}
+
+/* Five lists of a million floats: an optimizer writes all but the gradients, others one. */
+static void lists_of_tensors(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(lists_both, &speeds);
+    assert_int_equal(works.works, 2);
+    assert_near(works.work[0].read, 2e7, 1e-9);
+    assert_near(works.work[0].written, 1.6e7, 1e-9);
+    assert_near(works.work[1].read, 2e7, 1e-9);
+    assert_near(works.work[1].written, 4e6, 1e-9);
+    forget();
+}
+
+static void two_devices(void)
+{
+    kernel_us(1, 0);
+    for (int i = 0; i < 3; i++)
+        plm_pen_launch(&pen, 1,
+                       &(struct plm_ev_launch){.name = plm_pen_intern(&pen, "vectorized_elementwise_kernel"),
+                                               .grid_x = 1,
+                                               .block_x = 256,
+                                               .counts = PLM_COUNT_ELEMENTS,
+                                               .count = 1});
+}
+
+/* Of several devices of a rank the one that it calls most. */
+static void the_busiest_device(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(two_devices, &speeds);
+    assert_int_equal(works.lanes, 2);
+    assert_int_equal(plm_time_lane(&works, 0)->device, 1);
+    assert_int_equal(plm_works_main(&works)->device, 1);
+    forget();
+}
+
+/* ---- sizes of launches that show none ---- */
+
+static void attention_launch(const char *name)
+{
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){
+                       .name = plm_pen_intern(&pen, name), .grid_x = 8, .grid_y = 2, .grid_z = 3, .block_x = 128});
+}
+
+static void attention_both(void)
+{
+    attention_launch("_Z16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi64ELi128ELi128ELi4EN7cutlass6half_tE");
+    attention_launch("_Z16flash_bwd_kernelI23Flash_bwd_kernel_traitsILi64ELi128ELi128ELi4EN7cutlass6half_tE");
+}
+
+/* 8 blocks of 128 queries, 6 heads of 64: two products forward, five backward, of 2 * 1024 * 1024 * 64 flops a head. */
+static void attention_sizes(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    const double flops = 2.0 * 1024 * 1024 * 64 * 6, row = 6 * 64 * 2;
+    (void)state;
+    time_steps(attention_both, &speeds);
+    assert_int_equal(works.works, 2);
+    assert_near(works.work[0].flops, 2 * flops, 1e-9);
+    assert_near(works.work[1].flops, 5 * flops, 1e-9);
+    assert_near(works.work[0].read, 3 * 1024 * row, 1e-9); /* queries, keys and values */
+    assert_near(works.work[0].written, 1024 * row, 1e-9);
+    assert_near(works.work[1].read, 5 * 1024 * row, 1e-9);
+    assert_near(works.work[1].written, 3 * 1024 * row, 1e-9);
+    forget();
+}
+
+static uint64_t gathered;
+
+/* From a table of 4 MB. */
+static void gather(void)
+{
+    plm_pen_operands(&pen, 0,
+                     &(struct plm_ev_operands){.context = 1, .tensors = 2, .elements = 1000000, .element_bytes = 4});
+    if (gathered)
+        plm_pen_block_alloc(&pen, 0, &(struct plm_ev_block_alloc){.address = 4096, .bytes = gathered, .context = 1});
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.call = {.context = 1},
+                                           .name = plm_pen_intern(&pen, "vectorized_gather_kernel"),
+                                           .grid_x = 100,
+                                           .block_x = 256});
+}
+
+/* What is gathered is as large as the result, or as the table, if that is smaller. */
+static void gathers(void **state)
+{
+    static const uint64_t results[][2] = {{8192, 8192}, {0, 4000000}, {16000000, 4000000}};
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    for (size_t i = 0; i < COUNT(results); i++) {
+        gathered = results[i][0];
+        time_steps(gather, &speeds);
+        assert_near(works.work[0].read, (double)results[i][1], 1e-9);
+        assert_near(works.work[0].written, (double)results[i][1], 1e-9);
+        forget();
+    }
+}
+
+static void forms_of_filters(void **state)
+{
+    (void)state;
+    assert_int_equal(plm_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi3EfiEEv").taps, 9);
+    assert_int_equal(plm_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi5EfiEEv").taps, 25);
+    assert_int_equal(plm_kernel_form("_ZN2at6native39conv_depthwise2d_forward_kernel_genericIfiEEv").taps, 0);
+    assert_int_equal(plm_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi300EfiEEv").taps, 0);
+    assert_true(plm_kernel_form("_ZN2at6native32conv_depthwise2d_backward_kernelILi3ELi1EfiEEv").backward);
+}
+
 /* ---- cards ---- */
 
 static void figures_missing(void **state)
@@ -956,6 +1268,20 @@ static void speeds_again(void **state)
     assert_string_equal(again.source, "a test");
     for (size_t i = 0; i < PLM_SPEEDS; i++)
         assert_near(plm_speed_get(&again, &plm_speed[i]), plm_speed_get(&s, &plm_speed[i]), 1e-5);
+}
+
+/* Each may be the least and the most that it can be. */
+static void speeds_at_their_limits(void **state)
+{
+    struct plm_speeds s = plain_speeds(), again;
+    struct plm_error error;
+    (void)state;
+    for (int most = 0; most < 2; most++) {
+        for (size_t i = 0; i < PLM_SPEEDS; i++)
+            plm_speed_set(&s, &plm_speed[i], most ? plm_speed[i].most : plm_speed[i].least);
+        if (plm_speeds_read(speeds_file(&s), NULL, NULL, &again, &error))
+            fail_msg("%s", error.text);
+    }
 }
 
 /* Those that come with plimsoll are whole. */
@@ -1079,6 +1405,10 @@ int main(void)
         cmocka_unit_test(clock_lowered),
         cmocka_unit_test(waiting),
         cmocka_unit_test(copies),
+        cmocka_unit_test(waiting_for_all),
+        cmocka_unit_test(pauses_of_the_machine),
+        cmocka_unit_test(streams_without_end),
+        cmocka_unit_test(edges_of_steps),
         cmocka_unit_test(streams),
         cmocka_unit_test(graphs),
         cmocka_unit_test(graphs_alone),
@@ -1086,14 +1416,23 @@ int main(void)
         cmocka_unit_test(products_in_waves),
         cmocka_unit_test(products_split),
         cmocka_unit_test(tensor_cores),
+        cmocka_unit_test(uneven_rows),
+        cmocka_unit_test(occupancy),
         cmocka_unit_test(collectives),
         cmocka_unit_test(passes),
         cmocka_unit_test(whole),
         cmocka_unit_test(sites),
         cmocka_unit_test(unsized),
+        cmocka_unit_test(attention_sizes),
+        cmocka_unit_test(rings),
+        cmocka_unit_test(lists_of_tensors),
+        cmocka_unit_test(the_busiest_device),
+        cmocka_unit_test(gathers),
+        cmocka_unit_test(forms_of_filters),
         cmocka_unit_test(figures_missing),
         cmocka_unit_test(tables),
         cmocka_unit_test(speeds_again),
+        cmocka_unit_test(speeds_at_their_limits),
         cmocka_unit_test(speeds_own),
         cmocka_unit_test(speeds_wrong),
         cmocka_unit_test(records_without_launches),

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "study/estimate/method.h"
+#include "study/methods/methods.h"
 #include "study/estimate/xmem_internal.h"
 #include "base/draw.h"
 #include "unit.h"

@@ -43,6 +43,7 @@ values(view[2:], 9, 9)
 read(row[0])
 read(view.sum())
 values(torch.where(torch.tensor([True, False], device="cuda"), ids[0], drawn)[:1], 1)
+read(torch.where(coins[:2], ids[0], ids[1]))  # which of the two is not known
 
 # What nobody knows selects nothing, so nothing is put there: where a completion ends stays the limit (TRL's GRPO).
 ends = torch.full((4,), 9, device="cuda")
@@ -59,6 +60,12 @@ read(counts)
 freed = torch.arange(100, device="cuda")
 del freed
 read(torch.empty(100, dtype=torch.long, device="cuda"))
+wide = torch.arange(32, device="cuda").view(4, 8)
+wide[:, :4] += torch.randint(0, 9, (4, 4), device="cuda")  # a row at a time: all of it, and nothing beside it
+read(wide[:, 1])
+read(wide[2, 3])
+values(wide[:, 4], 4, 12, 20, 28)
+values(wide[:, 5], 5, 13, 21, 29)
 table = torch.zeros(3, 4, device="cuda")
 torch.nn.functional.embedding(torch.tensor([1, 2], device="cuda"), table).copy_(torch.rand(2, 4, device="cuda"))
 values(table, *[[0.0] * 4] * 3)
@@ -78,6 +85,22 @@ read(static)
 large = torch.zeros(1 << 17, dtype=torch.long, device="cuda")
 large += 1
 read(large)
+# Up to 65,536 elements are followed: as inputs, as results and as lists of parts.
+most = torch.arange(1 << 16).cuda()
+values(most[-1:] + most.max(), 2 * 65535)
+values((most + 1)[-1:], 65536)
+over = torch.arange((1 << 16) + 1).cuda()
+read(over.max())
+side = torch.arange(256, device="cuda")
+values((side[:, None] + side)[-1, -1:], 510)
+read((side[:, None] + torch.arange(257, device="cuda"))[-1, -1:])
+for count in (1 << 16, (1 << 16) + 1):
+    pairs = (torch.arange(2 * count, dtype=torch.int32) % 100).view(-1, 2).cuda()
+    pairs[:, 0] += torch.randint(0, 9, (count,), dtype=torch.int32, device="cuda")
+    if count == 1 << 16:
+        values(pairs[3:5, 1], 7, 9)
+    else:
+        read(pairs[3:5, 1])  # what lies between is not told apart
 # A small part of a large block, as of a causal mask: nothing is behind it.
 part = torch.ones(1024, 1024, device="cuda").tril()[:8, :8]
 read(part == 0)

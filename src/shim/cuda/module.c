@@ -69,7 +69,7 @@ int plm_cu_module_open(const void *image, const struct plm_card *card, struct pl
 
 char *plm_cu_read_file(const char *path, size_t *length)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = fopen(path, "rbe");
     char *text = NULL;
     long size = -1;
     if (!in)

@@ -30,20 +30,15 @@ struct pci_info_extended {
     char bus_id[PLM_NVML_BUS_ID_CHARS];
 };
 
-static const struct plm_card *card_of(const struct plm_nvml_device *device)
-{
-    return plm_device_card(device->ordinal);
-}
-
 /* The card a MIG instance is cut from has the instance's name up to " MIG". */
 PLM_API int nvmlDeviceGetName(struct plm_nvml_device *device, char *out, unsigned length)
 {
-    char name[sizeof card_of(device)->name];
+    char name[sizeof plm_nvml_card(device)->name];
     char *cut;
     int status = plm_nvml_check(device);
     if (status)
         return status;
-    snprintf(name, sizeof name, "%s", card_of(device)->name);
+    snprintf(name, sizeof name, "%s", plm_nvml_card(device)->name);
     cut = strstr(name, " MIG ");
     if (cut && !device->instance)
         *cut = '\0';
@@ -60,67 +55,8 @@ PLM_API int nvmlDeviceGetUUID(struct plm_nvml_device *device, char *out, unsigne
     return plm_nvml_text(out, length, text);
 }
 
-static int number(const struct plm_nvml_device *device, unsigned *out, unsigned value)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!out)
-        return PLM_NVML_INVALID_ARGUMENT;
-    *out = value;
-    return PLM_NVML_OK;
-}
-
-/* Figures that a card's file may lack. */
-static int figure(const struct plm_nvml_device *device, unsigned *out, int value)
-{
-    return value > 0 || plm_nvml_check(device) ? number(device, out, (unsigned)value) : PLM_NVML_NOT_SUPPORTED;
-}
-
-PLM_API int nvmlDeviceGetIndex(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : number(device, out, device->instance ? 0 : (unsigned)device->index);
-}
-
-PLM_API int nvmlDeviceGetMinorNumber(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : number(device, out, (unsigned)device->index);
-}
-
-PLM_API int nvmlDeviceGetBoardId(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : number(device, out, (unsigned)(device->ordinal + 1) << 8);
-}
-
-PLM_API int nvmlDeviceGetNumGpuCores(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : figure(device, out, card_of(device)->cuda_cores);
-}
-
-PLM_API int nvmlDeviceGetMemoryBusWidth(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : figure(device, out, card_of(device)->memory_bus_bits);
-}
-
-PLM_API int nvmlDeviceGetCudaComputeCapability(struct plm_nvml_device *device, int *major, int *minor)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!major || !minor)
-        return PLM_NVML_INVALID_ARGUMENT;
-    *major = card_of(device)->major;
-    *minor = card_of(device)->minor;
-    return PLM_NVML_OK;
-}
-
 /* From the compute capability, newest first. */
-PLM_API int nvmlDeviceGetArchitecture(struct plm_nvml_device *device, unsigned *out)
+unsigned plm_nvml_architecture(const struct plm_nvml_device *device)
 {
     static const struct {
         int capability;
@@ -128,28 +64,22 @@ PLM_API int nvmlDeviceGetArchitecture(struct plm_nvml_device *device, unsigned *
     } families[] = {{100, 10}, {90, 9}, {89, 8}, {80, 7}, {75, 6},
                     {70, 5},   {60, 4}, {50, 3}, {30, 2}, {0, 0xffffffffu}};
     size_t i = 0;
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    while (card_of(device)->major * 10 + card_of(device)->minor < families[i].capability)
+    while (plm_nvml_card(device)->major * 10 + plm_nvml_card(device)->minor < families[i].capability)
         i++;
-    return number(device, out, families[i].architecture);
+    return families[i].architecture;
 }
 
 /* From the name; the first that fits. */
-PLM_API int nvmlDeviceGetBrand(struct plm_nvml_device *device, unsigned *out)
+unsigned plm_nvml_brand(const struct plm_nvml_device *device)
 {
     static const struct {
         const char *part;
         unsigned brand;
     } brands[] = {{"GeForce", 5}, {"TITAN", 6}, {"Quadro RTX", 12}, {"Quadro", 1}, {"Tesla", 2}, {"RTX", 13}, {"", 14}};
     size_t i = 0;
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    while (!strstr(card_of(device)->name, brands[i].part))
+    while (!strstr(plm_nvml_card(device)->name, brands[i].part))
         i++;
-    return number(device, out, brands[i].brand);
+    return brands[i].brand;
 }
 
 static int pci(const struct plm_nvml_device *device, const void *out, struct pci_info *info)

@@ -12,39 +12,6 @@ struct attributes {
     uint64_t memory_mib;
 };
 
-PLM_API int nvmlDeviceGetMigMode(struct plm_nvml_device *device, unsigned *current, unsigned *pending)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!current || !pending)
-        return PLM_NVML_INVALID_ARGUMENT;
-    *current = *pending = plm_device_card(device->ordinal)->mig;
-    return PLM_NVML_OK;
-}
-
-PLM_API int nvmlDeviceIsMigDeviceHandle(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!out)
-        return PLM_NVML_INVALID_ARGUMENT;
-    *out = device->instance;
-    return PLM_NVML_OK;
-}
-
-PLM_API int nvmlDeviceGetMaxMigDeviceCount(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!out)
-        return PLM_NVML_INVALID_ARGUMENT;
-    *out = plm_device_card(device->ordinal)->mig;
-    return PLM_NVML_OK;
-}
-
 PLM_API int nvmlDeviceGetMigDeviceHandleByIndex(struct plm_nvml_device *device, unsigned index,
                                                 struct plm_nvml_device **out)
 {

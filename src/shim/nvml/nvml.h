@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/device.h"
+
 enum plm_nvml_status {
     PLM_NVML_OK = 0,
     PLM_NVML_UNINITIALIZED = 1,
@@ -40,6 +42,18 @@ struct plm_nvml_device *plm_nvml_at(int index, bool instance); /* NULL if there 
 
 void plm_nvml_uuid(const struct plm_nvml_device *device, char text[PLM_NVML_UUID_CHARS]);
 void plm_nvml_bus_id(const struct plm_nvml_device *device, char text[PLM_NVML_BUS_ID_CHARS]);
+
+/* What rows of data/symbols/nvml.tsv read of a card, with `known:` where 0 says that its file does not give it. */
+static inline const struct plm_card *plm_nvml_card(const struct plm_nvml_device *device)
+{
+    return plm_device_card(device->ordinal);
+}
+enum { PLM_NVML_IDLE_SHARE = 10 }; /* an idle card takes a tenth of its power */
+unsigned plm_nvml_architecture(const struct plm_nvml_device *device);
+unsigned plm_nvml_brand(const struct plm_nvml_device *device);
+int plm_nvml_clock(const struct plm_nvml_device *device, int clock); /* MHz of nvmlClockType_t */
+int plm_nvml_milliwatts(const struct plm_nvml_device *device, int share);
+bool plm_nvml_ecc(const struct plm_nvml_device *device);
 
 /* Copies a text into a caller's buffer, or says that it does not fit. */
 int plm_nvml_text(char *out, unsigned length, const char *text);

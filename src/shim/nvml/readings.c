@@ -5,7 +5,7 @@
 #include "shim/nvml/nvml.h"
 #include "device/shim.h"
 
-enum { IDLE_CELSIUS = 30, IDLE_SHARE_OF_POWER = 10 };
+enum { IDLE_CELSIUS = 30 };
 enum clock { CLOCK_GRAPHICS, CLOCK_SM, CLOCK_MEMORY };
 
 struct temperature {
@@ -36,104 +36,28 @@ struct fabric_versioned {
     unsigned char summary; /* since the third edition */
 };
 
-static const struct plm_card *card_of(const struct plm_nvml_device *device)
+int plm_nvml_clock(const struct plm_nvml_device *device, int clock)
 {
-    return plm_device_card(device->ordinal);
-}
-
-/* 0 is a figure that the card's file does not give. */
-static int reading(const struct plm_nvml_device *device, unsigned *out, int value)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!out)
-        return PLM_NVML_INVALID_ARGUMENT;
-    if (value <= 0)
-        return PLM_NVML_NOT_SUPPORTED;
-    *out = (unsigned)value;
-    return PLM_NVML_OK;
-}
-
-static int clock_rate(const struct plm_nvml_device *device, int clock, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
+    const struct plm_card *card = plm_nvml_card(device);
     if (clock == CLOCK_MEMORY)
-        return reading(device, out, card_of(device)->memory_clock_mhz);
-    return clock == CLOCK_GRAPHICS || clock == CLOCK_SM ? reading(device, out, card_of(device)->clock_mhz)
-                                                        : PLM_NVML_NOT_SUPPORTED;
+        return card->memory_clock_mhz;
+    return clock == CLOCK_GRAPHICS || clock == CLOCK_SM ? card->clock_mhz : 0;
 }
 
-PLM_API int nvmlDeviceGetClockInfo(struct plm_nvml_device *device, int clock, unsigned *out)
+int plm_nvml_milliwatts(const struct plm_nvml_device *device, int share)
 {
-    return clock_rate(device, clock, out);
-}
-
-PLM_API int nvmlDeviceGetMaxClockInfo(struct plm_nvml_device *device, int clock, unsigned *out)
-{
-    return clock_rate(device, clock, out);
-}
-
-PLM_API int nvmlDeviceGetApplicationsClock(struct plm_nvml_device *device, int clock, unsigned *out)
-{
-    return clock_rate(device, clock, out);
-}
-
-PLM_API int nvmlDeviceGetDefaultApplicationsClock(struct plm_nvml_device *device, int clock, unsigned *out)
-{
-    return clock_rate(device, clock, out);
-}
-
-PLM_API int nvmlDeviceGetMaxCustomerBoostClock(struct plm_nvml_device *device, int clock, unsigned *out)
-{
-    return clock_rate(device, clock, out);
-}
-
-PLM_API int nvmlDeviceGetClock(struct plm_nvml_device *device, int clock, int which, unsigned *out)
-{
-    (void)which;
-    return clock_rate(device, clock, out);
-}
-
-/* Milliwatts. */
-static int power(const struct plm_nvml_device *device, unsigned *out, int share)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : reading(device, out, card_of(device)->tdp_watts * 1000 / share);
-}
-
-PLM_API int nvmlDeviceGetPowerUsage(struct plm_nvml_device *device, unsigned *out)
-{
-    return power(device, out, IDLE_SHARE_OF_POWER);
-}
-
-PLM_API int nvmlDeviceGetPowerManagementLimit(struct plm_nvml_device *device, unsigned *out)
-{
-    return power(device, out, 1);
-}
-
-PLM_API int nvmlDeviceGetPowerManagementDefaultLimit(struct plm_nvml_device *device, unsigned *out)
-{
-    return power(device, out, 1);
-}
-
-PLM_API int nvmlDeviceGetEnforcedPowerLimit(struct plm_nvml_device *device, unsigned *out)
-{
-    return power(device, out, 1);
-}
-
-PLM_API int nvmlDeviceGetPowerManagementLimitConstraints(struct plm_nvml_device *device, unsigned *least,
-                                                         unsigned *most)
-{
-    int status = power(device, least, 1);
-    return status ? status : power(device, most, 1);
+    return plm_nvml_card(device)->tdp_watts * 1000 / share;
 }
 
 PLM_API int nvmlDeviceGetTemperature(struct plm_nvml_device *device, int sensor, unsigned *out)
 {
-    return sensor ? PLM_NVML_INVALID_ARGUMENT : reading(device, out, IDLE_CELSIUS);
+    int status = plm_nvml_check(device);
+    if (status)
+        return status;
+    if (!out || sensor)
+        return PLM_NVML_INVALID_ARGUMENT;
+    *out = IDLE_CELSIUS;
+    return PLM_NVML_OK;
 }
 
 PLM_API int nvmlDeviceGetTemperatureV(struct plm_nvml_device *device, struct temperature *out)
@@ -150,28 +74,9 @@ PLM_API int nvmlDeviceGetTemperatureV(struct plm_nvml_device *device, struct tem
 }
 
 /* Cards for data centres have it switched on; for others it is not there or off. */
-static bool has_ecc(const struct plm_nvml_device *device)
+bool plm_nvml_ecc(const struct plm_nvml_device *device)
 {
-    return !strcmp(card_of(device)->class, "datacenter");
-}
-
-PLM_API int nvmlDeviceGetEccMode(struct plm_nvml_device *device, unsigned *current, unsigned *pending)
-{
-    int status = plm_nvml_check(device);
-    if (status)
-        return status;
-    if (!current || !pending)
-        return PLM_NVML_INVALID_ARGUMENT;
-    if (!has_ecc(device))
-        return PLM_NVML_NOT_SUPPORTED;
-    *current = *pending = 1;
-    return PLM_NVML_OK;
-}
-
-PLM_API int nvmlDeviceGetDefaultEccMode(struct plm_nvml_device *device, unsigned *out)
-{
-    int status = plm_nvml_check(device);
-    return status ? status : reading(device, out, has_ecc(device));
+    return !strcmp(plm_nvml_card(device)->class, "datacenter");
 }
 
 PLM_API int nvmlDeviceGetTotalEccErrors(struct plm_nvml_device *device, int kind, int counter, uint64_t *out)
@@ -183,7 +88,7 @@ PLM_API int nvmlDeviceGetTotalEccErrors(struct plm_nvml_device *device, int kind
         return status;
     if (!out)
         return PLM_NVML_INVALID_ARGUMENT;
-    if (!has_ecc(device))
+    if (!plm_nvml_ecc(device))
         return PLM_NVML_NOT_SUPPORTED;
     *out = 0;
     return PLM_NVML_OK;

@@ -6,9 +6,9 @@
 
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 
-void plm_method_accelerate(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void accelerate_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
     answer->bytes = plm_times(4, plm_plus(d->model.parameter_bytes, d->model.buffer_bytes));
@@ -17,3 +17,13 @@ void plm_method_accelerate(const struct plm_evidence *evidence, struct plm_answe
     if (d->model.trainable < d->model.parameters)
         plm_answer_outside(answer, "some parameters are frozen; the factor counts gradients and moments of all");
 }
+
+const struct plm_method plm_method_accelerate = {
+    .name = "accelerate",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_ALLOCATED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "training all parameters with Adam",
+    .leaves_out = "activations, workspaces, the allocator",
+    .estimate = accelerate_estimate,
+};

@@ -9,7 +9,7 @@
 
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 
 static uint64_t gradients(const struct plm_description *d)
 {
@@ -27,7 +27,7 @@ static uint64_t activations(const struct plm_described_transformer *t, uint64_t 
     return plm_times(t->layers, plm_times(plm_times(t->sequence, batch), inner));
 }
 
-void plm_method_activations(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void activations_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
     if (!d->transformer.known) {
@@ -46,3 +46,13 @@ void plm_method_activations(const struct plm_evidence *evidence, struct plm_answ
     if (d->model.checkpointing)
         plm_answer_outside(answer, "the model checkpoints its activations; the formula keeps them all");
 }
+
+const struct plm_method plm_method_activations = {
+    .name = "activations",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_ALLOCATED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "transformers in fp16 without checkpointing",
+    .leaves_out = "embeddings, logits, workspaces, the allocator",
+    .estimate = activations_estimate,
+};

@@ -2,10 +2,10 @@
  * Gradient boosted regression trees: from the mean of the targets on, each tree is grown for what those before it left
  * over, on rows drawn without replacement, and moves the answer a part of the way (squared error; tree.h).
  *
- * plm_boosted_train() makes them from numbers, plm_boosted_load() reads them from a file (docs/boosted.md),
- * plm_boosted_save() writes it, plm_boosted_free() ends them. Trained trees are read-only; any thread. The same rows
- * and settings give the same trees on every machine. Fails with one sentence: PLM_EINVAL (rows that nothing can be
- * learned from), PLM_EIO, PLM_EFORMAT and PLM_EVERSION (a file that is none, with its line).
+ * plm_boosted_train() makes them from numbers, plm_boosted_read() reads them from a file (docs/models.md),
+ * plm_boosted_put() writes it, plm_boosted_free() ends them. Trained trees are read-only; any thread. The same rows
+ * and settings give the same trees on every machine. Fails with one sentence: PLM_EINVAL (settings), PLM_EIO, PLM_EFORMAT (rows
+ * that nothing can be learned from) and PLM_EVERSION (a file that is none, with its line).
  */
 #ifndef PLM_ESTIMATE_BOOSTED_H
 #define PLM_ESTIMATE_BOOSTED_H
@@ -14,6 +14,8 @@
 #include <stdio.h>
 
 #include "study/estimate/tree.h"
+
+struct plm_model_file;
 
 struct plm_boosted_settings {
     size_t trees;
@@ -27,7 +29,7 @@ struct plm_boosted_settings {
     ((struct plm_boosted_settings){.trees = 300, .depth = 4, .least = 5, .rate = 0.1, .share = 0.7})
 
 struct plm_boosted {
-    char method[PLM_TREE_NAME], target[PLM_TREE_NAME];
+    char target[PLM_TREE_NAME];
     struct plm_tree_feature feature[PLM_TREE_FEATURES];
     size_t features;
     double low, high; /* of the target in the rows; answers may lie a little outside */
@@ -39,7 +41,7 @@ struct plm_boosted {
     struct plm_trees trees;     /* their leaves are steps, with the rate in them */
 };
 
-/* Fills what follows from the numbers; method, target, names of features and the figures of held rows are left to the
+/* Fills what follows from the numbers; target, names of features and the figures of held rows are left to the
    caller. Targets may be any finite numbers. */
 int plm_boosted_train(const struct plm_tree_data *data, const struct plm_boosted_settings *settings,
                       struct plm_boosted *boosted, struct plm_error *error);
@@ -55,8 +57,8 @@ int plm_boosted_cross(const struct plm_tree_data *data, const struct plm_boosted
 /* The figures of held rows, from such answers. */
 void plm_boosted_judge(const struct plm_tree_data *data, const double *answer, struct plm_boosted *boosted);
 
-/* boosted_file.c */
-int plm_boosted_save(FILE *out, const struct plm_boosted *boosted);
-int plm_boosted_load(const char *path, struct plm_boosted *boosted, struct plm_error *error);
+/* boosted_file.c: as the payload of a file of models (model_file.h); `boosted` is a struct plm_boosted. */
+void plm_boosted_put(FILE *out, const void *boosted);
+int plm_boosted_read(struct plm_model_file *file, struct plm_boosted *boosted);
 
 #endif

@@ -27,9 +27,9 @@ static int start_read(const char *path, char start[MAGIC], struct plm_error *err
     memset(start, 0, MAGIC);
     got = read(file, start, MAGIC);
     if (got < 0)
-        plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
+        plm_fail(error, PLM_EREAD, "cannot read %.300s: %s", path, strerror(errno));
     close(file);
-    return got < 0 ? PLM_EIO : 0;
+    return got < 0 ? PLM_EREAD : 0;
 }
 
 /* By the first key that decides; what stands before it is passed over. */

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 
 struct zero {
     uint64_t parameters, largest; /* P; 4*L: fp16 parameters and gradients of the layer at work */
@@ -50,35 +50,56 @@ static void answer_with(const struct plm_evidence *evidence, uint64_t card, uint
                  plm_size_text(text, sizeof text, host + host / 2));
 }
 
-void plm_method_deepspeed_zero2(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void zero2(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct zero z = zero(evidence);
     const uint64_t card = plm_plus(plm_times(2, z.parameters), plm_times(18, z.parameters) / z.gpus);
     answer_with(evidence, card, plm_times(plm_times(4, z.parameters), z.per_node), answer);
 }
 
-void plm_method_deepspeed_zero2_offload(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void zero2_offload(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct zero z = zero(evidence);
     answer_with(evidence, plm_times(2, z.parameters), plm_times(z.parameters, most(4 * z.gpus, 16)), answer);
 }
 
-void plm_method_deepspeed_zero3(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void zero3(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct zero z = zero(evidence);
     const uint64_t card = plm_plus(z.largest, plm_times(18, z.parameters) / z.gpus);
     answer_with(evidence, card, plm_times(z.largest, z.per_node), answer);
 }
 
-void plm_method_deepspeed_zero3_offload_optimizer(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void zero3_offload_optimizer(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct zero z = zero(evidence);
     const uint64_t card = plm_plus(z.largest, plm_times(2, z.parameters) / z.gpus);
     answer_with(evidence, card, plm_times(16, z.parameters) / z.nodes, answer);
 }
 
-void plm_method_deepspeed_zero3_offload(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void zero3_offload(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct zero z = zero(evidence);
     answer_with(evidence, z.largest, plm_times(18, z.parameters) / z.nodes, answer);
 }
+
+/* All answer with the same kind, from the same evidence, and leave the same out. */
+#define ZERO(title, made_for, function)       \
+    {.name = title,                           \
+     .paradigm = PLM_ANALYTICAL,              \
+     .kind = PLM_ANSWER_ALLOCATED,            \
+     .needs = PLM_NEEDS_DESCRIPTION,          \
+     .domain = made_for,                      \
+     .leaves_out = "activations, workspaces", \
+     .estimate = function}
+
+const struct plm_method plm_method_deepspeed_zero2 =
+    ZERO("deepspeed-zero2", "mixed precision with Adam under ZeRO-2", zero2);
+const struct plm_method plm_method_deepspeed_zero2_offload =
+    ZERO("deepspeed-zero2-offload", "the same, optimizer on the host", zero2_offload);
+const struct plm_method plm_method_deepspeed_zero3 =
+    ZERO("deepspeed-zero3", "mixed precision with Adam under ZeRO-3", zero3);
+const struct plm_method plm_method_deepspeed_zero3_offload_optimizer =
+    ZERO("deepspeed-zero3-offload-optimizer", "the same, optimizer on the host", zero3_offload_optimizer);
+const struct plm_method plm_method_deepspeed_zero3_offload =
+    ZERO("deepspeed-zero3-offload", "the same, optimizer and parameters on the host", zero3_offload);

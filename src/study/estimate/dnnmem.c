@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 #include "study/estimate/graph.h"
 #include "study/estimate/simulator.h"
 
@@ -111,7 +111,7 @@ static uint64_t simulated_peak(struct work *w)
     return simulation.peak;
 }
 
-void plm_method_dnnmem(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void dnnmem_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
     struct work w = {.d = d, .n = (int64_t)d->nodes};
@@ -128,3 +128,14 @@ void plm_method_dnnmem(const struct plm_evidence *evidence, struct plm_answer *a
     free(w.gradient_born);
     free(w.item);
 }
+
+const struct plm_method plm_method_dnnmem = {
+    .name = "dnnmem",
+    .shown = "dnnmem-style",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "models with a static graph",
+    .leaves_out = "optimizer state, workspaces",
+    .estimate = dnnmem_estimate,
+};

@@ -26,7 +26,7 @@
 #include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 #include "study/estimate/graph.h"
 #include "study/estimate/simulator.h"
 
@@ -317,7 +317,7 @@ struct prepared {
     size_t items;
 };
 
-void *plm_prepare_dnnmem_x(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void *dnnmem_x_prepare(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
     const bool graph = !d->transformer.known && d->nodes;
@@ -336,7 +336,7 @@ void *plm_prepare_dnnmem_x(const struct plm_evidence *evidence, struct plm_answe
     return p;
 }
 
-void plm_judge_dnnmem_x(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+static void dnnmem_x_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer)
 {
     struct prepared *p = prepared;
     struct plm_simulation simulation;
@@ -345,9 +345,21 @@ void plm_judge_dnnmem_x(void *prepared, const struct plm_question *question, str
     answer->oom = simulation.oom;
 }
 
-void plm_forget_dnnmem_x(void *prepared)
+static void dnnmem_x_forget(void *prepared)
 {
     struct prepared *p = prepared;
     free(p->item);
     free(p);
 }
+
+const struct plm_method plm_method_dnnmem_x = {
+    .name = "dnnmem-x",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "models of the comparison of xMem: CNNs, transformers",
+    .leaves_out = "optimizer state, workspaces, ReLU tensors",
+    .prepare = dnnmem_x_prepare,
+    .judge = dnnmem_x_judge,
+    .forget = dnnmem_x_forget,
+};

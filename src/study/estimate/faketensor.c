@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 #include "study/estimate/simulator.h"
 
 /* How long each storage lives, in events; NULL: there are none, and the answer says so. */
@@ -42,17 +42,17 @@ static void live_peak(const struct plm_described_storages *s, struct plm_answer 
     free(item);
 }
 
-void plm_method_faketensor_a(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void faketensor_a(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     live_peak(&evidence->description->forward_backward, answer);
 }
 
-void plm_method_faketensor_b(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void faketensor_b(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     live_peak(&evidence->description->step, answer);
 }
 
-void plm_method_faketensor_c(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void faketensor_c(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_described_storages *s = &evidence->description->step;
     struct plm_simulation simulation;
@@ -67,3 +67,33 @@ void plm_method_faketensor_c(const struct plm_evidence *evidence, struct plm_ans
     answer->bytes = simulation.peak;
     free(item);
 }
+
+const struct plm_method plm_method_faketensor_a = {
+    .name = "faketensor-a",
+    .paradigm = PLM_CPU_SIDE,
+    .kind = PLM_ANSWER_ALLOCATED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "a forward and backward pass of the model alone",
+    .leaves_out = "loss, optimizer, workspaces, the allocator",
+    .estimate = faketensor_a,
+};
+
+const struct plm_method plm_method_faketensor_b = {
+    .name = "faketensor-b",
+    .paradigm = PLM_CPU_SIDE,
+    .kind = PLM_ANSWER_ALLOCATED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "a step of any loop",
+    .leaves_out = "workspaces, the allocator",
+    .estimate = faketensor_b,
+};
+
+const struct plm_method plm_method_faketensor_c = {
+    .name = "faketensor-c",
+    .paradigm = PLM_CPU_SIDE,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "a step of any loop",
+    .leaves_out = "workspaces, what only GPU kernels keep",
+    .estimate = faketensor_c,
+};

@@ -4,11 +4,11 @@
  * with replacement, thresholds in the middle between two rows), and extremely randomised trees, as its
  * ExtraTreesRegressor (every row in every tree, thresholds drawn).
  *
- * plm_forest_train() makes one from numbers on all processors, plm_forest_load() reads one from a file
- * (docs/forest.md), plm_forest_save() writes it, plm_forest_free() ends it. A trained forest is read-only; any thread.
+ * plm_forest_train() makes one from numbers on all processors, plm_forest_read() reads one from a file
+ * (docs/models.md), plm_forest_put() writes it, plm_forest_free() ends it. A trained forest is read-only; any thread.
  * The same rows, trees and seed give the same forest on every machine and any number of processors: the generator is
- * our own, with a stream for each tree. Fails with one sentence: PLM_EINVAL (rows that nothing can be learned from),
- * PLM_EIO, PLM_EFORMAT (a file that is no forest, with its line, or one that was damaged), PLM_EVERSION.
+ * our own, with a stream for each tree. Fails with one sentence: PLM_EINVAL (settings), PLM_EFORMAT (rows
+ * that nothing can be learned from), PLM_EIO, PLM_EFORMAT (a file that is no forest, with its line, or one that was damaged), PLM_EVERSION.
  */
 #ifndef PLM_ESTIMATE_FOREST_H
 #define PLM_ESTIMATE_FOREST_H
@@ -21,9 +21,10 @@
 #include "study/estimate/tree.h"
 
 struct plm_error;
+struct plm_model_file;
 
 struct plm_forest {
-    char method[PLM_TREE_NAME], target[PLM_TREE_NAME];
+    char target[PLM_TREE_NAME];
     struct plm_tree_feature feature[PLM_TREE_FEATURES];
     size_t features;
     double low, high;   /* of the target in the rows: no answer lies outside */
@@ -49,7 +50,7 @@ struct plm_forest_settings {
 #define PLM_EXTRATREES_SETTINGS \
     ((struct plm_forest_settings){.trees = 100, .all_rows = true, .drawn = true, .any_target = true})
 
-/* Targets are above 0, unless they may be any. Fills what follows from the numbers; method, target and names of features are left to the caller. */
+/* Targets are above 0, unless they may be any. Fills what follows from the numbers; target and names of features are left to the caller. */
 int plm_forest_train(const struct plm_tree_data *data, const struct plm_forest_settings *settings,
                      struct plm_forest *forest, struct plm_error *error);
 void plm_forest_free(struct plm_forest *forest);
@@ -63,8 +64,8 @@ int plm_forest_cross(const struct plm_tree_data *data, const struct plm_forest_s
 /* The figures of held rows, from such answers. */
 void plm_forest_judge(const struct plm_tree_data *data, const double *answer, struct plm_forest *forest);
 
-/* forest_file.c */
-int plm_forest_save(FILE *out, const struct plm_forest *forest);
-int plm_forest_load(const char *path, struct plm_forest *forest, struct plm_error *error);
+/* forest_file.c: as the payload of a file of models (model_file.h); `forest` is a struct plm_forest. */
+void plm_forest_put(FILE *out, const void *forest);
+int plm_forest_read(struct plm_model_file *file, struct plm_forest *forest);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 
 enum { ELEMENT = 4 }; /* it knows float32 alone */
 
@@ -22,7 +22,7 @@ static uint64_t output_elements(const struct plm_description *d)
     return sum;
 }
 
-void plm_method_horus(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void horus_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
     const uint64_t batch = d->batch.size, parameters = d->model.trainable;
@@ -42,9 +42,29 @@ void plm_method_horus(const struct plm_evidence *evidence, struct plm_answer *an
                            d->model.dtype);
 }
 
-void plm_method_horus_1000(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void horus_1000_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
-    plm_method_horus(evidence, answer);
+    horus_estimate(evidence, answer);
     if (answer->state != PLM_UNANSWERED)
         answer->bytes = plm_plus(answer->bytes, RESERVE);
 }
+
+const struct plm_method plm_method_horus = {
+    .name = "horus",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_ALLOCATED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "training in float32",
+    .leaves_out = "optimizer state, workspaces, the allocator",
+    .estimate = horus_estimate,
+};
+
+const struct plm_method plm_method_horus_1000 = {
+    .name = "horus-1000",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_ALLOCATED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "training in float32",
+    .leaves_out = "what exceeds its 1000 MB for the rest",
+    .estimate = horus_1000_estimate,
+};

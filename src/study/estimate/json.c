@@ -28,8 +28,6 @@ static void write_captures(struct plm_json *j, const struct plm_evidence *eviden
         {"record", evidence->job != NULL, evidence->job_seconds},
         {"trace", evidence->trace != NULL, evidence->trace_seconds},
         {"description", evidence->description != NULL, evidence->description_seconds},
-        {"forest", evidence->forest != NULL, 0},
-        {"boosted", evidence->boosted != NULL, 0},
         {"model", evidence->model != NULL, 0},
     };
     plm_json_array(j, "captures");

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 
 enum { HALF = 2, SINGLE = 4, TOKEN = 8 };
 
@@ -189,7 +189,7 @@ static void check_domain(const struct plm_description *d, struct plm_answer *ans
         plm_answer_outside(answer, "the optimizer is %.60s; it is made for AdamW", d->optimizer.class_name);
 }
 
-void plm_method_llmem(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void llmem_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
     const uint64_t tp = evidence->tensor_parallel > 1 ? (uint64_t)evidence->tensor_parallel : 1;
@@ -217,3 +217,13 @@ void plm_method_llmem(const struct plm_evidence *evidence, struct plm_answer *an
     }
     check_domain(d, answer);
 }
+
+const struct plm_method plm_method_llmem = {
+    .name = "llmem",
+    .paradigm = PLM_ANALYTICAL,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "decoders in fp16 with AdamW and gradient checkpointing",
+    .leaves_out = "activations inside blocks, gradients",
+    .estimate = llmem_estimate,
+};

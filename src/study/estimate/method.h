@@ -1,11 +1,11 @@
 /*
  * The published methods behind one interface. docs/HOWTO_ADD_ESTIMATOR.md says how to add one.
  *
- * A method is one file and one line in the table of methods.c. It gets what one capture of a job left behind (struct
- * plm_evidence) and says how much memory the job takes: of the card, without the context, which is one figure for all
- * methods and is shown apart. Or it says how busy the job keeps the card. It works once for a capture; what depends on the card is asked per card. Methods are
- * pure functions; any thread, each on its own inquiry. Nothing fails: an answer that a method cannot give has a
- * reason.
+ * A method is one file with its row, a constant struct plm_method, and one line in study/methods/methods.def. It gets
+ * what one capture of a job left behind (struct plm_evidence) and says how much memory the job takes: of the card, without
+ * the context, which is one figure for all methods and is shown apart. Or it says how busy the job keeps the card. It
+ * works once for a capture; what depends on the card is asked per card. Methods are pure functions; any thread, each on
+ * its own inquiry. Nothing fails: an answer that a method cannot give has a reason.
  */
 #ifndef PLM_ESTIMATE_METHOD_H
 #define PLM_ESTIMATE_METHOD_H
@@ -14,17 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct plm_boosted;
 struct plm_card;
 struct plm_description;
 struct plm_error;
-struct plm_forest;
 struct plm_job;
 struct plm_json;
 struct plm_labels;
-struct plm_learned;
+struct plm_learner;
+struct plm_method;
 struct plm_page;
 struct plm_trace;
+
+/* What a method has learned, and whose it is. */
+struct plm_learned {
+    const struct plm_method *method;
+    void *model; /* what its learner made */
+};
 
 /* What is known of the job. What was not captured is NULL. */
 struct plm_evidence {
@@ -32,21 +37,13 @@ struct plm_evidence {
     const struct plm_labels *labels;           /* what that record says of time and utilization */
     const struct plm_trace *trace;             /* of the profiler, on the CPU */
     const struct plm_description *description; /* of the model */
-    const struct plm_forest *forest;           /* that `plimsoll train` made */
-    const struct plm_boosted *boosted;         /* and that it made for another method */
-    const struct plm_learned *model;           /* and for those that learn from `plimsoll dataset` */
+    const struct plm_learned *model;           /* that `plimsoll train` made */
     const double *features;                    /* numbers that this one looks at, instead of a description */
     double job_seconds, trace_seconds, description_seconds; /* how long each took to capture; 0: not known */
     int gpus, nodes, tensor_parallel; /* how the job is spread, for the methods that know several; 0 counts as 1 */
 };
-enum plm_evidence_part {
-    PLM_NEEDS_JOB = 1,
-    PLM_NEEDS_TRACE = 2,
-    PLM_NEEDS_DESCRIPTION = 4,
-    PLM_NEEDS_FOREST = 8,
-    PLM_NEEDS_BOOSTED = 16,
-    PLM_NEEDS_MODEL = 32
-};
+/* What a capture has to have. A method that learns needs a model besides. */
+enum plm_evidence_part { PLM_NEEDS_JOB = 1, PLM_NEEDS_TRACE = 2, PLM_NEEDS_DESCRIPTION = 4 };
 
 /* What is asked of a card. */
 struct plm_question {
@@ -110,15 +107,13 @@ struct plm_method {
     plm_method_judge *judge;
     plm_method_explain *explain; /* NULL: it has no more to say than its answer */
     plm_method_forget *forget;
+    const struct plm_learner *learner; /* how it learns (study/learn/learner.h); NULL: it has nothing to learn */
 };
-
-/* methods.c: all of them, in the order in which they are shown. */
-extern const struct plm_method plm_methods[];
-extern const size_t plm_method_count;
 bool plm_method_is_memory(const struct plm_method *method);
-const struct plm_method *plm_method_find(const char *name); /* NULL: no such method */
-/* The methods whose names are nearest to a word that is none, for a complaint: "xmem, xmem+"; "" if none is near. */
-const char *plm_method_nearest(const char *word, char *buffer, size_t size);
+
+/* For an answer that the job is not the kind the method was made for, or that there is none. The first reason stays. */
+__attribute__((format(printf, 2, 3))) void plm_answer_outside(struct plm_answer *answer, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void plm_answer_none(struct plm_answer *answer, const char *format, ...);
 
 /* One method asked about one capture, which must outlive it. */
 struct plm_inquiry {

@@ -5,7 +5,8 @@
  *
  * A grower sorts the features of some rows once and then makes trees of them, for whatever targets and weights; it
  * belongs to the caller, and so do the trees. Features have single precision. One thread for each grower; grown trees
- * are read-only, any thread. The same input gives the same trees on every machine. Fails with PLM_EINVAL only.
+ * are read-only, any thread. The same input gives the same trees on every machine. Fails with PLM_EFORMAT, for rows that nothing can be learned
+ * from, and PLM_EINVAL.
  */
 #ifndef PLM_ESTIMATE_TREE_H
 #define PLM_ESTIMATE_TREE_H

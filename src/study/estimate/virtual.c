@@ -6,9 +6,9 @@
 #include "analysis/job.h"
 #include "base/memory.h"
 #include "fit/outcome.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 
-void *plm_prepare_virtual(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void *virtual_prepare(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     struct plm_outcome *o = plm_calloc(1, sizeof *o);
     plm_outcome_of(evidence->job, o);
@@ -18,9 +18,20 @@ void *plm_prepare_virtual(const struct plm_evidence *evidence, struct plm_answer
     return o;
 }
 
-void plm_judge_virtual(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+static void virtual_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer)
 {
     const struct plm_outcome *o = prepared;
     answer->judged = true;
     answer->oom = o->least + o->outside + question->context > question->usable;
 }
+
+const struct plm_method plm_method_virtual = {
+    .name = "virtual",
+    .paradigm = PLM_VIRTUAL,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_JOB,
+    .domain = "any job that runs on the virtual GPU",
+    .leaves_out = "nothing known",
+    .prepare = virtual_prepare,
+    .judge = virtual_judge,
+};

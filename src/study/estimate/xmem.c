@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 #include "study/estimate/xmem_internal.h"
 
 static enum plm_simulation_rules rules_of(const struct plm_xmem_result *result)
@@ -243,25 +243,25 @@ static void *result_prepare(enum plm_xmem_variant variant, const struct plm_evid
     return result;
 }
 
-void *plm_prepare_xmem(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void *xmem_prepare(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     return result_prepare(PLM_XMEM_PUBLISHED, evidence, answer);
 }
 
-void *plm_prepare_xmem_plus(const struct plm_evidence *evidence, struct plm_answer *answer)
+static void *xmem_plus_prepare(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     return result_prepare(PLM_XMEM_PLUS, evidence, answer);
 }
 
 /* The card has room for segments where the context leaves it. */
-void plm_judge_xmem(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+static void xmem_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer)
 {
     struct plm_xmem_result *result = prepared;
     plm_xmem_limit(result, question->usable > question->context ? question->usable - question->context : 0);
     answer->oom = result->oom;
 }
 
-void plm_explain_xmem(const void *prepared, const struct plm_page *page, struct plm_json *json)
+static void xmem_explain(const void *prepared, const struct plm_page *page, struct plm_json *json)
 {
     if (page)
         plm_xmem_text(page, prepared);
@@ -269,8 +269,34 @@ void plm_explain_xmem(const void *prepared, const struct plm_page *page, struct 
         plm_xmem_json(json, prepared);
 }
 
-void plm_forget_xmem(void *prepared)
+static void xmem_forget(void *prepared)
 {
     plm_xmem_result_free(prepared);
     free(prepared);
 }
+
+const struct plm_method plm_method_xmem = {
+    .name = "xmem",
+    .paradigm = PLM_CPU_SIDE,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_TRACE,
+    .domain = "fp32 training on one GPU, models made of modules",
+    .leaves_out = "parents' own tensors, temporaries, workspaces",
+    .prepare = xmem_prepare,
+    .judge = xmem_judge,
+    .explain = xmem_explain,
+    .forget = xmem_forget,
+};
+
+const struct plm_method plm_method_xmem_plus = {
+    .name = "xmem+",
+    .paradigm = PLM_CPU_SIDE,
+    .kind = PLM_ANSWER_RESERVED,
+    .needs = PLM_NEEDS_TRACE,
+    .domain = "training on one GPU",
+    .leaves_out = "workspaces, what only GPU kernels keep",
+    .prepare = xmem_plus_prepare,
+    .judge = xmem_judge,
+    .explain = xmem_explain,
+    .forget = xmem_forget,
+};

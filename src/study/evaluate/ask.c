@@ -2,14 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/child.h"
 #include "base/error.h"
+#include "base/temporary.h"
+#include "base/status.h"
 #include "study/estimate/capture.h"
 #include "study/evaluate/bench.h"
-
-enum { CANNOT = 125 };
 
 static int run_capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
 {
@@ -62,9 +61,10 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
     double seconds = 0;
     int status;
     plm_bench_path(bench, run, "trace.json.gz", trace, sizeof trace);
+    if (bench->settings->keep)
+        snprintf(trace, sizeof trace, "%.3900s/%s.trace.json.gz", bench->settings->folder, bench->run[run].key);
     plm_bench_path(bench, run, "trace.log", log, sizeof log);
     plm_bench_path(bench, run, "answers", answers, sizeof answers);
-    unlink(answers);
     status = PLM_ENOTFOUND;
     if (bench->settings->keep) /* from before; its name says that it is of this very run */
         status = plm_captured_read(paths, 1, &captured, &error);
@@ -77,14 +77,13 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
         captured.evidence.trace_seconds = seconds;
     }
     if (status == 0) {
-        captured.evidence.forest = bench->settings->trees;
+        captured.evidence.model = bench->settings->model;
         methods_ask(bench, run, &captured.evidence, captured.evidence.trace_seconds, &asked);
         status = plm_answers_add(bench, run, asked, answers, &error);
     }
     if (status && error.text[0]) /* else the capture has said it */
         log_complain(log, error.text);
     plm_captured_free(&captured);
-    if (!bench->settings->keep)
-        unlink(trace);
-    return status ? CANNOT : 0;
+    plm_temporary_remove(trace); /* which leaves one that is kept */
+    return status ? PLM_EXIT_CANNOT : 0;
 }

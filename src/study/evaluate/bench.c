@@ -24,7 +24,7 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
     key = plm_key_device(key, &s->catalogue->install);
     snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)key);
     /* The methods are in this very program. */
-    key = plm_key_file(plm_key_file(key, "/proc/self/exe", ""), s->forest ? s->forest : "", "");
+    key = plm_key_file(plm_key_file(key, "/proc/self/exe", ""), s->model_path ? s->model_path : "", "");
     snprintf(run->ask_key, sizeof run->ask_key, "%016llx", (unsigned long long)key);
 }
 
@@ -111,7 +111,7 @@ void plm_bench_free(struct plm_bench *bench)
 
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/%s.%s", bench->settings->folder, bench->run[run].key, end);
+    snprintf(out, size, "%.3900s/%s.%s", bench->settings->scratch, bench->run[run].key, end);
 }
 
 pid_t plm_bench_start(const struct plm_bench *bench, size_t index, const char *const *first, const char *log,

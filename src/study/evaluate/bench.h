@@ -30,13 +30,14 @@ struct plm_bench_settings {
     const char *gpu;          /* instead of the row's own; NULL: the row's */
     const char *stack;        /* for `plimsoll run --stack`; NULL: as it chooses */
     const char *pattern;      /* only rows whose run, family, model or optimizer contains it; NULL: all */
-    const char *folder;       /* for records and results */
+    const char *folder;       /* for results, logs of what failed, and captures that are kept */
+    const char *scratch;      /* a temporary one, for all else; may be the same */
     int jobs;                 /* children at the same time, of both parts */
     bool keep;                /* leave captures where they are */
     const struct plm_method *const *method; /* to ask; plimsoll's own figures come from the record in any case */
     size_t methods;
-    const char *forest;       /* of `plimsoll train`, for methods that need one; NULL: none */
-    const struct plm_forest *trees; /* what is in it */
+    const char *model_path;   /* of `plimsoll train`, for the method that it is for; NULL: none */
+    const struct plm_learned *model; /* what is in it */
 };
 
 /* What a method said about a run. */
@@ -74,7 +75,7 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
                    struct plm_error *error);
 void plm_bench_free(struct plm_bench *bench);
 
-/* FOLDER/KEY.END of a run. */
+/* KEY.END of a run in the temporary folder. */
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size);
 
 /* Starts `plimsoll` with these words, which NULL ends, for the workload's command, with its output in a log; as
@@ -95,6 +96,8 @@ int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *c
 
 /* results.c: outcomes that `folder`/results.csv has, for runs with the same key. */
 int plm_results_read(struct plm_bench *bench, struct plm_error *error);
+/* How its first line begins, and that of answers: no other file is theirs. */
+extern const char plm_results_head[], plm_answers_head[];
 /* Adds one; begins the file if it is not there. */
 int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *run, struct plm_error *error);
 

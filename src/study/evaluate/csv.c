@@ -75,8 +75,9 @@ static void write_row(FILE *out, const struct plm_evaluation *e, size_t row)
     fputc('\n', out);
 }
 
-int plm_evaluation_csv(FILE *out, const struct plm_evaluation *e, struct plm_error *error)
+int plm_evaluation_csv(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_evaluation *e = what;
     write_head(out, e);
     for (size_t i = 0; i < e->rows; i++)
         write_row(out, e, i);
@@ -123,8 +124,9 @@ static const struct plm_anova *any_anova(const struct plm_evaluation *e)
     return most;
 }
 
-int plm_evaluation_figures(FILE *out, const struct plm_evaluation *e, struct plm_error *error)
+int plm_evaluation_figures(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_evaluation *e = what;
     const struct plm_anova *all = any_anova(e);
     fputs("family,estimator,origin,truth,runs,answered,compared,outside,judged,median,median_low,median_high,mean,p95,"
           "worst,signed_5,signed_25,signed_50,signed_75,signed_95,under,oom_agreement,pef,pef_device,mcp,mcp_device,"

@@ -251,8 +251,9 @@ static void write_document(struct plm_json *j, const struct plm_evaluation *e)
     plm_json_end_object(j);
 }
 
-int plm_evaluation_json(FILE *out, const struct plm_evaluation *e, struct plm_error *error)
+int plm_evaluation_json(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_evaluation *e = what;
     struct plm_json j;
     plm_json_start(&j, out);
     write_document(&j, e);
@@ -260,11 +261,12 @@ int plm_evaluation_json(FILE *out, const struct plm_evaluation *e, struct plm_er
 }
 /* ---- in a page ---- */
 
-int plm_evaluation_html(FILE *out, const struct plm_evaluation *e, struct plm_error *error)
+int plm_evaluation_html(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_evaluation *e = what;
     struct plm_json j;
     if (!plm_html_evaluation_before_size)
-        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
     plm_json_start(&j, out);
     j.page = true;
     fwrite(plm_html_evaluation_before, 1, plm_html_evaluation_before_size, out);

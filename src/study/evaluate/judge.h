@@ -94,13 +94,13 @@ struct plm_published {
 };
 extern const struct plm_published plm_published[PLM_PUBLISHED];
 
-/* Ways to show an evaluation: 0, or PLM_EIO or PLM_ENOTFOUND with a sentence. */
+/* Ways to show an evaluation: 0, or PLM_EIO with a sentence. */
 struct plm_page;
-int plm_evaluation_text(const struct plm_page *page, const struct plm_evaluation *evaluation, struct plm_error *error);
-int plm_evaluation_json(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
+int plm_evaluation_text(const struct plm_page *page, const void *evaluation, struct plm_error *error);
+int plm_evaluation_json(FILE *out, const void *evaluation, struct plm_error *error);
 /* Row by row, and the figures. */
-int plm_evaluation_csv(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
-int plm_evaluation_figures(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
-int plm_evaluation_html(FILE *out, const struct plm_evaluation *evaluation, struct plm_error *error);
+int plm_evaluation_csv(FILE *out, const void *evaluation, struct plm_error *error);
+int plm_evaluation_figures(FILE *out, const void *evaluation, struct plm_error *error);
+int plm_evaluation_html(FILE *out, const void *evaluation, struct plm_error *error);
 
 #endif

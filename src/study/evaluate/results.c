@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "study/evaluate/bench.h"
 
@@ -46,18 +47,22 @@ static int path_of(const struct plm_bench *bench, char *out, size_t size, struct
     return n < 0 || (size_t)n >= size ? plm_fail(error, PLM_EINVAL, "the path of the results is too long") : 0;
 }
 
-static void write_head(FILE *out)
+const char plm_results_head[] = "key,family,model,optimizer,batch_size,zero_grad_mode,gpu,torch,done,why,confidence,";
+
+static void head_write(FILE *out)
 {
-    fputs("key,family,model,optimizer,batch_size,zero_grad_mode,gpu,torch,done,why,confidence,seconds,cpu_seconds",
-          out);
+    fprintf(out, "%sseconds,cpu_seconds", plm_results_head);
     for (int i = 0; i < COLUMNS; i++)
         fprintf(out, ",%s", columns[i].name);
     fputc('\n', out);
 }
 
-static void result_write(FILE *out, const struct plm_bench_run *run)
+static void result_write(FILE *out, bool head, const void *what)
 {
+    const struct plm_bench_run *run = what;
     struct plm_outcome o = run->outcome;
+    if (head)
+        head_write(out);
     fputs(run->key, out);
     plm_truth_row_put(out, run->row);
     plm_truth_row_put_mode(out, run->row);
@@ -74,20 +79,8 @@ static void result_write(FILE *out, const struct plm_bench_run *run)
 int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *run, struct plm_error *error)
 {
     char path[4200];
-    FILE *out;
-    bool failed;
     int status = path_of(bench, path, sizeof path, error);
-    if (status)
-        return status;
-    out = fopen(path, "ae");
-    if (!out)
-        return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    if (ftell(out) == 0)
-        write_head(out);
-    result_write(out, run);
-    failed = ferror(out) != 0;
-    failed |= fclose(out) != 0;
-    return failed ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
+    return status ? status : plm_append(path, result_write, run, error);
 }
 
 static const char *cell(const struct plm_table *t, size_t row, const char *name)
@@ -107,20 +100,26 @@ static int amount(const struct plm_table *t, size_t row, const char *name, uint6
     return 0;
 }
 
+/* "": none. */
+static int seconds(const struct plm_table *t, size_t row, const char *name, double *value, struct plm_error *error)
+{
+    const int column = plm_table_column(t, name), status = plm_table_real(t, row, column, value, error);
+    return status == 0 && *value < 0 ? plm_table_wrong(t, row, column, "a time", error) : status;
+}
+
 static int result_read(const struct plm_table *t, size_t row, struct plm_outcome *o, struct plm_error *error)
 {
+    int status;
     *o = (struct plm_outcome){.done = !strcmp(cell(t, row, "done"), "true")};
     snprintf(o->why, sizeof o->why, "%s", cell(t, row, "why"));
     snprintf(o->torch, sizeof o->torch, "%s", cell(t, row, "torch"));
     snprintf(o->confidence, sizeof o->confidence, "%s", cell(t, row, "confidence"));
-    o->seconds = strtod(cell(t, row, "seconds"), NULL);
-    o->cpu_seconds = strtod(cell(t, row, "cpu_seconds"), NULL);
-    for (int i = 0; i < COLUMNS; i++) {
-        int status = amount(t, row, columns[i].name, field(o, &columns[i]), error);
-        if (status)
-            return status;
-    }
-    return 0;
+    status = seconds(t, row, "seconds", &o->seconds, error);
+    if (status == 0)
+        status = seconds(t, row, "cpu_seconds", &o->cpu_seconds, error);
+    for (int i = 0; i < COLUMNS && status == 0; i++)
+        status = amount(t, row, columns[i].name, field(o, &columns[i]), error);
+    return status;
 }
 
 /* A line of ours cannot stand under another head. */
@@ -175,20 +174,29 @@ static void answer_write(FILE *out, const struct plm_bench *bench, const struct 
     fputc('\n', out);
 }
 
+const char plm_answers_head[] =
+    "key,family,model,optimizer,batch_size,method,state,bytes,oom,seconds,capture_seconds,note";
+
+struct answers {
+    const struct plm_bench *bench;
+    size_t run;
+    uint64_t only;
+};
+
+static void answers_write(FILE *out, bool head, const void *what)
+{
+    const struct answers *a = what;
+    const struct plm_bench_run *run = &a->bench->run[a->run];
+    if (head)
+        fprintf(out, "%s\n", plm_answers_head);
+    for (size_t i = 0; i < a->bench->settings->methods; i++)
+        if (run->reply[i].known && a->only >> i & 1)
+            answer_write(out, a->bench, run, i);
+}
+
 int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, const char *path, struct plm_error *error)
 {
-    FILE *out = fopen(path, "ae");
-    bool wrong;
-    if (!out)
-        return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    if (ftell(out) == 0)
-        fputs("key,family,model,optimizer,batch_size,method,state,bytes,oom,seconds,capture_seconds,note\n", out);
-    for (size_t i = 0; i < bench->settings->methods; i++)
-        if (bench->run[run].reply[i].known && only >> i & 1)
-            answer_write(out, bench, &bench->run[run], i);
-    wrong = ferror(out) != 0;
-    wrong |= fclose(out) != 0;
-    return wrong ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
+    return plm_append(path, answers_write, &(struct answers){bench, run, only}, error);
 }
 
 static int answer_read(const struct plm_table *t, size_t row, struct plm_reply *reply, struct plm_error *error)
@@ -203,12 +211,11 @@ static int answer_read(const struct plm_table *t, size_t row, struct plm_reply *
         return plm_fail(error, PLM_EFORMAT, "%.300s:%u: state is \"%.40s\"", t->path, t->line[row + 1], state);
     if (i < STATES)
         r.answer.state = (enum plm_answer_state)i;
-    status = amount(t, row, "bytes", &r.answer.bytes, error);
-    if (status)
+    if ((status = amount(t, row, "bytes", &r.answer.bytes, error)) ||
+        (status = seconds(t, row, "seconds", &r.answer.seconds, error)) ||
+        (status = seconds(t, row, "capture_seconds", &r.capture_seconds, error)))
         return status;
     r.answer.oom = !strcmp(cell(t, row, "oom"), "true");
-    r.answer.seconds = strtod(cell(t, row, "seconds"), NULL);
-    r.capture_seconds = strtod(cell(t, row, "capture_seconds"), NULL);
     snprintf(r.answer.note, sizeof r.answer.note, "%s", cell(t, row, "note"));
     *reply = r;
     return 0;

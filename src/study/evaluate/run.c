@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/child.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "study/evaluate/bench.h"
+#include "study/rows/chunk.h"
 #include "study/rows/pool.h"
 
 /* A run's parts are tasks 2 * run and 2 * run + 1. */
@@ -62,7 +63,7 @@ static pid_t start_record(const struct plm_bench *bench, size_t run, int *failur
     const char *const stack = bench->settings->stack;
     char record[4096], log[4096];
     const char *const words[] = {
-        "plimsoll", "run", "--gpu", bench->run[run].card,     "--until-exit", "--detail", "full",
+        "plimsoll", "run", "--gpu", bench->run[run].card,     "--until-exit", "--detail", "full", "--keep",
         "-f",       "-o",  record,  stack ? "--stack" : NULL, stack,          NULL};
     plm_bench_path(bench, run, "plm", record, sizeof record);
     plm_bench_path(bench, run, "log", log, sizeof log);
@@ -88,6 +89,7 @@ static int end_record(struct work *p, size_t index, const struct rusage *usage, 
     struct plm_bench_run *run = &p->bench->run[index];
     char record[4096], log[4096], line[PLM_LAST_LINE];
     struct plm_error why = {0};
+    int status = 0;
     plm_bench_path(p->bench, index, "plm", record, sizeof record);
     plm_bench_path(p->bench, index, "log", log, sizeof log);
     if (plm_workload_outcome(run->workload, record, &run->device, &run->outcome, &why) < 0)
@@ -96,18 +98,18 @@ static int end_record(struct work *p, size_t index, const struct rusage *usage, 
         plm_child_last_line(fopen(log, "re"), false, line);
         if (line[0])
             snprintf(run->outcome.why, sizeof run->outcome.why, "%.190s", line);
+        status = plm_log_keep(p->bench->settings->scratch, p->bench->settings->folder, run->key, "log", error);
     }
     run->outcome.cpu_seconds = seconds(&usage->ru_utime) + seconds(&usage->ru_stime);
     run->known = true;
-    unlink(record);
-    if (run->outcome.done)
-        unlink(log);
-    else if (!run->asked) { /* what cannot run cannot be captured */
+    plm_temporary_remove(record);
+    plm_temporary_remove(log);
+    if (!run->outcome.done && !run->asked) { /* what cannot run cannot be captured */
         run->asked = true;
         p->done++;
     }
     p->failed += !run->outcome.done;
-    return plm_results_add(p->bench, run, error);
+    return status ? status : plm_results_add(p->bench, run, error);
 }
 
 static void give_up(struct plm_bench *bench, size_t run, uint64_t methods, const char *why)
@@ -131,16 +133,18 @@ static int end_ask(struct work *p, size_t run, int wait_status, struct plm_error
     status = plm_answers_read(p->bench, file, error);
     if (status)
         return status;
-    unlink(file);
+    plm_temporary_remove(file);
     if (wait_status || plm_bench_missing(p->bench, run)) {
         plm_child_last_line(fopen(log, "re"), true, line);
         give_up(p->bench, run, plm_bench_missing(p->bench, run),
                 line[0] ? line : "the capture failed and did not say why");
         p->failed++;
-    } else
-        unlink(log);
+        status = plm_log_keep(p->bench->settings->scratch, p->bench->settings->folder, p->bench->run[run].key,
+                              "trace.log", error);
+    }
+    plm_temporary_remove(log);
     p->bench->run[run].asked = true;
-    return plm_answers_add(p->bench, run, methods, all, error);
+    return status ? status : plm_answers_add(p->bench, run, methods, all, error);
 }
 
 static int part_end(void *context, size_t task, int wait_status, const struct rusage *usage, struct plm_error *error)

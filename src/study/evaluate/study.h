@@ -19,11 +19,10 @@
 #include <stdio.h>
 
 #include "base/table.h"
-#include "study/estimate/method.h"
 #include "study/evaluate/metrics.h"
 #include "study/learn/example.h"
-#include "study/learn/learner.h"
 #include "study/learn/white_box.h"
+#include "study/methods/methods.h"
 
 struct plm_error;
 struct plm_page;
@@ -121,8 +120,8 @@ size_t plm_demand_times(const char *method, enum plm_paradigm paradigm, enum plm
 struct plm_contestant {
     const char *name;
     enum plm_paradigm paradigm;
-    const struct plm_method *method; /* a formula, or the virtual GPU */
-    const struct plm_learner *learner; /* one that learns */
+    const struct plm_method *method;
+    const struct plm_learner *learner; /* of one that learns from these rows; NULL: a formula, or the virtual GPU */
     const char *why_not; /* rows do not have what it needs: nothing is asked; NULL: they do */
     /* Of a method that looks at a capture of the job: what it said of each row, MiB without the context, NAN where it
        was not asked; the first reason where it did not answer; what a capture and its answer took. */
@@ -203,10 +202,10 @@ int plm_study_sample(struct plm_study *study, struct plm_error *error);
 void plm_study_jobs(struct plm_study *study);
 
 /* Ways to show it: 0, or PLM_EIO with a sentence. */
-int plm_study_text(const struct plm_page *page, const struct plm_study *study, struct plm_error *error);
-int plm_study_json(FILE *out, const struct plm_study *study, struct plm_error *error);
-int plm_study_csv(FILE *out, const struct plm_study *study, struct plm_error *error); /* row by row */
-int plm_study_figures(FILE *out, const struct plm_study *study, struct plm_error *error); /* score by score */
-int plm_study_html(FILE *out, const struct plm_study *study, struct plm_error *error);
+int plm_study_text(const struct plm_page *page, const void *study, struct plm_error *error);
+int plm_study_json(FILE *out, const void *study, struct plm_error *error);
+int plm_study_csv(FILE *out, const void *study, struct plm_error *error); /* row by row */
+int plm_study_figures(FILE *out, const void *study, struct plm_error *error); /* score by score */
+int plm_study_html(FILE *out, const void *study, struct plm_error *error);
 
 #endif

@@ -62,32 +62,21 @@ static void contestant_add(struct plm_study *s, struct plm_contestant contestant
     s->contestant[s->contestants++] = contestant;
 }
 
-static bool can_be_asked(const struct plm_learner *learner)
+static void method_add(struct plm_study *s, const struct plm_method *method)
 {
-    return learner->ask || learner->ask_beside;
-}
-
-static bool method_add(struct plm_study *s, const char *name)
-{
-    const struct plm_learner *learner = plm_learner_find(name);
-    const struct plm_method *method = plm_method_find(name);
-    if (learner && can_be_asked(learner))
-        contestant_add(s, (struct plm_contestant){.name = learner->name, .paradigm = PLM_LEARNED, .learner = learner});
-    else if (method)
-        contestant_add(s, (struct plm_contestant){.name = method->name,
-                                                  .paradigm = method->paradigm,
-                                                  .method = method,
-                                                  .captured = captured_make(s, method),
-                                                  .why_not = method_why_not(s, method)});
-    return (learner && can_be_asked(learner)) || method;
+    const bool learns = method->learner && plm_learner_answers(method->learner);
+    contestant_add(s, (struct plm_contestant){.name = method->name,
+                                              .paradigm = method->paradigm,
+                                              .method = method,
+                                              .learner = learns ? method->learner : NULL,
+                                              .captured = captured_make(s, method),
+                                              .why_not = learns ? NULL : method_why_not(s, method)});
 }
 
 static void methods_add_all(struct plm_study *s)
 {
-    for (size_t i = 0; i < plm_method_count; i++)
-        method_add(s, plm_methods[i].name);
-    for (size_t i = 0; i < plm_learner_count; i++)
-        method_add(s, plm_learners[i].name);
+    for (size_t i = 0; i < PLM_METHODS; i++)
+        method_add(s, plm_methods[i]);
 }
 
 static int by_paradigm(const void *a, const void *b)
@@ -103,7 +92,9 @@ int plm_contestants_choose(struct plm_study *s, struct plm_error *error)
     while (status == 0 && (word = strsep(&rest, ",")))
         if (!strcmp(word, "all"))
             methods_add_all(s);
-        else if (!method_add(s, word))
+        else if (plm_method_find(word))
+            method_add(s, plm_method_find(word));
+        else
             status = plm_fail(error, PLM_EINVAL,
                               "there is no method \"%.60s\"; `plimsoll train --help` has those that learn, "
                               "`plimsoll estimate --help` all others",

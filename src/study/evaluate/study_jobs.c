@@ -5,11 +5,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/status.h"
 #include "base/child.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "study/estimate/capture.h"
 #include "study/evaluate/random.h"
 #include "study/evaluate/study.h"
@@ -106,7 +107,7 @@ static void spent_add(struct spent *sum, struct spent since)
     sum->cpu += now.cpu - since.cpu;
 }
 
-/* `plimsoll WORDS... -- the job`; false: it failed, and its log says why. That it does not fit is no failure. */
+/* `plimsoll WORDS... -- the job`; false: it failed, and its log says why. That it does not fit, or only just, is no failure. */
 static bool job_run(const struct plm_study *s, const struct job *job, const char *const *first)
 {
     const char *words[32] = {"plimsoll"};
@@ -120,7 +121,8 @@ static bool job_run(const struct plm_study *s, const struct job *job, const char
         words[n++] = *w;
     pid = plm_child_start(&(struct plm_child){.words = words, .self = true, .log = job->log}, &failure);
     status = pid < 0 ? -1 : plm_child_wait(pid, NULL, NULL);
-    return WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+    return WIFEXITED(status) && (WEXITSTATUS(status) == PLM_EXIT_OK || WEXITSTATUS(status) == PLM_EXIT_NO_FIT ||
+                                 WEXITSTATUS(status) == PLM_EXIT_TIGHT);
 }
 
 static void answers_take(struct plm_study *s, size_t row, const struct plm_evidence *evidence)
@@ -177,7 +179,7 @@ static void job_capture(struct plm_study *s, size_t row, const struct job *job, 
         answers_take(s, row, &captured.evidence);
     }
     plm_captured_free(&captured);
-    unlink(job->trace);
+    plm_temporary_remove(job->trace);
 }
 
 /* With its report: what `plimsoll -- CMD` is. */
@@ -188,7 +190,7 @@ static bool job_record(const struct plm_study *s, const struct job *job, struct 
     const bool ran = job_run(s, job, words);
     if (ran)
         spent_add(sum, before);
-    unlink(job->record);
+    plm_temporary_remove(job->record);
     return ran;
 }
 

@@ -130,19 +130,21 @@ static void document_write(struct plm_json *j, const struct plm_study *s)
     plm_json_end_object(j);
 }
 
-int plm_study_json(FILE *out, const struct plm_study *s, struct plm_error *error)
+int plm_study_json(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_study *s = what;
     struct plm_json j;
     plm_json_start(&j, out);
     document_write(&j, s);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the JSON document could not be written") : 0;
 }
 
-int plm_study_html(FILE *out, const struct plm_study *s, struct plm_error *error)
+int plm_study_html(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_study *s = what;
     struct plm_json j;
     if (!plm_html_study_before_size)
-        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
     plm_json_start(&j, out);
     j.page = true;
     fwrite(plm_html_study_before, 1, plm_html_study_before_size, out);
@@ -170,8 +172,9 @@ static void answers_put(FILE *out, const struct plm_study *s, size_t row, size_t
     fputc('\n', out);
 }
 
-int plm_study_csv(FILE *out, const struct plm_study *s, struct plm_error *error)
+int plm_study_csv(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_study *s = what;
     fputs("row,family,target,test,truth", out);
     for (size_t c = 0; c < s->contestants; c++)
         fprintf(out, ",%s", s->contestant[c].name);
@@ -204,8 +207,9 @@ static void scores_put(FILE *out, const struct plm_study *s, size_t c, size_t t,
     }
 }
 
-int plm_study_figures(FILE *out, const struct plm_study *s, struct plm_error *error)
+int plm_study_figures(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_study *s = what;
     fputs("paradigm,method,target,test,family,asked,answered", out);
     for (int f = 0; f < PLM_STUDY_FIGURES; f++) {
         const char *name = plm_study_figure_name((enum plm_study_figure)f);

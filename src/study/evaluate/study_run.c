@@ -104,7 +104,8 @@ static struct plm_lesson lesson_of(const struct round *r)
 {
     const struct plm_study_options *o = &r->study->options;
     const unsigned takes = r->contestant->learner->takes;
-    return (struct plm_lesson){.path = o->lessons ? o->lessons : o->path,
+    return (struct plm_lesson){.method = r->contestant->method,
+                               .path = o->lessons ? o->lessons : o->path,
                                .table = o->lessons ? &r->study->lessons : &r->study->table,
                                .left_out = o->lessons ? NULL : r->left_out,
                                .target = r->target->lesson->column,

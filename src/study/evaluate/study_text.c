@@ -264,8 +264,9 @@ static void constants_show(const struct plm_page *p, const struct plm_study *s)
         }
 }
 
-int plm_study_text(const struct plm_page *p, const struct plm_study *s, struct plm_error *error)
+int plm_study_text(const struct plm_page *p, const void *what, struct plm_error *error)
 {
+    const struct plm_study *s = what;
     for (size_t t = 0; t < s->targets; t++) {
         for (size_t family = 0; family < s->families; family++)
             family_show(p, s, t, family);

@@ -408,8 +408,9 @@ static void show_factors(const struct plm_page *p, const struct plm_evaluation *
 }
 /* ---- all together ---- */
 
-int plm_evaluation_text(const struct plm_page *p, const struct plm_evaluation *e, struct plm_error *error)
+int plm_evaluation_text(const struct plm_page *p, const void *what, struct plm_error *error)
 {
+    const struct plm_evaluation *e = what;
     for (size_t i = 0; i < e->families; i++)
         show_table(p, e, &e->family[i]);
     show_published(p, e);

@@ -1,11 +1,11 @@
 #include "study/evaluate/time_bench.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/append.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -30,7 +30,7 @@ void plm_time_run_put_head(FILE *out, const struct plm_time_bench *bench)
     const struct plm_table *t = &bench->truth->table;
     for (size_t i = 0; i < t->columns; i++)
         if (column_passed(plm_table_name(t, i))) {
-            plm_table_put(out, plm_table_name(t, i));
+            plm_table_put_exact(out, plm_table_name(t, i));
             fputc(',', out);
         }
     for (int i = 0; i < OWN; i++)
@@ -53,12 +53,12 @@ void plm_time_run_put(FILE *out, const struct plm_time_bench *bench, const struc
     char cell[OWN][32];
     for (size_t i = 0; i < t->columns; i++)
         if (column_passed(plm_table_name(t, i))) {
-            plm_table_put(out, plm_table_cell(t, run->row->at, (int)i));
+            plm_table_put_exact(out, plm_table_cell(t, run->row->at, (int)i));
             fputc(',', out);
         }
     own_cells(bench->settings, run->row, cell);
     for (int i = 0; i < OWN; i++) {
-        plm_table_put(out, cell[i]);
+        plm_table_put_exact(out, cell[i]);
         fputc(i + 1 < OWN ? ',' : '\n', out);
     }
 }
@@ -139,24 +139,26 @@ static void index_path(const struct plm_time_bench *bench, char *out, size_t siz
     snprintf(out, size, "%.3900s/rows.csv", bench->settings->folder);
 }
 
-static void record_path(const struct plm_time_bench *bench, const char *record, char *out, size_t size)
+void plm_time_record_path(const struct plm_time_bench *bench, const char *record, char *out, size_t size)
 {
     snprintf(out, size, "%.3900s/%s.plm", bench->settings->folder, record);
 }
 
-int plm_time_bench_note(const struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_error *error)
+const char plm_time_rows_head[] = "key,record,pid,family,model,gpu,why";
+
+struct notes {
+    const struct plm_time_bench *bench;
+    const size_t *run;
+    size_t runs;
+};
+
+static void notes_write(FILE *out, bool head, const void *what)
 {
-    char path[4096];
-    bool failed;
-    FILE *out;
-    index_path(bench, path, sizeof path);
-    out = fopen(path, "ae");
-    if (!out)
-        return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    if (ftell(out) == 0)
-        fputs("key,record,pid,family,model,gpu,why\n", out);
-    for (size_t i = 0; i < runs; i++) {
-        const struct plm_time_run *r = &bench->run[run[i]];
+    const struct notes *n = what;
+    if (head)
+        fprintf(out, "%s\n", plm_time_rows_head);
+    for (size_t i = 0; i < n->runs; i++) {
+        const struct plm_time_run *r = &n->bench->run[n->run[i]];
         fprintf(out, "%s,%s,%llu,", r->key, r->record, (unsigned long long)r->pid);
         plm_table_put(out, r->row->family);
         fputc(',', out);
@@ -165,9 +167,13 @@ int plm_time_bench_note(const struct plm_time_bench *bench, const size_t *run, s
         plm_table_put(out, r->why);
         fputc('\n', out);
     }
-    failed = ferror(out) != 0;
-    failed |= fclose(out) != 0;
-    return failed ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
+}
+
+int plm_time_bench_note(const struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_error *error)
+{
+    char path[4096];
+    index_path(bench, path, sizeof path);
+    return plm_append(path, notes_write, &(struct notes){bench, run, runs}, error);
 }
 
 /* A name of ours: nothing of a file that somebody changed leads out of the folder. */
@@ -183,7 +189,7 @@ static void run_resume(const struct plm_time_bench *bench, const struct plm_tabl
     char path[4096];
     if (!record_name_valid(record))
         return;
-    record_path(bench, record, path, sizeof path);
+    plm_time_record_path(bench, record, path, sizeof path);
     run->known = !*plm_table_cell(t, row, plm_table_column(t, "why")) && access(path, R_OK) == 0;
     strcpy(run->record, record);
     run->pid = strtoull(plm_table_cell(t, row, plm_table_column(t, "pid")), NULL, 10);
@@ -233,7 +239,7 @@ static int record_load(struct plm_time_bench *bench, const char *name, size_t *a
     for (*at = 0; *at < bench->records; ++*at)
         if (!strcmp(bench->record[*at].name, name))
             return 0;
-    record_path(bench, name, path, sizeof path);
+    plm_time_record_path(bench, name, path, sizeof path);
     status = plm_works_read(path, &record.works, error);
     if (status)
         return status;

@@ -29,8 +29,8 @@
 struct plm_time_settings {
     struct plm_catalogue *catalogue;
     const struct plm_workloads *workloads;
-    const char *python, *gpu, *stack, *pattern, *folder; /* as of plm_bench_settings */
-    const char *layout, *precision;                      /* of the workload; NULL: as the row says */
+    const char *python, *gpu, *stack, *pattern, *folder, *scratch; /* as of plm_bench_settings */
+    const char *layout, *precision;                                /* of the workload; NULL: as the row says */
     int jobs;
 };
 
@@ -75,7 +75,10 @@ void plm_time_bench_free(struct plm_time_bench *bench);
    precision. */
 void plm_time_run_put_head(FILE *out, const struct plm_time_bench *bench);
 void plm_time_run_put(FILE *out, const struct plm_time_bench *bench, const struct plm_time_run *run);
-/* FOLDER/rows.csv: adds rows that are known. */
+/* FOLDER/RECORD.plm */
+void plm_time_record_path(const struct plm_time_bench *bench, const char *record, char *out, size_t size);
+/* FOLDER/rows.csv: how it begins; adds rows that are known. */
+extern const char plm_time_rows_head[];
 int plm_time_bench_note(const struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_error *error);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/correction.h"
 
-#define METHOD "time-correction"
+#define KIND "time-correction"
 
 /* ---- what a row looks like ---- */
 
@@ -32,7 +33,7 @@ static const char *feature_name(size_t feature)
 
 static struct plm_correction_frame frame_of(int figure)
 {
-    return (struct plm_correction_frame){METHOD, plm_time_figure_name(figure), FEATURES, feature_name};
+    return (struct plm_correction_frame){plm_time_figure_name(figure), FEATURES, feature_name};
 }
 
 static double metric_of(const struct plm_time_forecast *f, enum plm_metric metric, enum plm_metric whole)
@@ -146,18 +147,40 @@ void plm_time_correct_free(struct plm_time_correct *c)
 
 void plm_time_correct_path(const char *folder, int figure, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/%s.csv", folder, plm_time_figure_name(figure));
+    snprintf(out, size, "%.3900s/%s.model", folder, plm_time_figure_name(figure));
+}
+
+struct one_figure {
+    struct plm_correction_frame frame;
+    const struct plm_ridge *ridge;
+};
+
+static void figure_put(FILE *out, const void *what)
+{
+    const struct one_figure *one = what;
+    plm_ridge_put(out, &one->frame, one->ridge);
 }
 
 int plm_time_correct_save(FILE *out, const struct plm_time_correct *c, int figure)
 {
+    return plm_model_file_save(out, KIND, figure_put, &(struct one_figure){frame_of(figure), &c->ridge[figure]});
+}
+
+static int figure_load(const char *path, int figure, struct plm_ridge *ridge, struct plm_error *error)
+{
     const struct plm_correction_frame frame = frame_of(figure);
-    return plm_ridge_save(out, &frame, &c->ridge[figure]);
+    struct plm_model_file file;
+    int status = plm_model_file_open(path, &file, error);
+    if (status == 0 && strcmp(file.kind, KIND) != 0)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s is a model for %s, and no correction of time", path, file.kind);
+    if (status == 0)
+        status = plm_ridge_read(&file, &frame, ridge);
+    plm_model_file_close(&file);
+    return status;
 }
 
 int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct plm_error *error)
 {
-    struct plm_correction_frame frame;
     char path[4096];
     int status = 0;
     *c = (struct plm_time_correct){0};
@@ -165,16 +188,18 @@ int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct
         plm_time_correct_path(folder, i, path, sizeof path);
         if (access(path, F_OK))
             continue;
-        frame = frame_of(i);
-        status = plm_ridge_load(path, &frame, &c->ridge[i], error);
+        status = figure_load(path, i, &c->ridge[i], error);
         if (status)
             break;
         c->known |= 1u << i;
         c->rows = c->ridge[i].rows;
     }
     if (status == 0 && !c->known)
-        status = plm_fail(error, PLM_ENOTFOUND, "there is no correction in %.300s: no file there is named as a figure",
-                          folder);
+        status = plm_fail(
+            error, PLM_ENOTFOUND,
+            "there is no correction in %.300s; `plimsoll evaluate TRUTH.csv --learn N --save-correction %.300s` "
+            "makes one",
+            folder, folder);
     if (status)
         plm_time_correct_free(c);
     return status;

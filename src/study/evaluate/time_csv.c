@@ -72,8 +72,9 @@ static void run_put(FILE *out, const struct plm_time_evaluation *e, size_t at)
     fputc('\n', out);
 }
 
-int plm_time_evaluation_csv(FILE *out, const struct plm_time_evaluation *e, struct plm_error *error)
+int plm_time_evaluation_csv(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_time_evaluation *e = what;
     head_put(out, e);
     for (size_t i = 0; i < e->bench->runs; i++)
         run_put(out, e, i);
@@ -97,8 +98,9 @@ static void figure_put(FILE *out, const struct plm_time_evaluation *e, const str
     fputc('\n', out);
 }
 
-int plm_time_evaluation_figures(FILE *out, const struct plm_time_evaluation *e, struct plm_error *error)
+int plm_time_evaluation_figures(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_time_evaluation *e = what;
     fputs("family,mode,gpu,figure,estimator,rows", out);
     for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
         const char *name = plm_agreement_name((enum plm_agreement_figure)i);

@@ -162,19 +162,21 @@ static void document_write(struct plm_json *j, const struct plm_time_evaluation 
     plm_json_end_object(j);
 }
 
-int plm_time_evaluation_json(FILE *out, const struct plm_time_evaluation *e, struct plm_error *error)
+int plm_time_evaluation_json(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_time_evaluation *e = what;
     struct plm_json j;
     plm_json_start(&j, out);
     document_write(&j, e);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the JSON document could not be written") : 0;
 }
 
-int plm_time_evaluation_html(FILE *out, const struct plm_time_evaluation *e, struct plm_error *error)
+int plm_time_evaluation_html(FILE *out, const void *what, struct plm_error *error)
 {
+    const struct plm_time_evaluation *e = what;
     struct plm_json j;
     if (!plm_html_times_before_size)
-        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
     plm_json_start(&j, out);
     j.page = true;
     fwrite(plm_html_times_before, 1, plm_html_times_before_size, out);

@@ -77,14 +77,13 @@ void plm_time_floor_fit(const struct plm_time_bench *bench, const size_t *run, s
 /* ms; NAN if the row lacks them. */
 double plm_time_floor_ask(const struct plm_time_floor *floor, const struct plm_time_row *row);
 
-/* Ways to show an evaluation: 0, or PLM_EIO or PLM_ENOTFOUND with a sentence. */
+/* Ways to show an evaluation: 0, or PLM_EIO with a sentence. */
 struct plm_page;
-int plm_time_evaluation_text(const struct plm_page *page, const struct plm_time_evaluation *evaluation,
-                             struct plm_error *error);
-int plm_time_evaluation_json(FILE *out, const struct plm_time_evaluation *evaluation, struct plm_error *error);
-int plm_time_evaluation_html(FILE *out, const struct plm_time_evaluation *evaluation, struct plm_error *error);
+int plm_time_evaluation_text(const struct plm_page *page, const void *evaluation, struct plm_error *error);
+int plm_time_evaluation_json(FILE *out, const void *evaluation, struct plm_error *error);
+int plm_time_evaluation_html(FILE *out, const void *evaluation, struct plm_error *error);
 /* Row by row, and the figures. */
-int plm_time_evaluation_csv(FILE *out, const struct plm_time_evaluation *evaluation, struct plm_error *error);
-int plm_time_evaluation_figures(FILE *out, const struct plm_time_evaluation *evaluation, struct plm_error *error);
+int plm_time_evaluation_csv(FILE *out, const void *evaluation, struct plm_error *error);
+int plm_time_evaluation_figures(FILE *out, const void *evaluation, struct plm_error *error);
 
 #endif

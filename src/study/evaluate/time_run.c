@@ -74,14 +74,16 @@ static bool chunk_next(void *context, size_t *task)
 
 /* ---- the run ---- */
 
-/* Its strings are those of the bench, and `script`. */
-static struct plm_chunk chunk_of(const struct work *w, size_t chunk, char script[4096])
+/* Its strings are those of the bench, `script` and `record`. */
+static struct plm_chunk chunk_of(const struct work *w, size_t chunk, char script[4096], char record[4096])
 {
     const struct plm_time_settings *s = w->bench->settings;
     const struct plm_time_run *first = &w->bench->run[w->chunk[chunk].run[0]];
     snprintf(script, 4096, "%.3800s/%.200s", s->workloads->folder, first->workload->script);
-    return (struct plm_chunk){.folder = s->folder,
+    plm_time_record_path(w->bench, w->chunk[chunk].name, record, 4096);
+    return (struct plm_chunk){.folder = s->scratch,
                               .name = w->chunk[chunk].name,
+                              .record = record,
                               .gpu = first->card.id,
                               .stack = s->stack,
                               .python = s->python,
@@ -104,8 +106,8 @@ static void rows_write(FILE *out, void *context)
 static pid_t chunk_start(void *context, size_t chunk, int *failure)
 {
     const struct work *w = context;
-    char script[4096];
-    const struct plm_chunk c = chunk_of(w, chunk, script);
+    char script[4096], record[4096];
+    const struct plm_chunk c = chunk_of(w, chunk, script, record);
     return plm_chunk_start(&c, rows_write, &(struct writing){w->bench, &w->chunk[chunk]}, failure);
 }
 
@@ -116,9 +118,10 @@ static int chunk_end(void *context, size_t chunk, int wait_status, const struct 
     struct work *w = context;
     struct chunk *c = &w->chunk[chunk];
     struct plm_row_end end[CHUNK_ROWS];
-    char script[4096];
-    const struct plm_chunk files = chunk_of(w, chunk, script);
+    char script[4096], record[4096];
+    const struct plm_chunk files = chunk_of(w, chunk, script, record);
     size_t failed = 0;
+    int status = 0;
     (void)wait_status;
     (void)usage;
     plm_chunk_ends(&files, end, c->runs);
@@ -130,11 +133,13 @@ static int chunk_end(void *context, size_t chunk, int wait_status, const struct 
         strcpy(run->why, end[i].why);
         failed += run->why[0] != '\0';
     }
-    plm_chunk_clear(&files, failed == 0);
+    if (failed)
+        status = plm_log_keep(files.folder, w->bench->settings->folder, c->name, "log", error);
+    plm_chunk_clear(&files);
     w->done += c->runs;
     w->made += c->runs;
     w->failed += failed;
-    return plm_time_bench_note(w->bench, c->run, c->runs, error);
+    return status ? status : plm_time_bench_note(w->bench, c->run, c->runs, error);
 }
 _Static_assert(sizeof((struct plm_time_run *)0)->why == sizeof((struct plm_row_end *)0)->why, "a reason fits");
 

@@ -219,8 +219,9 @@ static void explain(const struct plm_page *p, const struct plm_time_evaluation *
         e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
 }
 
-int plm_time_evaluation_text(const struct plm_page *p, const struct plm_time_evaluation *e, struct plm_error *error)
+int plm_time_evaluation_text(const struct plm_page *p, const void *what, struct plm_error *error)
 {
+    const struct plm_time_evaluation *e = what;
     for (size_t i = 0; i < e->groups; i++)
         group_show(p, e, &e->group[i]);
     worst_show(p, e);

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/unpickle.h"
 #include "base/zip.h"
-#include "study/estimate/tree_file.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/network.h"
 
 enum { NAME = 160, DIMENSIONS = 3, FOLDER = 100 };
@@ -316,16 +316,15 @@ static size_t rows_of(struct plm_network *n, const char *name)
 }
 
 /* The family whose features, and tokens, are so many; false if there is none. */
-static bool family_guess(const struct plm_network_method *method, size_t features, size_t token,
-                         enum plm_family *family)
+static bool family_guess(const struct plm_architecture *own, size_t features, size_t token, enum plm_family *family)
 {
     for (unsigned i = 0; i < PLM_FAMILIES; i++) {
-        const char *const *name = method->features((enum plm_family)i);
+        const char *const *name = own->features((enum plm_family)i);
         size_t count = 0;
         while (name[count])
             count++;
         *family = (enum plm_family)i;
-        if (count == features && (!method->sequence || plm_gpumemnet_token_width(*family) == token))
+        if (count == features && (!own->sequence || plm_gpumemnet_token_width(*family) == token))
             return true;
     }
     return false;
@@ -338,34 +337,34 @@ static int network_name(struct checkpoint *c, int bin)
     const char *first = width ? "0.mlp.0.0.weight" : "mlp.0.0.weight",
                *last = width ? "0.mlp.0.out.weight" : "mlp.0.out.weight";
     const size_t inputs = columns_of(n, first);
-    const struct plm_network_method *method =
-        plm_network_method_find(width ? PLM_GPUMEMNET_TRANSFORMER : PLM_GPUMEMNET_MLP);
+    const struct plm_method *method = width ? &plm_method_gpumemnet_transformer : &plm_method_gpumemnet_mlp;
+    const struct plm_architecture *own = plm_architecture_of(method);
     const char *const *name;
-    if (inputs <= width || !family_guess(method, inputs - width, token, &n->family))
+    if (inputs <= width || !family_guess(own, inputs - width, token, &n->family))
         return checkpoint_bad(c, "no family of networks has %zu features", inputs > width ? inputs - width : 0);
-    snprintf(n->method, sizeof n->method, "%s", method->name);
+    n->method = method;
     snprintf(n->target, sizeof n->target, "measured_device_mib");
     n->kind = PLM_NETWORK_CLASSES;
     n->outputs = rows_of(n, last);
     n->length = rows_of(n, "0.position");
     n->width = 1000. * (bin ? bin : n->family == PLM_FAMILY_MLP ? 1 : 8);
     n->first = n->family == PLM_FAMILY_MLP ? 1000 : 0;
-    for (name = method->features(n->family); name[n->features]; n->features++) {
+    for (name = own->features(n->family); name[n->features]; n->features++) {
         snprintf(n->feature[n->features].name, sizeof n->feature[0].name, "%s", name[n->features]);
         n->feature[n->features].low = -UNKNOWN;
         n->feature[n->features].high = UNKNOWN;
     }
     if (!n->outputs || n->outputs > PLM_LEARNED_CLASSES || n->length > PLM_NETWORK_LENGTH)
         return checkpoint_bad(c, "it has %zu classes and %zu positions", n->outputs, n->length);
-    return method->bind(n, c->error);
+    return own->bind(n, c->error);
 }
 
 int plm_checkpoint_read(const char *path, int bin, struct plm_network *network, struct plm_error *error)
 {
     struct plm_error why = {0};
     struct checkpoint c = {.network = network, .error = &why};
-    struct plm_tree_file file;
-    int status = plm_tree_file_open(path, "a checkpoint", &file, error);
+    struct plm_model_file file;
+    int status = plm_model_file_bytes(path, "a checkpoint", &file, error);
     *network = (struct plm_network){0};
     if (status)
         return status;
@@ -377,7 +376,7 @@ int plm_checkpoint_read(const char *path, int bin, struct plm_network *network, 
     plm_unpickle_free(c.pickle);
     free(c.bytes);
     plm_zip_close(&c.zip);
-    plm_tree_file_close(&file);
+    plm_model_file_close(&file);
     if (status) {
         plm_network_free(network);
         plm_fail(error, status, "%.200s: %.300s", path, why.text);

@@ -21,7 +21,6 @@ int plm_correction_learn(const struct plm_correction_frame *frame, const struct 
     int status = plm_boosted_train(data, settings, trees, error);
     if (status)
         return status;
-    snprintf(trees->method, sizeof trees->method, "%s", frame->method);
     snprintf(trees->target, sizeof trees->target, "%s", frame->target);
     for (size_t i = 0; i < frame->features; i++)
         snprintf(trees->feature[i].name, sizeof trees->feature[i].name, "%s", frame->name(i));
@@ -30,8 +29,7 @@ int plm_correction_learn(const struct plm_correction_frame *frame, const struct 
 
 bool plm_correction_fits(const struct plm_correction_frame *frame, const struct plm_boosted *trees)
 {
-    bool fits = !strcmp(trees->method, frame->method) && !strcmp(trees->target, frame->target) &&
-                trees->features == frame->features;
+    bool fits = !strcmp(trees->target, frame->target) && trees->features == frame->features;
     for (size_t i = 0; i < frame->features && fits; i++)
         fits = !strcmp(frame->name(i), trees->feature[i].name);
     return fits;

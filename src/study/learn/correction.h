@@ -28,7 +28,7 @@ double plm_correction_apply(enum plm_correction_way way, double forecast, double
 
 /* What is kept in a file beside the trees, and found again when it is read. */
 struct plm_correction_frame {
-    const char *method, *target;
+    const char *target;
     size_t features;
     const char *(*name)(size_t feature); /* shorter than PLM_TREE_NAME */
 };

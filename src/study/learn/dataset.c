@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,7 +79,7 @@ static int scripts_find(struct plm_dataset *d, struct plm_error *error)
     struct dirent **name = NULL;
     int count = scandir(d->settings->from, &name, is_script, alphasort);
     if (count < 0)
-        return plm_fail(error, PLM_EIO, "cannot read the folder %.200s: %s", d->settings->from, strerror(errno));
+        return plm_fail(error, PLM_EREAD, "cannot read the folder %.200s: %s", d->settings->from, strerror(errno));
     for (int i = 0; i < count; i++) {
         struct plm_dataset_row *row = row_add(d);
         row->number = (size_t)i + 1;
@@ -98,7 +99,7 @@ static bool is_folder(const char *path)
 int plm_dataset_make(const struct plm_dataset_settings *settings, struct plm_dataset *d, struct plm_error *error)
 {
     int status;
-    *d = (struct plm_dataset){.settings = settings};
+    *d = (struct plm_dataset){.settings = settings, .kept = -1};
     if (!settings->from)
         status = rows_draw(d);
     else if (is_folder(settings->from))
@@ -113,6 +114,13 @@ int plm_dataset_make(const struct plm_dataset_settings *settings, struct plm_dat
     return status;
 }
 
+static void kept_close(struct plm_dataset *d)
+{
+    if (d->kept >= 0)
+        close(d->kept);
+    d->kept = -1;
+}
+
 void plm_dataset_free(struct plm_dataset *d)
 {
     for (size_t i = 0; i < d->rows; i++) {
@@ -122,7 +130,8 @@ void plm_dataset_free(struct plm_dataset *d)
     free(d->row);
     free(d->carried);
     plm_table_free(&d->from);
-    *d = (struct plm_dataset){0};
+    kept_close(d);
+    *d = (struct plm_dataset){.kept = -1};
 }
 
 /* ---- what is in between ---- */
@@ -134,12 +143,13 @@ void plm_dataset_path(const struct plm_dataset *d, const char *name, char *out, 
 
 void plm_dataset_clean(const struct plm_dataset *d)
 {
-    plm_temporary_delete(d->settings->folder);
+    if (d->kept >= 0)
+        plm_own_remove(d->settings->kept, d->kept);
 }
 
-char *plm_dataset_text(const char *path)
+char *plm_dataset_text(FILE *in)
 {
-    FILE *in = fopen(path, "re"), *out;
+    FILE *out;
     char *text = NULL, part[4096];
     size_t size, got;
     if (!in)
@@ -234,57 +244,98 @@ static void lines_check(struct plm_dataset *d)
     }
 }
 
-static int begin(const struct plm_dataset *d, const char *path, const char *settings, struct plm_error *error)
-{
-    FILE *out = fopen(path, "we");
-    bool failed = !out;
-    if (out) {
-        fprintf(out, "%s\n", settings);
-        for (size_t i = 0; i < d->rows; i++)
-            if (d->row[i].line)
-                fprintf(out, "%zu %d %s", i, d->row[i].failed, d->row[i].line);
-        failed = ferror(out) != 0;
-        failed |= fclose(out) != 0;
-    }
-    return failed ? plm_fail(error, PLM_EIO, "cannot write %.200s: %s", path, strerror(errno)) : 0;
-}
-
 static int other_settings(const struct plm_dataset *d, const char *there, const char *settings, struct plm_error *error)
 {
     const char *mark = strstr(settings, " # ");
-    const size_t same = mark ? (size_t)(mark - settings) : 0;
+    const size_t same = mark ? (size_t)(mark - settings) : 0, options = strcspn(there, "#\n");
     if (!strncmp(there, settings, same + 3))
         return plm_fail(error, PLM_EINVAL,
                         "%.150s was begun before plimsoll, the environment or what is run has changed; -f begins anew",
-                        d->settings->folder);
+                        d->settings->kept);
+    if (!options)
+        return plm_fail(error, PLM_EINVAL, "%.150s does not say with which options it was begun; -f begins anew",
+                        d->settings->kept);
     return plm_fail(error, PLM_EINVAL, "%.150s was begun with %.*s; give these options, or -f to begin anew",
-                    d->settings->folder, (int)strcspn(there, "#\n") < 200 ? (int)strcspn(there, "#\n") - 1 : 200,
-                    there);
+                    d->settings->kept, options < 200 ? (int)options - 1 : 200, there);
 }
 
-/* What a file of before has: lines of the same settings. */
-static int before_take(struct plm_dataset *d, char *text, const char *settings, bool anew, struct plm_error *error)
+/* Text that no dataset wrote has no such start. */
+static const char mark[] = "plimsoll dataset ";
+
+/* What a file of before has: lines of the same settings, which are `*size` bytes; 0: it is to be begun anew. */
+static int before_take(struct plm_dataset *d, char *text, const char *settings, bool anew, off_t *size,
+                       struct plm_error *error)
 {
-    char *rest = strchr(text, '\n');
+    char *rest = strchr(text, '\n'), *end = strrchr(text, '\n');
     if (rest && (size_t)(rest - text) == strlen(settings) && !strncmp(text, settings, strlen(settings))) {
+        *size = end + 1 - text; /* what has no end is cut off */
         plm_dataset_take(d, rest + 1);
         lines_check(d);
         return 0;
     }
-    return anew ? 0 : other_settings(d, text, settings, error);
+    return anew ? 0 : other_settings(d, text + strlen(mark), settings + strlen(mark), error);
+}
+
+/* Made now, or begun by a dataset before: no link, and nothing of somebody else's. */
+static int kept_open(struct plm_dataset *d, struct plm_error *error)
+{
+    const char *path = d->settings->kept;
+    char start[sizeof mark] = "";
+    struct stat there;
+    d->kept = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (d->kept >= 0)
+        return 0;
+    if (errno != EEXIST)
+        return plm_fail(error, PLM_EIO, "cannot write %.200s: %s", path, strerror(errno));
+    d->kept = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (d->kept >= 0 && fstat(d->kept, &there) == 0 && S_ISREG(there.st_mode) &&
+        pread(d->kept, start, sizeof mark - 1, 0) > 0 && !strcmp(start, mark))
+        return 0;
+    kept_close(d);
+    return plm_fail(error, PLM_EINVAL,
+                    "%.200s is in the way: it is not a file that `plimsoll dataset` began; rename it, or name another "
+                    "table with -o",
+                    path);
+}
+
+int plm_dataset_keep(const struct plm_dataset *d, const char *text, struct plm_error *error)
+{
+    size_t size = strlen(text);
+    ssize_t n = 0;
+    while (d->kept >= 0 && size && (n = write(d->kept, text, size)) > 0) {
+        text += n;
+        size -= (size_t)n;
+    }
+    if (d->kept < 0 || !size)
+        return 0;
+    return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", d->settings->kept, strerror(n < 0 ? errno : ENOSPC));
 }
 
 int plm_dataset_resume(struct plm_dataset *d, bool anew, struct plm_error *error)
 {
-    char path[4096], settings[2048], *text;
-    int status = 0;
-    plm_dataset_path(d, "rows", path, sizeof path);
-    settings_text(d, settings, sizeof settings);
-    if (mkdir(d->settings->folder, 0777) && errno != EEXIST)
-        return plm_fail(error, PLM_EIO, "cannot make the folder %.200s: %s", d->settings->folder, strerror(errno));
-    text = plm_dataset_text(path);
-    if (text)
-        status = before_take(d, text, settings, anew, error);
+    char settings[2048], *text;
+    off_t size = 0;
+    int status;
+    if (!d->settings->kept)
+        return 0;
+    strcpy(settings, mark);
+    settings_text(d, settings + sizeof mark - 1, sizeof settings - sizeof mark);
+    status = kept_open(d, error);
+    if (status)
+        return status;
+    text = plm_dataset_text(fdopen(dup(d->kept), "r"));
+    if (text && *text)
+        status = before_take(d, text, settings, anew, &size, error);
     free(text);
-    return status ? status : begin(d, path, settings, error);
+    if (status == 0 && ftruncate(d->kept, size))
+        status = plm_fail(error, PLM_EIO, "cannot write %.300s: %s", d->settings->kept, strerror(errno));
+    if (status == 0 && !size) {
+        strcat(settings, "\n");
+        status = plm_dataset_keep(d, settings, error);
+        if (status) /* without its mark nobody would know whose it is */
+            plm_own_remove(d->settings->kept, d->kept);
+    }
+    if (status)
+        kept_close(d);
+    return status;
 }

@@ -3,8 +3,8 @@
  * (docs/dataset.md).
  *
  *   plm_dataset_make()   draws the rows, or takes them from a table or a folder of scripts
- *   plm_dataset_resume() takes lines of a folder that a run of the same settings has left
- *   plm_dataset_run()    runs the others, and adds their lines to that folder
+ *   plm_dataset_resume() takes lines of a file that a run of the same settings has left
+ *   plm_dataset_run()    runs the others, and adds their lines to that file
  *   plm_dataset_write()  the table; rows that an older table has come first
  *   plm_dataset_free()
  *
@@ -34,7 +34,8 @@ struct plm_dataset_settings {
     const char *stack;                  /* NULL: as `plimsoll run` chooses */
     const char *python;
     const char *script, *workloads;     /* hook/plimsoll_dataset and the folder of workloads/rows.py */
-    const char *folder;                 /* for what is in between */
+    const char *kept;                   /* lines of rows until the table is written; NULL: nothing is gone on with */
+    const char *folder;                 /* a temporary one, for all else in between */
     enum plm_family family[PLM_FAMILIES];
     size_t families;                    /* 0: as the table says */
     size_t rows;                        /* of each family */
@@ -58,6 +59,7 @@ struct plm_dataset {
     const struct plm_dataset_settings *settings;
     struct plm_dataset_row *row;
     size_t rows, room;
+    int kept;              /* settings->kept; -1: it is not open */
     struct plm_table from; /* zeros: none */
     bool *carried;         /* which columns of it are carried over */
 };
@@ -65,7 +67,8 @@ struct plm_dataset {
 typedef void plm_dataset_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *context);
 
 int plm_dataset_make(const struct plm_dataset_settings *settings, struct plm_dataset *dataset, struct plm_error *error);
-/* PLM_EINVAL: it was begun with other settings. `anew`: then what is there is dropped. */
+/* PLM_EINVAL: it was begun with other settings. `anew`: then what is there is dropped. A file that no dataset began is
+   left alone in any case. */
 int plm_dataset_resume(struct plm_dataset *dataset, bool anew, struct plm_error *error);
 int plm_dataset_run(struct plm_dataset *dataset, plm_dataset_progress *progress, void *context,
                     struct plm_error *error);
@@ -73,7 +76,7 @@ int plm_dataset_run(struct plm_dataset *dataset, plm_dataset_progress *progress,
 int plm_dataset_write(FILE *out, const struct plm_dataset *dataset, const struct plm_table *older,
                       struct plm_error *error);
 void plm_dataset_free(struct plm_dataset *dataset);
-/* What the folder holds, and the folder. */
+/* The table is written: removes settings->kept. */
 void plm_dataset_clean(const struct plm_dataset *dataset);
 
 /* ---- between its files: dataset_table.c ---- */

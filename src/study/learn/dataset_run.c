@@ -11,6 +11,7 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "study/estimate/description.h"
 #include "study/learn/dataset_parts.h"
 #include "study/learn/example.h"
@@ -118,13 +119,13 @@ static void rows_put(FILE *out, void *context)
         fputs(plm_family_name[network->family], out);
         for (int k = 0; k < PLM_ARGUMENT_COUNT; k++) {
             fputc(',', out);
-            plm_table_put(out, network->cell[k]);
+            plm_table_put_exact(out, network->cell[k]);
         }
         fputc(',', out);
         steps_put(out, network);
         fputc(',', out);
         description_path(w->work, w->task, i, path, sizeof path);
-        plm_table_put(out, path);
+        plm_table_put_exact(out, path);
         fputc('\n', out);
     }
 }
@@ -177,14 +178,12 @@ static int chunk_read(FILE *out, const struct work *w, const struct task *task, 
     struct plm_row_end *end = plm_calloc(task->rows, sizeof *end);
     struct plm_labeller labeller;
     struct plm_error error;
-    char record[4096];
     int status = 0;
     plm_chunk_ends(chunk, end, task->rows);
-    plm_chunk_path(chunk, "plm", record, sizeof record);
     if (none_ran(end, task->rows)) {
         fprintf(out, "%s\n", end[0].why);
         status = LINES_FAILED;
-    } else if (plm_labeller_open(&labeller, record, s->card, s->speeds, &error)) {
+    } else if (plm_labeller_open(&labeller, chunk->record, s->card, s->speeds, &error)) {
         fprintf(out, "%s\n", error.text);
         status = LINES_FAILED;
     } else {
@@ -199,15 +198,19 @@ static int chunk_read(FILE *out, const struct work *w, const struct task *task, 
 static int chunk_run(FILE *out, const struct work *w, const struct task *task)
 {
     const struct plm_dataset_settings *s = w->dataset->settings;
+    char record[4096];
     const struct plm_chunk chunk = {.folder = s->folder,
                                     .name = task->name,
+                                    .record = record,
                                     .gpu = s->card->id,
                                     .stack = s->stack,
                                     .python = s->python,
                                     .script = s->script,
                                     .arguments = (const char *const[]){"--workloads", s->workloads, NULL}};
     int failure = 0;
-    pid_t pid = plm_chunk_start(&chunk, rows_put, &(struct writing){w, task}, &failure);
+    pid_t pid;
+    task_path(w, task, "plm", record, sizeof record);
+    pid = plm_chunk_start(&chunk, rows_put, &(struct writing){w, task}, &failure);
     if (pid < 0) {
         fprintf(out, "cannot start a process: %s\n", strerror(failure));
         return LINES_FAILED;
@@ -314,32 +317,17 @@ static void task_clear(const struct work *w, const struct task *task)
     char path[4096];
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         task_path(w, task, ends[i], path, sizeof path);
-        unlink(path);
+        plm_temporary_remove(path);
     }
     for (size_t i = 0; i < task->rows; i++) {
         description_path(w, task, i, path, sizeof path);
-        unlink(path);
+        plm_temporary_remove(path);
     }
-}
-
-/* All lines of a task at once: who is interrupted has them or not. */
-static int lines_keep(const struct work *w, const char *text, struct plm_error *error)
-{
-    char path[4096];
-    FILE *out;
-    bool failed;
-    plm_dataset_path(w->dataset, "rows", path, sizeof path);
-    out = fopen(path, "ae");
-    if (!out)
-        return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    failed = fputs(text, out) < 0;
-    failed |= fclose(out) != 0;
-    return failed ? plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno)) : 0;
 }
 
 static int task_take(struct work *w, const struct task *task, char *text, struct plm_error *error)
 {
-    int status = lines_keep(w, text, error);
+    int status = plm_dataset_keep(w->dataset, text, error);
     if (status)
         return status;
     plm_dataset_take(w->dataset, text);
@@ -362,11 +350,11 @@ static int task_end(void *context, size_t index, int wait_status, const struct r
     int status;
     (void)usage;
     task_path(w, task, "lines", path, sizeof path);
-    text = plm_dataset_text(path);
+    text = plm_dataset_text(fopen(path, "re"));
     if (text && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
         status = task_take(w, task, text, error);
     else if (text && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == LINES_FAILED)
-        status = plm_fail(error, PLM_EINVAL, "the rows could not be run: %.*s", (int)strcspn(text, "\n"), text);
+        status = plm_fail(error, PLM_EIO, "the rows could not be run: %.*s", (int)strcspn(text, "\n"), text);
     else
         status = plm_fail(error, PLM_EIO, "a process that runs rows has failed; the same command goes on after it");
     free(text);

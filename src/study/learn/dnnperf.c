@@ -28,7 +28,7 @@ static const enum plm_example_number numbers[] = {PLM_EXAMPLE_BATCH, PLM_EXAMPLE
                                                   PLM_EXAMPLE_FLOPS, PLM_EXAMPLE_LARGEST,    PLM_EXAMPLE_INPUT};
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
-const char *const *plm_dnnperf_features(enum plm_family family)
+static const char *const *dnnperf_features(enum plm_family family)
 {
     static const char *const names[NUMBERS + 1] = {"batch", "parameters", "activations", "flops", "largest", "input"};
     (void)family;
@@ -55,7 +55,8 @@ static void edge_add(struct plm_view *v, uint32_t from, uint32_t to, double elem
     v->edge[v->edges++] = (struct plm_view_edge){from, to, scaled(elements)};
 }
 
-int plm_dnnperf_view(enum plm_family family, const struct plm_example *e, struct plm_view *v, struct plm_error *error)
+static int dnnperf_view(enum plm_family family, const struct plm_example *e, struct plm_view *v,
+                        struct plm_error *error)
 {
     (void)family;
     if (!e->layers)
@@ -127,7 +128,7 @@ static int bind_round(struct plm_network *n, struct parts *p, size_t number, str
     return bind_dense(n, name, p->width + p->edge_width, p->width, &p->round[number].node, error);
 }
 
-int plm_dnnperf_bind(struct plm_network *n, struct plm_error *error)
+static int dnnperf_bind(struct plm_network *n, struct plm_error *error)
 {
     struct parts *p = n->parts = plm_calloc(1, sizeof *p);
     const size_t read[2] = {rows_of(n, "read.0.weight"), rows_of(n, "read.1.weight")};
@@ -136,14 +137,14 @@ int plm_dnnperf_bind(struct plm_network *n, struct plm_error *error)
     p->width = rows_of(n, "node.weight");
     p->edge_width = rows_of(n, "edge.weight");
     if (p->width > WIDTH || p->edge_width > WIDTH || read[0] > WIDTH || read[1] > WIDTH)
-        return plm_fail(error, PLM_EFORMAT, "the weights of %s are wider than this plimsoll takes", n->method);
+        return plm_fail(error, PLM_EFORMAT, "the weights of %s are wider than this plimsoll takes", n->method->name);
     if ((status = bind_dense(n, "node", PLM_DNNPERF_NODE, p->width, &p->node, error)) ||
         (status = bind_dense(n, "edge", PLM_DNNPERF_EDGE, p->edge_width, &p->edge, error)))
         return status;
     for (; snprintf(name, sizeof name, "%zu.edge.weight", p->rounds), rows_of(n, name); p->rounds++) {
-        status = p->rounds < ROUNDS
-                     ? bind_round(n, p, p->rounds, error)
-                     : plm_fail(error, PLM_EFORMAT, "the weights of %s have more than %d rounds", n->method, ROUNDS);
+        status = p->rounds < ROUNDS ? bind_round(n, p, p->rounds, error)
+                                    : plm_fail(error, PLM_EFORMAT, "the weights of %s have more than %d rounds",
+                                               n->method->name, ROUNDS);
         if (status)
             return status;
     }
@@ -218,7 +219,7 @@ static void nodes_run(struct run *r, size_t round)
     }
 }
 
-void plm_dnnperf_run(const struct plm_network *n, const struct plm_view *v, double *output)
+static void dnnperf_run(const struct plm_network *n, const struct plm_view *v, double *output)
 {
     const struct parts *p = n->parts;
     struct run r = {.parts = p,
@@ -247,3 +248,27 @@ void plm_dnnperf_run(const struct plm_network *n, const struct plm_view *v, doub
     free(r.edge);
     free(r.score);
 }
+
+/* ---- its row ---- */
+
+static const struct plm_architecture architecture = {
+    .features = dnnperf_features,
+    .view = dnnperf_view,
+    .bind = dnnperf_bind,
+    .run = dnnperf_run,
+    .graph = true,
+};
+static const struct plm_learner learner = PLM_NETWORK_LEARNER(architecture, 0, NULL);
+const struct plm_method plm_method_dnnperf = {
+    .name = "dnnperf",
+    .shown = "dnnperf-style",
+    .paradigm = PLM_LEARNED,
+    .kind = PLM_ANSWER_DEVICE,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "networks like those of its rows",
+    .leaves_out = "the optimizer, the card",
+    .prepare = plm_learned_prepare,
+    .judge = plm_learned_judge,
+    .explain = plm_learned_explain,
+    .learner = &learner,
+};

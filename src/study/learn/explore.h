@@ -4,7 +4,7 @@
  *
  * plm_explore_make() looks at a table, which must outlive it; plm_explore_free() gives it back. Read-only in between,
  * so any thread may look. Fails with one sentence: PLM_EFORMAT for a table that has nothing to show, PLM_EINVAL for a bad
- * setting, PLM_ENOTFOUND if this build has no page, PLM_EIO if it cannot be written. The same table, settings and build
+ * setting, PLM_EIO if this build has no page or it cannot be written. The same table, settings and build
  * give the same bytes.
  */
 #ifndef PLM_LEARN_EXPLORE_H

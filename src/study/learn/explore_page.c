@@ -261,7 +261,7 @@ int plm_explore_html(FILE *out, const struct plm_explore *e, struct plm_error *e
 {
     struct plm_json j;
     if (!plm_html_explore_before_size)
-        return plm_fail(error, PLM_ENOTFOUND, "this build has no page: %s", plm_html_missing);
+        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
     plm_json_start(&j, out);
     j.page = true;
     fwrite(plm_html_explore_before, 1, plm_html_explore_before_size, out);

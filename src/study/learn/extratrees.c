@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "study/estimate/forest.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/example.h"
 #include "study/learn/learner.h"
 #include "study/learn/lesson_rows.h"
@@ -26,7 +27,7 @@ _Static_assert((int)PLM_EXAMPLE_NUMBER_COUNT <= (int)PLM_TREE_FEATURES, "trees h
 
 static const char *name_of(bool all)
 {
-    return all ? PLM_EXTRATREES_ALL : PLM_EXTRATREES;
+    return all ? "extratrees+" : "extratrees";
 }
 
 static size_t looked_at(bool all, size_t feature)
@@ -86,8 +87,14 @@ static int forest_learn(const struct plm_lesson *l, const struct plm_lesson_rows
     return status;
 }
 
-static int learn(const struct plm_lesson *l, bool all, void **model, struct plm_error *error)
+static bool looks_at_all(const struct plm_method *method)
 {
+    return method->learner->own != NULL;
+}
+
+static int train(const struct plm_lesson *l, void **model, struct plm_error *error)
+{
+    const bool all = looks_at_all(l->method);
     struct model *m = plm_calloc(1, sizeof *m);
     struct plm_lesson_rows rows;
     struct plm_error why = {0};
@@ -101,21 +108,10 @@ static int learn(const struct plm_lesson *l, bool all, void **model, struct plm_
     plm_lesson_rows_free(&rows);
     if (status)
         return plm_fail(error, status, "%.200s: %.250s", l->path, why.text);
-    snprintf(m->forest.method, sizeof m->forest.method, "%s", name_of(all));
     snprintf(m->forest.target, sizeof m->forest.target, "%s", m->target->column);
     for (size_t i = 0; i < m->forest.features; i++)
         snprintf(m->forest.feature[i].name, sizeof m->forest.feature[i].name, "%s", feature_name(all, i));
     return 0;
-}
-
-int plm_extratrees_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error)
-{
-    return learn(lesson, false, model, error);
-}
-
-int plm_extratrees_all_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error)
-{
-    return learn(lesson, true, model, error);
 }
 
 /* ---- in a file ---- */
@@ -125,8 +121,6 @@ static int model_check(const char *path, struct model *m, struct plm_error *erro
 {
     const struct plm_forest *f = &m->forest;
     bool fits = f->features == features_of(m->all);
-    if (strcmp(f->method, name_of(m->all)) != 0)
-        return plm_fail(error, PLM_EFORMAT, "%.300s is a forest for %s, not for %s", path, f->method, name_of(m->all));
     for (size_t i = 0; i < f->features && fits; i++)
         fits = !strcmp(f->feature[i].name, feature_name(m->all, i));
     m->target = plm_target_find(f->target);
@@ -136,31 +130,21 @@ static int model_check(const char *path, struct model *m, struct plm_error *erro
     return 0;
 }
 
-static int load(const char *path, bool all, void **model, struct plm_error *error)
+static int load(const struct plm_method *method, struct plm_model_file *file, void **model)
 {
     struct model *m = plm_calloc(1, sizeof *m);
-    int status = plm_forest_load(path, &m->forest, error);
+    int status = plm_forest_read(file, &m->forest);
     *model = m;
-    m->all = all;
-    return status ? status : model_check(path, m, error);
+    m->all = looks_at_all(method);
+    return status ? status : model_check(file->path, m, file->error);
 }
 
-int plm_extratrees_load_model(const char *path, void **model, struct plm_error *error)
+static void put(FILE *out, const void *model)
 {
-    return load(path, false, model, error);
+    plm_forest_put(out, &((const struct model *)model)->forest);
 }
 
-int plm_extratrees_all_load_model(const char *path, void **model, struct plm_error *error)
-{
-    return load(path, true, model, error);
-}
-
-int plm_extratrees_save_model(FILE *out, const void *model)
-{
-    return plm_forest_save(out, &((const struct model *)model)->forest);
-}
-
-void plm_extratrees_free_model(void *model)
+static void forget(void *model)
 {
     if (model)
         plm_forest_free(&((struct model *)model)->forest);
@@ -169,29 +153,29 @@ void plm_extratrees_free_model(void *model)
 
 /* ---- what was learned ---- */
 
-const struct plm_tree_feature *plm_extratrees_features(const void *model, size_t *count)
+static const struct plm_tree_feature *features(const void *model, size_t *count)
 {
     const struct model *m = model;
     *count = m->forest.features;
     return m->forest.feature;
 }
 
-void plm_extratrees_show(const void *model, const struct plm_page *p)
+static void show(const void *model, const struct plm_page *p)
 {
     const struct model *m = model;
     const struct plm_forest *f = &m->forest;
     const char *unit = plm_learned_unit_name(m->target->unit);
     fprintf(p->out, "%s%s%s: %zu trees with %zu nodes learned %s from %" PRIu64 " rows (seed %" PRIu64 ").\n",
-            plm_ink(p, PLM_INK_BOLD), f->method, plm_ink(p, PLM_INK_PLAIN), f->trees.count, f->trees.nodes, f->target,
-            f->rows, f->seed);
+            plm_ink(p, PLM_INK_BOLD), name_of(m->all), plm_ink(p, PLM_INK_PLAIN), f->trees.count, f->trees.nodes,
+            f->target, f->rows, f->seed);
     fprintf(p->out, "The rows have %.6g to %.6g %s: it cannot predict beyond.\n", f->low, f->high, unit);
     if (f->held_rows)
         fprintf(p->out, "On rows that were held out (%" PRIu64 "): R%s %.4f, mean error %.4g %s.\n", f->held_rows,
-                p->utf8 ? "\xc2\xb2" : "^2", f->held_r2, f->held_error, unit);
+                plm_squared(p), f->held_r2, f->held_error, unit);
     plm_features_show(f->feature, f->features, p);
 }
 
-void plm_extratrees_describe(const void *model, struct plm_json *json)
+static void describe(const void *model, struct plm_json *json)
 {
     const struct model *m = model;
     const struct plm_forest *f = &m->forest;
@@ -212,8 +196,7 @@ void plm_extratrees_describe(const void *model, struct plm_json *json)
 
 /* ---- asking ---- */
 
-int plm_extratrees_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
-                                struct plm_error *error)
+static int ask_features(const void *model, const double *x, struct plm_learned_answer *answer, struct plm_error *error)
 {
     const struct model *m = model;
     (void)error;
@@ -223,11 +206,55 @@ int plm_extratrees_ask_features(const void *model, const double *x, struct plm_l
     return 0;
 }
 
-int plm_extratrees_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
-                       struct plm_error *error)
+static int ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
+               struct plm_error *error)
 {
     const struct model *m = model;
     double x[PLM_TREE_FEATURES];
     int status = numbers_take(&m->all, NULL, 0, example, x, error);
-    return status ? status : plm_extratrees_ask_features(model, x, answer, error);
+    return status ? status : ask_features(model, x, answer, error);
 }
+
+/* ---- their rows ---- */
+
+#define LEARNER(looks)                                                 \
+    {.noun = "the trees",                                              \
+     .takes = PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS, \
+     .own = looks,                                                     \
+     .train = train,                                                   \
+     .load = load,                                                     \
+     .put = put,                                                       \
+     .show = show,                                                     \
+     .describe = describe,                                             \
+     .features = features,                                             \
+     .free = forget,                                                   \
+     .ask = ask,                                                       \
+     .ask_features = ask_features}
+
+static const struct plm_learner four = LEARNER(NULL);
+const struct plm_method plm_method_extratrees = {
+    .name = "extratrees",
+    .paradigm = PLM_LEARNED,
+    .kind = PLM_ANSWER_DEVICE,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "networks like those of its rows, on their card",
+    .leaves_out = "the optimizer, kinds and shapes of layers",
+    .prepare = plm_learned_prepare,
+    .judge = plm_learned_judge,
+    .explain = plm_learned_explain,
+    .learner = &four,
+};
+
+static const struct plm_learner every = LEARNER("every number");
+const struct plm_method plm_method_extratrees_all = {
+    .name = "extratrees+",
+    .paradigm = PLM_LEARNED,
+    .kind = PLM_ANSWER_DEVICE,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "networks like those of its rows, on their card",
+    .leaves_out = "shapes of layers",
+    .prepare = plm_learned_prepare,
+    .judge = plm_learned_judge,
+    .explain = plm_learned_explain,
+    .learner = &every,
+};

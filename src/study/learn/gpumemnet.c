@@ -52,7 +52,7 @@ static int too_wide(struct binder *b, const char *what)
 {
     if (!b->status)
         b->status = plm_fail(b->error, PLM_EFORMAT, "the weights of %s have %s than this plimsoll takes",
-                             b->network->method, what);
+                             b->network->method->name, what);
     return b->status;
 }
 
@@ -157,7 +157,7 @@ static void bind_ensemble(struct binder *b, struct ensemble *e, size_t inputs, c
     }
     if (!b->status && !e->members)
         b->status = plm_fail(b->error, PLM_EFORMAT, "the weights of %s lack the tensor %smlp.0.out.weight",
-                             b->network->method, prefix);
+                             b->network->method->name, prefix);
 }
 
 static void member_run(const struct member *m, const double *x, double *output)
@@ -184,7 +184,7 @@ static void ensemble_run(const struct ensemble *e, size_t outputs, const double 
     }
 }
 
-int plm_gpumemnet_mlp_bind(struct plm_network *n, struct plm_error *error)
+static int mlp_bind(struct plm_network *n, struct plm_error *error)
 {
     struct binder b = {n, error, 0};
     struct ensemble *e = n->parts = plm_calloc(1, sizeof *e);
@@ -199,7 +199,7 @@ static void single(const double *from, size_t count, double *to)
         to[i] = (double)(float)from[i];
 }
 
-void plm_gpumemnet_mlp_run(const struct plm_network *n, const struct plm_view *v, double *output)
+static void mlp_run(const struct plm_network *n, const struct plm_view *v, double *output)
 {
     double x[INPUTS] = {0};
     single(v->x, n->features, x);
@@ -278,7 +278,7 @@ static void bind_encoder(struct binder *b, struct encoder *e, size_t number)
     bind_ensemble(b, &e->ensemble, e->width + b->network->features, name);
 }
 
-int plm_gpumemnet_transformer_bind(struct plm_network *n, struct plm_error *error)
+static int transformer_bind(struct plm_network *n, struct plm_error *error)
 {
     struct binder b = {n, error, 0};
     struct encoders *all = n->parts = plm_calloc(1, sizeof *all);
@@ -288,7 +288,7 @@ int plm_gpumemnet_transformer_bind(struct plm_network *n, struct plm_error *erro
         bind_encoder(&b, &all->encoder[all->count], all->count);
     }
     if (!b.status && !all->count)
-        b.status = plm_fail(error, PLM_EFORMAT, "the weights of %s lack the tensor 0.embed.0.weight", n->method);
+        b.status = plm_fail(error, PLM_EFORMAT, "the weights of %s lack the tensor 0.embed.0.weight", n->method->name);
     return b.status;
 }
 
@@ -325,7 +325,7 @@ static void position_run(const struct encoder *e, size_t at, const double *token
         sum[i] += x[i];
 }
 
-void plm_gpumemnet_transformer_run(const struct plm_network *n, const struct plm_view *v, double *output)
+static void transformer_run(const struct plm_network *n, const struct plm_view *v, double *output)
 {
     const struct encoders *all = n->parts;
     const size_t width = plm_gpumemnet_token_width(n->family);
@@ -343,3 +343,50 @@ void plm_gpumemnet_transformer_run(const struct plm_network *n, const struct plm
         ensemble_run(&e->ensemble, n->outputs, x, 1 / (double)all->count, output);
     }
 }
+
+/* ---- their rows ---- */
+
+static const struct plm_architecture mlp = {
+    .features = plm_gpumemnet_mlp_features,
+    .view = plm_gpumemnet_mlp_view,
+    .bind = mlp_bind,
+    .run = mlp_run,
+    .oom = 42000,
+};
+static const struct plm_learner mlp_learner =
+    PLM_NETWORK_LEARNER(mlp, PLM_LESSON_BIN | PLM_LESSON_REGRESSION, plm_network_ask_features);
+const struct plm_method plm_method_gpumemnet_mlp = {
+    .name = "gpumemnet-mlp",
+    .paradigm = PLM_LEARNED,
+    .kind = PLM_ANSWER_DEVICE,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "networks of the family of its rows, on their card",
+    .leaves_out = "the optimizer, shapes of layers",
+    .prepare = plm_learned_prepare,
+    .judge = plm_learned_judge,
+    .explain = plm_learned_explain,
+    .learner = &mlp_learner,
+};
+
+static const struct plm_architecture transformer = {
+    .features = plm_gpumemnet_transformer_features,
+    .view = plm_gpumemnet_transformer_view,
+    .bind = transformer_bind,
+    .run = transformer_run,
+    .oom = 45000,
+    .sequence = true,
+};
+static const struct plm_learner transformer_learner =
+    PLM_NETWORK_LEARNER(transformer, PLM_LESSON_BIN | PLM_LESSON_REGRESSION, NULL);
+const struct plm_method plm_method_gpumemnet_transformer = {
+    .name = "gpumemnet-transformer",
+    .paradigm = PLM_LEARNED,
+    .kind = PLM_ANSWER_DEVICE,
+    .needs = PLM_NEEDS_DESCRIPTION,
+    .domain = "networks of the family of its rows, on their card",
+    .leaves_out = "the optimizer",
+    .prepare = plm_learned_prepare,
+    .judge = plm_learned_judge,
+    .explain = plm_learned_explain,
+    .learner = &transformer_learner,
+};

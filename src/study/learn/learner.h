@@ -1,11 +1,11 @@
 /*
- * Methods that learn, behind one interface: `train` makes a model of a table, `estimate` and `evaluate` ask it. A method
- * is one row of the table in learners.c; docs/HOWTO_ADD_ESTIMATOR.md has the steps.
+ * How a method learns: `train` makes a model of a table, `estimate` and `evaluate` ask it. A part of the method's row
+ * (study/estimate/method.h); docs/HOWTO_ADD_ESTIMATOR.md has the steps.
  *
- * A model belongs to who trained or loaded it and is ended with the row's free(); it is read-only, so any thread may ask
+ * A model belongs to who trained or loaded it and is ended with free(); it is read-only, so any thread may ask
  * it. What a lesson points to stays the caller's. Training of networks starts a child process and waits for it: one
- * thread. Everything fails with one sentence: PLM_EINVAL (rows that nothing can be learned from, an option that the
- * method does not take), PLM_EIO, PLM_EFORMAT, PLM_EVERSION, PLM_ENOTFOUND.
+ * thread. Everything fails with one sentence: PLM_EINVAL (an option that the method does not take), PLM_EIO,
+ * PLM_EFORMAT (rows that nothing can be learned from), PLM_EVERSION, PLM_ENOTFOUND.
  */
 #ifndef PLM_LEARN_LEARNER_H
 #define PLM_LEARN_LEARNER_H
@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "study/estimate/method.h"
 #include "study/estimate/tree.h"
 
 struct plm_error;
 struct plm_example;
 struct plm_json;
+struct plm_model_file;
 struct plm_page;
 struct plm_table;
 struct plm_white_box;
@@ -63,6 +65,7 @@ enum plm_lesson_option {
 typedef int plm_lesson_wait(pid_t child, const char *status, void *context);
 
 struct plm_lesson {
+    const struct plm_method *method; /* that learns */
     const char *path;              /* of the table, as it was named */
     const struct plm_table *table;
     const bool *left_out;          /* for each row: learn nothing from it; NULL: all rows */
@@ -97,50 +100,41 @@ struct plm_learned_answer {
 };
 
 struct plm_learner {
-    const char *name;
-    const char *option; /* of `plimsoll estimate`, and the key in JSON: "forest", "boosted", "model" */
     const char *noun; /* what is written: "the trees", "the weights" */
     unsigned takes; /* enum plm_lesson_option */
+    const void *own; /* in what methods differ that share the functions below */
     int (*train)(const struct plm_lesson *lesson, void **model, struct plm_error *error);
-    int (*load)(const char *path, void **model, struct plm_error *error);
-    int (*save)(FILE *out, const void *model); /* PLM_EIO if the stream failed */
+    /* The payload of a file of models (study/estimate/model_file.h). */
+    int (*load)(const struct plm_method *method, struct plm_model_file *file, void **model);
+    void (*put)(FILE *out, const void *model);
     /* What was learned: a few lines, and the members of an object that is open. */
     void (*show)(const void *model, const struct plm_page *page);
     void (*describe)(const void *model, struct plm_json *json);
     /* The numbers that it looks at, with the range of the rows. */
     const struct plm_tree_feature *(*features)(const void *model, size_t *count);
-    /* NULL: it is asked by `plimsoll estimate` alone, with a description and a card. */
+    void (*free)(void *model); /* NULL is nothing */
+    /* Its answer about a network. NULL: it is asked by `plimsoll estimate` alone, with a description and a card. */
     int (*ask)(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
                struct plm_error *error);
     /* The same with its own features as numbers; NULL: it needs the layers of the network. */
     int (*ask_features)(const void *model, const double *x, struct plm_learned_answer *answer, struct plm_error *error);
-    void (*free)(void *model); /* NULL is nothing */
     /* Of a method that corrects what a run on the virtual GPU says: it has this instead of the two above. */
     int (*ask_beside)(const void *model, const struct plm_example *example, const struct plm_white_box *box,
                       struct plm_learned_answer *answer, struct plm_error *error);
 };
-
-/* learners.c: all of them, in the order in which they are shown. */
-extern const struct plm_learner plm_learners[];
-extern const size_t plm_learner_count;
-const struct plm_learner *plm_learner_find(const char *name); /* NULL: no such method */
+/* Whether it can be asked about a row of a table. */
+bool plm_learner_answers(const struct plm_learner *learner);
 /* An option of the lesson that the method does not take is a sentence; 0 if there is none. */
-int plm_lesson_check(const struct plm_learner *learner, const struct plm_lesson *lesson, struct plm_error *error);
+int plm_lesson_check(const struct plm_lesson *lesson, struct plm_error *error);
 
-/* A model and whose it is. */
-struct plm_learned {
-    const struct plm_learner *learner;
-    void *model;
-};
-/* `method`: the one that it has to be for; NULL: the one that it is for. To be closed also after a failure. */
-int plm_learned_open(const char *path, const char *method, struct plm_learned *learned, struct plm_error *error);
-void plm_learned_close(struct plm_learned *learned);
-
-/* method.c: an answer for people, and as members of an object that is open. */
+/* method.c: how such a method answers `plimsoll estimate`. */
+plm_method_prepare plm_learned_prepare;
+plm_method_judge plm_learned_judge;
+plm_method_explain plm_learned_explain;
+/* An answer for people, and as members of an object that is open. */
 void plm_learned_show(const struct plm_learned_answer *answer, const struct plm_page *page);
 void plm_learned_describe(const struct plm_learned_answer *answer, struct plm_json *json);
 /* By features that were given, else by a description; a sentence if there is neither, or it does not do. */
-struct plm_evidence;
 int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
                     struct plm_learned_answer *answer, struct plm_error *error);
 
@@ -149,52 +143,15 @@ void plm_learned_range(const struct plm_tree_feature *feature, size_t features, 
                        struct plm_learned_answer *answer);
 /* "layers=4,batch=64,activation=relu": every feature of the model once. `activation` stands for activation_sin and
    activation_cos. `x` has PLM_TREE_FEATURES numbers. */
-int plm_features_parse(const struct plm_learner *learner, const void *model, const char *text, double *x,
-                       struct plm_error *error);
+int plm_features_parse(const struct plm_learned *learned, const char *text, double *x, struct plm_error *error);
 
 /* For show() and describe(): the features by their importance, or, where that is nothing, with their ranges. */
 void plm_features_show(const struct plm_tree_feature *feature, size_t features, const struct plm_page *page);
 void plm_features_describe(const struct plm_tree_feature *feature, size_t features, struct plm_json *json);
-
-/* The rows' own functions: each method has them in its file. */
-#define PLM_LEARNER_FUNCTIONS(method)                                                         \
-    int plm_##method##_load_model(const char *path, void **model, struct plm_error *error);   \
-    int plm_##method##_save_model(FILE *out, const void *model);                              \
-    void plm_##method##_show(const void *model, const struct plm_page *page);                 \
-    void plm_##method##_describe(const void *model, struct plm_json *json);                   \
-    const struct plm_tree_feature *plm_##method##_features(const void *model, size_t *count); \
-    void plm_##method##_free_model(void *model)
-typedef int plm_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error);
-
-/* tree_learners.c */
-PLM_LEARNER_FUNCTIONS(schedtune);
-PLM_LEARNER_FUNCTIONS(horus);
-plm_learn plm_schedtune_learn, plm_horus_learn;
-/* networks.c */
-PLM_LEARNER_FUNCTIONS(network);
-plm_learn plm_gpumemnet_mlp_learn, plm_gpumemnet_transformer_learn, plm_dnnperf_learn;
-int plm_network_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
-                    struct plm_error *error);
-int plm_network_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
-                             struct plm_error *error);
-
-/* extratrees.c: the published four features, and all of an example. What both share is named after the first. */
-#define PLM_EXTRATREES     "extratrees"
-#define PLM_EXTRATREES_ALL "extratrees+"
-PLM_LEARNER_FUNCTIONS(extratrees);
-plm_learn plm_extratrees_learn, plm_extratrees_all_learn;
-int plm_extratrees_all_load_model(const char *path, void **model, struct plm_error *error);
-int plm_extratrees_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
-                       struct plm_error *error);
-int plm_extratrees_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
-                                struct plm_error *error);
-
-/* plimsoll_learned.c */
-#define PLM_LEARNED_METHOD "plimsoll-learned"
-PLM_LEARNER_FUNCTIONS(plimsoll_learned);
-plm_learn plm_plimsoll_learned_learn;
-int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example *example,
-                                    const struct plm_white_box *box, struct plm_learned_answer *answer,
-                                    struct plm_error *error);
+/* Of trees: how many they are and what they learned from. */
+void plm_trees_show(const struct plm_page *page, const char *method, const struct plm_trees *trees, uint64_t rows,
+                    uint64_t seed);
+void plm_trees_describe(struct plm_json *json, const struct plm_trees *trees, uint64_t rows, uint64_t seed);
+const char *plm_squared(const struct plm_page *page); /* the two of R^2 */
 
 #endif

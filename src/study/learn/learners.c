@@ -1,71 +1,24 @@
 #include "study/learn/learner.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/draw.h"
 #include "base/error.h"
-#include "base/input.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "study/estimate/horus.h"
-#include "study/estimate/schedtune.h"
-#include "study/learn/network.h"
 
 #define MIB 1048576.0
 
-#define NETWORK(name, learn, also, ask_features)                        \
-    {name,                                                              \
-     "model",                                                           \
-     "the weights",                                                     \
-     PLM_LESSON_TARGET | PLM_LESSON_FOLDS | PLM_LESSON_PYTHON | (also), \
-     learn,                                                             \
-     plm_network_load_model,                                            \
-     plm_network_save_model,                                            \
-     plm_network_show,                                                  \
-     plm_network_describe,                                              \
-     plm_network_features,                                              \
-     plm_network_ask,                                                   \
-     ask_features,                                                      \
-     .free = plm_network_free_model}
-
-const struct plm_learner plm_learners[] = {
-    {PLM_SCHEDTUNE_METHOD, "forest", "the trees", PLM_LESSON_TREES, plm_schedtune_learn, plm_schedtune_load_model,
-     plm_schedtune_save_model, plm_schedtune_show, plm_schedtune_describe, plm_schedtune_features,
-     .free = plm_schedtune_free_model},
-    {PLM_HORUS_METHOD, "boosted", "the trees", PLM_LESSON_TREES, plm_horus_learn, plm_horus_load_model,
-     plm_horus_save_model, plm_horus_show, plm_horus_describe, plm_horus_features, .free = plm_horus_free_model},
-    NETWORK(PLM_GPUMEMNET_MLP, plm_gpumemnet_mlp_learn, PLM_LESSON_BIN | PLM_LESSON_REGRESSION,
-            plm_network_ask_features),
-    NETWORK(PLM_GPUMEMNET_TRANSFORMER, plm_gpumemnet_transformer_learn, PLM_LESSON_BIN | PLM_LESSON_REGRESSION, NULL),
-    NETWORK(PLM_DNNPERF, plm_dnnperf_learn, 0, NULL),
-    {PLM_EXTRATREES, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
-     plm_extratrees_learn, plm_extratrees_load_model, plm_extratrees_save_model, plm_extratrees_show,
-     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
-     .free = plm_extratrees_free_model},
-    {PLM_EXTRATREES_ALL, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
-     plm_extratrees_all_learn, plm_extratrees_all_load_model, plm_extratrees_save_model, plm_extratrees_show,
-     plm_extratrees_describe, plm_extratrees_features, plm_extratrees_ask, plm_extratrees_ask_features,
-     .free = plm_extratrees_free_model},
-    {PLM_LEARNED_METHOD, "model", "the trees", PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
-     plm_plimsoll_learned_learn, plm_plimsoll_learned_load_model, plm_plimsoll_learned_save_model,
-     plm_plimsoll_learned_show, plm_plimsoll_learned_describe, plm_plimsoll_learned_features,
-     .free = plm_plimsoll_learned_free_model, .ask_beside = plm_plimsoll_learned_ask_beside},
-};
-const size_t plm_learner_count = sizeof plm_learners / sizeof plm_learners[0];
-
-const struct plm_learner *plm_learner_find(const char *name)
+bool plm_learner_answers(const struct plm_learner *learner)
 {
-    for (size_t i = 0; i < plm_learner_count; i++)
-        if (!strcmp(plm_learners[i].name, name))
-            return &plm_learners[i];
-    return NULL;
+    return learner->ask || learner->ask_beside;
 }
 
-int plm_lesson_check(const struct plm_learner *learner, const struct plm_lesson *l, struct plm_error *error)
+int plm_lesson_check(const struct plm_lesson *l, struct plm_error *error)
 {
     const struct {
         unsigned option;
@@ -80,52 +33,9 @@ int plm_lesson_check(const struct plm_learner *learner, const struct plm_lesson 
         {PLM_LESSON_PYTHON, l->python != NULL, "python"},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        if (options[i].given && !(learner->takes & options[i].option))
-            return plm_fail(error, PLM_EINVAL, "--%s means nothing to %s", options[i].name, learner->name);
+        if (options[i].given && !(l->method->learner->takes & options[i].option))
+            return plm_fail(error, PLM_EINVAL, "--%s means nothing to %s", options[i].name, l->method->name);
     return 0;
-}
-
-/* Every kind of file that a method learns says in its second line for which: "method NAME". */
-static int learned_method(const char *path, char method[PLM_TREE_NAME], struct plm_error *error)
-{
-    char kind[64] = "", name[PLM_TREE_NAME] = "";
-    int file = plm_input_open(path, NULL, error);
-    FILE *in = file < 0 ? NULL : fdopen(file, "re");
-    bool found;
-    if (file < 0)
-        return file;
-    found = in && fscanf(in, "%63s %*31s method %31s", kind, name) == 2 && !strncmp(kind, "plimsoll-", 9);
-    if (in)
-        fclose(in);
-    else
-        close(file);
-    if (!found || !plm_learner_find(name))
-        return plm_fail(error, PLM_EFORMAT, "%.300s is no model of `plimsoll train`", path);
-    memcpy(method, name, sizeof name);
-    return 0;
-}
-
-int plm_learned_open(const char *path, const char *method, struct plm_learned *learned, struct plm_error *error)
-{
-    char name[PLM_TREE_NAME];
-    int status = learned_method(path, name, error);
-    *learned = (struct plm_learned){0};
-    if (status)
-        return status;
-    if (method && strcmp(method, name) != 0)
-        return plm_fail(error, PLM_EFORMAT, "%.300s was trained for %s, not for %.60s", path, name, method);
-    learned->learner = plm_learner_find(name);
-    if (!learned->learner->ask && !learned->learner->ask_beside)
-        return plm_fail(error, PLM_EINVAL, "%.300s is for %s, which takes it as --%s", path, name,
-                        learned->learner->option);
-    return learned->learner->load(path, &learned->model, error);
-}
-
-void plm_learned_close(struct plm_learned *learned)
-{
-    if (learned->learner)
-        learned->learner->free(learned->model);
-    *learned = (struct plm_learned){0};
 }
 
 /* ---- what can be learned ---- */
@@ -290,17 +200,16 @@ static int feature_parse(struct features_given *g, char *word, struct plm_error 
                     word);
 }
 
-int plm_features_parse(const struct plm_learner *learner, const void *model, const char *text, double *x,
-                       struct plm_error *error)
+int plm_features_parse(const struct plm_learned *learned, const char *text, double *x, struct plm_error *error)
 {
     struct features_given g = {.x = x};
     char *copy, *rest, missing[300];
     int status = 0;
-    if (!learner->ask_features)
+    if (!learned->method->learner->ask_features)
         return plm_fail(error, PLM_EINVAL, "%s needs the layers of the network, which only a description has",
-                        learner->name);
+                        learned->method->name);
     copy = rest = plm_strdup(text);
-    g.feature = learner->features(model, &g.features);
+    g.feature = learned->method->learner->features(learned->model, &g.features);
     for (char *word; status == 0 && (word = strsep(&rest, ","));)
         status = feature_parse(&g, word, error);
     features_list(&g, true, missing, sizeof missing);
@@ -310,7 +219,27 @@ int plm_features_parse(const struct plm_learner *learner, const void *model, con
     return status;
 }
 
-/* ---- what decides ---- */
+/* ---- what was learned ---- */
+
+const char *plm_squared(const struct plm_page *page)
+{
+    return page->utf8 ? "\xc2\xb2" : "^2";
+}
+
+void plm_trees_show(const struct plm_page *p, const char *method, const struct plm_trees *trees, uint64_t rows,
+                    uint64_t seed)
+{
+    fprintf(p->out, "%s%s%s: %zu trees with %zu nodes learned from %" PRIu64 " rows (seed %" PRIu64 ").\n",
+            plm_ink(p, PLM_INK_BOLD), method, plm_ink(p, PLM_INK_PLAIN), trees->count, trees->nodes, rows, seed);
+}
+
+void plm_trees_describe(struct plm_json *json, const struct plm_trees *trees, uint64_t rows, uint64_t seed)
+{
+    plm_json_integer(json, "rows", rows);
+    plm_json_integer(json, "seed", seed);
+    plm_json_integer(json, "trees", trees->count);
+    plm_json_integer(json, "nodes", trees->nodes);
+}
 
 enum { FEATURES_SHOWN = 10, NAME_COLUMNS = 14 };
 

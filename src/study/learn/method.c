@@ -8,10 +8,9 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "fit/outcome.h"
-#include "study/estimate/estimators.h"
+#include "study/estimate/method.h"
 #include "study/learn/example.h"
 #include "study/learn/learner.h"
-#include "study/learn/network.h"
 #include "study/learn/white_box.h"
 
 #define MIB         1048576.0
@@ -26,7 +25,7 @@ static int beside_ask(const struct plm_learned *learned, const struct plm_eviden
     if (!outcome.done)
         return plm_fail(error, PLM_EINVAL, "%.150s", outcome.why);
     plm_white_box_of(&outcome, evidence->labels, &box);
-    return learned->learner->ask_beside(learned->model, example, &box, answer, error);
+    return learned->method->learner->ask_beside(learned->model, example, &box, answer, error);
 }
 
 int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
@@ -34,21 +33,22 @@ int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence
 {
     struct plm_example example = {0};
     int status;
-    if (learned->learner->ask_beside && !evidence->job)
+    if (learned->method->learner->ask_beside && !evidence->job)
         return plm_fail(error, PLM_EINVAL, "%s corrects a run: it needs a record, which `plimsoll run -- CMD` makes",
-                        learned->learner->name);
+                        learned->method->name);
     if (evidence->features)
-        return learned->learner->ask_features
-                   ? learned->learner->ask_features(learned->model, evidence->features, answer, error)
+        return learned->method->learner->ask_features
+                   ? learned->method->learner->ask_features(learned->model, evidence->features, answer, error)
                    : plm_fail(error, PLM_EINVAL, "%s needs the layers of the network, which only a description has",
-                              learned->learner->name);
+                              learned->method->name);
     if (!evidence->description)
         return plm_fail(error, PLM_EINVAL, "%s needs a description, which `plimsoll describe -- CMD` makes",
-                        learned->learner->name);
+                        learned->method->name);
     status = plm_example_describe(evidence->description, &example, error);
     if (status == 0)
-        status = learned->learner->ask_beside ? beside_ask(learned, evidence, &example, answer, error)
-                                              : learned->learner->ask(learned->model, &example, answer, error);
+        status = learned->method->learner->ask_beside
+                     ? beside_ask(learned, evidence, &example, answer, error)
+                     : learned->method->learner->ask(learned->model, &example, answer, error);
     plm_example_free(&example);
     return status;
 }
@@ -59,14 +59,11 @@ struct prepared {
     struct plm_learned_answer answer;
 };
 
-static void *prepare(const char *method, const struct plm_evidence *evidence, struct plm_answer *answer)
+void *plm_learned_prepare(const struct plm_evidence *evidence, struct plm_answer *answer)
 {
     struct prepared *p = plm_calloc(1, sizeof *p);
-    const struct plm_learned *learned = evidence->model;
     struct plm_error error = {0};
-    if (strcmp(learned->learner->name, method) != 0)
-        plm_answer_none(answer, "it needs a model of its own: this one was trained for %s", learned->learner->name);
-    else if (plm_learned_ask(learned, evidence, &p->answer, &error))
+    if (plm_learned_ask(evidence->model, evidence, &p->answer, &error))
         plm_answer_none(answer, "%.190s", error.text);
     else if (p->answer.unit != PLM_LEARNED_MEMORY)
         plm_answer_none(answer, "the model was not trained for memory; asked alone it says what it was trained for");
@@ -76,20 +73,8 @@ static void *prepare(const char *method, const struct plm_evidence *evidence, st
     return p;
 }
 
-#define PREPARE(function, method)                                                                \
-    void *plm_prepare_##function(const struct plm_evidence *evidence, struct plm_answer *answer) \
-    {                                                                                            \
-        return prepare(method, evidence, answer);                                                \
-    }
-PREPARE(gpumemnet_mlp, PLM_GPUMEMNET_MLP)
-PREPARE(gpumemnet_transformer, PLM_GPUMEMNET_TRANSFORMER)
-PREPARE(dnnperf, PLM_DNNPERF)
-PREPARE(extratrees, PLM_EXTRATREES)
-PREPARE(extratrees_all, PLM_EXTRATREES_ALL)
-PREPARE(plimsoll_learned, PLM_LEARNED_METHOD)
-
 /* What the process takes beside its allocations is in what was measured, and is one figure for all methods here. */
-void plm_judge_learned(void *prepared, const struct plm_question *question, struct plm_answer *answer)
+void plm_learned_judge(void *prepared, const struct plm_question *question, struct plm_answer *answer)
 {
     const struct prepared *p = prepared;
     const uint64_t used = (uint64_t)(fmin(p->answer.figure, 1e12) * MIB),
@@ -97,7 +82,7 @@ void plm_judge_learned(void *prepared, const struct plm_question *question, stru
     answer->bytes = used > context ? used - context : 0;
 }
 
-void plm_explain_learned(const void *prepared, const struct plm_page *page, struct plm_json *json)
+void plm_learned_explain(const void *prepared, const struct plm_page *page, struct plm_json *json)
 {
     const struct prepared *p = prepared;
     if (page)

@@ -2,9 +2,8 @@
  * Networks that were trained elsewhere and are asked here: their weights in a file (docs/network.md), and what they
  * answer. hook/plimsoll_learn trains them, with PyTorch; nothing here needs Python.
  *
- * plm_network_load() reads one, checks its checksum and that it has every tensor of its method in the right shape, and
- * plm_network_free() ends it. Read-only after that; any thread may ask it. Fails with one sentence: PLM_EFORMAT (damaged,
- * cut off, another kind of file), PLM_EVERSION (newer than this program), PLM_EIO, PLM_ENOTFOUND.
+ * plm_network_read() reads one, checks that it has every tensor of its method in the right shape, and plm_network_free()
+ * ends it. Read-only after that; any thread may ask it. Fails with one sentence: PLM_EFORMAT.
  */
 #ifndef PLM_LEARN_NETWORK_H
 #define PLM_LEARN_NETWORK_H
@@ -17,10 +16,6 @@
 #include "study/learn/family.h"
 
 struct plm_network;
-
-#define PLM_GPUMEMNET_MLP         "gpumemnet-mlp"
-#define PLM_GPUMEMNET_TRANSFORMER "gpumemnet-transformer"
-#define PLM_DNNPERF               "dnnperf"
 
 enum {
     PLM_NETWORK_TENSORS = 4096,
@@ -53,7 +48,8 @@ struct plm_network_score {
 };
 
 struct plm_network {
-    char method[PLM_TREE_NAME], target[PLM_TREE_NAME];
+    const struct plm_method *method; /* whose learner's `own` is its architecture */
+    char target[PLM_TREE_NAME];
     enum plm_family family;
     uint64_t rows, seed;
     enum plm_network_answer kind;
@@ -71,8 +67,9 @@ struct plm_network {
     void *parts;      /* the method's own view of the tensors */
 };
 
-int plm_network_load(const char *path, struct plm_network *network, struct plm_error *error);
-int plm_network_save(FILE *out, const struct plm_network *network);
+/* As the payload of a file of models (study/estimate/model_file.h); `network` is a struct plm_network. */
+int plm_network_read(const struct plm_method *method, struct plm_model_file *file, struct plm_network *network);
+void plm_network_put(FILE *out, const void *network);
 /* The lines before the scores, which are also the head of what training gets. */
 void plm_network_put_head(FILE *out, const struct plm_network *network);
 void plm_network_free(struct plm_network *network);
@@ -106,8 +103,8 @@ struct plm_view {
 };
 void plm_view_free(struct plm_view *view);
 
-struct plm_network_method {
-    const char *name;
+/* What networks differ in: `own` of their learners. */
+struct plm_architecture {
     /* Names of the features of a family, NULL after the last. */
     const char *const *(*features)(enum plm_family family);
     /* Fills the view; a sentence if the example lacks what is needed. */
@@ -119,9 +116,34 @@ struct plm_network_method {
     double oom; /* MiB that stand for a run that went out of memory; 0: such rows are left out */
     bool sequence, graph;
 };
-extern const struct plm_network_method plm_network_methods[];
-extern const size_t plm_network_method_count;
-const struct plm_network_method *plm_network_method_find(const char *name);
+const struct plm_architecture *plm_architecture_of(const struct plm_method *method);
+
+/* networks.c: the learner of such a method. `also`: options that not all of them take; `by_features`: whether numbers alone
+   are enough for it, plm_network_ask_features or NULL. */
+#define PLM_NETWORK_LEARNER(architecture, also, by_features)                     \
+    {.noun = "the weights",                                                      \
+     .takes = PLM_LESSON_TARGET | PLM_LESSON_FOLDS | PLM_LESSON_PYTHON | (also), \
+     .own = &(architecture),                                                     \
+     .train = plm_network_train,                                                 \
+     .load = plm_network_load,                                                   \
+     .put = plm_network_put,                                                     \
+     .show = plm_network_show,                                                   \
+     .describe = plm_network_describe,                                           \
+     .features = plm_network_features,                                           \
+     .free = plm_network_forget,                                                 \
+     .ask = plm_network_ask,                                                     \
+     .ask_features = by_features}
+int plm_network_load(const struct plm_method *method, struct plm_model_file *file, void **model);
+void plm_network_show(const void *model, const struct plm_page *page);
+void plm_network_describe(const void *model, struct plm_json *json);
+const struct plm_tree_feature *plm_network_features(const void *model, size_t *count);
+void plm_network_forget(void *model);
+int plm_network_ask(const void *model, const struct plm_example *example, struct plm_learned_answer *answer,
+                    struct plm_error *error);
+int plm_network_ask_features(const void *model, const double *x, struct plm_learned_answer *answer,
+                             struct plm_error *error);
+/* network_train.c: the lesson of every network. */
+int plm_network_train(const struct plm_lesson *lesson, void **model, struct plm_error *error);
 
 /* published.c: GPUMemNet's features and tokens with the defects of the published code; docs/methods.md names them. */
 const char *const *plm_gpumemnet_mlp_features(enum plm_family family);
@@ -133,22 +155,11 @@ int plm_gpumemnet_transformer_view(enum plm_family family, const struct plm_exam
 /* Numbers of a token of a family. */
 size_t plm_gpumemnet_token_width(enum plm_family family);
 
-/* gpumemnet.c */
-int plm_gpumemnet_mlp_bind(struct plm_network *network, struct plm_error *error);
-void plm_gpumemnet_mlp_run(const struct plm_network *network, const struct plm_view *view, double *output);
-int plm_gpumemnet_transformer_bind(struct plm_network *network, struct plm_error *error);
-void plm_gpumemnet_transformer_run(const struct plm_network *network, const struct plm_view *view, double *output);
+/* gpumemnet.c: a published checkpoint is for one of the two. */
+extern const struct plm_method plm_method_gpumemnet_mlp, plm_method_gpumemnet_transformer;
 
 /* dnnperf.c */
 enum { PLM_DNNPERF_NODE = 16, PLM_DNNPERF_EDGE = 1 };
-const char *const *plm_dnnperf_features(enum plm_family family);
-int plm_dnnperf_view(enum plm_family family, const struct plm_example *example, struct plm_view *view,
-                     struct plm_error *error);
-int plm_dnnperf_bind(struct plm_network *network, struct plm_error *error);
-void plm_dnnperf_run(const struct plm_network *network, const struct plm_view *view, double *output);
-
-/* network_train.c: the lesson of every network; `model` is a struct plm_network. */
-int plm_network_learn(const char *method, const struct plm_lesson *lesson, void **model, struct plm_error *error);
 
 /* checkpoint.c: the weights of one of GPUMemNet's published checkpoints, of PyTorch Lightning. Nothing in it is executed.
    What it does not say comes from the published code: the family by its features, and classes of 1 GB from 1 GB on, of

@@ -14,6 +14,7 @@
 #include "base/install.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/example.h"
 #include "study/learn/network.h"
 
@@ -29,7 +30,7 @@ enum {
 
 struct rows {
     const struct plm_lesson *lesson;
-    const struct plm_network_method *method;
+    const struct plm_architecture *own;
     const struct plm_target *target;
     struct plm_network *network;
     double *y; /* of the rows that are used, in the unit of the target */
@@ -67,9 +68,9 @@ static int target_read(const struct rows *r, size_t row, double *y, bool *used, 
     int status = plm_table_real(t, row, column, y, error);
     *y *= r->target->scale;
     *used = plm_target_known(r->target, t, row) && (!oom || r->target->unit != PLM_LEARNED_MEMORY);
-    if (oom && r->target->unit == PLM_LEARNED_MEMORY && r->method->oom > 0 && !r->lesson->regression) {
+    if (oom && r->target->unit == PLM_LEARNED_MEMORY && r->own->oom > 0 && !r->lesson->regression) {
         *used = true;
-        *y = r->method->oom;
+        *y = r->own->oom;
     }
     if (status == 0 && *used && (*y < 0 || (*y == 0 && r->target->unit != PLM_LEARNED_UTILIZATION)))
         status = plm_table_wrong(t, row, column, "above 0", error);
@@ -93,13 +94,14 @@ static int rows_choose(struct rows *r, struct plm_error *error)
         status = family_read(r, i, &family, error);
         if (!r->count)
             r->network->family = family;
-        else if (status == 0 && family != r->network->family && !r->method->graph)
-            status = plm_fail(error, PLM_EINVAL, "%.300s has rows of %s and of %s; %s learns one family at a time",
-                              t->path, plm_family_name[r->network->family], plm_family_name[family], r->method->name);
+        else if (status == 0 && family != r->network->family && !r->own->graph)
+            status =
+                plm_fail(error, PLM_EFORMAT, "%.300s has rows of %s and of %s; %s learns one family at a time", t->path,
+                         plm_family_name[r->network->family], plm_family_name[family], r->lesson->method->name);
         r->row[r->count++] = i;
     }
     if (status == 0 && r->count < ROWS_LEAST)
-        status = plm_fail(error, PLM_EINVAL, "%.300s has %zu rows with %s, and %d are the least", t->path, r->count,
+        status = plm_fail(error, PLM_EFORMAT, "%.300s has %zu rows with %s, and %d are the least", t->path, r->count,
                           r->target->column, ROWS_LEAST);
     r->network->rows = r->count;
     return status;
@@ -148,17 +150,18 @@ static int answer_classes(const struct rows *r, struct plm_error *error)
 static int answer_choose(const struct rows *r, struct plm_error *error)
 {
     struct plm_network *n = r->network;
-    const bool number = r->lesson->regression || r->method->graph;
+    const bool number = r->lesson->regression || r->own->graph;
     if (!number && r->target->unit == PLM_LEARNED_TIME)
         return plm_fail(error, PLM_EINVAL, "times have no classes: --regression learns them as numbers");
     if (r->lesson->bin && (number || r->target->unit != PLM_LEARNED_MEMORY))
         return plm_fail(error, PLM_EINVAL, "--bin is for classes of memory");
-    n->kind = !number ? PLM_NETWORK_CLASSES : r->method->graph ? PLM_NETWORK_LOG : PLM_NETWORK_NUMBER;
+    n->kind = !number ? PLM_NETWORK_CLASSES : r->own->graph ? PLM_NETWORK_LOG : PLM_NETWORK_NUMBER;
     n->outputs = 1;
     if (!number)
         return answer_classes(r, error);
     if (n->kind == PLM_NETWORK_LOG && r->target->unit == PLM_LEARNED_UTILIZATION)
-        return plm_fail(error, PLM_EINVAL, "%s learns memory and time: --target %s is neither", n->method, n->target);
+        return plm_fail(error, PLM_EINVAL, "%s learns memory and time: --target %s is neither", n->method->name,
+                        n->target);
     answer_number(r, n->kind == PLM_NETWORK_LOG, &n->first, &n->width);
     return 0;
 }
@@ -193,9 +196,9 @@ static void row_put(FILE *out, const struct rows *r, size_t i, const struct plm_
     const struct plm_network *n = r->network;
     fprintf(out, "row %zu %.17g", n->kind == PLM_NETWORK_CLASSES ? class_of(n, r->y[i]) : 0, r->y[i]);
     numbers_put(out, "", v->x, n->features);
-    if (r->method->sequence)
+    if (r->own->sequence)
         numbers_put(out, "tokens", v->token, v->tokens * v->token_width);
-    if (!r->method->graph)
+    if (!r->own->graph)
         return;
     numbers_put(out, "nodes", v->node, v->nodes * PLM_DNNPERF_NODE);
     fputs("edges", out);
@@ -214,7 +217,7 @@ static int rows_view(struct rows *r, void (*each)(struct rows *r, size_t i, cons
         struct plm_example example = {0};
         struct plm_error why;
         status = plm_example_read(r->lesson->table, r->row[i], &example, error);
-        if (status == 0 && r->method->view(r->network->family, &example, &view, &why))
+        if (status == 0 && r->own->view(r->network->family, &example, &view, &why))
             status = rows_wrong(r, r->row[i], &why, error);
         if (status == 0)
             each(r, i, &view, out);
@@ -228,7 +231,7 @@ static void row_measure(struct rows *r, size_t i, const struct plm_view *v, FILE
 {
     (void)out;
     range_widen(r->network, v->x, i == 0);
-    if (r->method->sequence && v->tokens > r->network->length)
+    if (r->own->sequence && v->tokens > r->network->length)
         r->network->length = v->tokens;
 }
 
@@ -239,7 +242,7 @@ static void row_write(struct rows *r, size_t i, const struct plm_view *v, FILE *
 
 static size_t lines_of(const struct plm_network *n)
 {
-    return 9 + n->features;
+    return 7 + n->features;
 }
 
 static int matrix_write(struct rows *r, const char *path, struct plm_error *error)
@@ -249,8 +252,9 @@ static int matrix_write(struct rows *r, const char *path, struct plm_error *erro
     int status;
     if (!out)
         return plm_fail(error, PLM_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    fprintf(out, "plimsoll-matrix 2\nfolds %d\nall %d\ntoken %zu\nnode %d\nhead %zu\n", r->lesson->folds,
-            r->lesson->judged_elsewhere, plm_gpumemnet_token_width(n->family), PLM_DNNPERF_NODE, lines_of(n));
+    fprintf(out, "plimsoll-matrix 3\nmethod %s\nfolds %d\nall %d\ntoken %zu\nnode %d\nhead %zu\n", n->method->name,
+            r->lesson->folds, r->lesson->judged_elsewhere, plm_gpumemnet_token_width(n->family), PLM_DNNPERF_NODE,
+            lines_of(n));
     plm_network_put_head(out, n);
     status = rows_view(r, row_write, out, error);
     if ((ferror(out) | fclose(out)) && status == 0)
@@ -267,7 +271,7 @@ static int network_describe(struct rows *r, struct plm_error *error)
         status = answer_choose(r, error);
     if (status)
         return status;
-    for (name = r->method->features(n->family); name[n->features]; n->features++)
+    for (name = r->own->features(n->family); name[n->features]; n->features++)
         snprintf(n->feature[n->features].name, sizeof n->feature[0].name, "%s", name[n->features]);
     status = rows_view(r, row_measure, NULL, error);
     if (status == 0 && n->length > PLM_NETWORK_LENGTH)
@@ -319,14 +323,27 @@ static int school_run(const struct plm_lesson *l, struct school *school, const c
     snprintf(log, sizeof log, "%.4000s/log", l->scratch);
     pid = plm_child_start(&child, &failure);
     if (pid < 0)
-        return plm_fail(error, PLM_ENOTFOUND, "cannot start %.200s: %s; --python names another", python,
-                        strerror(failure));
+        return plm_fail(error, PLM_EIO, "cannot start %.200s: %s; --python names another", python, strerror(failure));
     status = l->wait ? l->wait(pid, status_path, l->context) : plm_child_wait(pid, NULL, NULL);
     if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_LIBRARY && !school->shims) {
         school->shims = true;
         return school_run(l, school, matrix, weights, error);
     }
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : school_failed(python, log, status, error);
+}
+
+static int weights_read(const char *path, struct plm_network *network, struct plm_error *error)
+{
+    const struct plm_method *method = network->method;
+    struct plm_model_file file;
+    int status = plm_model_file_open(path, &file, error);
+    if (status == 0 && strcmp(file.kind, method->name) != 0)
+        status = plm_fail(error, PLM_EFORMAT, "%.300s is of %s", path, file.kind);
+    plm_network_free(network);
+    if (status == 0)
+        status = plm_network_read(method, &file, network);
+    plm_model_file_close(&file);
+    return status;
 }
 
 static int network_train(struct rows *r, struct plm_error *error)
@@ -343,25 +360,21 @@ static int network_train(struct rows *r, struct plm_error *error)
         status = matrix_write(r, matrix, error);
     if (status == 0)
         status = school_run(l, &school, matrix, weights, error);
-    if (status == 0) {
-        plm_network_free(r->network);
-        status = plm_network_load(weights, r->network, &why);
-        if (status)
-            status = plm_fail(error, PLM_EIO, "what the training wrote is of no use: %.400s", why.text);
-    }
+    if (status == 0 && weights_read(weights, r->network, &why))
+        status = plm_fail(error, PLM_EIO, "what the training wrote is of no use: %.400s", why.text);
     return status;
 }
 
-int plm_network_learn(const char *method, const struct plm_lesson *lesson, void **model, struct plm_error *error)
+int plm_network_train(const struct plm_lesson *lesson, void **model, struct plm_error *error)
 {
     struct plm_network *n = plm_calloc(1, sizeof *n);
-    struct rows r = {.lesson = lesson, .method = plm_network_method_find(method), .network = n};
+    struct rows r = {.lesson = lesson, .own = plm_architecture_of(lesson->method), .network = n};
     int status;
     *model = n;
     r.target = plm_target_choose(lesson->table, lesson->target, error);
     if (!r.target)
         return PLM_EINVAL;
-    snprintf(n->method, sizeof n->method, "%s", method);
+    n->method = lesson->method;
     snprintf(n->target, sizeof n->target, "%s", r.target->column);
     n->seed = lesson->seed;
     status = network_describe(&r, error);

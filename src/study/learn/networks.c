@@ -1,4 +1,4 @@
-/* The networks as methods that learn: their table, and what `train` and `estimate` ask of each. */
+/* The networks as methods that learn: what `train` and `estimate` ask of each. */
 #include <math.h>
 #include <string.h>
 
@@ -9,55 +9,21 @@
 #include "base/units.h"
 #include "study/learn/network.h"
 
-const struct plm_network_method plm_network_methods[] = {
-    {PLM_GPUMEMNET_MLP, plm_gpumemnet_mlp_features, plm_gpumemnet_mlp_view, plm_gpumemnet_mlp_bind,
-     plm_gpumemnet_mlp_run, .oom = 42000},
-    {PLM_GPUMEMNET_TRANSFORMER, plm_gpumemnet_transformer_features, plm_gpumemnet_transformer_view,
-     plm_gpumemnet_transformer_bind, plm_gpumemnet_transformer_run, .oom = 45000, .sequence = true},
-    {PLM_DNNPERF, plm_dnnperf_features, plm_dnnperf_view, plm_dnnperf_bind, plm_dnnperf_run, .graph = true},
-};
-const size_t plm_network_method_count = sizeof plm_network_methods / sizeof plm_network_methods[0];
-
-const struct plm_network_method *plm_network_method_find(const char *name)
+const struct plm_architecture *plm_architecture_of(const struct plm_method *method)
 {
-    for (size_t i = 0; i < plm_network_method_count; i++)
-        if (!strcmp(plm_network_methods[i].name, name))
-            return &plm_network_methods[i];
-    return NULL;
-}
-
-/* ---- learning ---- */
-
-int plm_gpumemnet_mlp_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error)
-{
-    return plm_network_learn(PLM_GPUMEMNET_MLP, lesson, model, error);
-}
-
-int plm_gpumemnet_transformer_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error)
-{
-    return plm_network_learn(PLM_GPUMEMNET_TRANSFORMER, lesson, model, error);
-}
-
-int plm_dnnperf_learn(const struct plm_lesson *lesson, void **model, struct plm_error *error)
-{
-    return plm_network_learn(PLM_DNNPERF, lesson, model, error);
+    return method->learner->own;
 }
 
 /* ---- files ---- */
 
-int plm_network_load_model(const char *path, void **model, struct plm_error *error)
+int plm_network_load(const struct plm_method *method, struct plm_model_file *file, void **model)
 {
     struct plm_network *network = plm_calloc(1, sizeof *network);
     *model = network;
-    return plm_network_load(path, network, error);
+    return plm_network_read(method, file, network);
 }
 
-int plm_network_save_model(FILE *out, const void *model)
-{
-    return plm_network_save(out, model);
-}
-
-void plm_network_free_model(void *model)
+void plm_network_forget(void *model)
 {
     if (model)
         plm_network_free(model);
@@ -94,11 +60,11 @@ void plm_network_show(const void *model, const struct plm_page *p)
     char rows[32], values[32];
     if (!n->rows)
         fprintf(p->out, "%s%s%s: %s published weights for the family %s; the range of their rows is not known.\n",
-                plm_ink(p, PLM_INK_BOLD), n->method, plm_ink(p, PLM_INK_PLAIN),
+                plm_ink(p, PLM_INK_BOLD), n->method->name, plm_ink(p, PLM_INK_PLAIN),
                 plm_count_text(values, sizeof values, n->values), plm_family_name[n->family]);
     else
         fprintf(p->out, "%s%s%s: %s weights learned %s of %s rows of the family %s (seed %llu).\n",
-                plm_ink(p, PLM_INK_BOLD), n->method, plm_ink(p, PLM_INK_PLAIN),
+                plm_ink(p, PLM_INK_BOLD), n->method->name, plm_ink(p, PLM_INK_PLAIN),
                 plm_count_text(values, sizeof values, n->values), n->target, plm_count_text(rows, sizeof rows, n->rows),
                 plm_family_name[n->family], (unsigned long long)n->seed);
     if (n->kind == PLM_NETWORK_CLASSES)
@@ -134,11 +100,10 @@ void plm_network_describe(const void *model, struct plm_json *json)
 
 /* ---- asking ---- */
 
-static void network_run(const struct plm_network *n, const struct plm_network_method *method,
-                        const struct plm_view *view, struct plm_learned_answer *answer)
+static void network_run(const struct plm_network *n, const struct plm_view *view, struct plm_learned_answer *answer)
 {
     double output[PLM_LEARNED_CLASSES] = {0};
-    method->run(n, view, output);
+    plm_architecture_of(n->method)->run(n, view, output);
     plm_network_answer(n, output, answer);
     plm_learned_range(n->feature, n->features, view->x, answer);
 }
@@ -147,11 +112,10 @@ int plm_network_ask(const void *model, const struct plm_example *example, struct
                     struct plm_error *error)
 {
     const struct plm_network *n = model;
-    const struct plm_network_method *method = plm_network_method_find(n->method);
     struct plm_view view = {0};
-    int status = method->view(n->family, example, &view, error);
+    int status = plm_architecture_of(n->method)->view(n->family, example, &view, error);
     if (status == 0)
-        network_run(n, method, &view, answer);
+        network_run(n, &view, answer);
     plm_view_free(&view);
     return status;
 }
@@ -163,6 +127,6 @@ int plm_network_ask_features(const void *model, const double *x, struct plm_lear
     struct plm_view view = {0};
     (void)error;
     memcpy(view.x, x, n->features * sizeof *x);
-    network_run(n, plm_network_method_find(n->method), &view, answer);
+    network_run(n, &view, answer);
     return 0;
 }

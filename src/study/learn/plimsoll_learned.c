@@ -17,11 +17,14 @@
 #include "base/table.h"
 #include "study/estimate/boosted.h"
 #include "study/estimate/folds.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/correction.h"
 #include "study/learn/example.h"
 #include "study/learn/learner.h"
 #include "study/learn/lesson_rows.h"
 #include "study/learn/white_box.h"
+
+#define METHOD "plimsoll-learned"
 
 enum { FOLDS = 5 };
 
@@ -77,8 +80,8 @@ static const struct plm_target *target_check(const struct plm_target *target, st
 {
     if (target && strncmp(target->column, "measured_", strlen("measured_")) != 0) {
         plm_fail(error, PLM_EINVAL,
-                 PLM_LEARNED_METHOD " corrects by measured rows: a column measured_..., as `plimsoll dataset --from "
-                                    "TRUTH.csv` makes it, not %s",
+                 METHOD " corrects by measured rows: a column measured_..., as `plimsoll dataset --from "
+                        "TRUTH.csv` makes it, not %s",
                  target->column);
         return NULL;
     }
@@ -106,7 +109,7 @@ static double figure_of(const struct plm_target *target, const struct plm_white_
 
 static struct plm_correction_frame frame_of(const struct plm_target *target)
 {
-    return (struct plm_correction_frame){PLM_LEARNED_METHOD, target->column, FEATURES, feature_name};
+    return (struct plm_correction_frame){target->column, FEATURES, feature_name};
 }
 
 /* From the constant on instead of the mean of all rows: most rows are exactly there, and few far off. */
@@ -264,7 +267,7 @@ static int course_learn(const struct plm_lesson *l, const struct course *c, stru
     return status;
 }
 
-int plm_plimsoll_learned_learn(const struct plm_lesson *l, void **model, struct plm_error *error)
+static int train(const struct plm_lesson *l, void **model, struct plm_error *error)
 {
     struct model *m = plm_calloc(1, sizeof *m);
     struct course c = {0};
@@ -286,28 +289,28 @@ int plm_plimsoll_learned_learn(const struct plm_lesson *l, void **model, struct 
 
 /* ---- in a file ---- */
 
-int plm_plimsoll_learned_load_model(const char *path, void **model, struct plm_error *error)
+static int load(const struct plm_method *method, struct plm_model_file *file, void **model)
 {
     struct model *m = plm_calloc(1, sizeof *m);
-    int status = plm_boosted_load(path, &m->trees, error);
+    struct plm_correction_frame frame;
+    int status = plm_boosted_read(file, &m->trees);
     *model = m;
     if (status)
         return status;
-    m->target = target_check(plm_target_find(m->trees.target), error);
-    return m->target && plm_correction_fits(&(struct plm_correction_frame){PLM_LEARNED_METHOD, m->target->column,
-                                                                           FEATURES, feature_name},
-                                            &m->trees)
+    m->target = target_check(plm_target_find(m->trees.target), file->error);
+    frame = m->target ? frame_of(m->target) : (struct plm_correction_frame){0};
+    return m->target && plm_correction_fits(&frame, &m->trees)
                ? 0
-               : plm_fail(error, PLM_EFORMAT,
-                          "%.300s holds no trees that this release of " PLM_LEARNED_METHOD " can use", path);
+               : plm_fail(file->error, PLM_EFORMAT, "%.300s holds no trees that this release of %s can use", file->path,
+                          method->name);
 }
 
-int plm_plimsoll_learned_save_model(FILE *out, const void *model)
+static void put(FILE *out, const void *model)
 {
-    return plm_boosted_save(out, &((const struct model *)model)->trees);
+    plm_boosted_put(out, &((const struct model *)model)->trees);
 }
 
-void plm_plimsoll_learned_free_model(void *model)
+static void forget(void *model)
 {
     if (model)
         plm_boosted_free(&((struct model *)model)->trees);
@@ -316,7 +319,7 @@ void plm_plimsoll_learned_free_model(void *model)
 
 /* ---- what was learned ---- */
 
-const struct plm_tree_feature *plm_plimsoll_learned_features(const void *model, size_t *count)
+static const struct plm_tree_feature *features(const void *model, size_t *count)
 {
     const struct model *m = model;
     *count = m->trees.features;
@@ -328,13 +331,13 @@ static bool has_trees(const struct plm_boosted *b)
     return b->trees.nodes > 2;
 }
 
-void plm_plimsoll_learned_show(const void *model, const struct plm_page *p)
+static void show(const void *model, const struct plm_page *p)
 {
     const struct model *m = model;
     const struct plm_boosted *b = &m->trees;
     const char *unit = plm_learned_unit_name(m->target->unit);
     fprintf(p->out, "%s%s%s: what the white box leaves over of %s, learned from %" PRIu64 " rows (seed %" PRIu64 ").\n",
-            plm_ink(p, PLM_INK_BOLD), b->method, plm_ink(p, PLM_INK_PLAIN), b->target, b->rows, b->seed);
+            plm_ink(p, PLM_INK_BOLD), METHOD, plm_ink(p, PLM_INK_PLAIN), b->target, b->rows, b->seed);
     if (m->target->unit == PLM_LEARNED_TIME)
         fprintf(p->out, "The constant: %.4g times the forecast.\n", exp(b->base));
     else
@@ -346,12 +349,12 @@ void plm_plimsoll_learned_show(const void *model, const struct plm_page *p)
             b->trees.count - 1);
     if (b->held_rows)
         fprintf(p->out, "On rows that were held out (%" PRIu64 "): R%s %.4f, median error %.4g %s.\n", b->held_rows,
-                p->utf8 ? "\xc2\xb2" : "^2", b->held_r2, b->held_error, unit);
+                plm_squared(p), b->held_r2, b->held_error, unit);
     if (has_trees(b))
         plm_features_show(b->feature, b->features, p);
 }
 
-void plm_plimsoll_learned_describe(const void *model, struct plm_json *json)
+static void describe(const void *model, struct plm_json *json)
 {
     const struct model *m = model;
     const struct plm_boosted *b = &m->trees;
@@ -373,9 +376,8 @@ void plm_plimsoll_learned_describe(const void *model, struct plm_json *json)
 
 /* ---- asking ---- */
 
-int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example *example,
-                                    const struct plm_white_box *box, struct plm_learned_answer *answer,
-                                    struct plm_error *error)
+static int ask_beside(const void *model, const struct plm_example *example, const struct plm_white_box *box,
+                      struct plm_learned_answer *answer, struct plm_error *error)
 {
     const struct model *m = model;
     double x[FEATURES];
@@ -389,3 +391,30 @@ int plm_plimsoll_learned_ask_beside(const void *model, const struct plm_example 
     plm_learned_range(m->trees.feature, m->trees.features, x, answer);
     return 0;
 }
+
+/* ---- its row ---- */
+
+static const struct plm_learner learner = {
+    .noun = "the trees",
+    .takes = PLM_LESSON_TREES | PLM_LESSON_TARGET | PLM_LESSON_FOLDS,
+    .train = train,
+    .load = load,
+    .put = put,
+    .show = show,
+    .describe = describe,
+    .features = features,
+    .free = forget,
+    .ask_beside = ask_beside,
+};
+const struct plm_method plm_method_plimsoll_learned = {
+    .name = METHOD,
+    .paradigm = PLM_LEARNED,
+    .kind = PLM_ANSWER_DEVICE,
+    .needs = PLM_NEEDS_JOB | PLM_NEEDS_DESCRIPTION,
+    .domain = "jobs that run on the virtual GPU, on the stack of its rows",
+    .leaves_out = "nothing known",
+    .prepare = plm_learned_prepare,
+    .judge = plm_learned_judge,
+    .explain = plm_learned_explain,
+    .learner = &learner,
+};

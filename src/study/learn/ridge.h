@@ -4,13 +4,9 @@
  * steps, which suits a few hundred rows of a quantity that changes slowly. How near counts as near and how closely the
  * rows are followed is chosen by the answers for rows that were left out, one by one, in closed form.
  *
- * plm_ridge_train() or plm_ridge_load() makes one, plm_ridge_free() ends it; read-only in between, any thread. The same
+ * plm_ridge_train() or plm_ridge_read() makes one, plm_ridge_free() ends it; read-only in between, any thread. The same
  * rows give the same answers. Training takes time with the cube of the rows, of which there is a most. Fails with one
- * sentence: PLM_EINVAL (too few rows or too many), PLM_EIO, PLM_EFORMAT (a file that is none).
- *
- * Its file is a table (CSV): a column for each feature and at last the weights, headed by the target; first the means and
- * the scales of the features, then the rows, standardized. In the last column of the first two lines stand the mean of
- * the targets and the width.
+ * sentence: PLM_EFORMAT (too few rows or too many, a file that is none).
  */
 #ifndef PLM_LEARN_RIDGE_H
 #define PLM_LEARN_RIDGE_H
@@ -19,6 +15,8 @@
 
 #include "study/estimate/tree.h"
 #include "study/learn/correction.h"
+
+struct plm_model_file;
 
 enum { PLM_RIDGE_ROWS = 1000 }; /* at most */
 
@@ -39,9 +37,9 @@ double plm_ridge_predict(const struct plm_ridge *ridge, const double *x);
 /* Room for it, all 0: for those who fill it. */
 void plm_ridge_alloc(struct plm_ridge *ridge, size_t rows, size_t features);
 
-/* ridge_file.c; the frame's method is not used: names of features and the target tell what a file is. */
-int plm_ridge_save(FILE *out, const struct plm_correction_frame *frame, const struct plm_ridge *ridge);
-int plm_ridge_load(const char *path, const struct plm_correction_frame *frame, struct plm_ridge *ridge,
-                   struct plm_error *error);
+/* ridge_file.c: as the payload of a file of models (study/estimate/model_file.h). Names of features and the target tell
+   what it corrects. */
+void plm_ridge_put(FILE *out, const struct plm_correction_frame *frame, const struct plm_ridge *ridge);
+int plm_ridge_read(struct plm_model_file *file, const struct plm_correction_frame *frame, struct plm_ridge *ridge);
 
 #endif

@@ -1,87 +1,113 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/table.h"
+#include "study/estimate/model_file.h"
 #include "study/learn/ridge.h"
+
+static const double LARGEST = 1e18; /* either way */
 
 /* ---- writing ---- */
 
-static void line_put(FILE *out, const double *x, size_t features, double last)
+void plm_ridge_put(FILE *out, const struct plm_correction_frame *frame, const struct plm_ridge *r)
 {
-    for (size_t f = 0; f < features; f++)
-        fprintf(out, "%.17g,", x[f]);
-    fprintf(out, "%.17g\n", last);
-}
-
-int plm_ridge_save(FILE *out, const struct plm_correction_frame *frame, const struct plm_ridge *r)
-{
-    for (size_t f = 0; f < r->features; f++) {
-        plm_table_put(out, frame->name(f));
-        fputc(',', out);
-    }
-    fprintf(out, "weight_%s\n", frame->target);
-    line_put(out, r->mean, r->features, r->base);
-    line_put(out, r->scale, r->features, r->width);
+    fprintf(out, "target %s\nrows %zu\nbase %.17g\nwidth %.17g\nfeatures %zu\n", frame->target, r->rows, r->base,
+            r->width, r->features);
+    for (size_t f = 0; f < r->features; f++)
+        fprintf(out, "feature %s %.17g %.17g\n", frame->name(f), r->mean[f], r->scale[f]);
+    fputs("points\n", out);
     for (size_t i = 0; i < r->rows; i++)
-        line_put(out, r->point + i * r->features, r->features, r->weight[i]);
-    return ferror(out);
+        plm_model_file_put_values(out, r->point + i * r->features, r->features);
+    fputs("weights\n", out);
+    plm_model_file_put_values(out, r->weight, r->rows);
 }
 
 /* ---- reading ---- */
 
-static bool head_fits(const struct plm_table *t, const struct plm_correction_frame *frame)
+static int unlike(const struct plm_model_file *r, const struct plm_correction_frame *frame)
 {
-    char last[2 * PLM_TREE_NAME];
-    bool fits = t->columns == frame->features + 1 && t->rows > 2;
-    snprintf(last, sizeof last, "weight_%s", frame->target);
-    for (size_t f = 0; f < frame->features && fits; f++)
-        fits = !strcmp(plm_table_name(t, f), frame->name(f));
-    return fits && !strcmp(plm_table_name(t, frame->features), last);
+    return plm_fail(r->error, PLM_EFORMAT, "%.300s holds no correction of %s that this release can use", r->path,
+                    frame->target);
 }
 
-static int line_read(const struct plm_table *t, size_t row, double *x, double *last, struct plm_error *error)
+/* Larger ones would lead to answers that are none. */
+static int limit(const struct plm_model_file *r, const double *value, size_t values)
 {
-    int status = 0;
-    for (size_t f = 0; f + 1 < t->columns && status == 0; f++)
-        status = plm_table_real(t, row, (int)f, &x[f], error);
-    return status ? status : plm_table_real(t, row, (int)t->columns - 1, last, error);
+    for (size_t i = 0; i < values; i++)
+        if (fabs(value[i]) > LARGEST)
+            return plm_model_file_wrong(r, "a number is too large");
+    return 0;
 }
 
-static int lines_read(const struct plm_table *t, struct plm_ridge *r, struct plm_error *error)
+static int read_values(struct plm_model_file *r, double *value, size_t values)
 {
-    int status = line_read(t, 0, r->mean, &r->base, error);
+    const int status = plm_model_file_values(r, value, values);
+    return status ? status : limit(r, value, values);
+}
+
+static int read_real(struct plm_model_file *r, const char *key, double *value)
+{
+    int status = plm_model_file_expect(r, key, 1);
     if (status == 0)
-        status = line_read(t, 1, r->scale, &r->width, error);
-    for (size_t f = 0; f < r->features && status == 0; f++)
-        if (r->scale[f] < 0)
-            status = plm_table_wrong(t, 1, (int)f, "a scale", error);
-    if (status == 0 && !(r->width > 0))
-        status = plm_table_wrong(t, 1, (int)r->features, "a width", error);
-    for (size_t i = 0; i < r->rows && status == 0; i++)
-        status = line_read(t, i + 2, r->point + i * r->features, &r->weight[i], error);
+        status = plm_model_file_real(r, 1, value);
+    return status ? status : limit(r, value, 1);
+}
+
+static int read_feature(struct plm_model_file *r, const char *name, double *mean, double *scale)
+{
+    int status = plm_model_file_expect(r, "feature", 3);
+    if (status == 0 && strcmp(r->word[1], name) != 0)
+        status = plm_model_file_wrong(r, "there should be another feature");
+    if (status == 0)
+        status = plm_model_file_real(r, 2, mean);
+    if (status == 0)
+        status = plm_model_file_real(r, 3, scale);
+    if (status == 0)
+        status = limit(r, (const double[]){*mean, *scale}, 2);
+    return status == 0 && *scale < 0 ? plm_model_file_wrong(r, "a scale is 0 or more") : status;
+}
+
+static int read_head(struct plm_model_file *r, const struct plm_correction_frame *frame, struct plm_ridge *ridge)
+{
+    char target[PLM_TREE_NAME];
+    uint64_t rows = 0, features = 0;
+    double base, width;
+    int status;
+    if ((status = plm_model_file_one_name(r, "target", target)) ||
+        (status = plm_model_file_one_whole(r, "rows", 1, PLM_RIDGE_ROWS, &rows)) ||
+        (status = read_real(r, "base", &base)) || (status = read_real(r, "width", &width)))
+        return status;
+    if (!(width > 0))
+        return plm_model_file_wrong(r, "a width is above 0");
+    status = plm_model_file_one_whole(r, "features", 1, PLM_TREE_FEATURES, &features);
+    if (status == 0 && (strcmp(target, frame->target) != 0 || features != frame->features))
+        status = unlike(r, frame);
+    if (status)
+        return status;
+    plm_ridge_alloc(ridge, (size_t)rows, frame->features);
+    ridge->base = base;
+    ridge->width = width;
+    for (size_t f = 0; f < frame->features && status == 0; f++)
+        status = read_feature(r, frame->name(f), &ridge->mean[f], &ridge->scale[f]);
     return status;
 }
 
-int plm_ridge_load(const char *path, const struct plm_correction_frame *frame, struct plm_ridge *r,
-                   struct plm_error *error)
+int plm_ridge_read(struct plm_model_file *r, const struct plm_correction_frame *frame, struct plm_ridge *ridge)
 {
-    struct plm_table t;
-    int status = plm_table_read(path, &t, error);
-    *r = (struct plm_ridge){0};
+    int status;
+    *ridge = (struct plm_ridge){0};
+    status = read_head(r, frame, ridge);
+    if (status == 0)
+        status = plm_model_file_expect(r, "points", 0);
+    for (size_t i = 0; i < ridge->rows && status == 0; i++)
+        status = read_values(r, ridge->point + i * ridge->features, ridge->features);
+    if (status == 0)
+        status = plm_model_file_expect(r, "weights", 0);
+    if (status == 0)
+        status = read_values(r, ridge->weight, ridge->rows);
+    if (status == 0)
+        status = plm_model_file_end(r);
     if (status)
-        return status;
-    if (head_fits(&t, frame)) {
-        plm_ridge_alloc(r, t.rows - 2, frame->features);
-        status = lines_read(&t, r, error);
-    } else {
-        status = plm_fail(error, PLM_EFORMAT, "%.300s holds no correction of %s that this release can use", path,
-                          frame->target);
-    }
-    plm_table_free(&t);
-    if (status)
-        plm_ridge_free(r);
+        plm_ridge_free(ridge);
     return status;
 }

@@ -20,7 +20,7 @@ static void *function(const struct plm_meter *meter, const char *name, struct pl
 {
     void *found = dlsym(meter->library, name);
     if (!found)
-        plm_fail(error, PLM_ENOTFOUND, "NVIDIA's management library has no %s: the driver is too old", name);
+        plm_fail(error, PLM_EIO, "NVIDIA's management library has no %s: the driver is too old", name);
     return found;
 }
 
@@ -34,15 +34,15 @@ static int meter_start(struct plm_meter *meter, struct plm_error *error)
     meter->shut_down = function(meter, "nvmlShutdown", error);
     if (!init || !count || !driver || !meter->get_memory || !meter->shut_down) {
         meter->shut_down = NULL;
-        return PLM_ENOTFOUND;
+        return PLM_EIO;
     }
     code = init();
     if (code) {
         meter->shut_down = NULL;
-        return plm_fail(error, PLM_ENOTFOUND, "NVIDIA's driver does not answer (NVML error %d): %s", code, NEEDED);
+        return plm_fail(error, PLM_EIO, "NVIDIA's driver does not answer (NVML error %d): %s", code, NEEDED);
     }
     if (count(&meter->cards) || !meter->cards)
-        return plm_fail(error, PLM_ENOTFOUND, "NVIDIA's driver knows no card: %s", NEEDED);
+        return plm_fail(error, PLM_EIO, "NVIDIA's driver knows no card: %s", NEEDED);
     if (driver(meter->driver, sizeof meter->driver))
         meter->driver[0] = '\0';
     return 0;
@@ -53,7 +53,7 @@ int plm_meter_open(struct plm_meter *meter, struct plm_error *error)
     int status;
     *meter = (struct plm_meter){.library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
     if (!meter->library)
-        return plm_fail(error, PLM_ENOTFOUND, "there is no NVIDIA driver here (libnvidia-ml.so.1): %s", NEEDED);
+        return plm_fail(error, PLM_EIO, "there is no NVIDIA driver here (libnvidia-ml.so.1): %s", NEEDED);
     status = meter_start(meter, error);
     if (status)
         plm_meter_close(meter);
@@ -74,10 +74,10 @@ int plm_meter_take(struct plm_meter *meter, const char *uuid, struct plm_error *
     int (*by_uuid)(const char *, void **) = function(meter, "nvmlDeviceGetHandleByUUID", error);
     int code;
     if (!by_uuid)
-        return PLM_ENOTFOUND;
+        return PLM_EIO;
     code = by_uuid(uuid, &meter->card);
     if (code)
-        return plm_fail(error, PLM_ENOTFOUND, "the driver knows no card %.100s (NVML error %d)", uuid, code);
+        return plm_fail(error, PLM_EIO, "the driver knows no card %.100s (NVML error %d)", uuid, code);
     snprintf(meter->uuid, sizeof meter->uuid, "%s", uuid);
     return 0;
 }
@@ -87,9 +87,9 @@ static int take_index(struct plm_meter *meter, unsigned index, struct plm_error 
     int (*by_index)(unsigned, void **) = function(meter, "nvmlDeviceGetHandleByIndex_v2", error);
     int (*get_uuid)(void *, char *, unsigned) = function(meter, "nvmlDeviceGetUUID", error);
     if (!by_index || !get_uuid)
-        return PLM_ENOTFOUND;
+        return PLM_EIO;
     if (by_index(index, &meter->card) || get_uuid(meter->card, meter->uuid, sizeof meter->uuid))
-        return plm_fail(error, PLM_ENOTFOUND, "the driver does not give card %u of %u", index, meter->cards);
+        return plm_fail(error, PLM_EIO, "the driver does not give card %u of %u", index, meter->cards);
     return 0;
 }
 
@@ -101,7 +101,7 @@ static int take_beginning(struct plm_meter *meter, const char *text, struct plm_
     for (unsigned i = 0; i < meter->cards; i++)
         if (!take_index(meter, i, error) && !strncasecmp(meter->uuid, text, strlen(text)))
             return 0;
-    return plm_fail(error, PLM_ENOTFOUND, "CUDA_VISIBLE_DEVICES names %.100s, and the driver knows no such card", text);
+    return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES names %.100s, and the driver knows no such card", text);
 }
 
 int plm_meter_choose(struct plm_meter *meter, const char *visible, const char *order, struct plm_error *error)

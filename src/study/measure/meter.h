@@ -3,7 +3,7 @@
  *
  * plm_meter_open() loads the library, plm_meter_choose() takes one card, plm_meter_used() asks, plm_meter_close()
  * ends it. The declarations are our own, from NVML's documentation. Any thread may ask; the library is thread-safe.
- * Fails with one sentence: PLM_ENOTFOUND (no driver, no such card), PLM_EIO (the library refused).
+ * Fails with one sentence: PLM_EIO (no driver, or it refused), PLM_EINVAL (no such card).
  */
 #ifndef PLM_MEASURE_METER_H
 #define PLM_MEASURE_METER_H

@@ -1,16 +1,14 @@
 #include "study/measure/row.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "base/ini.h"
@@ -198,7 +196,7 @@ int plm_measured_check(const char *path, struct plm_error *error)
     struct stat info;
     int status;
     if (!strcmp(path, "-"))
-        return plm_fail(error, PLM_EIO, "a row is added to a file, not to standard output");
+        return plm_fail(error, PLM_EINVAL, "a row is added to a file, not to standard output");
     if (stat(path, &info)) {
         if (errno == ENOENT)
             return plm_output_check(path, &(struct plm_output_rule){0}, error);
@@ -222,8 +220,9 @@ int plm_measured_check(const char *path, struct plm_error *error)
     return status;
 }
 
-static void write_row(FILE *out, const struct plm_measured *m, bool head)
+static void row_write(FILE *out, bool head, const void *what)
 {
+    const struct plm_measured *m = what;
     for (size_t i = 0; head && i < COLUMNS; i++)
         fprintf(out, "%s%s", i ? "," : "", columns[i].name);
     if (head)
@@ -236,45 +235,7 @@ static void write_row(FILE *out, const struct plm_measured *m, bool head)
     fputc('\n', out);
 }
 
-/* Does the file end in the middle of a line, as one that an editor left? */
-static bool lacks_newline(int file, off_t size)
-{
-    char last = '\n';
-    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
-}
-
-/* In one piece, and one process at a time: several runs may share a file. */
 int plm_measured_append(const char *path, const struct plm_measured *m, struct plm_error *error)
 {
-    int file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    struct stat info;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out;
-    bool failed = true;
-    if (file < 0)
-        return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
-    out = open_memstream(&text, &size);
-    if (out && !flock(file, LOCK_EX) && !fstat(file, &info)) {
-        ssize_t written;
-        if (lacks_newline(file, info.st_size))
-            fputc('\n', out);
-        write_row(out, m, info.st_size == 0);
-        failed = fflush(out) != 0;
-        written = failed ? 0 : write(file, text, size);
-        if (written != (ssize_t)size) {
-            errno = written < 0 ? errno : ENOSPC;
-            failed = true;
-        }
-        if (written > 0 && failed && ftruncate(file, info.st_size)) /* no half of a row */
-            errno = EIO;
-    }
-    if (failed)
-        plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
-    if (out)
-        fclose(out);
-    free(text);
-    if (close(file) && !failed)
-        return plm_fail(error, PLM_EIO, "%.300s cannot be written: %s", path, strerror(errno));
-    return failed ? PLM_EIO : 0;
+    return plm_append(path, row_write, m, error);
 }

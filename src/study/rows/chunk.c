@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/child.h"
+#include "base/input.h"
+#include "base/output.h"
+#include "base/temporary.h"
 
 void plm_chunk_path(const struct plm_chunk *chunk, const char *end, char *out, size_t size)
 {
@@ -35,27 +37,25 @@ static int rows_write(const struct plm_chunk *chunk, plm_chunk_write *write, voi
     return failed ? EIO : 0;
 }
 
-void plm_chunk_clear(const struct plm_chunk *chunk, bool log)
+void plm_chunk_clear(const struct plm_chunk *chunk)
 {
     static const char *const ends[] = {"csv", "csv.done", "csv.errors", "log"};
     char path[4096];
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0] - !log; i++) {
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         plm_chunk_path(chunk, ends[i], path, sizeof path);
-        unlink(path);
+        plm_temporary_remove(path);
     }
 }
 
 pid_t plm_chunk_start(const struct plm_chunk *chunk, plm_chunk_write *write, void *context, int *failure)
 {
-    char record[4096], rows[4096], log[4096];
-    const char *word[32] = {"plimsoll", "run",  "--gpu", chunk->gpu, "--until-exit",
-                            "--detail", "full", "-f",    "-o",       record};
-    int n = 10;
-    plm_chunk_clear(chunk, true); /* what an interrupted run left would be taken for what this one made */
+    char rows[4096], log[4096];
+    const char *word[32] = {"plimsoll", "run",    "--gpu", chunk->gpu, "--until-exit", "--detail",
+                            "full",     "--keep", "-f",    "-o",       chunk->record};
+    int n = 11;
     *failure = rows_write(chunk, write, context);
     if (*failure)
         return -1;
-    plm_chunk_path(chunk, "plm", record, sizeof record);
     plm_chunk_path(chunk, "csv", rows, sizeof rows);
     plm_chunk_path(chunk, "log", log, sizeof log);
     if (chunk->stack) {
@@ -84,12 +84,12 @@ static void done_read(const struct plm_chunk *chunk, struct plm_row_end *end, si
     FILE *in;
     plm_chunk_path(chunk, "csv.done", path, sizeof path);
     in = fopen(path, "re");
-    while (in && fgets(text, sizeof text, in)) {
+    while (in && plm_input_line(in, text, sizeof text)) {
         if (sscanf(text, "%llu,%lu,%d", &pid, &line, &status) != 3 || line >= rows)
             continue;
         end[line].pid = pid;
         if (status < 0)
-            snprintf(end[line].why, sizeof end[line].why, "it was ended by signal %d", -status);
+            snprintf(end[line].why, sizeof end[line].why, "it was ended by signal %u", 0u - (unsigned)status);
         else if (status)
             snprintf(end[line].why, sizeof end[line].why, "it ended with status %d", status);
         else
@@ -106,12 +106,11 @@ static void errors_read(const struct plm_chunk *chunk, struct plm_row_end *row, 
     FILE *in;
     plm_chunk_path(chunk, "csv.errors", path, sizeof path);
     in = fopen(path, "re");
-    while (in && fgets(text, sizeof text, in)) {
+    while (in && plm_input_line(in, text, sizeof text)) {
         char *end;
         const unsigned long line = strtoul(text, &end, 10);
         if (end > text && line < rows && row[line].why[0])
-            snprintf(row[line].why, sizeof row[line].why, "%.*s", (int)strcspn(end + (*end == ' '), "\n"),
-                     end + (*end == ' '));
+            snprintf(row[line].why, sizeof row[line].why, "%s", end + (*end == ' '));
     }
     if (in)
         fclose(in);
@@ -128,4 +127,28 @@ void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_row_end *end, size
     }
     done_read(chunk, end, rows);
     errors_read(chunk, end, rows);
+}
+
+/* ---- logs ---- */
+
+static int log_copy(FILE *out, const void *what, struct plm_error *error)
+{
+    FILE *in = fopen(what, "re");
+    char part[4096];
+    (void)error;
+    for (size_t n; in && (n = fread(part, 1, sizeof part, in)) > 0;)
+        fwrite(part, 1, n, out);
+    if (in)
+        fclose(in);
+    return 0;
+}
+
+int plm_log_keep(const char *from, const char *to, const char *name, const char *end, struct plm_error *error)
+{
+    char source[4096], target[4096];
+    if (!strcmp(from, to))
+        return 0;
+    snprintf(source, sizeof source, "%.3900s/%.100s.%.20s", from, name, end);
+    snprintf(target, sizeof target, "%.3900s/%.100s.%.20s", to, name, end);
+    return plm_output_write(target, &(struct plm_output_rule){.force = true}, log_copy, source, error);
 }

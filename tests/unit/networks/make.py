@@ -20,15 +20,15 @@ import networks
 CASES = 4
 
 
-def head(method, family, features, outputs, length, kind):
+def head(family, features, outputs, length, kind):
     first, width = {"classes": (1000, 1000), "log": (7.5, 0.25)}[kind]
-    lines = ["plimsoll-network 1", f"method {method}", f"family {family}", "target device_used", "rows 100", "seed 0",
+    lines = [f"family {family}", "target device_used", "rows 100", "seed 0",
              f"answer {kind} {outputs} {first} {width}", f"length {length}", f"features {len(features)}"]
     return lines + [f"feature {name} 0 1000 0" for name in features]
 
 
 def make(method, family, features, outputs, length=0, kind="classes", token=4):
-    data = matrix.Matrix(head(method, family, features, outputs, length, kind), {"folds": 0, "all": 0, "token": token, "node": 16})
+    data = matrix.Matrix(head(family, features, outputs, length, kind), {"method": method, "folds": 0, "all": 0, "token": token, "node": 16})
     return data
 
 

@@ -2,8 +2,8 @@
  * Tables that methods learn from: the numbers of some columns, whose names may be in upper or lower case. Pure
  * functions; any thread. Fails with PLM_EFORMAT and one sentence that names the file, and the line where there is one.
  */
-#ifndef PLM_ESTIMATE_LEARN_H
-#define PLM_ESTIMATE_LEARN_H
+#ifndef PLM_LEARN_NUMBERS_H
+#define PLM_LEARN_NUMBERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

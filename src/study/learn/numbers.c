@@ -1,4 +1,4 @@
-#include "study/estimate/learn.h"
+#include "study/learn/numbers.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -1,0 +1,82 @@
+#include "study/methods/methods.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/words.h"
+#include "study/estimate/model_file.h"
+
+#define METHOD(name) extern const struct plm_method plm_method_##name;
+#include "study/methods/methods.def"
+#undef METHOD
+
+#define METHOD(name) &plm_method_##name,
+const struct plm_method *const plm_methods[PLM_METHODS] = {
+#include "study/methods/methods.def"
+};
+#undef METHOD
+
+/* ---- by name ---- */
+
+const struct plm_method *plm_method_find(const char *name)
+{
+    for (size_t i = 0; i < PLM_METHODS; i++)
+        if (!strcmp(plm_methods[i]->name, name))
+            return plm_methods[i];
+    return NULL;
+}
+
+const struct plm_method *plm_method_find_learner(const char *name)
+{
+    const struct plm_method *method = plm_method_find(name);
+    return method && method->learner ? method : NULL;
+}
+
+static bool is_near(const char *word, const char *name)
+{
+    size_t length = strlen(word);
+    return (length >= 3 && (strcasestr(name, word) || strcasestr(word, name))) ||
+           plm_word_distance(word, name) <= 1 + length / 4;
+}
+
+const char *plm_method_nearest(const char *word, char *buffer, size_t size)
+{
+    size_t used = 0;
+    int shown = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < PLM_METHODS && shown < 4; i++)
+        if (is_near(word, plm_methods[i]->name) && used < size) {
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", shown ? ", " : "", plm_methods[i]->name);
+            shown++;
+        }
+    return buffer;
+}
+
+/* ---- what they have learned ---- */
+
+int plm_learned_open(const char *path, struct plm_learned *learned, struct plm_error *error)
+{
+    struct plm_model_file file;
+    int status = plm_model_file_open(path, &file, error);
+    *learned = (struct plm_learned){0};
+    if (status == 0) {
+        learned->method = plm_method_find_learner(file.kind);
+        status = learned->method
+                     ? learned->method->learner->load(learned->method, &file, &learned->model)
+                     : plm_fail(error, PLM_EFORMAT, "%.300s is of %s, which is no method that learns", path, file.kind);
+    }
+    plm_model_file_close(&file);
+    return status;
+}
+
+int plm_learned_save(FILE *out, const struct plm_learned *learned)
+{
+    return plm_model_file_save(out, learned->method->name, learned->method->learner->put, learned->model);
+}
+
+void plm_learned_close(struct plm_learned *learned)
+{
+    if (learned->method)
+        learned->method->learner->free(learned->model);
+    *learned = (struct plm_learned){0};
+}

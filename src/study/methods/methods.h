@@ -1,0 +1,38 @@
+/*
+ * The registry of methods: one row per method, in the method's own file, and one line in methods.def. What `estimate`,
+ * `train` and `evaluate` ask, what their --help says and what shells complete all come from it;
+ * docs/HOWTO_ADD_ESTIMATOR.md walks through one. Nothing that a method is made of knows of the registry.
+ *
+ * Rows are constant; any thread. A model belongs to who opened it and is ended with plm_learned_close(). Files fail with
+ * one sentence: PLM_EFORMAT, PLM_EVERSION, PLM_EIO, PLM_ENOTFOUND.
+ */
+#ifndef PLM_METHODS_METHODS_H
+#define PLM_METHODS_METHODS_H
+
+#include <stdio.h>
+
+#include "study/estimate/method.h"
+#include "study/learn/learner.h"
+
+struct plm_error;
+
+#define METHOD(name) +1
+enum {
+    PLM_METHODS = 0
+#include "study/methods/methods.def"
+};
+#undef METHOD
+
+extern const struct plm_method *const plm_methods[PLM_METHODS];
+const struct plm_method *plm_method_find(const char *name); /* NULL: no such method */
+/* The same among those that learn. */
+const struct plm_method *plm_method_find_learner(const char *name);
+/* The methods whose names are nearest to a word that is none, for a complaint: "xmem, xmem+"; "" if none is near. */
+const char *plm_method_nearest(const char *word, char *buffer, size_t size);
+
+/* What `plimsoll train` wrote: the file says for which method. To be closed also after a failure. */
+int plm_learned_open(const char *path, struct plm_learned *learned, struct plm_error *error);
+int plm_learned_save(FILE *out, const struct plm_learned *learned); /* PLM_EIO if the stream failed */
+void plm_learned_close(struct plm_learned *learned);
+
+#endif
