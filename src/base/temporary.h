@@ -1,6 +1,6 @@
 /*
  * Files and folders that are there only while the program works: gone, too, when a signal ends it. All that plimsoll
- * deletes is deleted here (tools/deleting holds the sources to it), and that is only what it made itself:
+ * deletes is deleted here (tools/files holds the sources to it), and that is only what it made itself:
  *
  *   plm_temporary_file()     makes one with a name that nobody has (mkostemps)
  *   plm_temporary_folder()   likewise (mkdtemp); files in it are temporary as well

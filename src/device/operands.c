@@ -213,7 +213,7 @@ static const struct remembered *find(struct thread *t, uint64_t launch)
 
 /* ---- the record ---- */
 
-static void write(struct thread *t, uint32_t context, uint64_t hash, const struct plm_ev_operands *operands)
+static void operands_write(struct thread *t, uint32_t context, uint64_t hash, const struct plm_ev_operands *operands)
 {
     struct written *w = &t->written[context & (WRITTEN - 1)];
     struct plm_ev_operands event = *operands;
@@ -234,5 +234,5 @@ void plm_operands_launch(uint32_t context, uint64_t launch)
     r = t->told_at && t->told_at == plm_context_frames() + 1 ? &t->told : find(t, launch | 1);
     w = &t->written[context & (WRITTEN - 1)];
     if (w->context != context + 1 || w->hash != r->hash)
-        write(t, context, r->hash, &r->operands);
+        operands_write(t, context, r->hash, &r->operands);
 }
