@@ -482,7 +482,13 @@ static void forks(void)
         _exit(0);
     }
     activity = mine;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    if (status) {
+        char what[64];
+        snprintf(what, sizeof what, "a child ended with %s %d", WIFSIGNALED(status) ? "signal" : "status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        failure(__LINE__, what);
+    }
 }
 
 /* ---- rounds ---- */
