@@ -1,6 +1,6 @@
 """xMem in plain Python, as one would write it without a second thought about speed: what `plimsoll estimate --method xmem` is measured
 against, and checked with, since both must say the same number of bytes. On doubtful points it does what src/study/estimate does:
-docs/internals.md ("Traces") has the points that leave a choice.
+docs/internals/study.md ("xMem") has the points that leave a choice.
 
     python3 xmem.py TRACE       prints the estimate in bytes, seconds of CPU time to load the trace, and of everything
 """

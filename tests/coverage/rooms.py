@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 TREE = {
-    "docs/internals.md": """
+    "docs/internals/README.md": """
 | `src/low` | what others stand on | – |
 | `src/high` | what stands on it | low |
 | `src/device` | the virtual GPU | low |
@@ -35,7 +35,7 @@ CASES = [
     ("one that nobody needs there",
      {"src/low/more.c": "int low_more(void) { return 2; }\n",
       "src/device/meson.build": "files('device.c', '../low/number.c', '../low/more.c')\n",
-      "docs/internals.md": TREE["docs/internals.md"].replace("number", "more, number")},
+      "docs/internals/README.md": TREE["docs/internals/README.md"].replace("number", "more, number")},
      "src/low/more.c is compiled into the user's process, where nobody needs it"),
     ("a lock without a row", {"src/device/locks.def": ""}, "src/device/device.c has a lock of ONE"),
     ("a row without a lock", {"src/device/locks.def": TREE["src/device/locks.def"] + 'PLM_LOCK_OWN("device/gone.c", "x")\n'},

@@ -1,9 +1,9 @@
 /*
- * xMem (VeritasEst): what a job takes of a GPU, from the memory events of a run on the CPU. docs/internals.md
- * describes the method.
+ * xMem (VeritasEst): what a job takes of a GPU, from the memory events of a run on the CPU.
+ * docs/internals/study.md describes the method.
  *
- * Two variants. `xmem` is the method as published, with its limits; docs/internals.md says how near it comes to
- * published figures. `xmem+` corrects what can be corrected from the same trace; the table in xmem_plus.c says what.
+ * Two variants. `xmem` is the method as published, with its limits; docs/internals/study.md says how near it comes
+ * to published figures. `xmem+` corrects what can be corrected from the same trace; the table in xmem_plus.c says what.
  * plm_xmem_estimate() gives one result, plm_xmem_limit() holds it against a card, plm_xmem_result_free() ends it;
  * names in it belong to the trace, which has to live as long. Pure functions; any thread. A trace that a method
  * cannot use is refused with the reason (PLM_EFORMAT).
