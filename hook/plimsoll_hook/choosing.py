@@ -45,44 +45,34 @@ class Choice:
 
 
 class Order:
+    """Numbers in the order that is there, from a first one on."""
+
     note = "orders-assumed"
     rule = ""
 
-    def __init__(self, dimension):
-        self.dimension = dimension
+    def __init__(self, dimension, first=0, among=None):
+        self.dimension, self.first, self.among = dimension, first, among
 
     @classmethod
     def of(cls, shape, arguments):
         """Of sort(shape, ..., dim, descending) or randperm(count, ...)."""
         return cls(arguments[-2] if len(shape) > 1 else 0) if _rule() and shape else None
 
+    @classmethod
+    def drawn(cls, shape, arguments):
+        """Of multinomial(shape, ...): from the middle on."""
+        return cls(-1, shape[-1] // 2, shape[-1]) if _rule() and shape else None
+
     def put(self, torch, place):
         if not place.numel():
             return False
         rows = place.movedim(self.dimension, -1)
-        rows.copy_(torch.arange(rows.shape[-1]).expand(rows.shape))
+        count = rows.shape[-1]
+        rows.copy_(((self.first + torch.arange(count)) % (self.among or count)).expand(rows.shape))
         return True
 
 
-class Draw:
-    note = "orders-assumed"
-    rule = ""
-
-    def __init__(self, among):
-        self.among = among
-
-    @classmethod
-    def of(cls, shape, arguments):
-        """Of multinomial(shape, ...)."""
-        return cls(shape[-1]) if _rule() and shape else None
-
-    def put(self, torch, place):
-        if not place.numel():
-            return False
-        place.copy_((self.among // 2 + torch.arange(place.shape[-1])) % self.among)
-        return True
-
-
-# By the name of the operator that the card has.
-KINDS = {"aten::topk": Choice, "aten::sort": Order, "aten::sort.stable": Order, "aten::randperm.generator_out": Order,
-         "aten::multinomial": Draw}
+ASSUMED = Choice, Order
+# By the name of the operator that the card has: (shape of its first tensor, other arguments) → what is assumed.
+KINDS = {"aten::topk": Choice.of, "aten::sort": Order.of, "aten::sort.stable": Order.of,
+         "aten::randperm.generator_out": Order.of, "aten::multinomial": Order.drawn}

@@ -45,11 +45,14 @@ _operators = []  # (overload, which arguments are given by name, which are writt
 
 
 class Operator:
+    """What is decided once for an operator. Threads share it: nothing of a single call is kept here."""
+
     def __init__(self, overload, name):
         schema = overload._schema
         self.call = overload
         self.size = _SIZED.get(name)
-        self.chooses = None  # what is assumed of it where its inputs are not known, a class of choosing.py
+        self.known = None  # (tensors, their masks, its result, its arguments) → which elements of the result are known
+        self.chooses = None  # what is assumed of it where its inputs are not known, of choosing.py
         self.certain = None  # (its arguments) → what the result is whatever the values are; None: that depends
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]
         self.outs = [argument.is_out for argument in schema.arguments]
@@ -182,7 +185,7 @@ def _mask(described):
         else _torch.ones(described[2], dtype=_torch.bool)
 
 
-def _all_of(tensors, masks, made):
+def _all_of(tensors, masks, made, args):
     known = masks[0]
     for mask in masks[1:]:
         known = known & mask
@@ -192,12 +195,10 @@ def _all_of(tensors, masks, made):
 def _absorbing(value):
     """`a op value` is the same whatever a is: x & 0, x | True, x * 0 of whole numbers."""
 
-    def known(tensors, masks, made):
-        if len(masks) < 2 or made.dtype.is_floating_point:
-            return _all_of(tensors, masks, made)
+    def known(tensors, masks, made, args):
+        if len(masks) < 2 or made.dtype.is_floating_point or (value and made.dtype != _torch.bool):
+            return _all_of(tensors, masks, made, args)
         (a, b), (of_a, of_b) = tensors, masks
-        if value and made.dtype != _torch.bool:
-            return _all_of(tensors, masks, made)
         return ((of_a & of_b) | (of_a & (a.bool() == value)) | (of_b & (b.bool() == value))).expand(made.shape)
 
     return known
@@ -229,7 +230,7 @@ def _compared(name):
 _CERTAIN = {"isnan": lambda values: False, **{name: _compared(name) for name in _WITH_ITSELF}}
 
 
-def _where(tensors, masks, made):
+def _where(tensors, masks, made, args):
     condition, *_ = tensors
     return masks[0] & _torch.where(condition, masks[1], masks[2])
 
@@ -243,11 +244,11 @@ def _in_parts(operator, name, overload):
         operator.known = _EITHER[plain]
         return EITHER
     if name == "copy_":
-        operator.known = lambda tensors, masks, made: masks[1].expand(made.shape)
+        operator.known = lambda tensors, masks, made, args: masks[1].expand(made.shape)
     elif name == "where" and overload._overloadname == "self":
         operator.known = _where
     elif name == "cat":
-        operator.known = lambda tensors, masks, made: _torch.cat(masks, operator.given[-1])
+        operator.known = lambda tensors, masks, made, args: _torch.cat(masks, args[-1])
     elif _torch.Tag.pointwise in overload.tags:
         operator.known = _all_of
         operator.certain = _CERTAIN.get(name)
@@ -281,8 +282,7 @@ class Parts:
             place.fill_(self.certain)
             return True
         made, = _made(self.operator, self.args, self.kwargs, [place.dtype])
-        self.operator.given = self.args
-        known = self.operator.known(self.tensors, self.masks, made)
+        known = self.operator.known(self.tensors, self.masks, made, self.args)
         if made.shape != place.shape or made.dtype != place.dtype or known.shape != made.shape:
             return False
         if not any(self.operator.written):
@@ -333,14 +333,14 @@ def choose(number, values):
     """What an operator chooses by values that are not known, to be put into the last of its results; None: nothing is assumed."""
     tensors = [value for value in values if type(value) is tuple]
     arguments = [value for value in values if type(value) is not tuple]
-    choice = _operators[number].chooses.of(tensors[0][2], arguments) if tensors else None
+    choice = _operators[number].chooses(tensors[0][2], arguments) if tensors else None
     if choice:
         device.note(choice.note, choice.rule)
     return choice
 
 
 def finish(pending, outputs):
-    if isinstance(pending, tuple(choosing.KINDS.values())):
+    if isinstance(pending, choosing.ASSUMED):
         with Guard.one:
             return pending.put(_torch, _tensor(outputs[0])) if outputs else False
     if isinstance(pending, Parts):

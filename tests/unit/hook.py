@@ -222,12 +222,13 @@ def which_choices_are_assumed():
         equal(choosing.Order.of((4, 8), (None, 0, True)).dimension, 0)  # sort(shape, stable, dim, descending)
         equal(choosing.Order.of((4, 8), (1, False)).dimension, 1)
         equal(choosing.Order.of((8,), (5, True)).dimension, 0)  # randperm(count)
-        equal(choosing.Draw.of((4, 8), ()).among, 8)
+        drawn = choosing.Order.drawn((4, 8), ())
+        equal((drawn.dimension, drawn.first, drawn.among), (-1, 4, 8))
     for rule, assumed in (("one", "one"), ("none", None), ("balanced", "balanced"), ("other", None)):
         with environment(PLIMSOLL_ASSUME_ROUTE=rule):
             equal(getattr(choosing.Choice.of((4, 8), (2, -1)), "rule", None), assumed)
             equal(choosing.Order.of((4, 8), (1, False)) is None, assumed is None)
-            equal(choosing.Draw.of((4, 8), ()) is None, assumed is None)
+            equal(choosing.Order.drawn((4, 8), ()) is None, assumed is None)
 
 
 class Row(list):
@@ -249,13 +250,72 @@ def what_is_drawn_and_in_which_order():
     choosing, _ = load("choosing")
     torch = thing(arange=lambda count: Row(range(count)))
     place = Row([-1] * 4)
-    assert choosing.Draw(10).put(torch, place)
+    assert choosing.Order.drawn((3, 10), ()).put(torch, place)
     equal(place, [5, 6, 7, 8])  # none that ends a text
-    assert choosing.Draw(5).put(torch, place)
+    assert choosing.Order.drawn((5,), ()).put(torch, place)
     equal(place, [2, 3, 4, 0])
     assert choosing.Order(0).put(torch, place)
     equal(place, [0, 1, 2, 3])
-    assert not choosing.Order(0).put(torch, Row()) and not choosing.Draw(5).put(torch, Row())
+    assert not choosing.Order(0).put(torch, Row()) and not choosing.Order.drawn((5,), ()).put(torch, Row())
+
+
+# ---- operators that are computed ----
+
+
+class Shape:
+    """A tensor that only has one."""
+
+    dtype = "int64"
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+    def clone(self):
+        return self
+
+
+@test
+def threads_share_an_operator():
+    """Two threads run `cat` at once, along different dimensions: what is known of a result follows from its own call."""
+    following, _ = load("following")
+    meeting, along = threading.Barrier(2, timeout=30), {}
+
+    class Shared(following.Operator):
+        """Whoever is about to use it waits for the other."""
+
+        names, outs, devices, written, certain = [None, None], [False] * 2, [False] * 2, [False] * 2, None
+
+        def __init__(self):
+            pass
+
+        def __setattr__(self, name, value):
+            self.__dict__["_known" if name == "known" else name] = value
+
+        @property
+        def known(self):
+            meeting.wait()
+            return self._known
+
+        def call(self, tensors, dimension):
+            return Shape(dimension)
+
+    def cat(masks, dimension):
+        along[threading.current_thread().name] = dimension
+        return Shape(-1)  # of no result: nothing is put
+
+    following._torch = thing(Tensor=Shape, Tag=thing(pointwise=1), bool="bool", cat=cat, empty=lambda shape, **_: Shape(*shape),
+                             ones=lambda shape, **_: Shape(*shape))
+    following._types[4] = "int64"
+    operator = Shared()
+    following._in_parts(operator, "cat", thing(_overloadname="", _schema=thing(returns=["Tensor"]), tags=()))
+    described = (None, 4, (2, 3), (3, 1), b"")
+    threads = [threading.Thread(target=following.Parts(operator, [[described, described], dimension]).compute, args=(Shape(dimension),),
+                                name=str(dimension)) for dimension in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(along, {"0": 0, "1": 1})
 
 
 # ---- fills, and what is kept ----
