@@ -8,7 +8,7 @@ may raise into the user's program, except the SystemExit that ends it and Unavai
 import os
 
 from . import status
-from .shared import leaving, tracebacks, watching
+from .shared import after_import, ending, tracebacks
 
 
 def _begin(torch):
@@ -30,9 +30,9 @@ def _failed(name, error):
 
 def _install():
     status.say("hook")
-    leaving.install()
+    ending.install()
     tracebacks.install()
-    watching.Watcher({"torch": [_begin]}, _failed, lambda name: status.say("importing")).install()
+    after_import.Watcher({"torch": [_begin]}, _failed, lambda name: status.say("importing")).install()
 
 
 if "PLIMSOLL_CAPTURE" in os.environ:  # else somebody wants one of its modules

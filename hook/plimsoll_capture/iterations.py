@@ -72,7 +72,7 @@ class Iterations:
             self.look()
 
     def after_step(self, optimizer, *_):
-        """Called when an optimizer has made a step. As in plimsoll_hook/steps.py: one that steps rarely is not waited for."""
+        """Called when an optimizer has made a step. As in plimsoll_hook/job/steps.py: one that steps rarely is not waited for."""
         if self.over or self.number == 0:
             return
         self.counts[id(optimizer)] = self.counts.get(id(optimizer), 0) + 1

@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 import sys
 
-from .shared import selecting
+from .shared import selections
 from .storages import observer
 
 SMALL = 16 << 10         # bytes of a tensor up to which operators compute
@@ -206,9 +206,9 @@ def make(torch):
             return True
         return None
 
-    selections = selecting.operators(torch, lambda count: 0)
+    stand_ins = selections.operators(torch, lambda count: 0)
     for name in ("sum", "sum.dim_IntList"):  # selects nothing: its result has the size that it has
-        del selections["aten"][name]
+        del stand_ins["aten"][name]
 
     thread, suspend, resume = _quiet()
     add = torch.ops.aten.add.Tensor
@@ -274,7 +274,7 @@ def make(torch):
                 value = assumed(func, args)
                 return func(*args, **kwargs) if value is None else value
             namespace, name = func._schema.name.split("::")
-            select = selections.get(namespace, {}).get(name)
+            select = stand_ins.get(namespace, {}).get(name)
             if select is not None:
                 return select(*args, **kwargs)
             if sort == _OUT:

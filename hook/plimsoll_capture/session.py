@@ -5,13 +5,13 @@ import os
 import warnings
 
 from . import describe, status
-from .shared import leaving
+from .shared import ending
 
 LEAST = 3  # iterations of which a trace is worth something
 
 
 def _leave():
-    leaving.flush()
+    ending.flush()
     ctypes.CDLL(None).fflush(None)
     os._exit(0)
 
@@ -58,7 +58,7 @@ class Session:
     def stop(self):
         self.left = True
         self.iterations.stop()
-        leaving.stop(_leave)
+        ending.stop(_leave)
 
     def finish(self, iterations):
         status.say("exporting")

@@ -7,15 +7,15 @@ import sys
 _FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plimsoll_hook")
 
 
-def _load(name):
-    spec = importlib.util.spec_from_file_location(f"plimsoll_capture.{name}", os.path.join(_FOLDER, f"{name}.py"))
+def _load(package, name):
+    spec = importlib.util.spec_from_file_location(f"plimsoll_capture.{name}", os.path.join(_FOLDER, package, f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-leaving = _load("leaving")
-selecting = _load("selecting")
-tracebacks = _load("tracebacks")
-watching = _load("watching")
+ending = _load("job", "ending")
+selections = _load("values", "selections")
+tracebacks = _load("job", "tracebacks")
+after_import = _load("imports", "after_import")

@@ -21,7 +21,7 @@ def prepare():
     hook = sys.modules.get("plimsoll_hook")
     if hook:  # no value decides anything here, and nobody asks what memory is for
         hook.device.stop_following()
-        hook.attribution.stop_tagging()
+        hook.memory.attribution.stop_tagging()
     torch.optim.Adam([torch.nn.Parameter(torch.empty(1))])
     leave = [name for name in dir(torch.nn.init) if name.endswith("_") and not name.startswith("_")]
     for name in leave:

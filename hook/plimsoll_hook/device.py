@@ -6,6 +6,7 @@ import os
 _library = ctypes.CDLL(None)
 
 DETAIL = os.environ.get("PLIMSOLL_DETAIL", "full")
+PROCESS = os.getpid()  # the one that the hook was loaded into; forks have other numbers
 
 # enum plm_phase and enum plm_category of src/record/format.h
 OTHER, DATA, FORWARD, RECOMPUTE, LOSS, BACKWARD, OPTIMIZER, ZERO_GRAD = range(8)
@@ -108,6 +109,8 @@ def observe_inputs():
 
 TENSORS, LIST, OUTPUT, KIND = 1, 2, 3, 4  # enum plm_observe_sample
 NONE, INT, DOUBLE, BOOL, TEXT, DEVICE = range(3, 9)  # enum plm_ivalue_kind
+(LEAF, FOLLOWED, COPIES, FILLS, COLLECTIVE, ZEROS, PARTS, EITHER, CERTAIN, CHECKS, CHOOSES, DRAWS, LEAST_ONE, POSITIVE,
+ PASSES, PUTS) = (1 << bit for bit in range(16))  # enum plm_operator_is
 
 
 def sampled(what, first, second, call):

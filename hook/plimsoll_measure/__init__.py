@@ -84,17 +84,17 @@ def _failed(name, error):
     _report.failures.append(f"{name}: {type(error).__name__}: {error}")
 
 
-def _of_hook(name):
+def _of_hook(package, name):
     """A file of plimsoll_hook, whose package needs the virtual device."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    spec = importlib.util.spec_from_file_location(f"plimsoll_measure.{name}", os.path.join(folder, "plimsoll_hook", f"{name}.py"))
+    spec = importlib.util.spec_from_file_location(f"plimsoll_measure.{name}", os.path.join(folder, "plimsoll_hook", package, f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-_of_hook("tracebacks").install()
-_of_hook("watching").Watcher(
+_of_hook("job", "tracebacks").install()
+_of_hook("imports", "after_import").Watcher(
     {
         "torch.cuda": [_begin],
         "torch.nn.modules.module": [training.hook_modules],

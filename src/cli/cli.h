@@ -84,7 +84,7 @@ struct plm_assume {
         PLM_ROUTE_BALANCED,
         PLM_ROUTE_ONE,
         PLM_ROUTE_NONE
-    } route; /* what topk chooses; hook/plimsoll_hook/choosing.py */
+    } route; /* what topk chooses; hook/plimsoll_hook/values/choices.py */
 };
 #define PLM_ASSUME_NOTHING {false, -1, PLM_ROUTE_BALANCED}
 /* Returns 0 or PLM_EINVAL with a sentence. */

@@ -175,7 +175,7 @@ int plm_hook_observe(int operators)
     return plm_observe(operators != 0);
 }
 
-/* ---- locating the sizes of tensors, step by step: hook/plimsoll_hook/sizes.py ---- */
+/* ---- locating the sizes of tensors, step by step: hook/plimsoll_hook/layout.py ---- */
 
 int plm_hook_tensors(const struct plm_tensor_sample *samples, uint32_t count)
 {
@@ -212,7 +212,7 @@ int plm_hook_sizes(void)
     return plm_tensors_known();
 }
 
-/* ---- values: hook/plimsoll_hook/following.py; plm_hook_values() is in values_python.c ---- */
+/* ---- values: hook/plimsoll_hook/values/compute.py; plm_hook_values() is in values_python.c ---- */
 
 int plm_hook_observe_values(void)
 {

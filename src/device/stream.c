@@ -185,7 +185,7 @@ static int refuse_captured(struct plm_event *event)
 }
 
 /* The end of a captured collective may be asked for: ProcessGroupNCCL does if it has no watchdog, which is our doing
-   (leave_out_watchdog in groups.py), not the program's. */
+   (leave_out_watchdog in ranks/groups.py), not the program's. */
 int plm_event_query(struct plm_event *event)
 {
     return event && atomic_load(&event->collective) ? 0 : refuse_captured(event);

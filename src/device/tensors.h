@@ -1,7 +1,7 @@
 /*
  * Sizes of PyTorch's tensors, read from its own objects: TensorImpl, IValue, lists of IValues and the inputs of a
  * RecordFunction. None of these has an exported getter that costs nothing, and where they have what differs between
- * releases. So it is located at start, with tensors whose sizes are known (hook/plimsoll_hook/sizes.py makes them): what
+ * releases. So it is located at start, with tensors whose sizes are known (hook/plimsoll_hook/layout.py makes them): what
  * is not found in all of them at one place alone is not known, and then nothing is read at all.
  *
  * Locating is for one thread, before anybody reads; reading is pure, for any thread, and never fails. An object that is

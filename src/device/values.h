@@ -6,7 +6,7 @@
  * PyTorch's observers tell each operator with its inputs and its outputs (observe.c). Nothing is replaced and no
  * tensor is kept, so the program allocates what it would allocate. An operator that cannot be repeated makes
  * what it writes unknown; a kernel that no operator launched makes all memory unknown. The Python hook does the computing
- * (hook/plimsoll_hook/following.py), and decides once for every operator what it is.
+ * (hook/plimsoll_hook/values), and decides once for every operator what it is.
  *
  * Which of a few things are chosen by scores that nobody computed (a router's experts) is assumed, and what follows from that
  * is known, and marked. When such a value decides the size of a tensor, the record has the note `choice-decides`.

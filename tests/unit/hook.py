@@ -31,7 +31,7 @@ class Device(types.ModuleType):
     def __init__(self):
         super().__init__("plimsoll_hook.device")
         self.calls, self.answers, self.texts = [], {}, []
-        self.DETAIL = "full"
+        self.DETAIL, self.PROCESS = "full", os.getpid()
         self.NO_PARAMETERS, self.KEEP_PHASE = 1, 2
         for number, name in enumerate(("PARAMETERS", "GRADIENTS", "OPTIMIZER_STATE", "BUFFERS", "COMMUNICATION", "WORKSPACE", "INPUTS")):
             setattr(self, name, number)
@@ -59,7 +59,7 @@ class Device(types.ModuleType):
 
 
 def load(*wanted):
-    """Fresh modules of the hook, and the device that they have."""
+    """Fresh modules of the hook, by their names in it, and the device that they have."""
     for name in [name for name in sys.modules if name.split(".")[0] == "plimsoll_hook"]:
         del sys.modules[name]
     package = types.ModuleType("plimsoll_hook")
@@ -110,8 +110,8 @@ class Value:
 
 @test
 def answers_let_a_program_go_on():
-    branching, _ = load("branching")
-    value = Value(branching.answer)
+    branches, _ = load("values.branches")
+    value = Value(branches.answer)
 
     def makes_sure():
         assert value, "a message"
@@ -145,22 +145,22 @@ def answers_let_a_program_go_on():
 
 @test
 def a_loop_that_waits_gets_the_other_answer():
-    branching, _ = load("branching")
-    value, times = Value(branching.answer), 0
+    branches, _ = load("values.branches")
+    value, times = Value(branches.answer), 0
     while not value:  # some releases of Python have the test twice, before the loop and at its end
         times += 1
-    assert times in (branching._LOOPS - 1, branching._LOOPS), times
+    assert times in (branches._LOOPS - 1, branches._LOOPS), times
     frame = sys._getframe()
-    equal(sum(branching.waits(frame) for _ in range(3 * branching._LOOPS)), 3)  # each time as many
+    equal(sum(branches.waits(frame) for _ in range(3 * branches._LOOPS)), 3)  # each time as many
 
 
 @test
 def answers_are_forgotten_in_time():
-    branching, _ = load("branching")
-    value = Value(branching.answer)
-    for number in range(branching._KEPT + 10):
+    branches, _ = load("values.branches")
+    value = Value(branches.answer)
+    for number in range(branches._KEPT + 10):
         exec(compile("bool(value) or 1\nassert True", f"code {number}", "exec"), {"value": value})
-        assert len(branching._answers) <= branching._KEPT
+        assert len(branches._answers) <= branches._KEPT
 
 
 # ---- places where something unknown was read ----
@@ -168,41 +168,41 @@ def answers_are_forgotten_in_time():
 
 @test
 def the_last_place_that_failed_is_named():
-    reading, _ = load("reading")
-    with mock.patch.object(reading, "_OURS", "/nowhere"):
+    readbacks, _ = load("values.readbacks")
+    with mock.patch.object(readbacks, "_OURS", "/nowhere"):
 
         def reads(count=1):
             for _ in range(count):
-                reading._remember(sys._getframe())
+                readbacks._remember(sys._getframe())
 
         def fails():
-            reading._remember(sys._getframe())
-            reading._remember(sys._getframe())
+            readbacks._remember(sys._getframe())
+            readbacks._remember(sys._getframe())
             raise ValueError("x")
 
         def is_told(function, kind=ValueError):
             try:
                 function()
             except kind as error:
-                return reading.sentence(error, error.__traceback__)
+                return readbacks.sentence(error, error.__traceback__)
 
         reads()
-        assert is_told(fails).startswith(f"hook.py:{fails.__code__.co_firstlineno + 2} (`reading._remember")
+        assert is_told(fails).startswith(f"hook.py:{fails.__code__.co_firstlineno + 2} (`readbacks._remember")
 
         def is_interrupted():
-            reading._remember(sys._getframe())
+            readbacks._remember(sys._getframe())
             raise KeyboardInterrupt
 
         assert is_told(is_interrupted, KeyboardInterrupt) is None
         assert is_told(lambda: int("x")) is None  # nothing was read there
-        for number in range(reading._MOST + 5):
+        for number in range(readbacks._MOST + 5):
             exec(compile("\n" * number + "remember(frame())", f"file {number}", "exec"),
-                 {"remember": reading._remember, "frame": lambda: sys._getframe(1)})
-            assert len(reading._places) <= reading._MOST
-        equal(next(reversed(reading._places))[0], f"file {reading._MOST + 4}")
-        equal(next(iter(reading._places))[0], "file 5")
-        exec(compile("\n" * 5 + "remember(frame())", "file 5", "exec"), {"remember": reading._remember, "frame": lambda: sys._getframe(1)})
-        equal(next(reversed(reading._places))[0], "file 5")  # the one that was read last
+                 {"remember": readbacks._remember, "frame": lambda: sys._getframe(1)})
+            assert len(readbacks._places) <= readbacks._MOST
+        equal(next(reversed(readbacks._places))[0], f"file {readbacks._MOST + 4}")
+        equal(next(iter(readbacks._places))[0], "file 5")
+        exec(compile("\n" * 5 + "remember(frame())", "file 5", "exec"), {"remember": readbacks._remember, "frame": lambda: sys._getframe(1)})
+        equal(next(reversed(readbacks._places))[0], "file 5")  # the one that was read last
 
 
 # ---- choices ----
@@ -210,25 +210,25 @@ def the_last_place_that_failed_is_named():
 
 @test
 def which_choices_are_assumed():
-    choosing, _ = load("choosing")
+    choices, _ = load("values.choices")
     with environment(PLIMSOLL_ASSUME_ROUTE=""):
-        of = choosing.Choice.of
+        of = choices.Choice.of
         for shape, arguments, assumed in (((4, 8), (2, -1), True), ((4, 8), (2,), True), ((4, 8), (2, None), True), ((4, 512), (2, -1), True),
                                           ((4, 513), (2, -1), False), ((4, 8), (8, -1), False), ((4, 8), (7, -1), True), ((4, 8), (0, -1), False),
                                           ((), (1, -1), False), ((8, 600), (2, 0), True), ((2, 8), (2, 0), False)):
             equal(of(shape, arguments) is not None, assumed)
         choice = of((4, 8), (2, 0 - 1))
         equal((choice.rule, choice.among, choice.dimension, choice.count), ("balanced", 8, -1, 2))
-        equal(choosing.Order.of((4, 8), (None, 0, True)).dimension, 0)  # sort(shape, stable, dim, descending)
-        equal(choosing.Order.of((4, 8), (1, False)).dimension, 1)
-        equal(choosing.Order.of((8,), (5, True)).dimension, 0)  # randperm(count)
-        drawn = choosing.Order.drawn((4, 8), ())
+        equal(choices.Order.of((4, 8), (None, 0, True)).dimension, 0)  # sort(shape, stable, dim, descending)
+        equal(choices.Order.of((4, 8), (1, False)).dimension, 1)
+        equal(choices.Order.of((8,), (5, True)).dimension, 0)  # randperm(count)
+        drawn = choices.Order.drawn((4, 8), ())
         equal((drawn.dimension, drawn.first, drawn.among), (-1, 4, 8))
     for rule, assumed in (("one", "one"), ("none", None), ("balanced", "balanced"), ("other", None)):
         with environment(PLIMSOLL_ASSUME_ROUTE=rule):
-            equal(getattr(choosing.Choice.of((4, 8), (2, -1)), "rule", None), assumed)
-            equal(choosing.Order.of((4, 8), (1, False)) is None, assumed is None)
-            equal(choosing.Order.drawn((4, 8), ()) is None, assumed is None)
+            equal(getattr(choices.Choice.of((4, 8), (2, -1)), "rule", None), assumed)
+            equal(choices.Order.of((4, 8), (1, False)) is None, assumed is None)
+            equal(choices.Order.drawn((4, 8), ()) is None, assumed is None)
 
 
 class Row(list):
@@ -247,16 +247,16 @@ class Row(list):
 
 @test
 def what_is_drawn_and_in_which_order():
-    choosing, _ = load("choosing")
+    choices, _ = load("values.choices")
     torch = thing(arange=lambda count: Row(range(count)))
     place = Row([-1] * 4)
-    assert choosing.Order.drawn((3, 10), ()).put(torch, place)
+    assert choices.Order.drawn((3, 10), ()).put(torch, place)
     equal(place, [5, 6, 7, 8])  # none that ends a text
-    assert choosing.Order.drawn((5,), ()).put(torch, place)
+    assert choices.Order.drawn((5,), ()).put(torch, place)
     equal(place, [2, 3, 4, 0])
-    assert choosing.Order(0).put(torch, place)
+    assert choices.Order(0).put(torch, place)
     equal(place, [0, 1, 2, 3])
-    assert not choosing.Order(0).put(torch, Row()) and not choosing.Order.drawn((5,), ()).put(torch, Row())
+    assert not choices.Order(0).put(torch, Row()) and not choices.Order.drawn((5,), ()).put(torch, Row())
 
 
 # ---- operators that are computed ----
@@ -277,10 +277,10 @@ class Shape:
 @test
 def threads_share_an_operator():
     """Two threads run `cat` at once, along different dimensions: what is known of a result follows from its own call."""
-    following, _ = load("following")
+    classify, partial, host, _ = load("values.classify", "values.partial", "values.host")
     meeting, along = threading.Barrier(2, timeout=30), {}
 
-    class Shared(following.Operator):
+    class Shared(classify.Operator):
         """Whoever is about to use it waits for the other."""
 
         names, outs, devices, written, certain = [None, None], [False] * 2, [False] * 2, [False] * 2, None
@@ -303,13 +303,13 @@ def threads_share_an_operator():
         along[threading.current_thread().name] = dimension
         return Shape(-1)  # of no result: nothing is put
 
-    following._torch = thing(Tensor=Shape, Tag=thing(pointwise=1), bool="bool", cat=cat, empty=lambda shape, **_: Shape(*shape),
+    host.torch = thing(Tensor=Shape, Tag=thing(pointwise=1), bool="bool", cat=cat, empty=lambda shape, **_: Shape(*shape),
                              ones=lambda shape, **_: Shape(*shape))
-    following._types[4] = "int64"
+    host._types[4] = "int64"
     operator = Shared()
-    following._in_parts(operator, "cat", thing(_overloadname="", _schema=thing(returns=["Tensor"]), tags=()))
+    partial.in_parts(operator, "cat", thing(_overloadname="", _schema=thing(returns=["Tensor"]), tags=()))
     described = (None, 4, (2, 3), (3, 1), b"")
-    threads = [threading.Thread(target=following.Parts(operator, [[described, described], dimension]).compute, args=(Shape(dimension),),
+    threads = [threading.Thread(target=partial.Parts(operator, [[described, described], dimension]).compute, args=(Shape(dimension),),
                                 name=str(dimension)) for dimension in (0, 1)]
     for thread in threads:
         thread.start()
@@ -340,10 +340,10 @@ def fake_torch():
 
 @test
 def large_fills_of_the_host_are_skipped():
-    values, device = load("values")
+    fills, device = load("fills")
     torch = fake_torch()
     with mock.patch.dict(sys.modules, {"torch": torch}):
-        values.skip_large_fills(None)
+        fills.skip_large_fills(None)
         for name in ("normal_", "uniform_", "trunc_normal_", "exponential_", "log_normal_"):
             for count, kind, filled in ((1 << 20, "cpu", 0), ((1 << 20) - 1, "cpu", 1), (1 << 21, "cuda", 1)):
                 tensor = torch.Tensor(count, kind)
@@ -359,12 +359,12 @@ def large_fills_of_the_host_are_skipped():
 
 @test
 def what_is_kept():
-    values, device = load("values")
-    for text, keep in (("0.25", 0.25), ("2", 1.0), ("-1", 0.0), ("", None), ("x", None), ("0", 0.0)):
+    keep, device = load("values.keep")
+    for text, share in (("0.25", 0.25), ("2", 1.0), ("-1", 0.0), ("", None), ("x", None), ("0", 0.0)):
         with environment(PLIMSOLL_ASSUME_KEEP=text):
-            equal(values._keep(), keep)
+            equal(keep._keep(), share)
     device.answers["expected"] = -1
-    kept = values._kept(0.5)
+    kept = keep._kept(0.5)
     equal([kept(count) for count in (0, 1, 2, 3, 7)], [0, 1, 1, 2, 4])  # halves go up
     equal(device.told("note"), [("selection-assumed",)] * 5)
     device.answers["expected"] = 0
@@ -381,10 +381,10 @@ def shaped(*shape):
 
 @test
 def shapes_of_what_selects():
-    selecting, _ = load("selecting")
+    selections, _ = load("values.selections")
     torch = thing(int64="int64", bool="bool", empty=lambda shape, dtype, device: shaped(*shape),
                   broadcast_shapes=lambda a, b: max(a, b, key=len), Size=lambda shape: shaped(*shape))
-    aten = selecting.operators(torch, lambda count: count // 4)["aten"]
+    aten = selections.operators(torch, lambda count: count // 4)["aten"]
     equal(aten["nonzero"](shaped(4, 6)).shape, (6, 2))
     equal(aten["masked_select"](shaped(8), shaped(4, 8)).shape, (8,))
     equal([part.shape for part in aten["_unique2"](shaped(4, 2), True, True, True)], [(2,), (4, 2), (2,)])
@@ -395,19 +395,16 @@ def shapes_of_what_selects():
     equal([part.shape for part in aten["unique_dim"](shaped(8, 0), 1)], [(8, 0), (0,), (0,)])
     equal([part.shape for part in aten["unique_consecutive"](shaped(8, 2), dim=0)], [(2, 2), (0,), (0,)])
     equal(aten["unique_consecutive"](shaped(8))[0].shape, (2,))
-    equal(selecting.operators(torch, lambda count: count // 4)["torchvision"]["nms"](shaped(8, 4), shaped(8), 0.5).shape, (2,))
+    equal(selections.operators(torch, lambda count: count // 4)["torchvision"]["nms"](shaped(8, 4), shaped(8), 0.5).shape, (2,))
 
 
 # ---- steps ----
 
 
 def counted():
-    attribution = types.ModuleType("plimsoll_hook.shards")
-    attribution.step_ended = lambda number: None
-    package = load()
-    sys.modules["plimsoll_hook.shards"] = sys.modules["plimsoll_hook"].shards = attribution
-    steps, leaving = (importlib.import_module(f"plimsoll_hook.{name}") for name in ("steps", "leaving"))
-    return steps, leaving, package[-1]
+    steps, ending, device = load("job.steps", "job.ending")
+    steps.shards = thing(step_ended=lambda number: None)
+    return steps, ending, device
 
 
 @test
@@ -431,7 +428,7 @@ def steps_of_several_optimizers():
 
 @test
 def backward_passes_are_steps_until_there_is_an_optimizer():
-    steps, leaving, device = counted()
+    steps, ending, device = counted()
     counts = steps.Steps()
     for _ in range(3):
         counts.after_backward()
@@ -446,12 +443,12 @@ def backward_passes_are_steps_until_there_is_an_optimizer():
 
 @test
 def a_stop_within_a_pass_waits_for_its_end():
-    steps, leaving, device = counted()
+    steps, ending, device = counted()
     counts, optimizer = steps.Steps(), object()
     counts.optimizers, counts.running = True, 1
     device.answers["step"] = True
     stops = []
-    with mock.patch.object(leaving, "stop", stops.append), mock.patch.object(leaving, "in_main_thread", lambda: False):
+    with mock.patch.object(ending, "stop", stops.append), mock.patch.object(ending, "in_main_thread", lambda: False):
         counts.after(optimizer)
         assert counts.due and not stops
         counts.after(optimizer)  # nothing more counts
@@ -499,15 +496,15 @@ def passes_within_passes():
 
 @test
 def the_end_of_a_program():
-    leaving, _ = load("leaving")
+    ending, _ = load("job.ending")
     done = []
     with mock.patch.object(threading, "_shutdown", lambda: done.append("threads")), \
             mock.patch("atexit._run_exitfuncs", lambda: done.append("exit functions")):
-        equal(raised(SystemExit, leaving.stop, lambda: done.append("left")), "0")
+        equal(raised(SystemExit, ending.stop, lambda: done.append("left")), "0")
         equal(done, [])
         threading._shutdown()
     equal(done, ["threads", "exit functions", "left"])
-    thread = threading.Thread(target=lambda: raised(SystemExit, leaving.stop, lambda: done.append("left at once")))
+    thread = threading.Thread(target=lambda: raised(SystemExit, ending.stop, lambda: done.append("left at once")))
     with mock.patch.object(threading, "_shutdown"):
         thread.start()
         thread.join()
@@ -516,7 +513,7 @@ def the_end_of_a_program():
 
 @test
 def what_was_printed_is_flushed():
-    leaving, _ = load("leaving")
+    ending, _ = load("job.ending")
 
     class Stream(io.StringIO):
         flushed = 0
@@ -526,10 +523,10 @@ def what_was_printed_is_flushed():
 
     out, err = Stream(), Stream()
     with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
-        leaving.flush()
+        ending.flush()
     equal((out.flushed, err.flushed), (1, 1))
     with mock.patch.object(sys, "stdout", None), mock.patch.object(sys, "stderr", err):
-        leaving.flush()
+        ending.flush()
     equal(err.flushed, 2)
 
 
@@ -550,7 +547,7 @@ class Parameter:
 
 @test
 def names_of_modules():
-    names, device = load("names")
+    names, device = load("memory.names")
 
     def named(thing, table):
         return device.texts[table[id(thing)] - 1]
@@ -580,7 +577,7 @@ def names_of_modules():
 
 @test
 def wrappers_have_no_part_in_names():
-    names, device = load("names")
+    names, device = load("memory.names")
     DistributedDataParallel = type("DistributedDataParallel", (Module,), {})
     wrapped = DistributedDataParallel(module=Module(layer=Module(Parameter())), logger=Module())
     names.add(wrapped)
@@ -596,7 +593,7 @@ def wrappers_have_no_part_in_names():
 
 @test
 def what_dies_is_forgotten():
-    names, _ = load("names")
+    names, _ = load("memory.names")
     model = Module(Parameter())
     names.add(model)
     assert len(names.modules) == len(names.parameters) == 1
@@ -608,7 +605,7 @@ def what_dies_is_forgotten():
 
 
 def attributed():
-    attribution, names, device = load("attribution", "names")
+    attribution, names, device = load("memory.attribution", "memory.names")
 
     class Tensor:
         def __init__(self, address, grad=None, cuda=True, requires_grad=False):
@@ -751,7 +748,7 @@ def passes_of_a_model():
 
 @test
 def ranges_of_ranks():
-    groups, _ = load("groups")
+    groups, _ = load("ranks.groups")
     for ranks, text in (([], ""), ([5], "5"), ([0, 1], "0-1"), ([0, 4], "0,4"), ([0, 4, 8], "0-8/4"), ([*range(8)], "0-7"), ([0, 3, 5], "0,3,5"),
                         ([0, 3, 5, 6, 7], "0,3,5-7"), ([1, 9, 17, 25], "1-25/8"), ([3, 2, 1], "3,2,1"), ([0, 1, 8, 9], "0-1,8-9"), ([2, 2], "2,2")):
         equal(groups.ranges(ranks), text)
@@ -759,7 +756,7 @@ def ranges_of_ranks():
 
 @test
 def groups_are_told_with_ones_own_place():
-    groups, device = load("groups")
+    groups, device = load("ranks.groups")
     groups._tell("tp", [4, 6], 6)
     groups._tell("tp", [4, 6], 5)
     equal(device.told("group"), [("tp", "4,6", [4, 6], 1), ("tp", "4,6", [4, 6], None)])
@@ -770,14 +767,14 @@ def groups_are_told_with_ones_own_place():
         os.environ.pop("RANK", None)
         groups._tell_world(8, 3)
     equal(device.told("config"), [("rank", 3), ("world_size", 8)])
-    with environment(RANK="0"), mock.patch.object(groups, "_HOOKED", 1):  # a fork
+    with environment(RANK="0"), mock.patch.object(device, "PROCESS", 1):  # a fork
         groups._tell_world(8, 4)
     equal(device.told("config")[2:], [("rank", 4), ("world_size", 8)])
 
 
 @test
 def the_last_split_is_ones_own():
-    groups, device = load("groups")
+    groups, device = load("ranks.groups")
     module = types.ModuleType("c10d")
     module.get_rank, module.get_world_size = lambda: 5, lambda: 8
     module.get_process_group_ranks = lambda parent: [1, 3, 5, 7]
@@ -793,7 +790,7 @@ def the_last_split_is_ones_own():
 
 @test
 def a_group_that_cannot_be_made_is_over():
-    groups, device = load("groups")
+    groups, device = load("ranks.groups")
     module = types.ModuleType("c10d")
 
     def helper(size, place, ranks, backend, store, group_name, **_):
@@ -810,7 +807,7 @@ def a_group_that_cannot_be_made_is_over():
 
 @test
 def where_the_watchdog_is_left_out():
-    groups, _ = load("groups")
+    groups, _ = load("ranks.groups")
     for release, new, own, out in (((2, 6), False, None, None), ((2, 7), False, None, "1"), ((2, 15), True, None, None), (None, False, None, None),
                                    ((2, 8), False, "0", None)):
         module = types.ModuleType("c10d")
@@ -824,7 +821,7 @@ def where_the_watchdog_is_left_out():
 
 @test
 def barriers_are_waited_at():
-    groups, device = load("groups")
+    groups, device = load("ranks.groups")
     module = types.ModuleType("c10d")
     module.barrier = lambda later=False: "work" if later else None
     groups._wait_at_barriers(module)
@@ -841,25 +838,25 @@ WORLD = {"PLIMSOLL_WORLD": "8", "PLIMSOLL_RANK": "5", "PLIMSOLL_STORE": "1234", 
 
 @test
 def which_ranks_run():
-    world, _ = load("world")
-    equal(world._ranks("0-2,5,8-16/4"), {0, 1, 2, 5, 8, 12, 16})
+    env, _ = load("ranks.env")
+    equal(env._ranks("0-2,5,8-16/4"), {0, 1, 2, 5, 8, 12, 16})
     with environment(**WORLD, PLIMSOLL_LIVE=""):
-        equal((world.here(), world.lonely(), world.absent(5), world.absent(4)), (True, True, False, True))
+        equal((env.here(), env.lonely(), env.absent(5), env.absent(4)), (True, True, False, True))
     with environment(**WORLD, PLIMSOLL_LIVE="0-7"):
-        equal((world.lonely(), world.absent(7)), (False, False))
+        equal((env.lonely(), env.absent(7)), (False, False))
     with environment(**WORLD, PLIMSOLL_LIVE="0-6"):
-        equal((world.lonely(), world.absent(7)), (True, True))
+        equal((env.lonely(), env.absent(7)), (True, True))
     with mock.patch.dict(os.environ):
         os.environ.pop("PLIMSOLL_WORLD", None)
-        assert not world.here() and not world.lonely()
+        assert not env.here() and not env.lonely()
 
 
 @test
 def a_program_that_says_who_it_is():
-    world, _ = load("world")
+    launchers, _ = load("ranks.launchers")
     module = types.ModuleType("c10d")
     module.init_process_group = lambda backend, init_method, timeout, world_size, rank: (world_size, rank)
-    world.check_rank(module)
+    launchers.check_rank(module)
     with environment(**WORLD):
         equal(module.init_process_group("nccl"), (-1, -1))
         equal(module.init_process_group("nccl", world_size=8, rank=5), (8, 5))
@@ -867,7 +864,7 @@ def a_program_that_says_who_it_is():
               "plimsoll: the program makes a world of 4 ranks, and --world says 8")
         equal(raised(SystemExit, module.init_process_group, world_size=8, rank=4),
               "plimsoll: the program says that it is rank 4, and --rank asks for 5")
-        with mock.patch.object(world.multiprocessing, "parent_process", lambda: object()):  # one that the program started itself
+        with mock.patch.object(launchers.multiprocessing, "parent_process", lambda: object()):  # one that the program started itself
             equal(raised(SystemExit, module.init_process_group, world_size=8, rank=4), "0")
     with mock.patch.dict(os.environ):
         os.environ.pop("PLIMSOLL_WORLD", None)
@@ -876,11 +873,11 @@ def a_program_that_says_who_it_is():
 
 @test
 def launchers_become_the_rank():
-    world, _ = load("world")
+    launchers, _ = load("ranks.launchers")
     spawn, api = types.ModuleType("spawn"), types.ModuleType("api")
     spawn.spawn = api.launch_agent = lambda *_: "original"
-    world.call_in_place(spawn)
-    world.become_rank(api)
+    launchers.call_in_place(spawn)
+    launchers.become_rank(api)
     called = []
     with environment(**WORLD):
         equal(spawn.spawn(lambda index, word: called.append((index, word)), ("x",), nprocs=8), None)
@@ -901,10 +898,10 @@ def launchers_become_the_rank():
 
 @test
 def deepspeed_becomes_the_rank():
-    world, _ = load("world")
+    launchers, _ = load("ranks.launchers")
     module, words = types.ModuleType("runner"), []
     module.main = lambda args: "original"
-    world.become_rank_of_deepspeed(module)
+    launchers.become_rank_of_deepspeed(module)
     with environment(**WORLD), mock.patch("os.execvp", lambda program, all_words: words.append(all_words)):
         for asked in ({}, {"module": True}, {"no_python": True}, {"no_local_rank": True}):
             module.parse_args = lambda args, asked=asked: thing(user_script="a.py", user_args=["--x"], **asked)
@@ -916,14 +913,14 @@ def deepspeed_becomes_the_rank():
 
 @test
 def stores_lead_to_ours():
-    world, _ = load("world")
+    stores, _ = load("ranks.stores")
     made = []
 
     class TCPStore:
         def __init__(self, *args, **kwargs):
             made.append((args, kwargs))
 
-    client = world._client_of(TCPStore)
+    client = stores._client_of(TCPStore)
     with environment(**WORLD):
         client("node-7", 29500, 8, True, timeout=60)
         client("node-7", 29500, 8, True, 30)
@@ -937,11 +934,11 @@ def stores_lead_to_ours():
 
 @test
 def who_asked_an_absent_rank():
-    world, device = load("world")
+    env, device = load("ranks.env")
 
     def from_module(name):
         code = compile("\n\nlacks('broadcast', 3)", f"/some/{name}.py", "exec")
-        exec(code, {"__name__": name, "lacks": world.lacks})
+        exec(code, {"__name__": name, "lacks": env.lacks})
 
     from_module("program")
     equal(device.told("note"), [("absent-peer", "broadcast from rank 3 (program.py:3)")])
@@ -953,7 +950,7 @@ def who_asked_an_absent_rank():
 
 @test
 def large_objects_are_told():
-    objects, device = load("objects")
+    objects, device = load("ranks.objects")
     module = types.ModuleType("c10d")
     module._object_to_tensor = lambda size, cuda=True: (thing(numel=lambda: size, is_cuda=cuda), None)
     objects.tell_large(module)
@@ -1014,7 +1011,7 @@ class Slice(list):
 
 
 def peers_of(rank=1, size=4):
-    peers, device = load("peers")
+    peers, device = load("ranks.peers")
     module = thing(get_world_size=lambda group: size, get_rank=lambda group: rank, ReduceOp=thing(SUM="sum", MAX="max"),
                    get_global_rank=lambda group, place: 10 + place, group=thing(WORLD="world"))
     return peers, peers._Collectives(module), device
@@ -1071,7 +1068,7 @@ def what_only_an_absent_rank_knows():
 
 
 def sharded():
-    shards, device = load("shards")
+    shards, device = load("memory.shards")
     return shards, device
 
 
@@ -1139,7 +1136,7 @@ def state_of_optimizers():
 
 @test
 def the_first_candidate_that_works_is_taken():
-    tuning, device = load("tuning")
+    triton, device = load("triton")
 
     class Autotuner:
         def prune_configs(self, configs):
@@ -1150,7 +1147,7 @@ def the_first_candidate_that_works_is_taken():
             return [float("inf")] * 3 if config == "too large" else [0.5] * 3
 
     tried = []
-    tuning.hook_triton(thing(Autotuner=Autotuner))
+    triton.hook_triton(thing(Autotuner=Autotuner))
     tuner = Autotuner()
     for _ in range(2):
         times = [tuner._bench(config)[0] for config in tuner.prune_configs(["too large", "first", "second"])]
@@ -1161,7 +1158,7 @@ def the_first_candidate_that_works_is_taken():
 
 @test
 def choices_of_inductor():
-    tuning, device = load("tuning")
+    triton, device = load("triton")
     library = type("ExternKernelCaller", (), {})
 
     class Cache:
@@ -1169,7 +1166,7 @@ def choices_of_inductor():
             return choices
 
     module = thing(AlgorithmSelectorCache=Cache, ExternKernelCaller=library)
-    tuning.hook_choices(module)
+    triton.hook_choices(module)
     kernel, own = library(), object()
     equal(Cache()("mm", [own, kernel, object()]), [kernel])
     equal(Cache()("mm", [own, object()]), [own])
@@ -1180,7 +1177,7 @@ def choices_of_inductor():
 
 @test
 def configurations_of_inductor():
-    tuning, device = load("tuning")
+    triton, device = load("triton")
 
     class OutOfResources(Exception):
         def __init__(self, *_):
@@ -1199,7 +1196,7 @@ def configurations_of_inductor():
             return None
 
     module = thing(CachingAutotuner=CachingAutotuner, OutOfResources=OutOfResources)
-    tuning.hook_configurations(module)
+    triton.hook_configurations(module)
     tuner = CachingAutotuner("bad", "first", "second")
     raised(ValueError, tuner._precompile_config, "bad")
     equal(tuner._precompile_config("first"), "first")
@@ -1213,11 +1210,11 @@ def configurations_of_inductor():
 
 @test
 def timing_is_short():
-    tuning, _ = load("tuning")
+    triton, _ = load("triton")
     given = []
     module = thing(do_bench=lambda fn, warmup=25, rep=100, quantiles=None: given.append((warmup, rep, quantiles)),
                    do_bench_cudagraph=lambda fn, rep=20: given.append(rep))
-    tuning.hook_timing(module)
+    triton.hook_timing(module)
     module.do_bench(None)
     module.do_bench(None, 50, rep=500, quantiles=[0.5])
     module.do_bench_cudagraph(None, 10)
@@ -1229,7 +1226,7 @@ def timing_is_short():
 
 @test
 def arguments_of_triton_are_told():
-    sizes, device = load("sizes")
+    triton, device = load("triton")
 
     class Tensor:
         def __init__(self, address):
@@ -1242,7 +1239,7 @@ def arguments_of_triton_are_told():
             return "ran"
 
     with mock.patch.dict(sys.modules, {"torch": thing(Tensor=Tensor)}):
-        sizes.hook_triton(thing(JITFunction=JITFunction))
+        triton.tell_arguments(thing(JITFunction=JITFunction))
     equal(JITFunction().run(Tensor(1), 5, thing(base=Tensor(2)), out=Tensor(3), n=4), "ran")
     raised(ValueError, JITFunction().run, Tensor(4), fails=True)
     equal(device.told("operands"), [(1, 2, 3), (), (4,), ()])
@@ -1250,7 +1247,7 @@ def arguments_of_triton_are_told():
 
 @test
 def checks_are_nested():
-    checking, device = load("checking")
+    checks, device = load("values.checks")
 
     class Distribution:
         def __init__(self, inner=None, fails=False):
@@ -1264,7 +1261,7 @@ def checks_are_nested():
     compiling = []
     torch = thing(compiler=thing(is_compiling=lambda: bool(compiling)))
     with mock.patch.dict(sys.modules, {"torch": torch}):
-        checking.hook_distributions(thing(Distribution=Distribution))
+        checks.hook_distributions(thing(Distribution=Distribution))
         Distribution()
         equal(device.told("checking"), [(1,), (1,), (-1,), (-1,)])
         raised(ValueError, Distribution, fails=True)
@@ -1276,7 +1273,7 @@ def checks_are_nested():
 
 @test
 def whose_memory_fully_shard_is():
-    fsdp, device = load("fsdp")
+    fsdp, device = load("memory.fsdp")
 
     class FSDPParamGroup:
         _module_fqn, fsdp_params = "layers.0", ()
@@ -1304,7 +1301,7 @@ def whose_memory_fully_shard_is():
 
 @test
 def functions_are_called_once_after_an_import():
-    watching, _ = load("watching")
+    after_import, _ = load("imports.after_import")
     called, failed = [], []
 
     def fails(module):
@@ -1320,7 +1317,7 @@ def functions_are_called_once_after_an_import():
 
     wanted = {"plimsoll_test_there": [lambda module: called.append("there")],
               "plimsoll_test_later": [fails, lambda module: called.append(module.__name__)]}
-    watcher = watching.Watcher(wanted, lambda name, error: failed.append((name, str(error))), lambda name: called.append("begins"))
+    watcher = after_import.Watcher(wanted, lambda name, error: failed.append((name, str(error))), lambda name: called.append("begins"))
     with mock.patch.object(sys, "meta_path", [*sys.meta_path, Files]):
         watcher.install()
         equal(called, ["there"])
@@ -1337,7 +1334,7 @@ def functions_are_called_once_after_an_import():
 
 @test
 def what_a_release_should_have():
-    releases, _ = load("releases")
+    releases, _ = load("imports.releases")
     since = releases.Row("m", "name", "", (2, 4), (2, 6))
     equal([release for release in ((2, 3), (2, 4), (2, 5), (2, 6), (2, 7)) if releases._expected(since, release)], [(2, 4), (2, 5), (2, 6)])
     assert releases._expected(since, None) and releases._expected(releases.Row("m", "name", ""), (3, 0))
@@ -1355,7 +1352,7 @@ def what_a_release_should_have():
 
 @test
 def tracebacks_are_the_users():
-    tracebacks, _ = load("tracebacks")
+    tracebacks, _ = load("job.tracebacks")
     ours = compile("def through(function):\n    try:\n        function()\n    except ValueError as error:\n        raise KeyError('second')",
                    tracebacks._OURS[0] + "x.py", "exec")
     names = {}
@@ -1375,7 +1372,7 @@ def tracebacks_are_the_users():
 
 @test
 def the_compiler_comes_when_it_is_used():
-    deferring, _ = load("deferring")
+    defer_dynamo, _ = load("imports.defer_dynamo")
     loads = []
 
     def module():
@@ -1388,7 +1385,7 @@ def the_compiler_comes_when_it_is_used():
                 raise ImportError("broken")
             module.config = "config"
 
-        deferring._Loader(thing(exec_module=execute)).exec_module(made)
+        defer_dynamo._Loader(thing(exec_module=execute)).exec_module(made)
         return made
 
     fails = False

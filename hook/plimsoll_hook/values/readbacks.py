@@ -6,10 +6,11 @@ import linecache
 import os
 import sys
 
-from . import branching, device
+from .. import device
+from . import branches
 
 _MOST = 64  # places that are remembered
-_OURS = os.path.dirname(os.path.abspath(__file__))
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
 _TEXT = f"{_TORCH}_tensor_str.py"
 _ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, ValueError)
@@ -23,9 +24,9 @@ def unknown(truth):
     if _shown(frame):
         return False
     if truth:
-        answer = branching.answer(frame)
+        answer = branches.answer(frame)
     else:
-        answer = False if branching.waits(frame) else None
+        answer = False if branches.waits(frame) else None
     if answer is None:
         _remember(frame)
     return answer

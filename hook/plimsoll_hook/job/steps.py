@@ -5,7 +5,10 @@ later, until then (src/device/hook_api.c decides how many are enough)."""
 import functools
 import sys
 
-from . import device, leaving, releases, shards
+from .. import device
+from ..imports import releases
+from ..memory import shards
+from . import ending
 
 
 class Steps:
@@ -51,15 +54,15 @@ class Steps:
                 self.stop()
 
     def stop(self):
-        if self.running and not leaving.in_main_thread():  # a step within the pass: its thread cannot end the program as an exit does
+        if self.running and not ending.in_main_thread():  # a step within the pass: its thread cannot end the program as an exit does
             self.due = True
             return
         self.stopping = True
-        leaving.stop(self.leave)
+        ending.stop(self.leave)
 
     @staticmethod
     def leave():
-        leaving.flush()
+        ending.flush()
         device.leave()
 
 

@@ -1,4 +1,6 @@
-"""Autotuners compile dozens of candidates and time them on the device. This one has no clock: the times would mean nothing
+"""Triton's kernels, those of torch.compile among them: what they are given, and how they are tuned.
+
+Autotuners compile dozens of candidates and time them on the device. This one has no clock: the times would mean nothing
 and the compiling takes minutes. So the first candidate that works is taken, which is the one that the heuristics put there
 (and, of inductor's choices for a matrix product, the library's kernel, as torch does itself when it must be deterministic).
 The note `autotune-first` says that it was so. PLIMSOLL_AUTOTUNE=all leaves the autotuners alone.
@@ -15,7 +17,6 @@ import sysconfig
 
 from . import device
 
-WANTED = os.environ.get("PLIMSOLL_AUTOTUNE", "first") != "all"
 _INFINITE = float("inf")
 
 
@@ -127,3 +128,39 @@ def hook_configurations(module):
     module.CachingAutotuner._precompile_config = until_one_works
     if hasattr(module.CachingAutotuner, "coordinate_descent_tuning"):
         module.CachingAutotuner.coordinate_descent_tuning = lambda self, launcher, *args, **kwargs: launcher
+
+
+# ---- arguments of kernels: they have no operator, so these are told before the launch ----
+
+
+def _tensors(values, tensor):
+    for value in values:
+        if isinstance(value, tensor):
+            yield value._cdata
+        elif isinstance(getattr(value, "base", None), tensor):  # a TensorDescriptor
+            yield value.base._cdata
+
+
+def _tell(run):
+    """Around a function that launches a kernel with its arguments."""
+    tensor = sys.modules["torch"].Tensor
+
+    @functools.wraps(run)
+    def launch(self, *args, **kwargs):
+        device.operands(*_tensors(args, tensor), *_tensors(kwargs.values(), tensor))
+        try:
+            return run(self, *args, **kwargs)
+        finally:
+            device.operands()
+
+    return launch
+
+
+def tell_arguments(module):
+    """Called when triton.runtime.jit has been imported: kernels of the program's own."""
+    module.JITFunction.run = _tell(module.JITFunction.run)
+
+
+def tell_inductor_arguments(module):
+    """Called when torch._inductor.runtime.triton_heuristics has been imported: kernels that torch.compile made."""
+    module.CachingAutotuner.run = _tell(module.CachingAutotuner.run)

@@ -7,7 +7,8 @@ No tensor is made, so that memory is as without this."""
 import sys
 import weakref
 
-from . import attribution, device, names
+from .. import device
+from . import attribution, names
 
 _STEPS = 2
 _optimizers = weakref.WeakSet()

@@ -1,36 +1,11 @@
-"""Values that nobody computes: large random fills on the host are skipped, and what `--assume keep=F` wants to be
-assumed of operators that select is put in their place."""
+"""`--assume keep=F`: operators that select keep this share of what they are given, where that does not follow from the host's data."""
 
 import os
 import sys
 import warnings
 
-from . import device, releases, selecting
-
-# Filling a large tensor on the host costs time and memory that nothing here needs: what is copied to
-# the virtual device is never read from it. Fresh memory reads as zeros and stays unbacked.
-_LARGE = 1 << 20
-
-
-def skip_large_fills(_module):
-    torch = sys.modules["torch"]
-
-    def wrap(name):
-        original = getattr(torch.Tensor, name)
-
-        def fill(self, *args, **kwargs):
-            if self.device.type == "cpu" and type(self).__name__ in ("Tensor", "Parameter") and self.numel() >= _LARGE:
-                device.note("fills-skipped")
-                return self
-            return original(self, *args, **kwargs)
-
-        fill.__name__ = name
-        fill.__doc__ = original.__doc__
-        setattr(torch.Tensor, name, fill)
-
-    for name in ("normal_", "uniform_", "trunc_normal_", "exponential_", "log_normal_"):
-        if hasattr(torch.Tensor, name):
-            wrap(name)
+from .. import device
+from ..imports import releases
 
 
 def _keep():
@@ -58,12 +33,14 @@ def _override(namespace):
     torch, keep = sys.modules["torch"], _keep()
     if keep is None:
         return
+    from . import selections
+
     library = torch.library.Library(namespace, "IMPL")
     _libraries.append(library)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is overridden is the purpose
         override = {"allow_override": True} if releases.takes(library.impl, "allow_override") else {}
-        for name, function in selecting.operators(torch, _kept(keep))[namespace].items():
+        for name, function in selections.operators(torch, _kept(keep))[namespace].items():
             library.impl(name, function, "CUDA", **override)
 
 

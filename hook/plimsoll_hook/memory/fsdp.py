@@ -3,7 +3,8 @@ pass. The group of parameters it works for says whose memory that is."""
 
 import functools
 
-from . import attribution, device, names
+from .. import device
+from . import attribution, names
 
 
 def _within(function, afterwards=None):

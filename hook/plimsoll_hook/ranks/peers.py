@@ -8,7 +8,8 @@ absent rank knows is left as it is, and noted.
 import functools
 import inspect
 
-from . import world
+from .. import device
+from . import env, stores
 
 _SMALL = 1024  # elements: more than that is data, whose values decide nothing
 
@@ -30,7 +31,7 @@ def _without_communication(rank, size):
     return create(rank, size, FakeProcessGroup.Options()) if create else FakeProcessGroup(rank, size)
 
 
-class _Gloo(world.Substitute):
+class _Gloo(stores.Substitute):
     def __instancecheck__(cls, thing):
         return isinstance(thing, cls.original) or type(thing).__name__ == "FakeProcessGroup"
 
@@ -97,21 +98,21 @@ class _Collectives:
 
     def broadcast(self, a):
         source = self.source(a["src"], a.get("group_src"), a["group"])
-        if world.absent(source) and _decides(a["tensor"]):
-            world.lacks("broadcast", source)
+        if env.absent(source) and _decides(a["tensor"]):
+            env.lacks("broadcast", source)
 
     def recv(self, a):
         source = self.source(a["src"], a.get("group_src"), a["group"]) if a["src"] is not None or a.get("group_src") is not None else "any"
-        if world.absent(source) and _decides(a["tensor"]):
-            world.lacks("receive", source)
+        if env.absent(source) and _decides(a["tensor"]):
+            env.lacks("receive", source)
 
     def scatter(self, a):
         source = self.source(a["src"], a.get("group_src"), a["group"])
-        if not world.absent(source) and a["scatter_list"]:
+        if not env.absent(source) and a["scatter_list"]:
             if _on_host(a["tensor"]):
                 a["tensor"].copy_(a["scatter_list"][self.module.get_rank(a["group"])])
-        elif world.absent(source) and _decides(a["tensor"]):
-            world.lacks("scatter", source)
+        elif env.absent(source) and _decides(a["tensor"]):
+            env.lacks("scatter", source)
 
 
 # From an absent rank there is nothing to fill a list of objects with, and the sizes that PyTorch would read first are not there either.
@@ -125,14 +126,14 @@ def _completed(module, name, complete):
     @functools.wraps(original)
     def collective(*args, **kwargs):
         result = original(*args, **kwargs)
-        if world.lonely():
+        if env.lonely():
             try:
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
                 if module.get_rank(bound.arguments.get("group")) >= 0:
                     complete(bound.arguments)
             except Exception as error:
-                world.device.note("hook-failed", f"{name}: {error}")
+                device.note("hook-failed", f"{name}: {error}")
         return result
 
     setattr(module, name, collective)
@@ -144,15 +145,15 @@ def _of_objects(module, collectives, name):
 
     @functools.wraps(original)
     def of_objects(*args, **kwargs):
-        if not world.lonely():
+        if not env.lonely():
             return original(*args, **kwargs)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         a = bound.arguments
         source = collectives.source(a["src"], a.get("group_src"), a["group"])
-        if not world.absent(source) or module.get_rank(a["group"]) < 0:
+        if not env.absent(source) or module.get_rank(a["group"]) < 0:
             return original(*args, **kwargs)
-        world.lacks(name.replace("_list", "s").replace("_", " "), source)
+        env.lacks(name.replace("_list", "s").replace("_", " "), source)
         return source if name == "recv_object_list" else None
 
     setattr(module, name, of_objects)
@@ -163,7 +164,7 @@ def _barrier(module):
 
     @functools.wraps(original)
     def monitored_barrier(*args, **kwargs):
-        return None if world.lonely() else original(*args, **kwargs)
+        return None if env.lonely() else original(*args, **kwargs)
 
     module.monitored_barrier = monitored_barrier
 

@@ -3,7 +3,8 @@ does not arrive, and the program that reads it may fail over it, so it is told."
 
 import functools
 
-from . import device, world
+from .. import device
+from . import env
 
 _MOST = 1 << 20  # bytes, as PLM_MESSAGE_MOST
 
@@ -17,8 +18,8 @@ def tell_large(module):
     @functools.wraps(original)
     def _object_to_tensor(*args, **kwargs):
         result = original(*args, **kwargs)
-        if result[0].numel() > _MOST and result[0].is_cuda and not world.lonely():
-            device.note("object-large", f"{result[0].numel()} bytes ({world.asker() or '?'})")
+        if result[0].numel() > _MOST and result[0].is_cuda and not env.lonely():
+            device.note("object-large", f"{result[0].numel()} bytes ({env.asker() or '?'})")
         return result
 
     module._object_to_tensor = _object_to_tensor

@@ -9,8 +9,9 @@ import sys
 import threading
 import traceback
 
-_HOOK = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OURS = tuple(os.path.join(_HOOK, name) + os.sep for name in ("plimsoll_hook", "plimsoll_capture", "plimsoll_measure", "plimsoll_server"))
+_HOOK = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+_OURS = tuple(os.path.join(_HOOK, name) + os.sep
+              for name in ("plimsoll_hook", "plimsoll_capture", "plimsoll_measure", "plimsoll_server"))
 
 
 def _next(entry):

@@ -1,8 +1,6 @@
-"""Sizes of tensors for launches that show none. PyTorch hands an operator's inputs to observers (src/device/observe.c), but where
-its objects have them is nowhere said: it is located once, with tensors that are known. Kernels of Triton have no operator;
-their arguments are told before they are launched."""
+"""Where a tensor has its sizes, for launches that show none. PyTorch hands an operator's inputs to observers (src/device/observe.c), but where
+its objects have them is nowhere said: it is located once, with tensors that are known."""
 
-import functools
 import sys
 
 from . import device
@@ -48,39 +46,3 @@ def locate(_module):
     finally:
         if not device.sizes() or not found:
             device.note("sizes-unknown")
-
-
-# ---- Triton ----
-
-
-def _tensors(values, tensor):
-    for value in values:
-        if isinstance(value, tensor):
-            yield value._cdata
-        elif isinstance(getattr(value, "base", None), tensor):  # a TensorDescriptor
-            yield value.base._cdata
-
-
-def _tell(run):
-    """Around a function that launches a kernel with its arguments."""
-    tensor = sys.modules["torch"].Tensor
-
-    @functools.wraps(run)
-    def launch(self, *args, **kwargs):
-        device.operands(*_tensors(args, tensor), *_tensors(kwargs.values(), tensor))
-        try:
-            return run(self, *args, **kwargs)
-        finally:
-            device.operands()
-
-    return launch
-
-
-def hook_triton(module):
-    """Called when triton.runtime.jit has been imported: kernels of the program's own."""
-    module.JITFunction.run = _tell(module.JITFunction.run)
-
-
-def hook_inductor(module):
-    """Called when torch._inductor.runtime.triton_heuristics has been imported: kernels that torch.compile made."""
-    module.CachingAutotuner.run = _tell(module.CachingAutotuner.run)

@@ -9,8 +9,10 @@ import gc
 import itertools
 import sys
 
-from . import device, names, releases
-from .device import depth, enter, leave_frame, life, outermost_pass, phase, tag
+from .. import device
+from ..device import depth, enter, leave_frame, life, outermost_pass, phase, tag
+from ..imports import releases
+from . import names
 
 _torch = None
 

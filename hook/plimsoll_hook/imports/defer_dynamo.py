@@ -7,7 +7,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import watching
+from . import after_import
 
 _NAME = "torch._dynamo"
 _spared = []  # functions that the compiler is to keep away from, and has not been told
@@ -76,7 +76,7 @@ class _Present:
         module.__spec__ = self.spec
 
 
-class _Finder(watching.Finder):
+class _Finder(after_import.Finder):
     def find_spec(self, name, path=None, target=None):
         if name == _NAME:
             spec = self.find_behind(name, path, target)

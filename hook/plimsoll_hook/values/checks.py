@@ -4,7 +4,7 @@ zeros, a scale would not be positive, and no program with a distribution would r
 import functools
 import sys
 
-from . import device
+from .. import device
 
 
 def _checked(original):

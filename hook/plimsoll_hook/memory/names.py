@@ -5,7 +5,7 @@ Names are kept by id(), with a weak reference that removes an entry when its obj
 
 import weakref
 
-from . import device
+from .. import device
 
 _WRAPPERS = {
     "DistributedDataParallel": "module",

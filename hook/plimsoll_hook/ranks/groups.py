@@ -6,9 +6,8 @@ import functools
 import os
 import sys
 
-from . import device, releases
-
-_HOOKED = os.getpid()
+from .. import device
+from ..imports import releases
 
 
 def ranges(ranks):
@@ -49,7 +48,7 @@ def _tell(name, ranks, own):
 
 def _tell_world(size, rank):
     """A process that was forked after the import became a rank later than the hook looked at the environment."""
-    if os.getpid() != _HOOKED or "RANK" not in os.environ:
+    if os.getpid() != device.PROCESS or "RANK" not in os.environ:
         device.config("rank", rank)
         device.config("world_size", size)
 

@@ -1,0 +1,1 @@
+"""What happens after, or instead of, an import of the program's."""

@@ -1,0 +1,1 @@
+"""Steps, the end of the program, and its tracebacks."""

@@ -1,0 +1,1 @@
+"""Whose memory is whose: modules, parameters, shards."""

@@ -1,0 +1,109 @@
+"""Operators of whose inputs only a part is known: which elements of the result are known then."""
+
+import math
+import operator as python_operator
+
+from ..device import CERTAIN, EITHER, PARTS
+from . import host
+
+
+def _mask(described):
+    return host.torch.frombuffer(bytearray(described[4]), dtype=host.torch.bool).reshape(described[2]) if described[4] \
+        else host.torch.ones(described[2], dtype=host.torch.bool)
+
+
+def _all_of(tensors, masks, made, args):
+    known = masks[0]
+    for mask in masks[1:]:
+        known = known & mask
+    return known.expand(made.shape)
+
+
+def _absorbing(value):
+    """`a op value` is the same whatever a is: x & 0, x | True, x * 0 of whole numbers."""
+
+    def known(tensors, masks, made, args):
+        if len(masks) < 2 or made.dtype.is_floating_point or (value and made.dtype != host.torch.bool):
+            return _all_of(tensors, masks, made, args)
+        (a, b), (of_a, of_b) = tensors, masks
+        return ((of_a & of_b) | (of_a & (a.bool() == value)) | (of_b & (b.bool() == value))).expand(made.shape)
+
+    return known
+
+
+_EITHER = {"bitwise_and": _absorbing(False), "logical_and": _absorbing(False), "mul": _absorbing(False),
+           "bitwise_or": _absorbing(True), "logical_or": _absorbing(True)}
+
+
+# Comparisons of a number with itself. NaN is the exception that programs look for: numbers are taken to be finite.
+_WITH_ITSELF = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
+
+
+def _place(described):
+    memory, kind, shape, strides = described[:4]
+    return memory and host.torch.frombuffer(memory, dtype=host.torch.uint8).data_ptr(), kind, shape, strides
+
+
+def _compared(name):
+    def certain(values):
+        one, other = values[:2]
+        if type(other) is tuple:
+            return _WITH_ITSELF[name] if _place(one) == _place(other) else None
+        return getattr(python_operator, name)(0.0, other) if type(other) is float and math.isinf(other) else None
+
+    return certain
+
+
+_CERTAIN = {"isnan": lambda values: False, **{name: _compared(name) for name in _WITH_ITSELF}}
+
+
+def _where(tensors, masks, made, args):
+    condition, *_ = tensors
+    return masks[0] & host.torch.where(condition, masks[1], masks[2])
+
+
+def in_parts(operator, name, overload):
+    """Sets how the parts that are known of its inputs tell which of its result are; says for which inputs that can be."""
+    plain = name[:-1] if name.endswith("_") and operator.written[:1] == [True] else name
+    if overload._overloadname.endswith("out") or len(overload._schema.returns) != 1:
+        return 0
+    if plain in _EITHER:
+        operator.known = _EITHER[plain]
+        return EITHER
+    if name == "copy_":
+        operator.known = lambda tensors, masks, made, args: masks[1].expand(made.shape)
+    elif name == "where" and overload._overloadname == "self":
+        operator.known = _where
+    elif name == "cat":
+        operator.known = lambda tensors, masks, made, args: host.torch.cat(masks, args[-1])
+    elif host.torch.Tag.pointwise in overload.tags:
+        operator.known = _all_of
+        operator.certain = _CERTAIN.get(name)
+    else:
+        return 0
+    return EITHER if name in ("cat", "where") else PARTS | CERTAIN if operator.certain else PARTS
+
+
+class Parts:
+    """An operator of which a part of the result will be known."""
+
+    def __init__(self, operator, values):
+        self.operator = operator
+        self.certain = operator.certain(values) if operator.certain else None
+        self.args, self.kwargs = host.arguments_of(operator, values)
+        described = list(host.described_in(values))
+        self.masks = [_mask(tensor) for tensor in described]
+        self.tensors = [host.tensor_of(tensor).clone() for tensor in described]
+
+    def compute(self, place):
+        if self.certain is not None:
+            place.fill_(self.certain)
+            return True
+        made, = host.results_of(self.operator, self.args, self.kwargs, [place.dtype])
+        known = self.operator.known(self.tensors, self.masks, made, self.args)
+        if made.shape != place.shape or made.dtype != place.dtype or known.shape != made.shape:
+            return False
+        if not any(self.operator.written):
+            made = made.masked_fill(~known, 0)  # what is not known reads as zero
+        place.copy_(host.torch.where(known, made, place))
+        return known.contiguous().numpy().tobytes() if known.any() else False
