@@ -4,14 +4,22 @@ import ctypes
 import os
 
 _library = ctypes.CDLL(None)
+_python = ctypes.PyDLL(None)  # the same, for what needs Python's lock
 
 DETAIL = os.environ.get("PLIMSOLL_DETAIL", "full")
 PROCESS = os.getpid()  # the one that the hook was loaded into; forks have other numbers
 
-# enum plm_phase and enum plm_category of src/record/format.h
-OTHER, DATA, FORWARD, RECOMPUTE, LOSS, BACKWARD, OPTIMIZER, ZERO_GRAD = range(8)
-PARAMETERS, GRADIENTS, OPTIMIZER_STATE, BUFFERS, COMMUNICATION, WORKSPACE, INPUTS = range(7)
-NO_PARAMETERS, KEEP_PHASE = 1, 2  # flags of enter()
+
+def _objects(function):
+    """What a function of the library makes that returns an object of Python's."""
+    function.restype = ctypes.py_object
+    return function()
+
+
+# What the library and the hook share: src/device/shared.def.
+_shared = dict(_objects(_python.plm_hook_constants))
+globals().update((name, value) for name, value in _shared.items() if "." not in name)  # device.PARAMETERS, ...
+SCALAR_TYPES = {name[6:]: value for name, value in _shared.items() if name.startswith("torch.")}  # by name, c10::ScalarType
 
 
 def encode(value):
@@ -67,9 +75,8 @@ def observe(operators):
 def group(name, ranges, ranks, place):
     """Tells a process group that is about to be made; `place` is None where this process is not in it."""
     members = (ctypes.c_uint32 * len(ranks))(*ranks)
-    none = 0xFFFFFFFF
     _library.plm_hook_group(encode(name), encode(ranges), members, ctypes.c_uint32(len(ranks)),
-                            ctypes.c_uint32(none if place is None else place))
+                            ctypes.c_uint32(NOT_A_MEMBER if place is None else place))
 
 
 def group_made(options):
@@ -91,7 +98,7 @@ class Sample(ctypes.Structure):
     """struct plm_tensor_sample of src/device/tensors.h"""
 
     _fields_ = [("object", ctypes.c_uint64), ("type", ctypes.c_uint32), ("dimensions", ctypes.c_uint32),
-                ("size", ctypes.c_int64 * 6)]
+                ("size", ctypes.c_int64 * SAMPLE_DIMENSIONS)]
 
 
 def locate_tensors(samples):
@@ -105,12 +112,6 @@ def learn_type(tensor, size):
 
 def observe_inputs():
     return bool(_library.plm_hook_inputs())
-
-
-TENSORS, LIST, OUTPUT, KIND = 1, 2, 3, 4  # enum plm_observe_sample
-NONE, INT, DOUBLE, BOOL, TEXT, DEVICE = range(3, 9)  # enum plm_ivalue_kind
-(LEAF, FOLLOWED, COPIES, FILLS, COLLECTIVE, ZEROS, PARTS, EITHER, CERTAIN, CHECKS, CHOOSES, DRAWS, LEAST_ONE, POSITIVE,
- PASSES, PUTS) = (1 << bit for bit in range(16))  # enum plm_operator_is
 
 
 def sampled(what, first, second, call):
@@ -144,7 +145,7 @@ def observe_values():
 
 def follow(*functions):
     """The functions that compute values. True: they will be called."""
-    start = ctypes.PyDLL(None).plm_hook_values
+    start = _python.plm_hook_values
     start.argtypes = [ctypes.py_object] * len(functions)
     return bool(start(*functions))
 
@@ -171,10 +172,4 @@ def sizes():
     return bool(_library.plm_hook_sizes())
 
 
-def _functions():
-    get = ctypes.PyDLL(None).plm_hook_functions
-    get.restype = ctypes.py_object
-    return get()
-
-
-enter, phase, leave_frame, depth, tag, life, outermost_pass, operands = _functions()
+enter, phase, leave_frame, depth, tag, life, outermost_pass, operands = _objects(_python.plm_hook_functions)

@@ -6,18 +6,18 @@ import sys
 from . import device
 
 _SHAPES = ((3, 5, 7, 11), (13, 17), (), (19,), (2, 3, 5, 7, 11, 13))  # more than five dimensions come last
-_TYPES = (("float32", 6), ("int16", 2), ("float16", 5), ("bool", 11), ("float64", 7))  # c10::ScalarType
+_TYPES = "float32", "int16", "float16", "bool", "float64"
 
 _LEARNED = ("float", "bfloat", "int", "uint", "bool", "complex64", "complex128")  # to make one of the others warns
 
 
-def _sample(tensor, number):
-    return device.Sample(tensor._cdata, number, tensor.dim(), tuple(tensor.shape))
+def _sample(tensor, name):
+    return device.Sample(tensor._cdata, device.SCALAR_TYPES[name], tensor.dim(), tuple(tensor.shape))
 
 
 def _locate_tensors(torch):
-    made = [torch.empty(shape, dtype=getattr(torch, name)) for shape, (name, _) in zip(_SHAPES, _TYPES)]
-    if not device.locate_tensors([_sample(tensor, number) for tensor, (_, number) in zip(made, _TYPES)]):
+    made = [torch.empty(shape, dtype=getattr(torch, name)) for shape, name in zip(_SHAPES, _TYPES)]
+    if not device.locate_tensors([_sample(tensor, name) for tensor, name in zip(made, _TYPES)]):
         return False
     for name, kind in list(vars(torch).items()):
         if not isinstance(kind, torch.dtype) or not name.startswith(_LEARNED):

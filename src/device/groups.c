@@ -7,7 +7,6 @@
 #include "record/writer.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define NONE   UINT32_MAX
 
 /* Part of the contract with hook/plimsoll_hook, as hook_api.c. A group is told before it is made, and again when that is
    done, by the same thread: communicators that are made with it are its own. */

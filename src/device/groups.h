@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define PLM_GROUP_NOT_A_MEMBER UINT32_MAX /* the place of a process that is not in a group which is told */
+
 struct plm_group {
     const char *name;     /* "mesh_tp" */
     const char *ranks;    /* "0-6/2": see GROUP of record/events.def */

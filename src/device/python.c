@@ -3,11 +3,14 @@
 
 #include "device/calls.h"
 #include "device/context.h"
+#include "device/groups.h"
 #include "device/operands.h"
 #include "device/parameters.h"
 #include "device/python_api.h"
+#include "device/tensors.h"
 #include "device/values.h"
 #include "record/writer.h"
+#include "world/messages.h"
 
 /*
  * Functions for the Python hook that are called often: for every module and every tensor that is tagged.
@@ -127,5 +130,39 @@ struct plm_object *plm_hook_functions(void)
     tuple = plm_python.new_tuple(METHODS);
     for (int i = 0; tuple && i < METHODS; i++)
         plm_python.tuple_set(tuple, i, plm_python.new_function(&methods[i], NULL, NULL));
+    return tuple;
+}
+
+/* ---- constants ---- */
+
+static const struct {
+    const char *name;
+    long long value;
+} constants[] = {
+#define SHARED(name, constant)                            {#name, constant},
+#define SCALAR_TYPE(name, number, bytes, small, infinity) {"torch." #name, number},
+#include "device/shared.def"
+};
+enum { CONSTANTS = sizeof constants / sizeof constants[0] };
+
+__attribute__((visibility("default"))) struct plm_object *plm_hook_constants(void);
+
+/* What shared.def has, as a tuple of (name, value). Called like the above. */
+struct plm_object *plm_hook_constants(void)
+{
+    struct plm_object *tuple;
+    if (!plm_python_find())
+        return NULL;
+    tuple = plm_python.new_tuple(CONSTANTS);
+    for (int i = 0; tuple && i < CONSTANTS; i++) {
+        struct plm_object *pair = plm_python.new_tuple(2);
+        if (!pair) {
+            plm_python.drop(tuple);
+            return NULL;
+        }
+        plm_python.tuple_set(pair, 0, plm_python.new_text(constants[i].name));
+        plm_python.tuple_set(pair, 1, plm_python.new_int(constants[i].value));
+        plm_python.tuple_set(tuple, i, pair);
+    }
     return tuple;
 }

@@ -242,14 +242,14 @@ struct given {
  * A loss is not 0: its logarithm is taken, something is divided by it. It is no large number either, which would end what
  * goes on while it is small. Where memory holds something else, the program put it there, and it stays. */
 
-enum { NUMBER_TYPES = 4 };
 static const struct {
     unsigned type, bytes; /* type: c10::ScalarType */
-    uint64_t small, infinity; /* small: 2^-10 */
-} number_types[NUMBER_TYPES] = {{5, 2, 0x1400, 0x7c00},
-                                {6, 4, 0x3a800000, 0x7f800000},
-                                {7, 8, 0x3f50000000000000, 0x7ff0000000000000},
-                                {15, 2, 0x3a80, 0x7f80}}; /* half, float, double, bfloat16 */
+    uint64_t small, infinity; /* small: 2^-10; 0: no floating point */
+} number_types[] = {
+#define SCALAR_TYPE(name, number, bytes, small, infinity) {number, bytes, small, infinity},
+#include "device/shared.def"
+};
+enum { NUMBER_TYPES = sizeof number_types / sizeof number_types[0] };
 
 /* Its row; NUMBER_TYPES: it is no single number of floating point that memory can hold. */
 static int number_type(const struct plm_tensor_view *v)
@@ -257,7 +257,7 @@ static int number_type(const struct plm_tensor_view *v)
     int i = 0;
     if (v->elements != 1 || !v->readable)
         return NUMBER_TYPES;
-    while (i < NUMBER_TYPES && v->type != number_types[i].type)
+    while (i < NUMBER_TYPES && (v->type != number_types[i].type || !number_types[i].small))
         i++;
     return on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
 }

@@ -9,6 +9,7 @@ import importlib
 import importlib.machinery
 import io
 import os
+import re
 import sys
 import threading
 import traceback
@@ -17,12 +18,22 @@ from pathlib import Path
 from unittest import mock
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hook" / "plimsoll_hook"
+SHARED = re.findall(r"(?m)^SHARED\((\w+),", (HOOK.parent.parent / "src/device/shared.def").read_text())
 TESTS = []
 
 
 def test(function):
     TESTS.append(function)
     return function
+
+
+class Constant(str):
+    """One of src/device/shared.def; as a flag, it is joined with others."""
+
+    def __or__(self, other):
+        return Constant(f"{self}|{other}") if other else self
+
+    __ror__ = __or__
 
 
 class Device(types.ModuleType):
@@ -32,11 +43,9 @@ class Device(types.ModuleType):
         super().__init__("plimsoll_hook.device")
         self.calls, self.answers, self.texts = [], {}, []
         self.DETAIL, self.PROCESS = "full", os.getpid()
-        self.NO_PARAMETERS, self.KEEP_PHASE = 1, 2
-        for number, name in enumerate(("PARAMETERS", "GRADIENTS", "OPTIMIZER_STATE", "BUFFERS", "COMMUNICATION", "WORKSPACE", "INPUTS")):
-            setattr(self, name, number)
-        for number, name in enumerate(("OTHER", "DATA", "FORWARD", "RECOMPUTE", "LOSS", "BACKWARD", "OPTIMIZER", "ZERO_GRAD")):
-            setattr(self, name, number)
+        for name in SHARED:  # told apart by their names, here; the device has the numbers
+            setattr(self, name, Constant(name))
+        self.MESSAGE_MOST = 1 << 20
 
     def text(self, value):
         if value not in self.texts:
@@ -1406,14 +1415,31 @@ def the_compiler_comes_when_it_is_used():
 
 
 @test
+def constants_are_the_devices():
+    """The hook names what src/device/shared.def has, and nothing else; every row is somebody's."""
+    named = set()
+    for file in HOOK.rglob("*.py"):
+        text = file.read_text()
+        named.update(re.findall(r"\bdevice\.([A-Z][A-Z_]+)\b", text))
+        for names in re.findall(r"from \.\.device import \(?([\w,\s]+)", text):
+            named.update(re.findall(r"\b[A-Z][A-Z_]+\b", names))
+    text = (HOOK / "device.py").read_text()
+    own = set(re.findall(r"(?m)^([A-Z][A-Z_]+) =", text))
+    equal(named - own - set(SHARED), set())
+    equal({name for name in SHARED if name not in named and not re.search(rf"\b{name}\b", text)}, set())
+
+
+@test
 def notes_are_told_once():
     load()
     library = mock.MagicMock()
     functions = mock.MagicMock(return_value=[lambda *_: None] * 8)
     library.plm_hook_functions = functions
+    library.plm_hook_constants.return_value = (("NOT_A_MEMBER", 0xFFFFFFFF), ("SAMPLE_DIMENSIONS", 6), ("torch.bool", 11))
     with mock.patch.object(ctypes, "CDLL", lambda _: library), mock.patch.object(ctypes, "PyDLL", lambda _: library):
         del sys.modules["plimsoll_hook.device"]
         device = importlib.import_module("plimsoll_hook.device")
+    equal((device.SCALAR_TYPES, ctypes.sizeof(device.Sample)), ({"bool": 11}, 64))
     for kind, value in (("a", ""), ("a", ""), ("a", "x"), ("b", "x"), ("a", "x")):
         device.note(kind, value)
     equal([call.args for call in library.plm_hook_note.call_args_list], [(b"a", b""), (b"a", b"x"), (b"b", b"x")])

@@ -6,8 +6,6 @@ import functools
 from .. import device
 from . import env
 
-_MOST = 1 << 20  # bytes, as PLM_MESSAGE_MOST
-
 
 def tell_large(module):
     """Called when torch.distributed.distributed_c10d has been imported."""
@@ -18,7 +16,7 @@ def tell_large(module):
     @functools.wraps(original)
     def _object_to_tensor(*args, **kwargs):
         result = original(*args, **kwargs)
-        if result[0].numel() > _MOST and result[0].is_cuda and not env.lonely():
+        if result[0].numel() > device.MESSAGE_MOST and result[0].is_cuda and not env.lonely():
             device.note("object-large", f"{result[0].numel()} bytes ({env.asker() or '?'})")
         return result
 

@@ -3,17 +3,16 @@ the program's is touched or kept."""
 
 import threading
 
+from .. import device
+
 torch = None  # until the import of it comes to its end
 _types = {}  # c10::ScalarType → torch.dtype
-
-_TYPES = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7, "bool": 11,
-          "bfloat16": 15}  # c10::ScalarType
 
 
 def start(module):
     global torch
     torch = module
-    _types.update({number: getattr(torch, name) for name, number in _TYPES.items()})
+    _types.update({number: getattr(torch, name) for name, number in device.SCALAR_TYPES.items()})
     Guard.one = Guard()
 
 
