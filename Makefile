@@ -58,8 +58,9 @@ tsan: ## threads, forks and captures against each other, with ThreadSanitizer (S
 	PLIMSOLL_CARD=data/gpus/rtx3060.ini#rtx3060 PLIMSOLL_CAPABILITIES=data/compute-capabilities.ini \
 	build-tsan/tests/stress/stress $(or $(STRESS_SECONDS),60) build-tsan/src/shim
 
-docs: ## write what docs/record.md has of src/record/events.def
-	@$(call tools,build) && $(call compile,$(BUILD),record_doc) && $(BUILD)/record_doc --write docs/record.md
+docs: ## write the tables of docs/record.md and docs/values.md (src/record/events.def, src/device/policy.def)
+	@$(call tools,build) && $(call compile,$(BUILD),record_doc values_doc) && $(BUILD)/record_doc --write docs/record.md && \
+	$(BUILD)/values_doc --write docs/values.md
 
 install: build ## install (PREFIX=/usr/local, DESTDIR)
 	@$(call tools,build) && { [ -z "$(PREFIX)" ] || meson configure "-Dprefix=$(PREFIX)" $(BUILD); } && \

@@ -19,7 +19,16 @@ def _objects(function):
 # What the library and the hook share: src/device/shared.def.
 _shared = dict(_objects(_python.plm_hook_constants))
 globals().update((name, value) for name, value in _shared.items() if "." not in name)  # device.PARAMETERS, ...
-SCALAR_TYPES = {name[6:]: value for name, value in _shared.items() if name.startswith("torch.")}  # by name, c10::ScalarType
+
+
+def _under(prefix):
+    return {name.removeprefix(prefix): value for name, value in _shared.items() if name.startswith(prefix)}
+
+
+SCALAR_TYPES = _under("torch.")  # by name, c10::ScalarType
+# src/device/policy.def, in order of precedence, each with the kind of note that tells it: what an operator leaves, what the host reads.
+LEAVES = _under("leaves.")
+READS = _under("reads.")
 
 
 def encode(value):

@@ -1,17 +1,18 @@
+#include <stdatomic.h>
 #include <string.h>
 
 #include "device/context.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/known.h"
+#include "device/policy.h"
 #include "device/promised.h"
 #include "device/values.h"
 #include "record/writer.h"
 
 /*
  * Copies. Small device allocations hold what the host wrote into them; all other device memory reads
- * as zeros. A read of something that a kernel may have computed cannot be right, so it is recorded
- * with the operator that asked for it.
+ * as zeros. What the host is told when it reads something that a kernel may have computed, policy.def decides.
  */
 
 enum side { SIDE_HOST, SIDE_BACKED, SIDE_VOID };
@@ -35,24 +36,6 @@ static void zero_host(char *at, size_t bytes)
         at += part;
         bytes -= part;
     }
-}
-
-/* True: the host has its answer. A program that only makes sure of something is told that it is so. */
-static bool note_readback(void *dst, const void *src, size_t bytes)
-{
-    const int answer = plm_values_unknown(bytes == 1);
-    char name[128];
-    struct plm_ev_readback event = {.bytes = bytes, .op = plm_context_operator()};
-    if (answer >= 0) {
-        memset(dst, answer, bytes);
-        return true;
-    }
-    if (plm_assume_is_all((uint64_t)src))
-        event.op = plm_record_text("aten::all");
-    if (!event.op) /* operators are not observed */
-        event.op = plm_record_text(plm_operator_name(name, sizeof name));
-    plm_put_readback(plm_memory_device_of((uint64_t)src), &event);
-    return plm_values_answer_least(dst, bytes);
 }
 
 /* How many of these bytes, from the first on, are what a card would hold. Where operators are not followed, all of them if the host
@@ -89,6 +72,123 @@ void plm_bytes_forget(const void *address, size_t bytes)
     plm_known_clear((uint64_t)address, bytes);
 }
 
+/* ---- what the host reads: READS of policy.def ---- */
+
+struct read {
+    void *to;
+    const void *from;
+    size_t bytes;
+    enum side side; /* of `from` */
+};
+
+static bool read_size(const struct read *r)
+{
+    return plm_values_answer(r->to, r->bytes, false);
+}
+
+static bool read_size_assumed(const struct read *r)
+{
+    return plm_values_answer(r->to, r->bytes, true);
+}
+
+static bool read_known(const struct read *r)
+{
+    if (r->side != SIDE_BACKED || right_bytes((uint64_t)r->from, r->bytes, plm_launch_count()) != r->bytes ||
+        plm_known_assumed((uint64_t)r->from, r->bytes))
+        return false;
+    memmove(r->to, r->from, r->bytes);
+    return true;
+}
+
+static bool read_draw_check(const struct read *r)
+{
+    if (r->bytes != 1 || !plm_values_checks_draw())
+        return false;
+    *(char *)r->to = 1;
+    return true;
+}
+
+/* SHOWN, ENSURED and AWAITED: what the program does with the value decides. */
+static bool read_hook(const struct read *r)
+{
+    const int answer = plm_values_unknown(r->bytes == 1);
+    if (answer >= 0)
+        memset(r->to, answer, r->bytes);
+    return answer >= 0;
+}
+
+static bool read_at_least_one(const struct read *r)
+{
+    return plm_values_answer_least(r->to, r->bytes);
+}
+
+static bool read_held(const struct read *r)
+{
+    if (r->side != SIDE_BACKED)
+        return false;
+    memmove(r->to, r->from, r->bytes);
+    return true;
+}
+
+static bool read_assumed(const struct read *r)
+{
+    return r->side == SIDE_BACKED && plm_known_assumed((uint64_t)r->from, r->bytes) && read_held(r);
+}
+
+static bool read_void(const struct read *r)
+{
+    zero_host(r->to, r->bytes);
+    return true;
+}
+
+/* False: the row does not apply. NULL: the hook's, which the row before it asks for too. */
+static bool (*const reads[PLM_READS_ROWS])(const struct read *) = {
+    [PLM_READS_SIZE] = read_size,
+    [PLM_READS_SIZE_ASSUMED] = read_size_assumed,
+    [PLM_READS_KEPT] = NULL, /* the hook's: its operators do not read */
+    [PLM_READS_KNOWN] = read_known,
+    [PLM_READS_DRAW_CHECK] = read_draw_check,
+    [PLM_READS_SHOWN] = read_hook,
+    [PLM_READS_ENSURED] = NULL,
+    [PLM_READS_AWAITED] = NULL,
+    [PLM_READS_AT_LEAST_ONE] = read_at_least_one,
+    [PLM_READS_ASSUMED] = read_assumed,
+    [PLM_READS_HELD] = read_held,
+    [PLM_READS_VOID] = read_void,
+};
+
+_Static_assert(PLM_READS_VOID == PLM_READS_ROWS - 1, "the last row always applies");
+
+static const char *const tells[PLM_READS_ROWS] = {
+#define READS(name, tells, situation, answer, confidence) tells,
+#include "device/policy.def"
+};
+
+static void tell_readback(const struct read *r)
+{
+    char name[128];
+    struct plm_ev_readback event = {.bytes = r->bytes, .op = plm_context_operator()};
+    if (plm_assume_is_all((uint64_t)r->from))
+        event.op = plm_record_text("aten::all");
+    if (!event.op) /* operators are not observed */
+        event.op = plm_record_text(plm_operator_name(name, sizeof name));
+    plm_put_readback(plm_memory_device_of((uint64_t)r->from), &event);
+}
+
+static void host_reads(const struct read *r)
+{
+    static _Atomic bool noted[PLM_READS_ROWS];
+    unsigned row = 0;
+    while (!reads[row] || !reads[row](r))
+        row++;
+    if (!strcmp(tells[row], PLM_TELLS_READBACK))
+        tell_readback(r);
+    else if (*tells[row] && !atomic_exchange(&noted[row], true))
+        plm_record_note(tells[row], "");
+}
+
+/* ---- copies ---- */
+
 void plm_copy(void *dst, const void *src, size_t bytes)
 {
     enum side from, to;
@@ -103,18 +203,13 @@ void plm_copy(void *dst, const void *src, size_t bytes)
     if (to != SIDE_HOST)
         plm_promises_overwrite((uint64_t)dst, bytes);
     now = plm_launch_count();
-    if (to == SIDE_HOST && from != SIDE_HOST && plm_values_answer(dst, bytes))
+    if (to == SIDE_HOST && from != SIDE_HOST) {
+        host_reads(&(struct read){dst, src, bytes, from});
         return;
-    if (to == SIDE_HOST && from != SIDE_HOST &&
-        !(from == SIDE_BACKED && right_bytes((uint64_t)src, bytes, now) == bytes &&
-          !plm_known_assumed((uint64_t)src, bytes)) &&
-        note_readback(dst, src, bytes))
-        return;
+    }
     if (to == SIDE_VOID)
         return;
-    if (from == SIDE_VOID && to == SIDE_HOST)
-        zero_host(dst, bytes);
-    else if (from == SIDE_VOID)
+    if (from == SIDE_VOID)
         plm_memory_recycle((uint64_t)dst, bytes);
     else
         memmove(dst, src, bytes);

@@ -6,6 +6,7 @@
 #include "device/groups.h"
 #include "device/operands.h"
 #include "device/parameters.h"
+#include "device/policy.h"
 #include "device/python_api.h"
 #include "device/tensors.h"
 #include "device/values.h"
@@ -138,16 +139,21 @@ struct plm_object *plm_hook_functions(void)
 static const struct {
     const char *name;
     long long value;
+    const char *text; /* NULL: it is a number */
 } constants[] = {
-#define SHARED(name, constant)                            {#name, constant},
-#define SCALAR_TYPE(name, number, bytes, small, infinity) {"torch." #name, number},
+#define SHARED(name, constant)                            {#name, constant, NULL},
+#define SCALAR_TYPE(name, number, bytes, small, infinity) {"torch." #name, number, NULL},
 #include "device/shared.def"
+#define LEAVES(name, tells, situation, answer, confidence) {"leaves." #name, 0, tells},
+#define READS(name, tells, situation, answer, confidence)  {"reads." #name, 0, tells},
+#include "device/policy.def"
 };
 enum { CONSTANTS = sizeof constants / sizeof constants[0] };
 
 __attribute__((visibility("default"))) struct plm_object *plm_hook_constants(void);
 
-/* What shared.def has, as a tuple of (name, value). Called like the above. */
+/* What shared.def has, and the rows of policy.def with what they tell, in their order: a tuple of (name, value). Called like
+   the above. */
 struct plm_object *plm_hook_constants(void)
 {
     struct plm_object *tuple;
@@ -161,7 +167,9 @@ struct plm_object *plm_hook_constants(void)
             return NULL;
         }
         plm_python.tuple_set(pair, 0, plm_python.new_text(constants[i].name));
-        plm_python.tuple_set(pair, 1, plm_python.new_int(constants[i].value));
+        plm_python.tuple_set(pair, 1,
+                             constants[i].text ? plm_python.new_text(constants[i].text)
+                                               : plm_python.new_int(constants[i].value));
         plm_python.tuple_set(tuple, i, pair);
     }
     return tuple;

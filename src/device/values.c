@@ -9,10 +9,10 @@
 #include "device/internal.h"
 #include "device/known.h"
 #include "device/parameters.h"
+#include "device/policy.h"
 #include "device/promised.h"
 #include "device/tensors.h"
 #include "device/values_python.h"
-#include "record/writer.h"
 
 enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16, LIST_MOST = 256 };
 
@@ -30,11 +30,9 @@ struct frame {
     struct plm_operator is;
     void *pending;    /* of the hook: how to compute it; NULL: it is not followed */
     int64_t expected; /* how large the result is that it will read; -1: it does not */
-    bool chosen;      /* `pending` knows the last of its results, by assumption */
+    enum plm_leaves leaves;
     bool assumed;     /* something that it reads is */
     bool least_one;   /* the size that it will read is not 0 */
-    bool positive;    /* a single number that it leaves unknown is not 0 */
-    bool idle;        /* it has nothing to write */
 };
 
 struct thread {
@@ -419,20 +417,180 @@ static bool followed(const struct plm_operator *is, const struct given *g)
            !plm_capture_active();
 }
 
-/* How to compute it, or what is assumed of it, into the frame. */
-static void frame_prepare(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+/* ---- what an operator leaves: LEAVES of policy.def ---- */
+
+static bool validates(const struct plm_operator *is)
 {
-    const bool follows = followed(&f->is, g) && !(f->is.flags & PLM_OPERATOR_COPIES && g->host);
-    if (!follows && (!(f->is.flags & PLM_OPERATOR_CHOOSES) || plm_capture_active()))
-        return;
+    return is->flags & PLM_OPERATOR_CHECKS && mine->checking > 0;
+}
+
+/* Whether the hook is to compute it. The runtime makes copies from the host itself. */
+static bool follows(const struct plm_operator *is, const struct given *g)
+{
+    return followed(is, g) && !(is->flags & PLM_OPERATOR_COPIES && g->host) && !(g->assumed && validates(is));
+}
+
+static bool prepared(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
     mine->busy = true;
-    if (follows)
-        f->pending = plm_python_prepare(&f->is, inputs, !g->known, &f->expected);
-    else
-        f->pending = plm_python_choose(&f->is, inputs);
+    f->pending = plm_python_prepare(&f->is, inputs, !g->known, &f->expected);
     mine->busy = false;
-    f->chosen = !follows;
-    f->assumed = f->chosen || g->assumed;
+    return f->pending != NULL;
+}
+
+static bool take_computed(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    return g->known && follows(&f->is, g) && prepared(f, g, inputs);
+}
+
+/* CERTAIN and PARTIAL: the hook finds out which. */
+static bool take_partial(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    return !g->known && follows(&f->is, g) && prepared(f, g, inputs);
+}
+
+static bool take_valid(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    (void)g, (void)inputs;
+    return validates(&f->is);
+}
+
+/* CHOICE, ORDER and DRAW, by the operator. */
+static bool take_choice(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    if (follows(&f->is, g) || !(f->is.flags & PLM_OPERATOR_CHOOSES) || plm_capture_active())
+        return false;
+    mine->busy = true;
+    f->pending = plm_python_choose(&f->is, inputs);
+    mine->busy = false;
+    f->assumed = true;
+    return f->pending != NULL;
+}
+
+static bool take_unchanged(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    (void)f, (void)inputs;
+    return g->nothing;
+}
+
+static bool take_number(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    (void)inputs;
+    return f->is.flags & PLM_OPERATOR_POSITIVE || g->positive;
+}
+
+static bool take_copied(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    (void)g, (void)inputs;
+    return f->is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE);
+}
+
+static bool take_unknown(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    (void)f, (void)g, (void)inputs;
+    return true;
+}
+
+static void count_large(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number;
+    *(bool *)data |= !v->readable || (v->elements && !(on_device(v) && can_hold(v)));
+}
+
+static void set_output(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    view_do(v, run_set);
+}
+
+static void set_parts(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number;
+    if (v->elements)
+        mask_do(v, 0, v->data, data, true);
+}
+
+static void assume_output(const struct plm_tensor_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    view_do(v, run_assume);
+}
+
+/* The hook computes; what it cannot is unknown. */
+static void leave_computed(const struct frame *f, struct plm_ivalues outputs)
+{
+    char mask[PLM_VALUES_ELEMENTS];
+    bool large = false;
+    int done;
+    each_tensor(outputs, count_large, &large);
+    mine->busy = true;
+    done = plm_python_finish(f->pending, large ? (struct plm_ivalues){NULL, 0} : outputs, mask, sizeof mask);
+    mine->busy = false;
+    if (done == PLM_FINISH_FAILED)
+        each_tensor(outputs, clear_output, NULL);
+    else if (done == PLM_FINISH_DONE)
+        each_tensor(outputs, set_output, NULL);
+    else
+        each_tensor(outputs, set_parts, mask);
+    if (f->assumed && done != PLM_FINISH_FAILED)
+        each_tensor(outputs, assume_output, NULL);
+    if (atomic_load_explicit(&size_unknown, memory_order_relaxed))
+        each_tensor(outputs, number_refuse, NULL);
+}
+
+/* The last of its results is assumed, the others are unknown. */
+static void leave_chosen(const struct frame *f, struct plm_ivalues outputs)
+{
+    const struct plm_ivalues others = {outputs.first, outputs.count ? outputs.count - 1 : 0};
+    each_tensor(others, clear_output, NULL);
+    leave_computed(f, last_of(outputs, 1));
+}
+
+static void leave_unknown(const struct frame *f, struct plm_ivalues outputs)
+{
+    if (!(f->is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
+        each_tensor(outputs, clear_output, NULL);
+}
+
+static void leave_number(const struct frame *f, struct plm_ivalues outputs)
+{
+    leave_unknown(f, outputs);
+    each_tensor(outputs, number_set, NULL);
+}
+
+static void leave_valid(const struct frame *f, struct plm_ivalues outputs)
+{
+    leave_unknown(f, outputs);
+    each_tensor(outputs, set_true, NULL);
+}
+
+/* take: whether the row applies, when the operator begins; NULL: the row before it asks for it too. leave: when it ends; NULL:
+   memory stays as it is. */
+static const struct {
+    bool (*take)(struct frame *f, const struct given *g, struct plm_ivalues inputs);
+    void (*leave)(const struct frame *f, struct plm_ivalues outputs);
+} leaves[PLM_LEAVES_ROWS] = {
+    [PLM_LEAVES_COMPUTED] = {take_computed, leave_computed},
+    [PLM_LEAVES_CERTAIN] = {take_partial, leave_computed},
+    [PLM_LEAVES_PARTIAL] = {NULL, NULL},
+    [PLM_LEAVES_VALID] = {take_valid, leave_valid},
+    [PLM_LEAVES_CHOICE] = {take_choice, leave_chosen},
+    [PLM_LEAVES_ORDER] = {NULL, NULL},
+    [PLM_LEAVES_DRAW] = {NULL, NULL},
+    [PLM_LEAVES_UNCHANGED] = {take_unchanged, NULL},
+    [PLM_LEAVES_NUMBER] = {take_number, leave_number},
+    [PLM_LEAVES_COPIED] = {take_copied, NULL},
+    [PLM_LEAVES_UNKNOWN] = {take_unknown, leave_unknown},
+};
+
+_Static_assert(PLM_LEAVES_UNKNOWN == PLM_LEAVES_ROWS - 1, "the last row always applies");
+
+static void frame_decide(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    unsigned row = 0;
+    while (!leaves[row].take || !leaves[row].take(f, g, inputs))
+        row++;
+    f->leaves = (enum plm_leaves)row;
 }
 
 void plm_values_enter(const void *function)
@@ -460,90 +618,29 @@ void plm_values_enter(const void *function)
         plm_known_forget();
         return;
     }
-    if (is.flags & PLM_OPERATOR_ZEROS && followed(&is, &given)) {
+    if (is.flags & PLM_OPERATOR_ZEROS && followed(&is, &given)) { /* COMPUTED, without the hook */
         each_tensor(inputs, set_zero, NULL);
         return;
     }
     frame = (struct frame){.function = function,
                            .is = is,
                            .expected = -1,
-                           .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements,
-                           .positive = is.flags & PLM_OPERATOR_POSITIVE || given.positive,
-                           .idle = given.nothing};
-    frame_prepare(&frame, &given, inputs);
-    if (!frame.pending && !frame.idle)
+                           .assumed = given.assumed,
+                           .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements};
+    frame_decide(&frame, &given, inputs);
+    if (!frame.pending && frame.leaves != PLM_LEAVES_UNCHANGED)
         each_tensor(inputs, clear_written, &given);
     mine->frame[mine->depth++] = frame;
-}
-
-/* ---- what it leaves ---- */
-
-static void count_large(const struct plm_tensor_view *v, unsigned number, void *data)
-{
-    (void)number;
-    *(bool *)data |= !v->readable || (v->elements && !(on_device(v) && can_hold(v)));
-}
-
-static void set_output(const struct plm_tensor_view *v, unsigned number, void *data)
-{
-    (void)number, (void)data;
-    view_do(v, run_set);
-}
-
-static void set_parts(const struct plm_tensor_view *v, unsigned number, void *data)
-{
-    (void)number;
-    if (v->elements)
-        mask_do(v, 0, v->data, data, true);
-}
-
-static void assume_output(const struct plm_tensor_view *v, unsigned number, void *data)
-{
-    (void)number, (void)data;
-    view_do(v, run_assume);
-}
-
-static bool finish(const struct frame *f, struct plm_ivalues outputs)
-{
-    char mask[PLM_VALUES_ELEMENTS];
-    bool large = false;
-    int done;
-    if (f->chosen) {
-        const struct plm_ivalues others = {outputs.first, outputs.count ? outputs.count - 1 : 0};
-        each_tensor(others, clear_output, NULL);
-        outputs = last_of(outputs, 1);
-    }
-    each_tensor(outputs, count_large, &large);
-    mine->busy = true;
-    done = plm_python_finish(f->pending, large ? (struct plm_ivalues){NULL, 0} : outputs, mask, sizeof mask);
-    mine->busy = false;
-    if (done == PLM_FINISH_DONE)
-        each_tensor(outputs, set_output, NULL);
-    else if (done == PLM_FINISH_PARTS)
-        each_tensor(outputs, set_parts, mask);
-    if (f->assumed && done != PLM_FINISH_FAILED)
-        each_tensor(outputs, assume_output, NULL);
-    if (atomic_load_explicit(&size_unknown, memory_order_relaxed))
-        each_tensor(outputs, number_refuse, NULL);
-    return done != PLM_FINISH_FAILED;
 }
 
 void plm_values_leave(const void *function)
 {
     struct frame f;
-    struct plm_ivalues outputs;
     if (!mine || mine->busy || !mine->depth || mine->frame[mine->depth - 1].function != function)
         return;
     f = mine->frame[--mine->depth];
-    if (f.idle && !f.pending)
-        return;
-    outputs = last_of(plm_tensors_outputs(function), f.is.returns);
-    if (f.pending ? !finish(&f, outputs) : !(f.is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
-        each_tensor(outputs, clear_output, NULL);
-    if (f.positive && !f.pending)
-        each_tensor(outputs, number_set, NULL);
-    if ((!f.pending || f.assumed) && f.is.flags & PLM_OPERATOR_CHECKS && mine->checking > 0)
-        each_tensor(outputs, set_true, NULL);
+    if (leaves[f.leaves].leave)
+        leaves[f.leaves].leave(&f, last_of(plm_tensors_outputs(function), f.is.returns));
 }
 
 /* ---- what the runtime does meanwhile ---- */
@@ -571,26 +668,17 @@ static const struct frame *sized_frame(void)
     return NULL;
 }
 
-static void choice_decides(void)
-{
-    static _Atomic bool told;
-    if (!atomic_exchange(&told, true))
-        plm_record_note("choice-decides", "");
-}
-
 int64_t plm_values_expected(void)
 {
     const struct frame *f = sized_frame();
     return f ? f->expected : -1;
 }
 
-bool plm_values_answer(void *to, size_t bytes)
+bool plm_values_answer(void *to, size_t bytes, bool assumed)
 {
     const struct frame *f = bytes == 1 || bytes == 4 || bytes == 8 ? sized_frame() : NULL;
-    if (!f)
+    if (!f || f->assumed != assumed)
         return false;
-    if (f->assumed)
-        choice_decides();
     memcpy(to, &f->expected, bytes); /* little-endian: also a part of it */
     return true;
 }
@@ -610,13 +698,17 @@ void plm_values_checking(int more)
         mine->checking += more;
 }
 
+bool plm_values_checks_draw(void)
+{
+    return plm_values_active() && here() && !mine->busy && mine->depth &&
+           mine->frame[mine->depth - 1].is.flags & PLM_OPERATOR_DRAWS;
+}
+
 int plm_values_unknown(bool truth)
 {
     int answer;
     if (!plm_values_active() || !here() || mine->busy)
         return -1;
-    if (truth && mine->depth && mine->frame[mine->depth - 1].is.flags & PLM_OPERATOR_DRAWS)
-        return 1;
     if (inside_another())
         atomic_store_explicit(&size_unknown, true, memory_order_relaxed);
     mine->busy = true;

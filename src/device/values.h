@@ -8,8 +8,8 @@
  * what it writes unknown; a kernel that no operator launched makes all memory unknown. The Python hook does the computing
  * (hook/plimsoll_hook/values), and decides once for every operator what it is.
  *
- * Which of a few things are chosen by scores that nobody computed (a router's experts) is assumed, and what follows from that
- * is known, and marked. When such a value decides the size of a tensor, the record has the note `choice-decides`.
+ * policy.def says, in order of precedence, what an operator leaves and what the host reads. What follows from an assumed
+ * choice (a router's experts) is known, and marked.
  *
  * Any thread; what is remembered of the operators that run belongs to the thread. Never fails: what goes wrong is unknown.
  */
@@ -52,16 +52,18 @@ void plm_values_leave(const void *function);
 
 /* copy.c: the runtime wrote these bytes of the device. */
 void plm_values_wrote(uint64_t address, uint64_t bytes);
-/* copy.c: an operator reads from the device how large its result is, and that was computed: writes it. */
-bool plm_values_answer(void *to, size_t bytes);
+/* copy.c: an operator reads from the device how large its result is, and that was computed, from an assumption or from the host's
+   data alone: writes it. */
+bool plm_values_answer(void *to, size_t bytes, bool assumed);
 /* copy.c: the same where it was not computed, but is at least something. */
 bool plm_values_answer_least(void *to, size_t bytes);
+/* copy.c: the operator that reads a truth value draws random numbers: it checks its arguments. */
+bool plm_values_checks_draw(void);
 /* The same for the hook; -1: it is not known. */
 int64_t plm_values_expected(void);
 /* The hook, more and less: the calling thread checks whether arguments are valid, and what is not known is taken to be. */
 void plm_values_checking(int more);
-/* copy.c: something is read that is not known. If it is a truth value that a program only makes sure of, 1 or 0, which lets it go on;
-   0 if a loop seems to wait for another number; else -1. */
+/* copy.c: something is read that is not known. The answer of the hook's rows of policy.def, 1 or 0; -1: none applies. */
 int plm_values_unknown(bool truth);
 /* device.c: a kernel was launched. */
 void plm_values_launched(void);

@@ -3,13 +3,9 @@
  * record_doc --write FILE puts it right. A build tool; not installed.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "gen/doc.h"
 #include "record/fields.h"
-
-static const char begin[] = "<!-- made of src/record/events.def by src/gen/record_doc.c -->\n",
-                  end[] = "<!-- end -->\n";
 
 /* "may be absent", if the payload of a version that has the event may end before the field. */
 static const char *presence(const struct plm_field *f, unsigned since)
@@ -91,48 +87,7 @@ static void put_all(FILE *out)
     fputc('\n', out);
 }
 
-static char *read_file(const char *path)
-{
-    enum { ROOM = 1 << 20 };
-    static char text[ROOM];
-    FILE *in = fopen(path, "r");
-    if (!in || fread(text, 1, ROOM - 1, in) == 0) {
-        fprintf(stderr, "record_doc: cannot read %s\n", path);
-        exit(2);
-    }
-    fclose(in);
-    return text;
-}
-
 int main(int argc, char **argv)
 {
-    const char *path = argv[argc - 1];
-    static char *want; /* kept until the end, on every way out */
-    char *have, *from, *to;
-    size_t size = 0;
-    FILE *out;
-    if (argc != 2 && (argc != 3 || strcmp(argv[1], "--write") != 0)) {
-        fputs("record_doc [--write] FILE\n", stderr);
-        return 2;
-    }
-    have = read_file(path);
-    from = strstr(have, begin);
-    to = from ? strstr(from, end) : NULL;
-    if (!to) {
-        fprintf(stderr, "record_doc: %s has no part that begins with %s", path, begin);
-        return 2;
-    }
-    out = open_memstream(&want, &size);
-    fwrite(have, 1, (size_t)(from - have) + sizeof begin - 1, out);
-    put_all(out);
-    fputs(to, out);
-    fclose(out);
-    if (!strcmp(have, want))
-        return 0;
-    if (argc == 2) {
-        fprintf(stderr, "%s is not what src/record/events.def says; `make docs` writes it\n", path);
-        return 1;
-    }
-    out = fopen(path, "w");
-    return !out || fwrite(want, 1, size, out) != size || fclose(out);
+    return plm_doc_main(argc, argv, "src/record/events.def", "src/gen/record_doc.c", put_all);
 }

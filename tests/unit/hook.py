@@ -19,6 +19,7 @@ from unittest import mock
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hook" / "plimsoll_hook"
 SHARED = re.findall(r"(?m)^SHARED\((\w+),", (HOOK.parent.parent / "src/device/shared.def").read_text())
+POLICY = re.findall(r'(?m)^(LEAVES|READS)\((\w+), "?([^",]*)', (HOOK.parent.parent / "src/device/policy.def").read_text())
 TESTS = []
 
 
@@ -46,6 +47,7 @@ class Device(types.ModuleType):
         for name in SHARED:  # told apart by their names, here; the device has the numbers
             setattr(self, name, Constant(name))
         self.MESSAGE_MOST = 1 << 20
+        self.LEAVES, self.READS = ({name: tells for kind, name, tells in POLICY if kind == wanted} for wanted in ("LEAVES", "READS"))
 
     def text(self, value):
         if value not in self.texts:
@@ -154,13 +156,31 @@ def answers_let_a_program_go_on():
 
 @test
 def a_loop_that_waits_gets_the_other_answer():
-    branches, _ = load("values.branches")
-    value, times = Value(branches.answer), 0
+    branches, readbacks, _ = load("values.branches", "values.readbacks")
+    value, times = Value(lambda frame: readbacks.answer(frame, True)), 0
     while not value:  # some releases of Python have the test twice, before the loop and at its end
         times += 1
     assert times in (branches._LOOPS - 1, branches._LOOPS), times
     frame = sys._getframe()
     equal(sum(branches.waits(frame) for _ in range(3 * branches._LOOPS)), 3)  # each time as many
+    equal([readbacks.answer(frame, False) for _ in range(branches._LOOPS)], [None] * (branches._LOOPS - 1) + [False])
+
+
+@test
+def the_policy_is_one_table():
+    """The hook's rows of src/device/policy.def: in that order, whatever it is, and without a row of the device between them."""
+    readbacks, partial, device = load("values.readbacks", "values.partial")
+    for module, table in ((readbacks, device.READS), (partial, device.LEAVES)):
+        places = [list(table).index(name) for name in module._ROWS]
+        equal(sorted(places), [*range(min(places), max(places) + 1)])
+    equal([row.__name__ for row in readbacks._rows], ["_shown", "_ensured", "_awaited"])
+    equal([row.__name__ for row in partial._leaves], ["leave_certain", "leave_partial"])
+    waits = lambda frame: True
+    with mock.patch.multiple(readbacks.branches, answer=lambda frame: False, waits=waits):
+        equal((readbacks.answer(sys._getframe(), True), readbacks.answer(sys._getframe(), False)), (False, False))
+        device.READS = dict(reversed(device.READS.items()))
+        other = importlib.reload(readbacks)
+        equal((other.answer(sys._getframe(), True), other.answer(sys._getframe(), False)), (True, False))
 
 
 @test
@@ -232,7 +252,7 @@ def which_choices_are_assumed():
         equal(choices.Order.of((4, 8), (1, False)).dimension, 1)
         equal(choices.Order.of((8,), (5, True)).dimension, 0)  # randperm(count)
         drawn = choices.Order.drawn((4, 8), ())
-        equal((drawn.dimension, drawn.first, drawn.among), (-1, 4, 8))
+        equal((drawn.row, drawn.dimension, drawn.first, drawn.among), ("DRAW", -1, 4, 8))
     for rule, assumed in (("one", "one"), ("none", None), ("balanced", "balanced"), ("other", None)):
         with environment(PLIMSOLL_ASSUME_ROUTE=rule):
             equal(getattr(choices.Choice.of((4, 8), (2, -1)), "rule", None), assumed)
@@ -263,9 +283,9 @@ def what_is_drawn_and_in_which_order():
     equal(place, [5, 6, 7, 8])  # none that ends a text
     assert choices.Order.drawn((5,), ()).put(torch, place)
     equal(place, [2, 3, 4, 0])
-    assert choices.Order(0).put(torch, place)
+    assert choices.Order("ORDER", 0).put(torch, place)
     equal(place, [0, 1, 2, 3])
-    assert not choices.Order(0).put(torch, Row()) and not choices.Order.drawn((5,), ()).put(torch, Row())
+    assert not choices.Order("ORDER", 0).put(torch, Row()) and not choices.Order.drawn((5,), ()).put(torch, Row())
 
 
 # ---- operators that are computed ----

@@ -68,6 +68,4 @@ def answer(frame):
             _answers[code, at] = _answer(code, at)
         except (IndexError, KeyError, ValueError):
             _answers[code, at] = None
-    if _answers[code, at] is None and waits(frame):
-        return True
     return _answers[code, at]

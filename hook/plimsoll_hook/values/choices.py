@@ -20,7 +20,7 @@ def _rule():
 
 
 class Choice:
-    note = "choices-assumed"
+    row = "CHOICE"  # of LEAVES in the policy
 
     def __init__(self, rule, among, dimension, count):
         self.rule, self.among, self.dimension, self.count = rule, among, dimension, count
@@ -47,21 +47,20 @@ class Choice:
 class Order:
     """Numbers in the order that is there, from a first one on."""
 
-    note = "orders-assumed"
     rule = ""
 
-    def __init__(self, dimension, first=0, among=None):
-        self.dimension, self.first, self.among = dimension, first, among
+    def __init__(self, row, dimension, first=0, among=None):
+        self.row, self.dimension, self.first, self.among = row, dimension, first, among
 
     @classmethod
     def of(cls, shape, arguments):
         """Of sort(shape, ..., dim, descending) or randperm(count, ...)."""
-        return cls(arguments[-2] if len(shape) > 1 else 0) if _rule() and shape else None
+        return cls("ORDER", arguments[-2] if len(shape) > 1 else 0) if _rule() and shape else None
 
     @classmethod
     def drawn(cls, shape, arguments):
         """Of multinomial(shape, ...): from the middle on."""
-        return cls(-1, shape[-1] // 2, shape[-1]) if _rule() and shape else None
+        return cls("DRAW", -1, shape[-1] // 2, shape[-1]) if _rule() and shape else None
 
     def put(self, torch, place):
         if not place.numel():

@@ -1,5 +1,5 @@
-"""Values that follow from the host's data: an operator whose inputs are small and known is repeated on the CPU, and what comes out is put
-into the memory of its result. src/device/values.c sees the operators and knows which memory is known."""
+"""Values that follow from the host's data: an operator whose inputs are small and known is repeated on the CPU, and what
+comes out is put into the memory of its result. src/device/values.c sees the operators and knows which memory is known."""
 
 import atexit
 import sys
@@ -27,7 +27,7 @@ def choose(number, values):
     arguments = [value for value in values if type(value) is not tuple]
     choice = operators[number].chooses(tensors[0][2], arguments) if tensors else None
     if choice:
-        device.note(choice.note, choice.rule)
+        device.note(device.LEAVES[choice.row], choice.rule)
     return choice
 
 

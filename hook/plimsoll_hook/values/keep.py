@@ -20,7 +20,7 @@ def _kept(keep):
         known = device.expected()
         if known >= 0:
             return known
-        device.note("selection-assumed")
+        device.note(device.READS["KEPT"])
         return int(keep * count + 0.5)
 
     return kept

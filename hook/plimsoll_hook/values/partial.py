@@ -3,6 +3,7 @@
 import math
 import operator as python_operator
 
+from .. import device
 from ..device import CERTAIN, EITHER, PARTS
 from . import host
 
@@ -96,9 +97,16 @@ class Parts:
         self.tensors = [host.tensor_of(tensor).clone() for tensor in described]
 
     def compute(self, place):
-        if self.certain is not None:
-            place.fill_(self.certain)
-            return True
+        """What the first row of the policy that applies leaves: True, or which elements are known, a byte for each; False: nothing."""
+        return next(left for left in (leave(self, place) for leave in _leaves) if left is not None)
+
+    def leave_certain(self, place):
+        if self.certain is None:
+            return None
+        place.fill_(self.certain)
+        return True
+
+    def leave_partial(self, place):
         made, = host.results_of(self.operator, self.args, self.kwargs, [place.dtype])
         known = self.operator.known(self.tensors, self.masks, made, self.args)
         if made.shape != place.shape or made.dtype != place.dtype or known.shape != made.shape:
@@ -107,3 +115,8 @@ class Parts:
             made = made.masked_fill(~known, 0)  # what is not known reads as zero
         place.copy_(host.torch.where(known, made, place))
         return known.contiguous().numpy().tobytes() if known.any() else False
+
+
+# The rows of LEAVES that are answered here. None: the row does not apply.
+_ROWS = {"CERTAIN": Parts.leave_certain, "PARTIAL": Parts.leave_partial}
+_leaves = [_ROWS[name] for name in device.LEAVES if name in _ROWS]

@@ -18,30 +18,43 @@ _places = {}  # (file, line) → the code of the function; the last one read com
 
 
 def unknown(truth):
-    """The place is the innermost that is neither PyTorch's nor ours. `truth`: it is a truth value; then the answer that the program needs to go
-    on, if it only makes sure of something. Of another one, False if a loop seems to wait until it is small, or if it is only shown. Else None."""
+    """The answer to a read that just happened, if there is one; else the place is remembered."""
     frame = sys._getframe(1)
-    if _shown(frame):
-        return False
-    if truth:
-        answer = branches.answer(frame)
-    else:
-        answer = False if branches.waits(frame) else None
-    if answer is None:
+    found = answer(frame, truth)
+    if found is None:
         _remember(frame)
-    return answer
+    return found
 
 
-def _shown(frame):
+def _shown(frame, _truth):
     """Whether PyTorch makes the text of a tensor: what it looks for there decides how wide a column is, and nothing else."""
     while frame is not None and _TORCH in frame.f_code.co_filename:
         if frame.f_code.co_filename.endswith(_TEXT):
-            return True
+            return False
         frame = frame.f_back
-    return False
+    return None
+
+
+def _ensured(frame, truth):
+    return branches.answer(frame) if truth else None
+
+
+def _awaited(frame, truth):
+    return truth if branches.waits(frame) else None
+
+
+# The rows of READS that are the hook's: (frame, whether it is a truth value) → the answer; None: the row does not apply.
+_ROWS = {"SHOWN": _shown, "ENSURED": _ensured, "AWAITED": _awaited}
+_rows = [_ROWS[name] for name in device.READS if name in _ROWS]
+
+
+def answer(frame, truth):
+    """What the first row of the policy that applies answers, True or False (zero); None: none does."""
+    return next((found for row in _rows if (found := row(frame, truth)) is not None), None)
 
 
 def _remember(frame):
+    """The innermost place that is neither PyTorch's nor ours."""
     while frame is not None and (frame.f_code.co_filename.startswith((_OURS, "<")) or _TORCH in frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:

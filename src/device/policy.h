@@ -1,0 +1,23 @@
+/*
+ * The rows of policy.def as numbers, in order of precedence: what memory of the card reads as. Constants only.
+ */
+#ifndef PLM_DEVICE_POLICY_H
+#define PLM_DEVICE_POLICY_H
+
+/* What an operator leaves in the memory of its results. */
+enum plm_leaves {
+#define LEAVES(name, tells, situation, answer, confidence) PLM_LEAVES_##name,
+#include "device/policy.def"
+    PLM_LEAVES_ROWS
+};
+
+/* What the host finds when it reads. */
+enum plm_reads {
+#define READS(name, tells, situation, answer, confidence) PLM_READS_##name,
+#include "device/policy.def"
+    PLM_READS_ROWS
+};
+
+#define PLM_TELLS_READBACK "readback"
+
+#endif
