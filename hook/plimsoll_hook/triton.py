@@ -86,9 +86,9 @@ def hook_build(module):
 
 def _lack():
     if not any(shutil.which(name) for name in (os.environ.get("CC"), "clang", "gcc", "cc") if name):
-        return "Triton compiles C code, and there is no C compiler here: install gcc"
+        return "Triton needs a C compiler: install gcc"
     if not os.path.exists(os.path.join(sysconfig.get_path("include", "posix_prefix"), "Python.h")):
-        return f"Triton compiles C code, and Python's headers are not here: install python{sys.version_info.major}-dev (Debian's name)"
+        return f"Triton needs Python's headers: install python{sys.version_info.major}-dev (Debian's name)"
     return None
 
 

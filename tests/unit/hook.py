@@ -890,9 +890,9 @@ def a_program_that_says_who_it_is():
         equal(module.init_process_group("nccl"), (-1, -1))
         equal(module.init_process_group("nccl", world_size=8, rank=5), (8, 5))
         equal(raised(SystemExit, module.init_process_group, world_size=4, rank=5),
-              "plimsoll: the program makes a world of 4 ranks, and --world says 8")
+              "plimsoll: the program sets up a job of 4 ranks, but --world is 8")
         equal(raised(SystemExit, module.init_process_group, world_size=8, rank=4),
-              "plimsoll: the program says that it is rank 4, and --rank asks for 5")
+              "plimsoll: the program runs as rank 4, but --rank is 5")
         with mock.patch.object(launchers.multiprocessing, "parent_process", lambda: object()):  # one that the program started itself
             equal(raised(SystemExit, module.init_process_group, world_size=8, rank=4), "0")
     with mock.patch.dict(os.environ):
@@ -913,7 +913,7 @@ def launchers_become_the_rank():
         spawn.spawn(lambda index: called.append(index), nprocs=4)
         equal(called, [(5, "x"), 1])  # a process for each rank, or for each of a node
         assert spawn.spawn(lambda index: None, nprocs=4, join=False).join()
-        assert "starts 2 processes on a node, and it has 4 GPUs" in raised(SystemExit, spawn.spawn, lambda index: None, nprocs=2)
+        assert "starts 2 processes per node, but a node has 4 GPUs" in raised(SystemExit, spawn.spawn, lambda index: None, nprocs=2)
         equal(api.launch_agent(thing(nproc_per_node=4, max_nodes=2), lambda word: word, ["x"]), {1: "x"})
         equal(api.launch_agent(thing(nproc_per_node=2, max_nodes=4), lambda word: word, ["x"]), {1: "x"})
         raised(SystemExit, api.launch_agent, thing(nproc_per_node=2, max_nodes=3), lambda word: word, ["x"])

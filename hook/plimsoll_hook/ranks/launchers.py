@@ -12,7 +12,7 @@ def _another_rank(asked):
     """The program starts a process of each rank itself; the others end at once."""
     if multiprocessing.parent_process() is not None:
         raise SystemExit(0)
-    env.refuse(f"the program says that it is rank {asked}, and --rank asks for {env.rank()}")
+    env.refuse(f"the program runs as rank {asked}, but --rank is {env.rank()}")
 
 
 def check_rank(module):
@@ -22,7 +22,7 @@ def check_rank(module):
     @functools.wraps(original)
     def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, *args, **kwargs):
         if env.here() and world_size not in (None, -1, env.size()):
-            env.refuse(f"the program makes a world of {world_size} ranks, and --world says {env.size()}")
+            env.refuse(f"the program sets up a job of {world_size} ranks, but --world is {env.size()}")
         if env.here() and rank not in (None, -1, int(os.environ["PLIMSOLL_RANK"])):
             _another_rank(rank)
         return original(backend, init_method, timeout, world_size, rank, *args, **kwargs)
@@ -35,7 +35,7 @@ def check_rank(module):
 
 def _check_processes(count, nodes=None):
     if count != env.per_node() and (nodes is None or count * nodes != env.size()):
-        env.refuse(f"the program starts {count} processes on a node, and it has {env.per_node()} GPUs; --gpus-per-node says how many")
+        env.refuse(f"the program starts {count} processes per node, but a node has {env.per_node()} GPUs; --gpus-per-node sets this")
 
 
 class _Ended:
@@ -148,10 +148,10 @@ def become_rank_of_ray(module):
             return original(self)
         workers = getattr(getattr(self, "scaling_config", None), "num_workers", None)
         if isinstance(workers, int) and workers not in (0, env.size()):
-            env.refuse(f"Ray's ScalingConfig asks for {workers} workers, and --world says {env.size()}")
+            env.refuse(f"Ray's ScalingConfig asks for {workers} workers, but --world is {env.size()}")
         if not hasattr(self, "running_in_local_mode"):
-            env.refuse("this release of Ray Train starts workers in processes of its cluster only; one with a local mode (2.50 or later) can be run, "
-                   "or the training function as a script of its own")
+            env.refuse("this release of Ray Train only starts workers in its cluster; use Ray 2.50 or later, which has a local mode, "
+                       "or run the training function as a script of its own")
         self.running_in_local_mode = True
         return original(self)
 

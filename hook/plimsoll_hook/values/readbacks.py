@@ -79,9 +79,9 @@ def sentence(error, entry):
     for (path, line), code in reversed(_places.items()):
         if code in passed:
             text = linecache.getline(path, line).strip()[:80]
-            return (f"{os.path.basename(path)}:{line} (`{text}`) had read a value that depends on weights or on random numbers of "
-                    "the card: that reads as zero, as about 0.001 or as what was there before, and may be why it failed; --assume "
-                    "says what masks keep and all() finds")
+            return (f"{os.path.basename(path)}:{line} (`{text}`) read a GPU value that plimsoll did not compute, as it depends on "
+                    "weights or random numbers: it got zero, about 0.001 or an older value, which may be why the program failed; "
+                    "--assume sets what masks keep and what all() returns")
     return None
 
 
