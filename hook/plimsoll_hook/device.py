@@ -53,10 +53,6 @@ def text(value):
     return _library.plm_hook_text(encode(value))
 
 
-def start():
-    _library.plm_hook_start()
-
-
 def record(path):
     """In a fork: what follows goes into another record."""
     _noted.clear()
@@ -71,10 +67,6 @@ def imported(_module):
 def step(number, optimizers):
     """Tells that a step ended. True: the program has run long enough."""
     return bool(_library.plm_hook_step(ctypes.c_uint32(number), ctypes.c_uint32(optimizers)))
-
-
-def leave():
-    _library.plm_hook_leave()
 
 
 def observe(operators):
@@ -98,11 +90,6 @@ def shard(category, local, whole):
     _library.plm_hook_shard(ctypes.c_uint32(category), ctypes.c_uint64(local), ctypes.c_uint64(whole))
 
 
-def barrier():
-    """The program stands at a barrier: waits for the ranks that have not come there."""
-    _library.plm_hook_barrier()
-
-
 class Sample(ctypes.Structure):
     """struct plm_tensor_sample of src/device/tensors.h"""
 
@@ -117,10 +104,6 @@ def locate_tensors(samples):
 
 def learn_type(tensor, size):
     return bool(_library.plm_hook_type(ctypes.c_uint64(tensor), ctypes.c_uint32(size)))
-
-
-def observe_inputs():
-    return bool(_library.plm_hook_inputs())
 
 
 def sampled(what, first, second, call):
@@ -148,10 +131,6 @@ def locate_storage(*sample):
     return bool(_library.plm_hook_storage(ctypes.byref(StorageSample(*sample))))
 
 
-def observe_values():
-    return bool(_library.plm_hook_observe_values())
-
-
 def follow(*functions):
     """The functions that compute values. True: they will be called."""
     start = _python.plm_hook_values
@@ -159,26 +138,14 @@ def follow(*functions):
     return bool(start(*functions))
 
 
-_library.plm_hook_expected.restype = ctypes.c_int64
-
-
-def expected():
-    """How large the result of the running operator is, if that follows from the host's data; else -1."""
-    return _library.plm_hook_expected()
-
-
-def checking(more):
-    """1 and -1 around what checks whether arguments are valid: what is not known is taken to be."""
-    _library.plm_hook_checking(more)
-
-
-def stop_following():
-    _library.plm_hook_values_stop()
-
-
-def sizes():
-    """The end of locating. True: sizes are known from now on."""
-    return bool(_library.plm_hook_sizes())
-
-
+start = _library.plm_hook_start
+leave = _library.plm_hook_leave
+barrier = _library.plm_hook_barrier  # the program stands at one: waits for the ranks that have not come there
+observe_inputs = _library.plm_hook_inputs
+observe_values = _library.plm_hook_observe_values
+sizes = _library.plm_hook_sizes  # the end of locating. Not 0: sizes are known from now on
+stop_following = _library.plm_hook_values_stop
+checking = _library.plm_hook_checking  # 1 and -1 around what checks whether arguments are valid: unknown ones are taken to be
+expected = _library.plm_hook_expected  # the size of the running operator's result, if it follows from the host's data; else -1
+expected.restype = ctypes.c_int64
 enter, phase, leave_frame, depth, tag, life, outermost_pass, operands = _objects(_python.plm_hook_functions)

@@ -11,13 +11,10 @@ _TYPES = "float32", "int16", "float16", "bool", "float64"
 _LEARNED = ("float", "bfloat", "int", "uint", "bool", "complex64", "complex128")  # to make one of the others warns
 
 
-def _sample(tensor, name):
-    return device.Sample(tensor._cdata, device.SCALAR_TYPES[name], tensor.dim(), tuple(tensor.shape))
-
-
 def _locate_tensors(torch):
     made = [torch.empty(shape, dtype=getattr(torch, name)) for shape, name in zip(_SHAPES, _TYPES)]
-    if not device.locate_tensors([_sample(tensor, name) for tensor, name in zip(made, _TYPES)]):
+    if not device.locate_tensors([device.Sample(tensor._cdata, device.SCALAR_TYPES[name], tensor.dim(), tuple(tensor.shape))
+                                  for tensor, name in zip(made, _TYPES)]):
         return False
     for name, kind in list(vars(torch).items()):
         if not isinstance(kind, torch.dtype) or not name.startswith(_LEARNED):

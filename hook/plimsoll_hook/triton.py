@@ -16,6 +16,7 @@ import sys
 import sysconfig
 
 from . import device
+from .imports.after_import import replace
 
 _INFINITE = float("inf")
 
@@ -50,12 +51,12 @@ def hook_triton(module):
     prune_configs; one that the card has not the resources for is infinitely slow there."""
     prune, bench = module.Autotuner.prune_configs, module.Autotuner._bench
 
-    @functools.wraps(prune)
+    @replace(module.Autotuner, "prune_configs")
     def begin(self, *args, **kwargs):
         self._plimsoll_found = False
         return prune(self, *args, **kwargs)
 
-    @functools.wraps(bench)
+    @replace(module.Autotuner, "_bench")
     def tried(self, *args, **kwargs):
         if getattr(self, "_plimsoll_found", False):
             return [_INFINITE] * 3
@@ -64,15 +65,13 @@ def hook_triton(module):
         self._plimsoll_found = result[0] != _INFINITE
         return result
 
-    module.Autotuner.prune_configs, module.Autotuner._bench = begin, tried
-
 
 def hook_build(module):
     """Called when triton.runtime.build has been imported. It compiles a C file for each launcher; where that fails for want of a compiler or
     of Python's headers, the compiler's message is all that the user sees, and `run` says what to install."""
     build = module._build
 
-    @functools.wraps(build)
+    @replace(module, "_build")
     def told(*args, **kwargs):
         try:
             return build(*args, **kwargs)
@@ -80,8 +79,6 @@ def hook_build(module):
             if lack := _lack():
                 device.note("failed-for-want", lack)
             raise
-
-    module._build = told
 
 
 def _lack():
@@ -99,14 +96,12 @@ def hook_choices(module):
     """Called when torch._inductor.select_algorithm has been imported: kernels for one matrix product, attention, convolution."""
     choose, library = module.AlgorithmSelectorCache.__call__, module.ExternKernelCaller
 
-    @functools.wraps(choose)
+    @replace(module.AlgorithmSelectorCache, "__call__")
     def first(self, name, choices, *args, **kwargs):
         if len(choices) > 1:
             _note("inductor")
             choices = ([choice for choice in choices if isinstance(choice, library)] or choices)[:1]
         return choose(self, name, choices, *args, **kwargs)
-
-    module.AlgorithmSelectorCache.__call__ = first
 
 
 def hook_configurations(module):
@@ -114,7 +109,7 @@ def hook_configurations(module):
     call it too, which is where the time is saved. A kernel is made from its configurations until one could be compiled."""
     compile_one = module.CachingAutotuner._precompile_config
 
-    @functools.wraps(compile_one)
+    @replace(module.CachingAutotuner, "_precompile_config")
     def until_one_works(self, config, *args, **kwargs):
         several = len(self.configs or ()) > 1 and any(config is one for one in self.configs)  # not one that it derives itself
         if several and getattr(self, "_plimsoll_compiled", False):
@@ -125,7 +120,6 @@ def hook_configurations(module):
             _note("inductor")
         return result
 
-    module.CachingAutotuner._precompile_config = until_one_works
     if hasattr(module.CachingAutotuner, "coordinate_descent_tuning"):
         module.CachingAutotuner.coordinate_descent_tuning = lambda self, launcher, *args, **kwargs: launcher
 

@@ -1,7 +1,18 @@
-"""Calls functions right after the import of the modules that they concern."""
+"""Calls functions right after the import of the modules that they concern, and puts functions into the place of others."""
 
+import functools
 import importlib.abc
 import sys
+
+
+def replace(owner, name):
+    """Decorates a function that takes the place of owner.name and passes for it."""
+
+    def put(function):
+        setattr(owner, name, functools.wraps(getattr(owner, name))(function))
+        return function
+
+    return put
 
 
 class Finder(importlib.abc.MetaPathFinder):

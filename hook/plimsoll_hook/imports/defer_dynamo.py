@@ -96,7 +96,7 @@ def defer(module):
         return
     original = module._disable_dynamo
 
-    @functools.wraps(original)
+    @after_import.replace(module, "_disable_dynamo")
     def disable(fn=None, recursive=True):
         if fn is None:
             return functools.partial(disable, recursive=recursive)
@@ -105,7 +105,6 @@ def defer(module):
             _spared.append(fn)
         return original(fn, recursive)
 
-    module._disable_dynamo = disable
     _Finder().install()
 
 

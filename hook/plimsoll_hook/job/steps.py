@@ -2,11 +2,11 @@
 (its update is written by hand, or a library of its own does it) makes a step with each backward pass; so does one that makes its optimizer
 later, until then (src/device/hook_api.c decides how many are enough)."""
 
-import functools
 import sys
 
 from .. import device
 from ..imports import releases
+from ..imports.after_import import replace
 from ..memory import shards
 from . import ending
 
@@ -74,12 +74,10 @@ def hook_optimizer(module):
     module.register_optimizer_step_post_hook(_steps.after)
     original = module.Optimizer.__init__
 
-    @functools.wraps(original)
+    @replace(module.Optimizer, "__init__")
     def make(self, *args, **kwargs):
         _steps.optimizers = True
         original(self, *args, **kwargs)
-
-    module.Optimizer.__init__ = make
 
 
 def tracing():
@@ -93,7 +91,7 @@ def hook_backward(module):
     owner, name = releases.backward_of(module)
     original = getattr(owner, name)
 
-    @functools.wraps(original)
+    @replace(owner, name)
     def run(*args, **kwargs):
         _steps.running += 1
         try:
@@ -103,5 +101,3 @@ def hook_backward(module):
         if not _steps.running and not tracing():
             _steps.after_backward()
         return result
-
-    setattr(owner, name, run)

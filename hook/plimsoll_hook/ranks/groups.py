@@ -2,12 +2,12 @@
 So each group is told to the device before it is made, with its ranks in their order."""
 
 import ctypes
-import functools
 import os
 import sys
 
 from .. import device
 from ..imports import releases
+from ..imports.after_import import replace
 
 
 def ranges(ranks):
@@ -72,7 +72,7 @@ def _name_new(module):
     if original is None:
         return
 
-    @functools.wraps(original)
+    @replace(module, "_new_process_group_helper")
     def new(size, place, ranks, backend, store, group_name, *args, **kwargs):
         def tell():
             members = [int(member) for member in ranks or range(size)]
@@ -80,13 +80,8 @@ def _name_new(module):
                 _tell_world(size, place)
             _tell(kwargs.get("group_desc") or group_name, members, members[place] if place is not None else None)
 
-        return _told(
-            tell,
-            lambda: original(size, place, ranks, backend, store, group_name, *args, **kwargs),
-            lambda made: made[0] if made else None,
-        )
-
-    module._new_process_group_helper = new
+        return _told(tell, lambda: original(size, place, ranks, backend, store, group_name, *args, **kwargs),
+                     lambda made: made[0] if made else None)
 
 
 def _members(module, parent):
@@ -102,7 +97,7 @@ def _name_split(module):
         return
     ordered = sorted if "sorted" in original.__code__.co_names else list  # older releases sort the members
 
-    @functools.wraps(original)
+    @_replace_everywhere(module, "split_group")
     def split_group(parent_pg=None, split_ranks=None, *args, **kwargs):
         def tell():
             parent, own = _members(module, parent_pg), module.get_rank()
@@ -113,15 +108,16 @@ def _name_split(module):
 
         return _told(tell, lambda: original(parent_pg, split_ranks, *args, **kwargs), lambda made: made)
 
-    _replace(module, "split_group", original, split_group)
 
-
-def _replace(module, name, original, replacement):
+def _replace_everywhere(module, name):
     """Also where it has been imported from there by its name."""
-    setattr(module, name, replacement)
-    for other in ("torch.distributed", "torch.distributed.device_mesh"):
-        if getattr(sys.modules.get(other), name, None) is original:
-            setattr(sys.modules[other], name, replacement)
+
+    def put(function):
+        others = [sys.modules.get(other) for other in ("torch.distributed", "torch.distributed.device_mesh")]
+        for owner in [module, *(other for other in others if getattr(other, name, None) is getattr(module, name))]:
+            replace(owner, name)(function)
+
+    return put
 
 
 def _wait_at_barriers(module):
@@ -129,14 +125,12 @@ def _wait_at_barriers(module):
     if original is None:
         return
 
-    @functools.wraps(original)
+    @_replace_everywhere(module, "barrier")
     def barrier(*args, **kwargs):
         work = original(*args, **kwargs)
         if work is None:
             device.barrier()
         return work
-
-    _replace(module, "barrier", original, barrier)
 
 
 def leave_out_watchdog(module):

@@ -1,10 +1,10 @@
 """What would start the ranks of a job (torchrun, mp.spawn, deepspeed, Ray) runs the simulated rank in this process instead."""
 
-import functools
 import multiprocessing
 import os
 import sys
 
+from ..imports.after_import import replace
 from . import env
 
 
@@ -19,15 +19,13 @@ def check_rank(module):
     """Called when torch.distributed.distributed_c10d has been imported."""
     original = module.init_process_group
 
-    @functools.wraps(original)
+    @replace(module, "init_process_group")
     def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, *args, **kwargs):
         if env.here() and world_size not in (None, -1, env.size()):
             env.refuse(f"the program sets up a job of {world_size} ranks, but --world is {env.size()}")
         if env.here() and rank not in (None, -1, int(os.environ["PLIMSOLL_RANK"])):
             _another_rank(rank)
         return original(backend, init_method, timeout, world_size, rank, *args, **kwargs)
-
-    module.init_process_group = init_process_group
 
 
 # ---- launchers ----
@@ -54,7 +52,7 @@ def call_in_place(module):
     """Called when torch.multiprocessing.spawn has been imported: our rank is this process."""
     original = module.spawn
 
-    @functools.wraps(original)
+    @replace(module, "spawn")
     def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
         if not env.here():
             return original(fn, args, nprocs, join, daemon, start_method)
@@ -66,14 +64,12 @@ def call_in_place(module):
         fn(index, *args)
         return None if join else _Ended()
 
-    module.spawn = spawn
-
 
 def become_rank(module):
     """Called when torch.distributed.launcher.api has been imported, which torchrun and accelerate start processes with."""
     original = module.launch_agent
 
-    @functools.wraps(original)
+    @replace(module, "launch_agent")
     def launch_agent(config, entrypoint, args, **kwargs):
         if not env.here():
             return original(config, entrypoint, args, **kwargs)
@@ -81,8 +77,6 @@ def become_rank(module):
         if callable(entrypoint):
             return {env.local_rank(): entrypoint(*args)}
         _execute([entrypoint, *(str(word).replace("${local_rank}", str(env.local_rank())) for word in args)])
-
-    module.launch_agent = launch_agent
 
 
 def _execute(words):
@@ -95,7 +89,7 @@ def become_rank_of_deepspeed(module):
     """Called when deepspeed.launcher.runner has been imported, which the program `deepspeed` is."""
     original = module.main
 
-    @functools.wraps(original)
+    @replace(module, "main")
     def main(args=None):
         if not env.here():
             return original(args)
@@ -106,8 +100,6 @@ def become_rank_of_deepspeed(module):
         if not getattr(asked, "no_local_rank", False):
             words.append(f"--local_rank={env.local_rank()}")
         _execute([*words, *asked.user_args])
-
-    module.main = main
 
 
 class _NoCluster:
@@ -129,11 +121,9 @@ def start_no_cluster(module):
     """Called when ray has been imported."""
     original = module.init
 
-    @functools.wraps(original)
+    @replace(module, "init")
     def init(*args, **kwargs):
         return _NoCluster() if env.here() else original(*args, **kwargs)
-
-    module.init = init
 
 
 def become_rank_of_ray(module):
@@ -142,7 +132,7 @@ def become_rank_of_ray(module):
     trainer = module.TorchTrainer
     original = trainer.fit
 
-    @functools.wraps(original)
+    @replace(trainer, "fit")
     def fit(self):
         if not env.here():
             return original(self)
@@ -154,5 +144,3 @@ def become_rank_of_ray(module):
                        "or run the training function as a script of its own")
         self.running_in_local_mode = True
         return original(self)
-
-    trainer.fit = fit

@@ -1,9 +1,9 @@
 """Objects that ranks of a live job send each other. They travel as bytes of small messages (src/world/messages.h); what is larger
 does not arrive, and the program that reads it may fail over it, so it is told."""
 
-import functools
 
 from .. import device
+from ..imports.after_import import replace
 from . import env
 
 
@@ -13,11 +13,9 @@ def tell_large(module):
     if original is None:
         return
 
-    @functools.wraps(original)
+    @replace(module, "_object_to_tensor")
     def _object_to_tensor(*args, **kwargs):
         result = original(*args, **kwargs)
         if result[0].numel() > device.MESSAGE_MOST and result[0].is_cuda and not env.lonely():
             device.note("object-large", f"{result[0].numel()} bytes ({env.asker() or '?'})")
         return result
-
-    module._object_to_tensor = _object_to_tensor

@@ -5,10 +5,10 @@ without communication, and its results are completed here: every peer contribute
 absent rank knows is left as it is, and noted.
 """
 
-import functools
 import inspect
 
 from .. import device
+from ..imports.after_import import replace
 from . import env, stores
 
 _SMALL = 1024  # elements: more than that is data, whose values decide nothing
@@ -65,8 +65,7 @@ class _Collectives:
         if _on_host(a["tensor"]):
             a["tensor"].mul_(self.scale(a["op"], a["group"]))
 
-    def reduce(self, a):
-        self.all_reduce(a)
+    reduce = all_reduce
 
     def gather(self, a):
         for part in a["gather_list"] or ():
@@ -123,7 +122,7 @@ def _completed(module, name, complete):
     original = getattr(module, name)
     signature = inspect.signature(original)
 
-    @functools.wraps(original)
+    @replace(module, name)
     def collective(*args, **kwargs):
         result = original(*args, **kwargs)
         if env.lonely():
@@ -136,14 +135,12 @@ def _completed(module, name, complete):
                 device.note("hook-failed", f"{name}: {error}")
         return result
 
-    setattr(module, name, collective)
-
 
 def _of_objects(module, collectives, name):
     original = getattr(module, name)
     signature = inspect.signature(original)
 
-    @functools.wraps(original)
+    @replace(module, name)
     def of_objects(*args, **kwargs):
         if not env.lonely():
             return original(*args, **kwargs)
@@ -156,18 +153,6 @@ def _of_objects(module, collectives, name):
         env.lacks(name.replace("_list", "s").replace("_", " "), source)
         return source if name == "recv_object_list" else None
 
-    setattr(module, name, of_objects)
-
-
-def _barrier(module):
-    original = module.monitored_barrier
-
-    @functools.wraps(original)
-    def monitored_barrier(*args, **kwargs):
-        return None if env.lonely() else original(*args, **kwargs)
-
-    module.monitored_barrier = monitored_barrier
-
 
 def complete_collectives(module):
     """Called when torch.distributed.distributed_c10d has been imported."""
@@ -179,4 +164,8 @@ def complete_collectives(module):
     for name in _OBJECTS:
         if hasattr(module, name):
             _of_objects(module, collectives, name)
-    _barrier(module)
+    barrier = module.monitored_barrier
+
+    @replace(module, "monitored_barrier")
+    def monitored_barrier(*args, **kwargs):
+        return None if env.lonely() else barrier(*args, **kwargs)

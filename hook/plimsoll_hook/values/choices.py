@@ -1,12 +1,6 @@
 """What is assumed of a choice that depends on weights: which experts a router sends a token to, and in which order something is.
-
-`topk` of scores that nobody computed, among a few, is taken to choose them in turns: row r gets the k that follow those of row
-r - 1. That is what a router is trained for. `--assume route=one` has all rows choose the first k, the other end; `route=none`
-leaves the choice unknown. Choices among many (anchors of a detector, words of a vocabulary) are not assumed.
-
-What `sort` finds of scores that nobody computed, and what `randperm` draws, is taken to be the order that is there: how much a
-program keeps of each group, or masks at random, mostly does not depend on which order it is. What `multinomial` draws is taken from
-the middle of what there is: no token that is drawn so ends a text, or stands for nothing. `route=none` leaves both unknown too."""
+The rows CHOICE, ORDER and DRAW of src/device/policy.def say what; docs/values.md says why. Choices among many (anchors of a detector,
+words of a vocabulary) are not assumed."""
 
 import os
 

@@ -1,12 +1,12 @@
 """Where a program read values that nobody computed, so that one that fails over them is told which, where and what to do. The
 device calls unknown() for each (src/device/values_python.c)."""
 
-import functools
 import linecache
 import os
 import sys
 
 from .. import device
+from ..imports.after_import import replace
 from . import branches
 
 _MOST = 64  # places that are remembered
@@ -88,7 +88,7 @@ def sentence(error, entry):
 def install():
     original = sys.excepthook
 
-    @functools.wraps(original)
+    @replace(sys, "excepthook")
     def excepthook(kind, value, entry):
         try:
             text = sentence(value, entry)
@@ -97,5 +97,3 @@ def install():
         except Exception:
             pass  # then nothing is said
         return original(kind, value, entry)
-
-    sys.excepthook = excepthook
