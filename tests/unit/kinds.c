@@ -1,5 +1,6 @@
 #include "world/kinds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -112,7 +113,8 @@ static void mesh_of_irregular_groups(void **state)
         {16, "0-2", 1},   {16, "0-6/2", 3}, /* four, two apart: strides 1, 2 and 8 */
         {8, "2,4", 1}, /* begins where the next group of its kind would */
         {8, "1,3", 3},    {16, "3-3/4", 1}, /* one rank */
-        {16, "3-2/1", 1}, {16, "4-7,4-7", 1},
+        {16, "3-2/1", 1}, {16, "4-7,4-7", 1}, {8, "3,3", 1}, /* a rank twice: zero apart */
+        {8, "0-1,4", 1},  {8, "0,4-5", 1}, /* three, not two four apart */
     };
     (void)state;
     for (size_t i = 0; i < COUNT(group); i++) {
@@ -120,6 +122,93 @@ static void mesh_of_irregular_groups(void **state)
             plm_mesh_make(group[i].world, &(const struct plm_mesh_group){"mesh_tp", group[i].ranks}, 1);
         assert_int_equal(mesh.axes, group[i].axes);
         assert_string_equal(mesh.axis[0].name, "");
+    }
+}
+
+/* Edges that are no multiples of each other cannot both be digits: the first one stays. */
+static void edges_that_do_not_nest(void **state)
+{
+    static const struct plm_mesh_group group[] = {{"mesh_a", "0-1"}, {"mesh_b", "0-2"}, {"mesh_c", "0-18/6"}};
+    const struct plm_mesh mesh = plm_mesh_make(24, group, COUNT(group));
+    (void)state;
+    assert_int_equal(mesh.axes, 3);
+    check_axis(&mesh, 0, 1, 2, "a");
+    check_axis(&mesh, 1, 2, 3, "");
+    check_axis(&mesh, 2, 6, 4, "c");
+}
+
+/* A power of two has as many axes of two ranks as its exponent; there is room for twelve, and the sizes multiply to the world. */
+static void as_many_axes_as_there_is_room_for(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 11; bits <= 14; bits++) {
+        char ranks[14][32];
+        struct plm_mesh_group group[14];
+        struct plm_mesh mesh;
+        uint32_t world = 1;
+        for (uint32_t i = 0; i < bits; i++) {
+            snprintf(ranks[i], sizeof ranks[i], "0,%u", 1u << i);
+            group[i] = (struct plm_mesh_group){"mesh_x", ranks[i]};
+        }
+        mesh = plm_mesh_make(1u << bits, group, bits);
+        assert_int_equal(mesh.axes, bits < 12 ? bits : 12);
+        for (int i = 0; i < mesh.axes; i++) {
+            assert_int_equal(mesh.axis[i].stride, world);
+            world *= mesh.axis[i].size;
+        }
+        assert_int_equal(world, 1u << bits);
+    }
+}
+
+/* What frameworks write around a name goes, what a user called a dimension stays as it is; the first name counts. */
+static void names_of_axes(void **state)
+{
+    static const struct {
+        const char *group, *name;
+    } names[] = {
+        {"7", ""},
+        {"", ""},
+        {"0123456789", ""},
+        {"default_pg", ""},
+        {"DEFAULT", ""},
+        {"undefined", ""},
+        {"dim_0", ""},
+        {"mesh_TP_x", "TP_x"},
+        {"7b", "7b"},
+        {"t", "t"},
+        {"_EXPERT_MODEL_PARALLEL_GROUP", "expert"},
+        {"CONTEXT_PARALLEL_GROUP", "context"},
+        {"My_Own_GROUP", "my own"},
+        {"My_Own_group", "my own"},
+        {"__GROUP", "_GROUP"}, /* nothing would be left */
+    };
+    char text[PLM_AXIS_NAME];
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct plm_mesh_group group[] = {{names[i].group, "0-1"}, {names[i].name[0] ? "mesh_u" : "5", "2-3"}};
+        const struct plm_mesh mesh = plm_mesh_make(8, group, 2);
+        check_axis(&mesh, 0, 1, 2, names[i].name);
+        assert_string_equal(plm_axis_name(&mesh.axis[0], text, sizeof text),
+                            names[i].name[0] ? names[i].name : "ranks");
+        assert_string_equal(plm_axis_name(&mesh.axis[1], text, sizeof text), "ranks 2 apart");
+    }
+}
+
+static void the_axis_of_the_pipeline(void **state)
+{
+    static const char *const names[] = {"pp", "PP", "pipe", "pipeline", "stage", "stages"};
+    struct plm_mesh mesh = plm_mesh_make(64, (const struct plm_mesh_group[]){{"mesh_tp", "0-3"}}, 1);
+    (void)state;
+    assert_int_equal(plm_mesh_stages(&mesh, 16), 1); /* the only one with so many ranks */
+    assert_int_equal(plm_mesh_stages(&mesh, 4), 0);
+    assert_int_equal(plm_mesh_stages(&mesh, 5), -1);
+    assert_int_equal(plm_mesh_stages(&mesh, 0), -1);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        mesh = plm_mesh_make(64, (const struct plm_mesh_group[]){{names[i], "0-3"}}, 1);
+        assert_int_equal(plm_mesh_stages(&mesh, 0), 0);
+        assert_int_equal(plm_mesh_stages(&mesh, 16), 0); /* a name counts more */
+        mesh = plm_mesh_make(64, (const struct plm_mesh_group[]){{names[i], "0-60/4"}}, 1);
+        assert_int_equal(plm_mesh_stages(&mesh, 0), 1);
     }
 }
 
@@ -318,6 +407,10 @@ int main(void)
         cmocka_unit_test(mesh_of_groups),
         cmocka_unit_test(mesh_of_nothing),
         cmocka_unit_test(mesh_of_irregular_groups),
+        cmocka_unit_test(edges_that_do_not_nest),
+        cmocka_unit_test(as_many_axes_as_there_is_room_for),
+        cmocka_unit_test(names_of_axes),
+        cmocka_unit_test(the_axis_of_the_pipeline),
         cmocka_unit_test(all_alike),
         cmocka_unit_test(every_place_of_a_short_axis),
         cmocka_unit_test(one_figure_makes_a_kind),

@@ -48,6 +48,67 @@ static void test_full(void **state)
     NEAR(warps(1280, 1280), 4 * 4); /* 200 blocks: five waves of 40 */
 }
 
+/* The model's kernels without tensor cores, each by its name's tile; warps and blocks that fit only notice changes. One block is on
+   one of ten multiprocessors, and a row or a column more makes two. Where both ways of a tile have the same rate, as many blocks
+   of the other way take as long, and each is half of what is expected. */
+static void test_kernels(void **state)
+{
+    static const struct {
+        int rate;
+        double m, n, warps, fit;
+    } kernels[] = {
+        {PLM_SPEED_simt_256x128, 256, 128, 8, 1}, {PLM_SPEED_simt_256x128, 128, 256, 8, 1},
+        {PLM_SPEED_simt_128x128, 128, 128, 8, 2}, {PLM_SPEED_simt_128x64, 128, 64, 4, 4},
+        {PLM_SPEED_simt_64x128, 64, 128, 4, 4},   {PLM_SPEED_simt_64x64, 64, 64, 4, 6},
+        {PLM_SPEED_simt_128x32, 128, 32, 8, 4},   {PLM_SPEED_simt_128x32, 32, 128, 8, 4},
+        {PLM_SPEED_simt_64x32, 64, 32, 4, 6},     {PLM_SPEED_simt_64x32, 32, 64, 4, 6},
+        {PLM_SPEED_simt_32x32, 32, 32, 4, 5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        const double m = kernels[i].m, n = kernels[i].n, each = kernels[i].warps / 10;
+        const bool pair = kernels[i].rate == PLM_SPEED_simt_256x128 || kernels[i].rate == PLM_SPEED_simt_128x32 ||
+                          kernels[i].rate == PLM_SPEED_simt_64x32;
+        choose(kernels[i].rate);
+        for (int k = PLM_SPEED_simt_256x128; k <= PLM_SPEED_simt_32x32; k++)
+            if (k != kernels[i].rate)
+                plm_speed_set(&speeds, &plm_speed[k], 1e-3); /* also where they would have less to do */
+        speeds.simt_spread = 0.1;
+        for (int more = 0; more < 4; more++) {
+            const double rows = m + (more & 1), columns = n + (more >> 1);
+            const double one = ceil(rows / m) * ceil(columns / n), other = ceil(rows / n) * ceil(columns / m);
+            NEAR(warps(rows, columns), each * (pair ? (one + other) / 2 : one));
+        }
+        NEAR(warps(m * n * 30, m * n * 30), kernels[i].warps * kernels[i].fit); /* full waves only */
+    }
+}
+
+/* Cut along k: 2,048 in 2 to 16 parts, as long as a part has 128. The kernel of 32 x 32 at 2,000 flops a ns on each of ten takes
+   16 of k at a time; parts are added up through the memory, which is time without warps. */
+static void test_parts(void **state)
+{
+    (void)state;
+    for (int deep = 0; deep < 2; deep++) {
+        const double k = deep ? 2048 : 256;
+        const struct plm_product p = {32, 32, k, 1, PLM_WORK_FP32, 1, 0};
+        double first = 0, weights = 0, sum = 0;
+        choose(PLM_SPEED_simt_32x32);
+        speeds.simt_spread = 1;
+        for (int i = PLM_SPEED_simt_256x128; i < PLM_SPEED_simt_32x32; i++)
+            plm_speed_set(&speeds, &plm_speed[i], 1e-9);
+        speeds.thread_bytes = 1024;
+        speeds.memory_latency_ns = 10;
+        for (double parts = 1; parts <= (deep ? 16 : 2); parts *= 2) {
+            const double block = 2 * 32 * 32 * ceil(k / parts / 16) * 16 / 2000, rounds = ceil(parts / 10);
+            const double ns = rounds * block + (parts > 1 ? (parts + 1) * 32 * 32 * 4 / 1000 : 0);
+            first = first > 0 ? first : ns;
+            weights += first / ns;
+            sum += first / ns * 4 * (rounds * block * parts / 10) / ns;
+        }
+        assert_true(fabs(plm_cost_warps(&machine, &p) - sum / weights) < 1e-4);
+    }
+}
+
 /* The last wave has fewer: ten blocks after twenty, one on each multiprocessor, at half of the rate if a block alone
    gets no more than its share, so for as long as the full one. */
 static void test_last(void **state)
@@ -91,11 +152,11 @@ static void test_spread(void **state)
         uint32_t grid, block;
         double active, warps;
     } cases[] = {
-        {5, 256, 0.5, 4},     /* five of ten have a block of eight warps */
-        {15, 256, 1, 12},     /* five have two, five have one */
-        {40, 256, 1, 32},     /* four each */
-        {1000, 256, 1, 64},   /* more than fit: eight each */
-        {1000, 1000, 1, 64},  /* 32 warps, of which the last is not full: two fit */
+        {5, 256, 0.5, 4}, /* five of ten have a block of eight warps */
+        {15, 256, 1, 12}, /* five have two, five have one */
+        {40, 256, 1, 32}, /* four each */
+        {1000, 256, 1, 64}, /* more than fit: eight each */
+        {1000, 1000, 1, 64}, /* 32 warps, of which the last is not full: two fit */
         {1000, 2048, 1, 64},
     };
     (void)state;
@@ -115,8 +176,9 @@ static void test_spread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full),  cmocka_unit_test(test_last),   cmocka_unit_test(test_between),
-        cmocka_unit_test(test_start), cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_full),   cmocka_unit_test(test_kernels), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_last),   cmocka_unit_test(test_between), cmocka_unit_test(test_start),
+        cmocka_unit_test(test_spread),
     };
     return RUN(tests);
 }
