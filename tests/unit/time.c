@@ -683,6 +683,254 @@ static void streams(void **state)
     forget();
 }
 
+/* ---- what the driver takes ---- */
+
+static void ten_kernels(void)
+{
+    for (int i = 0; i < 10; i++)
+        kernel_us(1, 0);
+    copy(PLM_COPY_PINNED, 8);
+}
+
+/* Ten launches of 50 us, a copy of 200, and 300 beyond all calls; a wait takes none of it. */
+static void calls_of_the_driver(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.launch_us = 50;
+    speeds.copy_call_us = 200;
+    time_steps(ten_kernels, &speeds);
+    assert_near(timing.host, (10 * 50 + 200) * US, 1e-3);
+    plm_timing_free(&timing);
+    speeds.step_us = 300;
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.host, (10 * 50 + 200 + 300) * US, 1e-3);
+    plm_timing_free(&timing);
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true});
+    assert_near(timing.host, (11 * (1 + 0) + 10 * 50 + 200 + 300) * US, 1e-3); /* 1 us for each call of the program */
+    forget();
+}
+
+static void wait_alone(void)
+{
+    apart();
+    wait_for(PLM_SYNC_DEVICE, 0, PLM_STREAM_UNKNOWN);
+}
+
+/* 1 ms of the host, 0.1 until the kernel begins, 1 of the GPU, 0.5 until the host knows. */
+static void latencies(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.latency_us = 100;
+    speeds.wait_us = 500;
+    speeds.launch_us = 0;
+    time_steps(wait_alone, &speeds);
+    assert_near(timing.step, 2.6 * MS, 1e-3);
+    assert_near(timing.host, 1 * MS, 1e-3);
+    forget();
+}
+
+static enum plm_sync waited;
+static uint32_t waiting_stream, event_stream;
+
+static void wait_for_one(void)
+{
+    kernel_us(999, 1);
+    kernel_us(0, 2);
+    wait_for(waited, waiting_stream, event_stream);
+    pause_us(1000);
+    kernel_us(0, 3);
+}
+
+/* The host waits for the stream or the event that it names, and for no other: 1 ms beside or after the kernel's. */
+static void waits_for_streams(void **state)
+{
+    static const struct {
+        enum plm_sync what;
+        uint32_t stream, event;
+        double ms;
+    } rows[] = {{PLM_SYNC_STREAM, 1, 2, 2}, {PLM_SYNC_STREAM, 2, 1, 1}, {PLM_SYNC_EVENT, 2, 1, 2},
+                {PLM_SYNC_EVENT, 1, 2, 1},  {PLM_SYNC_DEVICE, 2, 2, 2}, {PLM_SYNC_STREAM_WAITS, 2, 1, 1}};
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        waited = rows[i].what;
+        waiting_stream = rows[i].stream;
+        event_stream = rows[i].event;
+        time_steps(wait_for_one, &speeds);
+        assert_near(timing.step, rows[i].ms * MS, 0.02);
+        forget();
+    }
+}
+
+static struct plm_ev_copy copied;
+
+static void copy_then_pause(void)
+{
+    plm_pen_copy(&pen, 0, &copied);
+    pause_us(2000);
+    kernel_us(0, 0);
+}
+
+/* The host waits for what it copies from or to pageable memory, or does not copy asynchronously; within the card never. 8 MB at
+   4 GB/s are 2 ms, at 31.5 GB/s 0.25 ms, within the card 16 us. */
+static void who_waits_for_copies(void **state)
+{
+    static const struct {
+        uint8_t operation, host, async;
+        double ms;
+    } rows[] = {
+        {PLM_COPY_HOST_TO_DEVICE, PLM_COPY_PAGEABLE, 1, 4},   {PLM_COPY_DEVICE_TO_HOST, PLM_COPY_PAGEABLE, 1, 4},
+        {PLM_COPY_HOST_TO_DEVICE, PLM_COPY_PINNED, 0, 2.255}, {PLM_COPY_DEVICE_TO_HOST, PLM_COPY_PINNED, 0, 2.255},
+        {PLM_COPY_HOST_TO_DEVICE, PLM_COPY_PINNED, 1, 2},     {PLM_COPY_DEVICE_TO_HOST, PLM_COPY_PINNED, 1, 2},
+        {PLM_COPY_DEVICE_TO_DEVICE, PLM_COPY_NO_HOST, 0, 2},
+    };
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        copied = (struct plm_ev_copy){
+            .bytes = 8000000, .operation = rows[i].operation, .host = rows[i].host, .async = rows[i].async};
+        time_steps(copy_then_pause, &speeds);
+        assert_near(timing.step, rows[i].ms * MS, 5e-3);
+        forget();
+    }
+}
+
+static void phases_body(void)
+{
+    for (uint32_t phase = 0; phase < PLM_PHASES; phase++) {
+        plm_pen_context(&pen, 0, &(struct plm_ev_context){.context = phase + 1, .phase = phase});
+        kernel_in((struct plm_ev_call){.context = phase + 1}, 0);
+    }
+    copy(PLM_COPY_PINNED, 1000); /* pinned memory is not gone through */
+    wait_for(PLM_SYNC_DEVICE, 0, 0);
+}
+
+/* A call of the backward pass, of the optimizer and of all else. */
+static void counted_by_phase(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.forward_call_us = 1;
+    speeds.backward_call_us = 100;
+    speeds.optimizer_call_us = 10000;
+    speeds.byte_ns = 100;
+    time_steps(phases_body, &speeds);
+    plm_timing_free(&timing);
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true});
+    assert_near(timing.host, (PLM_PHASES - 2 + 1 + 100 + 10000) * US, 1e-9);
+    forget();
+}
+
+static void tail_body(void)
+{
+    slow_host();
+    copy(PLM_COPY_PINNED, 31504000); /* 1 ms at 31.504 bytes a ns */
+    pause_us(1000);
+}
+
+/* Ten kernels of 11 us in 2 ms count as active for 5 us longer each; the copy is use, and no engine computes. */
+static void tails_and_copies(void **state)
+{
+    struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    speeds.tail_us = 5;
+    speeds.clock_full = 0;
+    time_steps(tail_body, &speeds);
+    assert_near(timing.step, 2000 * US, 0.01);
+    assert_near(timing.metric[PLM_METRIC_GRACT], 10 * 16.0 / 2000, 0.01);
+    assert_near(timing.metric[PLM_METRIC_GPUTL], (10 * 16 + 1000) / 2000.0, 0.01);
+    assert_near(timing.bound[PLM_BOUND_COPIES], 1001 * US, 0.01);
+    assert_near(timing.bound[PLM_BOUND_BANDWIDTH], 110 * US, 0.01);
+    check_sums();
+    forget();
+}
+
+static void generated_body(void)
+{
+    plm_pen_operands(&pen, 0,
+                     &(struct plm_ev_operands){
+                         .context = 1, .tensors = 1, .elements = 1000000, .element_bytes = 4, .bytes = 4000000});
+    plm_pen_launch(&pen, 0,
+                   &(struct plm_ev_launch){.call = {.context = 1},
+                                           .name = plm_pen_intern(&pen, "triton_poi_fused_add_0"),
+                                           .grid_x = 100000,
+                                           .block_x = 128});
+    kernel_us(9, 0);
+    gemm(512, 512, 512, 1);
+}
+
+/* What a compiler made is told apart, and each class of work has its share, the largest first. */
+static void classes(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    double sum = 0;
+    (void)state;
+    time_steps(generated_body, &speeds);
+    assert_near(timing.generated, 5 * US, 1e-6);
+    assert_near(timing.flops, 2.0 * 512 * 512 * 512, 1e-9);
+    assert_int_equal(timing.classes.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(!i || timing.classes.item[i].ns <= timing.classes.item[i - 1].ns);
+        assert_int_equal(timing.classes.item[i].calls, 3);
+        sum += timing.classes.item[i].flops;
+    }
+    assert_string_equal(timing.classes.item[0].name, "gemm");
+    assert_string_equal(timing.classes.item[1].name, "elementwise");
+    assert_string_equal(timing.classes.item[2].name, "generated");
+    assert_near(timing.classes.item[2].ns, 5 * US, 1e-6);
+    assert_near(sum, timing.flops, 1e-9);
+    assert_near(timing.mfu, timing.flops / timing.step / 10000, 1e-9);
+    assert_int_equal(timing.mfu_type, PLM_WORK_FP32);
+    forget();
+}
+
+/* The ends of the range have the model's error on the GPU and the host's factors, 0.5 and 2 here. */
+static void ranges(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(together, &speeds);
+    assert_near(timing.low, (0.5 + 0.9) * MS, 1e-3);
+    assert_near(timing.high, (2 + 1.1) * MS, 1e-3);
+    plm_timing_free(&timing);
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.bare = true, .unmetered = true});
+    assert_true(timing.low <= 0 && timing.high <= 0 && timing.metric[PLM_METRIC_GPUTL] <= 0);
+    assert_int_equal(timing.operators.count, 0);
+    forget();
+}
+
+static double host_wait, host_end;
+static size_t host_spans;
+
+static void host_span(const struct plm_host_span *span, void *context)
+{
+    (void)context;
+    assert_true(span->begin >= host_end - 1e-6 && span->end >= span->begin);
+    assert_int_equal(span->call, works.lane[0].step[2].first + host_spans);
+    host_end = span->end;
+    host_wait += span->wait;
+    host_spans++;
+}
+
+/* The last step's calls, one after another: of the wait 1 ms is spent on waiting. */
+static void spans_of_the_host(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(together, &speeds);
+    host_wait = host_end = 0;
+    host_spans = 0;
+    assert_int_equal(plm_timing_each(&works, plm_works_main(&works), played, &speeds, &(struct plm_timing_options){0},
+                                     host_span, NULL, NULL, NULL),
+                     0);
+    assert_int_equal(host_spans, 2);
+    assert_near(host_wait, 1 * MS, 1e-3);
+    assert_near(host_end, 2 * MS, 1e-3);
+    forget();
+}
+
 /* ---- graphs ---- */
 
 static void graph_launched(void)
@@ -1252,6 +1500,124 @@ static void tables(void **state)
     forget();
 }
 
+static struct plm_time_row row_of(const struct plm_card *card, double step, double mfu, double price, bool known)
+{
+    return (struct plm_time_row){.card = card, .known = known, .price = price, .timing = {.step = step, .mfu = mfu}};
+}
+
+/* Known ones first, then the larger figure, then the shorter step, then the name. */
+static void orders_of_tables(void **state)
+{
+    static const struct plm_card card[] = {{.id = "a"}, {.id = "b"}, {.id = "c"}, {.id = "d"}, {.id = "e"}};
+    static const struct {
+        enum plm_time_order order;
+        const char *ids;
+    } rows[] = {{PLM_TIME_BY_STEP, "dbcae"},
+                {PLM_TIME_BY_DOLLAR, "cdbae"},
+                {PLM_TIME_BY_MFU, "acdbe"},
+                {PLM_TIME_BY_NAME, "abcde"}};
+    struct plm_time_row row[] = {row_of(&card[4], 0, 0.9, 1, false), row_of(&card[0], 4e9, 0.5, 0, true),
+                                 row_of(&card[2], 3e9, 0.4, 1, true), row_of(&card[3], 1e9, 0.1, 6, true),
+                                 row_of(&card[1], 3e9, 0.1, 6, true)};
+    struct plm_time_table table = {.row = row, .rows = COUNT(row)};
+    (void)state;
+    assert_near(plm_time_per_dollar(&row[2]), 1200, 1e-9); /* steps of 3 s in an hour that costs 1 */
+    assert_true(plm_time_per_dollar(&row[1]) <= 0 && plm_time_per_dollar(&row[0]) <= 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        plm_time_table_sort(&table, rows[i].order);
+        for (size_t k = 0; k < COUNT(row); k++)
+            assert_int_equal(row[k].card->id[0], rows[i].ids[k]);
+    }
+}
+
+static struct plm_works lanes(struct plm_work_lane *lane, size_t count)
+{
+    return (struct plm_works){.lane = lane, .lanes = count};
+}
+
+/* Of a rank the lane with most calls; a process that tells none is rank 0; whoever asks for none gets the busiest of all. */
+static void lanes_of_ranks(void **state)
+{
+    struct plm_work_lane lane[] = {{.rank = -1, .calls = 5},
+                                   {.rank = 0, .calls = 7},
+                                   {.rank = 1, .calls = 9},
+                                   {.rank = 1, .calls = 9, .device = 1}};
+    const struct plm_works some = lanes(lane, COUNT(lane)), none = lanes(NULL, 0);
+    (void)state;
+    assert_ptr_equal(plm_time_lane(&some, 0), &lane[1]);
+    assert_ptr_equal(plm_time_lane(&some, 1), &lane[2]);
+    assert_ptr_equal(plm_time_lane(&some, -1), &lane[2]);
+    assert_null(plm_time_lane(&some, 2));
+    assert_null(plm_time_lane(&none, 0));
+    assert_null(plm_time_lane(&none, -1));
+    assert_ptr_equal(plm_time_lane(&(struct plm_works){.lane = lane, .lanes = 1}, 0), &lane[0]);
+}
+
+/* What most of a step is spent on; the first of equals. */
+static void bounds_of_steps(void **state)
+{
+    static const char *const bounds[] = {"host", "compute", "bandwidth", "launches", "copies", "communication", ""},
+                             *const metrics[] = {"gputl", "gract", "smact", "smocc", "fp32a", "tenso", "drama", ""},
+                             *const types[] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", ""};
+    struct plm_timing t = {.bound = {3, 2, 4, 4, 0, 1}, .host = 5, .busy = 5};
+    (void)state;
+    assert_int_equal(plm_time_bound(&t), PLM_BOUND_BANDWIDTH);
+    t.bound[PLM_BOUND_COMMUNICATION] = 9;
+    assert_int_equal(plm_time_bound(&t), PLM_BOUND_COMMUNICATION);
+    assert_false(plm_time_host_bound(&t));
+    t.host = 6;
+    assert_true(plm_time_host_bound(&t));
+    for (int i = 0; i <= PLM_BOUNDS; i++)
+        assert_string_equal(plm_bound_name((enum plm_bound)i), bounds[i]);
+    for (int i = 0; i <= PLM_METRICS; i++)
+        assert_string_equal(plm_metric_name((enum plm_metric)i), metrics[i]);
+    for (int i = 0; i <= PLM_WORK_TYPES; i++)
+        assert_string_equal(plm_work_type_name((enum plm_work_type)i), types[i]);
+}
+
+static uint8_t gemm_type;
+
+static void typed(void)
+{
+    plm_pen_gemm(&pen, 0,
+                 &(struct plm_ev_gemm){.m = 512, .n = 512, .k = 512, .batch = 1, .type_a = gemm_type, .compute = 68});
+}
+
+/* Of fp16, bf16 and fp8 a card must have what is used; fp32 all have. The host's range follows from what was asked. */
+static void types_of_cards(void **state)
+{
+    static const struct {
+        uint8_t type;
+        unsigned lacks;
+    } rows[] = {{0, 0}, {2, 1u << PLM_WORK_FP16}, {14, 1u << PLM_WORK_BF16}, {28, 1u << PLM_WORK_FP8}};
+    const struct plm_speeds speeds = plain_speeds();
+    const struct plm_install install = {0};
+    char file[512];
+    const struct plm_time_question question = {.install = &install, .speeds = file, .host_factor = 3, .shares = true};
+    struct plm_card card[] = {round_card, round_card};
+    struct plm_error error;
+    (void)state;
+    snprintf(file, sizeof file, "%s", speeds_file(&speeds));
+    card[0].fp16_tflops = 0;
+    card[1].bf16_tflops = card[1].fp8_tflops = 100;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_time_table table;
+        gemm_type = rows[i].type;
+        time_steps(typed, &speeds);
+        assert_int_equal(plm_time_table_make(&works, plm_works_main(&works), card, 2, &question, &table, &error), 0);
+        assert_int_equal(table.rows, 2);
+        assert_int_equal(table.row[0].lacks, rows[i].lacks);
+        assert_int_equal(table.row[1].lacks, 0);
+        assert_near(table.row[0].host_factor, 3, 1e-9);
+        assert_near(table.row[0].host_low, 1.5, 1e-9);
+        assert_near(table.row[0].host_high, 6, 1e-9);
+        assert_string_equal(table.row[0].speeds, "plain");
+        assert_true(table.row[0].timing.operators.count > 0);
+        plm_time_table_free(&table);
+        forget();
+    }
+}
+
 /* ---- files of constants ---- */
 
 static void speeds_again(void **state)
@@ -1410,6 +1776,15 @@ int main(void)
         cmocka_unit_test(streams_without_end),
         cmocka_unit_test(edges_of_steps),
         cmocka_unit_test(streams),
+        cmocka_unit_test(calls_of_the_driver),
+        cmocka_unit_test(latencies),
+        cmocka_unit_test(waits_for_streams),
+        cmocka_unit_test(who_waits_for_copies),
+        cmocka_unit_test(counted_by_phase),
+        cmocka_unit_test(tails_and_copies),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(spans_of_the_host),
         cmocka_unit_test(graphs),
         cmocka_unit_test(graphs_alone),
         cmocka_unit_test(products_grow),
@@ -1431,6 +1806,10 @@ int main(void)
         cmocka_unit_test(forms_of_filters),
         cmocka_unit_test(figures_missing),
         cmocka_unit_test(tables),
+        cmocka_unit_test(orders_of_tables),
+        cmocka_unit_test(lanes_of_ranks),
+        cmocka_unit_test(bounds_of_steps),
+        cmocka_unit_test(types_of_cards),
         cmocka_unit_test(speeds_again),
         cmocka_unit_test(speeds_at_their_limits),
         cmocka_unit_test(speeds_own),
