@@ -341,6 +341,77 @@ static void long_axis(void **state)
     plm_rank_kinds_free(&list);
 }
 
+/* Every stage holds more than the one before: those that were not run count with the next that was. */
+static uint64_t need_rising(uint32_t rank)
+{
+    return 100000 + 500 * rank;
+}
+
+/* 0, 1, 50, 98 and 99 are run: neighbours of 50 need less than it does. */
+static uint64_t need_uneven(uint32_t rank)
+{
+    return rank == 0 ? 90000 : rank == 1 ? 10000 : rank == 98 ? 20000 : rank == 99 ? 70000 : 50000;
+}
+
+static void kinds_are(uint32_t world, uint64_t (*need)(uint32_t rank), size_t count, const char *const *ranks)
+{
+    const struct plm_mesh mesh = plm_mesh_make(world, NULL, 0);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need, &runs);
+    assert_int_equal(list.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(list.item[i].ranks, ranks[i]);
+    assert_int_equal(sum_of(&list), world);
+    plm_rank_kinds_free(&list);
+}
+
+static void a_place_counts_with_the_larger_neighbour(void **state)
+{
+    (void)state;
+    kinds_are(100, need_rising, 5, (const char *const[]){"99", "51-98", "2-50", "1", "0"});
+    kinds_are(100, need_uneven, 5, (const char *const[]){"0", "99", "2-97", "98", "1"});
+}
+
+/* Places that are alike are one kind, also if others lie between. */
+static uint64_t need_in_turns(uint32_t rank)
+{
+    static const uint64_t stage[] = {40, 30, 40, 30, 35};
+    return stage[rank];
+}
+
+/* A thousandth of the larger one is the most: of 2,000 that is 2, of 1,999 it is 1. */
+static uint64_t need_a_thousandth(uint32_t rank)
+{
+    return rank ? 1998 : 2000;
+}
+
+static uint64_t need_a_thousandth_more(uint32_t rank)
+{
+    return rank ? 2000 : 1998;
+}
+
+static uint64_t need_beyond_a_thousandth(uint32_t rank)
+{
+    return rank ? 1997 : 2000;
+}
+
+static void places_that_are_alike(void **state)
+{
+    const struct plm_mesh mesh = plm_mesh_make(5, NULL, 0);
+    size_t runs;
+    struct plm_rank_kinds list = kinds_of(&mesh, need_in_turns, &runs);
+    (void)state;
+    assert_int_equal(list.item[0].outcome.rank, 0); /* the first of them stands for all */
+    assert_int_equal(list.item[2].outcome.rank, 1);
+    plm_rank_kinds_free(&list);
+    kinds_are(5, need_in_turns, 3, (const char *const[]){"0,2", "4", "1,3"});
+    kinds_are(2, need_a_thousandth, 1, (const char *const[]){"0-1"});
+    kinds_are(2, need_a_thousandth_more, 1, (const char *const[]){"0-1"});
+    kinds_are(2, need_beyond_a_thousandth, 2, (const char *const[]){"0", "1"});
+    kinds_are(1, need_same, 1, (const char *const[]){"0"});
+    plm_kind_search_free(NULL);
+}
+
 /* An axis of up to eight is run at every place, a longer one at five. */
 static void every_place_of_a_short_axis(void **state)
 {
@@ -413,6 +484,8 @@ int main(void)
         cmocka_unit_test(the_axis_of_the_pipeline),
         cmocka_unit_test(all_alike),
         cmocka_unit_test(every_place_of_a_short_axis),
+        cmocka_unit_test(a_place_counts_with_the_larger_neighbour),
+        cmocka_unit_test(places_that_are_alike),
         cmocka_unit_test(one_figure_makes_a_kind),
         cmocka_unit_test(combinations_have_an_end),
         cmocka_unit_test(stages),

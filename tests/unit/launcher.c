@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -188,6 +189,182 @@ static void mpi(void **state)
                "the list of nodes '/nowhere' cannot be read: No such file or directory");
 }
 
+/* Numbers up to the largest world there is, 2^20, and ports up to 65535 (RFC 793: 16 bits). */
+static void numbers_at_their_limits(void **state)
+{
+    struct plm_launcher_line line;
+    (void)state;
+    line_is(LINE("srun", "-n", "1048576", "t"), "1048576 0 0", "t");
+    line_fails(LINE("srun", "-n", "1048577", "t"), "'1048577' of the launcher's n is no number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "4x", "t"), "'4x' of the launcher's n is no number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "-4", "t"), "'-4' of the launcher's n is no number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "", "t"), "'' of the launcher's n is no number of ranks or nodes");
+    line_is(LINE("srun", "-N", "131072", "--ntasks-per-node=8", "t"), "1048576 131072 8", "t");
+    line_fails(LINE("srun", "-N", "131073", "--ntasks-per-node=8", "t"),
+               "the launcher's line asks for more than 1048576 ranks");
+    line_is(LINE("srun", "-N", "2-3", "--ntasks-per-node=8", "t"), "24 3 8", "t");
+    line_is(LINE("srun", "--ntasks-per-node=8", "t"), "0 0 8", "t"); /* on how many nodes is not told */
+    line_is(LINE("/nowhere/torchrun", "--nproc-per-node=cpu", "t"), "0 0 0", "python -u t");
+    line_is(LINE("/nowhere/torchrun", "--nproc-per-node=auto", "t"), "0 0 0", "python -u t");
+    line_is(LINE("srun", "--gpus-per-node=4", "-N1", "t"), "4 1 4", "t");
+    line_is(LINE("mpirun", "-H", "a:1048576", "t"), "1048576 1 0", "t");
+    line_is(LINE("mpirun", "-H", "a:1048575,b", "t"), "1048576 2 0", "t");
+    line_fails(LINE("mpirun", "-H", "a:1048576,b", "t"), "the list of nodes 'a:1048576,b' cannot be read");
+    line_fails(LINE("mpirun", "-H", "a:0", "t"), "the list of nodes 'a:0' cannot be read");
+    assert_int_equal(plm_launcher_read(LINE("torchrun", "--master-port=65535", "t"), &line, NULL), 0);
+    assert_int_equal(line.port, 65535);
+    assert_int_equal(line.launcher, PLM_LAUNCHER_TORCHRUN);
+    plm_launcher_line_free(&line);
+    assert_int_equal(plm_launcher_read(LINE("srun", "torchrun", "--master-port", "1234", "t"), &line, NULL), 0);
+    assert_int_equal(line.port, 1234);
+    plm_launcher_line_free(&line);
+    line_fails(LINE("torchrun", "--master-port=65536", "t"), "'65536' on the launcher's line is no port");
+    line_fails(LINE("torchrun", "--master-port=-1", "t"), "'-1' on the launcher's line is no port");
+    line_fails(LINE("torchrun", "--master-port=1x", "t"), "'1x' on the launcher's line is no port");
+}
+
+/* Long options may be cut short where they are clear (argparse, getopt_long), of mpirun not; a letter has its value behind it. */
+static void forms_of_options(void **state)
+{
+    (void)state;
+    line_is(LINE("/nowhere/torchrun", "--nno=2", "--nproc-per=4", "t"), "8 2 4", "python -u t");
+    line_fails(LINE("torchrun", "--no", "t"), /* --node-rank or --no-python */
+               "what '--no' of torchrun means is not known here; leave the launcher out and say --world");
+    line_fails(LINE("torchrun", "--n", "t"),
+               "what '--n' of torchrun means is not known here; leave the launcher out and say --world");
+    line_is(LINE("srun", "-n=4", "-K", "-k", "-I", "t"), "4 0 0", "t");
+    line_is(LINE("srun", "-n4", "-K1", "--exclusive=user", "--nice=3", "t"), "4 0 0", "t");
+    line_is(LINE("srun", "--ntasks=4", "--job-name", "a", "-J", "b", "-c2", "--label", "t"), "4 0 0", "t");
+    line_fails(LINE("srun", "--ntasks_per_node=4", "t"),
+               "what '--ntasks_per_node=4' of srun means is not known here; leave the launcher out and say --world");
+    line_fails(LINE("srun", "--job-name"), "the launcher's option --job-name lacks its value");
+    line_fails(LINE("srun", "-Y", "t"),
+               "what '-Y' of srun means is not known here; leave the launcher out and say --world");
+    line_is(LINE("mpirun", "-np=4", "--npernode=2", "t"), "4 0 2", "t");
+    line_is(LINE("orterun", "--np", "4", "-q", "--prefix", "/opt", "t"), "4 0 0", "t");
+    line_is(LINE("mpiexec.hydra", "-n", "4", "-genvall", "t"), "4 0 0", "t");
+    line_fails(LINE("mpirun", "--npern", "4", "t"),
+               "what '--npern' of mpirun means is not known here; leave the launcher out and say --world");
+    line_fails(LINE("mpirun", "--mca", "btl"), "the launcher's option --mca lacks its value");
+    line_fails(LINE("mpirun", "--mca"), "the launcher's option --mca lacks its value");
+    line_is(LINE("mpirun", "-np", "2", "--", "-t"), "2 0 0", "-t");
+    line_is(LINE("mpirun", "-np", "2", "-"), "2 0 0", "-"); /* a dash alone is no option */
+    line_is(LINE("srun", "-n2", "t", ":", "u"), "2 0 0", "t : u"); /* a colon is mpirun's */
+    line_is(LINE("run", "t"), "0 0 0", ""); /* a part of a name is not the name */
+}
+
+/* Python's own words stay before the script; --local-rank comes behind it. */
+static void words_of_python(void **state)
+{
+    (void)state;
+    line_is(LINE("/usr/bin/python3.11", "-X", "dev", "-u", "-m", "torch.distributed.run", "--nproc-per-node=2", "t"),
+            "2 0 2", "/usr/bin/python3.11 -X dev -u -u t");
+    line_is(LINE("python", "-m", "torch.distributed.launch", "--nproc-per-node=2", "-m", "pkg", "a"), "2 0 2",
+            "python -u -m pkg --local-rank=2 a");
+    line_is(LINE("python", "-m", "torch.distributed.launch", "--no-python", "--nproc-per-node=2", "./t", "a"), "2 0 2",
+            "./t --local-rank=2 a");
+    line_is(LINE("python", "-m", "torch.distributed.elastic", "t"), "0 0 0", "");
+    line_is(LINE("python", "-m"), "0 0 0", "");
+    line_is(LINE("python", "-W"), "0 0 0", "");
+    line_is(LINE("python"), "0 0 0", "");
+    line_is(LINE("pythonish", "-m", "torch.distributed.run", "t"), "0 0 0", "");
+    line_is(LINE("pytho", "-m", "torch.distributed.run", "t"), "0 0 0", "");
+}
+
+static void program_make(const char *folder, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unit_write(path, "#!/bin/sh\n", 10);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* torchrun runs the Python of its own environment: the one beside it. */
+static void python_beside_torchrun(void **state)
+{
+    char both[256], alone[256], path[1024], run[300], words[300], *before = strdup(getenv("PATH"));
+    (void)state;
+    snprintf(both, sizeof both, "%s", unit_path("both"));
+    snprintf(alone, sizeof alone, "%s", unit_path("alone"));
+    assert_int_equal(mkdir(both, 0700) | mkdir(alone, 0700), 0);
+    program_make(both, "torchrun");
+    program_make(both, "python");
+    program_make(alone, "torchrun");
+    snprintf(run, sizeof run, "%s/torchrun", both);
+    snprintf(words, sizeof words, "%s/python -u t", both);
+    line_is(LINE(run, "t"), "0 0 0", words);
+    snprintf(path, sizeof path, "/nowhere:%s:%s", both, alone);
+    setenv("PATH", path, 1);
+    line_is(LINE("torchrun", "t"), "0 0 0", words);
+    snprintf(path, sizeof path, "/nowhere:%s:%s", alone, both); /* the first one counts, and has no Python beside it */
+    setenv("PATH", path, 1);
+    line_is(LINE("torchrun", "t"), "0 0 0", "python -u t");
+    snprintf(run, sizeof run, "%s/torchrun", alone);
+    line_is(LINE(run, "t"), "0 0 0", "python -u t");
+    setenv("PATH", "/nowhere", 1);
+    line_is(LINE("torchrun", "t"), "0 0 0", "python -u t");
+    setenv("PATH", before, 1);
+    free(before);
+}
+
+/* Options of env(1) as its manual page has them. */
+static void options_of_env(void **state)
+{
+    (void)state;
+    line_is(LINE("env", "-", "srun", "-n4", "t"), "4 0 0", "env - t");
+    line_is(LINE("env", "--ignore-environment", "--chdir", "src", "srun", "-n4", "t"), "4 0 0",
+            "env --ignore-environment --chdir src t");
+    line_is(LINE("env", "--unset=A", "-Csrc", "B=1", "C=2", "srun", "-n4", "t"), "4 0 0",
+            "env --unset=A -Csrc B=1 C=2 t");
+    line_is(LINE("env", "--chdirs", "srun", "-n4", "t"), "0 0 0", ""); /* no such option: it is left alone */
+    line_is(LINE("env", "-u"), "0 0 0", "");
+    line_is(LINE("env", "--", "srun", "-n4", "t"), "4 0 0", "env -- t");
+    line_is(LINE("environment", "srun", "-n4", "t"), "0 0 0", "");
+}
+
+/* Lines of YAML as Ray's documentation has them; what is within something else is no variable. */
+static void files_of_ray(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } files[] = {
+        {"---\nenv_vars:\n\tA: 1\n", "env A=1 ./t"},
+        {"env_vars:\n  A:\n  no colon\n  B: a:b\n", "env A= B=a:b ./t"},
+        {"env_vars: {}\nworking_dir: \"a b\"\n", "env -C a b ./t"},
+        {"env_vars:\r\n  A: 'x # y' # z\r\n", "env A=x # y ./t"},
+        {"env_vars:\n  A: x#y\n  B: # nothing\n", "env A=x#y B= ./t"},
+        {"env_vars:\n  # A: 1\n  B: 2", "env B=2 ./t"},
+        {"working_dir: a\nworking_dir: b\n", "env -C b ./t"},
+        {"'working_dir': a\n", "env -C a ./t"},
+        {" \n\t{\"working_dir\": \"a\", \"other\": {\"working_dir\": \"b\"}}", "env -C a ./t"},
+        {"", "./t"},
+    };
+    char *large;
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++)
+        line_is(LINE("ray", "job", "submit", "--runtime-env", ray_file(files[i].text), "./t"), "0 0 0", files[i].words);
+    line_fails(LINE("ray", "job", "submit", "--runtime-env-json", "{\"env_vars\": [1]}", "./t"),
+               "the runtime environment's env_vars are no names with values");
+    line_fails(LINE("ray", "job", "submit", "--runtime-env-json", "{\"working_dir\": 1}", "./t"),
+               "the runtime environment's working_dir is no path");
+    for (int i = 0; i < 2; i++) { /* what is behind the end, and a file without end */
+        struct plm_launcher_line line;
+        struct plm_error error;
+        assert_int_equal(plm_launcher_read(LINE("ray", "job", "submit", "--runtime-env-json",
+                                                i ? "{\"a\": 1} 2" : "{\"a\": 1", "./t"),
+                                           &line, &error),
+                         PLM_EINVAL);
+    }
+    large = test_calloc(1, (1 << 20) + 2);
+    memset(large, '#', (1 << 20) + 1);
+    line_fails(LINE("ray", "job", "submit", "--runtime-env", ray_file(large), "./t"),
+               "the runtime environment '" RAY_FILE "' cannot be read");
+    large[1 << 20] = '\0';
+    line_is(LINE("ray", "job", "submit", "--runtime-env", ray_file(large), "./t"), "0 0 0", "./t");
+    test_free(large);
+    remove(RAY_FILE);
+}
+
 static void others_are_left_alone(void **state)
 {
     (void)state;
@@ -206,6 +383,12 @@ static void node_lists(void **state)
     assert_int_equal(count, 1);
     assert_int_equal(plm_launcher_nodes("a[0-3]-ib,b[1,5-6]", &count, NULL), 0);
     assert_int_equal(count, 7);
+    assert_int_equal(plm_launcher_nodes("a[5-5],b", &count, NULL), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(plm_launcher_nodes("a[0-1048575]", &count, NULL), 0); /* as many as there can be */
+    assert_int_equal(count, 1 << 20);
+    assert_int_equal(plm_launcher_nodes("a[0-1048576]", &count, NULL), PLM_EINVAL);
+    assert_int_equal(plm_launcher_nodes("a[0-1048575],b", &count, NULL), PLM_EINVAL);
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(plm_launcher_nodes(bad[i], &count, NULL), PLM_EINVAL);
 }
@@ -233,6 +416,13 @@ static void seats(void **state)
     seat_is(64, 1, 0, "63", "1 x 64, rank 63: 63 of node 0");
     seat_is(4, 0, 0, "first", "1 x 4, rank 0: 0 of node 0");
     seat_is(1024, 0, 0, "last", "128 x 8, rank 1023: 7 of node 127");
+    seat_is(7, 0, 0, "last", "1 x 7, rank 6: 6 of node 0"); /* one smaller node */
+    seat_is(8, 0, 0, "last", "1 x 8, rank 7: 7 of node 0");
+    seat_is(16, 2, 8, "8", "2 x 8, rank 8: 0 of node 1");
+    seat_is(8, 0, 0, "", "--rank is a number, first or last, not ''");
+    seat_is(8, 0, 0, "3x", "--rank is a number, first or last, not '3x'");
+    seat_is(8, 0, 0, "99999999999999999999", "--rank is a number, first or last, not '99999999999999999999'");
+    seat_is(65, 1, 0, "0", "a node has at most 64 GPUs, not 65; --nodes spreads the ranks over more");
     seat_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");
     seat_is(12, 0, 6, "6", "2 x 6, rank 6: 0 of node 1");
     seat_is(12, 0, 0, "0",
@@ -285,12 +475,109 @@ static void environment_of_a_rank(void **state)
     plm_seat_environment_free(e);
 }
 
+/* All of them, by launcher: rank 9 of 4 nodes with 4 GPUs each is GPU 1 of node 2. */
+static void every_variable(void **state)
+{
+    static const char *const all[] = {"RANK=9",
+                                      "WORLD_SIZE=16",
+                                      "LOCAL_RANK=1",
+                                      "LOCAL_WORLD_SIZE=4",
+                                      "NODE_RANK=2",
+                                      "GROUP_RANK=2",
+                                      "GROUP_WORLD_SIZE=4",
+                                      "ROLE_NAME=default",
+                                      "ROLE_RANK=9",
+                                      "ROLE_WORLD_SIZE=16",
+                                      "MASTER_ADDR=127.0.0.1",
+                                      "MASTER_PORT=1234",
+                                      "TORCHELASTIC_USE_AGENT_STORE=True",
+                                      "TORCHELASTIC_RUN_ID=plimsoll",
+                                      "TORCHELASTIC_RESTART_COUNT=0",
+                                      "TORCHELASTIC_MAX_RESTARTS=0",
+                                      "PLIMSOLL_WORLD=16",
+                                      "PLIMSOLL_RANK=9",
+                                      "PLIMSOLL_STORE=1234",
+                                      NULL},
+                             *const srun[] = {"SLURM_PROCID=9",
+                                              "SLURM_NTASKS=16",
+                                              "SLURM_NPROCS=16",
+                                              "SLURM_LOCALID=1",
+                                              "SLURM_NODEID=2",
+                                              "SLURM_NNODES=4",
+                                              "SLURM_JOB_NUM_NODES=4",
+                                              "SLURM_NTASKS_PER_NODE=4",
+                                              "SLURM_TASKS_PER_NODE=4(x4)",
+                                              "SLURM_STEP_NUM_TASKS=16",
+                                              "SLURM_STEP_NUM_NODES=4",
+                                              "SLURM_GPUS_ON_NODE=4",
+                                              "SLURM_JOB_NODELIST=plimsoll-node[0-3]",
+                                              "SLURM_NODELIST=plimsoll-node[0-3]",
+                                              "SLURM_STEP_NODELIST=plimsoll-node[0-3]",
+                                              "SLURMD_NODENAME=plimsoll-node2",
+                                              "SLURM_LAUNCH_NODE_IPADDR=127.0.0.1",
+                                              "SLURM_JOB_ID=1",
+                                              "SLURM_JOBID=1",
+                                              "SLURM_STEP_ID=0",
+                                              "SLURM_JOB_NAME=plimsoll",
+                                              NULL},
+                             *const mpirun[] = {"OMPI_COMM_WORLD_RANK=9",
+                                                "OMPI_COMM_WORLD_SIZE=16",
+                                                "OMPI_COMM_WORLD_LOCAL_RANK=1",
+                                                "OMPI_COMM_WORLD_LOCAL_SIZE=4",
+                                                "OMPI_COMM_WORLD_NODE_RANK=1",
+                                                "OMPI_UNIVERSE_SIZE=16",
+                                                "PMI_RANK=9",
+                                                "PMI_SIZE=16",
+                                                "MPI_LOCALRANKID=1",
+                                                "MPI_LOCALNRANKS=4",
+                                                NULL},
+                             *const none[] = {NULL};
+    static const char *const *const more[] = {[PLM_LAUNCHER_NONE] = none,
+                                              [PLM_LAUNCHER_TORCHRUN] = none,
+                                              [PLM_LAUNCHER_SRUN] = srun,
+                                              [PLM_LAUNCHER_MPIRUN] = mpirun,
+                                              [PLM_LAUNCHER_RAY] = none};
+    const struct plm_seat seat = {.world = 16, .nodes = 4, .per_node = 4, .rank = 9},
+                          alone = {.world = 4, .nodes = 1, .per_node = 4, .rank = 3};
+    char **e;
+    (void)state;
+    for (size_t i = 0; i < COUNT(more); i++) {
+        size_t at = 0;
+        e = plm_seat_environment(&seat, (enum plm_launcher)i, 1234);
+        for (const char *const *expected = all; *expected; expected++)
+            assert_string_equal(e[at++], *expected);
+        for (const char *const *expected = more[i]; *expected; expected++)
+            assert_string_equal(e[at++], *expected);
+        assert_null(e[at]);
+        plm_seat_environment_free(e);
+    }
+    e = plm_seat_environment(&alone, PLM_LAUNCHER_SRUN, 1234);
+    assert_string_equal(variable(e, "SLURM_TASKS_PER_NODE"), "4");
+    assert_string_equal(variable(e, "SLURM_JOB_NODELIST"), "plimsoll-node0");
+    assert_string_equal(variable(e, "SLURMD_NODENAME"), "plimsoll-node0");
+    plm_seat_environment_free(e);
+    plm_seat_environment_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torchrun),   cmocka_unit_test(env),   cmocka_unit_test(ray),
-        cmocka_unit_test(slurm),      cmocka_unit_test(mpi),   cmocka_unit_test(others_are_left_alone),
-        cmocka_unit_test(node_lists), cmocka_unit_test(seats), cmocka_unit_test(environment_of_a_rank),
+        cmocka_unit_test(torchrun),
+        cmocka_unit_test(env),
+        cmocka_unit_test(ray),
+        cmocka_unit_test(slurm),
+        cmocka_unit_test(mpi),
+        cmocka_unit_test(others_are_left_alone),
+        cmocka_unit_test(node_lists),
+        cmocka_unit_test(seats),
+        cmocka_unit_test(environment_of_a_rank),
+        cmocka_unit_test(numbers_at_their_limits),
+        cmocka_unit_test(forms_of_options),
+        cmocka_unit_test(words_of_python),
+        cmocka_unit_test(python_beside_torchrun),
+        cmocka_unit_test(options_of_env),
+        cmocka_unit_test(files_of_ray),
+        cmocka_unit_test(every_variable),
     };
     return RUN(tests);
 }

@@ -587,6 +587,79 @@ static void jobs_end_each_by_itself(void **state)
     assert_int_equal(status_of(other), 256 + SIGKILL);
 }
 
+/* ---- keys ---- */
+
+/* Two words of splitmix64 from 0 on (Steele, Lea and Flood; https://prng.di.unimi.it/splitmix64.c), then what tells keys apart. */
+static void keys_are_mixed(void **state)
+{
+    const struct plm_message_key from = {0, 7};
+    struct plm_message_key key = plm_message_key(from, "", 0), seen[40];
+    char text[20] = "abcdefghijklmnopqrs";
+    size_t count = 0;
+    (void)state;
+    assert_true(key.low == 0xe220a8397b1dcdafull && key.high == 7);
+    key = plm_message_key((struct plm_message_key){0x9e3779b97f4a7c15ull, 0}, "", 0);
+    assert_true(key.low == 0x6e789e6aa1b965f4ull);
+    for (size_t i = 0; i <= sizeof text; i++) /* every length */
+        seen[count++] = plm_message_key(from, text, i);
+    for (size_t i = 0; i + 1 < sizeof text; i++) { /* every byte */
+        text[i]++;
+        seen[count++] = plm_message_key(from, text, sizeof text);
+        text[i]--;
+    }
+    assert_int_equal(count, COUNT(seen));
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++) {
+            assert_true(seen[i].low != seen[k].low);
+            assert_true(seen[i].high != seen[k].high || !i || !k);
+        }
+}
+
+/* What ranks of a job have in common, each of it. */
+static void a_job_has_a_key(void **state)
+{
+    static const char *const names[] = {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"};
+    const struct plm_message_key none = plm_messages_job();
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct plm_message_key one, other;
+        setenv(names[i], "1", 1);
+        one = plm_messages_job();
+        assert_true(one.high == plm_messages_job().high);
+        setenv(names[i], "2", 1);
+        other = plm_messages_job();
+        unsetenv(names[i]);
+        assert_true(one.high != none.high && other.high != none.high && one.high != other.high);
+    }
+}
+
+static void ranks_that_run(void **state)
+{
+    static const struct {
+        const char *live, *ranks; /* of 0 to 9 */
+    } rows[] = {
+        {"1-7/2,6", ".1.3.567.."}, {"0", "0........."},     {"0-3", "0123......"},
+        {"5-3", ".........."},     {"2-8/0", ".........."}, {"8-9,0", "0.......89"},
+        {"2-9/3", "..2..5..8."},   {"x", ".........."},     {"1,x,3", ".1........"},
+    };
+    (void)state;
+    assert_true(plm_messages_runs(3)); /* all are run */
+    setenv("PLIMSOLL_WORLD", "8", 1);
+    assert_false(plm_messages_runs(3)); /* this one alone */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        setenv("PLIMSOLL_LIVE", rows[i].live, 1);
+        for (int rank = 0; rank < 10; rank++)
+            assert_int_equal(plm_messages_runs(rank), rows[i].ranks[rank] != '.');
+        assert_false(plm_messages_runs(-1));
+    }
+    setenv("PLIMSOLL_LIVE", "", 1);
+    assert_false(plm_messages_runs(0));
+    setenv("PLIMSOLL_WORLD", "", 1);
+    assert_true(plm_messages_runs(0));
+    unsetenv("PLIMSOLL_LIVE");
+    unsetenv("PLIMSOLL_WORLD");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -608,6 +681,9 @@ int main(void)
         cmocka_unit_test(silent_ranks_end_each_by_itself),
         cmocka_unit_test(ranks_that_talk_end_together),
         cmocka_unit_test(jobs_end_each_by_itself),
+        cmocka_unit_test(keys_are_mixed),
+        cmocka_unit_test(a_job_has_a_key),
+        cmocka_unit_test(ranks_that_run),
     };
     return RUN(tests);
 }

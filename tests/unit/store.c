@@ -201,6 +201,257 @@ static void counters_that_are_watched(void **state)
     plm_store_free(s);
 }
 
+/* As PyTorch's documentation of compare_set() has it: it sets where the value is the expected one, or where there is none and
+   nothing is expected, and answers what is there then. */
+static void comparing(void **state)
+{
+    struct plm_store *s = plm_store_new(2, 2);
+    struct plm_store_client *c = joined(s, 1), *d = joined(s, 2);
+    (void)state;
+    ASKS(s, d, "\6" L1 L2 "/k", "");
+    ASKS(s, c, "\2" L2 "/k" L1 "a" L1 "b", L1 "a"); /* not there */
+    ASKS(s, c, "\5" L1 L2 "/k", "\1");
+    ASKS(s, c, "\2" L2 "/k" L0 L1 "b", L1 "b");
+    answers(d, SAYS("\0")); /* whoever waits for it goes on */
+    ASKS(s, c, "\2" L2 "/k" L1 "a" L1 "c", L1 "b"); /* another one */
+    ASKS(s, c, "\2" L2 "/k" L2 "bb" L1 "c", L1 "b");
+    ASKS(s, c, "\2" L2 "/k" L0 L1 "c", L1 "b");
+    ASKS(s, c, "\2" L2 "/k" L1 "b" L1 "c", L1 "c");
+    ASKS(s, c, "\3" L2 "/k", L1 "c");
+    plm_store_free(s);
+}
+
+/* Whatever makes a key ends the wait for it; one thing in a queue ends one wait. */
+static void what_ends_waits(void **state)
+{
+    struct plm_store *s = plm_store_new(4, 4);
+    struct plm_store_client *a = joined(s, 1), *b = joined(s, 2), *c = joined(s, 3);
+    size_t first, second;
+    (void)state;
+    ASKS(s, a, "\6" L1 L1 "n", "");
+    ASKS(s, b, "\6" L1 L1 "t", "");
+    ASKS(s, c, "\4" L1 "n" L1, L1);
+    answers(a, SAYS("\0"));
+    ASKS(s, c, "\x09" L1 "t" L1 "v", "");
+    answers(b, SAYS("\0"));
+    ASKS(s, a, "\6" L1 L1 "p", "");
+    ASKS(s, c, "\x0b" L2 L1 "o" L1 "x" L1 "p" L1 "y", "");
+    answers(a, SAYS("\0"));
+    ASKS(s, a, "\6" L1 L1 "q", "");
+    ASKS(s, b, "\6" L1 L1 "q", "");
+    ASKS(s, c, "\x0e" L1 "q" L1 "x", "");
+    plm_store_answer(a, &first);
+    plm_store_answer(b, &second);
+    assert_int_equal(first + second, 1);
+    ASKS(s, c, "\x0e" L1 "q" L1 "y", "");
+    answers(a, SAYS("\0"));
+    answers(b, SAYS("\0"));
+    ASKS(s, c, "\x10" L1 "q", L2);
+    ASKS(s, c, "\x0f" L1 "q", L2 L1 "x");
+    ASKS(s, c, "\x10" L1 "q", L1);
+    ASKS(s, c, "\7", "\4\0\0\0\0\0\0\0"); /* a queue is no key: n, t, o, p */
+    ASKS(s, a, "\x12" L1 "b" L2, "");
+    ASKS(s, b, "\x12" L1 "b" L2, "\0");
+    answers(a, SAYS("\0"));
+    ASKS(s, a, "\x12" L1 "b" L2, ""); /* the next round */
+    ASKS(s, b, "\x12" L1 "b" L2, "\0");
+    answers(a, SAYS("\0"));
+    ASKS(s, a, "\x12" L1 "z" L0, "\0"); /* a barrier of none */
+    plm_store_free(s);
+}
+
+/* Connections of one process are one rank: its own thread may end the wait. */
+static void who_is_stuck(void **state)
+{
+    struct plm_store *s = plm_store_new(8, 2);
+    struct plm_store_client *a, *b;
+    (void)state;
+    assert_false(plm_store_stuck(s));
+    a = joined(s, 1);
+    b = joined(s, 1);
+    ASKS(s, a, "\6" L1 L1 "x", "");
+    ASKS(s, b, "\6" L1 L1 "y", "");
+    assert_false(plm_store_stuck(s)); /* the second rank has not come */
+    b = joined(s, 2);
+    assert_false(plm_store_stuck(s)); /* and does not wait */
+    ASKS(s, b, "\6" L1 L1 "x", "");
+    assert_true(plm_store_stuck(s));
+    plm_store_free(s);
+    s = plm_store_new(8, 0);
+    assert_false(plm_store_stuck(s)); /* nobody is there */
+    plm_store_free(s);
+}
+
+/* Beside others that live a counter is read fifty times before it counts as waited for, and anew after each change. */
+static void counters_among_others(void **state)
+{
+    struct plm_store *s = plm_store_new(8, 2);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    ASKS(s, c, "\4" L1 "n" L1, L1);
+    for (int i = 0; i < 40; i++)
+        ASKS(s, c, "\4" L1 "n" L0, L1);
+    ASKS(s, c, "\4" L1 "n" L1, L2);
+    for (int i = 0; i < 50; i++)
+        ASKS(s, c, "\4" L1 "n" L0, L2);
+    ASKS(s, c, "\4" L1 "n" L0, "\x08\0\0\0\0\0\0\0");
+    ASKS(s, c, "\4" L1 "z" L0, L0);
+    for (int i = 0; i < 60; i++)
+        ASKS(s, c, "\4" L1 "z" L0, L0); /* nobody has come: that is no barrier */
+    plm_store_free(s);
+}
+
+static void numbers_of_counters(void **state)
+{
+    struct plm_store_keys keys = {.world = 2};
+    static const struct {
+        const char *text;
+        int64_t number;
+    } texts[] = {{"", 0}, {"17", 17}, {"-3", -3}, {"x", 0}, {"99999999999999999999999999999999", INT64_MAX}};
+    (void)state;
+    assert_int_equal(plm_store_multiple(0, 8), 0);
+    assert_int_equal(plm_store_multiple(-3, 8), 0);
+    assert_int_equal(plm_store_multiple(1, 8), 8);
+    assert_int_equal(plm_store_multiple(8, 8), 8);
+    assert_int_equal(plm_store_multiple(9, 8), 16);
+    assert_int_equal(plm_store_multiple(5, 1), 5);
+    assert_int_equal(plm_store_sum(2, -3), -1);
+    assert_int_equal(plm_store_sum(INT64_MAX, 1), INT64_MAX);
+    assert_int_equal(plm_store_sum(INT64_MIN, -1), INT64_MIN);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct plm_store_entry *e = plm_store_entry(&keys, (struct plm_store_bytes){(const uint8_t *)"k", 1});
+        plm_store_set(&keys, e, (struct plm_store_bytes){(const uint8_t *)texts[i].text, strlen(texts[i].text)});
+        assert_int_equal(plm_store_number(e), texts[i].number);
+    }
+    plm_store_keys_free(&keys);
+}
+
+static struct plm_store_bytes numbered(char text[16], unsigned number)
+{
+    return (struct plm_store_bytes){(const uint8_t *)text, (size_t)snprintf(text, 16, "key-%04u", number)};
+}
+
+/* More than the table begins with: each key has its value, those that were deleted have none. */
+static void many_keys(void **state)
+{
+    enum { KEYS = 1000, SIZE = 8 };
+    struct plm_store_keys keys = {.world = 2};
+    char text[16];
+    (void)state;
+    for (unsigned i = 0; i < KEYS; i++) {
+        const struct plm_store_bytes key = numbered(text, i);
+        struct plm_store_entry *e = plm_store_entry(&keys, key);
+        assert_int_equal(key.size, SIZE);
+        assert_false(e->made || e->own || e->counter);
+        plm_store_set(&keys, e, key);
+        assert_ptr_equal(plm_store_entry(&keys, key), e);
+    }
+    assert_int_equal(keys.values.entries, KEYS);
+    assert_int_equal(keys.held, KEYS * (sizeof(struct plm_store_entry) + 2 * SIZE));
+    for (unsigned i = 0; i < KEYS; i += 2)
+        assert_true(plm_store_delete(&keys, numbered(text, i)));
+    for (unsigned i = 0; i < KEYS; i++) {
+        const struct plm_store_bytes key = numbered(text, i);
+        const struct plm_store_entry *e = plm_store_find(&keys, key);
+        assert_int_equal(e != NULL, i % 2);
+        assert_int_equal(plm_store_has(&keys, key), i % 2);
+        if (e)
+            assert_memory_equal(e->value.data, text, SIZE);
+        assert_int_equal(plm_store_delete(&keys, key), i % 2);
+    }
+    assert_int_equal(keys.values.entries, 0);
+    assert_int_equal(keys.held, 0);
+    plm_store_keys_free(&keys);
+}
+
+static void what_fits(void **state)
+{
+    struct plm_store_keys keys = {.world = 2, .held = PLM_STORE_HELD_MOST - sizeof(struct plm_store_entry) - 10};
+    (void)state;
+    assert_true(plm_store_fits(&keys, 10));
+    assert_false(plm_store_fits(&keys, 11));
+}
+
+/* Numbers of keys, whatever they are, are one pattern; what cannot be printed is not. */
+static void patterns(void **state)
+{
+    struct plm_store *s = plm_store_new(8, 1);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    ASKS(s, c, "\6" L2 L3 "/09\x09\0\0\0\0\0\0\0a12b3\x1f\x7f ~", "");
+    assert_int_equal(plm_store_make_up(s), 1);
+    answers(c, SAYS("\0"));
+    made_up(s, "/#", 1, false);
+    made_up(s, "a#b#?? ~", 1, false);
+    ASKS(s, c, "\6" L2 L2 "/7" L3 ":8/", "");
+    plm_store_make_up(s);
+    answers(c, SAYS("\0"));
+    made_up(s, "/#", 2, false);
+    made_up(s, ":#/", 1, false);
+    plm_store_free(s);
+}
+
+/* What groups make identifiers of and ends of barriers: 128 bytes that differ from key to key, and nobody reads data in them. */
+static void wordless_keys(void **state)
+{
+    static const char *const keys[] = {"a//cuda//0", "xncclx0000", "last_membe",
+                                       "r/init/000", "abarrier00", "last_worke"};
+    char value[COUNT(keys)][128], wait[20 + 16] = "\6" L1;
+    struct plm_store *s = plm_store_new(8, 1);
+    struct plm_store_client *c = joined(s, 1);
+    (void)state;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const bool word = strncmp(keys[i], "last", 4) != 0; /* cut short: those are no such names */
+        const void *answer;
+        size_t size;
+        memcpy(wait + 9, "\x0a\0\0\0\0\0\0", 8);
+        memcpy(wait + 17, keys[i], 10);
+        asks(s, c, wait, 27, "", 0);
+        plm_store_make_up(s);
+        answers(c, SAYS("\0"));
+        wait[8] = 3;
+        assert_int_equal(plm_store_feed(s, c, wait + 8, 19), 0);
+        wait[8] = 0;
+        answer = plm_store_answer(c, &size);
+        assert_int_equal(size, 8 + sizeof value[i]);
+        memcpy(value[i], (const char *)answer + 8, sizeof value[i]);
+        plm_store_sent(c, size);
+        assert_int_equal(memcmp(value[i], (const char[128]){0}, sizeof value[i]) != 0, word);
+        for (size_t k = 0; k < i && word; k++)
+            assert_memory_not_equal(value[i], value[k], sizeof value[i]);
+    }
+    made_up(s, "a//cuda//#", 1, false);
+    made_up(s, "xncclx#", 1, false);
+    made_up(s, "r/init/#", 1, false);
+    made_up(s, "abarrier#", 1, false);
+    made_up(s, "last_membe", 1, true);
+    made_up(s, "last_worke", 1, true);
+    plm_store_free(s);
+}
+
+/* A counter is no example of what a peer would have stored, nor is what was made up. */
+static void twins(void **state)
+{
+    static const char zeros[128];
+    struct plm_store *s = plm_store_new(8, 1);
+    struct plm_store_client *c = joined(s, 1);
+    size_t size;
+    (void)state;
+    ASKS(s, c, "\4" L3 "r/1" L1, L1);
+    ASKS(s, c, "\6" L1 L3 "r/2", "");
+    plm_store_make_up(s);
+    answers(c, SAYS("\0"));
+    assert_int_equal(plm_store_feed(s, c, SAYS("\3" L3 "r/2")), 0);
+    assert_memory_equal((const char *)plm_store_answer(c, &size) + 8, zeros, sizeof zeros);
+    plm_store_sent(c, size);
+    ASKS(s, c, "\1" L3 "r/4" L1 "w", "");
+    ASKS(s, c, "\6" L1 L3 "r/5", "");
+    plm_store_make_up(s);
+    answers(c, SAYS("\0"));
+    ASKS(s, c, "\3" L3 "r/5", L1 "w");
+    plm_store_free(s);
+}
+
 static void garbage_is_refused(void **state)
 {
     static const struct {
@@ -214,6 +465,9 @@ static void garbage_is_refused(void **state)
         {SAYS(HELLO "\3\xff\xff\xff\xff\xff\xff\xff\xff")}, /* a key without end */
         {SAYS(HELLO "\1" L1 "k\1\0\0\1\0\0\0\0")}, /* a value of 16 MiB */
         {SAYS(HELLO "\6\1\0\2\0\0\0\0\0")}, /* more keys than there may be */
+        {SAYS(HELLO "\3\1\x20\0\0\0\0\0\0")}, /* a key of 8 KiB and a byte */
+        {SAYS(HELLO "\1" L1 "k\1\0\x80\0\0\0\0\0")}, /* a value of 8 MiB and a byte */
+        {SAYS(HELLO "\x0b" L1 L1 "k\1\0\x80\0\0\0\0\0")},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -568,6 +822,35 @@ static void strangers_are_hung_up_on(void **state)
     close(fd);
 }
 
+/* The other end of a connection within this process is this process; of one without addresses nobody knows it. */
+static void who_is_at_the_other_end(void **state)
+{
+    struct plm_store_server *server = started((struct plm_store_server_request){.world = 8, .live = 1});
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    int accepted, pair[2];
+    (void)state;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, size), 0);
+    accepted = accept(listener, NULL, NULL);
+    assert_int_equal(plm_peer_process(accepted), getpid());
+    assert_int_equal(plm_peer_process(client), getpid());
+    close(client);
+    assert_int_equal(plm_peer_process(accepted), 0); /* gone */
+    assert_int_equal(plm_peer_process(listener), 0); /* has none */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(plm_peer_process(pair[0]), 0);
+    close(pair[0]);
+    close(pair[1]);
+    close(accepted);
+    close(listener);
+    plm_store_server_free(server);
+}
+
 static void a_port_is_had_once(void **state)
 {
     struct plm_store_server *server = started((struct plm_store_server_request){.world = 8, .live = 1}), *second;
@@ -647,6 +930,16 @@ int main(void)
         cmocka_unit_test(live_ranks_wait_for_each_other),
         cmocka_unit_test(absent_ranks_are_made_up),
         cmocka_unit_test(counters_that_are_watched),
+        cmocka_unit_test(comparing),
+        cmocka_unit_test(what_ends_waits),
+        cmocka_unit_test(who_is_stuck),
+        cmocka_unit_test(counters_among_others),
+        cmocka_unit_test(numbers_of_counters),
+        cmocka_unit_test(many_keys),
+        cmocka_unit_test(what_fits),
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(wordless_keys),
+        cmocka_unit_test(twins),
         cmocka_unit_test(garbage_is_refused),
         cmocka_unit_test(an_answer_is_bounded),
         cmocka_unit_test(answers_that_wait_are_bounded),
@@ -660,6 +953,7 @@ int main(void)
         cmocka_unit_test(a_rank_alone_waits_for_nobody),
         cmocka_unit_test(live_ranks_are_waited_for),
         cmocka_unit_test(strangers_are_hung_up_on),
+        cmocka_unit_test(who_is_at_the_other_end),
         cmocka_unit_test(a_port_is_had_once),
         cmocka_unit_test(one_that_asks_too_much_is_hung_up_on),
         cmocka_unit_test(without_a_descriptor_waits_end),
