@@ -197,13 +197,161 @@ static void max_split_size(void **state)
     done(a, "+60 +20 +38 -60 +70");
 }
 
+/* release_available_cached_blocks() of CUDACachingAllocator.cpp: one oversize block that is large enough, else several from the
+   largest on until that is enough; of this stream. That is no retry. */
+static void oversize_segments_go_first(void **state)
+{
+    static const struct {
+        uint64_t capacity, cached[4], wanted; /* MiB */
+        const char *did;
+        unsigned retries;
+    } rows[] = {
+        {150, {40, 50, 20}, 80, "+40 +50 +20 -50 -40 +80", 0}, /* what is smaller than 32 stays */
+        {200, {40, 44, 48}, 90, "+40 +44 +48 -48 -44 +90", 0}, /* enough is enough */
+        {120, {40}, 100, "+40 -40 +100", 1}, /* not enough: all of the cache */
+        {60, {40}, 26, "+40 -40 +26", 0}, /* for small ones as well */
+        {100, {40, 30}, 66, "+40 +30 -40 -30 +66", 1}, /* with 30 it would be enough, which is not oversize */
+        {96, {32, 32}, 64, "+32 +32 -32 -32 +64", 0}, /* exactly as much */
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_allocator *a = make("max_split_size_mb:32", PLM_TORCH_2_15, rows[i].capacity * MIB);
+        uint64_t block[COUNT(rows[i].cached)] = {0};
+        for (size_t k = 0; k < COUNT(block) && rows[i].cached[k]; k++)
+            block[k] = take(a, rows[i].cached[k] * MIB);
+        for (size_t k = 0; k < COUNT(block) && block[k]; k++)
+            give(a, block[k]);
+        take(a, rows[i].wanted * MIB);
+        assert_int_equal(plm_allocator_stats(a)->num_alloc_retries, rows[i].retries);
+        done(a, rows[i].did);
+    }
+}
+
+static void oversize_segments_of_other_streams(void **state)
+{
+    (void)state;
+    for (uint64_t stream = 0; stream < 3; stream += 2) { /* before and behind the one that asks */
+        struct plm_allocator *a = make("max_split_size_mb:32", PLM_TORCH_2_15, 120 * MIB);
+        give(a, take_on(a, 80 * MIB, stream));
+        take_on(a, 70 * MIB, 1);
+        assert_int_equal(plm_allocator_stats(a)->num_alloc_retries, 1);
+        done(a, "+80 -80 +70");
+    }
+}
+
+/* From max_split_size on a segment is oversize; what cudaMalloc and cudaFree are called for is counted. */
+static void segments_are_counted(void **state)
+{
+    struct plm_allocator *a = make("max_split_size_mb:32", PLM_TORCH_2_15, UINT64_MAX);
+    const struct plm_allocator_stats *s = plm_allocator_stats(a);
+    const uint64_t largest = take(a, 32 * MIB), small = take(a, 30 * MIB);
+    (void)state;
+    assert_int_equal(s->oversize_segments.current, 1);
+    assert_int_equal(s->num_device_alloc, 2);
+    assert_int_equal(now(a, PLM_STAT_SEGMENT), 2);
+    assert_int_equal(now(a, PLM_STAT_RESERVED_BYTES), 62 * MIB);
+    give(a, largest);
+    give(a, small);
+    assert_int_equal(s->num_device_free, 0);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_int_equal(s->num_device_alloc, 2);
+    assert_int_equal(s->num_device_free, 2);
+    assert_int_equal(s->oversize_segments.current, 0);
+    assert_int_equal(s->oversize_segments.peak, 1);
+    assert_int_equal(now(a, PLM_STAT_SEGMENT), 0);
+    assert_int_equal(now(a, PLM_STAT_RESERVED_BYTES), 0);
+    done(a, "+32 +30 -30 -32");
+}
+
+/* release_cached_blocks(): large blocks, then small ones, each from the smallest on; a segment that is in use in part stays. */
+static void the_whole_cache(void **state)
+{
+    struct plm_allocator *a = plain();
+    const uint64_t small = take(a, 100), kept = take(a, 3 * MIB), beside = take(a, 3 * MIB), large = take(a, 30 * MIB),
+                   larger = take(a, 40 * MIB);
+    (void)state;
+    give(a, small);
+    give(a, beside);
+    give(a, larger);
+    give(a, large);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    give(a, kept);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    done(a, "+2 +20 +30 +40 -30 -40 -2 -20");
+}
+
+/* A private pool's number is free again when its last segment has gone. */
+static void segments_of_private_pools(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t small, large;
+    (void)state;
+    assert_int_equal(plm_allocator_pool_begin(a, 9), 0);
+    assert_int_equal(plm_allocator_malloc(a, 100, 0, 9, &small), 0);
+    assert_int_equal(plm_allocator_malloc(a, 30 * MIB, 0, 9, &large), 0);
+    assert_int_equal(plm_allocator_pool_end(a, 9), 0);
+    assert_int_equal(plm_allocator_pool_release(a, 9), 0);
+    give(a, large);
+    assert_int_equal(plm_allocator_empty_cache(a), 0); /* one segment is still in use */
+    assert_int_equal(plm_allocator_pool_begin(a, 9), PLM_ALLOCATOR_POOL);
+    give(a, small);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_int_equal(plm_allocator_pool_begin(a, 9), 0);
+    done(a, "+2 +30 -30 -2");
+}
+
+/* 1/128 of 12 GiB are 96 MiB: all of it may be had, and no byte more. */
+static void a_fraction_to_the_byte(void **state)
+{
+    struct plm_allocator *a = plain();
+    uint64_t address;
+    (void)state;
+    assert_int_equal(plm_allocator_set_fraction(a, 1.0 / 128), 0);
+    take(a, 60 * MIB);
+    take(a, 36 * MIB);
+    assert_int_equal(plm_allocator_malloc(a, 1, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    assert_int_equal(plm_allocator_set_fraction(a, 1.0 / 256), 0); /* less than it holds already */
+    assert_int_equal(plm_allocator_malloc(a, 1, 0, 0, &address), PLM_ALLOCATOR_OOM);
+    done(a, "+60 +36");
+}
+
+static uint64_t seen_stream, seen_address;
+
+static void visit_stream(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream,
+                         void *context)
+{
+    (void)action;
+    (void)size;
+    (void)context;
+    seen_stream = stream;
+    seen_address = address;
+}
+
+static void segments_have_a_stream(void **state)
+{
+    struct plm_allocator_options o = {
+        .torch = PLM_TORCH_2_15, .capacity = UINT64_MAX, .total = GIB, .visit = visit_stream};
+    struct plm_allocator *a;
+    uint64_t block;
+    (void)state;
+    assert_int_equal(plm_allocator_settings_parse(NULL, o.torch, &o.settings, NULL), 0);
+    assert_int_equal(plm_allocator_new(&o, &a), 0);
+    block = take_on(a, 30 * MIB, 7);
+    assert_true(seen_stream == 7 && seen_address == block);
+    seen_stream = seen_address = 0;
+    give(a, block);
+    assert_int_equal(plm_allocator_empty_cache(a), 0);
+    assert_true(seen_stream == 7 && seen_address == block);
+    plm_allocator_delete(a);
+}
+
 static void roundup_divisions(void **state)
 {
     struct plm_allocator *a = make("roundup_power2_divisions:4", PLM_TORCH_2_6, UINT64_MAX);
     (void)state;
-    take(a, 1200);      /* too small for it */
+    take(a, 1200); /* too small for it */
     assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 1536);
-    take(a, 9 * MIB);   /* 8, 10, 12, 14, 16 */
+    take(a, 9 * MIB); /* 8, 10, 12, 14, 16 */
     assert_int_equal(now(a, PLM_STAT_ALLOCATED_BYTES), 1536 + 10 * MIB);
     take(a, 33 * MIB);
     done(a, "+2 +10 +40");
@@ -223,6 +371,45 @@ static void garbage_collection(void **state)
         give(a, take(a, 40 * MIB)); /* each is a search, at which `old` ages */
     take(a, 48 * MIB);
     done(a, "+30 +40 -30 +48");
+}
+
+/* garbage_collect_cached_blocks(): those that are at least as old as the average go, all of them, also beyond the target; if that was
+   not enough, those of the average of the rest. Nothing goes while no more than the threshold is held. */
+static void garbage_by_age(void **state)
+{
+    struct plm_allocator *a = make("garbage_collection_threshold:0.5", PLM_TORCH_2_15, UINT64_MAX);
+    uint64_t block[3];
+    (void)state;
+    assert_int_equal(plm_allocator_set_fraction(a, 1.0 / 128), 0); /* 96 MiB: the threshold is 48 */
+    block[0] = take(a, 20 * MIB);
+    block[1] = take(a, 28 * MIB);
+    give(a, block[0]);
+    give(a, block[1]);
+    take(a, 30 * MIB); /* 48 are held */
+    done(a, "+20 +28 +30");
+    a = make("garbage_collection_threshold:0.5", PLM_TORCH_2_15, UINT64_MAX);
+    assert_int_equal(plm_allocator_set_fraction(a, 0.01), 0); /* 122.88 MiB: the threshold is 61.44 */
+    block[0] = take(a, 30 * MIB);
+    block[1] = take(a, 40 * MIB);
+    give(a, block[0]);
+    give(a, block[1]);
+    take(a, 48 * MIB); /* both have the average age; 30 would have been enough */
+    done(a, "+30 +40 -30 -40 +48");
+    a = make("garbage_collection_threshold:0.5", PLM_TORCH_2_15, UINT64_MAX);
+    assert_int_equal(plm_allocator_set_fraction(a, 0.01), 0);
+    block[0] = take(a, 10 * MIB);
+    block[1] = take(a, 28 * MIB);
+    block[2] = take(a, 34 * MIB);
+    give(a, block[0]);
+    for (int i = 0; i < 4; i++) {
+        give(a, block[2]);
+        assert_int_equal(take(a, 34 * MIB), block[2]); /* a search */
+    }
+    give(a, block[1]);
+    give(a, block[2]);
+    give(a, take(a, 34 * MIB));
+    take(a, 48 * MIB); /* ages of 6, 2 and 1: 10.56 MiB must go, so 10 and then 28 do */
+    done(a, "+10 +28 +34 -10 -28 +48");
 }
 
 static void expandable(void **state)
@@ -525,6 +712,14 @@ int main(void)
         cmocka_unit_test(flush_and_retry),
         cmocka_unit_test(memory_fraction),
         cmocka_unit_test(max_split_size),
+        cmocka_unit_test(oversize_segments_go_first),
+        cmocka_unit_test(oversize_segments_of_other_streams),
+        cmocka_unit_test(segments_are_counted),
+        cmocka_unit_test(the_whole_cache),
+        cmocka_unit_test(segments_of_private_pools),
+        cmocka_unit_test(a_fraction_to_the_byte),
+        cmocka_unit_test(segments_have_a_stream),
+        cmocka_unit_test(garbage_by_age),
         cmocka_unit_test(roundup_divisions),
         cmocka_unit_test(garbage_collection),
         cmocka_unit_test(expandable),

@@ -271,9 +271,86 @@ static void test_metrics(void **state)
     NEAR(m.interval.high, 0.3);
     NEAR(m.width, 0.2);
     assert_int_equal(m.covered, 1); /* of those compared */
+    assert_int_equal(m.answered, 5);
+    assert_int_equal(m.judged, 5);
+    assert_int_equal(m.timed, 1);
+    NEAR(m.quantile[1], -0.05);
+    NEAR(m.quantile[3], 0.20);
+    NEAR(m.quantile[4], 0.28);
     plm_metrics_make(s, 0, 1, &m);
     NEAR(m.median, 0);
     NEAR(m.pef[PLM_CAP_TORCH], 0);
+}
+
+/* Who does not say whether a run fits has no verdict that could be wrong; who says nothing is not compared. */
+static void test_metrics_in_part(void **state)
+{
+    struct plm_score s[] = {
+        {.answered = true, .compared = true, .estimate = 50, .error = -0.5, .seconds = 1, .outside = true},
+        {.answered = true, .judged = true, .agrees = true, .compared = true, .estimate = 200, .error = 0, .seconds = 5},
+        {.seconds = 0, .error = 9, .width = 9, .covers = true, .conserved = {9, 9}},
+    };
+    struct plm_metrics m;
+    (void)state;
+    plm_score_conserve(&s[1], 1000);
+    plm_metrics_make(s, COUNT(s), 1, &m);
+    assert_int_equal(m.runs, 3);
+    assert_int_equal(m.answered, 2);
+    assert_int_equal(m.compared, 2);
+    assert_int_equal(m.judged, 1);
+    assert_int_equal(m.timed, 2);
+    NEAR(m.seconds, 3);
+    NEAR(m.agreement, 1);
+    NEAR(m.pef[PLM_CAP_TORCH], 0);
+    NEAR(m.mcp[PLM_CAP_TORCH], 800);
+    NEAR(m.under, 0.5); /* an estimate that is right is not below */
+    NEAR(m.median, 0.25);
+    NEAR(m.mean, 0.25);
+    NEAR(m.width, 0);
+    assert_int_equal(m.covered, 0);
+    assert_int_equal(m.outside, 1);
+    NEAR(m.inside, 0);
+    plm_metrics_make(s, 1, 1, &m); /* none has a verdict */
+    NEAR(m.agreement, 0);
+    NEAR(m.pef[PLM_CAP_DEVICE], 0);
+    assert_int_equal(m.outside, 1);
+    NEAR(m.inside, 0);
+    NEAR(m.worst, 0.5);
+}
+
+/* Estimates that fail cost what they promised; those that say rightly that a run does not fit leave all of the card free. */
+static void test_conserved(void **state)
+{
+    static const struct {
+        bool agrees, capped, oom;
+        double conserved;
+    } rows[] = {{true, false, false, 700},   {true, false, true, 1000},  {true, true, false, -300},
+                {false, false, false, -300}, {false, false, true, -300}, {true, true, true, -300}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_score s = {.estimate = 300, .agrees = rows[i].agrees, .oom = rows[i].oom};
+        s.capped_fails[PLM_CAP_DEVICE] = rows[i].capped;
+        plm_score_conserve(&s, 1000);
+        NEAR(s.conserved[PLM_CAP_DEVICE], rows[i].conserved);
+        NEAR(s.conserved[PLM_CAP_TORCH], !rows[i].agrees ? -300 : rows[i].oom ? 1000 : 700);
+        assert_int_equal(plm_score_fails(&s, PLM_CAP_DEVICE), !rows[i].agrees || rows[i].capped);
+    }
+}
+
+/* Of 0 to 40, as numpy.quantile() has it: 0.025 x 40 = 1, 0.975 x 40 = 39; those that are not known are left out. */
+static void test_interval_of_known(void **state)
+{
+    double value[45];
+    struct plm_interval interval;
+    (void)state;
+    for (size_t i = 0; i < COUNT(value); i++)
+        value[i] = i < 41 ? (double)((i * 7) % 41) : NAN;
+    interval = plm_interval_known(value, COUNT(value));
+    NEAR(interval.low, 1);
+    NEAR(interval.high, 39);
+    value[0] = NAN;
+    interval = plm_interval_known(value, 1);
+    assert_true(isnan(interval.low) && isnan(interval.high));
 }
 
 /* ---- a record ---- */
@@ -395,10 +472,20 @@ static void test_workloads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_cells),    cmocka_unit_test(test_table_bad), cmocka_unit_test(test_table_put),
-        cmocka_unit_test(test_table_formulas), cmocka_unit_test(test_truth),     cmocka_unit_test(test_truth_bad),
-        cmocka_unit_test(test_quantiles),      cmocka_unit_test(test_metrics),   cmocka_unit_test(test_early),
-        cmocka_unit_test(test_bounded),        cmocka_unit_test(test_workloads),
+        cmocka_unit_test(test_table_cells),
+        cmocka_unit_test(test_table_bad),
+        cmocka_unit_test(test_table_put),
+        cmocka_unit_test(test_table_formulas),
+        cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_truth_bad),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_metrics_in_part),
+        cmocka_unit_test(test_conserved),
+        cmocka_unit_test(test_interval_of_known),
+        cmocka_unit_test(test_early),
+        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_workloads),
     };
     return RUN(tests);
 }

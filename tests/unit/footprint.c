@@ -2,6 +2,8 @@
 #include "device/footprint.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "analysis/summary.h"
 #include "device/capture.h"
@@ -69,6 +71,59 @@ static uint64_t left(void)
     return free_bytes;
 }
 
+/* ---- before this process has a context ---- */
+
+static uint64_t modules_code(const struct plm_card *card, uint64_t *guessed)
+{
+    assert_int_equal(card->sms, 28);
+    *guessed += 1 << 20;
+    return 5 << 20;
+}
+
+static uint64_t modules_more(const struct plm_card *card, uint64_t *guessed)
+{
+    (void)card;
+    (void)guessed;
+    return 2 << 20;
+}
+
+/* What a child finds left of the card, with these settings, once it has a context and used cuDNN and a larger stack. */
+static void left_in_child(const char *setting, const char *loading, uint64_t expected)
+{
+    int status;
+    const pid_t child = fork();
+    if (!child) {
+        unsetenv("PLIMSOLL_CONTEXT");
+        if (setting)
+            setenv("PLIMSOLL_CONTEXT", setting, 1);
+        if (loading)
+            setenv("CUDA_MODULE_LOADING", loading, 1);
+        plm_footprint_registered(modules_code);
+        plm_footprint_registered(modules_more);
+        plm_footprint_registered(modules_code); /* a second time counts once */
+        plm_device_activate(0);
+        plm_footprint_library(0, PLM_LIBRARY_CUDNN);
+        plm_footprint_limit(0, PLM_LIMIT_STACK, 2048);
+        _exit(plm_footprint_taken(0) == expected ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* A figure that was measured has all that is usual in it; a stack is not. Eager loading takes all code that is registered, 7 MiB, and
+   250 MiB of cuDNN. */
+static void settings(void **state)
+{
+    const uint64_t stack = 28ull * 1536 * 1024;
+    (void)state;
+    left_in_child(NULL, NULL, 0);
+    left_in_child("0", NULL, 0);
+    left_in_child("104857600", NULL, (100 << 20) + stack);
+    left_in_child("model", NULL, context + (40 << 20) + stack);
+    left_in_child("model", "LAZY", context + (40 << 20) + stack);
+    left_in_child("model", "EAGER", context + (250 << 20) + (7 << 20) + stack);
+}
+
 /* In the order in which a job does it: nothing is given back but allocations. */
 static void bounded(void **state)
 {
@@ -96,6 +151,23 @@ static void bounded(void **state)
     plm_footprint_limit(0, PLM_LIMIT_STACK, 1024); /* stays */
     assert_int_equal(left(), before - 28ull * 1536 * 1024);
     before = left();
+    plm_footprint_limit(0, PLM_LIMIT_PRINTF, 12 << 20); /* 7 MiB is the default */
+    assert_int_equal(left(), before - (5 << 20));
+    plm_footprint_limit(0, PLM_LIMIT_PRINTF, 7 << 20);
+    plm_footprint_limit(0, PLM_LIMIT_HEAP, 16 << 20);
+    assert_int_equal(left(), before - (16 << 20));
+    plm_footprint_limit(0, PLM_LIMIT_HEAP, 8 << 20); /* the default */
+    assert_int_equal(left(), before);
+    plm_footprint_limit(0, PLM_LIMIT_HEAP + 1, 64 << 20); /* no memory */
+    plm_footprint_limit(-1, PLM_LIMIT_HEAP, 64 << 20);
+    plm_footprint_limit(PLM_DEVICES_MAX, PLM_LIMIT_HEAP, 64 << 20);
+    plm_footprint_graph(-1, 100);
+    plm_footprint_graph(PLM_DEVICES_MAX, 100);
+    plm_footprint_library(-1, PLM_LIBRARY_CUBLAS);
+    plm_footprint_library(PLM_DEVICES_MAX, PLM_LIBRARY_CUBLAS);
+    plm_footprint_range(-1, "nccl", 1, 1);
+    plm_footprint_range(PLM_DEVICES_MAX, "nccl", 1, 1);
+    assert_int_equal(left(), before);
     plm_footprint_graph(0, 100);
     plm_footprint_graph(0, -100);
     plm_footprint_graph(0, 50);
@@ -121,6 +193,8 @@ static void recorded(void **state)
     plm_footprint_range(0, "nccl", 10, 1000);
     plm_footprint_range(0, "nccl", -10, -1000);
     plm_footprint_range(0, "nccl", 20, 700);
+    plm_footprint_range(0, "cufft", 3, 50);
+    plm_footprint_range(0, "cufft", 4, 50);
     plm_footprint_end();
     assert_int_equal(plm_summary_read(unit_path("footprint.plm"), &s, NULL), 0);
     assert_int_equal(s.devices, 1);
@@ -134,6 +208,12 @@ static void recorded(void **state)
     assert_string_equal(d->taker[0].name, "nccl");
     assert_int_equal(d->taker[0].low, 10);
     assert_int_equal(d->taker[0].high, 1000); /* the most at a time */
+    assert_string_equal(d->taker[1].name, "cufft");
+    assert_int_equal(d->taker[1].low, 7);
+    assert_int_equal(d->taker[1].high, 100);
+    assert_int_equal(d->overhead.heap, 8 << 20);
+    assert_int_equal(d->overhead.printf_bytes, 7 << 20);
+    assert_false(d->overhead.eager);
     plm_summary_free(&s);
 }
 
@@ -160,10 +240,8 @@ static void cublas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_code),
-        cmocka_unit_test(bounded),
-        cmocka_unit_test(recorded),
-        cmocka_unit_test(cublas),
+        cmocka_unit_test(sizes_of_code), cmocka_unit_test(settings), cmocka_unit_test(bounded),
+        cmocka_unit_test(recorded),      cmocka_unit_test(cublas),
     };
     unit_record(unit_path("footprint.plm"));
     setenv("PLIMSOLL_LIMIT", "1073741824", 1);

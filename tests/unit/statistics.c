@@ -234,6 +234,28 @@ static void test_bootstrap_even(void **state)
     assert_true(interval.low == 1 && interval.high == 2);
 }
 
+/* At least three of four draws are the first value in 13 of 256 cases, 5.1 %: so it is the lower end, and the last one the upper. */
+static void test_bootstrap_of_four(void **state)
+{
+    static const double value[] = {1, 2, 4, 8};
+    struct plm_interval interval;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        plm_bootstrap_median(value, 4, seed, &interval);
+        assert_true(interval.low == 1 && interval.high == 8);
+    }
+}
+
+/* One of six values is 1. Three draws of it have a probability of 5.4 %, and then the median is between both; more have 0.9 %. */
+static void test_bootstrap_between(void **state)
+{
+    static const double value[] = {0, 0, 0, 0, 0, 1};
+    struct plm_interval interval;
+    (void)state;
+    plm_bootstrap_median(value, COUNT(value), 3, &interval);
+    assert_true(interval.low == 0 && interval.high == 0.5);
+}
+
 /* ---- random numbers ---- */
 
 static void test_random(void **state)
@@ -264,11 +286,18 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f_values),       cmocka_unit_test(test_f_identities),
-        cmocka_unit_test(test_one_way),        cmocka_unit_test(test_two_ways),
-        cmocka_unit_test(test_unbalanced),     cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_not_possible),   cmocka_unit_test(test_bootstrap),
-        cmocka_unit_test(test_bootstrap_even), cmocka_unit_test(test_bootstrap_exact),
+        cmocka_unit_test(test_f_values),
+        cmocka_unit_test(test_f_identities),
+        cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_two_ways),
+        cmocka_unit_test(test_unbalanced),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_not_possible),
+        cmocka_unit_test(test_bootstrap),
+        cmocka_unit_test(test_bootstrap_even),
+        cmocka_unit_test(test_bootstrap_of_four),
+        cmocka_unit_test(test_bootstrap_between),
+        cmocka_unit_test(test_bootstrap_exact),
         cmocka_unit_test(test_random),
     };
     return RUN(tests);
