@@ -461,7 +461,7 @@ def write(path, force, stack, memory, rows):
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         write_whole(os.path.realpath(path), force, "\n".join(text) + "\n")
     except FileExistsError as error:
-        raise Broken(f"{path} exists; -f replaces it") from error
+        raise Broken(f"{path} exists; use -f to replace it") from error
     except OSError as error:
         raise Broken(f"cannot write {path}: {error.strerror}") from error
 
@@ -500,10 +500,10 @@ def file_name(gpu, torch_version):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="plimsoll_calibrate.py", description="Measures what a software stack takes on this GPU.")
-    parser.add_argument("--list", default=None, help="what to measure, as `plimsoll calibrate --record JOB --list` prints it")
+    parser.add_argument("--list", default=None, help="what to measure: the output of `plimsoll calibrate --record JOB --list`")
     parser.add_argument("-o", "--output", default=None, help="the stack file (default: one in ~/.config/plimsoll/stacks)")
-    parser.add_argument("-f", "--force", action="store_true", help="replace a file")
-    parser.add_argument("--rows-only", action="store_true", help="do not measure the memory of card and libraries")
+    parser.add_argument("-f", "--force", action="store_true", help="overwrite an existing file")
+    parser.add_argument("--rows-only", action="store_true", help="skip context and library memory")
     return parser.parse_args()
 
 
@@ -511,12 +511,12 @@ def run(options):
     global torch
     rows, parsers = read_rows(options.list) if options.list else ({}, {})
     if options.output and os.path.exists(options.output) and not options.force:
-        raise Broken(f"{options.output} exists; -f replaces it")
+        raise Broken(f"{options.output} exists; use -f to replace it")
     nvml = Nvml()
     try:
         import torch
     except ModuleNotFoundError as error:
-        raise Broken(f"this Python ({sys.executable}) has no PyTorch; --python names another") from error
+        raise Broken(f"this Python ({sys.executable}) has no PyTorch; choose an interpreter with --python") from error
     except (ImportError, OSError, ValueError) as error:  # ValueError: releases that look for NVIDIA's packages and find none
         raise Broken(f"PyTorch cannot be imported here: {str(error).splitlines()[0][:200]}") from error
     if not torch.cuda.is_available():

@@ -40,9 +40,9 @@ function drawFigures() {
     ...FIGURES.map(([key]) => percent(estimator[key])), estimator.mcp === undefined ? "" : size(estimator.mcp),
     percent(estimator.range_width), seconds(estimator.seconds)]);
   fillTable(byId("figures"), heads, rows, heads.map((_, i) => i).slice(1));
-  const notes = [`${plural(rowsOf().length, "run")}; errors are over the runs that neither ran out of memory nor were estimated to.`];
-  if (estimators.some((estimator) => estimator.other_kind)) notes.push(`* estimates another kind of figure than ${page.truth}.`);
-  if (estimators.some((estimator) => estimator.outside)) notes.push("† some runs are outside of what it was made for.");
+  const notes = [`${plural(rowsOf().length, "run")}; errors cover runs that neither ran out of memory nor were predicted to.`];
+  if (estimators.some((estimator) => estimator.other_kind)) notes.push(`* estimates a different figure than ${page.truth}.`);
+  if (estimators.some((estimator) => estimator.outside)) notes.push("† some runs are outside the method's scope.");
   fill(byId("figures-note"), notes.join(" "));
 }
 
@@ -78,7 +78,7 @@ function drawFactors() {
   fillTable(byId("factors"), heads, list.map((estimator) => [estimator.name,
     ...tested.map(({ name }) => effect(estimator.anova.factors.find((factor) => factor.name === name)))]));
   const left = factors.filter((factor) => !tested.includes(factor)).map((factor) =>
-    (factor.state === "constant" ? `${factor.name} does not vary` : `${factor.name} cannot be told apart from ${factor.same_as ?? "the others"}`));
+    (factor.state === "constant" ? `${factor.name} does not vary` : `${factor.name} cannot be separated from ${factor.same_as ?? "the others"}`));
   fill(byId("factors-note"), `Analysis of variance of the ${page.response} error, main effects, type II. ${left.join("; ")}${left.length ? "." : ""}`);
 }
 
@@ -130,10 +130,10 @@ function draw() {
 
 function facts() {
   const list = [plural(page.rows.length, "run"), `truth: ${page.truth}`];
-  if (page.late_sample) list.push("late first sample modelled");
+  if (page.late_sample) list.push("late baseline sample modelled");
   if (page.design?.name === "grid") list.push("design: grid");
   if (page.design?.name === "montecarlo") list.push(`design: ${page.design.draws} draws, seed ${page.design.seed}`);
-  if (page.design?.without_truth && !page.references) list.push(`${plural(page.design.without_truth, "run")} without truth not made`);
+  if (page.design?.without_truth && !page.references) list.push(`${plural(page.design.without_truth, "run")} without truth not run`);
   if (page.references) list.push(`reference for ${plural(page.references, "run")}: the virtual GPU, not a measurement`);
   return list.join(" · ");
 }

@@ -19,7 +19,7 @@ const LEGEND = 16; /* entries that a legend names one by one */
 const WORDS = 12;
 const PART = 160;
 const PART_LEVELS = 6;
-const GROUPS = [["feature", "Features"], ["argument", "Arguments of the generator"], ["label", "Labels"], ["ran", "What ran"]];
+const GROUPS = [["feature", "Features"], ["argument", "Arguments of the generator"], ["label", "Labels"], ["ran", "Run"]];
 
 const page = JSON.parse(byId("data").textContent);
 const shown = page.lines.length;
@@ -83,7 +83,7 @@ function byClass() {
   const { memory } = page;
   const entries = memory.classes.map((item, i) => [classHue(i), `${item.name} (${count(item.rows)})`]);
   if (memory.oom) entries.push([classHue(OOM), `out of memory (${count(memory.oom)})`]);
-  if (memory.unclassed) entries.push([classHue(-1), `not known (${count(memory.unclassed)})`]);
+  if (memory.unclassed) entries.push([classHue(-1), `unknown (${count(memory.unclassed)})`]);
   return { ink: (row) => classHue(memory.of[row]), legend: () => entries, ramp: entries.length > LEGEND && [memory.classes[0].name, memory.classes.at(-1).name] };
 }
 
@@ -100,7 +100,7 @@ function byNumber(column) {
 }
 
 const choices = [
-  ...(page.memory ? [["class of memory", byClass]] : []),
+  ...(page.memory ? [["memory class", byClass]] : []),
   ...(family?.kind === "category" ? [["family", () => byWord(family)]] : []),
   ...page.columns.filter((column) => column.value && column !== family && column.distinct > 1 && column.name !== "row")
     .map((column) => [column.name, () => (column.kind === "category" ? byWord(column) : byNumber(column))]),
@@ -209,9 +209,9 @@ function shapeCharts() {
   const common = { ink: (row) => hues.ink(row), tell };
   const bare = (name) => ({ name, log: false, bare: true, say: short });
   fill(byId("shapes-note"), map.sentence ?? "");
-  return [new Scatter(`Principal components${components.shares[1] ? `: upwards the second, with ${percent(components.shares[1])}` : ""}`, "The rows on the first two principal components",
+  return [new Scatter(`Principal components${components.shares[1] ? `: the second upwards, with ${percent(components.shares[1])}` : ""}`, "The rows on the first two principal components",
     { ...common, points: pairs(components.places, page.lines.map((_, i) => i)), x: axis(0), y: axis(1) }),
-  new Scatter(`t-SNE of ${count(map.rows.length)} rows`, "The rows in the map of t-SNE", { ...common, points: pairs(map.places, map.rows), x: bare("near is alike; distances between groups mean little"), y: bare("") })];
+  new Scatter(`t-SNE of ${count(map.rows.length)} rows`, "The rows in the map of t-SNE", { ...common, points: pairs(map.places, map.rows), x: bare("close rows are similar; distances between groups mean little"), y: bare("") })];
 }
 
 function drawShares() {
@@ -228,7 +228,7 @@ function drawShares() {
     return telling(svg("g", {}, svg("rect", { x, y: 8, width: step, height: bottom - 8, fill: "transparent" }),
       svg("rect", { x: x + 1, y: y.at(share), width: Math.max(1, step - 3), height: bottom - y.at(share), fill: color("--accent") }),
       svg("line", { x1: x, x2: x + step, y1: y.at(sum), y2: y.at(sum), stroke: color("--c-activations"), "stroke-width": 2 }),
-      ...(step > 22 ? [label(x + step / 2 - 1, bottom + 16, String(i + 1))] : [])), `component ${i + 1}`, percent(share), `${percent(sum)} with those before`);
+      ...(step > 22 ? [label(x + step / 2 - 1, bottom + 16, String(i + 1))] : [])), `component ${i + 1}`, percent(share), `${percent(sum)} cumulative`);
   })]);
 }
 
@@ -248,7 +248,7 @@ function drawComponents() {
   fillTable(byId("weights"), ["Column", ...most.map((_, i) => `${i + 1}: ${percent(components.shares[i])}`)],
     order.map((i) => el("tr", {}, el("th", { scope: "row" }, page.columns[components.columns[i]].name), ...most.map((weights) => heat(weights[i])))), most.map((_, i) => i + 1));
   const logs = components.columns.filter((i) => page.columns[i].histogram.logarithmic).length;
-  fill(byId("components-note"), `Of ${plural(components.columns.length, "column")}, centred and scaled${logs ? `; ${logs} that span two decades as logarithms` : ""}. The line is the sum.`);
+  fill(byId("components-note"), `Of ${plural(components.columns.length, "column")}, centred and scaled${logs ? `; ${logs} of them on a log scale` : ""}. The line is cumulative.`);
 }
 
 /* ---- correlations ---- */
@@ -293,7 +293,7 @@ function drawBins(box, column) {
   const bar = (from, to, rows, text) => telling(svg("g", {}, svg("rect", { x: from, y: 0, width: to - from, height: bottom, fill: "transparent" }),
     svg("rect", { class: "bin", x: from + 0.5, y: up(rows), width: Math.max(0.5, to - from - 1), height: bottom - up(rows), fill: color("--accent") })), text, plural(rows, "row"));
   const list = edges(histogram).map(([low, high], i) => bar(x.at(low), x.at(high), histogram.counts[i], `${say(column, low, true)} to ${say(column, high, true)}`));
-  if (histogram.below) list.push(bar(4, 20, histogram.below, column.least < 0 ? `${short(column.least)}: not known` : "0"), label(12, bottom + 16, short(column.least)));
+  if (histogram.below) list.push(bar(4, 20, histogram.below, column.least < 0 ? `${short(column.least)}: unknown` : "0"), label(12, bottom + 16, short(column.least)));
   show(box, width, bottom + 22, [...across({ at: x.at, ticks }, 4, bottom, (tick) => say(column, tick, true)), ...list]);
 }
 
@@ -332,7 +332,7 @@ function drawColumns() {
   const same = page.columns.filter((column) => column.value && column.distinct === 1).map((column) => `${column.name} = ${cell(column, column.value.findIndex((value) => value !== undefined)) ?? "…"}`);
   const text = page.columns.filter((column) => column.kind === "text").map((column) => `${column.name} (${count(column.distinct)})`);
   const empty = page.columns.filter((column) => column.kind === "empty").map((column) => column.name);
-  const notes = [[same, "The same in all rows"], [text, "Words that are too many to draw"], [empty, "Empty"]].filter(([list]) => list.length).map(([list, title]) => `${title}: ${list.join(", ")}.`);
+  const notes = [[same, "Constant"], [text, "Too many values to draw"], [empty, "Empty"]].filter(([list]) => list.length).map(([list, title]) => `${title}: ${list.join(", ")}.`);
   fill(byId("columns"), ...groups.flatMap(([title, list]) => [el("h3", {}, title), el("div", { class: "columns" }, ...list.map((column) => cards.get(column)))]), ...notes.map((note) => el("p", { class: "keys" }, note)));
   for (const [column, card] of cards) drawColumn(card, column);
   fill(byId("columns-note"), `Of all ${plural(page.rows, "row")}. Columns that span two decades, with most rows at the low end, have a logarithmic axis.`);

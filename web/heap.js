@@ -9,7 +9,7 @@ const ROW = 20;
 const BETWEEN = 5;
 const APART = 3; /* css pixels between two segments */
 const MOST_ROWS = 20;
-const KINDS = ["cudaMalloc", "mapped", "pool", "library", "not known"];
+const KINDS = ["cudaMalloc", "mapped", "pool", "library", "unknown"];
 
 let page;
 let state;
@@ -160,7 +160,7 @@ export function moveHeap() {
   segments = snapshot ? segmentsOf(page, lane, snapshot) : [];
   items = listItems();
   if (!snapshot) {
-    fill(byId("heap-note"), lane.snapshots.length ? "there are too many segments for a map" : "the record holds no blocks");
+    fill(byId("heap-note"), lane.snapshots.length ? "there are too many segments for a map" : "the record has no blocks");
     return;
   }
   const sum = totals();
@@ -169,7 +169,7 @@ export function moveHeap() {
   box.dataset.allocated = sum.allocated;
   box.dataset.reserved = sum.reserved;
   box.dataset.point = snapshot.point;
-  fill(byId("heap-note"), `${whereText(snapshot.point)}${away ? ` — the nearest kept moment, ${plural(away, "event")} from the cursor` : ""}`);
+  fill(byId("heap-note"), `${whereText(snapshot.point)}${away ? ` — the nearest stored moment, ${plural(away, "event")} from the cursor` : ""}`);
   fill(byId("map-detail"), `${plural(segments.length, "segment")}, ${size(sum.reserved)}: ${size(sum.allocated)} in ${plural(sum.blocks, "block")}, ` +
     `${size(sum.reserved - sum.allocated)} free (${percent(sum.reserved - sum.allocated, sum.reserved)}), largest hole ${size(sum.largest)}`);
   drawHeap();

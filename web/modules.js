@@ -149,7 +149,7 @@ export function drawModules() {
   fill(box, ...(root.value ? shown : [el("p", { class: "empty" }, "Nothing is allocated at this moment.")]));
   if (shown.length) shown[0].tabIndex = 0;
   drawCrumbs(node);
-  fill(byId("tree-detail"), "Point at a module, or move with the arrow keys; Enter goes into it, Escape comes back.");
+  fill(byId("tree-detail"), "Point at a module, or move with the arrow keys; Enter zooms in, Escape zooms out.");
 }
 
 /* node.copy() lays a subtree out without disturbing the whole; paths still lead to the root. */
@@ -170,7 +170,7 @@ function focusOn(node) {
 export function moveModules() {
   const lane = page.lanes[state.lane];
   if (!page.attributed) {
-    fill(byId("modules-note"), "this record does not say where blocks come from");
+    fill(byId("modules-note"), "this record has no modules");
     return;
   }
   const index = indexNear(lane.snapshotPoints, state.point);
@@ -178,7 +178,7 @@ export function moveModules() {
   holders = holdersAt(page, lane, index);
   root = buildTree();
   const away = Math.abs(lane.points.at[snapshot.point] - lane.points.at[state.point]);
-  fill(byId("modules-note"), `${whereText(snapshot.point)}${away ? ` — the nearest kept moment, ${plural(away, "event")} from the cursor` : ""}`);
+  fill(byId("modules-note"), `${whereText(snapshot.point)}${away ? ` — the nearest stored moment, ${plural(away, "event")} from the cursor` : ""}`);
   drawModules();
   refreshTable();
 }

@@ -60,7 +60,7 @@ export function drawRanks(page, shown, show) {
   if (!ranks) return;
   const most = Math.max(...ranks.kinds.map((kind) => kind.device_used ?? 0), 1);
   const uneven = ranks.imbalance.device_used;
-  fill(byId("ranks-note"), `${worldText(ranks)}, ${plural(ranks.kinds.length, "kind")}${ranks.kinds.length > 1 ? `; the largest takes ${uneven.ratio.toFixed(2)} times the mean of ${size(uneven.mean)}` : ""}`);
-  fillTable(byId("ranks-table"), ["Ranks", "Count", "Allocated", "Reserved", "", "Device used", "Why they are alike; what each holds of its tensors"],
+  fill(byId("ranks-note"), `${worldText(ranks)}, ${plural(ranks.kinds.length, "kind")}${ranks.kinds.length > 1 ? `; the largest uses ${uneven.ratio.toFixed(2)} times the mean of ${size(uneven.mean)}` : ""}`);
+  fillTable(byId("ranks-table"), ["Ranks", "Count", "Allocated", "Reserved", "", "Device used", "Why they are identical; share of tensors held by each"],
     ranks.kinds.map((kind, k) => kindRow(page, kind, k, shown, most, show)), [1, 2, 3, 5]);
 }

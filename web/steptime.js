@@ -22,8 +22,8 @@ const GROUP_COLORS = { "matrix products": "--c-parameters", attention: "--c-opti
 const BOUND_COLORS = { host: "--c-other", compute: "--c-parameters", bandwidth: "--c-activations", launches: "--c-inputs", copies: "--c-buffers",
   communication: "--c-workspace" };
 const INK = (name) => name.replace("--c-", "--i-");
-const METRICS = { gputl: "a kernel or copy runs", gract: "engine active", smact: "multiprocessors active", smocc: "warps resident",
-  fp32a: "FP32 pipe active", tenso: "tensor cores active", drama: "memory active" };
+const METRICS = { gputl: "GPU util", gract: "graphics engine", smact: "SM active", smocc: "SM occupancy",
+  fp32a: "FP32 active", tenso: "tensor active", drama: "DRAM active" };
 
 let page;
 let state;
@@ -261,8 +261,8 @@ function lines({ track, index }) {
   const points = lane().points;
   const point = points.length ? indexAt(points.us, track.us[index]) : -1;
   return [
-    merged ? `${plural(merged.count, track.host ? "call" : "piece")} together, the longest: ${kind.name}` : kind.name,
-    `${nanoseconds(track.end[index] - track.begin[index])}${merged ? ` in all, ${nanoseconds(merged.busy)} of work` : ""} at ${nanoseconds(track.begin[index] - time().ahead)}`,
+    merged ? `${plural(merged.count, track.host ? "call" : "piece")} together, longest: ${kind.name}` : kind.name,
+    `${nanoseconds(track.end[index] - track.begin[index])}${merged ? ` in total, ${nanoseconds(merged.busy)} busy` : ""} at ${nanoseconds(track.begin[index] - time().ahead)}`,
     wait ? `waits ${nanoseconds(wait)} for the GPU` : undefined,
     track.host ? `host, ${kind.class === "wait" ? "a wait" : `call for ${kind.class}`}` : `${kind.class}, bound by ${kind.bound}`,
     kind.module ? `module ${kind.module}` : undefined,
@@ -387,9 +387,9 @@ const KEYS = {
 
 function describe() {
   const t = time();
-  const half = t.merged_below ? ` Drawn as ${count(tracks.reduce((sum, track) => sum + track.length, 0))} pieces: what lies within ${nanoseconds(t.merged_below)} is one.` : "";
-  const what = { optimizer: "the last step of the optimizer", backward: "the last backward pass", pass: "the last pass of the model", whole: "the whole command" }[t.unit];
-  fill(byId("time-note"), `${what}: ${plural(t.spans, "kernel or copy", "kernels and copies")}, ${plural(t.calls, "call")} of the host.${half} Computed, not measured.`);
+  const half = t.merged_below ? ` Drawn as ${count(tracks.reduce((sum, track) => sum + track.length, 0))} pieces: kernels within ${nanoseconds(t.merged_below)} are merged.` : "";
+  const what = { optimizer: "the last optimizer step", backward: "the last backward pass", pass: "the last model call", whole: "the whole command" }[t.unit];
+  fill(byId("time-note"), `${what}: ${plural(t.spans, "kernel or copy", "kernels and copies")}, ${plural(t.calls, "host call")}.${half} Modelled, not measured.`);
 }
 
 function drawFigures() {
@@ -400,11 +400,11 @@ function drawFigures() {
     entry("Step", nanoseconds(t.step), `${nanoseconds(t.low)} to ${nanoseconds(t.high)}`),
     entry("GPU busy", nanoseconds(t.busy), percent(t.busy, t.step)),
     entry("Host", nanoseconds(t.host), percent(t.host, t.step)),
-    entry("Most of it", limit === "host" ? "waiting for the host" : limit, percent(t.bound[limit], t.step)),
+    entry("Bottleneck", limit === "host" ? "waiting for the host" : limit, percent(t.bound[limit], t.step)),
     t.samples_per_second ? entry("Samples", `${count(Number(t.samples_per_second.toPrecision(3)))} /s`) : undefined,
     t.mfu ? entry("MFU", percent(t.mfu, 1)) : undefined);
-  fill(byId("time-metrics"), ...Object.entries(t.metrics).map(([name, value]) =>
-    el("span", { title: METRICS[name] }, el("b", {}, name.toUpperCase()), ` ${percent(value, 1) || "0 %"}`)));
+  fill(byId("time-metrics"), ...Object.entries(t.metrics).filter(([, value]) => value > 0).map(([name, value]) =>
+    el("span", { title: `DCGM ${name.toUpperCase()}` }, el("b", {}, METRICS[name]), ` ${percent(value, 1) || "<1 %"}`)));
 }
 
 function drawLegend() {
@@ -435,7 +435,7 @@ function operatorsTable() {
   }
   const sorted = [...rows.values()].sort((a, b) => b.ns - a.ns);
   const all = sorted.reduce((sum, row) => sum + row.ns, 0);
-  return fillTable(el("table", {}), ["Operator", "Class", "Bound by", "Times", "Time", "Share"],
+  return fillTable(el("table", {}), ["Operator", "Class", "Bottleneck", "Calls", "Time", "Share"],
     sorted.map(({ kind, count: n, ns }) => [kind.name, kind.class, kind.bound, count(n), nanoseconds(ns), percent(ns, all)]), [3, 4, 5]);
 }
 
@@ -444,7 +444,7 @@ function operatorsTable() {
 function elsewhere() {
   const points = lane().points;
   const step = points.length && stepText(lane(), points.at[indexAt(points.us, time().to_us - 1)]);
-  return step ? `In the memory above this is ${step}; the cursor is elsewhere.` : "";
+  return step ? `In the memory timeline above this is ${step}; the cursor is elsewhere.` : "";
 }
 
 /* A moment of the recording, in microseconds, or nothing: marks the call before it, and the newest work of the card. */
@@ -467,7 +467,7 @@ export function drawTime() {
   byId("time-title").textContent = page.time.card ? `Time of one step (modelled on ${page.time.name})` : "Time of one step";
   for (const id of ["time-figures", "time-metrics", "time-legend", "lanes", "lanes-detail", "lanes-keys", "time-tools", "time-table"]) byId(id).hidden = !time();
   if (!time()) {
-    fill(byId("time-note"), page.time.why ?? "This device was asked for nothing.");
+    fill(byId("time-note"), page.time.why ?? "This GPU was not used.");
     return;
   }
   tracks = [unpackTrack(time().calls_of_host, "host", true),

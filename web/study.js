@@ -4,7 +4,7 @@ import { byId, el, fill, fillTable } from "./dom.js";
 import { plural } from "./format.js";
 import { startTheme } from "./theme.js";
 
-const SHARES = [["accuracy", "Accuracy"], ["f1", "Macro F1"], ["under", "Class under"], ["below", "Below"], ["exact", "Exact to the MiB"]];
+const SHARES = [["accuracy", "Accuracy"], ["f1", "Macro F1"], ["under", "Class too low"], ["below", "Below"], ["exact", "Exact to the MiB"]];
 const DISTANCES = ["mean_error", "r2"]; /* classes have none */
 const WHEN = ["once", "each card or stack", "each job"];
 
@@ -38,7 +38,7 @@ function drawScores() {
       String(result.trainings), result.train_seconds.toFixed(1)];
   }).filter(Boolean);
   fillTable(byId("scores"), heads, rows, heads.map((_, i) => i).slice(1));
-  fill(byId("scores-note"), `Classes of ${target.class} ${target.unit}; in brackets 95 % intervals from 2,000 resamples. Every part is answered by a model that learned from the others alone.`);
+  fill(byId("scores-note"), `Classes of ${target.class} ${target.unit}; in brackets 95 % intervals from 2,000 resamples. Each fold is answered by a model trained on the others.`);
 }
 
 /* ---- the table of the study ---- */
@@ -62,11 +62,11 @@ function drawStudy() {
   const memory = page.targets.find(isMemory);
   const busy = page.targets.find((target) => target.unit === "%");
   const asked = [memory && ["Memory", memory], busy && ["Busy", busy]].filter(Boolean);
-  const heads = ["Paradigm", "Method", ...asked.flatMap(([name]) => page.tests.map((test) => `${name}, ${test}`)), ...WHEN.map((when) => `Demands ${when}`), "ms / CPU ms per answer"];
+  const heads = ["Paradigm", "Method", ...asked.flatMap(([name]) => page.tests.map((test) => `${name}, ${test}`)), ...WHEN.map((when) => `Needs ${when}`), "ms / CPU ms per answer"];
   fillTable(byId("study"), heads, page.methods.map((method) => [method.paradigm, method.name,
     ...asked.flatMap(([, target]) => page.tests.map((test) => cellOf(method, target, test))),
     ...WHEN.map((when) => String(method.demands.filter((demand) => demand.when === when).length)), latencyOf(method, memory ?? busy)]), heads.map((_, i) => i).slice(2));
-  fill(byId("study-note"), "Memory: accuracy of classes. Busy: R² of the first metric that was asked; of methods that answer with classes their accuracy.");
+  fill(byId("study-note"), "Memory: accuracy of classes. Busy: R² of the first metric; accuracy for methods that answer with classes.");
 }
 
 function drawDemands() {

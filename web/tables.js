@@ -6,7 +6,7 @@ import { count, plural, size, words } from "./format.js";
 import { indexNear } from "./data.js";
 import { sizeTicks, tickText } from "./timeline.js";
 
-const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit", unknown: "not known" };
+const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit", unknown: "unknown" };
 const ROWS_FIRST = 100; /* the others when they are asked for */
 const CHART_FROM = 13; /* steps; fewer are read better in the table alone */
 
@@ -35,7 +35,7 @@ export function drawAnswer(page, lane) {
   fill(byId("peak"), number, " ", el("small", {}, unit));
   fill(byId("peak-exact"), `${count(lane.peak.allocated)} bytes`);
   byId("unknown").hidden = page.job.known;
-  fill(byId("unknown"), el("strong", {}, "What it needs is not known: "), `${page.job.why ?? ""}. The figures are of what ran.`);
+  fill(byId("unknown"), el("strong", {}, "The job's peak is unknown: "), `${page.job.why ?? ""}. The figures cover what ran.`);
   drawWhere(page, lane);
   drawLadder(lane);
   drawTrust(page);
@@ -69,13 +69,13 @@ function drawTrust(page) {
   const own = page.gpus.find((gpu) => gpu.id === page.gpu);
   fill(byId("fit-label"), own ? `On ${own.id}` : "");
   fill(byId("fit-answer"), ...(own ? [el("span", { class: `pill ${own.verdict}` }, VERDICTS[own.verdict]),
-    own.takes ? ` takes ${size(own.takes)} of ${size(own.usable)} usable, would take ${size(own.need)} if it could` : own.need ? ` needs ${size(own.need)} of ${size(own.usable)} usable` : ` of ${size(own.usable)} usable`] : []));
+    own.takes ? ` uses ${size(own.takes)} of ${size(own.usable)} usable, would use ${size(own.need)} on a larger GPU` : own.need ? ` needs ${size(own.need)} of ${size(own.usable)} usable` : ` of ${size(own.usable)} usable`] : []));
 }
 
 /* ---- cards ---- */
 
 function cardRemarks(gpu) {
-  const remarks = [gpu.takes && `takes ${size(gpu.takes)}`, gpu.better && `${VERDICTS[gpu.then]} with ${gpu.better}`, gpu.lacks && `has no ${gpu.lacks}`, gpu.shared && "shares memory with the system"];
+  const remarks = [gpu.takes && `uses ${size(gpu.takes)}`, gpu.better && `${VERDICTS[gpu.then]} with ${gpu.better}`, gpu.lacks && `has no ${gpu.lacks}`, gpu.shared && "shares memory with the system"];
   return remarks.filter(Boolean).map((remark, i) => `${i ? "; " : " "}${remark}`).join("");
 }
 
@@ -105,7 +105,7 @@ export function drawCards(page, chosen, toggle) {
   const need = Math.max(...page.lanes.map((lane) => lane.peak.device_used));
   const highest = Math.max(...page.lanes.map((lane) => lane.high));
   const lowest = Math.max(...page.lanes.map((lane) => lane.low));
-  fill(byId("fits-note"), page.job.known ? `needs ${size(need)}, between ${size(lowest)} and ${size(highest)}. * assumed` : "what it needs is not known. * assumed");
+  fill(byId("fits-note"), page.job.known ? `needs ${size(need)} (${size(lowest)} to ${size(highest)}). * usable memory is estimated` : "the job's peak is unknown. * usable memory is estimated");
 }
 
 /* ---- steps ---- */

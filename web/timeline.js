@@ -434,7 +434,7 @@ function describe() {
   const p = points();
   const exact = lane().events === p.length;
   fill(byId("timeline-note"), exact ? `all ${count(p.length)} allocator events` :
-    `${count(lane().events)} allocator events in ${count(p.length)} points, each the highest moment of its stretch`);
+    `${count(lane().events)} allocator events in ${count(p.length)} points, each the peak of its interval`);
 }
 
 export function capacitiesChanged() {

@@ -5,7 +5,7 @@ import { plural } from "./format.js";
 import { startTheme } from "./theme.js";
 import { across, label, linear, logarithmic, show, svg, telling, upwards } from "./svg.js";
 
-const COLUMNS = [["r2", "R²", 4], ["spearman", "Spearman", 4], ["mae", "Mean error"], ["median", "Median, relative"], ["p90", "90th, relative"]];
+const COLUMNS = [["r2", "R²", 4], ["spearman", "Spearman", 4], ["mae", "Mean error"], ["median", "Median, relative"], ["p90", "90th percentile, relative"]];
 const TITLES = { step_ms: "Step time (ms)", gputl: "GPU utilization", gract: "Graphics engine active", smact: "SM active", smocc: "SM occupancy",
   fp32a: "FP32 pipe active", tenso: "Tensor cores active", drama: "Memory active" };
 const SIDE = 370; /* of a plot, at most */
@@ -90,7 +90,7 @@ function drawPlot(name) {
 
 function drawScatter() {
   fill(byId("scatter"), ...figures.map(drawPlot));
-  fill(byId("scatter-note"), `${estimators[state.estimator]}. Upwards: predicted. On the line both are the same.${isStep(figures[0]) ? " The axes are logarithmic." : ""}`);
+  fill(byId("scatter-note"), `${estimators[state.estimator]}. Vertical axis: predicted. On the line both are equal.${isStep(figures[0]) ? " The axes are logarithmic." : ""}`);
 }
 
 /* ---- rows ---- */

@@ -18,9 +18,9 @@ const char *plm_allocator_error_name(int code)
     case 0: return "no error";
     case PLM_ALLOCATOR_OOM: return "out of memory";
     case PLM_ALLOCATOR_ADDRESS: return "no live block at this address";
-    case PLM_ALLOCATOR_POOL: return "the private pool is not in the state for this";
-    case PLM_ALLOCATOR_UNMODELLED: return "not modelled: depends on the nodes of the captured graph";
-    case PLM_ALLOCATOR_CAPTURE: return "not while a capture is under way";
+    case PLM_ALLOCATOR_POOL: return "the private pool is in the wrong state";
+    case PLM_ALLOCATOR_UNMODELLED: return "not modelled: depends on the captured graph's nodes";
+    case PLM_ALLOCATOR_CAPTURE: return "not allowed during a capture";
     case PLM_EINVAL: return "bad argument";
     default: return "unknown error";
     }

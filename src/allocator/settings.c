@@ -58,7 +58,7 @@ static int token_expect(struct lexer *l, char mark, const char *key)
     const char *token = token_next(l);
     if (token[0] == mark && !token[1])
         return 0;
-    return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s needs a '%c' where it has '%s'.", key, mark, token);
+    return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s needs a '%c', not '%s'.", key, mark, token);
 }
 
 static int value_whole(struct lexer *l, const char *key, uint64_t most, uint64_t *value)
@@ -87,7 +87,7 @@ static int value_boolean(struct lexer *l, const char *key, bool *value)
     const char *token = token_next(l);
     *value = strcmp(token, "True") == 0;
     if (!*value && strcmp(token, "False") != 0)
-        return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s is True or False, not '%s'.", key, token);
+        return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must be True or False, not '%s'.", key, token);
     return 0;
 }
 
@@ -127,7 +127,7 @@ static int gc_threshold(struct lexer *l, const char *key)
     double value;
     int status = value_fraction(l, key, &value);
     if (status == 0 && (value <= 0 || value >= 1))
-        status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must lie between 0 and 1.", key);
+        status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must be between 0 and 1.", key);
     if (status == 0)
         l->settings->gc_threshold = value;
     return status;
@@ -138,7 +138,7 @@ static int memory_fraction(struct lexer *l, const char *key)
     double value;
     int status = value_fraction(l, key, &value);
     if (status == 0 && (value < 0 || value > 1))
-        status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must lie in 0 to 1.", key);
+        status = plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must be from 0 to 1.", key);
     if (status == 0)
         l->settings->fraction = value;
     return status;
@@ -154,8 +154,8 @@ static int backend(struct lexer *l, const char *key)
     const char *token = token_next(l);
     l->settings->async = strcmp(token, "cudaMallocAsync") == 0;
     if (!l->settings->async && strcmp(token, "native") != 0)
-        return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s is native or cudaMallocAsync, not '%s'.", key,
-                        token);
+        return plm_fail(l->error, PLM_EINVAL, "The allocator setting %s must be native or cudaMallocAsync, not '%s'.",
+                        key, token);
     return 0;
 }
 
@@ -286,7 +286,7 @@ static int setting_parse(struct lexer *l)
         if (strcmp(name, keys[i].name) != 0)
             continue;
         if (plm_torch_stands_for(l->torch) < keys[i].since)
-            return plm_fail(l->error, PLM_EINVAL, "PyTorch %s does not know the allocator setting %s.",
+            return plm_fail(l->error, PLM_EINVAL, "PyTorch %s does not have the allocator setting %s.",
                             plm_torch_name(l->torch), name);
         status = token_expect(l, ':', name);
         return status ? status : keys[i].parse(l, keys[i].name);

@@ -82,7 +82,7 @@ static int read_all(struct plm_job *job, struct plm_record *record, const char *
         hand_over(job, &w.collect);
         plm_job_share(job);
     } else if (status == PLM_EFORMAT && w.collect.lanes && !error->text[0])
-        plm_fail(error, status, "%s holds too many blocks", name);
+        plm_fail(error, status, "%s has too many blocks", name);
     plm_collect_free(&w.collect);
     return status;
 }

@@ -59,9 +59,9 @@ int plm_at_check(const struct plm_job *job, struct plm_at at, struct plm_error *
     if (at.step <= most)
         return 0;
     if (!most)
-        return plm_fail(error, PLM_EINVAL, "no step of this job ended: --at takes peak or end");
-    return plm_fail(error, PLM_EINVAL, "there is no step %u: %zu ended, and --at end shows what came after", at.step,
-                    most);
+        return plm_fail(error, PLM_EINVAL, "no step of this job was completed: use --at peak or end");
+    return plm_fail(error, PLM_EINVAL, "there is no step %u: %zu were completed, and --at end shows what came after",
+                    at.step, most);
 }
 
 uint32_t plm_lane_moment(const struct plm_lane *lane, struct plm_at at)

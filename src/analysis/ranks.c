@@ -117,7 +117,7 @@ static void kinds_describe(struct plm_ranks *r, const struct candidate *c, size_
         struct plm_kind *kind = &r->kind[k];
         kind->ranks = members_text(c, count, k, false);
         kind->devices = c[first[k]].alone ? NULL : members_text(c, count, k, true);
-        kind->why = plm_strdup(kind->count < 2 ? "" : exact[k] ? "equal to the byte" : "within a thousandth");
+        kind->why = plm_strdup(kind->count < 2 ? "" : exact[k] ? "identical to the byte" : "within 0.1 %");
     }
 }
 

@@ -137,11 +137,11 @@ static int set_field(struct plm_card *card, const struct field *field, const str
     case LIST: return set_aliases(card, pair, error);
     case CAPABILITY:
         if (sscanf(pair->value, "%d.%d%c", &card->major, &card->minor, &tail) != 2)
-            return plm_fail(error, PLM_EFORMAT, "%s:%d: a compute capability reads 8.6", pair->path, pair->line);
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: write a compute capability as 8.6", pair->path, pair->line);
         return 0;
     case FLAG:
         if (strcmp(pair->value, "yes") != 0 && strcmp(pair->value, "no") != 0)
-            return plm_fail(error, PLM_EFORMAT, "%s:%d: %s is yes or no", pair->path, pair->line, pair->key);
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: %s must be yes or no", pair->path, pair->line, pair->key);
         *(bool *)((char *)card + field->offset) = pair->value[0] == 'y';
         return 0;
     default: return set_number(card, field, pair, error);
@@ -421,23 +421,23 @@ const char *plm_card_maker(const char *name)
         const char *start, *what;
         bool number; /* follows */
     } others[] = {
-        {"amd", "a GPU of AMD", false},
-        {"radeon", "a GPU of AMD", false},
-        {"instinct", "a GPU of AMD", false},
-        {"mi", "a GPU of AMD", true},
-        {"rx", "a GPU of AMD", true},
-        {"intel", "a GPU of Intel", false},
-        {"arc", "a GPU of Intel", false},
-        {"gaudi", "an accelerator of Intel", false},
-        {"apple", "a GPU of Apple", false},
-        {"tpu", "an accelerator of Google", false},
-        {"trainium", "an accelerator of Amazon", false},
-        {"ascend", "an accelerator of Huawei", false},
+        {"amd", "an AMD GPU", false},
+        {"radeon", "an AMD GPU", false},
+        {"instinct", "an AMD GPU", false},
+        {"mi", "an AMD GPU", true},
+        {"rx", "an AMD GPU", true},
+        {"intel", "an Intel GPU", false},
+        {"arc", "an Intel GPU", false},
+        {"gaudi", "an Intel accelerator", false},
+        {"apple", "an Apple GPU", false},
+        {"tpu", "a Google accelerator", false},
+        {"trainium", "an Amazon accelerator", false},
+        {"ascend", "a Huawei accelerator", false},
     };
     char wanted[128];
     name_normalize(wanted, sizeof wanted, name);
     if (isdigit((unsigned char)wanted[0]) && !strncmp(wanted + strspn(wanted, "0123456789"), "xt", 2))
-        return "a GPU of AMD"; /* 7900 XTX */
+        return "an AMD GPU"; /* 7900 XTX */
     for (size_t i = 0; i < COUNT(others); i++) {
         const size_t n = strlen(others[i].start);
         if (!strncmp(wanted, others[i].start, n) && (!others[i].number || isdigit((unsigned char)wanted[n])))

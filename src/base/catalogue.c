@@ -110,10 +110,10 @@ static int name_unknown(const struct plm_catalogue *c, const char *name, struct 
     const int count = guesses_find(c, name, best);
     if (plm_card_maker(name))
         return plm_fail(error, PLM_EINVAL,
-                        "'%.60s' is %s; plimsoll plays NVIDIA's only, those that `plimsoll gpus` lists", name,
+                        "'%.60s' is %s; plimsoll simulates NVIDIA GPUs only (`plimsoll gpus` lists them)", name,
                         plm_card_maker(name));
     if (strchr(name, ','))
-        return plm_fail(error, PLM_EINVAL, "'%.60s' is more than one GPU, and one is asked for", name);
+        return plm_fail(error, PLM_EINVAL, "'%.60s' is more than one GPU; give one", name);
     if (!count)
         return plm_fail(error, PLM_EINVAL, "unknown GPU '%s'; `plimsoll gpus` lists the known ones", name);
     return plm_fail(error, PLM_EINVAL, "unknown GPU '%s'; did you mean %s? `plimsoll gpus` lists all", name,

@@ -34,9 +34,8 @@ static int text_refuse(const char *path, int line, const char *bad, struct plm_e
     char shown[PLM_PRINTABLE_MOST];
     plm_printable_next(bad, shown);
     if (!line)
-        return plm_fail(error, PLM_EFORMAT, "%.300s: its name has a character that cannot be shown: %s", path, shown);
-    return plm_fail(error, PLM_EFORMAT, "%.300s:%d: the line has a character that cannot be shown: %s", path, line,
-                    shown);
+        return plm_fail(error, PLM_EFORMAT, "%.300s: its name has an unprintable character: %s", path, shown);
+    return plm_fail(error, PLM_EFORMAT, "%.300s:%d: the line has an unprintable character: %s", path, line, shown);
 }
 
 static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size_t section_size, plm_ini_visit *visit,
@@ -54,7 +53,7 @@ static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size
         return text_refuse(pair->path, pair->line, bad, error);
     if (*text == '[') {
         if (text[n - 1] != ']' || n < 3 || n >= section_size)
-            return plm_fail(error, PLM_EFORMAT, "%s:%d: a section reads [name]", pair->path, pair->line);
+            return plm_fail(error, PLM_EFORMAT, "%s:%d: write a section as [name]", pair->path, pair->line);
         memcpy(section, text + 1, n - 2);
         section[n - 2] = '\0';
         return 0;
@@ -67,8 +66,8 @@ static int parse_line(char *line, struct plm_ini_pair *pair, char *section, size
     pair->key = trim(text);
     pair->value = trim(equals + 1);
     if (!*pair->value)
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' has no value; leave the line out if it is not known",
-                        pair->path, pair->line, pair->key);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' has no value; leave the line out if it is unknown", pair->path,
+                        pair->line, pair->key);
     return visit(pair, context, error);
 }
 
@@ -113,7 +112,7 @@ int plm_ini_read(const char *path, plm_ini_visit *visit, void *context, struct p
             status = plm_fail(error, PLM_EREAD, "cannot read %.300s: %s", path, strerror(errno));
     }
     if (status == 0 && n == FILE_MAX_BYTES)
-        status = plm_fail(error, PLM_EFORMAT, "%.300s: larger than a file of this kind can be", path);
+        status = plm_fail(error, PLM_EFORMAT, "%.300s: too large for this kind of file", path);
     if (status == 0)
         status = plm_ini_parse(path, text, n, visit, context, error);
     if (fd >= 0)

@@ -22,7 +22,7 @@ static const char *kind_name(mode_t mode)
 static int kind_refuse(const char *path, mode_t mode, struct plm_error *error)
 {
     return plm_fail(error, PLM_EFORMAT, "%.300s is %s, not a file%s", path, kind_name(mode),
-                    S_ISDIR(mode) ? "" : "; save what it gives to a file and name that");
+                    S_ISDIR(mode) ? "" : "; save its data to a file first");
 }
 
 /* `plimsoll report a.plm >> a.plm` would write into what it reads. */
@@ -57,7 +57,8 @@ int plm_input_open(const char *path, uint64_t *size, struct plm_error *error)
     }
     if (is_output(&st)) {
         close(fd);
-        return plm_fail(error, PLM_EINVAL, "%.300s is where the output goes; name another file for one of them", path);
+        return plm_fail(error, PLM_EINVAL,
+                        "%.300s is both an input and the output; choose another file for one of them", path);
     }
     if (size)
         *size = (uint64_t)st.st_size;
@@ -104,15 +105,15 @@ int plm_input_foreign(const char *path, const void *data, size_t size, const cha
         const char *start, *kind, *command;
     } known[] = {
         {"\x80", "looks like a memory snapshot of PyTorch", "import"},
-        {"{", "is JSON, as a trace or a description", "estimate"},
-        {"[", "is JSON, as a trace or a description", "estimate"},
-        {"\x1f\x8b", "is compressed, as a trace", "estimate"},
+        {"{", "is JSON, like a trace or a description", "estimate"},
+        {"[", "is JSON, like a trace or a description", "estimate"},
+        {"\x1f\x8b", "is compressed, like a trace", "estimate"},
     };
     const char *at = data, *end = at + size;
     while (at < end && at - (const char *)data < 64 && *at && strchr(" \t\r\n", *at))
         at++;
     if (is_own_document(at, end))
-        return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but what --json printed, which no command reads", path,
+        return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but the output of --json, which no command reads", path,
                         what);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const size_t n = strlen(known[i].start);

@@ -180,7 +180,7 @@ static int token_string(struct plm_json_reader *r, struct plm_json_value *v, boo
     if (seen.high && check_utf8(r, text, end, error))
         return PLM_EFORMAT;
     if (seen.escape && !(end = plm_json_unescape(text, end, !pass, &r->at)))
-        return reader_refuse(r, error, "there is no such escape in a string");
+        return reader_refuse(r, error, "a string has an unknown escape");
     r->at = p + 1;
     if (!pass) {
         *end = 0;
@@ -201,7 +201,7 @@ static int token_number(struct plm_json_reader *r, unsigned char *end, struct pl
     proper = plm_json_scan_number(r->at);
     *end = after;
     if (proper != end)
-        return reader_refuse(r, error, "this is no number");
+        return reader_refuse(r, error, "this is not a number");
     if (!pass) {
         v->text = (const char *)r->at;
         v->length = (size_t)(end - r->at);
@@ -345,7 +345,7 @@ static int token_end(struct plm_json_reader *r, struct plm_json_value *v, struct
         v->token = PLM_JSON_END;
         return 0;
     }
-    return reader_refuse(r, error, plm_json_place(r) ? "the document ends too early" : "there is nothing in it");
+    return reader_refuse(r, error, plm_json_place(r) ? "the document ends too early" : "it is empty");
 }
 
 static int token_read(struct plm_json_reader *r, struct plm_json_value *v, bool pass, struct plm_error *error)
@@ -389,7 +389,7 @@ static int token_checked(struct plm_json_reader *r, struct plm_json_value *v, bo
         r->cut = NULL;
     }
     if (r->status)
-        return plm_fail(error, r->status, "%s: it could not be read before", r->source.name);
+        return plm_fail(error, r->status, "%s: an earlier read failed", r->source.name);
     r->status = token_read(r, v, pass, error);
     return r->status;
 }

@@ -144,7 +144,7 @@ static int64_t packed_read(struct plm_json_source *s, unsigned char *out, size_t
     packed = s->taken - s->stream.avail_in;
     if (s->given > SUSPECT_BYTES && s->given / PLM_JSON_RATIO > packed)
         return plm_fail(error, PLM_EFORMAT,
-                        "%s: its gzip data unpack to more than %d times their size, which no document does", s->name,
+                        "%s: its gzip data unpack to more than %d times their size, which is not plausible", s->name,
                         PLM_JSON_RATIO);
     return (int64_t)(room - s->stream.avail_out);
 }

@@ -12,7 +12,7 @@ enum { STATUS = 125 }; /* plimsoll itself could not do it */
 /* write(): stdio may want memory of its own. */
 _Noreturn void plm_out_of_memory(void)
 {
-    static const char sentence[] = "plimsoll: out of memory: free some, or look at a smaller job\n";
+    static const char sentence[] = "plimsoll: out of host memory: free some, or use a smaller job\n";
     if (write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0)
         _exit(STATUS);
     _exit(STATUS);

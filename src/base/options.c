@@ -130,7 +130,7 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
     void *value = t->values + o->at;
     char choices[200];
     if (!o->help && o->instead)
-        return plm_fail(error, PLM_EINVAL, "there is no %s any more; %s", origin, o->instead);
+        return plm_fail(error, PLM_EINVAL, "%s was removed; %s", origin, o->instead);
     if (o->at == CONFIG_AT)
         return setenv(CONFIG_VARIABLE, text, 1) ? plm_fail(error, PLM_ENOMEM, "%s: out of memory", origin) : 0;
     switch (o->type) {
@@ -182,9 +182,9 @@ static int section_check(const struct plm_ini_pair *pair, struct plm_error *erro
     if (!sections)
         return 0;
     if (!pair->section[0])
-        return plm_fail(error, PLM_EINVAL, "%s:%d: %s stands above the first section, such as [run]", pair->path,
+        return plm_fail(error, PLM_EINVAL, "%s:%d: %s is above the first section, such as [run]", pair->path,
                         pair->line, pair->key);
-    return plm_fail(error, PLM_EINVAL, "%s:%d: %s stands in [%.60s], which is no command of plimsoll%s%s%s", pair->path,
+    return plm_fail(error, PLM_EINVAL, "%s:%d: %s is in [%.60s], which is not a plimsoll command%s%s%s", pair->path,
                     pair->line, pair->key, pair->section, nearest.best ? "; did you mean [" : "",
                     nearest.best ? nearest.best : "", nearest.best ? "]?" : "");
 }
@@ -202,8 +202,8 @@ static int visit_config(const struct plm_ini_pair *pair, void *context, struct p
             const bool kept = t->row[i].type <= PLM_OPTION_OUTPUT && t->row[i].type != PLM_OPTION_FLAG;
             if (t->foreign && t->row[i].own)
                 return plm_fail(error, PLM_EINVAL,
-                                "%s names a program or a file to write: that is for your own configuration, or for a "
-                                "file that --config names",
+                                "%s names a program or a file to write: it is allowed only in your own configuration, "
+                                "or in the file of --config",
                                 origin);
             if (t->foreign && t->row[i].guard && *(const bool *)(t->values + t->row[i].at))
                 return 0;
@@ -383,8 +383,8 @@ static int command_check(int argc, char **argv, int rest, const struct stop *sto
                         stop->bare->name, stop->bare->name, argv[rest]);
     for (int i = rest + 1; i < argc; i++)
         if (!strcmp(argv[i], "--"))
-            return plm_fail(error, PLM_EINVAL,
-                            "'%.100s' stands before `--`, where only options do: the command follows `--`", argv[rest]);
+            return plm_fail(error, PLM_EINVAL, "'%.100s' is not an option: only options may come before `--`",
+                            argv[rest]);
     return 0;
 }
 

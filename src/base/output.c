@@ -31,7 +31,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static int fail_to_write(const char *path, bool record, int number, struct plm_error *error)
 {
     return plm_fail(error, PLM_EIO, "cannot write %.300s: %s%s", path, strerror(number),
-                    record ? "; -o names another place" : "");
+                    record ? "; choose another place with -o" : "");
 }
 
 static const char *name_of(const char *path)
@@ -96,11 +96,11 @@ static int needed_check(const char *path, const struct stat *there, const struct
         if (same_place(path, there, *word))
             needed = *word;
     if (there && is_spared(there))
-        return plm_fail(error, PLM_EINVAL, "%.300s has settings of this command", path);
+        return plm_fail(error, PLM_EINVAL, "%.300s has settings for this command", path);
     if (!needed)
         return 0;
     if (!strcmp(path, needed))
-        return plm_fail(error, PLM_EINVAL, "%.300s is something else already, which this command needs", path);
+        return plm_fail(error, PLM_EINVAL, "%.300s is already used by this command for something else", path);
     return plm_fail(error, PLM_EINVAL, "%.220s is %.220s, which this command needs", path, needed);
 }
 
@@ -128,7 +128,7 @@ static int file_check(const char *path, const struct plm_output_rule *rule, stru
     char *target;
     int status;
     if (!rule->force)
-        return plm_fail(error, PLM_EIO, "%.300s exists; -f replaces it", path);
+        return plm_fail(error, PLM_EIO, "%.300s exists; use -f to replace it", path);
     target = realpath(path, NULL);
     status = target ? folder_check(target, rule, error) : fail_to_write(path, rule->record, errno, error);
     free(target);
@@ -143,13 +143,13 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
     int status;
     *place = PLACE_STDOUT;
     if (!strcmp(path, "-") && rule->record)
-        return plm_fail(error, PLM_EINVAL, "a record has to be a file: '-' is standard output");
+        return plm_fail(error, PLM_EINVAL, "a record must be a file: '-' is standard output");
     if (!strcmp(path, "-"))
         return needed_check(path, NULL, rule, error);
     *place = PLACE_FREE;
     if (stat(path, there)) {
         if (lstat(path, &other) == 0)
-            return plm_fail(error, PLM_EIO, "cannot write %.300s: it is a link to nothing", path);
+            return plm_fail(error, PLM_EIO, "cannot write %.300s: it is a dangling link", path);
         return errno == ENOENT ? free_check(path, rule, error) : fail_to_write(path, rule->record, errno, error);
     }
     status = needed_check(path, there, rule, error);
@@ -158,7 +158,7 @@ static int place_find(const char *path, const struct plm_output_rule *rule, enum
     if (!S_ISREG(there->st_mode) && !S_ISCHR(there->st_mode) && !S_ISFIFO(there->st_mode))
         what = S_ISDIR(there->st_mode) ? "a folder" : S_ISBLK(there->st_mode) ? "a disk" : "not a file";
     else if (rule->record && !S_ISREG(there->st_mode))
-        what = "a device or a pipe, and a record has to be a file";
+        what = "a device or a pipe, but a record must be a file";
     if (what)
         return plm_fail(error, PLM_EIO, "cannot write %.300s: it is %s", path, what);
     if (!rule->record && fstat(STDOUT_FILENO, &other) == 0 && same_file(there, &other))
@@ -292,7 +292,7 @@ int plm_output_keep(struct plm_output *o, struct plm_error *error)
         status = fail_to_write(o->path, o->record, number, error);
     else if (o->temporary && (o->force ? rename_over : rename_to_free)(o->temporary, o->target)) {
         if (o->record) {
-            status = plm_fail(error, PLM_EIO, "%.300s cannot be made now: %s; the record stays in %.300s", o->path,
+            status = plm_fail(error, PLM_EIO, "cannot create %.300s: %s; the record stays in %.300s", o->path,
                               strerror(errno), o->temporary);
             output_free(o);
             return status;

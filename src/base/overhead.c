@@ -83,12 +83,11 @@ static void context(struct list *l, const struct plm_overhead *o)
     if (!bytes) {
         line =
             line_add(l, "base context", CONTEXT_UNKNOWN_LOW, CONTEXT_UNKNOWN, CONTEXT_UNKNOWN_HIGH, PLM_LINE_ASSUMED);
-        REASON(line, "driver, runtime and loaded code; the record does not tell more of the card");
+        REASON(line, "driver, runtime and loaded code; the record has no details of the GPU");
         return;
     }
     line = line_add(l, "base context", bytes / 8 * 7, bytes, bytes / 8 * 9 + CONTEXT_MORE, PLM_LINE_ASSUMED);
-    REASON(line, "driver and runtime: 2 KiB for each of the %u x %u threads that are resident on the card", o->sms,
-           o->threads);
+    REASON(line, "driver and runtime: 2 KiB for each of the %u x %u resident threads of the GPU", o->sms, o->threads);
 }
 
 static void code(struct list *l, const struct plm_overhead *o)
@@ -100,10 +99,10 @@ static void code(struct list *l, const struct plm_overhead *o)
     /* A single kernel is taken to be as large as the average of its module; one may be a tenth or ten times that. */
     if (o->eager) {
         line = line_add(l, "loaded code", known / 8 * 7, o->code, known / 8 * 9 + 4 * o->guessed, PLM_LINE_COUNTED);
-        REASON(line, "all code of the registered modules for this card (CUDA_MODULE_LOADING=EAGER)");
+        REASON(line, "all code of the registered modules for this GPU (CUDA_MODULE_LOADING=EAGER)");
     } else {
         line = line_add(l, "loaded code", known / 2, o->code, 2 * known + 4 * o->guessed + 8 * MIB, PLM_LINE_COUNTED);
-        REASON(line, "%llu kernels, loaded when they were first launched, at the average size of their module",
+        REASON(line, "%llu kernels, loaded at their first launch, at the average size of their module",
                (unsigned long long)o->kernels);
     }
 }
@@ -144,10 +143,10 @@ static void buffers(struct list *l, const struct plm_overhead *o)
     uint64_t fifo = o->printf_bytes > PLM_PRINTF_DEFAULT ? o->printf_bytes - PLM_PRINTF_DEFAULT : 0;
     if (fifo)
         REASON(line_add(l, "printf buffer", 0, fifo, fifo, PLM_LINE_MODELLED),
-               "what the program set beyond the default; taken if a kernel prints");
+               "set by the program beyond the default; allocated if a kernel prints");
     if (o->heap && o->heap != PLM_HEAP_DEFAULT)
         REASON(line_add(l, "malloc heap", 0, o->heap, o->heap, PLM_LINE_MODELLED),
-               "what the program set; taken if a kernel calls malloc");
+               "set by the program; allocated if a kernel calls malloc");
 }
 
 static void graphs(struct list *l, const struct plm_overhead *o)

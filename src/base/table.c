@@ -29,8 +29,8 @@ static int text_read(const char *path, char **text, size_t *size, struct plm_err
     if (file < 0)
         return file;
     if (whole > MOST_BYTES)
-        status = plm_fail(error, PLM_EFORMAT, "%.300s is too large for a table: it has more than %d MiB", path,
-                          MOST_BYTES >> 20);
+        status =
+            plm_fail(error, PLM_EFORMAT, "%.300s is too large for a table: more than %d MiB", path, MOST_BYTES >> 20);
     else
         *text = plm_calloc((size_t)whole + 1, 1);
     for (ssize_t got = 1; status == 0 && got > 0; *size += (size_t)(got > 0 ? got : 0)) {
@@ -123,7 +123,7 @@ static int rows_read(struct parser *p, struct plm_error *error)
             continue;
         }
         if (t->columns && count != t->columns)
-            return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %zu cells, but the head line has %zu", t->path, line, count,
+            return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %zu cells, but the header has %zu", t->path, line, count,
                             t->columns);
         t->line = plm_grow(t->line, row, &p->line_room, sizeof *t->line);
         t->line[row] = line;

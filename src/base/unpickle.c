@@ -150,7 +150,7 @@ static int items_append(struct reader *r, enum plm_pickled type, size_t count)
         return pickle_bad(r, "too few values");
     into = r->stack[r->depth - count - 1];
     if (r->p->node[into].type != type)
-        return pickle_bad(r, "items for something that is no container");
+        return pickle_bad(r, "items for something that is not a container");
     container_extend(r, into, count);
     return 0;
 }
@@ -255,7 +255,7 @@ static int memo_put(struct reader *r, uint64_t number)
     if (!above_mark(r))
         return pickle_bad(r, "too few values");
     if (number >= r->opcodes)
-        return pickle_bad(r, "a number of the memo that cannot be");
+        return pickle_bad(r, "an impossible memo index");
     while (r->memos <= number) {
         r->memo = plm_grow(r->memo, r->memos, &r->memo_room, sizeof *r->memo);
         r->memo[r->memos++] = PLM_PICKLED_ABSENT;
@@ -274,7 +274,7 @@ static int memo_use(struct reader *r, unsigned bytes, bool get)
     if (!get)
         return memo_put(r, number);
     if (number >= r->memos || r->memo[number] == PLM_PICKLED_ABSENT)
-        return pickle_bad(r, "something that was not remembered");
+        return pickle_bad(r, "a memo entry that does not exist");
     return stack_push(r, r->memo[number]);
 }
 

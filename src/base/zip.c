@@ -71,7 +71,7 @@ int plm_zip_open(const void *data, size_t size, struct plm_zip *z, struct plm_er
     at = little(last + 16, 4);
     end = (size_t)(last - z->data);
     if (at > end || little(last + 12, 4) > end - at)
-        return zip_bad(error, "its directory lies outside of it");
+        return zip_bad(error, "its directory is outside the file");
     for (size_t i = 0; i < count && status == 0; i++)
         status = entry_take(z, &at, end, error);
     if (status)
@@ -111,12 +111,12 @@ int plm_zip_read(const struct plm_zip *z, const struct plm_zip_entry *e, unsigne
         return zip_bad(error, "an entry is not where its directory says");
     before = LOCAL + little(record + 26, 2) + little(record + 28, 2);
     if (before > z->size - e->offset || e->packed > z->size - e->offset - before)
-        return zip_bad(error, "an entry is cut off");
+        return zip_bad(error, "an entry is truncated");
     if (e->size > PLM_ZIP_LARGEST)
         return zip_bad(error, "an entry is too large");
     from = record + before;
     if (e->method != DEFLATED && (e->method != STORED || e->packed != e->size))
-        return zip_bad(error, "an entry is packed in an unknown way");
+        return zip_bad(error, "an entry uses an unknown compression");
     *bytes = plm_calloc((size_t)e->size + 1, 1);
     if (e->method == STORED)
         memcpy(*bytes, from, e->size);
@@ -124,5 +124,5 @@ int plm_zip_read(const struct plm_zip *z, const struct plm_zip_entry *e, unsigne
         return 0;
     free(*bytes);
     *bytes = NULL;
-    return zip_bad(error, "an entry does not unpack to the size that it should have");
+    return zip_bad(error, "an entry does not unpack to its stated size");
 }

@@ -43,7 +43,7 @@ static int write_list(const struct request *r, FILE *out)
     free(rows);
     if (fflush(out) || ferror(out))
         return plm_complain(PLM_EXIT_CANNOT, "the list could not be written");
-    fprintf(stderr, "plimsoll: %d convolutions, %d recurrent networks, %d transforms\n", used.convolutions, used.rnns,
+    fprintf(stderr, "plimsoll: %d convolutions, %d recurrent networks, %d FFTs\n", used.convolutions, used.rnns,
             used.ffts);
     return PLM_EXIT_OK;
 }
@@ -54,10 +54,10 @@ static int give_list(const struct request *r)
     FILE *list = tmpfile();
     int status;
     if (!list)
-        return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made for the list");
+        return plm_complain(PLM_EXIT_CANNOT, "cannot create a temporary file for the list");
     status = write_list(r, list);
     if (status == PLM_EXIT_OK && (fseek(list, 0, SEEK_SET) || dup2(fileno(list), STDIN_FILENO) < 0))
-        status = plm_complain(PLM_EXIT_CANNOT, "the list cannot be handed to the script");
+        status = plm_complain(PLM_EXIT_CANNOT, "the list cannot be passed to the script");
     fclose(list);
     return status;
 }
@@ -83,26 +83,25 @@ static int calibrate_start(const struct request *r, const struct plm_install *in
     words[n] = NULL;
     execvp(r->python, (char *const *)words);
     return plm_complain_of(errno == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE,
-                           "cannot start %.200s: %s; --python names another", r->python, strerror(errno));
+                           "cannot start %.200s: %s; choose an interpreter with --python", r->python, strerror(errno));
 }
 
 static const struct plm_option options[] = {
-    {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE",
-     .help = "measure the convolutions, recurrent networks and transforms of this job", .complete = PLM_COMPLETE_FILE,
-     .among = "plm"},
-    {"list", 0, PLM_OPTION_FLAG, AT(list), .help = "print what would be measured, and measure nothing"},
-    {"time", 0, PLM_OPTION_FLAG, AT(time), .help = "measure times instead, and write the constants of the time model"},
+    {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE", .help = "measure this job's convolutions, RNNs and FFTs",
+     .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {"list", 0, PLM_OPTION_FLAG, AT(list), .help = "list what would be measured, then exit"},
+    {"time", 0, PLM_OPTION_FLAG, AT(time), .help = "measure speed instead, and write the time model's constants"},
     {"figures", 0, PLM_OPTION_TEXT, AT(figures), "FILE",
-     .help = "with --time: take what plimsoll_calibrate_time.py printed there", .complete = PLM_COMPLETE_FILE,
+     .help = "with --time: use the output of plimsoll_calibrate_time.py", .complete = PLM_COMPLETE_FILE,
      .among = "jsonl"},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "with --time: the card, if its name does not say which",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "with --time: the card, if its device name is ambiguous",
      .complete = PLM_COMPLETE_CARD},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the stack file, or that of the constants",
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the stack file to write (with --time: the constants)",
      .complete = PLM_COMPLETE_FILE, .among = "ini"},
     {.include = plm_option_force, .at = AT(force)},
-    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
+    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter with PyTorch (default python3)",
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
-    {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "not the memory of the card and of the libraries"},
+    {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "skip context and library memory"},
     {0},
 };
 
@@ -110,15 +109,15 @@ static const struct plm_option options[] = {
 static const char *calibrate_contradiction(const struct request *r)
 {
     if (r->time && (r->record || r->list || r->rows_only))
-        return "--time measures times, not the memory of a record: leave --record, --list and --rows-only out";
+        return "--time measures speed, not memory: leave out --record, --list and --rows-only";
     if (r->time && !r->output)
         return "--time needs a file for the constants: write `plimsoll calibrate --time -o SPEEDS.ini`";
     if (!r->time && (r->figures || r->gpu))
-        return "--figures and --gpu are for --time";
+        return "--figures and --gpu need --time";
     if (r->list && !r->record)
         return "--list needs --record JOB.plm";
     if (r->list && r->output)
-        return "--list goes to standard output: write `>ROWS.tsv` in place of -o";
+        return "--list prints to standard output: write `>ROWS.tsv` instead of -o";
     return NULL;
 }
 
@@ -152,14 +151,14 @@ static int calibrate_run(int argc, char **argv)
 
 const struct plm_command plm_command_calibrate = {
     .name = "calibrate",
-    .line = "on a machine with a GPU: measure what its libraries take, or how fast it is",
+    .line = "on a real GPU: measure library memory, or the GPU's speed",
     .options = options,
     .example = {"plimsoll calibrate --record job.plm", "plimsoll calibrate --record job.plm --list >rows.tsv",
                 "python plimsoll_calibrate.py --list rows.tsv -o rtx3060.ini",
                 "plimsoll calibrate --time -o rtx3060-times.ini",
                 "plimsoll calibrate --time --figures figures.jsonl -o rtx3060-times.ini"},
-    .exit = {{PLM_EXIT_NOTHING, "the record or the figures cannot be read, or are of no card that is known"},
-             {PLM_EXIT_CANNOT, "there is no GPU, or only the virtual one for --time, or something cannot be written"},
+    .exit = {{PLM_EXIT_NOTHING, "the record or the figures cannot be read, or their GPU is not in the catalogue"},
+             {PLM_EXIT_CANNOT, "there is no GPU, or only the virtual one (--time), or a file cannot be written"},
              {PLM_EXIT_NOT_RUNNABLE, "the interpreter cannot be executed"},
              {PLM_EXIT_NOT_FOUND, "the interpreter was not found"}},
     .run = calibrate_run,

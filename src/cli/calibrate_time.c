@@ -75,12 +75,12 @@ static void script_prepare(void *context)
 static int script_judge(int status)
 {
     if (WIFSIGNALED(status))
-        return plm_complain_of(PLM_EXIT_CANNOT, "measuring was ended by signal %d (%s)", WTERMSIG(status),
+        return plm_complain_of(PLM_EXIT_CANNOT, "the measurement was killed by signal %d (%s)", WTERMSIG(status),
                                strsignal(WTERMSIG(status)));
     if (WEXITSTATUS(status) == PLM_EXIT_CANNOT)
         return PLM_EXIT_CANNOT;
     return WEXITSTATUS(status)
-               ? plm_complain_of(PLM_EXIT_CANNOT, "measuring failed with status %d", WEXITSTATUS(status))
+               ? plm_complain_of(PLM_EXIT_CANNOT, "the measurement failed with status %d", WEXITSTATUS(status))
                : PLM_EXIT_OK;
 }
 
@@ -91,17 +91,18 @@ static int figures_measure(const char *python, const struct plm_install *install
     int failure, status, fd = file ? fileno(file) : -1;
     pid_t child;
     if (!file)
-        return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made for the figures");
+        return plm_complain(PLM_EXIT_CANNOT, "cannot create a temporary file for the figures");
     plm_child_forward_signals();
     child = plm_child_start(&(struct plm_child){.words = words, .prepare = script_prepare, .context = &fd}, &failure);
     if (child < 0)
-        status = plm_complain_of(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE,
-                                 "cannot start %.200s: %s; --python names another", python, strerror(failure));
+        status =
+            plm_complain_of(failure == ENOENT ? PLM_EXIT_NOT_FOUND : PLM_EXIT_NOT_RUNNABLE,
+                            "cannot start %.200s: %s; choose an interpreter with --python", python, strerror(failure));
     else
         status = script_judge(plm_child_wait(child, NULL, NULL));
     if (!status)
-        status = lseek(fd, 0, SEEK_SET) ? plm_complain(PLM_EXIT_CANNOT, "the figures cannot be read again")
-                                        : figures_take(fd, "what was measured", figures);
+        status = lseek(fd, 0, SEEK_SET) ? plm_complain(PLM_EXIT_CANNOT, "cannot read the figures back")
+                                        : figures_take(fd, "the measurement", figures);
     fclose(file);
     return status;
 }
@@ -134,8 +135,7 @@ static const struct plm_card *card_choose(struct plm_catalogue *catalogue, const
     } else {
         card = card_like(catalogue, f);
         if (!card)
-            plm_fail(error, PLM_ENOTFOUND,
-                     "the catalogue has no %.90s with %llu multiprocessors: --gpu NAME says which card it is", f->gpu,
+            plm_fail(error, PLM_ENOTFOUND, "the catalogue has no %.90s with %llu SMs: name the card with --gpu", f->gpu,
                      (unsigned long long)f->sms);
     }
     return card;
@@ -166,11 +166,11 @@ static void constants_show(const struct plm_calibration *c, const char *path)
 {
     for (size_t i = 0; i < PLM_SPEEDS; i++)
         if (c->how[i] == PLM_CALIBRATED_BEYOND)
-            fprintf(stderr, "plimsoll: %s is kept: what was measured asks for a value that is not between %g and %g\n",
+            fprintf(stderr, "plimsoll: %s keeps its value: the measured one is not between %g and %g\n",
                     plm_speed[i].name, plm_speed[i].least, plm_speed[i].most);
     fprintf(stderr,
-            "plimsoll: %d of %d constants measured, the rest kept from %s; half of the figures are within %.0f %%, the "
-            "worst (%s) is off by %.0f %%\n",
+            "plimsoll: %d of %d constants measured, the rest kept from %s; median error %.0f %%, the worst (%s) is off "
+            "by %.0f %%\n",
             c->measured, (int)PLM_SPEEDS, c->kept, 100 * c->median, c->worst_name, 100 * c->worst);
     if (strcmp(path, "-") != 0)
         puts(path);
@@ -201,7 +201,7 @@ int plm_calibrate_time(const struct plm_calibrate_time *r, const struct plm_inst
     struct plm_error error = {0};
     int status;
     if (!r->figures && getenv("PLIMSOLL_SHIMS"))
-        return plm_complain(PLM_EXIT_CANNOT, "times are measured on a real GPU: on the virtual one they mean nothing");
+        return plm_complain(PLM_EXIT_CANNOT, "--time needs a real GPU: times on the virtual one mean nothing");
     if (plm_catalogue_load(&catalogue, install, &error) < 0)
         return plm_fault(&error);
     status = r->figures ? figures_read(r->figures, &figures) : figures_measure(r->python, install, &figures);

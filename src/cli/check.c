@@ -27,14 +27,13 @@ static const struct plm_option own_options[] = {
     {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512MiB", .least = 1,
      .configurable = true, .required = true},
     {"what", 0, PLM_OPTION_CHOICE, AT(what), "FIGURE",
-     .help = "what is compared: device_used (default), reserved or allocated",
-     .among = "device_used reserved allocated", .configurable = true},
-    {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the high end of the range",
+     .help = "figure to compare: device_used (default), reserved, allocated", .among = "device_used reserved allocated",
+     .configurable = true},
+    {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the upper end of the range",
      .configurable = true},
     {"junit", 0, PLM_OPTION_TEXT, AT(junit), "FILE", .help = "also write the verdict as JUnit XML",
      .complete = PLM_COMPLETE_FILE, .among = "xml", .configurable = true, .own = true},
-    {"github", 0, PLM_OPTION_FLAG, AT(github), .help = "also print it as an annotation of GitHub's workflows",
-     .configurable = true},
+    {"github", 0, PLM_OPTION_FLAG, AT(github), .help = "also print a GitHub Actions annotation", .configurable = true},
     {0},
 };
 static const struct plm_option record_options[] = {
@@ -59,7 +58,7 @@ static int check_understand(struct request *r, struct plm_error *error)
     plm_check_what_parse(r->what, &r->limit.what);
     r->limit.allow_tight = r->run.allow_tight;
     if (r->limit.pessimistic && r->limit.what != PLM_CHECK_USED)
-        return plm_fail(error, PLM_EINVAL, "--pessimistic is about device_used: what PyTorch takes has no range");
+        return plm_fail(error, PLM_EINVAL, "--pessimistic applies to device_used: PyTorch's own figures have no range");
     return 0;
 }
 
@@ -144,7 +143,7 @@ static int check_show(const struct plm_run_end *end, void *context)
     const struct request *r = context;
     const int result = check_judge(r, end);
     if (result == PLM_EXIT_NO_FIT)
-        plm_complain_of(PLM_EXIT_OK, "`plimsoll report %.300s` shows what takes it", end->run->output);
+        plm_complain_of(PLM_EXIT_OK, "`plimsoll report %.300s` shows what uses it", end->run->output);
     return result;
 }
 
@@ -242,7 +241,7 @@ static int check_record(struct request *r, int argc, char **argv)
     int words, status;
     status = plm_options_among(record_options, r, "check", argc, argv, &r->path, 1, &words, &error);
     if (status < 0 && lacks_dashes(argc, argv))
-        plm_fail(&error, PLM_EINVAL, "options of run are for a command: write `plimsoll check [options] -- COMMAND`");
+        plm_fail(&error, PLM_EINVAL, "the options of run need a command: write `plimsoll check [options] -- COMMAND`");
     if (status == 0 && words != 1)
         status = plm_fail(&error, PLM_EINVAL, "%s; write `plimsoll check --max 22GiB FILE.plm`, or `--` and a command",
                           words ? "one record at a time" : "no record given");
@@ -271,7 +270,7 @@ static int check_run(int argc, char **argv)
 
 const struct plm_command plm_command_check = {
     .name = "check",
-    .line = "hold a record or a command against a limit, for pipelines",
+    .line = "fail if peak memory exceeds a limit, for CI",
     .words = "RECORD | -- COMMAND...",
     .options = record_options,
     .also = &plm_command_run,
@@ -279,11 +278,11 @@ const struct plm_command plm_command_check = {
     .among = "plm",
     .example = {"plimsoll check --max 22GiB -- python train.py --batch 64",
                 "plimsoll check --max 22GiB --github --junit gpu-memory.xml train.plm"},
-    .exit = {{PLM_EXIT_OK, "the job keeps to the limit"},
+    .exit = {{PLM_EXIT_OK, "the job stays within the limit"},
              {PLM_EXIT_NO_FIT, "it exceeds the limit, or ran out of memory (--bounded)"},
              {PLM_EXIT_COMMAND, "the job failed: there is no verdict"},
              {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
-             {PLM_EXIT_TIGHT, "it keeps to the limit only by giving cached memory back (--allow-tight: 0)"},
-             {PLM_EXIT_NOTHING, "the record cannot be read, or says too little: no GPU activity, no step"}},
+             {PLM_EXIT_TIGHT, "it stays within the limit only with cache flushes (--allow-tight: 0)"},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or is incomplete: no GPU activity, no step"}},
     .run = check_run,
 };

@@ -58,7 +58,7 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const ch
 
 /* estimate.c: the methods of a list "xmem,horus", or "all"; each once. Returns their number, or PLM_EINVAL with a sentence. */
 /* What to write for the options that named models by their kind. */
-#define PLM_MODEL_INSTEAD "--model FILE takes what `plimsoll train` made, for any method"
+#define PLM_MODEL_INSTEAD "--model FILE accepts a model of `plimsoll train` for any method"
 enum { PLM_ESTIMATE_METHODS = 64 };
 int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
                        struct plm_error *error);

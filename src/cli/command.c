@@ -174,11 +174,11 @@ static bool progress_start(struct progress *p)
 static void step_text(char *out, size_t size, unsigned step, int steps)
 {
     if (steps > 0 && step >= (unsigned)steps)
-        snprintf(out, size, "ending after step %u", step);
+        snprintf(out, size, "stopping after step %u", step);
     else if (steps > 0)
         snprintf(out, size, "step %u of %d", step + 1, steps);
     else if (steps == PLM_STEPS_STEADY)
-        snprintf(out, size, "step %u of 3 to 10", step + 1);
+        snprintf(out, size, "step %u (stops after 3-10)", step + 1);
     else
         snprintf(out, size, "step %u", step + 1);
 }
@@ -210,7 +210,7 @@ void plm_progress_of_record(struct plm_progress_line *line, void *context)
     if (!launches) {
         snprintf(line->what, sizeof line->what, "%s",
                  processes < 2 ? "starting the command"
-                 : imported    ? "before the first kernel"
+                 : imported    ? "waiting for the first kernel"
                                : "importing torch");
         return;
     }
@@ -290,9 +290,8 @@ int plm_await_job(pid_t child, struct plm_record_header *header, int steps)
         progress_end(&job.progress);
     if (!job.waiting.ended)
         return status;
-    fputs("plimsoll: the command waited for a process that was ended after its steps, and was ended too; --until-exit "
-          "lets "
-          "all of it run\n",
+    fputs("plimsoll: the command was waiting for a process that plimsoll stopped after its steps, so it was stopped "
+          "too; --until-exit lets it run to its end\n",
           stderr);
     return 0;
 }

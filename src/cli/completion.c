@@ -142,9 +142,9 @@ static void answer_options(const struct plm_command *c, const struct plm_option 
     puts("words");
     for (size_t i = 0; i < rows; i++)
         offer("--", row[i].name, row[i].help);
-    offer("--", "help", "its options, with examples");
+    offer("--", "help", "show options and examples");
     if (plm_command_takes_command(c))
-        offer("--", "", "the command follows");
+        offer("--", "", "the command to run");
 }
 
 /* Words from `from` on are the command's; the last one is being typed. */
@@ -227,7 +227,7 @@ static int write_manual(const char *folder, int count, char **path)
         out = fopen(name, "we");
         status = out ? plm_manual_page(path[i], out, &error) : 0;
         if (!out || (fclose(out) && status == 0))
-            return plm_complain(PLM_EXIT_CANNOT, "a page of the manual cannot be written");
+            return plm_complain(PLM_EXIT_CANNOT, "cannot write a manual page");
         if (status < 0)
             return plm_complain(PLM_EXIT_CANNOT, error.text);
     }
@@ -257,7 +257,7 @@ static int completion_run(int argc, char **argv)
 
 const struct plm_command plm_command_completion = {
     .name = "completion",
-    .line = "print the script that completes plimsoll's words in a shell",
+    .line = "print a shell completion script",
     .words = "bash|zsh|fish",
     .options = options,
     .among = "bash zsh fish",

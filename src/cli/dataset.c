@@ -28,24 +28,24 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"family", 0, PLM_OPTION_TEXT, AT(families), "NAME,...", .help = "which networks: mlp, cnn, transformer",
+    {"family", 0, PLM_OPTION_TEXT, AT(families), "NAME,...", .help = "network families: mlp, cnn, transformer",
      .among = "mlp cnn transformer", .configurable = true},
-    {"rows", 0, PLM_OPTION_NUMBER, AT(rows), "N", .help = "how many of each family (default 100)", .least = 1,
+    {"rows", 0, PLM_OPTION_NUMBER, AT(rows), "N", .help = "networks per family (default 100)", .least = 1,
      .most = PLM_DATASET_ROWS, .configurable = true},
-    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
-    {"from", 0, PLM_OPTION_TEXT, AT(from), "PATH", .help = "the networks of this table, or scripts of this folder",
-     .complete = PLM_COMPLETE_FILE},
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "where the table goes; - is stdout",
+    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "random seed (default 0)", .configurable = true},
+    {"from", 0, PLM_OPTION_TEXT, AT(from), "PATH",
+     .help = "use the networks of this table, or the scripts in this folder", .complete = PLM_COMPLETE_FILE},
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the table to write; - is stdout",
      .complete = PLM_COMPLETE_FILE, .among = "csv", .required = true},
-    {"append", 0, PLM_OPTION_FLAG, AT(append), .help = "add the rows to those that the file has"},
+    {"append", 0, PLM_OPTION_FLAG, AT(append), .help = "append to the file"},
     {.include = plm_option_force, .at = AT(force)},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "the card (default a100-40gb)", .complete = PLM_COMPLETE_CARD,
-     .configurable = true},
-    {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file of the runs, as in run",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "GPU to simulate (default a100-40gb)",
+     .complete = PLM_COMPLETE_CARD, .configurable = true},
+    {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file, as in run",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
-    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
+    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter with PyTorch (default python3)",
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
-    {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), "N", .help = "processes at the same time (default: the processors)",
+    {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), "N", .help = "parallel processes (default: the number of CPUs)",
      .least = 1, .most = 4096, .configurable = true},
     {.include = plm_dataset_explore_options, .at = AT(explore)},
     {.include = plm_option_color, .at = AT(look.color)},
@@ -79,16 +79,17 @@ static int request_check(const struct request *r, const struct plm_dataset_setti
     if (!s->families && !r->from)
         return plm_fail(
             error, PLM_EINVAL,
-            "which networks? write `plimsoll dataset --family mlp -o rows.csv`, or --from a table or folder");
+            "no networks given; write `plimsoll dataset --family mlp -o rows.csv`, or --from TABLE or FOLDER");
     if (r->from && s->families > 1)
         return plm_fail(error, PLM_EINVAL,
-                        "with --from, --family names the one family of a table that does not say it");
+                        "with --from, --family takes one name: the family of a table without that column");
     if (r->from && r->rows)
-        return plm_fail(error, PLM_EINVAL, "--rows is for networks that are drawn, and --from says which there are");
+        return plm_fail(error, PLM_EINVAL,
+                        "--rows does not go with --from: the table or folder decides how many there are");
     if (!r->output)
-        return plm_fail(error, PLM_EINVAL, "no file given for the table; -o FILE names it");
+        return plm_fail(error, PLM_EINVAL, "no output file given; add -o FILE");
     if (r->append && !strcmp(r->output, "-"))
-        return plm_fail(error, PLM_EINVAL, "--append adds to a file, and -o - is standard output");
+        return plm_fail(error, PLM_EINVAL, "--append needs a file, and -o - is standard output");
     if (strchr(r->python, '/') && access(r->python, X_OK))
         return plm_fail(error, PLM_EINVAL, "--python %.200s: %s", r->python, strerror(errno));
     return 0;
@@ -170,10 +171,9 @@ static int dataset_end(const struct request *r, const struct parts *parts, const
     for (size_t i = 0; i < dataset->rows; i++)
         failed += dataset->row[i].failed;
     if (failed == dataset->rows)
-        return plm_complain(PLM_EXIT_COMMAND, "every row failed; the column status of the table says why");
+        return plm_complain(PLM_EXIT_COMMAND, "every row failed; see the table's status column");
     if (failed)
-        fprintf(stderr, "plimsoll: %zu of %zu rows failed; the column status of the table says why\n", failed,
-                dataset->rows);
+        fprintf(stderr, "plimsoll: %zu of %zu rows failed; see the table's status column\n", failed, dataset->rows);
     return PLM_EXIT_OK;
 }
 
@@ -226,7 +226,7 @@ static int dataset_run(int argc, char **argv)
     if (plm_dataset_explore_check(&r.explore, &error) < 0)
         return plm_fault(&error);
     if (r.explore.table && (r.from || r.output))
-        return plm_complain(PLM_EXIT_USAGE, "--explore shows a table that is there; make one first, without it");
+        return plm_complain(PLM_EXIT_USAGE, "--explore shows an existing table; make one first, without it");
     if (r.explore.table)
         return plm_dataset_explore(&r.explore, (uint64_t)r.seed, r.force, &r.look);
     if (families_parse(r.families, &settings, &error) < 0 || request_check(&r, &settings, &error) < 0)
@@ -242,7 +242,7 @@ static int dataset_run(int argc, char **argv)
 
 const struct plm_command plm_command_dataset = {
     .name = "dataset",
-    .line = "make a table of networks with the memory and time they take, or show one",
+    .line = "build a table of networks with memory and time, or explore one",
     .options = options,
     .example = {"plimsoll dataset --family mlp --rows 3000 --seed 1 -o rows.csv",
                 "plimsoll dataset --family cnn,transformer --rows 300 --append -o rows.csv",

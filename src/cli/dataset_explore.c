@@ -13,13 +13,14 @@
 #define EXPLORE_AT(field) offsetof(struct plm_dataset_explore, field)
 
 const struct plm_option plm_dataset_explore_options[] = {
-    {"explore", 0, PLM_OPTION_TEXT, EXPLORE_AT(table), "FILE", .help = "show what is in such a table, and run nothing",
+    {"explore", 0, PLM_OPTION_TEXT, EXPLORE_AT(table), "FILE", .help = "summarize an existing table, then exit",
      .complete = PLM_COMPLETE_FILE, .among = "csv"},
-    {"html", 0, PLM_OPTION_TEXT, EXPLORE_AT(html), "FILE", .help = "with --explore: draw it as a page; - is stdout",
+    {"html", 0, PLM_OPTION_TEXT, EXPLORE_AT(html), "FILE", .help = "with --explore: write an HTML page; - is stdout",
      .complete = PLM_COMPLETE_FILE, .among = "html"},
     {"bin", 0, PLM_OPTION_NUMBER, EXPLORE_AT(bin), "GB", .help = "with --explore: width of a memory class (default 1)",
      .least = 1, .most = 1000, .configurable = true},
-    {"target", 0, PLM_OPTION_TEXT, EXPLORE_AT(target), "COLUMN", .help = "with --explore: what classes are made of"},
+    {"target", 0, PLM_OPTION_TEXT, EXPLORE_AT(target), "COLUMN",
+     .help = "with --explore: the column to divide into classes"},
     {0},
 };
 
@@ -28,7 +29,7 @@ int plm_dataset_explore_check(const struct plm_dataset_explore *r, struct plm_er
     const char *option = r->html ? "html" : r->target ? "target" : NULL; /* the width of classes may be a setting */
     if (r->table || !option)
         return 0;
-    return plm_fail(error, PLM_EINVAL, "--%s needs --explore FILE, the table that is shown", option);
+    return plm_fail(error, PLM_EINVAL, "--%s needs --explore FILE", option);
 }
 
 static int page_write(FILE *out, const void *what, struct plm_error *error)

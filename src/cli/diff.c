@@ -39,8 +39,9 @@ static int read_job(const char *path, struct plm_job **job, struct plm_error *er
     if (status == 0 && !(*job)->lanes) {
         plm_job_free(*job);
         *job = NULL;
-        status = plm_fail(error, PLM_EFORMAT,
-                          "%.200s holds no GPU activity: the job never used CUDA or was cut before it did", path);
+        status =
+            plm_fail(error, PLM_EFORMAT,
+                     "%.200s has no GPU activity: the job never used CUDA, or the record ends before it did", path);
     }
     return status;
 }
@@ -78,14 +79,14 @@ static int diff_run(int argc, char **argv)
 
 const struct plm_command plm_command_diff = {
     .name = "diff",
-    .line = "show what grew between two job records",
+    .line = "compare the peak memory of two job records",
     .words = "BEFORE AFTER",
     .options = options,
     .complete = PLM_COMPLETE_FILE,
     .among = "plm",
     .example = {"plimsoll diff batch32.plm batch64.plm",
                 "plimsoll diff batch32.plm batch64.plm --json | jq .devices[0].peak.device_used.change"},
-    .exit = {{PLM_EXIT_OK, "the difference was shown, whatever it is"},
-             {PLM_EXIT_NOTHING, "a record cannot be read, or holds no GPU activity"}},
+    .exit = {{PLM_EXIT_OK, "the difference was shown"},
+             {PLM_EXIT_NOTHING, "a record cannot be read, or has no GPU activity"}},
     .run = diff_run,
 };

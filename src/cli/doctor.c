@@ -76,7 +76,7 @@ static void try_import(const char *python, const struct plm_install *install)
 
     if (plm_catalogue_load(&catalogue, install, &error) < 0 ||
         plm_catalogue_find(&catalogue, "a100-80gb", &gpu, &error) < 0) {
-        doctor_say(false, "GPU files", error.text, "mend or remove that file");
+        doctor_say(false, "GPU files", error.text, "fix or remove that file");
         return;
     }
     if (plm_launch_ask(&(struct plm_launch){.install = install,
@@ -102,7 +102,7 @@ static void check_python(const char *python, const struct plm_install *install)
     doctor_ask(python, "import sys; print(sys.version.split()[0], sys.executable)", answer, sizeof answer, &failure);
     if (failure || !answer[0]) {
         doctor_say(false, "Python",
-                   failure && failure != ETIMEDOUT ? "cannot be started" : "does not answer as Python does",
+                   failure && failure != ETIMEDOUT ? "cannot be started" : "is not a Python interpreter",
                    "name the interpreter of your job: plimsoll doctor /path/to/python");
         return;
     }
@@ -129,7 +129,7 @@ static int doctor_run(int argc, char **argv)
     struct plm_install install;
     struct plm_error error;
     if (argc > 1 || (argc == 1 && argv[0][0] == '-'))
-        return plm_complain(PLM_EXIT_USAGE, "doctor takes the interpreter to check: plimsoll doctor [PYTHON]");
+        return plm_complain(PLM_EXIT_USAGE, "doctor takes one interpreter: `plimsoll doctor [PYTHON]`");
     puts("plimsoll " PLM_VERSION);
     check_machine();
     if (plm_install_find(&install, &error) < 0)
@@ -147,10 +147,10 @@ static int doctor_run(int argc, char **argv)
 
 const struct plm_command plm_command_doctor = {
     .name = "doctor",
-    .line = "check this machine and the PyTorch of an interpreter",
+    .line = "check this machine and its PyTorch",
     .words = "[PYTHON]",
     .complete = PLM_COMPLETE_PROGRAM,
     .example = {"plimsoll doctor", "plimsoll doctor ~/venv/bin/python"},
-    .exit = {{PLM_EXIT_OK, "everything is in place"}, {PLM_EXIT_NO_FIT, "there are problems"}},
+    .exit = {{PLM_EXIT_OK, "everything is in place"}, {PLM_EXIT_NO_FIT, "problems were found"}},
     .run = doctor_run,
 };

@@ -38,22 +38,22 @@ struct request {
 static const struct plm_option options[] = {
     {"method", 0, PLM_OPTION_TEXT, AT(methods), "NAME,...", .help = "only these methods (default all)",
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to judge (default: some common ones)",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to check (default: common ones)",
      .complete = PLM_COMPLETE_CARDS, .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "on so many GPUs together", .least = 1, .most = 1 << 20,
+    {"gpus", 0, PLM_OPTION_NUMBER, AT(gpus), "N", .help = "number of GPUs", .least = 1, .most = 1 << 20,
      .configurable = true},
-    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), "N", .help = "spread over so many machines", .least = 1, .most = 1 << 20,
+    {"nodes", 0, PLM_OPTION_NUMBER, AT(nodes), "N", .help = "number of nodes", .least = 1, .most = 1 << 20,
      .configurable = true},
-    {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), "N",
-     .help = "of these GPUs, so many share each layer", .least = 1, .most = 1 << 20, .configurable = true},
-    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE", .help = "what `plimsoll train` made: its method alone is asked",
+    {"tensor-parallel", 0, PLM_OPTION_NUMBER, AT(tensor_parallel), "N", .help = "tensor-parallel degree", .least = 1,
+     .most = 1 << 20, .configurable = true},
+    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE", .help = "a model from `plimsoll train`; only its method is asked",
      .complete = PLM_COMPLETE_FILE, .configurable = true},
     {"forest", 0, PLM_OPTION_TEXT, AT(model), "FILE", .instead = PLM_MODEL_INSTEAD, .configurable = true},
     {"boosted", 0, PLM_OPTION_TEXT, AT(model), "FILE", .instead = PLM_MODEL_INSTEAD, .configurable = true},
     {"features", 0, PLM_OPTION_TEXT, AT(features), "NAME=N,...",
-     .help = "ask the model about these numbers: no file, no command"},
+     .help = "ask --model about these numbers instead of a job"},
     {"context", 0, PLM_OPTION_SIZE, AT(context), "SIZE",
-     .help = "what the process takes beside its allocations: 500MiB", .configurable = true},
+     .help = "memory of the process outside its allocations: 500MiB", .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_look, .at = AT(look)},
     {0},
@@ -70,18 +70,18 @@ static int estimate_parse(struct request *r, int argc, char **argv, struct plm_e
     if (status < 0)
         return status;
     if (r->features && (r->files || r->command))
-        return plm_fail(error, PLM_EINVAL, "--features stand for the job: no files and no command with them");
+        return plm_fail(error, PLM_EINVAL, "--features replaces the job: give no files and no command");
     if (r->features)
-        return r->model ? 0 : plm_fail(error, PLM_EINVAL, "--features are for a model: --model FILE names it");
+        return r->model ? 0 : plm_fail(error, PLM_EINVAL, "--features needs --model FILE");
     if (r->files && r->command)
-        return plm_fail(error, PLM_EINVAL, "either the files of a job or a command, not both");
+        return plm_fail(error, PLM_EINVAL, "give either files or a command, not both");
     if (r->command && !r->command[0])
         return plm_fail(error, PLM_EINVAL, "no command after --");
     if (!r->files && !r->command)
         return plm_fail(error, PLM_EINVAL,
                         "no file given; write `plimsoll estimate FILE...` or `plimsoll estimate -- python train.py`");
     if (r->files >= FILES)
-        return plm_fail(error, PLM_EINVAL, "one job leaves at most a record, a trace and a description");
+        return plm_fail(error, PLM_EINVAL, "give at most three files: a record, a trace and a description of one job");
     return 0;
 }
 
@@ -96,8 +96,8 @@ static int method_unknown(const char *name, struct plm_error *error)
 {
     char near[200];
     plm_method_nearest(name, near, sizeof near);
-    return plm_fail(error, PLM_EINVAL, "there is no method '%.60s'; %s%s%s", name,
-                    *near ? "did you mean " : "--method all has them all", near, *near ? "?" : "");
+    return plm_fail(error, PLM_EINVAL, "unknown method '%.60s'; %s%s%s", name,
+                    *near ? "did you mean " : "--method all runs them all", near, *near ? "?" : "");
 }
 
 static int method_add(const struct plm_method *method, const struct plm_method *chosen[], int count)
@@ -217,7 +217,7 @@ static int capture_make(const struct way *way, const struct capturing *how, char
         return 0;
     }
     plm_child_last_line(fopen(log, "re"), true, line);
-    snprintf(c->why[at], sizeof c->why[at], "%s failed: %s", way->what, line[0] ? line : "it said nothing");
+    snprintf(c->why[at], sizeof c->why[at], "%s failed: %s", way->what, line[0] ? line : "no message");
     return 0;
 }
 
@@ -286,7 +286,7 @@ static int estimate_open(const struct request *r, struct question *q)
     if (q->cards < 0)
         return plm_fault(&error);
     if (q->cards == 0)
-        return plm_complain(PLM_EXIT_CANNOT, "there are no cards to compare with: the folder of GPU files is empty");
+        return plm_complain(PLM_EXIT_CANNOT, "there are no cards to check: the folder of GPU files is empty");
     return 0;
 }
 
@@ -352,15 +352,14 @@ static int open_model(const struct request *r, struct question *q)
     if (!r->model)
         return 0;
     if (only && !only->learner)
-        return plm_complain_of(PLM_EXIT_USAGE, "%s has nothing to learn: --model means nothing to it", only->name);
+        return plm_complain_of(PLM_EXIT_USAGE, "%s does not accept --model", only->name);
     if (plm_learned_open(r->model, &q->learned, &error) < 0)
         return plm_fault(&error);
     if (only && only != q->learned.method)
         return plm_complain_of(PLM_EXIT_NOTHING, "%.300s was trained for %s, not for %s", r->model,
                                q->learned.method->name, only->name);
     if (r->features && corrects(q))
-        return plm_complain_of(PLM_EXIT_USAGE,
-                               "%s corrects a run on the virtual GPU: numbers alone are not enough for it",
+        return plm_complain_of(PLM_EXIT_USAGE, "%s corrects a run on the virtual GPU: --features alone are not enough",
                                q->learned.method->name);
     if (r->features && plm_features_parse(&q->learned, r->features, q->features, &error) < 0)
         return plm_fault(&error);
@@ -476,7 +475,7 @@ static int estimate_run(int argc, char **argv)
 
 const struct plm_command plm_command_estimate = {
     .name = "estimate",
-    .line = "what the published methods say about a job, beside plimsoll",
+    .line = "compare published methods with plimsoll on one job",
     .words = "FILE... | -- COMMAND...",
     .options = options,
     .complete = PLM_COMPLETE_FILE,
@@ -484,8 +483,9 @@ const struct plm_command plm_command_estimate = {
                 "plimsoll estimate --method virtual,xmem,horus --json -- python train.py --batch 64",
                 "plimsoll estimate --model mlp.model --features layers=4,batch=64,parameters=7e6,activations=9e3,"
                 "batchnorms=0,dropouts=3,activation=relu"},
-    .exit = {{PLM_EXIT_OK, "the question was answered"},
-             {PLM_EXIT_NO_FIT, "there is one method and one card, and the job does not fit"},
-             {PLM_EXIT_NOTHING, "no method has an answer, or a file cannot be read, is cut or is something else"}},
+    .exit = {{PLM_EXIT_OK, "at least one method answered"},
+             {PLM_EXIT_NO_FIT, "one method and one card were given, and the job does not fit"},
+             {PLM_EXIT_NOTHING,
+              "no method has an answer, or a file cannot be read, is truncated or is of another kind"}},
     .run = estimate_run,
 };

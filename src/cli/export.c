@@ -23,9 +23,9 @@ struct request {
 };
 
 static const struct plm_option own_options[] = {
-    {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT",
-     .help = "of a snapshot or a flame graph: peak, end or the number of a step", .among = "peak end"},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "of a trace: the card that a step is modelled on",
+    {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT", .help = "for a snapshot or flame graph: peak, end or a step number",
+     .among = "peak end"},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "for a trace: the GPU to model a step on",
      .complete = PLM_COMPLETE_CARDS},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "write to a file", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
@@ -73,12 +73,12 @@ static const struct plm_export_format *export_choose(const struct request *r, st
         format = &plm_export_formats[i];
     }
     if (!format)
-        plm_fail(error, PLM_EINVAL, "no format given: add --csv or another one of `plimsoll export --formats`");
+        plm_fail(error, PLM_EINVAL, "no format given; add --csv, or see `plimsoll export --formats`");
     else if (r->at && !(format->flags & PLM_EXPORT_MOMENT)) {
-        plm_fail(error, PLM_EINVAL, "--at has no meaning with --%s, which shows all of the job", format->name);
+        plm_fail(error, PLM_EINVAL, "--at does not go with --%s, which covers the whole job", format->name);
         return NULL;
     } else if (r->gpu && !(format->flags & PLM_EXPORT_TIME)) {
-        plm_fail(error, PLM_EINVAL, "--gpu has no meaning with --%s, which holds no modelled times", format->name);
+        plm_fail(error, PLM_EINVAL, "--gpu does not go with --%s, which has no modelled times", format->name);
         return NULL;
     }
     return format;
@@ -126,7 +126,7 @@ static int export_record(const struct request *r, const struct plm_export_format
     struct plm_job *job = NULL;
     int status = 0;
     if (r->at && plm_at_parse(r->at, &export.at))
-        status = plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", r->at);
+        status = plm_fail(error, PLM_EINVAL, "--at %.60s: use peak, end or a step number", r->at);
     if (status == 0)
         status = plm_record_open(r->path, &export.record, error);
     if (status < 0)
@@ -181,7 +181,7 @@ static int export_run(int argc, char **argv)
     if (!format)
         return plm_fault(&error);
     if ((format->flags & PLM_EXPORT_BINARY) && (!r.output || !strcmp(r.output, "-")) && isatty(STDOUT_FILENO))
-        return plm_complain_of(PLM_EXIT_USAGE, "a %s is not for a terminal; write it to a file with -o FILE.%s",
+        return plm_complain_of(PLM_EXIT_USAGE, "a %s cannot go to a terminal; write it to a file with -o FILE.%s",
                                format->name, format->extension);
     status = export_record(&r, format, &error);
     if (status == 0)
@@ -191,7 +191,7 @@ static int export_run(int argc, char **argv)
 
 const struct plm_command plm_command_export = {
     .name = "export",
-    .line = "turn a job record into CSV, JSON, a memory snapshot, a trace",
+    .line = "convert a job record to CSV, JSON, a memory snapshot or a trace",
     .words = "RECORD",
     .make_options = make_options,
     .complete = PLM_COMPLETE_FILE,
@@ -200,6 +200,6 @@ const struct plm_command plm_command_export = {
                 "plimsoll export job.plm --folded | flamegraph.pl --countname bytes >peak.svg",
                 "plimsoll export job.plm --jsonl | jq 'select(.event == \"oom\")'"},
     .exit = {{PLM_EXIT_OK, "the export was written"},
-             {PLM_EXIT_NOTHING, "the record cannot be read, or holds nothing to export"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or has nothing to export"}},
     .run = export_run,
 };

@@ -27,7 +27,7 @@ struct request {
 };
 
 static const struct plm_option shared_options[] = {
-    {"margin", 0, PLM_OPTION_TEXT, AT(margin), "SIZE", .help = "leave so much free: 1GiB, 512m or 5%",
+    {"margin", 0, PLM_OPTION_TEXT, AT(margin), "SIZE", .help = "memory to keep free: 1GiB, 512m or 5%",
      .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_look, .at = AT(look)},
@@ -36,20 +36,20 @@ static const struct plm_option shared_options[] = {
 static const struct plm_option fit_options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "only these cards", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
-    {"pessimistic", 0, PLM_OPTION_FLAG, AT(pessimistic), .help = "count tight as no", .configurable = true},
+    {"pessimistic", 0, PLM_OPTION_FLAG, AT(pessimistic), .help = "treat tight as does not fit", .configurable = true},
     {"strict", 0, PLM_OPTION_FLAG, AT(strict), .help = "exit 4 unless the confidence is high and the replay exact",
      .configurable = true},
     {.include = plm_option_allow_tight, .at = AT(allow_tight)},
-    {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every card, also those far from deciding anything",
+    {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every card, including those far from the limit",
      .configurable = true},
-    {"world", 0, PLM_OPTION_FLAG, AT(world), .help = "which card and how many: a column for each record's ranks"},
+    {"world", 0, PLM_OPTION_FLAG, AT(world), .help = "compare numbers of ranks: one column per record"},
     {.include = shared_options},
     {0},
 };
 static const struct plm_option tune_options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "also try each setting on this card",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
-    {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every setting, not the best twelve", .configurable = true},
+    {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every setting, not only the best twelve", .configurable = true},
     {.include = shared_options},
     {0},
 };
@@ -71,7 +71,7 @@ static int fit_parse(struct request *r, const struct plm_command *command, int a
         return plm_fail(error, PLM_EINVAL, "--margin: %.20s of what? Write %.20sGiB or %.20s%%", r->margin, r->margin,
                         r->margin);
     if (r->margin && plm_margin_parse(r->margin, margin))
-        return plm_fail(error, PLM_EINVAL, "--margin %.60s: it takes a size or a share, 1GiB or 5%%", r->margin);
+        return plm_fail(error, PLM_EINVAL, "--margin %.60s: use a size or a percentage, 1GiB or 5%%", r->margin);
     return 0;
 }
 
@@ -297,7 +297,7 @@ static int fit_run(int argc, char **argv)
 
 const struct plm_command plm_command_fit = {
     .name = "fit",
-    .line = "which cards a recorded job fits on, found by replaying its memory",
+    .line = "find the cards that a recorded job fits on",
     .words = "RECORD...",
     .options = fit_options,
     .complete = PLM_COMPLETE_FILE,
@@ -305,11 +305,12 @@ const struct plm_command plm_command_fit = {
     .example = {"plimsoll fit job.plm", "plimsoll fit --gpu rtx4090 --margin 1GiB job.plm && sbatch job.sh",
                 "plimsoll fit --world fsdp-8.plm fsdp-16.plm fsdp-64.plm",
                 "plimsoll fit --json job.plm | jq '[.fits[] | select(.verdict == \"fits\")][0].gpu'"},
-    .exit = {{PLM_EXIT_OK, "the job fits on the card, or on one of several"},
+    .exit = {{PLM_EXIT_OK, "the job fits on the card, or on at least one of several"},
              {PLM_EXIT_NO_FIT, "it fits on none of them"},
              {PLM_EXIT_UNTRUSTED, "the answer is not certain (--strict)"},
-             {PLM_EXIT_TIGHT, "tight on the best of them: cached memory must be given back (--allow-tight: 0)"},
-             {PLM_EXIT_NOTHING, "the record cannot be read, or cannot say: its job ran out of memory, or was cut"}},
+             {PLM_EXIT_TIGHT, "tight on the best of them: it needs cache flushes (--allow-tight: 0)"},
+             {PLM_EXIT_NOTHING,
+              "the record cannot be read, or is incomplete: its job ran out of memory, or was cut short"}},
     .run = fit_run,
 };
 
@@ -327,7 +328,7 @@ static int tune_answer(const struct request *r, struct question *q, const struct
     struct plm_tune tune;
     int status = PLM_EXIT_OK;
     if (r->gpu && q->cards > 1)
-        return plm_complain(PLM_EXIT_USAGE, "tune looks at one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
+        return plm_complain(PLM_EXIT_USAGE, "tune takes one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
     if (plm_fit_open(q->job, &q->fit, &error) < 0)
         return plm_known_status(q->job) == PLM_EXIT_COMMAND ? plm_complain(PLM_EXIT_COMMAND, error.text)
                                                             : plm_fault(&error);
@@ -347,13 +348,13 @@ static int tune_run(int argc, char **argv)
 
 const struct plm_command plm_command_tune = {
     .name = "tune",
-    .line = "which setting of PyTorch's allocator would reserve least",
+    .line = "find the PyTorch allocator setting that reserves least",
     .words = "RECORD",
     .options = tune_options,
     .complete = PLM_COMPLETE_FILE,
     .among = "plm",
     .example = {"plimsoll tune job.plm", "plimsoll tune --gpu rtx3060 job.plm"},
     .exit = {{PLM_EXIT_OK, "the settings were tried, whether or not one helps"},
-             {PLM_EXIT_NOTHING, "the record cannot be read, or cannot say: its job ran out of memory or failed"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or is incomplete: its job ran out of memory or failed"}},
     .run = tune_run,
 };

@@ -114,7 +114,7 @@ static int gpus_text(const struct plm_card *cards, int count, bool all)
             print_speeds(&cards[i]);
     }
     if (all)
-        puts("~ assumed: no measurement of this card is known");
+        puts("~ assumed, not measured on this card");
     return PLM_EXIT_OK;
 }
 
@@ -167,7 +167,7 @@ out:
 
 const struct plm_command plm_command_gpus = {
     .name = "gpus",
-    .line = "list the GPUs and MIG profiles that are known",
+    .line = "list the GPUs and MIG profiles in the catalogue",
     .words = "[NAME...]",
     .options = plm_option_json,
     .complete = PLM_COMPLETE_CARD,

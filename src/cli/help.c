@@ -89,7 +89,7 @@ int plm_help(const struct plm_command *c)
            c->words ? " " : "", c->words ? c->words : "");
     print_options(row, rows);
     if (c->also)
-        printf("With a command: the options of %s as well.\n", c->also->name);
+        printf("With a command, all options of %s apply as well.\n", c->also->name);
     printf("%sExamples:\n", rows ? "\n" : "");
     print_examples(c, rows > ROWS_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
     print_exits(c);
@@ -132,8 +132,7 @@ static void print_page(void)
          "Commands:");
     for (const struct plm_command *const *c = plm_commands; *c; c++)
         printf("  %-10s %s\n", (*c)->name, (*c)->line);
-    puts("\n"
-         "`plimsoll help COMMAND` and `man plimsoll-COMMAND` tell their options. The main ones of run:");
+    puts("\nOptions: `plimsoll help COMMAND`, `man plimsoll-COMMAND`. Main options of run:");
     print_main_options();
     puts("\nExamples:");
     print_examples(&plm_command_help, 4);
@@ -161,7 +160,7 @@ static int help_run(int argc, char **argv)
 
 const struct plm_command plm_command_help = {
     .name = "help",
-    .line = "this page, or that of a command",
+    .line = "show this page, or the page of a command",
     .words = "[COMMAND]",
     .complete = PLM_COMPLETE_COMMAND,
     .example = {"plimsoll -- python train.py --batch 64", "plimsoll run --gpu rtx3060 --bounded -- python train.py",

@@ -36,9 +36,8 @@ static const struct plm_option options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the record (default: the snapshot's name with .plm)",
      .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_force, .at = AT(force)},
-    {"verify", 0, PLM_OPTION_FLAG, AT(verify),
-     .help = "replay the history and say whether the simulator reproduces it"},
-    {"torch", 0, PLM_OPTION_TEXT, AT(torch), "VERSION", .help = "verify by the rules of this version",
+    {"verify", 0, PLM_OPTION_FLAG, AT(verify), .help = "check that the simulator reproduces the history"},
+    {"torch", 0, PLM_OPTION_TEXT, AT(torch), "VERSION", .help = "verify with the rules of this PyTorch version",
      .among = "2.6 2.10 2.11 2.15"},
     {"json", 0, PLM_OPTION_FLAG, AT(json), .help = "with --verify: print one JSON document"},
     {0},
@@ -53,7 +52,7 @@ static int import_parse(struct request *r, int argc, char **argv, struct plm_err
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll import SNAPSHOT.pickle`",
                         words ? "one snapshot at a time" : "no snapshot given");
     if (!r->verify && (r->torch || r->json))
-        return plm_fail(error, PLM_EINVAL, "--%s goes with --verify", r->torch ? "torch" : "json");
+        return plm_fail(error, PLM_EINVAL, "--%s needs --verify", r->torch ? "torch" : "json");
     if (r->torch && !is_version(r->torch))
         return plm_fail(error, PLM_EINVAL, "--torch: '%.40s' is not a version such as 2.11", r->torch);
     r->release = plm_torch_version(r->torch);
@@ -114,10 +113,10 @@ static void import_tell(const struct plm_import_info *info, const char *record)
     printf("%zu event%s of %zu device%s, %zu allocation%s\n", info->events, info->events == 1 ? "" : "s", info->devices,
            info->devices == 1 ? "" : "s", info->allocations, info->allocations == 1 ? "" : "s");
     if (info->earlier)
-        printf("The history begins late: %zu block%s %s there already, and an earlier peak is not in it.\n",
+        printf("The history starts late: %zu block%s %s allocated before it, and an earlier peak is missing.\n",
                info->earlier, info->earlier == 1 ? "" : "s", info->earlier == 1 ? "was" : "were");
     if (!info->agrees)
-        puts("It does not end with what the snapshot says is there: sizes may be a little wrong.");
+        puts("The history does not end in the snapshot's state: sizes may be slightly wrong.");
     fputs("Record: ", stdout);
     plm_printable_put(stdout, record);
     printf("\nNext:   plimsoll report %s\n", word);
@@ -163,8 +162,8 @@ static int tell_verdict(const struct request *r, const struct plm_verify *v)
         if (tell_json(v, r->path) < 0)
             return plm_complain(PLM_EXIT_CANNOT, "cannot write to standard output");
     } else if (v->verdict == PLM_VERDICT_SAME) {
-        printf("Replayed: %s allocation%s and %s segment%s, each where the GPU run had it, by the rules of PyTorch "
-               "%s.\n",
+        printf("Replayed %s allocation%s and %s segment%s with the rules of PyTorch %s: all lie where the GPU run had "
+               "them.\n",
                plm_count_text(allocations, sizeof allocations, v->allocations), v->allocations == 1 ? "" : "s",
                plm_count_text(segments, sizeof segments, v->segments), v->segments == 1 ? "" : "s",
                plm_torch_name(v->torch));
@@ -220,16 +219,16 @@ static int import_run(int argc, char **argv)
 
 const struct plm_command plm_command_import = {
     .name = "import",
-    .line = "turn a memory snapshot of PyTorch into a job record",
+    .line = "convert a PyTorch memory snapshot to a job record",
     .words = "SNAPSHOT",
     .options = options,
     .complete = PLM_COMPLETE_FILE,
     .among = "pickle",
     .example = {"plimsoll import snapshot.pickle && plimsoll report snapshot.plm --by module",
                 "plimsoll import --verify snapshot.pickle"},
-    .exit = {{PLM_EXIT_OK, "the record was made and, with --verify, the replay is the same"},
+    .exit = {{PLM_EXIT_OK, "the record was written or, with --verify, the replay matches"},
              {PLM_EXIT_NO_FIT, "the replay differs"},
-             {PLM_EXIT_UNTRUSTED, "the history does not tell enough to decide"},
-             {PLM_EXIT_NOTHING, "the snapshot cannot be read, or is something else"}},
+             {PLM_EXIT_UNTRUSTED, "the history is too incomplete to decide"},
+             {PLM_EXIT_NOTHING, "the file cannot be read, or is not a snapshot"}},
     .run = import_run,
 };

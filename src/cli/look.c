@@ -16,13 +16,13 @@ const struct plm_option plm_option_json[] = {
 };
 
 const struct plm_option plm_option_json_file[] = {
-    {"json", 0, PLM_OPTION_OUTPUT, 0, "FILE", .help = "print one JSON document instead of text, or write FILE too",
+    {"json", 0, PLM_OPTION_OUTPUT, 0, "FILE", .help = "print one JSON document instead of text, or also write FILE",
      .complete = PLM_COMPLETE_FILE, .among = "json"},
     {0},
 };
 
 const struct plm_option plm_option_force[] = {
-    {"force", 'f', PLM_OPTION_FLAG, 0, .help = "replace what is there"},
+    {"force", 'f', PLM_OPTION_FLAG, 0, .help = "overwrite existing files"},
     {0},
 };
 
@@ -32,7 +32,7 @@ const struct plm_option plm_option_strict[] = {
 };
 
 const struct plm_option plm_option_allow_tight[] = {
-    {"allow-tight", 0, PLM_OPTION_FLAG, 0, .help = "exit 0, not 5, where cached memory must be given back to fit",
+    {"allow-tight", 0, PLM_OPTION_FLAG, 0, .help = "exit 0, not 5, if the job fits only with cache flushes",
      .configurable = true, .rare = true},
     {0},
 };

@@ -18,14 +18,14 @@
 static int version_run(int argc, char **argv)
 {
     if (argc)
-        return plm_complain_of(PLM_EXIT_USAGE, "version takes no words: `plimsoll version`, not '%.100s'", argv[0]);
+        return plm_complain_of(PLM_EXIT_USAGE, "version takes no arguments: `plimsoll version`, not '%.100s'", argv[0]);
     puts("plimsoll " PLM_VERSION);
     return PLM_EXIT_OK;
 }
 
 const struct plm_command plm_command_version = {
     .name = "version",
-    .line = "the version",
+    .line = "print the version",
     .example = {"plimsoll version"},
     .run = version_run,
 };
@@ -116,8 +116,7 @@ static int unknown_command(int argc, char **argv)
         sentence = plm_asprintf("unknown command '%.100s'; did you mean `plimsoll %s%s%s`?", argv[1], nearest.best,
                                 *words ? " " : "", words);
     else if (before)
-        sentence =
-            plm_asprintf("'%.100s' is not a command of plimsoll; write `plimsoll %s %s`", argv[1], before, words);
+        sentence = plm_asprintf("'%.100s' is not a plimsoll command; write `plimsoll %s %s`", argv[1], before, words);
     else
         sentence = plm_asprintf("unknown command '%.100s'; `plimsoll help` lists them", argv[1]);
     status = plm_complain(PLM_EXIT_USAGE, sentence);

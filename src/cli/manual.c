@@ -138,8 +138,8 @@ static void put_configurable(struct page *p)
     if (!count)
         return;
     fprintf(p->out,
-            ".Pp\nWhere a flag is not given, the environment and the section\n.Li [%s]\nof the configuration "
-            "decide\n.Pq see Xr plimsoll 1 ;\nthat is so for\n",
+            ".Pp\nThese options can also be set in the environment and in the section\n.Li [%s]\nof the "
+            "configuration\n.Pq see Xr plimsoll 1 :\n",
             p->command->name);
     for (size_t i = 0; i < p->rows; i++)
         if (p->row[i].configurable) {
@@ -151,7 +151,7 @@ static void put_configurable(struct page *p)
         }
     for (size_t i = 0; i < p->rows; i++)
         if (p->row[i].own)
-            fprintf(p->out, ".Pa plimsoll.ini\nof the current folder may not have\n.Fl -%s .\n", p->row[i].name);
+            fprintf(p->out, ".Pa plimsoll.ini\nin the current folder cannot set\n.Fl -%s .\n", p->row[i].name);
 }
 
 static void put_options(struct page *p)
@@ -161,7 +161,8 @@ static void put_options(struct page *p)
         put_option(p, i);
     fputs(".El\n", p->out);
     if (p->command->also)
-        fprintf(p->out, ".Pp\nWith a command, the options of\n.Xr plimsoll-%s 1\nas well.\n", p->command->also->name);
+        fprintf(p->out, ".Pp\nWith a command, all options of\n.Xr plimsoll-%s 1\napply as well.\n",
+                p->command->also->name);
     put_configurable(p);
 }
 

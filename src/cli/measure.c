@@ -35,15 +35,14 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the truth file that gets a row (default truth.csv)",
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the truth file to append to (default truth.csv)",
      .complete = PLM_COMPLETE_FILE, .among = "csv", .configurable = true, .own = true},
-    {"family", 0, PLM_OPTION_TEXT, AT(family), "NAME", .help = "the family of models (default: the script's name)"},
+    {"family", 0, PLM_OPTION_TEXT, AT(family), "NAME", .help = "the model family (default: the script's name)"},
     {"model", 0, PLM_OPTION_TEXT, AT(model), "NAME", .help = "the model (default: its class)"},
-    {"run", 0, PLM_OPTION_TEXT, AT(run), "NAME",
-     .help = "what the row is called (default: model, optimizer, batch and time)"},
-    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), "N", .help = "the batch size, where it is not seen", .least = 1},
-    {"interval", 0, PLM_OPTION_NUMBER, AT(interval), "MS",
-     .help = "milliseconds between samples of the card (default 1)", .least = 1, .most = 1000, .configurable = true},
+    {"run", 0, PLM_OPTION_TEXT, AT(run), "NAME", .help = "name of the row (default: model, optimizer, batch and time)"},
+    {"batch", 0, PLM_OPTION_NUMBER, AT(batch), "N", .help = "the batch size, if it cannot be detected", .least = 1},
+    {"interval", 0, PLM_OPTION_NUMBER, AT(interval), "MS", .help = "milliseconds between memory samples (default 1)",
+     .least = 1, .most = 1000, .configurable = true},
     {.include = plm_option_look, .at = AT(look)},
     {0},
 };
@@ -83,7 +82,7 @@ static void measure_progress(struct plm_progress_line *line, void *context)
     char text[32];
     plm_meter_used(&r->meter, &used);
     snprintf(line->what, sizeof line->what, "measuring");
-    snprintf(line->detail, sizeof line->detail, "%s in use on the card", plm_size_text(text, sizeof text, used));
+    snprintf(line->detail, sizeof line->detail, "%s in use on the GPU", plm_size_text(text, sizeof text, used));
 }
 
 /* Each process that imported PyTorch left a file. Of those that used the card there should be one; *m is it, or the last that did
@@ -134,25 +133,25 @@ static int measure_judge(const struct request *r, int status, int watched, int p
         return PLM_EXIT_COMMAND;
     }
     if (watched == 1 && *m->uuid && !strstr(r->meter.uuid, m->uuid))
-        plm_fail(why, PLM_EINVAL,
-                 "the command used another card (%.96s) than the one that was watched: no row was written", m->uuid);
+        plm_fail(why, PLM_EINVAL, "the command used another GPU (%.96s) than the monitored one: no row was written",
+                 m->uuid);
     else if (watched == 1 && m->failed_samples)
-        plm_fail(why, PLM_EINVAL, "the driver did not answer %llu times: no row was written",
+        plm_fail(why, PLM_EINVAL, "the driver failed to answer %llu times: no row was written",
                  (unsigned long long)m->failed_samples);
     else if (watched == 1 && !m->batch && !r->batch)
-        plm_fail(why, PLM_EINVAL,
-                 "no module was called with a batch: --batch N says how large it is; no row was written");
+        plm_fail(why, PLM_EINVAL, "the batch size could not be detected: no row was written; add --batch N");
     else if (watched == 1)
         return PLM_EXIT_OK;
     else if (watched > 1)
-        plm_fail(why, PLM_EINVAL, "%d processes of the command used the card, and a row is of one", watched);
+        plm_fail(why, PLM_EINVAL, "%d processes of the command used the GPU, but a row describes one process", watched);
     else if (!processes)
         plm_fail(why, PLM_EINVAL,
-                 "no Python of the command imported PyTorch and ended by itself (python -I and -S keep the hook out)");
+                 "no Python process of the command imported PyTorch and exited normally (python -I and -S disable the "
+                 "hook)");
     else if (!strcmp(m->trouble, "cpu-only"))
-        plm_fail(why, PLM_EINVAL, "the command's PyTorch (%.60s) is not a build for CUDA", m->torch);
+        plm_fail(why, PLM_EINVAL, "the command's PyTorch (%.60s) is not a CUDA build", m->torch);
     else if (*m->trouble)
-        plm_fail(why, PLM_EINVAL, "the card could not be watched: %.200s", m->trouble);
+        plm_fail(why, PLM_EINVAL, "the GPU could not be monitored: %.200s", m->trouble);
     else
         plm_fail(why, PLM_EINVAL, "the command did not use the GPU: no row was written");
     return PLM_EXIT_NOTHING;
@@ -218,14 +217,14 @@ static void time_show(const struct plm_measured *m, const char *trouble)
     if (m->virtual) {
         puts("No step time: the virtual GPU computes nothing, so times there mean nothing.");
     } else if (!plm_measured_timed(m)) {
-        puts("No step time: it takes three steps of an optimizer, and more are better.");
+        puts("No step time: it needs at least three optimizer steps.");
     } else {
         printf("  %-12s %.3f ms, median of %llu steps after the warm-up; mean %.3f ms\n", "step time",
                (double)m->step_ns / 1e6, (unsigned long long)m->steps_timed, (double)m->step_mean_ns / 1e6);
         if (*m->metrics_source)
             activity_show(&m->activity, m->metrics_source);
         else
-            puts("No metrics: neither DCGM nor NVML told any between these steps; let it run for some seconds.");
+            puts("No metrics: DCGM and NVML reported none during these steps; run for a few seconds.");
         if (*trouble)
             printf("Nothing from DCGM: %s.\n", trouble);
     }
@@ -239,10 +238,10 @@ static void measure_show(const struct request *r, const struct plm_measured *m)
         uint64_t bytes;
         const char *what;
     } line[] = {
-        {"allocated", m->allocated, "PyTorch's peak of tensors"},
-        {"reserved", m->reserved, "PyTorch's peak of segments"},
-        {"device used", plm_measured_used(m), "largest sample less the first one"},
-        {"context", m->context, "of it, before PyTorch allocated"},
+        {"allocated", m->allocated, "peak of PyTorch's tensors"},
+        {"reserved", m->reserved, "peak of PyTorch's segments"},
+        {"device used", plm_measured_used(m), "largest sample minus the baseline sample"},
+        {"context", m->context, "part of it used before PyTorch's first allocation"},
     };
     char amount[32];
     printf("%s%s%s on ", plm_ink(&p, PLM_INK_BOLD), m->oom ? "Ran out of memory" : "Measured",
@@ -258,7 +257,7 @@ static void measure_show(const struct request *r, const struct plm_measured *m)
                plm_page_amount(&p, amount, sizeof amount, line[i].bytes), line[i].what);
     time_show(m, r->watch.trouble);
     if (m->disturbed)
-        printf("%sDisturbed%s: memory of the card moved that is not this job's; the row says so.\n",
+        printf("%sDisturbed%s: another process changed the GPU's memory; the row is marked.\n",
                plm_ink(&p, PLM_INK_YELLOW), plm_ink(&p, PLM_INK_PLAIN));
     fputs("Row added to ", stdout);
     plm_page_name(&p, r->output, 0, 0);
@@ -322,15 +321,14 @@ static int measure_run(int argc, char **argv)
 
 const struct plm_command plm_command_measure = {
     .name = "measure",
-    .line = "on a machine with a GPU: run a command there and note what it took",
+    .line = "on a real GPU: run a command and record its memory and time",
     .words = "-- COMMAND...",
     .options = options,
     .example = {"plimsoll measure -o truth.csv --family cnn --model resnet50 -- python train.py"},
     .exit = {{PLM_EXIT_OK, "a row was added"},
              {PLM_EXIT_USAGE, "usage, or several GPUs"},
-             {PLM_EXIT_NOTHING,
-              "the command used no GPU, or several of its processes did, or its PyTorch is not a build "
-              "for CUDA, or the file has other columns"},
+             {PLM_EXIT_NOTHING, "the command used no GPU, or several of its processes did, or its PyTorch is not a "
+                                "CUDA build, or the file has other columns"},
              {PLM_EXIT_CANNOT, "there is no NVIDIA driver, or the row cannot be written"}},
     .run = measure_run,
 };

@@ -16,13 +16,13 @@
 
 #define WORLD(field) offsetof(struct plm_world_options, field)
 const struct plm_option plm_option_world[] = {
-    {"world", 0, PLM_OPTION_TEXT, WORLD(world), "N", .help = "be one rank of N that do not run (docs/distributed.md)",
-     .configurable = true},
-    {"rank", 0, PLM_OPTION_TEXT, WORLD(rank), "R", .help = "which: R, first, last, stages, all, all-kinds (default)",
+    {"world", 0, PLM_OPTION_TEXT, WORLD(world), "N",
+     .help = "simulate one rank of a job of N without starting the others", .configurable = true},
+    {"rank", 0, PLM_OPTION_TEXT, WORLD(rank), "R", .help = "the rank: R, first, last, stages, all, all-kinds (default)",
      .among = "first last stages all-kinds all", .configurable = true},
-    {"nodes", 0, PLM_OPTION_NUMBER, WORLD(nodes), "K", .help = "the nodes that they are spread over", .least = 1,
-     .configurable = true, .rare = true},
-    {"gpus-per-node", 0, PLM_OPTION_NUMBER, WORLD(per_node), "G", .help = "or the GPUs of a node (default up to 8)",
+    {"nodes", 0, PLM_OPTION_NUMBER, WORLD(nodes), "K", .help = "number of nodes", .least = 1, .configurable = true,
+     .rare = true},
+    {"gpus-per-node", 0, PLM_OPTION_NUMBER, WORLD(per_node), "G", .help = "or GPUs per node (default up to 8)",
      .least = 1, .configurable = true, .rare = true},
     {0},
 };
@@ -66,15 +66,15 @@ static int world_choose(const struct plm_world_options *o, const struct plm_laun
 {
     const bool whole = line->world && (line->nodes || line->launcher != PLM_LAUNCHER_TORCHRUN);
     if (!o->world && !line->world)
-        return plm_fail(error, PLM_EINVAL, "how many ranks are there? --world says it");
+        return plm_fail(error, PLM_EINVAL, "the number of ranks is missing; add --world N");
     *world = line->world;
     if (!o->world)
         return 0;
     if (world_parse(o->world, world, error))
         return PLM_EINVAL;
     if (whole && line->world != *world)
-        return plm_fail(error, PLM_EINVAL, "%.40s starts %u ranks on this line, and --world says %u", line->name,
-                        line->world, *world);
+        return plm_fail(error, PLM_EINVAL, "%.40s starts %u ranks, but --world says %u", line->name, line->world,
+                        *world);
     return 0;
 }
 
@@ -147,7 +147,7 @@ void plm_rank_refusals_note(struct plm_pen *pen, const struct plm_store *store)
 {
     if (plm_store_refusals(store))
         plm_pen_remark(pen, "store-refused",
-                       "it asked the store of the job for more than plimsoll serves: 64 MiB at once, 512 MiB in all");
+                       "it asked the job's store for more than plimsoll serves: 64 MiB at once, 512 MiB in total");
 }
 
 /* What a rank finds in its environment: "NAME=VALUE", ended by NULL. A fork also learns which record is meant. */

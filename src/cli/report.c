@@ -18,16 +18,15 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT",
-     .help = "everyone who holds memory, by module, op, phase, category or stack",
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "group memory by module, op, phase, category or stack",
      .among = "module op phase category stack"},
-    {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN",
-     .help = "the moment that is shown: peak (default), end, or the number of a step", .among = "peak end"},
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to judge", .complete = PLM_COMPLETE_CARDS,
+    {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN", .help = "the moment to show: peak (default), end or a step number",
+     .among = "peak end"},
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to check", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
     {.include = plm_option_json, .at = AT(json)},
-    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write a page for the browser",
-     .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write an HTML page", .complete = PLM_COMPLETE_FILE,
+     .among = "html"},
     {.include = plm_option_force, .at = AT(force)},
     {.include = plm_option_look, .at = AT(look)},
     {0},
@@ -43,8 +42,7 @@ static int report_parse(struct request *o, int argc, char **argv, struct plm_err
     if (!o->path)
         return plm_fail(error, PLM_EINVAL, "no record given; write `plimsoll report FILE.plm`");
     if (o->html && (o->at || o->by))
-        return plm_fail(error, PLM_EINVAL, "--%s has no meaning with --html: one chooses it on the page",
-                        o->at ? "at" : "by");
+        return plm_fail(error, PLM_EINVAL, "--%s does not go with --html: choose it on the page", o->at ? "at" : "by");
     return 0;
 }
 
@@ -56,7 +54,7 @@ static int report_understand(const struct request *o, struct plm_report_options 
     if (o->by)
         plm_key_parse(o->by, &out->by);
     if (o->at && plm_at_parse(o->at, &out->at))
-        return plm_fail(error, PLM_EINVAL, "--at %.60s: it takes peak, end or the number of a step", o->at);
+        return plm_fail(error, PLM_EINVAL, "--at %.60s: use peak, end or a step number", o->at);
     return 0;
 }
 
@@ -95,8 +93,9 @@ static int report_show(const struct request *o, const struct plm_job *job, const
 {
     struct plm_error error;
     if (!job->lanes && !o->json)
-        return plm_complain(PLM_EXIT_NOTHING,
-                            "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+        return plm_complain(
+            PLM_EXIT_NOTHING,
+            "this record has no GPU activity: the job never used CUDA, or the record ends before it did");
     if ((o->json ? plm_report_json : plm_report_text)(stdout, job, shown, &error) < 0)
         return plm_fault(&error);
     return PLM_EXIT_OK;
@@ -126,7 +125,7 @@ static int report_run(int argc, char **argv)
 
 const struct plm_command plm_command_report = {
     .name = "report",
-    .line = "show the report of a job record again",
+    .line = "show the report of a job record",
     .words = "RECORD",
     .options = options,
     .complete = PLM_COMPLETE_FILE,
@@ -136,6 +135,6 @@ const struct plm_command plm_command_report = {
                 "plimsoll report job.plm --html train.html"},
     .exit = {{PLM_EXIT_OK, "the report was shown"},
              {PLM_EXIT_USAGE, "usage, or a step that the record does not have"},
-             {PLM_EXIT_NOTHING, "the record cannot be read, or holds no GPU activity"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read, or has no GPU activity"}},
     .run = report_run,
 };

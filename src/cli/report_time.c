@@ -18,7 +18,7 @@ static int works_read(struct plm_report_time *t, const struct plm_job *job, cons
         status = plm_works_read(record, &t->works, &error);
     if (status == PLM_ENOTFOUND)
         snprintf(t->why, sizeof t->why,
-                 "the record holds no launches; snapshots and records made with --detail low or off have none");
+                 "the record has no kernel launches; snapshots and records made with --detail low or off have none");
     else if (status < 0)
         snprintf(t->why, sizeof t->why, "%s", error.text);
     return status;
@@ -51,7 +51,7 @@ void plm_report_time_own(struct plm_report_time *t, const struct plm_job *job, c
     if (!job->lanes)
         return;
     if (!gpu || plm_catalogue_find(catalogue, gpu, &entry, NULL) < 0) {
-        options->no_time = "the card of the record is not in the catalogue; `plimsoll time --gpu` takes another";
+        options->no_time = "the record's GPU is not in the catalogue; choose one with `plimsoll time --gpu`";
         return;
     }
     t->own = entry->card;

@@ -116,18 +116,18 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLM_EXIT_OK;
     if (bounded && oom) {
-        plm_fail(why, PLM_EINVAL, "the job does not fit on this card: %s", plm_known(job).why);
+        plm_fail(why, PLM_EINVAL, "the job does not fit on this GPU: %s", plm_known(job).why);
         return PLM_EXIT_NO_FIT;
     }
     if (WIFSIGNALED(status))
         plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
                  strsignal(WTERMSIG(status)), came_to(s));
     else if (!s->steps && plm_summary_notes(s, "absent-peer", &note))
-        plm_fail(
-            why, PLM_EINVAL,
-            "the command failed with status %d; what it took from ranks that do not run may be why (%.100s): `--rank "
-            "stages` runs a rank of each stage of a pipeline, `--rank all` every rank, and these exchange it",
-            WEXITSTATUS(status), note);
+        plm_fail(why, PLM_EINVAL,
+                 "the command failed with status %d, perhaps because it received placeholders from ranks that do not "
+                 "run (%.100s): `--rank stages` runs one rank of each pipeline stage, `--rank all` every rank, and "
+                 "these exchange real messages",
+                 WEXITSTATUS(status), note);
     else if (failure_explained(s, &note))
         plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), note);
     else
@@ -157,8 +157,8 @@ static int judge_rank(const struct plm_run *o, const struct plm_summary *s, stru
     const bool lacks = plm_summary_has_note(s, "absent-peer");
     if (!world || s->steps || (o->until_exit && !lacks))
         return PLM_EXIT_OK;
-    plm_fail(why, PLM_EINVAL, "the rank of a world of %.20s ended well, but made no optimizer step%s", world,
-             lacks ? ": what it took from ranks that do not run may have decided that" : "");
+    plm_fail(why, PLM_EINVAL, "the simulated rank of a job of %.20s succeeded but made no optimizer step%s", world,
+             lacks ? ", perhaps because it received placeholders from ranks that do not run" : "");
     return PLM_EXIT_NOTHING;
 }
 
@@ -189,11 +189,10 @@ static int tell_tight(const struct plm_run_end *end, const struct plm_fit_row *r
     if (!row->need) /* nothing but how it ended there is known */
         return plm_complain_of(PLM_EXIT_TIGHT, "the job is tight on %s: %s; --allow-tight accepts that", end->card->id,
                                why);
-    return plm_complain_of(PLM_EXIT_TIGHT,
-                           "the job is tight on %s: it needs %s of the %s that are usable, and may have to give cached "
-                           "memory back; --allow-tight accepts that",
-                           end->card->id, plm_size_text(need, sizeof need, row->need),
-                           plm_size_text(usable, sizeof usable, row->usable));
+    return plm_complain_of(
+        PLM_EXIT_TIGHT,
+        "the job is tight on %s: it needs %s of %s usable, and may need cache flushes; --allow-tight accepts that",
+        end->card->id, plm_size_text(need, sizeof need, row->need), plm_size_text(usable, sizeof usable, row->usable));
 }
 
 int plm_run_judge_card(const struct plm_run_end *end)
@@ -203,7 +202,7 @@ int plm_run_judge_card(const struct plm_run_end *end)
     char need[32], usable[32];
     int status = plm_known_status(end->job);
     if (status > PLM_EXIT_NO_FIT || (status && !end->run->gpu))
-        return plm_complain_of(status, "whether the job fits is not known: %s", plm_known(end->job).why);
+        return plm_complain_of(status, "cannot tell whether the job fits: %s", plm_known(end->job).why);
     if (!end->run->gpu)
         return PLM_EXIT_OK;
     table = plm_fit_report(end->job, end->card, 1);
@@ -213,10 +212,10 @@ int plm_run_judge_card(const struct plm_run_end *end)
     if (status == PLM_EXIT_TIGHT)
         return tell_tight(end, &row, table.known.why);
     if (status == PLM_EXIT_NOTHING)
-        return plm_complain_of(status, "whether the job fits is not known: %s", table.known.why);
+        return plm_complain_of(status, "cannot tell whether the job fits: %s", table.known.why);
     if (status == PLM_EXIT_OK)
         return status;
-    return plm_complain_of(status, "the job does not fit on %s: it needs %s, and %s are usable", end->card->id,
+    return plm_complain_of(status, "the job does not fit on %s: it needs %s, but only %s is usable", end->card->id,
                            plm_size_text(need, sizeof need, row.need),
                            plm_size_text(usable, sizeof usable, row.usable));
 }
@@ -279,8 +278,8 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
     if (job->summary.missing.why[0]) {
         const struct plm_record_missing missing = job->summary.missing;
         plm_job_free(job);
-        return plm_complain_of(PLM_EXIT_CANNOT, "%s: the record lacks a part of the job and is not kept; %s",
-                               missing.why, missing.help);
+        return plm_complain_of(PLM_EXIT_CANNOT, "%s: the record is incomplete and was not kept; %s", missing.why,
+                               missing.help);
     }
     n = plm_cards_choose(catalogue, NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
@@ -387,8 +386,8 @@ static void tell_first(const struct plm_summary *s)
         reserved = s->device[i].reserved_peak > reserved ? s->device[i].reserved_peak : reserved;
     }
     fprintf(stderr,
-            "plimsoll: %s allocated, %s reserved at the peak; values that decide the size of tensors are not "
-            "known: running once more with the other end assumed\n",
+            "plimsoll: %s allocated, %s reserved at the peak; some tensor sizes depend on unknown data: running again "
+            "with the other end assumed\n",
             plm_size_text(first, sizeof first, allocated), plm_size_text(second, sizeof second, reserved));
 }
 
@@ -408,7 +407,7 @@ static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, cons
         tell_first(&s);
     plm_summary_free(&s);
     if (deciding && !run_other_end(pen, launch, world, status))
-        fputs("plimsoll: the second run did not end like the first; the range is not known\n", stderr);
+        fputs("plimsoll: the second run did not end like the first; the range is unknown\n", stderr);
 }
 
 /* ---- the run ---- */
@@ -479,35 +478,35 @@ static int run_check(struct plm_run *o, struct plm_assume *assume)
 #define RUN(field) offsetof(struct plm_run, field)
 const struct plm_option plm_run_options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME",
-     .help = "the card to play (default " PLM_RUN_CARD "; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
+     .help = "GPU to simulate (default " PLM_RUN_CARD "; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
      .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "how many (default 1, or as CUDA_VISIBLE_DEVICES asks for)",
+    {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "number of GPUs (default 1, or from CUDA_VISIBLE_DEVICES)",
      .least = 1, .most = 64, .configurable = true},
     {"steps", 0, PLM_OPTION_NUMBER, RUN(steps), "N",
-     .help = "stop after N steps (default: when two are alike, 3 to 10)", .least = 1,
+     .help = "stop after N steps (default: once memory repeats, 3 to 10)", .least = 1,
      .instead = "--until-exit lets the command run until it exits", .configurable = true},
     {"until-exit", 0, PLM_OPTION_FLAG, RUN(until_exit), .help = "let the command run until it exits"},
     {"detail", 0, PLM_OPTION_CHOICE, RUN(detail), "LEVEL",
      .help = "what to record besides memory: full (default), low or off", .among = "full low off", .configurable = true,
      .rare = true},
     {"assume", 0, PLM_OPTION_TEXT, RUN(assume), "WHAT",
-     .help = "values that steer the program: all=true, keep=0.5, route=one",
+     .help = "assumptions about unknown values: all=true, keep=0.5, route=one",
      .among = "all=true all=false keep=0 keep=1 route=balanced route=one route=none", .configurable = true,
      .rare = true},
-    {"both-ends", 0, PLM_OPTION_FLAG, RUN(both_ends),
-     .help = "where such values decide sizes: run it again with all of them full", .configurable = true, .rare = true},
+    {"both-ends", 0, PLM_OPTION_FLAG, RUN(both_ends), .help = "run again assuming the largest data-dependent sizes",
+     .configurable = true, .rare = true},
     {"stack", 0, PLM_OPTION_TEXT, RUN(stack), "NAME", .help = "the stack file for library memory (default auto)",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
     {"topology", 0, PLM_OPTION_TEXT, RUN(topology), "NAME",
-     .help = "how GPUs are connected, for NCCL's memory (default by card)", .among = "auto", .configurable = true,
+     .help = "GPU interconnect, for NCCL's memory (default by card)", .among = "auto", .configurable = true,
      .rare = true},
-    {"bounded", 0, PLM_OPTION_FLAG, RUN(bounded), .help = "only the card's memory: PyTorch's own OutOfMemoryError",
+    {"bounded", 0, PLM_OPTION_FLAG, RUN(bounded), .help = "limit memory to the GPU's: PyTorch raises OutOfMemoryError",
      .configurable = true},
     {"output", 'o', PLM_OPTION_TEXT, RUN(output), "FILE",
      .help = "the job record (default plimsoll-<script>.<pid>.plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_force, .at = RUN(force)},
     {.include = plm_option_json_file, .at = RUN(json)},
-    {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "keep the words of the command out of the record",
+    {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "leave the command's arguments out of the record",
      .configurable = true, .guard = true, .rare = true},
     {.include = plm_option_strict, .at = RUN(strict)},
     {.include = plm_option_allow_tight, .at = RUN(allow_tight)},
@@ -623,16 +622,16 @@ static int run_run(int argc, char **argv)
 
 const struct plm_command plm_command_run = {
     .name = "run",
-    .line = "run a command on the virtual GPU and report what it needs",
+    .line = "run a command on the virtual GPU and report its peak memory",
     .words = "-- COMMAND...",
     .options = plm_run_options,
     .example = {"plimsoll run -- python train.py --batch 64",
                 "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
                 "plimsoll run --gpus 2 --json=report.json -- torchrun --nproc-per-node 2 train.py"},
-    .exit = {{PLM_EXIT_OK, "the command ended well, or was ended after its steps, and fits if --gpu names a card"},
+    .exit = {{PLM_EXIT_OK, "the command succeeded, or was stopped after its steps, and fits the card of --gpu"},
              {PLM_EXIT_NO_FIT, "does not fit"},
              {PLM_EXIT_UNTRUSTED, "confidence not high (--strict)"},
-             {PLM_EXIT_TIGHT, "tight on the card"},
+             {PLM_EXIT_TIGHT, "tight on the GPU"},
              {PLM_EXIT_NOTHING, "no GPU used, or no step made without --until-exit"}},
     .run = run_run,
 };

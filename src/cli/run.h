@@ -24,7 +24,7 @@ struct plm_run {
     struct plm_warm *warm; /* to fork ranks from; NULL: the run makes its own */
 };
 
-#define PLM_RUN_UNTRUSTED "the confidence is not high, and --strict asks for that"
+#define PLM_RUN_UNTRUSTED "the confidence is not high (--strict)"
 
 /* The values without options, and the options, for a struct plm_run. Without --gpu PLM_RUN_CARD is played, and nobody
    asked whether the job fits on it. */

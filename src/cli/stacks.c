@@ -87,7 +87,7 @@ static void print_stack(const struct plm_stack_entry *e, const struct against *a
     print_versions(s);
     print_memory(s);
     if (s->convolutions || s->rnns || s->ffts)
-        printf("    %d convolutions, %d recurrent networks, %d transforms\n", s->convolutions, s->rnns, s->ffts);
+        printf("    %d convolutions, %d recurrent networks, %d FFTs\n", s->convolutions, s->rnns, s->ffts);
 }
 
 static int stacks_text(const struct plm_stack_list *stacks, const struct against *a)
@@ -208,9 +208,9 @@ static int stacks_show(const struct request *r)
 }
 
 static const struct plm_option options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "mark those that were made on such a card",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "mark those measured on this card",
      .complete = PLM_COMPLETE_CARD},
-    {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE", .help = "mark those that go with a recorded job",
+    {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE", .help = "mark those that match a recorded job",
      .complete = PLM_COMPLETE_FILE, .among = "plm"},
     {.include = plm_option_json, .at = AT(json)},
     {0},
@@ -230,12 +230,12 @@ static int stacks_run(int argc, char **argv)
 
 const struct plm_command plm_command_stacks = {
     .name = "stacks",
-    .line = "list the software stacks whose memory is known",
+    .line = "list the software stacks with known memory",
     .words = "[NAME | FILE]",
     .options = options,
     .complete = PLM_COMPLETE_STACK,
     .example = {"plimsoll stacks", "plimsoll stacks --record job.plm"},
     .exit = {{PLM_EXIT_USAGE, "usage, or an unknown name"},
-             {PLM_EXIT_NOTHING, "a stack file or the record cannot be read, or is wrong"}},
+             {PLM_EXIT_NOTHING, "a stack file or the record cannot be read, or is invalid"}},
     .run = stacks_run,
 };

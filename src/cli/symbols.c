@@ -100,7 +100,7 @@ static int symbols_run(int argc, char **argv)
 
 const struct plm_command plm_command_symbols = {
     .name = "symbols",
-    .line = "show which CUDA entry points are modelled, accepted, refused",
+    .line = "show which CUDA functions are modelled, accepted or refused",
     .options = options,
     .example = {"plimsoll symbols", "plimsoll symbols --library cudart"},
     .exit = {{PLM_EXIT_USAGE, "usage, or an unknown library"}},

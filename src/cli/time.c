@@ -19,24 +19,23 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "on these cards, or all (default: the card of the record)",
+    {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "these cards, or all (default: the record's)",
      .complete = PLM_COMPLETE_CARDS, .among = "all", .configurable = true},
     {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT",
-     .help = "the GPU's time by operator, module or class of work, with what bounds it",
+     .help = "GPU time by operator, module or class of work, with the bottleneck of each",
      .among = "operator module class"},
-    {"price", 0, PLM_OPTION_TEXT, AT(price), "NAME=USD,...", .help = "what cards cost an hour: adds steps per dollar",
+    {"price", 0, PLM_OPTION_TEXT, AT(price), "NAME=USD,...", .help = "price per hour: adds steps per dollar",
      .configurable = true},
     {"sort", 0, PLM_OPTION_CHOICE, AT(sort), "WHAT", .help = "order of the cards: step (default), dollar, mfu or name",
      .among = "step dollar mfu name", .configurable = true},
-    {"host-factor", 0, PLM_OPTION_TEXT, AT(host_factor), "X", .help = "how much longer the host takes there than here",
+    {"host-factor", 0, PLM_OPTION_TEXT, AT(host_factor), "X", .help = "how much slower the host is there than here",
      .configurable = true},
     {"host", 0, PLM_OPTION_CHOICE, AT(host), "HOW",
-     .help = "the host's time: measured while the job was recorded (default), or counted by its calls",
+     .help = "host time: measured during the recording (default), or estimated from its calls",
      .among = "measured counted", .configurable = true},
-    {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE",
-     .help = "constants of the model, as `calibrate --time` writes them", .complete = PLM_COMPLETE_FILE, .among = "ini",
-     .configurable = true},
-    {"rank", 0, PLM_OPTION_NUMBER, AT(rank), "N", .help = "of this process (default: the one with the most calls)"},
+    {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE", .help = "time model constants, from `calibrate --time`",
+     .complete = PLM_COMPLETE_FILE, .among = "ini", .configurable = true},
+    {"rank", 0, PLM_OPTION_NUMBER, AT(rank), "N", .help = "the rank to time (default: the one with the most calls)"},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_color, .at = AT(look.color)},
     {0},
@@ -50,7 +49,7 @@ static int parse_positive(const char *option, const char *text, double *value, s
     errno = 0;
     *value = strtod(text, &end);
     if (end == text || *end || errno || !(*value > 0 && *value <= 1e6))
-        return plm_fail(error, PLM_EINVAL, "--%s %.60s: it takes a number above 0, such as 1.5", option, text);
+        return plm_fail(error, PLM_EINVAL, "--%s %.60s: use a number above 0, such as 1.5", option, text);
     return 0;
 }
 
@@ -94,7 +93,7 @@ static int cards_choose(struct cards *c, const char *list, const char *own, stru
     if (all)
         return 0;
     if (!list && !*own)
-        return plm_fail(error, PLM_EINVAL, "the record does not say which card it was made on; --gpu names one");
+        return plm_fail(error, PLM_EINVAL, "the record does not name its GPU; choose one with --gpu");
     status = plm_cards_choose(&c->catalogue, list ? list : own, NULL, c->card, error);
     c->count = status > 0 ? (size_t)status : 0;
     return status < 0 ? status : 0;
@@ -107,7 +106,7 @@ static int price_set(struct cards *c, char *word, struct plm_error *error)
     double price;
     int status;
     if (!equals)
-        return plm_fail(error, PLM_EINVAL, "--price %.60s: write the price of an hour after the card, %.40s=2.5", word,
+        return plm_fail(error, PLM_EINVAL, "--price %.60s: write the hourly price after the card, %.40s=2.5", word,
                         word);
     *equals = '\0';
     status = plm_catalogue_find(&c->catalogue, word, &entry, error);
@@ -177,8 +176,7 @@ static int time_answer(const struct request *r, const struct plm_works *works, s
     if (cards_choose(c, r->gpu, works->card, &error) < 0 || (r->price && prices_set(c, r->price, &error) < 0))
         return plm_fault(&error);
     if (r->by && c->count > 1)
-        return plm_complain(PLM_EXIT_USAGE,
-                            "--by looks at one card: `plimsoll time --gpu rtx3060 --by module FILE.plm`");
+        return plm_complain(PLM_EXIT_USAGE, "--by takes one card: `plimsoll time --gpu rtx3060 --by module FILE.plm`");
     question.shares = c->count == 1;
     if (plm_time_table_make(works, lane, c->card, c->count, &question, &table, &error) < 0)
         return plm_fault(&error);
@@ -209,7 +207,7 @@ static int time_run(int argc, char **argv)
 
 const struct plm_command plm_command_time = {
     .name = "time",
-    .line = "how long a step of a recorded job takes on a card, and how busy that is",
+    .line = "estimate step time and GPU utilization of a recorded job",
     .words = "RECORD",
     .options = options,
     .complete = PLM_COMPLETE_FILE,
@@ -220,8 +218,7 @@ const struct plm_command plm_command_time = {
                 "plimsoll time --json --gpu all job.plm | jq '.cards[0].gpu'"},
     .exit = {{PLM_EXIT_OK, "the times were shown"},
              {PLM_EXIT_USAGE, "usage, an unknown card, or a rank that the record does not have"},
-             {PLM_EXIT_NOTHING,
-              "the record cannot be read or holds no launches, the one card lacks a figure, or a file "
-              "of constants is wrong"}},
+             {PLM_EXIT_NOTHING, "the record cannot be read or has no kernel launches, the card lacks a figure, or a "
+                                "constants file is invalid"}},
     .run = time_run,
 };

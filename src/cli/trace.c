@@ -128,9 +128,8 @@ static int trace_judge(const struct request *r, const struct status *s, int stat
     if (s->written)
         return PLM_EXIT_OK;
     if (!s->hook)
-        return plm_complain(PLM_EXIT_NOTHING,
-                            "the interpreter did not load plimsoll's hook: it was started with -I, -E "
-                            "or -S, or the command is no Python");
+        return plm_complain(PLM_EXIT_NOTHING, "the interpreter did not load plimsoll's hook: it was started with -I, "
+                                              "-E or -S, or the command is not Python");
     if (!s->torch)
         return plm_complain(PLM_EXIT_NOTHING, "the command never imported torch");
     return plm_complain_of(PLM_EXIT_NOTHING, "the command made %d training iterations; %d are needed", s->steps,
@@ -153,7 +152,7 @@ static int trace_prepare(struct request *r, char **command, struct plm_output *o
         return plm_fault(&error);
     if (output->temporary && plm_absolute(path, size, output->temporary) == 0)
         return PLM_EXIT_OK;
-    why = output->temporary ? "the path is too long" : "it is a device or a pipe; -o names a file";
+    why = output->temporary ? "the path is too long" : "it is a device or a pipe; -o needs a file";
     plm_output_drop(output);
     return plm_complain_of(PLM_EXIT_CANNOT, "cannot write %.300s: %s", r->output, why);
 }
@@ -228,7 +227,7 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
     snprintf(path, sizeof path, "%.3000s/plimsoll-capture.XXXXXX", folder && *folder ? folder : "/tmp");
     fd = plm_temporary_file(path, 0);
     if (fd < 0)
-        return plm_complain(PLM_EXIT_CANNOT, "no temporary file can be made; TMPDIR names another folder");
+        return plm_complain(PLM_EXIT_CANNOT, "cannot create a temporary file; set TMPDIR to another folder");
     close(fd);
     s.path = path;
     trace_set_environment(r, made, path);
@@ -280,21 +279,19 @@ static const struct plm_option trace_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the trace (default plimsoll-<script>.<pid>.trace.json.gz)", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
-    {"no-compute", 0, PLM_OPTION_FLAG, AT(no_compute),
-     .help = "make the memory of operators' results and no values: seconds instead of minutes"},
+    {"no-compute", 0, PLM_OPTION_FLAG, AT(no_compute), .help = "allocate outputs without computing them (much faster)"},
     {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), "N",
-     .help = "run so many, of which the first is not recorded (default 4)", .least = ITERATIONS_LEAST,
+     .help = "iterations to run; the first is not recorded (default 4)", .least = ITERATIONS_LEAST,
      .most = ITERATIONS_MOST},
-    {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "keep the words of the command out of the file"},
+    {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "leave the command's arguments out of the file"},
     {0},
 };
 static const struct plm_option describe_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the file (default plimsoll-<script>.<pid>.description.json)", .complete = PLM_COMPLETE_FILE},
     {.include = plm_option_force, .at = AT(force)},
-    {"compute", 0, PLM_OPTION_FLAG, AT(compute),
-     .help = "let operators compute; without it only their results' memory is made"},
-    {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "keep the words of the command out of the file"},
+    {"compute", 0, PLM_OPTION_FLAG, AT(compute), .help = "compute operators, instead of only allocating their outputs"},
+    {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "leave the command's arguments out of the file"},
     {0},
 };
 
@@ -327,7 +324,7 @@ static int describe_run(int argc, char **argv)
 
 const struct plm_command plm_command_trace = {
     .name = "trace",
-    .line = "run a command on the CPU under PyTorch's profiler, for these methods",
+    .line = "run a command on the CPU under PyTorch's profiler (for estimate)",
     .words = "-- COMMAND...",
     .options = trace_options,
     .example = {"plimsoll trace --no-compute -o job.trace.json.gz -- python train.py --batch 64"},
@@ -337,11 +334,11 @@ const struct plm_command plm_command_trace = {
 
 const struct plm_command plm_command_describe = {
     .name = "describe",
-    .line = "write down a command's model, batch and optimizer, for these methods",
+    .line = "save a command's model, batch and optimizer (for estimate)",
     .words = "-- COMMAND...",
     .options = describe_options,
     .example = {"plimsoll describe -o job.json -- python train.py --batch 64"},
     .exit = {{PLM_EXIT_NOTHING, "the command made fewer than two iterations, or never imported torch"},
-             {PLM_EXIT_CANNOT, "no module has the optimizer's parameters, or something cannot be written"}},
+             {PLM_EXIT_CANNOT, "no module has the optimizer's parameters, or a file cannot be written"}},
     .run = describe_run,
 };

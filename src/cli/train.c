@@ -24,21 +24,21 @@ struct request {
 enum { FOLDS_MOST = 20, BIN_MOST = 64 };
 
 static const struct plm_option own_options[] = {
-    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "where the trees or weights go",
+    {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the model file to write",
      .complete = PLM_COMPLETE_FILE, .required = true},
     {.include = plm_option_force, .at = AT(force)},
-    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "how many trees (default 100; of horus-utilization 300)",
+    {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "number of trees (default 100; horus-utilization 300)",
      .least = 1, .most = PLM_TREE_COUNT, .configurable = true},
-    {"target", 0, PLM_OPTION_TEXT, AT(target), "COLUMN", .help = "what to learn (default: the memory of the device)"},
-    {"bin", 0, PLM_OPTION_NUMBER, AT(bin), "GB", .help = "width of a class of memory (default 1, of MLPs; else 8)",
+    {"target", 0, PLM_OPTION_TEXT, AT(target), "COLUMN", .help = "the column to learn (default: device memory)"},
+    {"bin", 0, PLM_OPTION_NUMBER, AT(bin), "GB", .help = "width of a memory class (default 1 for MLPs, else 8)",
      .least = 1, .most = BIN_MOST, .configurable = true},
     {"regression", 0, PLM_OPTION_FLAG, AT(regression), .help = "learn a number instead of classes"},
-    {"folds", 0, PLM_OPTION_NUMBER, AT(folds), "K", .help = "also scores of K folds, each with a fresh model",
-     .least = 2, .most = FOLDS_MOST, .configurable = true},
-    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "another draw (default 0)", .configurable = true},
-    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter that has PyTorch (default python3)",
+    {"folds", 0, PLM_OPTION_NUMBER, AT(folds), "K", .help = "also cross-validate with K folds", .least = 2,
+     .most = FOLDS_MOST, .configurable = true},
+    {"seed", 0, PLM_OPTION_NUMBER, AT(seed), "N", .help = "random seed (default 0)", .configurable = true},
+    {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter with PyTorch (default python3)",
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
-    {"import", 0, PLM_OPTION_TEXT, AT(import), "CKPT", .help = "take weights that GPUMemNet published instead",
+    {"import", 0, PLM_OPTION_TEXT, AT(import), "CKPT", .help = "import published GPUMemNet weights instead",
      .complete = PLM_COMPLETE_FILE, .among = "ckpt"},
     {.include = plm_option_json, .at = AT(json)},
     {.include = plm_option_color, .at = AT(look.color)},
@@ -59,7 +59,7 @@ static const struct plm_option *make_options(void)
                                      PLM_OPTION_CHOICE,
                                      AT(method),
                                      "NAME",
-                                     .help = "which method (default schedtune)",
+                                     .help = "the method to train (default schedtune)",
                                      .among = names,
                                      .configurable = true};
     options[1] = (struct plm_option){.include = own_options};
@@ -74,12 +74,12 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
     if (status < 0)
         return status;
     if (r->import && words)
-        return plm_fail(error, PLM_EINVAL, "--import takes weights that are trained already: no data file with it");
+        return plm_fail(error, PLM_EINVAL, "--import takes no data file: its weights are already trained");
     if (words != 1 && !r->import)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll train --method %s DATA.csv -o FILE`",
                         words ? "one data file at a time" : "no data file given", r->method);
     if (!r->output)
-        return plm_fail(error, PLM_EINVAL, "-o FILE says where the trees or weights go");
+        return plm_fail(error, PLM_EINVAL, "no output file given; add -o FILE");
     return 0;
 }
 
@@ -213,7 +213,7 @@ static int train_run(int argc, char **argv)
 
 const struct plm_command plm_command_train = {
     .name = "train",
-    .line = "train a method that learns, from a table of runs",
+    .line = "train a learned method on a table of runs",
     .words = "DATA.csv",
     .make_options = make_options,
     .complete = PLM_COMPLETE_FILE,
@@ -223,7 +223,7 @@ const struct plm_command plm_command_train = {
                 "plimsoll train --method horus-utilization runs.csv -o horus.model",
                 "plimsoll train --method gpumemnet-transformer rows.csv -o smact.model --target measured_smact",
                 "plimsoll train --import mlp4mlp.ckpt -o published.model"},
-    .exit = {{PLM_EXIT_OK, "the trees or weights were written"},
+    .exit = {{PLM_EXIT_OK, "the model was written"},
              {PLM_EXIT_NOTHING, "the table or checkpoint cannot be read or learned from"},
              {PLM_EXIT_CANNOT, "the file cannot be written, or the training cannot run here"}},
     .run = train_run,

@@ -43,8 +43,7 @@ int plm_world_choose(const struct plm_world_options *options, const char *size, 
         }
     status = plm_rank_choose(&one, command, &out->rank, error);
     if (!status && out->ranks == PLM_RANKS_ALL && out->rank.seat.world > LIVE_MOST)
-        return plm_fail(error, PLM_EINVAL,
-                        "--rank all is for worlds of up to %d ranks; --rank all-kinds runs one of each kind",
+        return plm_fail(error, PLM_EINVAL, "--rank all allows up to %d ranks; --rank all-kinds runs one of each kind",
                         LIVE_MOST);
     return status;
 }
@@ -123,7 +122,7 @@ static int outcome_read(const struct work *w, uint32_t rank, struct plm_outcome 
     plm_summary_free(&s);
     if (stepped || !w->launch->steps)
         return 0;
-    return plm_fail(w->error, PLM_EINVAL, "rank %u made no step, so what it needs is not known", rank);
+    return plm_fail(w->error, PLM_EINVAL, "rank %u made no step, so its memory is unknown", rank);
 }
 
 /* 0 with the outcome; else it is settled how the run ends. */
@@ -319,7 +318,7 @@ static int first_run(struct work *w, struct seen *seen)
         return status ? status : PLM_EIO;
     if (!seen->objects)
         return status;
-    plm_complain(0, "stages tell each other what they send, so one rank of each is run at the same time");
+    plm_complain(0, "stages exchange messages, so one rank of each runs at the same time");
     plm_writer_forget(w->pen->writer, before); /* the first runs again, and not alone */
     return line_run(w, seen);
 }
@@ -379,7 +378,7 @@ static void stage_write(struct plm_pen *pen, const struct seen *seen, const stru
         if (plm_mesh_place(mesh, seen->stages, r) == place)
             rank[kind.count++] = r;
     kind.ranks = plm_ranges_text(rank, kind.count, PLM_RANGES_SHOWN);
-    kind.why = plm_asprintf("stage %u of %u; others of the stage were not run", place, mesh->axis[seen->stages].size);
+    kind.why = plm_asprintf("stage %u of %u; its other ranks were not run", place, mesh->axis[seen->stages].size);
     kind_write(pen, &kind);
     free(kind.ranks);
     free(kind.why);
@@ -395,7 +394,7 @@ static int stages_run(struct work *w)
         return status;
     if (seen.stages < 0)
         return plm_fail(w->error, PLM_EFORMAT,
-                        "the command made no process group of a pipeline; --rank all-kinds finds what differs");
+                        "the command made no pipeline process group; --rank all-kinds finds ranks that differ");
     for (uint32_t place = 0; place < seen.mesh.axis[seen.stages].size && !status; place++) {
         status = outcome_get(w, &seen, place * seen.mesh.axis[seen.stages].stride, &outcome);
         if (!status)

@@ -57,8 +57,8 @@ static int sizes_parse(struct worlds *w, const char *list, struct plm_error *err
     while (*list) {
         const size_t length = strcspn(list, ",");
         if (w->count == WORLDS || !length || length >= sizeof w->world[0].size)
-            return plm_fail(error, PLM_EINVAL, "--world is a number of ranks, or up to %d of them with commas between",
-                            WORLDS);
+            return plm_fail(error, PLM_EINVAL,
+                            "--world takes a number of ranks, or up to %d of them separated by commas", WORLDS);
         memcpy(w->world[w->count++].size, list, length);
         list += length + (list[length] == ',');
     }
@@ -159,8 +159,8 @@ static void changes_show(const struct plm_page *p, const struct worlds *w)
             continue;
         if (before && *plm_held_change(text, sizeof text, &before->kind[0].held, &world->kind[0].held)) {
             plm_axes_change(axes, sizeof axes, &before->mesh, &world->mesh);
-            plm_page_say(p, "From %s to %s ranks%s%s%s a rank of the largest kind holds: %s.", before->size,
-                         world->size, *axes ? " (" : "", axes, *axes ? ")" : "", text);
+            plm_page_say(p, "From %s to %s ranks%s%s%s, per rank of the largest kind: %s.", before->size, world->size,
+                         *axes ? " (" : "", axes, *axes ? ")" : "", text);
         }
         before = world;
     }

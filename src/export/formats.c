@@ -12,7 +12,7 @@ const struct plm_export_format plm_export_formats[] = {
     {"perfetto", plm_export_perfetto, "json", PLM_EXPORT_JOB | PLM_EXPORT_TIME, PLM_AT_PEAK,
      "a trace for ui.perfetto.dev and chrome://tracing"},
     {"speedscope", plm_export_speedscope, "speedscope.json", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
-     "what lives at the peak, for www.speedscope.app"},
+     "memory at the peak, for www.speedscope.app"},
     {"folded", plm_export_folded, "folded", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
      "the same as folded stacks, for flamegraph.pl"},
 };

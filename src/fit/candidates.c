@@ -104,21 +104,20 @@ const char *plm_candidate_warning(const struct plm_allocator_settings *s, size_t
         bool applies;
         const char *sentence;
     } warnings[] = {
-        {s->expandable, "With expandable_segments, tensors that are shared with other processes (CUDA IPC) need a "
-                        "driver and a PyTorch that can export them; try it if your job does that."},
+        {s->expandable, "With expandable_segments, sharing tensors between processes (CUDA IPC) needs a driver and a "
+                        "PyTorch that can export them; try it if your job does that."},
         {s->expandable && split,
-         "max_split_size_mb says little with expandable_segments: there is one growing segment."},
-        {split, "With max_split_size_mb, large blocks are not divided for smaller ones: jobs whose sizes vary may ask "
-                "the driver more often, which takes time."},
+         "max_split_size_mb has little effect with expandable_segments: there is one growing segment."},
+        {split, "With max_split_size_mb, large blocks are not split: jobs whose sizes vary may call the driver more "
+                "often, which takes time."},
         {s->roundup[0] > 1 || s->roundup[PLM_ROUNDUP_INTERVALS - 1] > 1,
-         "roundup_power2_divisions makes blocks larger than what is asked for; it pays only if sizes vary."},
+         "roundup_power2_divisions makes blocks larger than requested; it helps only if sizes vary."},
         {s->gc_threshold > 0 && s->fraction < 0,
-         "garbage_collection_threshold does nothing without a share of the card: "
+         "garbage_collection_threshold does nothing without a memory fraction: "
          "torch.cuda.set_per_process_memory_fraction(), or per_process_memory_fraction since 2.10."},
         {s->gc_threshold > 0 && s->expandable,
-         "garbage_collection_threshold looks at whole segments, of which expandable_segments has "
-         "only one."},
-        {s->async, "With cudaMallocAsync the driver's own pool decides; the other settings have no meaning then."},
+         "garbage_collection_threshold works on whole segments, and expandable_segments has only one."},
+        {s->async, "With cudaMallocAsync the driver's own pool decides; the other settings have no effect."},
     };
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
         if (warnings[i].applies && n-- == 0)

@@ -110,7 +110,7 @@ static enum weight doubt_known(const struct plm_job *job, char out[256])
     const struct plm_known known = plm_known(job);
     if (known.what == PLM_KNOWN_PEAK)
         return NO_DOUBT;
-    snprintf(out, 256, "%s%s", known.what == PLM_KNOWN_ENOUGH ? "" : "not known: ", known.why);
+    snprintf(out, 256, "%s%s", known.what == PLM_KNOWN_ENOUGH ? "" : "unknown: ", known.why);
     return known.what == PLM_KNOWN_ENOUGH ? MEDIUM : LOW;
 }
 
@@ -145,9 +145,9 @@ static enum weight doubt_width(const struct plm_job *job, char out[256])
     for (size_t i = WIDTHS; i-- > 0;)
         if (own > widths[i].share * (double)l.device_used)
             weight = widths[i].weight;
-    snprintf(out, 256, "the range is wide: from %s to %s, which is %.0f %% of the figure%s",
-             plm_size_text(low, sizeof low, l.low), plm_size_text(high, sizeof high, l.high),
-             100 * (double)width / (double)l.device_used, weight == WORTH_SAYING ? ", the context's included" : "");
+    snprintf(out, 256, "the range is wide: %s to %s, %.0f %% of the figure%s", plm_size_text(low, sizeof low, l.low),
+             plm_size_text(high, sizeof high, l.high), 100 * (double)width / (double)l.device_used,
+             weight == WORTH_SAYING ? ", including the CUDA context" : "");
     return weight;
 }
 
@@ -167,27 +167,25 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     const uint64_t calls = plm_deciding_readbacks(s);
     const char *chosen = plm_summary_config(s, "assume");
     const uint64_t most = other_end_most(s);
-    const char *results =
-        calls == 1 ? "result that decides the size of tensors was" : "results that decide the size of tensors were";
+    const char *results = calls == 1 ? "data-dependent size was" : "data-dependent sizes were";
     char size[32];
     if (!calls && !(chosen && plm_summary_has_note(s, "selection-assumed")))
         return NO_DOUBT;
     if (!calls)
-        snprintf(out, 256, "how much nonzero, masks, unique or nms keep was assumed (--assume %.100s)", chosen);
+        snprintf(out, 256, "how much nonzero, masks, unique and nms keep was assumed (--assume %.100s)", chosen);
     else if (chosen)
         snprintf(out, 256, "%llu %s assumed (--assume %.100s)", (unsigned long long)calls, results, chosen);
     else if (most)
-        snprintf(out, 256, "%llu %s read as empty; full, %s would be reserved", (unsigned long long)calls, results,
+        snprintf(out, 256, "%llu %s assumed empty; if full, %s would be reserved", (unsigned long long)calls, results,
                  plm_size_text(size, sizeof size, most));
     else
-        snprintf(out, 256, "%llu %s read as empty; `run --both-ends` runs the command again with all of them full",
+        snprintf(out, 256, "%llu %s assumed empty; `run --both-ends` runs again with the largest",
                  (unsigned long long)calls, results);
     return !calls || (most && !chosen) ? MEDIUM : LOW;
 }
 
-#define ORDER \
-    "the order that sort finds, or what randperm and multinomial draw, decides sizes and was assumed (docs/values.md)"
-#define CHOICE "what topk chooses (a router's experts) decides sizes and was assumed: %.20s"
+#define ORDER  "sizes depend on results of sort, randperm or multinomial, which were assumed (docs/values.md)"
+#define CHOICE "sizes depend on topk's choices (a router's experts), which were assumed: %.20s"
 
 /* Routers choose by weights, and so do sorted scores. What they choose was assumed, and tensors are as large as that makes them. */
 static enum weight doubt_choice(const struct plm_job *job, char out[256])
@@ -201,12 +199,12 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
     if (!plm_summary_notes(s, "choices-assumed", &rule))
         snprintf(out, 256, ORDER);
     else if (most)
-        snprintf(out, 256, CHOICE "; at the other end %s would be reserved", rule,
+        snprintf(out, 256, CHOICE "; in the other case %s would be reserved", rule,
                  plm_size_text(size, sizeof size, most));
     else if (plm_summary_config(s, "assume"))
         snprintf(out, 256, CHOICE, rule);
     else
-        snprintf(out, 256, CHOICE "; `run --both-ends` also runs it with all choosing the same", rule);
+        snprintf(out, 256, CHOICE "; `run --both-ends` also runs it with all making the same choice", rule);
     return MEDIUM;
 }
 
@@ -217,7 +215,7 @@ static enum weight doubt_absent(const struct plm_job *job, char out[256])
     const int count = plm_summary_notes(&job->summary, "absent-peer", &first);
     if (!first)
         return NO_DOUBT;
-    snprintf(out, 256, "%d value%s came from ranks that were not run, and %s not known: %.150s", count,
+    snprintf(out, 256, "%d value%s came from ranks that were not run and %s unknown: %.150s", count,
              count == 1 ? "" : "s", count == 1 ? "is" : "are", first);
     return MEDIUM;
 }
@@ -226,7 +224,7 @@ static enum weight doubt_history(const struct plm_job *job, char out[256])
 {
     if (!plm_summary_has_note(&job->summary, "history-late"))
         return NO_DOUBT;
-    snprintf(out, 256, "the history of the snapshot begins late: an earlier peak is not in it");
+    snprintf(out, 256, "the snapshot's history starts late: an earlier peak is missing");
     return MEDIUM;
 }
 
@@ -234,7 +232,7 @@ static enum weight doubt_history_end(const struct plm_job *job, char out[256])
 {
     if (!plm_summary_has_note(&job->summary, "history-differs"))
         return NO_DOUBT;
-    snprintf(out, 256, "the history does not end with what the snapshot says is there: sizes may be a little wrong");
+    snprintf(out, 256, "the history does not end in the snapshot's state: sizes may be slightly wrong");
     return MEDIUM;
 }
 
@@ -245,14 +243,14 @@ static enum weight doubt_workspaces(const struct plm_job *job, char out[256])
     char less[32], more[32];
     if (r.guessed)
         snprintf(out, 256,
-                 "the workspaces of %llu convolutions are estimated by a formula: they make the range %s lower and %s "
-                 "higher; `plimsoll calibrate` measures them",
+                 "the workspaces of %llu convolutions are estimated by a formula, which widens the range by %s down "
+                 "and %s up; `plimsoll calibrate` measures them",
                  (unsigned long long)r.guessed, plm_size_text(less, sizeof less, r.low),
                  plm_size_text(more, sizeof more, r.high));
     else if (plm_summary_has_note(&job->summary, "conv-formula"))
-        snprintf(out, 256,
-                 "the workspaces of convolutions are estimated by a formula; how much they matter is not "
-                 "recorded at this level of detail");
+        snprintf(
+            out, 256,
+            "convolution workspaces are estimated by a formula; this --detail does not record how much they matter");
     else
         return NO_DOUBT;
     return WORTH_SAYING;
@@ -276,7 +274,7 @@ static enum weight doubt_stack_taken(const struct plm_job *job, char out[256])
     const char *made = plm_summary_config(&job->summary, "stack-made");
     if (!config_is(job, "stack-chosen", "card") || !stack_used(job))
         return NO_DOUBT;
-    snprintf(out, 256, "the stack file '%.40s' (%.20s) was taken for this card; `--stack none` does without it",
+    snprintf(out, 256, "the stack file '%.40s' (%.20s) was used for this GPU; `--stack none` turns it off",
              plm_summary_config(&job->summary, "stack"), made ? made : "unknown");
     return WORTH_SAYING;
 }
@@ -286,7 +284,7 @@ static enum weight doubt_stack(const struct plm_job *job, char out[256])
     char why[PLM_STACK_WHY];
     if (!plm_stack_job_differs(&job->summary, why) || !stack_used(job))
         return NO_DOUBT;
-    snprintf(out, 256, "the stack file '%.40s' is of other versions or another card: %s",
+    snprintf(out, 256, "the stack file '%.40s' is for other versions or another GPU: %s",
              plm_summary_config(&job->summary, "stack"), why);
     return MEDIUM;
 }
@@ -303,8 +301,8 @@ static enum weight doubt_shared(const struct plm_job *job, char out[256])
         return NO_DOUBT;
     for (size_t i = 0; i < job->lanes; i++)
         processes += plm_lanes_share(most, &job->lane[i]);
-    snprintf(out, 256, "%d processes use one card at the same time, rank %d and others: together they take %s of it",
-             processes, most->summary->rank, plm_size_text(size, sizeof size, plm_ladder(job, most).device_used));
+    snprintf(out, 256, "%d processes share one GPU, rank %d and others: together they use %s of it", processes,
+             most->summary->rank, plm_size_text(size, sizeof size, plm_ladder(job, most).device_used));
     return WORTH_SAYING;
 }
 
@@ -323,7 +321,7 @@ static enum weight doubt_idle(const struct plm_job *job, char out[256])
     }
     if (!idle)
         return NO_DOUBT;
-    snprintf(out, 256, "rank %d%s made no step: what it needs to train is not known", first->rank,
+    snprintf(out, 256, "rank %d%s made no step: its training memory is unknown", first->rank,
              idle > 1 ? " and others" : "");
     return MEDIUM;
 }
@@ -332,9 +330,7 @@ static enum weight doubt_late(const struct plm_job *job, char out[256])
 {
     if (!plm_summary_has_note(&job->summary, "message-late"))
         return NO_DOUBT;
-    snprintf(
-        out, 256,
-        "a rank waited for a message that another one, which still ran, did not send: it went on without the value");
+    snprintf(out, 256, "a rank timed out waiting for a message and went on");
     return MEDIUM;
 }
 
@@ -343,7 +339,7 @@ static enum weight doubt_object(const struct plm_job *job, char out[256])
     const char *first = NULL;
     if (!plm_summary_notes(&job->summary, "object-large", &first) || !first)
         return NO_DOUBT;
-    snprintf(out, 256, "objects of more than 1 MiB do not arrive at other ranks, and one was sent: %.120s", first);
+    snprintf(out, 256, "an object of more than 1 MiB did not reach the other ranks: %.120s", first);
     return MEDIUM;
 }
 
@@ -369,12 +365,12 @@ static enum weight doubt_steps(const struct plm_job *job, char out[256])
     if (!s->steps)
         snprintf(out, 256, "no optimizer step was seen: the figures cover the whole command");
     else if (s->steps < 2)
-        snprintf(out, 256, "only one step was seen: optimizer state and caches settle in the second");
+        snprintf(out, 256, "only one step was seen: optimizer state and caches settle in the second step");
     else if (grown == 1)
         snprintf(out, 256, "the peak still grew in the last step, by %s: run more steps with --steps", size);
     else if (grown)
-        snprintf(out, 256, "the peak still grew in the last %d steps, by %s a step: run more steps with --steps", grown,
-                 size);
+        snprintf(out, 256, "the peak still grew in the last %d steps, by %s per step: run more steps with --steps",
+                 grown, size);
     else if (job_steps_alike(s) < 2)
         snprintf(out, 256, "the last two steps differ: a longer run may reach a higher peak");
     else
@@ -413,8 +409,8 @@ const char *plm_confidence_grounds(const struct plm_job *job, char out[64])
 {
     const int steps = job->summary.steps, alike = job_steps_alike(&job->summary);
     if (alike == steps)
-        snprintf(out, 64, "every step alike, nothing refused");
+        snprintf(out, 64, "all steps identical, nothing refused");
     else
-        snprintf(out, 64, "the last %d of %d steps alike, nothing refused", alike, steps);
+        snprintf(out, 64, "last %d of %d steps identical, nothing refused", alike, steps);
     return out;
 }

@@ -67,8 +67,8 @@ static int replay_own(struct plm_fit *fit, struct plm_error *error)
             continue;
         fit->repeats = false;
         snprintf(fit->doubt, sizeof fit->doubt,
-                 "The replay of rank %d, device %d reserves %s where %s were recorded: the record lacks "
-                 "something that matters (frees that wait for other streams, for one).",
+                 "The replay of rank %d, device %d reserves %s, but %s was recorded: the record lacks something (such "
+                 "as frees that wait for other streams).",
                  d->rank, d->device, plm_size_text(replayed, sizeof replayed, l->replayed),
                  plm_size_text(recorded, sizeof recorded, l->reserved));
     }
@@ -87,8 +87,8 @@ static void doubt_sizes(struct plm_fit *fit)
     }
     if (!fit->doubt[0] && unknown)
         snprintf(fit->doubt, sizeof fit->doubt,
-                 "Of %zu of %zu blocks the record has only the size that PyTorch made of what was asked for: with "
-                 "other settings they may differ a little.",
+                 "For %zu of %zu blocks the record has only the size rounded by PyTorch, not the requested one: with "
+                 "other settings they may differ slightly.",
                  unknown, blocks);
 }
 
@@ -97,9 +97,9 @@ static int check_known(const struct plm_job *job, struct plm_error *error)
     const struct plm_known known = plm_known(job);
     if (!job->lanes)
         return plm_fail(error, PLM_ENOTFOUND,
-                        "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+                        "this record has no GPU activity: the job never used CUDA, or the record ends before it did");
     if (known.what != PLM_KNOWN_PEAK)
-        return plm_fail(error, PLM_ENOTFOUND, "not known: %s", known.why);
+        return plm_fail(error, PLM_ENOTFOUND, "unknown: %s", known.why);
     return 0;
 }
 

@@ -53,14 +53,14 @@ static void known_full(const struct plm_job *job, const struct plm_lane *lane, b
     k->failed = true;
     if (on_card && well && lane->together) { /* each process had the card for itself */
         k->what = PLM_KNOWN_NOTHING;
-        snprintf(k->why, sizeof k->why, "its card was full at %s %s, and several processes use it", at, step);
+        snprintf(k->why, sizeof k->why, "its GPU was full at %s %s, and several processes share it", at, step);
     } else if (on_card && well && !job_is_open(job)) {
         k->what = PLM_KNOWN_ENOUGH;
         k->failed = false;
-        snprintf(k->why, sizeof k->why, "its card was full at %s %s, and it went on with less", at, step);
+        snprintf(k->why, sizeof k->why, "its GPU was full at %s %s, and it continued with less", at, step);
     } else if (well && on_card) { /* a shell script may hide that its program failed */
         k->what = PLM_KNOWN_NOTHING;
-        snprintf(k->why, sizeof k->why, "its card was full at %s %s, and nothing shows that it went on", at, step);
+        snprintf(k->why, sizeof k->why, "its GPU was full at %s %s, and nothing shows that it continued", at, step);
     } else {
         k->what = on_card ? PLM_KNOWN_TOO_LITTLE : PLM_KNOWN_NOTHING;
         snprintf(k->why, sizeof k->why, "it ran out of memory at %s %s", at, step);
@@ -75,7 +75,7 @@ static void known_failed(const struct plm_job *job, const char *code, struct plm
     k->what = PLM_KNOWN_NOTHING;
     k->failed = true;
     if (!job->summary.ended)
-        snprintf(k->why, sizeof k->why, "the record ends %s: the job still runs, or plimsoll was killed", step);
+        snprintf(k->why, sizeof k->why, "the record ends %s: the job is still running, or plimsoll was killed", step);
     else if (status > SIGNALED && status <= SIGNALED + SIGNALS)
         snprintf(k->why, sizeof k->why, "the job was killed by signal %d %s", status - SIGNALED, step);
     else
@@ -104,7 +104,7 @@ static void known_hidden(const struct plm_job *job, struct plm_known *k)
         if (s->device[i].status && !device_made_up(s, &s->device[i])) {
             k->what = PLM_KNOWN_NOTHING;
             k->failed = true;
-            snprintf(k->why, sizeof k->why, "a program in it failed with status %d %s", s->device[i].status,
+            snprintf(k->why, sizeof k->why, "one of its programs failed with status %d %s", s->device[i].status,
                      step_text(step, job, s->device[i].steps));
             return;
         }
@@ -129,11 +129,10 @@ struct plm_known plm_known(const struct plm_job *job)
         snprintf(k.why, sizeof k.why, "the job put nothing on the GPU");
     } else if (s->missing.why[0]) {
         k.what = PLM_KNOWN_NOTHING;
-        snprintf(k.why, sizeof k.why, "%s: the record does not hold all of the run", s->missing.why);
+        snprintf(k.why, sizeof k.why, "%s: the record is incomplete", s->missing.why);
     } else if (code && !s->steps && !plm_summary_config(s, "until-exit")) {
         k.what = PLM_KNOWN_NOTHING;
-        snprintf(k.why, sizeof k.why,
-                 "it made no step; if it is not to train, run it with --until-exit, and all of it counts");
+        snprintf(k.why, sizeof k.why, "it made no step; for programs that do not train, use --until-exit");
     }
     if (well && (k.what == PLM_KNOWN_PEAK || k.what == PLM_KNOWN_ENOUGH))
         known_hidden(job, &k);

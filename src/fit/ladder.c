@@ -70,11 +70,11 @@ static void add_reserved(struct plm_ladder *l, const struct plm_job *job, const 
     uint64_t other_end = d->other_end;
     struct plm_line *line =
         line_add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
-                 d->caching ? "segments of PyTorch's allocator, which ran" : "allocations of the program");
+                 d->caching ? "segments of PyTorch's allocator, as it ran" : "allocations of the program");
     line->low -= workspaces.low < line->low ? workspaces.low : line->low;
     line->high += workspaces.high;
     if (workspaces.guessed)
-        snprintf(line->reason, sizeof line->reason, "workspaces of convolutions are estimated by a formula");
+        snprintf(line->reason, sizeof line->reason, "convolution workspaces are estimated by a formula");
     if (!other_end)
         return;
     if (other_end > d->reserved_peak)
@@ -82,7 +82,7 @@ static void add_reserved(struct plm_ladder *l, const struct plm_job *job, const 
     else
         line->low -= d->reserved_peak - other_end < line->low ? d->reserved_peak - other_end : line->low;
     snprintf(line->reason, sizeof line->reason,
-             "the other end is what the job reserves if values that were read differ");
+             "the other end is what the job reserves with other data-dependent sizes");
 }
 
 /* What the memory of a library is for. */
@@ -91,9 +91,9 @@ static const char *library_purpose(const char *library)
     static const struct {
         const char *library, *purpose;
     } rows[] = {
-        {"cublas", "default workspaces of handles; the high end if each is taken with its handle"},
+        {"cublas", "default workspaces of handles; the upper end if each is allocated with its handle"},
         {"cufft", "work areas that plans allocate themselves"},
-        {"nccl", "buffers of channels and connections, as many as the machine's links lead to"},
+        {"nccl", "buffers of channels and connections, depending on the interconnect"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!strcmp(rows[i].library, library))
@@ -148,7 +148,7 @@ static void add_beside(struct plm_ladder *l, const struct plm_job *job, const st
             high += ladder_make(job, &job->lane[i], card, true).high;
         }
     line = line_add(l, "other", "other processes", bytes, PLM_LINE_MEASURED,
-                    "processes of the job that use this card at the same time, with their contexts");
+                    "other processes of the job on this GPU, with their contexts");
     line->low = low;
     line->high = high > bytes ? high : bytes;
     l->beside = bytes;
@@ -173,8 +173,7 @@ static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm
     add_reserved(&l, job, lane, held);
     add_libraries(&l, d, taken);
     if (left > held)
-        line_add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED,
-                 "what the program itself took from the card");
+        line_add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED, "allocated by the program itself");
     if (lane->together && !alone)
         add_beside(&l, job, lane, card);
     for (int i = 0; i < context.lines; i++)

@@ -59,7 +59,7 @@ void plm_outcome_of(const struct plm_job *job, struct plm_outcome *o)
     const struct plm_known known = plm_known(job);
     *o = (struct plm_outcome){0};
     if (known.what != PLM_KNOWN_PEAK)
-        snprintf(o->why, sizeof o->why, "not known: %s", known.why);
+        snprintf(o->why, sizeof o->why, "unknown: %s", known.why);
     else {
         outcome_fill(job, o);
         o->done = true;

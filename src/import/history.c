@@ -32,7 +32,7 @@ static int visit_count(const struct plm_unpickled *p, struct plm_history *t, str
     if (++t->visits <= plm_unpickle_values(p))
         return 0;
     return plm_fail(error, PLM_EFORMAT,
-                    "this is not a memory snapshot of PyTorch: it lists the same events or blocks over and over");
+                    "this is not a memory snapshot of PyTorch: it repeats the same events or blocks");
 }
 
 /* ---- events ---- */
@@ -85,10 +85,9 @@ static int read_event(const struct plm_unpickled *p, uint32_t dict, uint32_t pla
         return 0;
     if (action != PLM_HISTORY_OOM && (!plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, "size"), &any) ||
                                       !plm_unpickle_unsigned(p, plm_unpickle_find(p, dict, "addr"), &any)))
-        return plm_fail(error, PLM_EFORMAT, "event %u of device %u has no size or no address that can be", place,
-                        d->number);
+        return plm_fail(error, PLM_EFORMAT, "event %u of device %u has no valid size or address", place, d->number);
     if (action != PLM_HISTORY_OOM && (e.bytes > BYTES_MOST || e.address > UINT64_MAX - BYTES_MOST))
-        return plm_fail(error, PLM_EFORMAT, "event %u of device %u is about %llu bytes, which cannot be", place,
+        return plm_fail(error, PLM_EFORMAT, "event %u of device %u has an impossible size of %llu bytes", place,
                         d->number, (unsigned long long)e.bytes);
     t->has_pools |= pool != PLM_PICKLED_ABSENT;
     look_for_release(p, dict, t);
@@ -109,7 +108,7 @@ static int read_events(const struct plm_unpickled *p, uint32_t list, struct plm_
     int status = 0;
     for (uint32_t dict; status == 0 && (dict = plm_unpickle_next(p, &walk)) != PLM_PICKLED_ABSENT;) {
         if (plm_unpickle_type(p, dict) != PLM_PICKLED_DICT)
-            return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: an event is no dict");
+            return plm_fail(error, PLM_EFORMAT, "this is not a memory snapshot of PyTorch: an event is not a dict");
         status = visit_count(p, t, error);
         if (status == 0)
             status = read_event(p, dict, place++, t, d, error);
@@ -138,7 +137,7 @@ static int set_pages(struct work *w, uint64_t address, uint64_t bytes, uint64_t 
 {
     for (uint64_t at = 0; at < bytes; at += PLM_HEAP_PAGE) {
         if (++w->trace->pages > PAGES_MOST + plm_unpickle_values(w->p))
-            return plm_fail(w->error, PLM_EFORMAT, "this snapshot is about more memory than there can be");
+            return plm_fail(w->error, PLM_EFORMAT, "this snapshot describes more memory than possible");
         if (info == PLM_MAP_NONE)
             plm_map_remove(&w->page, address + at);
         else
@@ -173,7 +172,7 @@ static int end_segment(struct work *w, uint32_t segment)
         .expandable = key_number(w->p, segment, "is_expandable") != 0,
         .small = plm_unpickle_is(w->p, plm_unpickle_find(w->p, segment, "segment_type"), "small")};
     if (range.bytes > 1ull << 48 || range.address > UINT64_MAX - range.bytes)
-        return plm_fail(w->error, PLM_EFORMAT, "a segment of %llu bytes cannot be", (unsigned long long)range.bytes);
+        return plm_fail(w->error, PLM_EFORMAT, "a segment cannot have %llu bytes", (unsigned long long)range.bytes);
     if (visit_count(w->p, w->trace, w->error) < 0)
         return PLM_EFORMAT;
     w->d->end_reserved += range.bytes;

@@ -71,17 +71,17 @@ static const char *verdict_doubt(const struct run *r, uint64_t stream, uint64_t 
     if (stream == CERTAIN)
         return NULL;
     if (history_lacks_segments(r->d))
-        return "the history does not tell where segments lie";
+        return "the history does not have the segments' addresses";
     if (history_changed_kind(r->d))
-        return "expandable segments were switched on or off on the way, and the history does not tell when";
+        return "expandable segments were switched on or off during the run, and the history does not say when";
     if (r->late && r->d->unsure)
-        return "the history begins late, and the sizes of some blocks from before it are not known";
+        return "the history starts late, and the sizes of some earlier blocks are unknown";
     if (r->late && r->trace->settings.expandable)
-        return "the history begins late, and the addresses that its expandable segments had are not known";
+        return "the history starts late, and the addresses of its expandable segments are unknown";
     if (r->late && r->choice && plm_torch_rule(r->out->torch, PLM_TORCH_BY_AGE))
-        return "the history begins late, and the order in which its first segments were made is not known";
+        return "the history starts late, and the order of its first segments is unknown";
     if (!r->trace->has_pools && stream && (segment_goes_back(r, replayed) || segment_goes_back(r, recorded)))
-        return "this memory may have been of a CUDA graph that was gone when the snapshot was made";
+        return "this memory may belong to a CUDA graph that was freed before the snapshot";
     return NULL;
 }
 
@@ -174,8 +174,8 @@ static void segment_give_back(struct run *r, const struct plm_history_event *e)
     int status = plm_allocator_give_back(r->a, e->address, e->bytes, e->stream, &r->steps);
     if (status)
         verdict_differs(r, e->stream, e->address, e->address,
-                        "the GPU run gave back %" PRIu64 " bytes at 0x%" PRIx64
-                        ", which are not cached in one piece in the replay",
+                        "the GPU run freed %" PRIu64 " bytes at 0x%" PRIx64
+                        ", which the replay has not cached in one piece",
                         e->bytes, e->address);
     if (r->steps > STEPS_MOST && !r->done)
         verdict_unknown(r, "The replay of this history takes too long");
@@ -190,8 +190,7 @@ static void segments_check_cache(struct run *r, const struct plm_history_event *
         !plm_allocator_gives_back(r->a, &address, &size))
         return;
     verdict_differs(r, e->stream, address, address,
-                    "the GPU run gave back its cache and kept %" PRIu64 " bytes at 0x%" PRIx64
-                    ", which the replay gives back",
+                    "the GPU run flushed its cache and kept %" PRIu64 " bytes at 0x%" PRIx64 ", which the replay frees",
                     size, address);
 }
 
@@ -213,7 +212,7 @@ static void segments_settle(struct run *r, size_t end)
             last = e->pool ? last : e;
         } else if (e->action == PLM_HISTORY_SEGMENT_MAP) {
             verdict_unknown(
-                r, "Memory ran out while an expandable segment grew, which the history does not tell enough of");
+                r, "Memory ran out while an expandable segment grew, and the history has too little about that");
         } else {
             verdict_differs(r, e->stream, e->address, e->address,
                             "the GPU run took a segment of %" PRIu64 " bytes at 0x%" PRIx64
@@ -503,8 +502,7 @@ static void replay_once(struct run *r)
     if (status == 0)
         status = allocator_seed(r->d, o.settings.large_segment, o.total, r->a);
     if (status == PLM_EINVAL) {
-        verdict_unknown(
-            r, "The history does not fit to the end of the snapshot, so what was there before it is not known");
+        verdict_unknown(r, "The history does not match the snapshot's final state, so what came before it is unknown");
     } else if (status == 0) {
         replay_events(r);
     }
@@ -563,7 +561,7 @@ void plm_verify_trace(const struct plm_history *t, const enum plm_torch *torch, 
     if (t->settings.async) {
         out->verdict = PLM_VERDICT_UNKNOWN;
         snprintf(out->sentence, sizeof out->sentence,
-                 "The history is of the back end cudaMallocAsync, where the driver decides.");
+                 "The history is from the cudaMallocAsync backend, where the driver decides.");
     } else if (torch) {
         replay_all(t, *torch, out);
     } else {

@@ -35,16 +35,17 @@ int plm_record_create(const char *path, bool replace, struct plm_record_file *fi
     file->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0600);
     if (file->fd < 0)
         return errno == EEXIST
-                   ? plm_fail(error, PLM_EIO, "%s exists; -f replaces it, -o names another file", path)
-                   : plm_fail(error, PLM_EIO, "cannot write %s: %s; -o names another place", path, strerror(errno));
+                   ? plm_fail(error, PLM_EIO, "%s exists; use -f to replace it, or -o to choose another file", path)
+                   : plm_fail(error, PLM_EIO, "cannot write %s: %s; choose another place with -o", path,
+                              strerror(errno));
     status = posix_fallocate(file->fd, 0, PLM_RECORD_HEADER);
     if (status) {
-        status = plm_fail(error, PLM_EIO, "cannot write %s: %s; -o names another place", path, strerror(status));
+        status = plm_fail(error, PLM_EIO, "cannot write %s: %s; choose another place with -o", path, strerror(status));
         goto fail;
     }
     h = mmap(NULL, PLM_RECORD_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
     if (h == MAP_FAILED) {
-        status = plm_fail(error, PLM_EIO, "cannot map %s: %s; -o names another place", path, strerror(errno));
+        status = plm_fail(error, PLM_EIO, "cannot map %s: %s; choose another place with -o", path, strerror(errno));
         goto fail;
     }
     memcpy(h->magic, PLM_RECORD_MAGIC, sizeof h->magic);

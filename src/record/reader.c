@@ -86,7 +86,7 @@ static int add_chunk(struct plm_record *r, uint64_t offset, struct plm_error *er
     if (!chunk->magic)
         return 0; /* claimed, never begun */
     if (chunk->magic != PLM_RECORD_CHUNK_MAGIC || chunk->used > PLM_RECORD_CHUNK - sizeof *chunk)
-        return corrupt(r, "a chunk has a wrong head", error);
+        return corrupt(r, "a chunk has an invalid header", error);
     s = strand_of(r, chunk);
     if (!s)
         return corrupt(r, "it has too many threads", error);
@@ -126,7 +126,7 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
             enter_chunk(r, s);
         }
         if (s->end - s->next < 8)
-            return corrupt(r, "an event is cut", error);
+            return corrupt(r, "an event is truncated", error);
         memcpy(&head, s->next, sizeof head);
         if (!head.words || head.words * 8 > s->end - s->next)
             return corrupt(r, "an event is longer than its chunk", error);
@@ -138,7 +138,7 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
         if ((int)s->event.count < r->least[head.type])
             return corrupt(r, "an event is too short", error);
         if (head.device >= DEVICES_MOST)
-            return corrupt(r, "an event is about a device that cannot be", error);
+            return corrupt(r, "an event names an impossible device", error);
         if (head.type == PLM_EV_TIME) {
             s->base_ns = plm_get_time(&s->event).base_ns;
             continue;
@@ -197,7 +197,7 @@ static int read_texts(struct plm_record *r, struct plm_error *error)
             taken = bytes_taken(&s->event);
             all += s->event.type == PLM_EV_RESERVED ? 0 : taken; /* which is a state */
             if (taken > BYTES_MOST || all > ALL_BYTES_MOST)
-                return corrupt(r, "it is about more memory than there can be", error);
+                return corrupt(r, "it describes more memory than possible", error);
         }
     }
     if (r->texts)
@@ -233,12 +233,12 @@ static int check_header(struct plm_record *r, struct plm_error *error)
                         "%s was written by a newer plimsoll (record version %u, this one reads %u): update plimsoll",
                         r->path, r->header.version, PLM_RECORD_VERSION);
     if (r->size < sizeof r->header || r->size < PLM_RECORD_HEADER)
-        return plm_fail(error, PLM_EFORMAT, "%s is cut off in its head; run the job again", r->path);
+        return plm_fail(error, PLM_EFORMAT, "%s is truncated in its header; run the job again", r->path);
     memcpy(&r->header, r->data, sizeof r->header);
     if (!r->header.version || r->header.header_bytes != PLM_RECORD_HEADER || r->header.chunk_bytes != PLM_RECORD_CHUNK)
-        return corrupt(r, "its head is not understood", error);
+        return corrupt(r, "its header is invalid", error);
     if ((r->size - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK && !(r->header.flags & PLM_RECORD_FULL))
-        return plm_fail(error, PLM_EFORMAT, "%s is cut off in the middle; copy it again or run the job again", r->path);
+        return plm_fail(error, PLM_EFORMAT, "%s is truncated; copy it again or run the job again", r->path);
     for (int type = 0; type < PLM_EV_TYPES; type++)
         r->least[type] = (int16_t)plm_event_least((enum plm_event_type)type, r->header.version);
     return 0;
@@ -335,14 +335,14 @@ static const struct {
     int error;
     const char *why, *help;
 } stops[] = {
-    {PLM_STOP_EXTEND, ENOSPC, "the disk was full", "-o names another place"},
-    {PLM_STOP_EXTEND, EDQUOT, "the quota of the disk was used up", "-o names another place"},
-    {PLM_STOP_EXTEND, EFBIG, "the limit on the size of files was reached", "raise it (`ulimit -f`, RLIMIT_FSIZE)"},
-    {PLM_STOP_EXTEND, 0, "the system refused to extend the record", "-o names another place"},
+    {PLM_STOP_EXTEND, ENOSPC, "the disk was full", "choose another place with -o"},
+    {PLM_STOP_EXTEND, EDQUOT, "the disk quota was exceeded", "choose another place with -o"},
+    {PLM_STOP_EXTEND, EFBIG, "the file size limit was reached", "raise it (`ulimit -f`, RLIMIT_FSIZE)"},
+    {PLM_STOP_EXTEND, 0, "the system refused to extend the record", "choose another place with -o"},
     {PLM_STOP_REOPEN, 0, "the job closed plimsoll's descriptor and the record could not be reopened",
      "let the job close only what it opened"},
-    {PLM_STOP_MAP, 0, "the record could not be mapped", "raise the job's limit on memory (`ulimit -v`)"},
-    {0, 0, "the record could not be extended: the disk may have been full", "-o names another place"},
+    {PLM_STOP_MAP, 0, "the record could not be mapped", "raise the job's memory limit (`ulimit -v`)"},
+    {0, 0, "the record could not be extended: the disk may have been full", "choose another place with -o"},
 };
 
 struct plm_record_missing plm_record_missing(const struct plm_record *r)

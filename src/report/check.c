@@ -92,8 +92,8 @@ struct plm_check plm_check_job(const struct plm_job *job, const struct plm_limit
              amount(max, sizeof max, limit->max, bytes), whats[limit->what].words, check.bytes > limit->max ? ", " : "",
              check.bytes > limit->max ? amount(over, sizeof over, check.bytes - limit->max, bytes) : "",
              check.bytes > limit->max ? " over" : "",
-             check.outcome == PLM_CHECK_TIGHT ? " unless cached memory is given back (--allow-tight accepts that)"
-             : check.outcome == PLM_CHECK_OK && check.bytes > limit->max ? " unless cached memory is given back"
+             check.outcome == PLM_CHECK_TIGHT ? " without cache flushes (--allow-tight accepts that)"
+             : check.outcome == PLM_CHECK_OK && check.bytes > limit->max ? " without cache flushes"
                                                                          : "");
     strncat(check.sentence, device, sizeof check.sentence - strlen(check.sentence) - 1);
     return check;

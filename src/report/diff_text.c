@@ -9,7 +9,7 @@
 
 enum { MODULES = 10, LABEL = 20 };
 
-#define UNTOLD "One of the records does not tell what the memory is for"
+#define UNTOLD "One of the records has no memory categories"
 
 static const struct plm_device_summary *summary(const struct plm_lane_diff *d)
 {
@@ -103,13 +103,13 @@ static void categories(const struct plm_page *p, const struct plm_lane_diff *d)
         return;
     }
     if (!plm_change_size(&d->category[0])) {
-        fputs("\nWhat it is for did not change.\n", p->out);
+        fputs("\nMemory by category did not change.\n", p->out);
         return;
     }
-    heading(p, "What it is for", LABEL);
+    heading(p, "Memory by category", LABEL);
     for (size_t i = 0; i < d->categories && plm_change_size(&d->category[i]); i++) {
         const char *name = d->category[i].name;
-        show_row(p, strcmp(name, "free_in_segments") ? name : "free in segments", LABEL, &d->category[i]);
+        show_row(p, strcmp(name, "free_in_segments") ? name : "cached but unused", LABEL, &d->category[i]);
     }
 }
 
@@ -125,7 +125,7 @@ static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
     int columns = LABEL, most = label_most(p);
     char label[48];
     if (!d->modules) {
-        fputs("\nEvery module holds what it held.\n", p->out);
+        fputs("\nMemory by module did not change.\n", p->out);
         return;
     }
     for (size_t i = 0; i < rows; i++) {
@@ -133,7 +133,7 @@ static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
         columns = wanted > columns ? wanted : columns;
     }
     columns = columns < most ? columns : most;
-    heading(p, "Who holds it", columns);
+    heading(p, "Memory by module", columns);
     for (size_t i = 0; i < rows; i++)
         show_row(p, module_name(&d->module[i]), columns, &d->module[i]);
     for (size_t i = rows; i < d->modules; i++) {
@@ -192,8 +192,7 @@ static void show_worlds(const struct plm_page *p, const struct plm_diff *diff)
     fputc('\n', p->out);
     plm_page_say(
         p,
-        "%llu ranks, then %llu: kinds of ranks are compared, the largest with the largest, then the first with "
-        "the first and the last with the last.",
+        "%llu ranks, then %llu: kinds of ranks are compared: largest with largest, first with first, last with last.",
         (unsigned long long)diff->ranks[0].count, (unsigned long long)diff->ranks[1].count);
 }
 
@@ -203,9 +202,9 @@ static void show_known(const struct plm_page *p, const struct plm_job *job, cons
     const struct plm_known known = plm_known(job);
     if (known.what == PLM_KNOWN_PEAK)
         return;
-    fputs("\nNote: what ", p->out);
+    fputs("\nNote: the peak of ", p->out);
     plm_page_name(p, name, 0, 0);
-    fprintf(p->out, " needs is not known: %s.\n", known.why);
+    fprintf(p->out, " is unknown: %s.\n", known.why);
 }
 
 int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],

@@ -44,10 +44,10 @@ static void show_need(const struct plm_page *p, const struct plm_fit_table *t)
             plm_ladder_job(t->job, NULL).beside ? "other processes, " : "");
     plm_page_amount(p, minimum, sizeof minimum, t->minimum);
     if (t->minimum < n->need)
-        fprintf(p->out, "It can do with %s%s, at the cost of flushing PyTorch's cache.\n",
+        fprintf(p->out, "It runs in %s%s with cache flushes (slower).\n",
                 strcmp(minimum, need) ? "" : "a little less than ", minimum);
     else
-        fputs("With less it runs out of memory, however often it flushes its cache.\n", p->out);
+        fputs("With less it runs out of memory, even with cache flushes.\n", p->out);
 }
 
 /* The question most people have, answered for cards and for slices of cards. */
@@ -61,7 +61,7 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
     for (size_t i = 0; i < t->rows; i++)
         fits |= t->row[i].answer.verdict == PLM_FITS;
     if (!card && !slice) {
-        fputs(fits ? "It fits only on cards with a remark.\n" : "None of these cards fits.\n", p->out);
+        fputs(fits ? "It fits only on cards with a remark.\n" : "It fits on none of these cards.\n", p->out);
         return;
     }
     fputs("The smallest that fits: ", p->out);
@@ -78,16 +78,16 @@ static void show_ranks(const struct plm_page *p, const struct plm_fit_table *t)
 {
     struct plm_rank_table r = plm_rank_table_make(t->job);
     const struct plm_kind *largest = r.ranks.kind;
-    char nodes[48] = "", which[80] = "all are alike";
+    char nodes[48] = "", which[80] = "all are identical";
     if (r.world.nodes && r.world.gpus)
         snprintf(nodes, sizeof nodes, " (%u node%s x %u)", r.world.nodes, r.world.nodes == 1 ? "" : "s", r.world.gpus);
     if (r.ranks.kinds > 1)
         snprintf(which, sizeof which, "rank%s %.60s need%s most", largest->count == 1 ? "" : "s", largest->ranks,
                  largest->count == 1 ? "s" : "");
     if (plm_rank_table_cards(&r) > r.ranks.count && r.ranks.kinds == 1)
-        snprintf(which, sizeof which, "of the ranks only %.50s ran", largest->ranks);
+        snprintf(which, sizeof which, "only rank%s %.50s ran", largest->count == 1 ? "" : "s", largest->ranks);
     if (plm_rank_table_cards(&r) > 1 && !largest->devices)
-        plm_page_say(p, "It takes %llu of them%s, one for each rank; %s.", (unsigned long long)plm_rank_table_cards(&r),
+        plm_page_say(p, "It takes %llu of them%s, one per rank; %s.", (unsigned long long)plm_rank_table_cards(&r),
                      nodes, which);
     plm_rank_table_free(&r);
 }
@@ -96,15 +96,15 @@ static void show_ranks(const struct plm_page *p, const struct plm_fit_table *t)
 static void show_unknown(const struct plm_page *p, const struct plm_fit_table *t)
 {
     static const char *const then[] = {
-        [PLM_KNOWN_ENOUGH] = "It fits on cards that have what it took; of smaller ones nothing is known.",
-        [PLM_KNOWN_TOO_LITTLE] = "It does not fit on cards with no more memory; of larger ones nothing is known.",
-        [PLM_KNOWN_NOTHING] = "So nothing is known of any card.",
+        [PLM_KNOWN_ENOUGH] = "It fits on cards with as much memory as it took; smaller ones are unknown.",
+        [PLM_KNOWN_TOO_LITTLE] = "It does not fit on cards of this size; larger ones are unknown.",
+        [PLM_KNOWN_NOTHING] = "There is no verdict for any card.",
     };
     char text[320];
-    snprintf(text, sizeof text, "Not known: %s. %s", t->known.why, then[t->known.what]);
+    snprintf(text, sizeof text, "Unknown: %s. %s", t->known.why, then[t->known.what]);
     plm_page_sentences(p, "", text);
     if (t->known.what != PLM_KNOWN_NOTHING)
-        fputs("Record it without --bounded to know what it needs.\n", p->out);
+        fputs("Record it without --bounded to see what it needs.\n", p->out);
 }
 
 static void remark(const struct plm_page *p, const struct plm_fit_row *row)
@@ -116,7 +116,7 @@ static void remark(const struct plm_page *p, const struct plm_fit_row *row)
     if (!said && a->verdict == PLM_TIGHT && a->retries)
         fprintf(p->out, "  flushes the cache %llu time%s", (unsigned long long)a->retries, a->retries == 1 ? "" : "s");
     else if (!said && a->in_range)
-        fputs("  inside the range", p->out);
+        fputs("  within the range", p->out);
     if (said || a->retries || a->in_range)
         before = "; ";
     if (row->better[0]) {
@@ -179,7 +179,7 @@ static void show_step_note(const struct plm_page *p, const struct plm_report_opt
     if (from == to || (!o->time && !why))
         return;
     snprintf(text, sizeof text, "%s%s%s.",
-             o->time ? "Steps are modelled, not measured (plimsoll time)" : "Step times are not known: ",
+             o->time ? "Steps are modelled, not measured (plimsoll time)" : "No step times: ",
              o->time && why ? "; -: " : "", why ? why : "");
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_DIM));
     plm_page_sentences(p, "", text);
@@ -231,15 +231,23 @@ static size_t rows_alike(const struct plm_fit_table *t, bool last)
     return n;
 }
 
+/* "7 smaller cards do not fit" */
 static void show_left_out(const struct plm_page *p, const struct plm_fit_table *t, size_t count, bool last)
 {
+    static const struct {
+        const char *one, *many;
+    } verbs[] = {[PLM_FITS] = {"fits", "fit"},
+                 [PLM_TIGHT] = {"is tight", "are tight"},
+                 [PLM_NO_FIT] = {"does not fit", "do not fit"},
+                 [PLM_UNKNOWN] = {"is unknown", "are unknown"}};
     const bool all = count == t->rows;
+    const enum plm_verdict verdict = t->row[last ? t->rows - 1 : 0].answer.verdict;
     if (count)
-        fprintf(p->out, "  %s%s%zu %s%s: %s%s%s\n", plm_ink(p, PLM_INK_DIM), all ? "all " : "", count,
-                all    ? "card"
-                : last ? "larger one"
-                       : "smaller one",
-                count == 1 ? "" : "s", plm_verdict_name(t->row[last ? t->rows - 1 : 0].answer.verdict),
+        fprintf(p->out, "  %s%s%zu %scard%s %s%s%s\n", plm_ink(p, PLM_INK_DIM), all ? "all " : "", count,
+                all    ? ""
+                : last ? "larger "
+                       : "smaller ",
+                count == 1 ? "" : "s", count == 1 ? verbs[verdict].one : verbs[verdict].many,
                 last || all ? "  (--all shows them)" : "", plm_ink(p, PLM_INK_PLAIN));
 }
 
@@ -258,8 +266,7 @@ static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, c
     }
     show_left_out(p, t, large, true);
     if (assumed)
-        fprintf(p->out, "  %s~ assumed: nobody has measured how much of this card is usable%s\n",
-                plm_ink(p, PLM_INK_DIM), plm_ink(p, PLM_INK_PLAIN));
+        fprintf(p->out, "  %s~ usable memory is estimated%s\n", plm_ink(p, PLM_INK_DIM), plm_ink(p, PLM_INK_PLAIN));
     show_step_note(p, o, t, small, t->rows - large);
 }
 
@@ -305,7 +312,7 @@ static void show_now(const struct plm_page *p, const struct plm_tune *t)
     char reserved[32], least[32];
     fputs("With ", p->out);
     plm_page_name(p, setting_of(&t->own), 0, 0);
-    fprintf(p->out, " settings PyTorch reserves %s; its tensors need %s of it at the peak.\n",
+    fprintf(p->out, " settings PyTorch reserves %s, of which its tensors need %s at the peak.\n",
             plm_page_amount(p, reserved, sizeof reserved, own->reserved),
             plm_page_amount(p, least, sizeof least, t->fit->least));
     if (t->card)
@@ -321,8 +328,8 @@ static void show_advice(const struct plm_page *p, const struct plm_tune *t)
         for (size_t i = 0; i < t->rows; i++)
             if (!t->row[i].candidate.modelled && t->row[i].need.reserved < least)
                 least = t->row[i].need.reserved;
-        fprintf(p->out, "%sNo setting helps%s: of %zu that were tried the best saves %.1f %%.\n",
-                plm_ink(p, PLM_INK_BOLD), plm_ink(p, PLM_INK_PLAIN), t->rows, percent_of(own - least, own));
+        fprintf(p->out, "%sNo setting helps%s: the best of %zu tried saves %.1f %%.\n", plm_ink(p, PLM_INK_BOLD),
+                plm_ink(p, PLM_INK_PLAIN), t->rows, percent_of(own - least, own));
         return;
     }
     fprintf(p->out, "\n  %sexport %s=%s%s\n\n", plm_ink(p, PLM_INK_BOLD), plm_allocator_variable(t->fit->torch),
@@ -332,7 +339,7 @@ static void show_advice(const struct plm_page *p, const struct plm_tune *t)
             p->out, "saves %s (%.1f %%): %s reserved", plm_page_amount(p, saved, sizeof saved, own - a->need.reserved),
             percent_of(own - a->need.reserved, own), plm_page_amount(p, reserved, sizeof reserved, a->need.reserved));
     else
-        fprintf(p->out, "reserves %s where memory is plentiful",
+        fprintf(p->out, "reserves %s on a GPU with enough memory",
                 plm_page_amount(p, reserved, sizeof reserved, a->need.reserved));
     if (t->card)
         fprintf(p->out, "; on %s: %s", t->card->id, plm_verdict_name(a->answer.verdict));

@@ -42,10 +42,10 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_world *wo
     char name[64], need[32], text[400];
     int n = snprintf(text, sizeof text, "%s. ", world_name(t, name));
     if (!world->fits->need.need)
-        snprintf(text + n, sizeof text - (size_t)n, "What it needs is not known: %s.", world->fits->known.why);
+        snprintf(text + n, sizeof text - (size_t)n, "Its peak is unknown: %s.", world->fits->known.why);
     else {
         n += snprintf(text + n, sizeof text - (size_t)n, "The largest%s, rank %u, needs %s: ",
-                      plm_rank_table_cards(t) > t->ranks.count ? " of those that were run" : "", t->ranks.kind[0].rank,
+                      plm_rank_table_cards(t) > t->ranks.count ? " of those run" : "", t->ranks.kind[0].rank,
                       plm_page_amount(p, need, sizeof need, world->fits->need.need));
         if (card)
             snprintf(text + n, sizeof text - (size_t)n, "%llu x %s.", (unsigned long long)plm_rank_table_cards(t),
@@ -107,8 +107,8 @@ static void show_cards(const struct plm_page *p, const struct plm_fit_world *wor
         else
             left++;
     if (left)
-        fprintf(p->out, "  %s%zu more, each like the one before it  (--all shows them)%s\n", plm_ink(p, PLM_INK_DIM),
-                left, plm_ink(p, PLM_INK_PLAIN));
+        fprintf(p->out, "  %s%zu more, each like the one above  (--all shows them)%s\n", plm_ink(p, PLM_INK_DIM), left,
+                plm_ink(p, PLM_INK_PLAIN));
 }
 
 static struct plm_rank_table *tables_make(const struct plm_fit_world *world, size_t worlds)
@@ -131,8 +131,7 @@ int plm_worlds_text(FILE *out, const struct plm_fit_world *world, size_t worlds,
 {
     const struct plm_page p = plm_page_for(out, options);
     struct plm_rank_table *table = tables_make(world, worlds);
-    fprintf(out, "%sThe smallest card, and how many of them%s\n", plm_ink(&p, PLM_INK_BOLD),
-            plm_ink(&p, PLM_INK_PLAIN));
+    fprintf(out, "%sSmallest card and how many%s\n", plm_ink(&p, PLM_INK_BOLD), plm_ink(&p, PLM_INK_PLAIN));
     for (size_t i = 0; i < worlds; i++)
         show_answer(&p, &world[i], &table[i]);
     show_cards(&p, world, table, worlds, all || world->fits->rows <= PLM_REPORT_CARDS);

@@ -119,7 +119,7 @@ static void write_ladder(struct page *p, const struct plm_ladder *l)
         rung(p, line->name, at, at + line->bytes, plm_line_kind_name(line->kind), line->reason, false);
         at += line->bytes;
     }
-    rung(p, "device used", 0, l->device_used, "in all", NULL, true);
+    rung(p, "device used", 0, l->device_used, "total", NULL, true);
     plm_json_end_array(&p->json);
     plm_json_integer(&p->json, "low", l->low);
     plm_json_integer(&p->json, "high", l->high);
@@ -294,7 +294,7 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
         return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
     if (!job->lanes)
         return plm_fail(error, PLM_ENOTFOUND,
-                        "this record holds no GPU activity: the job never used CUDA or was cut before it did");
+                        "this record has no GPU activity: the job never used CUDA, or the record ends before it did");
     plm_json_start(&p.json, out);
     p.json.page = true;
     plm_html_names_make(job, &p.names);

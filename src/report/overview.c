@@ -70,9 +70,9 @@ static void show_known(const struct plm_page *p, const struct plm_job *job)
     char text[320];
     if (known.what == PLM_KNOWN_PEAK)
         return;
-    snprintf(text, sizeof text, "What it needs is not known: %s. The figures are of what ran%s%s.", known.why,
+    snprintf(text, sizeof text, "The job's peak is unknown: %s. The figures cover what ran%s%s.", known.why,
              known.what == PLM_KNOWN_ENOUGH ? "" : " until then",
-             known.what == PLM_KNOWN_NOTHING ? "" : "; a run without --bounded tells what it needs");
+             known.what == PLM_KNOWN_NOTHING ? "" : "; run without --bounded to see what it needs");
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_YELLOW));
     plm_page_sentences(p, "", text);
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
@@ -159,23 +159,22 @@ static void explain_range(const struct plm_page *p, const struct plm_job *job, c
     const struct plm_context_memory c = plm_context_memory(&job->summary, lane->summary, NULL);
     const struct plm_conv_range workspaces = plm_conv_range(job, lane);
     char low[32], high[32];
-    size_t used =
-        (size_t)snprintf(out, size, "as the context takes %s to %s", plm_page_amount(p, low, sizeof low, c.low),
-                         plm_page_amount(p, high, sizeof high, c.high));
+    size_t used = (size_t)snprintf(out, size, "(CUDA context: %s to %s", plm_page_amount(p, low, sizeof low, c.low),
+                                   plm_page_amount(p, high, sizeof high, c.high));
     for (int i = 0; i < l->lines; i++) {
         const struct plm_line *line = &l->line[i];
         if (strcmp(line->group, "libraries") != 0 || 5 * (line->high - line->low) < l->high - l->low || used >= size)
             continue;
-        used += (size_t)snprintf(out + used, size - used, ", %s %s to %s", line->name,
+        used += (size_t)snprintf(out + used, size - used, "; %s: %s to %s", line->name,
                                  plm_page_amount(p, low, sizeof low, line->low),
                                  plm_page_amount(p, high, sizeof high, line->high));
     }
     if (lane->together && used < size)
-        used += (size_t)snprintf(out + used, size - used, " and other processes may hold more at that time");
+        used += (size_t)snprintf(out + used, size - used, "; other processes may use more at that time");
     if (lane->summary->other_end && used < size)
-        snprintf(out + used, size - used, " and values that were read decide sizes");
+        snprintf(out + used, size - used, "; data-dependent sizes");
     else if ((workspaces.low || workspaces.high) && used < size)
-        snprintf(out + used, size - used, " and workspaces of convolutions are estimated");
+        snprintf(out + used, size - used, "; convolution workspaces are estimated");
 }
 
 void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
@@ -196,9 +195,9 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
         show_rung(p, "+ other processes", at - l.beside, l.beside, l.device_used, "measured");
     show_rung(p, "+ context", at, l.context, l.device_used, group_kind(&l, "context"));
     show_parts(p, &l, "context", at, 2);
-    show_rung(p, "= device used", 0, l.device_used, l.device_used, "in all");
+    show_rung(p, "= device used", 0, l.device_used, l.device_used, "total");
     explain_range(p, job, lane, &l, why, sizeof why);
-    snprintf(text, sizeof text, "between %s and %s, %s", plm_page_amount(p, low, sizeof low, l.low),
+    snprintf(text, sizeof text, "between %s and %s %s)", plm_page_amount(p, low, sizeof low, l.low),
              plm_page_amount(p, high, sizeof high, l.high), why);
     plm_page_sentences(p, "    ", text);
 }
@@ -237,17 +236,17 @@ void plm_overview_categories(const struct plm_page *p, const struct plm_place *p
     const uint64_t whole = place->allocated;
     bool shown[PLM_CATEGORIES] = {false};
     char title[96], when[48], amount[32];
-    snprintf(title, sizeof title, "What it is for, at %s: %s allocated", when_text(at, when, sizeof when),
+    snprintf(title, sizeof title, "Memory by category at %s: %s allocated", when_text(at, when, sizeof when),
              plm_page_amount(p, amount, sizeof amount, whole));
     plm_page_title(p, title);
     for (int i; (i = category_next(place->category, shown)) >= 0;)
         share(p, plm_category_name((enum plm_category)i), place->category[i], whole);
     if (200 * place->casts >= whole) /* every program converts a few values */
-        share(p, "  of it cast copies", place->casts, whole);
-    share(p, "  of it CUDA graphs", place->captured, whole);
+        share(p, "  incl. cast copies", place->casts, whole);
+    share(p, "  incl. CUDA graphs", place->captured, whole);
     if (plm_place_free(place)) { /* beside what is allocated, so it has no share of that */
-        show_amount(p, "free in segments", LABEL, plm_place_free(place));
-        fputs("beside it\n", p->out);
+        show_amount(p, "cached but unused", LABEL, plm_place_free(place));
+        fputs("(fragmentation)\n", p->out);
     }
 }
 
@@ -302,7 +301,7 @@ void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, c
     int width = p->width, amount = plm_page_amount_columns(p), name;
     size_t rows = h.count < HOLDERS ? h.count : HOLDERS;
     char title[96], when[48];
-    snprintf(title, sizeof title, "Who holds it, at %s", when_text(at, when, sizeof when));
+    snprintf(title, sizeof title, "Memory by module at %s", when_text(at, when, sizeof when));
     plm_page_title(p, title);
     name = name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
     for (size_t i = 0; i < rows; i++) {
@@ -441,16 +440,15 @@ static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits
     char need[32], minimum[32], title[128];
     int n;
     if (!fits->need.need) {
-        plm_page_title(p, fits->known.what == PLM_KNOWN_NOTHING ? "Does it fit? That is not known"
-                                                                : "Does it fit? That is known of some cards only");
+        plm_page_title(p, fits->known.what == PLM_KNOWN_NOTHING ? "Does it fit? Unknown"
+                                                                : "Does it fit? Known only for some cards");
         return;
     }
-    n = snprintf(title, sizeof title, "Does it fit? It needs %s of what is usable",
-                 plm_page_amount(p, need, sizeof need, fits->need.need));
+    n = snprintf(title, sizeof title, "Does it fit? Needs %s", plm_page_amount(p, need, sizeof need, fits->need.need));
     plm_page_amount(p, minimum, sizeof minimum, fits->minimum);
     if (fits->minimum && fits->minimum < fits->need.need - fits->need.need / 50 && /* less is not worth a word */
         strcmp(minimum, need) != 0)
-        snprintf(title + n, sizeof title - (size_t)n, ", and can do with %s", minimum);
+        snprintf(title + n, sizeof title - (size_t)n, "; runs in %s with cache flushes (slower)", minimum);
     plm_page_title(p, title);
 }
 
@@ -512,7 +510,7 @@ void plm_listing(const struct plm_page *p, const struct plm_job *job, const stru
     size_t rows;
     listing_heading(p, o, lane, &place);
     if (!job->attributed) {
-        fputs("\nThis record does not tell what the memory is for.\n", p->out);
+        fputs("\nThis record has no memory categories.\n", p->out);
         return;
     }
     if (place.known)

@@ -79,7 +79,7 @@ static void show_kind(const struct plm_page *p, const struct plm_rank_table *t, 
     plm_page_name(p, kind_label(kind, label, sizeof label), columns, 1);
     fprintf(p->out, " %6llu  %*s  %*s  %*s\n", (unsigned long long)kind->count, amount, a, amount, r, amount + 2, u);
     differs_text(p, t->job, &t->ranks, k, differs, sizeof differs);
-    snprintf(text, sizeof text, "%.300s%s%s", kind->lane ? kind->why : "used no device",
+    snprintf(text, sizeof text, "%.300s%s%s", kind->lane ? kind->why : "used no GPU",
              *kind->why && *differs ? "; " : "", differs);
     if (!*text)
         return;
@@ -95,12 +95,13 @@ static void show_title(const struct plm_page *p, const struct plm_rank_table *t)
     char title[160], world[64];
     size_t used;
     if (r->count < 2)
-        used = (size_t)snprintf(title, sizeof title, "%s: %u was run", what, r->kind[0].rank);
+        used = (size_t)snprintf(title, sizeof title, "%s: only %u was run", what, r->kind[0].rank);
     else
-        used = (size_t)snprintf(title, sizeof title, r->kinds > 1 ? "%s: %llu, of %zu kinds" : "%s: %llu, all alike",
-                                what, (unsigned long long)r->count, r->kinds);
+        used =
+            (size_t)snprintf(title, sizeof title, r->kinds > 1 ? "%s: %llu, of %zu kinds" : "%s: %llu, all identical",
+                             what, (unsigned long long)r->count, r->kinds);
     if (*plm_world_text(world, &t->world))
-        snprintf(title + used, sizeof title - used, " (a world of %s)", world);
+        snprintf(title + used, sizeof title - used, " (a job of %s)", world);
     plm_page_title(p, title);
 }
 
@@ -124,8 +125,7 @@ static void show_imbalance(const struct plm_page *p, const struct plm_rank_table
     if (t->ranks.kinds < 2)
         return;
     plm_page_say(p,
-                 "The largest takes %.2f times the mean: %s against %s. What else this report shows is rank %u, of "
-                 "the largest kind.",
+                 "The largest kind uses %.2f times the mean: %s against %s. The rest of this report shows its rank %u.",
                  t->used.ratio, plm_page_amount(p, largest, sizeof largest, t->used.largest),
                  plm_page_amount(p, mean, sizeof mean, t->used.mean), t->ranks.kind[0].rank);
 }
@@ -143,7 +143,7 @@ static void show_shards(const struct plm_page *p, const struct plm_rank_table *t
                                      plm_category_name((enum plm_category)i), plm_shard_text(part, shard));
     }
     if (used)
-        plm_page_say(p, "Of its tensors rank %u holds: %s.", kind->rank, text);
+        plm_page_say(p, "Rank %u's share of tensors: %s.", kind->rank, text);
 }
 
 void plm_overview_ranks(const struct plm_page *p, const struct plm_job *job)

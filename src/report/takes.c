@@ -36,7 +36,7 @@ bool plm_takes_row(const struct plm_page *p, const struct plm_fit_row *row, cons
     char takes[32];
     if (!plm_takes_less(row))
         return false;
-    fprintf(p->out, "%stakes %s", before, plm_page_amount(p, takes, sizeof takes, row->answer.takes));
+    fprintf(p->out, "%suses %s", before, plm_page_amount(p, takes, sizeof takes, row->answer.takes));
     return true;
 }
 
@@ -71,9 +71,9 @@ void plm_takes_played(const struct plm_page *p, const struct plm_job *job, const
         return;
     fputs("  ", p->out);
     plm_page_name(p, card->id, 0, 0);
-    fprintf(p->out, ": takes %s of %s, would take %s if it could\n", plm_page_amount(p, takes, sizeof takes, b.takes),
+    fprintf(p->out, ": uses %s of %s, would use %s on a larger GPU\n", plm_page_amount(p, takes, sizeof takes, b.takes),
             plm_page_amount(p, all, sizeof all, usable), plm_page_amount(p, would, sizeof would, b.would));
     if (b.fallbacks)
-        fprintf(p->out, "  (%llu convolution%s without workspace there)\n", (unsigned long long)b.fallbacks,
-                b.fallbacks == 1 ? " does" : "s do");
+        fprintf(p->out, "  (%llu convolution%s without workspace)\n", (unsigned long long)b.fallbacks,
+                b.fallbacks == 1 ? " runs" : "s run");
 }

@@ -22,7 +22,7 @@ static void show_refused(const struct plm_page *p, const struct plm_counts *c)
 {
     if (!c->count)
         return;
-    plm_page_title(p, "Not modelled (answered \"not supported\"):");
+    plm_page_title(p, "Not modelled (returned \"not supported\"):");
     for (int i = 0; i < c->count && i < REFUSED; i++)
         count_line(p, c->item[i].detail, c->item[i].name, c->item[i].calls);
     if (c->count > REFUSED)
@@ -52,7 +52,7 @@ static void show_readbacks(const struct plm_page *p, const struct plm_job *job)
             if (calls_of(job, name, 0, i))
                 continue;
             if (!shown)
-                plm_page_title(p, "Values read back after kernels (nothing computed them):");
+                plm_page_title(p, "Your script read GPU values that plimsoll did not compute:");
             if (shown++ < READBACKS)
                 count_line(p, "", name, calls_of(job, name, i, job->lanes));
         }
@@ -66,37 +66,31 @@ static const struct {
     const char *kind, *before, *after; /* the note's value stands between, if there is a `before` */
 } note_texts[] = {
     {"static-runtime", "",
-     " carries its own static CUDA runtime, which talks past the virtual device; what it "
-     "allocates is not seen here."},
+     " has its own static CUDA runtime, which bypasses the virtual GPU; its allocations are not counted."},
     {"fills-skipped", NULL,
-     "random initializations of large CPU tensors were skipped: the virtual GPU does not read "
-     "them."},
-    {"choices-assumed", "what topk chooses of a few by scores that no kernel computed was assumed: ",
+     "random initialization of large CPU tensors was skipped: the virtual GPU does not read them."},
+    {"choices-assumed", "topk ran over scores that were not computed; its choices were assumed: ",
      " (--assume route=balanced, one or none)."},
-    {"autotune-first", "of what ",
-     " would tune by trying, the first candidate that works was taken: the virtual GPU has no clock. On a card another "
-     "kernel may win, whose workspace differs, and inductor's trials take memory for their inputs while it compiles "
-     "(PLIMSOLL_AUTOTUNE=all tries them all)."},
+    {"autotune-first", "autotuning by ",
+     " took the first candidate that works: the virtual GPU has no clock. On a real GPU another kernel may win, with "
+     "another workspace, and inductor's trials allocate inputs while it compiles (PLIMSOLL_AUTOTUNE=all tries them "
+     "all)."},
     {"backward-steps", NULL,
-     "while no optimizer of torch.optim was made, each backward pass was taken for a step, and what updates the "
-     "weights "
-     "after "
-     "it belongs to the next."},
+     "no torch.optim optimizer was created, so each backward pass counted as a step; the weight update after it counts "
+     "in the next step."},
     {"values-unknown", NULL,
-     "where this PyTorch keeps the memory of its tensors was not found; values that follow from the host's data read "
-     "as "
+     "plimsoll could not find where this PyTorch keeps tensor memory; values that follow from host data read as "
      "zeros."},
-    {"hook-failed", "the hook does not fit this PyTorch (", "); steps may not be counted."},
+    {"hook-failed", "the hook does not support this PyTorch (", "); steps may not be counted."},
     {"attribution-failed", "the hook could not follow this program (",
-     "); from then on memory has no module and no category."},
+     "); memory after that has no module and no category."},
     {"operators-unknown", NULL,
-     "this PyTorch does not tell which operators run; modules are known, operators are not."},
+     "this PyTorch does not report which operators run; modules are known, operators are not."},
     {"sizes-unknown", NULL,
-     "where this PyTorch keeps the sizes of its tensors was not found; of kernels whose launch shows none they are not "
-     "known."},
+     "plimsoll could not find where this PyTorch keeps tensor sizes; they are unknown for kernels whose launch shows "
+     "none."},
     {"stack-assumed", NULL,
-     "PyTorch's metadata does not name its cuDNN and NCCL; the newest of its CUDA generation "
-     "are assumed."},
+     "PyTorch's metadata does not name its cuDNN and NCCL; the newest for its CUDA version are assumed."},
 };
 
 static void show_notes(const struct plm_page *p, const struct plm_summary *s)
@@ -119,7 +113,7 @@ static void show_confidence(const struct plm_page *p, const struct plm_job *job)
     char reasons[PLM_DOUBTS][256], grounds[64];
     int n;
     const char *level = plm_confidence(job, reasons, PLM_DOUBTS, &n);
-    fprintf(p->out, "\n%sConfidence: %s%s", plm_ink(p, PLM_INK_BOLD), level, plm_ink(p, PLM_INK_PLAIN));
+    fprintf(p->out, "\n%sMemory confidence: %s%s", plm_ink(p, PLM_INK_BOLD), level, plm_ink(p, PLM_INK_PLAIN));
     if (!n)
         fprintf(p->out, " (%s)", plm_confidence_grounds(job, grounds));
     fputc('\n', p->out);
@@ -156,7 +150,7 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
                           const struct plm_report_options *o)
 {
     struct plm_place place = plm_place_at(job, lane, o->at);
-    char text[32];
+    char used[32], asked[32];
     plm_overview_peak(p, job, lane);
     plm_takes_played(p, job, o);
     plm_overview_ladder(p, job, lane);
@@ -164,15 +158,16 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
         plm_overview_categories(p, &place, o->at);
         plm_overview_holders(p, job, lane, &place, o->at);
     } else if (place.known)
-        fputs("\nThis record does not tell what the memory is for.\n", p->out);
+        fputs("\nThis record has no memory categories.\n", p->out);
     plm_overview_steps(p, lane);
     plm_overview_ranks(p, job);
     plm_overview_fits(p, job, o);
     plm_time_section(p, o);
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
-            fprintf(p->out, "\nThe card of rank %d was full when %s more were asked for.\n", job->lane[i].summary->rank,
-                    plm_page_amount(p, text, sizeof text, job->lane[i].summary->oom_asked));
+            fprintf(p->out, "\nRank %d ran out of memory: %s used + %s requested.\n", job->lane[i].summary->rank,
+                    plm_page_amount(p, used, sizeof used, plm_ladder(job, &job->lane[i]).device_used),
+                    plm_page_amount(p, asked, sizeof asked, job->lane[i].summary->oom_asked));
             break;
         }
 }

@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ const char *plm_time_unit(const struct plm_work_lane *lane)
 {
     static const char *const names[] = {[PLM_STEP_OPTIMIZER] = "optimizer step",
                                         [PLM_STEP_BACKWARD] = "backward pass",
-                                        [PLM_STEP_PASS] = "call of the model",
+                                        [PLM_STEP_PASS] = "model call",
                                         [PLM_STEP_WHOLE] = "command"};
     return names[lane->unit];
 }
@@ -48,28 +47,28 @@ static int digits_of(double value)
     return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
 }
 
-/* "169 to 261": both ends in the unit of the step, which stands beside it. */
-static const char *range_text(char *out, size_t size, const struct plm_timing *t, const char *to)
+/* "169-261": both ends in the unit of the step, which stands beside it. */
+static const char *range_text(char *out, size_t size, const struct plm_timing *t)
 {
     const double unit = t->step >= 0.9995e9 ? 1e9 : t->step >= 0.9995e6 ? 1e6 : t->step >= 999.5 ? 1e3 : 1;
     const double low = t->low / unit, high = t->high / unit;
-    snprintf(out, size, "%.*f%s%.*f", digits_of(low), low, to, digits_of(high), high);
+    snprintf(out, size, "%.*f-%.*f", digits_of(low), low, digits_of(high), high);
     return out;
 }
 
 static void show_sentence(const struct plm_page *p, const char *first, const struct plm_work_lane *lane,
                           const struct plm_time_row *row, const char *among)
 {
-    static const char *const subject[] = {[PLM_STEP_OPTIMIZER] = "A step",
-                                          [PLM_STEP_BACKWARD] = "A step",
-                                          [PLM_STEP_PASS] = "A call of the model",
-                                          [PLM_STEP_WHOLE] = "The command"};
+    static const char *const subject[] = {[PLM_STEP_OPTIMIZER] = "Step",
+                                          [PLM_STEP_BACKWARD] = "Step",
+                                          [PLM_STEP_PASS] = "Model call",
+                                          [PLM_STEP_WHOLE] = "Command"};
     const struct plm_timing *t = &row->timing;
     char text[512], step[32], range[48], busy[32], host[32];
-    snprintf(text, sizeof text, "%s takes %s (%s) on %s%s: GPU busy %s, host %s: %s-bound", subject[lane->unit],
-             plm_duration_text(step, sizeof step, t->step), range_text(range, sizeof range, t, " to "), row->card->id,
-             among, plm_duration_text(busy, sizeof busy, t->busy), plm_duration_text(host, sizeof host, t->host),
-             plm_time_host_bound(t) ? "host" : "GPU");
+    snprintf(text, sizeof text, "%s %s (%s) on %s%s: %s-bound (GPU %s, host %s)", subject[lane->unit],
+             plm_duration_text(step, sizeof step, t->step), range_text(range, sizeof range, t), row->card->id, among,
+             plm_time_host_bound(t) ? "host" : "GPU", plm_duration_text(busy, sizeof busy, t->busy),
+             plm_duration_text(host, sizeof host, t->host));
     fputs(plm_ink(p, PLM_INK_BOLD), p->out);
     plm_page_sentences(p, first, text);
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
@@ -90,10 +89,10 @@ static void show_rates(const struct plm_page *p, const struct plm_work_lane *lan
 /* ---- what it is spent on ---- */
 
 static const char *const bound_texts[PLM_BOUNDS] = {
-    [PLM_BOUND_HOST] = "the GPU waits for the host",
-    [PLM_BOUND_COMPUTE] = "computing",
+    [PLM_BOUND_HOST] = "GPU waits for the host",
+    [PLM_BOUND_COMPUTE] = "compute",
     [PLM_BOUND_BANDWIDTH] = "memory bandwidth",
-    [PLM_BOUND_LAUNCHES] = "starting kernels",
+    [PLM_BOUND_LAUNCHES] = "kernel launches",
     [PLM_BOUND_COPIES] = "copies",
     [PLM_BOUND_COMMUNICATION] = "communication",
 };
@@ -101,7 +100,7 @@ static const char *const bound_texts[PLM_BOUNDS] = {
 static void show_bounds(const struct plm_page *p, const struct plm_timing *t)
 {
     char text[32], share[16];
-    plm_page_title(p, "What a step is spent on");
+    plm_page_title(p, "Step time by bottleneck");
     for (int i = 0; i < PLM_BOUNDS; i++) {
         if (t->bound[i] <= 0)
             continue;
@@ -131,27 +130,30 @@ static void show_bounds_line(const struct plm_page *p, const struct plm_timing *
     fputc('\n', p->out);
 }
 
-/* "GPUTL 98 %, GRACT 98 %" */
+/* "GPU util 98 %, SM active 84 %": those that are not zero, on a line of their own. */
 static void show_metrics(const struct plm_page *p, const struct plm_timing *t, int from, int to)
 {
+    static const char *const names[PLM_METRICS] = {"GPU util",    "graphics engine", "SM active",  "SM occupancy",
+                                                   "FP32 active", "tensor active",   "DRAM active"};
+    const char *before = "  ";
     char text[16];
     for (int i = from; i < to; i++) {
-        fputs(i == from ? "  " : ", ", p->out);
-        for (const char *c = plm_metric_name((enum plm_metric)i); *c; c++)
-            fputc(toupper((unsigned char)*c), p->out);
-        fprintf(p->out, " %s", share_text(text, t->metric[i], 1));
+        if (t->metric[i] <= 0)
+            continue;
+        fprintf(p->out, "%s%s %s", before, names[i], share_text(text, t->metric[i], 1));
+        before = ", ";
     }
+    if (*before == ',')
+        fputc('\n', p->out);
 }
 
 static void show_activity(const struct plm_page *p, const struct plm_timing *t)
 {
-    show_metrics(p, t, 0, PLM_METRIC_TENSO);
-    fputc('\n', p->out);
-    show_metrics(p, t, PLM_METRIC_TENSO, PLM_METRICS);
+    show_metrics(p, t, 0, PLM_METRIC_FP32A);
+    show_metrics(p, t, PLM_METRIC_FP32A, PLM_METRICS);
     if (t->mfu > 0)
-        fprintf(p->out, ", MFU %.1f %% of the peak in %s (%.3g TFLOP a step)", 100 * t->mfu,
+        fprintf(p->out, "  MFU %.1f %% of %s peak (%.3g TFLOP per step)\n", 100 * t->mfu,
                 plm_work_type_name(t->mfu_type), t->flops / 1e12);
-    fputc('\n', p->out);
 }
 
 /* ---- shares ---- */
@@ -241,14 +243,13 @@ static void note_steps(const struct plm_page *p, const char *first, const struct
 {
     char text[256];
     if (lane->unit == PLM_STEP_WHOLE)
-        snprintf(
-            text, sizeof text,
-            "Neither an optimizer stepped nor a model was called: the time is that of all the command did on the GPU.");
+        snprintf(text, sizeof text,
+                 "No optimizer step and no model call was seen: the time covers all GPU work of the command.");
     else
-        snprintf(text, sizeof text, "A step is %s %s; %zu %s averaged.%s",
-                 lane->unit == PLM_STEP_OPTIMIZER ? "an" : "a", plm_time_unit(lane), lane->steps,
-                 lane->steps == 1 ? "was" : "were",
-                 lane->steps == 1 ? " Record more steps for a steadier answer." : "");
+        snprintf(text, sizeof text, "A step is %s %s; %s%zu step%s%s.", lane->unit == PLM_STEP_OPTIMIZER ? "an" : "a",
+                 plm_time_unit(lane), lane->steps == 1 ? "only " : "average of ", lane->steps,
+                 lane->steps == 1 ? "" : "s",
+                 lane->steps == 1 ? " was recorded: record more for a steadier answer" : "");
     plm_page_sentences(p, first, text);
 }
 
@@ -256,10 +257,10 @@ static void note_model(const struct plm_page *p, const struct plm_time_row *row)
 {
     char text[512];
     snprintf(text, sizeof text,
-             "Times are modelled, not measured: kernels by the constants \"%s\" (docs/utilization.md), the host by "
-             "%s, times %.3g (%.3g to %.3g in the range; --host-factor).",
-             row->speeds, row->host_counted ? "the number of its calls" : "what it took where the job was recorded",
-             row->host_factor, row->host_low, row->host_high);
+             "Times are modelled, not measured: kernels with the \"%s\" constants (docs/utilization.md), host time "
+             "from %s, times %.3g (range: %.3g to %.3g; --host-factor).",
+             row->speeds, row->host_counted ? "the number of calls" : "the recording", row->host_factor, row->host_low,
+             row->host_high);
     plm_page_sentences(p, "", text);
 }
 
@@ -268,15 +269,15 @@ static void note_sizes(const struct plm_page *p, const struct plm_timing *t)
     char text[256], ns[32];
     if (t->unsized >= 0.5) {
         snprintf(text, sizeof text,
-                 "Of %.0f kernels of a step %.0f have no known size; they count as the shortest kernel.", t->kernels,
-                 t->unsized);
+                 "%.0f of %.0f kernels per step have an unknown size and count as the shortest kernel.", t->unsized,
+                 t->kernels);
         plm_page_sentences(p, "", text);
     }
     if (t->generated > 0) {
-        snprintf(text, sizeof text,
-                 "Kernels that Triton generated take %s of it; their bytes are an upper bound, and their flops are not "
-                 "known.",
-                 plm_duration_text(ns, sizeof ns, t->generated));
+        snprintf(
+            text, sizeof text,
+            "Kernels generated by Triton take %s of it; their bytes are an upper bound and their FLOPs are unknown.",
+            plm_duration_text(ns, sizeof ns, t->generated));
         plm_page_sentences(p, "", text);
     }
 }
@@ -293,8 +294,7 @@ static void note_lacks(const struct plm_page *p, const struct plm_time_table *ta
                     (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", table->row[i].card->id);
         if (!used)
             continue;
-        fprintf(p->out, "No %s in hardware, counted at the rate of fp32:\n",
-                plm_work_type_name((enum plm_work_type)type));
+        fprintf(p->out, "No %s hardware, counted at the fp32 rate:\n", plm_work_type_name((enum plm_work_type)type));
         plm_page_sentences(p, "  ", text);
     }
 }
@@ -312,20 +312,20 @@ static void show_notes(const struct plm_page *p, const struct plm_time_table *ta
 
 static void show_card(const struct plm_page *p, const struct plm_time_table *table, const struct plm_time_look *look)
 {
-    static const char *const titles[PLM_TIME_KEYS] = {"GPU time by operator, and what bounds it",
-                                                      "GPU time by module, and what bounds it",
-                                                      "GPU time by class of work, and what bounds it"};
+    static const char *const titles[PLM_TIME_KEYS] = {"GPU time by operator, with bottleneck",
+                                                      "GPU time by module, with bottleneck",
+                                                      "GPU time by class of work, with bottleneck"};
     const struct plm_time_row *row = &table->row[0];
     const struct plm_timing *t = &row->timing;
     show_sentence(p, "", table->lane, row, "");
     show_rates(p, table->lane, t);
     if (row->price > 0)
-        fprintf(p->out, "  %.4g steps per dollar at $%.4g an hour\n", plm_time_per_dollar(row), row->price);
+        fprintf(p->out, "  %.4g steps per dollar at $%.4g per hour\n", plm_time_per_dollar(row), row->price);
     if (look->listed)
         show_shares(p, t, look->by, titles[look->by], LISTED);
     else {
         show_bounds(p, t);
-        plm_page_title(p, "How busy the card is, as DCGM counts it");
+        plm_page_title(p, "GPU utilization (as DCGM reports it)");
         show_activity(p, t);
         for (int i = 0; i < PLM_TIME_KEYS; i++)
             show_shares(p, t, (enum plm_time_key)i, titles[i], SHARES);
@@ -347,7 +347,7 @@ static void cell_step(const struct column *c, const struct plm_time_row *row, ch
 static void cell_range(const struct column *c, const struct plm_time_row *row, char out[48])
 {
     (void)c;
-    range_text(out, 48, &row->timing, "-");
+    range_text(out, 48, &row->timing);
 }
 
 static void cell_busy(const struct column *c, const struct plm_time_row *row, char out[48])
@@ -399,10 +399,10 @@ static const struct column {
     {"range", 11, 1, cell_range, 0},
     {"busy", 7, 0, cell_busy, 0},
     {"host", 7, 0, cell_host, 0},
-    {"GPUTL", 5, 2, cell_metric, PLM_METRIC_GPUTL},
-    {"SMACT", 5, 6, cell_metric, PLM_METRIC_SMACT},
-    {"TENSO", 5, 8, cell_metric, PLM_METRIC_TENSO},
-    {"DRAMA", 5, 7, cell_metric, PLM_METRIC_DRAMA},
+    {"util", 5, 2, cell_metric, PLM_METRIC_GPUTL},
+    {"SM", 5, 6, cell_metric, PLM_METRIC_SMACT},
+    {"tensor", 6, 8, cell_metric, PLM_METRIC_TENSO},
+    {"DRAM", 5, 7, cell_metric, PLM_METRIC_DRAMA},
     {"MFU", 6, 3, cell_mfu, 0},
     {"samples/s", 9, 5, cell_samples, 0},
     {"steps/$", 9, 1, cell_dollar, 0},
@@ -484,9 +484,8 @@ static void show_left_out(const struct plm_page *p, const struct plm_time_table 
         }
     }
     if (profiles) {
-        snprintf(text, sizeof text,
-                 "%zu MIG profile%s, because their bandwidth is not known: they share that of their card.", profiles,
-                 profiles == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%zu MIG profile%s: their bandwidth is unknown, as they share their card's.",
+                 profiles, profiles == 1 ? "" : "s");
         plm_page_sentences(p, "Left out: ", text);
     }
 }
@@ -502,12 +501,12 @@ static void show_table(const struct plm_page *p, const struct plm_time_table *ta
         known++;
     }
     if (!known) {
-        fputs("Times are not known on any of these cards.\n", p->out);
+        fputs("No times are known for any of these cards.\n", p->out);
         show_left_out(p, table);
         return;
     }
     if (known > 1)
-        snprintf(among, sizeof among, ", the first of %zu cards", known);
+        snprintf(among, sizeof among, ", first of %zu cards", known);
     show_sentence(p, "", table->lane, &table->row[0], among);
     choose_columns(p, table, name, shown);
     show_head(p, name, shown);
@@ -541,7 +540,7 @@ void plm_time_section(const struct plm_page *p, const struct plm_report_options 
         if (!why)
             return;
         fputc('\n', p->out);
-        plm_page_sentences(p, "Time: not known: ", why);
+        plm_page_sentences(p, "Time: unknown: ", why);
         return;
     }
     snprintf(title, sizeof title, "Time on %s (modelled, not measured)", row->card->id);

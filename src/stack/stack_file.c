@@ -51,7 +51,7 @@ static int read_made(const struct plm_ini_pair *pair, struct plm_stack_file *s, 
             s->made = (enum plm_stack_made)i;
             return 0;
         }
-    return pair_wrong(pair, error, "it is 'measured' or 'written'");
+    return pair_wrong(pair, error, "use 'measured' or 'written'");
 }
 
 static int read_capability(const struct plm_ini_pair *pair, struct plm_stack_file *s, struct plm_error *error)
@@ -59,7 +59,7 @@ static int read_capability(const struct plm_ini_pair *pair, struct plm_stack_fil
     int end = 0;
     if (sscanf(pair->value, "%2d.%1d%n", &s->major, &s->minor, &end) != 2 || pair->value[end] || s->major < 1 ||
         s->minor < 0)
-        return pair_wrong(pair, error, "a compute capability reads 8.6");
+        return pair_wrong(pair, error, "write a compute capability as 8.6");
     return 0;
 }
 
@@ -67,7 +67,7 @@ static int read_sms(const struct plm_ini_pair *pair, struct plm_stack_file *s, s
 {
     int end = 0;
     if (sscanf(pair->value, "%5d%n", &s->sms, &end) != 1 || pair->value[end] || s->sms < 1)
-        return pair_wrong(pair, error, "it is a number of multiprocessors");
+        return pair_wrong(pair, error, "use a number of SMs");
     return 0;
 }
 
@@ -130,7 +130,7 @@ static int read_memory(struct reading *r, const struct plm_ini_pair *pair, struc
             good = read_size(&at, &range->high);
         }
         if (!good || *at || range->high < range->low)
-            return pair_wrong(pair, error, "it is a number of bytes, or two with 'to' between them");
+            return pair_wrong(pair, error, "use a number of bytes, or a range such as '100 to 200'");
         range->known = true;
         return pair_once(r, MEMORY + i, pair, error);
     }
@@ -261,13 +261,13 @@ static int read_row(struct plm_stack_file *s, const struct section *section, con
     struct plm_stack_row new = {.first = (uint32_t)s->sizes}, *row;
     int n;
     if (!section->key(pair->key, &new.key))
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is not a row of [%s]; one reads '%s'", pair->path, pair->line,
-                        pair->key, section->name, section->example);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is not a row of [%s]; write it as '%s'", pair->path,
+                        pair->line, pair->key, section->name, section->example);
     n = read_sizes(s, pair->value, section->most, section->stars, &new.fastest);
     if (n < 0 || rows_make_room(s))
         return plm_fail(error, PLM_ENOMEM, "%s: out of memory", pair->path);
     if (n < section->least)
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is not what a row of [%s] gives: %s", pair->path, pair->line,
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: '%s' is not a value of [%s]: %s", pair->path, pair->line,
                         pair->value, section->name, section->values);
     row = row_slot(s->row, s->slots, &new.key);
     if (row->count)
@@ -308,7 +308,7 @@ static int stack_check(const struct plm_stack_file *s, const char *path, struct 
     if (!s->name[0] || !s->made)
         return plm_fail(error, PLM_EFORMAT, "%s: %s is missing in [stack]", path, s->name[0] ? "made" : "name");
     if (s->made == PLM_STACK_WRITTEN && !s->source[0])
-        return plm_fail(error, PLM_EFORMAT, "%s: a stack that is written by hand needs its source in [stack]", path);
+        return plm_fail(error, PLM_EFORMAT, "%s: a stack with made = written needs a source in [stack]", path);
     return 0;
 }
 

@@ -76,7 +76,7 @@ static int topology_unknown(const struct plm_topology_list *list, const char *na
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", list->entry[i].topology.id);
     }
-    return plm_fail(error, PLM_EINVAL, "unknown topology '%.100s'; there are %s", name, known);
+    return plm_fail(error, PLM_EINVAL, "unknown topology '%.100s'; use one of %s", name, known);
 }
 
 int plm_topology_choose(struct plm_topology_list *list, const char *name, const struct plm_card *card,

@@ -84,7 +84,7 @@ static int read_number(const struct plm_ini_pair *pair, int *out, struct plm_err
     char *end;
     long value = strtol(pair->value, &end, 10);
     if (end == pair->value || *end || value < 1 || value > NUMBER_MOST)
-        return pair_wrong(pair, error, "it is a number from 1 to 1024");
+        return pair_wrong(pair, error, "use a number from 1 to 1024");
     *out = (int)value;
     return 0;
 }
@@ -97,8 +97,8 @@ static int read_pair(const struct plm_ini_pair *pair, void *context, struct plm_
     if (!strcmp(pair->section, "source"))
         return 0; /* for people */
     if (strcmp(pair->section, "topology") != 0)
-        return plm_fail(error, PLM_EFORMAT, "%s:%d: unknown section [%.60s]; there are [topology] and [source]",
-                        pair->path, pair->line, pair->section);
+        return plm_fail(error, PLM_EFORMAT, "%s:%d: unknown section [%.60s]; use [topology] or [source]", pair->path,
+                        pair->line, pair->section);
     for (size_t i = 0; i < COUNT(texts); i++)
         if (!strcmp(pair->key, texts[i].key))
             return read_text(pair, (char *)t + texts[i].offset, texts[i].size, error);
@@ -110,12 +110,12 @@ static int read_pair(const struct plm_ini_pair *pair, void *context, struct plm_
     if (!strcmp(pair->key, "link")) {
         place = word_place(pair->value, links, PLM_LINKS);
         t->link = place < 0 ? PLM_LINK_PCIE : (enum plm_topology_link)place;
-        return place < 0 ? pair_wrong(pair, error, "it is 'pcie' or 'nvlink'") : 0;
+        return place < 0 ? pair_wrong(pair, error, "use 'pcie' or 'nvlink'") : 0;
     }
     if (!strcmp(pair->key, "network")) {
         place = word_place(pair->value, networks, PLM_NETWORKS);
         t->network = place < 0 ? PLM_NETWORK_HOST : (enum plm_topology_network)place;
-        return place < 0 ? pair_wrong(pair, error, "it is 'host' or 'rdma'") : 0;
+        return place < 0 ? pair_wrong(pair, error, "use 'host' or 'rdma'") : 0;
     }
     return pair_wrong(pair, error, "no such key");
 }
@@ -144,7 +144,7 @@ int plm_topology_read(const char *path, struct plm_topology *out, struct plm_err
         if (numbers[i].needed && !(r.seen & 1u << i))
             status = plm_fail(error, PLM_EFORMAT, "%s: %s is missing", path, numbers[i].key);
     if (status == 0 && (!in_order(&out->channels) || !in_order(&out->crossing)))
-        status = plm_fail(error, PLM_EFORMAT, "%s: the number of channels lies outside of its least and most", path);
+        status = plm_fail(error, PLM_EFORMAT, "%s: the number of channels is outside its minimum and maximum", path);
     if (!out->nvls_crossing)
         out->nvls_crossing = out->nvls_channels;
     return status;

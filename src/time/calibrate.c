@@ -271,11 +271,10 @@ static int fit_check(const struct fitting *f, const struct fit *fit, struct plm_
     if (fit->rule != NEEDED || f->c->how[fit->constant] == PLM_CALIBRATED_MEASURED)
         return 0;
     if (!figure)
-        return plm_fail(error, PLM_EFORMAT, "there is no figure \"%s\", and without it %s is not known", fit->figures,
-                        speed->name);
+        return plm_fail(error, PLM_EFORMAT, "the figure \"%s\" is missing, and %s needs it", fit->figures, speed->name);
     return plm_fail(error, PLM_EFORMAT,
-                    "the figure \"%s\" (%g us) cannot be of this card: %s would not be between %g and %g", fit->figures,
-                    figure->us, speed->name, speed->least, speed->most);
+                    "the figure \"%s\" (%g us) does not match this card: %s would not be between %g and %g",
+                    fit->figures, figure->us, speed->name, speed->least, speed->most);
 }
 
 /* ---- how well it fits ---- */
@@ -346,7 +345,7 @@ void plm_calibration_write(FILE *out, const struct plm_calibration *c)
             fputs("measured", out);
         else
             fprintf(out, "kept from %s%s", c->kept,
-                    c->how[i] == PLM_CALIBRATED_BEYOND ? ", as what was measured is beyond its limits" : "");
+                    c->how[i] == PLM_CALIBRATED_BEYOND ? ", as the measured value is out of range" : "");
         fprintf(out, "\n%s = %.6g\n", s->name, plm_speed_get(&c->speeds, s));
     }
 }

@@ -28,7 +28,7 @@ int plm_machine_make(const struct plm_card *card, const struct plm_speeds *speed
     if (card->sms <= 0)
         lacks = "sms";
     if (lacks)
-        return plm_fail(error, PLM_ENOTFOUND, "the file of %s does not say its %s, so times on it are not known",
+        return plm_fail(error, PLM_ENOTFOUND, "the file of %s does not give its %s, so times on it are unknown",
                         card->id, lacks);
     *m = (struct plm_machine){.speeds = speeds, .sms = card->sms};
     m->threads = card->max_threads_per_sm > 0 ? card->max_threads_per_sm : 1024;

@@ -97,7 +97,7 @@ static int amount_read(const struct line *line, const struct member *member, dou
     int status = plm_json_tree_get_real(line->tree, line->object, member->name, out, error);
     if (!status && !(*out >= 0 && *out <= most)) {
         char sentence[96];
-        snprintf(sentence, sizeof sentence, "\"%s\" is no number from 0 to %g", member->name, most);
+        snprintf(sentence, sizeof sentence, "\"%s\" is not a number from 0 to %g", member->name, most);
         status = line_fail(line, error, sentence);
     }
     return status;
@@ -157,7 +157,7 @@ static int figure_read(const struct line *line, const char *name, struct plm_fig
     if (status)
         return status;
     if (!(figure.us >= 0 && figure.us <= US_MOST) || (figure.sized && !(figure.us > 0)))
-        return line_fail(line, error, "\"us\" is no time that a clock shows");
+        return line_fail(line, error, "\"us\" is not a possible duration");
     snprintf(figure.name, sizeof figure.name, "%s", name);
     figures->item = plm_grow(figures->item, figures->count, &figures->room, sizeof *figures->item);
     figures->item[figures->count++] = figure;
@@ -190,7 +190,7 @@ static int head_read(struct line *line, struct plm_figures *f, struct plm_error 
         (status = plm_json_tree_get_unsigned(line->tree, line->object, "memory", &f->memory, error)))
         return status;
     if (strcmp(edition, "times/1") != 0 || !*f->gpu)
-        return line_fail(line, error, "this is not the beginning of what plimsoll_calibrate_time.py prints");
+        return line_fail(line, error, "this does not start like the output of plimsoll_calibrate_time.py");
     line->begun = true;
     return 0;
 }
@@ -202,8 +202,8 @@ static int end_read(struct line *line, const struct plm_figures *f, struct plm_e
     if (status)
         return status;
     if (count != f->count)
-        return plm_fail(error, PLM_EFORMAT, "%.200s:%d: there were %llu figures, and %zu are here", line->name,
-                        line->number, (unsigned long long)count, f->count);
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%d: expected %llu figures, found %zu", line->name, line->number,
+                        (unsigned long long)count, f->count);
     line->ended = true;
     return 0;
 }

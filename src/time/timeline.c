@@ -103,10 +103,10 @@ static int lanes_make(struct plm_timeline *t, struct plm_error *error)
         t->lanes++;
         lane_extent(t, lane);
         if (!isfinite(lane->end - lane->begin) || lane->end - lane->begin > LONGEST_NS)
-            status = plm_fail(error, PLM_ENOTFOUND, "a step has no sensible time on %s", t->card.id);
+            status = plm_fail(error, PLM_ENOTFOUND, "no plausible step time on %s", t->card.id);
     }
     if (status == 0 && !t->lanes)
-        status = plm_fail(error, PLM_ENOTFOUND, "this record holds no whole step, so times are not known");
+        status = plm_fail(error, PLM_ENOTFOUND, "this record has no complete step, so times are unknown");
     return status;
 }
 

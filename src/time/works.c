@@ -479,11 +479,10 @@ int plm_works_read_record(struct plm_record *record, const char *name, struct pl
     works->site[works->sites++] = (struct plm_work_site){"", "", "", PLM_PHASE_OTHER};
     status = record_visit(&build, error);
     if (!status && !build.calls)
-        status = plm_fail(
-            error, PLM_ENOTFOUND,
-            "%s holds no launches, so times are not known; record the job anew with `plimsoll run` at full detail "
-            "(snapshots and records made with --detail low or off have none)",
-            name);
+        status = plm_fail(error, PLM_ENOTFOUND,
+                          "%s has no kernel launches, so times are unknown; record the job again with `plimsoll run` "
+                          "at full detail (snapshots and records made with --detail low or off have none)",
+                          name);
     build_free(&build);
     if (status < 0)
         plm_works_free(works);

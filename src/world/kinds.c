@@ -208,7 +208,7 @@ static void clause_alike(const struct plm_kind_search *k, char **text)
             clause_add(&axes, plm_axis_name(&k->mesh.axis[a], name, sizeof name));
     if (!axes)
         return;
-    clause = plm_asprintf("first and last alike along %s", axes);
+    clause = plm_asprintf("identical along %s (first and last compared)", axes);
     clause_add(text, clause);
     free(clause);
     free(axes);

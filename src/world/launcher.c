@@ -23,7 +23,7 @@ static int number_read(const char *name, const char *text, unsigned *out, struct
     errno = 0;
     value = strtoul(text, &end, 10);
     if (end == text || *end || errno || text[0] == '-' || !value || value > PLM_WORLD_MOST)
-        return plm_fail(error, PLM_EINVAL, "'%.40s' of the launcher's %.40s is no number of ranks or nodes", text,
+        return plm_fail(error, PLM_EINVAL, "'%.40s' in the launcher's %.40s is not a number of ranks or nodes", text,
                         name);
     *out = (unsigned)value;
     return 0;
@@ -43,7 +43,7 @@ static int port_read(const char *text, int *out, struct plm_error *error)
     char *end;
     const long value = strtol(text, &end, 10);
     if (end == text || *end || value < 0 || value > 65535)
-        return plm_fail(error, PLM_EINVAL, "'%.40s' on the launcher's line is no port", text);
+        return plm_fail(error, PLM_EINVAL, "'%.40s' on the launcher's line is not a port", text);
     *out = (int)value;
     return 0;
 }
@@ -148,7 +148,7 @@ static int host_file_read(const char *path, struct plm_launcher_line *out, struc
     }
     fclose(file);
     if (!hosts_tell(&hosts, out))
-        return plm_fail(error, PLM_EINVAL, "the list of nodes '%.200s' cannot be read: it does not name 1 to %d slots",
+        return plm_fail(error, PLM_EINVAL, "the list of nodes '%.200s' cannot be read: it must name 1 to %d slots",
                         path, PLM_WORLD_MOST);
     return 0;
 }
@@ -339,7 +339,7 @@ static int started_line(const struct plm_launcher_style *style, char *const *com
         return nothing_to_start(out, error);
     for (int i = at; command[i] && plm_launcher_of(style) == PLM_LAUNCHER_MPIRUN; i++)
         if (!strcmp(command[i], ":"))
-            return plm_fail(error, PLM_EINVAL, "several programs in one job (':' of %.40s) are not known here",
+            return plm_fail(error, PLM_EINVAL, "several programs in one job (':' of %.40s) are not supported",
                             out->name);
     if (r->env.count || r->env.folder)
         word_add(&words, "env");

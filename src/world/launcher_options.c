@@ -377,7 +377,7 @@ static int value_take(char *const *command, int *at, enum takes takes, struct pl
     o->value = command[++*at];
     if (o->value && takes == TWO_VALUES && !command[++*at])
         o->value = NULL;
-    return o->value ? 0 : plm_fail(error, PLM_EINVAL, "the launcher's option --%s lacks its value", o->name);
+    return o->value ? 0 : plm_fail(error, PLM_EINVAL, "the launcher's option --%s needs a value", o->name);
 }
 
 int plm_launcher_option_read(const struct plm_launcher_style *style, const char *launcher, char *const *command,
@@ -388,7 +388,7 @@ int plm_launcher_option_read(const struct plm_launcher_style *style, const char 
     option_split(style, command[*at], out);
     if (!row_find(style, out->name, &row))
         return plm_fail(error, PLM_EINVAL,
-                        "what '%.60s' of %.40s means is not known here; leave the launcher out and say --world",
+                        "the option '%.60s' of %.40s is not supported; leave the launcher out and use --world",
                         command[*at], launcher);
     out->told = row.told;
     status = value_take(command, at, row.takes, out, error);

@@ -48,12 +48,12 @@ static int json_variables(struct plm_json_reader *reader, struct plm_runtime_env
     struct plm_json_value v;
     int status = plm_json_next(reader, &v, error);
     if (!status && v.token != PLM_JSON_OBJECT)
-        return plm_fail(error, PLM_EFORMAT, "the runtime environment's env_vars are no names with values");
+        return plm_fail(error, PLM_EFORMAT, "the runtime environment's env_vars are not names with values");
     while (!status && !(status = plm_json_next(reader, &v, error)) && v.token == PLM_JSON_KEY) {
         char *name = plm_strdup(v.text);
         status = plm_json_next(reader, &v, error);
         if (!status && v.token != PLM_JSON_STRING) /* as Ray has it: a number is no value of a variable */
-            status = plm_fail(error, PLM_EFORMAT, "the runtime environment's variable '%.60s' is no text", name);
+            status = plm_fail(error, PLM_EFORMAT, "the runtime environment's variable '%.60s' is not a string", name);
         if (!status)
             variable_add(env, name, v.text);
         free(name);
@@ -72,7 +72,7 @@ static int json_member(struct plm_json_reader *reader, const char *key, struct p
         return plm_json_skip(reader, error);
     status = plm_json_next(reader, &v, error);
     if (!status && v.token != PLM_JSON_STRING)
-        status = plm_fail(error, PLM_EFORMAT, "the runtime environment's working_dir is no path");
+        status = plm_fail(error, PLM_EFORMAT, "the runtime environment's working_dir is not a path");
     if (!status)
         plm_runtime_env_folder(env, v.text);
     return status;
@@ -134,7 +134,7 @@ static int yaml_line(const char *name, char *line, bool *variables, struct plm_r
     else if (!strcmp(key, folder_key))
         plm_runtime_env_folder(env, value);
     else if (!strcmp(key, variables_key) && *value && strcmp(value, "{}") != 0)
-        return plm_fail(error, PLM_EFORMAT, "%.200s: env_vars in one line are not read; write a line for each", name);
+        return plm_fail(error, PLM_EFORMAT, "%.200s: env_vars on one line are not supported; write one per line", name);
     else
         *variables = !strcmp(key, variables_key);
     return 0;

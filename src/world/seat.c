@@ -12,20 +12,20 @@
 int plm_seat_make(struct plm_seat *out, unsigned world, unsigned nodes, unsigned per_node, struct plm_error *error)
 {
     if (!world || world > PLM_WORLD_MOST)
-        return plm_fail(error, PLM_EINVAL, "a world has 1 to %d ranks", PLM_WORLD_MOST);
+        return plm_fail(error, PLM_EINVAL, "a job has 1 to %d ranks", PLM_WORLD_MOST);
     if (nodes && world % nodes)
         return plm_fail(error, PLM_EINVAL, "%u ranks cannot be spread evenly over %u nodes", world, nodes);
     if (nodes && per_node && world != nodes * per_node)
-        return plm_fail(error, PLM_EINVAL, "%u nodes of %u GPUs are not a world of %u ranks", nodes, per_node, world);
+        return plm_fail(error, PLM_EINVAL, "%u nodes of %u GPUs do not make %u ranks", nodes, per_node, world);
     if (!per_node)
         per_node = nodes ? world / nodes : world < PLM_NODE_GPUS ? world : PLM_NODE_GPUS;
     if (world % per_node)
         return plm_fail(
             error, PLM_EINVAL,
-            "%u ranks cannot be spread evenly over nodes of %u GPUs; --gpus-per-node chooses another number", world,
+            "%u ranks cannot be spread evenly over nodes of %u GPUs; choose another number with --gpus-per-node", world,
             per_node);
     if (per_node > PLM_NODE_GPUS_MOST)
-        return plm_fail(error, PLM_EINVAL, "a node has at most %d GPUs, not %u; --nodes spreads the ranks over more",
+        return plm_fail(error, PLM_EINVAL, "a node has at most %d GPUs, not %u; use more nodes with --nodes",
                         PLM_NODE_GPUS_MOST, per_node);
     *out = (struct plm_seat){.world = world, .nodes = world / per_node, .per_node = per_node};
     return 0;
@@ -44,7 +44,7 @@ int plm_seat_rank(struct plm_seat *seat, const char *word, struct plm_error *err
     if (*end || end == word || errno || word[0] == '-')
         return plm_fail(error, PLM_EINVAL, "--rank is a number, first or last, not '%.60s'", word);
     if (number >= seat->world)
-        return plm_fail(error, PLM_EINVAL, "there is no rank %.20s: the ranks of a world of %u are 0 to %u", word,
+        return plm_fail(error, PLM_EINVAL, "there is no rank %.20s: the ranks of a job of %u are 0 to %u", word,
                         seat->world, seat->world - 1);
     seat->rank = (unsigned)number;
     return 0;

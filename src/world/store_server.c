@@ -184,7 +184,7 @@ static int listener_open(int port, struct plm_error *error)
     if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) &&
         !bind(fd, (struct sockaddr *)&address, sizeof address) && !listen(fd, BACKLOG))
         return fd;
-    plm_fail(error, PLM_EIO, "the store of the job cannot have port %d of 127.0.0.1: %s", port, strerror(errno));
+    plm_fail(error, PLM_EIO, "the job's store cannot use port %d of 127.0.0.1: %s", port, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;
@@ -233,7 +233,7 @@ int plm_store_server_start(const struct plm_store_server_request *request, struc
     s->store = plm_store_new(request->world, request->live);
     if (s->stop < 0 || thread_start(s)) {
         plm_store_server_free(s);
-        return plm_fail(error, PLM_EIO, "the store of the job could not be started: the system has no thread left");
+        return plm_fail(error, PLM_EIO, "the job's store could not be started: the system has no threads left");
     }
     *out = s;
     return 0;

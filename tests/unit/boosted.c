@@ -264,12 +264,12 @@ static void test_nothing_to_learn(void **state)
     assert_int_equal(b.trees.nodes, 300);
     plm_boosted_free(&b);
     settings.rate = 0;
-    refused(&data, &settings, PLM_EINVAL, "a part of the way");
+    refused(&data, &settings, PLM_EINVAL, "the learning rate");
     settings.rate = NAN;
-    refused(&data, &settings, PLM_EINVAL, "a part of the way");
+    refused(&data, &settings, PLM_EINVAL, "the learning rate");
     settings.rate = 1;
     settings.share = 1.5;
-    refused(&data, &settings, PLM_EINVAL, "a share of the rows");
+    refused(&data, &settings, PLM_EINVAL, "the share of rows");
     settings.share = 1;
     settings.trees = 0;
     refused(&data, &settings, PLM_EINVAL, "1 to 10000 trees");
@@ -360,13 +360,13 @@ static void test_bad_files(void **state)
         const char *text, *part;
     } bad[] = {
         {"", ":2: the file ends too early"},
-        {HEAD "base 10\n", ":6: the base lies outside"},
-        {HEAD "base nan\n", ":6: a number should be there"},
-        {HEAD "base 2\nheld-out 21 0 0\n", ":7: a whole number from 0 to 20"},
-        {HEAD "base 2\nheld-out 0 0\n", ":7: there should be \"held-out\" with 3 values"},
-        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":12: a whole number from 0 to 0"},
+        {HEAD "base 10\n", ":6: the base is outside"},
+        {HEAD "base nan\n", ":6: expected a number"},
+        {HEAD "base 2\nheld-out 21 0 0\n", ":7: expected a whole number from 0 to 20"},
+        {HEAD "base 2\nheld-out 0 0\n", ":7: expected \"held-out\" with 3 values"},
+        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":12: expected a whole number from 0 to 0"},
         {ONE "trees 1\ntree 2\nsplit 0 3\nleaf 1\nend\n", ":13: a split of the tree lacks"},
-        {ONE "trees 1\ntree 1\nleaf 1e40\nend\n", ":12: a number should be there"},
+        {ONE "trees 1\ntree 1\nleaf 1e40\nend\n", ":12: expected a number"},
         {ONE "trees 1\ntree 1\nleaf 1\nend\nmore\n", ":13: something follows the end"},
     };
     struct plm_error error;
@@ -451,7 +451,7 @@ static void test_horus_files(void **state)
 {
     static const struct {
         const char *payload, *part;
-    } bad[] = {{TREES("10 101", "30", "depth"), "answer from 10 to 101, which is not per cent"},
+    } bad[] = {{TREES("10 101", "30", "depth"), "predict 10 to 101, which are not percentages"},
                {TREES("10 65", "30", "height"), "other features than horus-utilization"}};
     struct plm_learned learned;
     struct plm_error error;
@@ -476,7 +476,7 @@ static void test_horus_bad(void **state)
         {COLUMNS, "x,50,many,1,1,1,1,1,1,1\n", ":14: flops is \"many\", which is not a number"},
         {COLUMNS, "x,,1,1,1,1,1,1,1,1\n", ":14: GPUTL is \"\""},
         {COLUMNS, "x,-5,1,1,1,1,1,1,1,1\n", ":14: GPUTL is \"-5\""},
-        {COLUMNS, "x,100.5,1,1,1,1,1,1,1,1\n", ":14: gputl is 100.5, and 100 is the most"},
+        {COLUMNS, "x,100.5,1,1,1,1,1,1,1,1\n", ":14: gputl is 100.5, but at most 100 is allowed"},
     };
     struct plm_learned learned;
     struct plm_error error;
@@ -533,7 +533,7 @@ static void test_horus_answer(void **state)
     a = horus(&b, JOB(FEATURES("1e15")));
     assert_int_equal(a.state, PLM_OUTSIDE);
     NEAR(a.percent, 65);
-    assert_contains(a.note, "its rows have flops from 0 to 11000, and this job 1e+15");
+    assert_contains(a.note, "flops is 0 to 11000 in its rows, but 1e+15 in this job");
     a = horus(&b, JOB(", \"features\": {\"flops\": 1}"));
     assert_int_equal(a.state, PLM_UNANSWERED);
     assert_contains(a.note, "no feature \"parameters\"");
@@ -542,7 +542,7 @@ static void test_horus_answer(void **state)
     assert_contains(a.note, "no feature \"flops\"");
     a = horus(NULL, JOB(FEATURES("3000")));
     assert_int_equal(a.state, PLM_UNANSWERED);
-    assert_contains(a.note, "`plimsoll train --method horus-utilization` makes: --model FILE");
+    assert_contains(a.note, "(--model FILE, from `plimsoll train --method horus-utilization`)");
     plm_learned_close(&b);
     b = horus_of(TREES("10 65", "12", "depth")); /* beyond the rows, a share of time stops at their ends */
     NEAR(horus(&b, JOB(FEATURES("1000"))).percent, 10);

@@ -100,25 +100,25 @@ static void test_refused(void **state)
         {"", "ends too early"},
         {HEAD STREAM PERIOD, "ends too early"}, /* the script was killed */
         {HEAD STREAM "{\"figure\": \"per", "list:3"},
-        {HEAD STREAM "{\"end\": 2}\n", "there were 2 figures, and 1 are here"},
+        {HEAD STREAM "{\"end\": 2}\n", "expected 2 figures, found 1"},
         {HEAD "{\"end\": 0}\n" PERIOD, "list:3: this is not a line"},
-        {STREAM "{\"end\": 1}\n", "this is not the beginning"},
-        {"{\"plimsoll\": \"times/2\", \"gpu\": \"x\"}\n{\"end\": 0}\n", "this is not the beginning"},
+        {STREAM "{\"end\": 1}\n", "this does not start like"},
+        {"{\"plimsoll\": \"times/2\", \"gpu\": \"x\"}\n{\"end\": 0}\n", "this does not start like"},
         {"Traceback (most recent call last):\n", "list:1"},
         {"[]\n", "this is not a line"},
         {HEAD "{\"us\": 3}\n{\"end\": 1}\n", "this is not a line"},
-        {HEAD "{\"figure\": \"period\"}\n{\"end\": 1}\n", "no time that a clock shows"},
-        {HEAD "{\"figure\": \"period\", \"us\": -1}\n{\"end\": 1}\n", "no time that a clock shows"},
-        {HEAD "{\"figure\": \"period\", \"us\": 1e300}\n{\"end\": 1}\n", "no time that a clock shows"},
+        {HEAD "{\"figure\": \"period\"}\n{\"end\": 1}\n", "not a possible duration"},
+        {HEAD "{\"figure\": \"period\", \"us\": -1}\n{\"end\": 1}\n", "not a possible duration"},
+        {HEAD "{\"figure\": \"period\", \"us\": 1e300}\n{\"end\": 1}\n", "not a possible duration"},
         {HEAD "{\"figure\": \"period\", \"us\": NaN}\n{\"end\": 1}\n", "list:2"},
         {HEAD "{\"figure\": \"period\", \"us\": \"3\"}\n{\"end\": 1}\n", "list:2"},
         {HEAD "{\"figure\": \"stream\", \"us\": 0, \"class\": \"elementwise\"}\n{\"end\": 1}\n",
-         "no time that a clock shows"},
+         "not a possible duration"},
         {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"magic\"}\n{\"end\": 1}\n", "a class, type or operation"},
         {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"m\": 5e9}\n{\"end\": 1}\n",
-         "\"m\" is no number from 0"},
+         "\"m\" is not a number from 0"},
         {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"read\": -1}\n{\"end\": 1}\n",
-         "\"read\" is no number from 0"},
+         "\"read\" is not a number from 0"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -262,7 +262,7 @@ static void test_beyond(void **state)
     needed();
     list.count = 1;
     assert_int_equal(plm_calibrate(&list, &card, &kept, &c, &error), PLM_EFORMAT);
-    assert_contains(error.text, "no figure \"product_fp32\"");
+    assert_contains(error.text, "the figure \"product_fp32\" is missing");
 }
 
 /* What does not matter to a figure is not told by it, however wrong the figure is. */
@@ -494,7 +494,7 @@ static void test_file(void **state)
     text = unit_read(path, &size);
     assert_contains(text, "# of the data sheet's bandwidth, for kernels that stream: measured\nmemory_efficiency = 0.");
     assert_contains(text, ": kept from before\nmodel_error = 0.2\n");
-    assert_contains(text, ": kept from before, as what was measured is beyond its limits\ntensor_efficiency = 0.7\n");
+    assert_contains(text, ": kept from before, as the measured value is out of range\ntensor_efficiency = 0.7\n");
     free(text);
 }
 

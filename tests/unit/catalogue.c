@@ -130,14 +130,14 @@ static void ambiguous_names(void **state)
 static void other_makers(void **state)
 {
     (void)state;
-    assert_contains(refused("MI300X", PLM_EINVAL), "'MI300X' is a GPU of AMD; plimsoll plays NVIDIA's only");
-    assert_contains(refused("AMD Instinct MI250", PLM_EINVAL), "GPU of AMD");
-    assert_contains(refused("RX 7900 XTX", PLM_EINVAL), "GPU of AMD");
-    assert_contains(refused("Radeon RX 7900", PLM_EINVAL), "GPU of AMD");
-    assert_contains(refused("Intel Arc A770", PLM_EINVAL), "GPU of Intel");
+    assert_contains(refused("MI300X", PLM_EINVAL), "'MI300X' is an AMD GPU; plimsoll simulates NVIDIA GPUs only");
+    assert_contains(refused("AMD Instinct MI250", PLM_EINVAL), "AMD GPU");
+    assert_contains(refused("RX 7900 XTX", PLM_EINVAL), "AMD GPU");
+    assert_contains(refused("Radeon RX 7900", PLM_EINVAL), "AMD GPU");
+    assert_contains(refused("Intel Arc A770", PLM_EINVAL), "Intel GPU");
     assert_contains(refused("Gaudi 3", PLM_EINVAL),
-                    "'Gaudi 3' is an accelerator of Intel; plimsoll plays NVIDIA's only");
-    assert_contains(refused("TPU v4", PLM_EINVAL), "an accelerator of Google");
+                    "'Gaudi 3' is an Intel accelerator; plimsoll simulates NVIDIA GPUs only");
+    assert_contains(refused("TPU v4", PLM_EINVAL), "a Google accelerator");
     assert_contains(refused("mine", PLM_EINVAL), "unknown GPU 'mine'");
 }
 
@@ -169,7 +169,7 @@ static void unlike_names(void **state)
     assert_contains(refused("RTX 5000", PLM_EINVAL),
                     "did you mean rtx5000ada?"); /* there are other cards of that name */
     assert_contains(refused("4O90", PLM_EINVAL), "did you mean rtx4090");
-    assert_contains(refused("4090,3060", PLM_EINVAL), "'4090,3060' is more than one GPU, and one is asked for");
+    assert_contains(refused("4090,3060", PLM_EINVAL), "'4090,3060' is more than one GPU; give one");
     assert_contains(refused("3060 laptop", PLM_EINVAL), "did you mean rtx3060");
     assert_contains(refused("a100-8", PLM_EINVAL), "did you mean a100-80gb");
 }
@@ -245,8 +245,8 @@ static void wrong_files(void **state)
         {GOOD "[mig 1g.5gb]\nsms = 2\n", ": memory_nominal_mib (or memory_total) is missing for wrong:1g.5gb"},
         {GOOD "[mig 1g.5gb]\nmemory_nominal_mib = 4864\n", ": sms is missing for wrong:1g.5gb"},
         {GOOD "[mig 1g.5gb]\nsms = 2\nmemory_nominal_mib = x\n", ":8: memory_nominal_mib = x is not a number"},
-        {"[gpu]\ncompute_capability = 8\n", ":2: a compute capability reads 8.6"},
-        {"[gpu]\ncompute_capability = 8.6a\n", ":2: a compute capability reads 8.6"},
+        {"[gpu]\ncompute_capability = 8\n", ":2: write a compute capability as 8.6"},
+        {"[gpu]\ncompute_capability = 8.6a\n", ":2: write a compute capability as 8.6"},
     };
     struct plm_card cards[4];
     struct plm_error error;

@@ -168,7 +168,7 @@ static void test_read_refused(void **state)
         {HEAD "mlp,8,2,1,uniform,9999999999,relu,,0,,,,,\n", "batch is \"9999999999\""},
         {HEAD "transformer,,9,2,,16,,0.5,,100,96,5,200,77\n", "heads is \"5\", which is not a divisor of the width"},
         {HEAD "cnn,64,9,2,uniform,16,relu,,0,,,,,\n", "has no column \"channels\", which a network of the family cnn"},
-        {"input\n8\n", "has no column \"family\"; --family"},
+        {"input\n8\n", "has no column \"family\"; give it with --family"},
     };
     struct plm_generated n;
     struct plm_error error = {0};
@@ -339,11 +339,11 @@ static void test_resume(void **state)
     s.seed = 3;
     assert_int_equal(plm_dataset_make(&s, &d, &error), 0);
     assert_int_equal(plm_dataset_resume(&d, false, &error), PLM_EINVAL);
-    assert_contains(error.text, "was begun with --family mlp --rows 3 --seed 0 --gpu a100-40gb");
+    assert_contains(error.text, "was started with --family mlp --rows 3 --seed 0 --gpu a100-40gb");
     unit_write(s.kept, SAYS("plimsoll dataset \n1 0 a row\n"));
     assert_int_equal(plm_dataset_resume(&d, false, &error), PLM_EINVAL);
     assert_null(strchr(error.text, '\n'));
-    assert_contains(error.text, "does not say with which options it was begun; -f begins anew");
+    assert_contains(error.text, "does not say which options it was started with; -f starts over");
     assert_int_equal(plm_dataset_resume(&d, true, &error), 0);
     assert_null(d.row[1].line);
     plm_dataset_clean(&d);
@@ -397,7 +397,7 @@ static void test_strangers(void **state)
             unit_write(s.kept, "", 0);
         assert_int_equal(plm_dataset_make(&s, &d, &error), 0);
         assert_int_equal(plm_dataset_resume(&d, true, &error), PLM_EINVAL);
-        assert_contains(error.text, "it is not a file that `plimsoll dataset` began");
+        assert_contains(error.text, "`plimsoll dataset` did not make it");
         plm_dataset_clean(&d);
         plm_dataset_free(&d);
         assert_int_equal(lstat(s.kept, &there), 0);

@@ -50,7 +50,7 @@ static void test_table_bad(void **state)
         const char *text, *part;
     } bad[] = {
         {"", "is empty"},
-        {"a,b\n1\n", ":2: 1 cells, but the head line has 2"},
+        {"a,b\n1\n", ":2: 1 cells, but the header has 2"},
         {"a\n\"1\n", ":2: a quote is not closed"},
         {"a\n\"1\"x\n", ":2: text after a closing quote"},
     };

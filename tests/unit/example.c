@@ -223,7 +223,7 @@ static void test_no_calls(void **state)
     (void)state;
     assert_int_equal(plm_description_parse("job.json", text, strlen(text), &d, &error), 0);
     assert_int_equal(plm_example_describe(d, &example, &error), PLM_EFORMAT);
-    assert_contains(error.text, "no calls of modules");
+    assert_contains(error.text, "no module calls");
     plm_example_free(&example);
     plm_description_free(d);
 }

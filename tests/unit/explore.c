@@ -345,7 +345,7 @@ static void test_classes(void **state)
     assert_int_equal(e.asked, 9);
     assert_int_equal(e.alike, 8);
     assert_int_equal(e.guessed, 4);
-    assert_contains(plm_explore_parting_text(&e, text, sizeof text), "88.9 % of rows; the commonest class has 44.4 %");
+    assert_contains(plm_explore_parting_text(&e, text, sizeof text), "88.9 % of rows; the largest class has 44.4 %");
     plm_explore_free(&e);
     e = explored(&t, &(struct plm_explore_settings){.bin = 8, .target = "device_used", .iterations = 5});
     assert_string_equal(e.column[e.memory].name, "device_used");
@@ -389,8 +389,8 @@ static void test_thin(void **state)
     fclose(out);
     assert_contains(all, "400 rows, 4 columns: mlp 398, rare 2\n");
     assert_contains(all, "Classes of 1 GB (of 1000 MiB) by device_used:\n  0 to 1 GB               200");
-    assert_contains(all, "Few rows in one class of memory: 5 to 6 GB (3).");
-    assert_contains(all, "No row takes from 2 to 5 GB.");
+    assert_contains(all, "Few rows in one memory class: 5 to 6 GB (3).");
+    assert_contains(all, "No row uses from 2 to 5 GB.");
     assert_contains(all, "family: few rows with rare (2).");
     /* 15 bins from 11 to 1000; 300 is in the fifth, which ends at 11 + 989 / 3. */
     assert_contains(all, "x_batch: 1 row from 341 to 1 k, 67 % of its range.");

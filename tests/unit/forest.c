@@ -404,24 +404,24 @@ static void test_bad_files(void **state)
         const char *text, *part;
     } bad[] = {
         {"", ":2: the file ends too early"},
-        {"target  a\n", ":2: there should be words"},
-        {"target a \n", ":2: there should be words"},
-        {"target a b\n", ":2: there should be \"target\" with 1 value"},
+        {"target  a\n", ":2: expected words"},
+        {"target a \n", ":2: expected words"},
+        {"target a b\n", ":2: expected \"target\" with 1 value"},
         {"target y\nsplits some\n", ":3: splits are"},
-        {"target y\nsplits best\nrows 1x\n", ":4: a whole number from 1"},
+        {"target y\nsplits best\nrows 1x\n", ":4: expected a whole number from 1"},
         {"target y\nsplits best\nrows 20\nseed 0\nrange 0 9\n", ":6: the target is above 0"},
-        {HEAD "features 65\n", ":9: a whole number from 1 to 64"},
+        {HEAD "features 65\n", ":9: expected a whole number from 1 to 64"},
         {HEAD "features 1\nfeature a 9 0 1\n", ":10: the lower end"},
         {HEAD "features 1\nfeature a 0 9 2\n", ":10: an importance"},
-        {HEAD "features 1\nfeature a 0 inf 1\n", ":10: a number should be there"},
-        {ONE "trees 0\n", ":11: a whole number from 1"},
-        {ONE "trees 10001\n", ":11: a whole number from 1 to 10000"},
-        {ONE "trees 1\ntree 99999999999\n", ":12: a whole number from 1"},
-        {ONE "trees 1\ntree 1\nleaf 10\nend\n", ":13: a leaf lies outside"},
-        {ONE "trees 1\ntree 1\nleaf nan\nend\n", ":13: a number should be there"},
-        {ONE "trees 1\ntree 1\nleaf 0x3\nend\n", ":13: a number should be there"},
-        {ONE "trees 1\ntree 1\ntwig 3\nend\n", ":13: there should be \"leaf\""},
-        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":13: a whole number from 0 to 0"},
+        {HEAD "features 1\nfeature a 0 inf 1\n", ":10: expected a number"},
+        {ONE "trees 0\n", ":11: expected a whole number from 1"},
+        {ONE "trees 10001\n", ":11: expected a whole number from 1 to 10000"},
+        {ONE "trees 1\ntree 99999999999\n", ":12: expected a whole number from 1"},
+        {ONE "trees 1\ntree 1\nleaf 10\nend\n", ":13: a leaf is outside"},
+        {ONE "trees 1\ntree 1\nleaf nan\nend\n", ":13: expected a number"},
+        {ONE "trees 1\ntree 1\nleaf 0x3\nend\n", ":13: expected a number"},
+        {ONE "trees 1\ntree 1\ntwig 3\nend\n", ":13: expected \"leaf\""},
+        {ONE "trees 1\ntree 3\nsplit 1 3\nleaf 1\nleaf 2\nend\n", ":13: expected a whole number from 0 to 0"},
         {ONE "trees 1\ntree 1\nsplit 0 3\nend\n", ":13: a split of the tree lacks"},
         {ONE "trees 1\ntree 2\nsplit 0 3\nleaf 1\nend\n", ":14: a split of the tree lacks"},
         {ONE "trees 1\ntree 2\nleaf 1\nleaf 1\nend\n", ":14: the tree was complete"},
@@ -449,19 +449,19 @@ static void test_head(void **state)
         int code;
         const char *part;
     } bad[] = {
-        {"", PLM_EFORMAT, "is no model of `plimsoll train`"},
-        {"hello\n", PLM_EFORMAT, "is no model of `plimsoll train`"},
-        {"\1\2\3", PLM_EFORMAT, "is no model of `plimsoll train`"},
-        {"plimsoll-model 2 test 00000000 0\n", PLM_EVERSION, "version 2, and this plimsoll reads 1"},
+        {"", PLM_EFORMAT, "is not a model of `plimsoll train`"},
+        {"hello\n", PLM_EFORMAT, "is not a model of `plimsoll train`"},
+        {"\1\2\3", PLM_EFORMAT, "is not a model of `plimsoll train`"},
+        {"plimsoll-model 2 test 00000000 0\n", PLM_EVERSION, "version 2, but this plimsoll reads 1"},
         {"plimsoll-model 1 test 00000000\n", PLM_EFORMAT, "head line lacks"},
         {"plimsoll-model 1 test 00000000 9\nleaf 3\n", PLM_EFORMAT,
-         "damaged: 7 bytes follow its head line, which says 9"},
-        {"plimsoll-model 1 test 00000000 7\nleaf 3\n", PLM_EFORMAT, "damaged: it has the checksum "},
+         "damaged: it has 7 bytes after its head line, which says 9"},
+        {"plimsoll-model 1 test 00000000 7\nleaf 3\n", PLM_EFORMAT, "damaged: its checksum is "},
         {"plimsoll-forest 2\nmethod schedtune\ntarget y\n", PLM_EVERSION,
          "older plimsoll; `plimsoll train --method schedtune rows.csv -o FILE` makes a new one"},
         {"plimsoll-boosted 1\nmethod horus-utilization\n", PLM_EVERSION, "--method horus-utilization rows.csv"},
         {"plimsoll-network 1\nmethod dnnperf\n", PLM_EVERSION, "--method dnnperf rows.csv"},
-        {"plimsoll-record 1\nmethod dnnperf\n", PLM_EFORMAT, "is no model"},
+        {"plimsoll-record 1\nmethod dnnperf\n", PLM_EFORMAT, "is not a model"},
     };
     struct plm_error error;
     struct plm_forest f;
@@ -640,7 +640,7 @@ static void test_schedtune_answer(void **state)
     assert_int_equal(schedtune(&f, JOB("float32", "Conv2d", ""), &known_card, 0).state, PLM_UNANSWERED);
     a = schedtune(NULL, JOB("float32", "Conv2d", TWO), &known_card, 0);
     assert_int_equal(a.state, PLM_UNANSWERED);
-    assert_contains(a.note, "`plimsoll train --method schedtune` makes: --model FILE");
+    assert_contains(a.note, "(--model FILE, from `plimsoll train --method schedtune`)");
     a = schedtune(&other, JOB("float32", "Conv2d", TWO), &known_card, 0);
     assert_int_equal(a.state, PLM_UNANSWERED);
     assert_contains(a.note, "a model of its own: this one was trained for extratrees");

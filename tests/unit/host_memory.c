@@ -88,7 +88,7 @@ static void fill_names(void)
 /* In a child of its own: what it says and how it ends. */
 static void expect_the_sentence(void (*ask)(void))
 {
-    static const char sentence[] = "plimsoll: out of memory: free some, or look at a smaller job\n";
+    static const char sentence[] = "plimsoll: out of host memory: free some, or use a smaller job\n";
     char said[4096] = "", *tail;
     int ends[2], status;
     size_t length = 0;

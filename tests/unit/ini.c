@@ -49,9 +49,9 @@ static void refuses_the_rest(void **state)
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"word\n", "f.ini:1: expected 'key = value'"}, {"a=1\n= 2\n", "f.ini:2: expected 'key = value'"},
-        {"\na =\n", "f.ini:2: 'a' has no value"},      {"[s\n", "f.ini:1: a section reads [name]"},
-        {"[]\n", "f.ini:1: a section reads [name]"},
+        {"word\n", "f.ini:1: expected 'key = value'"},  {"a=1\n= 2\n", "f.ini:2: expected 'key = value'"},
+        {"\na =\n", "f.ini:2: 'a' has no value"},       {"[s\n", "f.ini:1: write a section as [name]"},
+        {"[]\n", "f.ini:1: write a section as [name]"},
     };
     char out[512];
     struct plm_error error;

@@ -42,7 +42,7 @@ static void others(void **state)
     alarm(20);
     assert_int_equal(mkfifo(unit_path("pipe"), 0600), 0);
     assert_int_equal(plm_input_open(unit_path("pipe"), NULL, &error), PLM_EFORMAT);
-    assert_contains(error.text, "pipe is a pipe, not a file; save what it gives to a file");
+    assert_contains(error.text, "pipe is a pipe, not a file; save its data to a file");
     assert_int_equal(chdir(unit_folder()), 0); /* the name of a socket is short */
     memcpy(name.sun_path, "socket", 7);
     assert_int_equal(bind(listening, (const void *)&name, sizeof name), 0);

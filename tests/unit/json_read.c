@@ -93,7 +93,7 @@ static void documents(void **state)
     accepts("\"x\"", "s:x .");
     accepts("12", "n:12 .");
     accepts("true", "t.");
-    refuses("", 0, "nothing in it");
+    refuses("", 0, "it is empty");
     refuses(" ", 1, "ends too early");
     refuses("{\"a\" 1}", 7, "at byte 5: a colon was expected");
     refuses("{\"a\":1,}", 8, "a key was expected");
@@ -182,9 +182,9 @@ static void strings(void **state)
                                   "A .");
     accepts("\"a sentence that is longer than sixteen bytes\\tand goes on\"",
             "s:a sentence that is longer than sixteen bytes\tand goes on .");
-    refuses("\"\\x\"", 4, "no such escape");
-    refuses("\"\\u12\"", 6, "no such escape");
-    refuses("\"\\u12g4\"", 8, "no such escape");
+    refuses("\"\\x\"", 4, "unknown escape");
+    refuses("\"\\u12\"", 6, "unknown escape");
+    refuses("\"\\u12g4\"", 8, "unknown escape");
     refuses("\"a\nb\"", 5, "control character");
     refuses("\"a\0b\"", 5, "control character");
     refuses("\"\xff\"", 3, "not UTF-8");
@@ -236,7 +236,7 @@ static void truncation(void **state)
         memcpy(copy, sample, n);
         assert_int_equal(read_text(copy, n, false, out), PLM_EFORMAT);
         assert_int_equal(skip_text(copy, n, false), PLM_EFORMAT);
-        assert_true(strstr(error.text, "end") || strstr(error.text, "nothing") || strstr(error.text, "number") ||
+        assert_true(strstr(error.text, "end") || strstr(error.text, "empty") || strstr(error.text, "number") ||
                     strstr(error.text, "value"));
         free(copy);
     }

@@ -253,7 +253,7 @@ static void all_alike(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.item[0].count, 1024);
     assert_string_equal(list.item[0].ranks, "0-1023");
-    assert_string_equal(list.item[0].why, "first and last alike along tp, ranks 8 apart");
+    assert_string_equal(list.item[0].why, "identical along tp, ranks 8 apart (first and last compared)");
     plm_rank_kinds_free(&list);
 }
 
@@ -274,10 +274,10 @@ static void stages(void **state)
     assert_int_equal(runs, 5);
     assert_int_equal(list.count, 3);
     assert_string_equal(list.item[0].ranks, "0-1");
-    assert_string_equal(list.item[0].why, "pp 0 of 4, first and last alike along tp");
+    assert_string_equal(list.item[0].why, "pp 0 of 4, identical along tp (first and last compared)");
     assert_string_equal(list.item[1].ranks, "6-7");
     assert_string_equal(list.item[2].ranks, "2-5");
-    assert_string_equal(list.item[2].why, "pp 1-2 of 4, first and last alike along tp");
+    assert_string_equal(list.item[2].why, "pp 1-2 of 4, identical along tp (first and last compared)");
     assert_int_equal(list.item[2].outcome.rank, 2);
     assert_int_equal(sum_of(&list), 8);
     plm_rank_kinds_free(&list);
@@ -297,7 +297,7 @@ static void nearly_alike(void **state)
     (void)state;
     assert_int_equal(runs, 2);
     assert_int_equal(list.count, 1);
-    assert_string_equal(list.item[0].why, "first and last alike along ranks");
+    assert_string_equal(list.item[0].why, "identical along ranks (first and last compared)");
     plm_rank_kinds_free(&list);
 }
 

@@ -71,7 +71,7 @@ static void endings(void **state)
     } rows[] = {
         {"0", "no", true, false, false, false, true, 2, 0, PLM_KNOWN_PEAK, false, ""},
         {"0", "no", true, false, false, false, false, 0, 0, PLM_KNOWN_NOTHING, false,
-         "it made no step; if it is not to train, run it with --until-exit, and all of it counts"},
+         "it made no step; for programs that do not train, use --until-exit"},
         {NULL, NULL, true, false, false, false, false, 0, 0, PLM_KNOWN_PEAK, false, ""}, /* imported */
         {"1", "no", true, false, false, false, true, 2, 0, PLM_KNOWN_NOTHING, true,
          "the job failed with status 1 in step 3"},
@@ -89,9 +89,9 @@ static void endings(void **state)
         {"193", "no", true, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
          "the job failed with status 193 in step 2"},
         {NULL, "no", false, false, false, false, true, 1, 0, PLM_KNOWN_NOTHING, true,
-         "the record ends in step 2: the job still runs, or plimsoll was killed"},
+         "the record ends in step 2: the job is still running, or plimsoll was killed"},
         {"0", "no", true, true, false, false, true, 2, 0, PLM_KNOWN_NOTHING, false,
-         "the disk was full: the record does not hold all of the run"},
+         "the disk was full: the record is incomplete"},
         {"1", "yes", true, false, true, true, true, 0, 0, PLM_KNOWN_TOO_LITTLE, true,
          "it ran out of memory at 11.6 GiB in step 1"},
         {"1", "no", true, false, true, true, true, 0, 0, PLM_KNOWN_NOTHING, true,
@@ -99,9 +99,9 @@ static void endings(void **state)
         {NULL, NULL, true, false, true, true, true, 3, 3, PLM_KNOWN_NOTHING, true,
          "it ran out of memory at 11.6 GiB in step 4"},
         {"0", "yes", true, false, true, false, true, 3, 1, PLM_KNOWN_ENOUGH, false,
-         "its card was full at 11.6 GiB in step 2, and it went on with less"},
+         "its GPU was full at 11.6 GiB in step 2, and it continued with less"},
         {"0", "yes", true, false, true, true, true, 1, 1, PLM_KNOWN_NOTHING, true,
-         "its card was full at 11.6 GiB in step 2, and nothing shows that it went on"},
+         "its GPU was full at 11.6 GiB in step 2, and nothing shows that it continued"},
     };
     struct plm_known known;
     struct plm_outcome outcome;
@@ -244,7 +244,7 @@ static void hidden(void **state)
     m.device[0].out_of_memory = true;
     known = plm_known(&m.job);
     assert_int_equal(known.what, PLM_KNOWN_NOTHING);
-    assert_string_equal(known.why, "a program in it failed with status 7 in step 3");
+    assert_string_equal(known.why, "one of its programs failed with status 7 in step 3");
 }
 
 /* ---- several processes on one card ---- */
@@ -287,8 +287,7 @@ static void shared_card(void **state)
     assert_int_equal(t.row[1].answer.verdict, PLM_FITS);
     plm_fit_table_free(&t);
     assert_string_equal(confidence(&m, reason), "high");
-    assert_string_equal(
-        reason, "2 processes use one card at the same time, rank 0 and others: together they take 6.9 GiB of it");
+    assert_string_equal(reason, "2 processes share one GPU, rank 0 and others: together they use 6.9 GiB of it");
 
     /* What one had given back before the other took something need not be there twice, but may be. */
     shared_make(&m, segment, "0", "no");
@@ -380,11 +379,11 @@ static void width(void **state)
     assert_string_equal(confidence(job_make(&m, 2400 - CONTEXT, "0", "no"), reason), "high");
     assert_string_equal(reason, "");
     assert_string_equal(confidence(job_make(&m, 599 - CONTEXT, "0", "no"), reason), "high");
-    assert_string_equal(
-        reason, "the range is wide: from 149.0 MiB to 749.0 MiB, which is 100 % of the figure, the context's included");
+    assert_string_equal(reason,
+                        "the range is wide: 149.0 MiB to 749.0 MiB, 100 % of the figure, including the CUDA context");
     assert_string_equal(confidence(job_unsure(&m, 2400, 600), reason), "high");
     assert_string_equal(confidence(job_unsure(&m, 2400, 601), reason), "medium");
-    assert_string_equal(reason, "the range is wide: from 1.9 GiB to 3.1 GiB, which is 50 % of the figure");
+    assert_string_equal(reason, "the range is wide: 1.9 GiB to 3.1 GiB, 50 % of the figure");
     assert_string_equal(confidence(job_unsure(&m, 2400, 2400), reason), "medium");
     assert_string_equal(confidence(job_unsure(&m, 2400, 2401), reason), "low");
     /* What an FSDP run on two ranks said: 1008 MiB, between 498.6 MiB and 2.3 GiB. */
@@ -398,10 +397,10 @@ static void width(void **state)
     m.device[1].taker[0] = (struct plm_taker){.name = "nccl", .high = 2402 * MIB};
     m.job.lanes = (size_t)(m.job.summary.devices = 2);
     assert_string_equal(confidence(&m, reason), "low");
-    assert_string_equal(reason, "the range is wide: from 1.9 GiB to 4.8 GiB, which is 125 % of the figure");
+    assert_string_equal(reason, "the range is wide: 1.9 GiB to 4.8 GiB, 125 % of the figure");
     /* A job that has no peak of its own. */
     assert_string_equal(confidence(job_make(&m, 9000, "1", "no"), reason), "low");
-    assert_string_equal(reason, "not known: the job failed with status 1 in step 3");
+    assert_string_equal(reason, "unknown: the job failed with status 1 in step 3");
 }
 
 /* docs/accuracy.md: they are told, and their range counts with its width. */
@@ -416,8 +415,8 @@ static void workspaces(void **state)
     m.lane[0].kept = &kept;
     assert_string_equal(confidence(&m, reason), "high");
     assert_contains(reason,
-                    "the workspaces of 3 convolutions are estimated by a formula: they make the range 200.0 MiB "
-                    "lower and 250.0 MiB higher");
+                    "the workspaces of 3 convolutions are estimated by a formula, which widens the range by 200.0 "
+                    "MiB down and 250.0 MiB up");
     kept.low = 2000 * MIB;
     assert_string_equal(confidence(&m, reason), "high");
     kept.low = 2300 * MIB;
@@ -432,11 +431,11 @@ static void steps(void **state)
         uint64_t allocated[6], reserved[6]; /* MiB */
         const char *level, *words;
     } rows[] = {
-        {4, {5000, 5000, 5000, 5000}, {6000, 6000, 6000, 6000}, "high", "every step alike, nothing refused"},
-        {4, {4000, 5000, 5010, 5000}, {5000, 6000, 6000, 6000}, "high", "the last 3 of 4 steps alike, nothing refused"},
-        {4, {4000, 5000, 5000, 5000}, {5000, 5900, 6000, 6000}, "high", "the last 2 of 4 steps alike, nothing refused"},
+        {4, {5000, 5000, 5000, 5000}, {6000, 6000, 6000, 6000}, "high", "all steps identical, nothing refused"},
+        {4, {4000, 5000, 5010, 5000}, {5000, 6000, 6000, 6000}, "high", "last 3 of 4 steps identical, nothing refused"},
+        {4, {4000, 5000, 5000, 5000}, {5000, 5900, 6000, 6000}, "high", "last 2 of 4 steps identical, nothing refused"},
         {0, {0}, {0}, "medium", "no optimizer step was seen: the figures cover the whole command"},
-        {1, {5000}, {6000}, "medium", "only one step was seen: optimizer state and caches settle in the second"},
+        {1, {5000}, {6000}, "medium", "only one step was seen: optimizer state and caches settle in the second step"},
         {3,
          {5000, 5000, 4000},
          {6000, 6000, 6000},
@@ -465,7 +464,7 @@ static void steps(void **state)
     m.job.summary.devices = 2;
     m.job.summary.steps = m.device[0].steps = m.device[1].steps = 3;
     m.device[1].step = (struct plm_step[]){{MIB, MIB, MIB}, {2 * MIB, 2 * MIB, MIB}, {2 * MIB, 2 * MIB, MIB}};
-    assert_string_equal(plm_confidence_grounds(&m.job, grounds), "the last 2 of 3 steps alike, nothing refused");
+    assert_string_equal(plm_confidence_grounds(&m.job, grounds), "last 2 of 3 steps identical, nothing refused");
 }
 
 int main(void)

@@ -64,13 +64,13 @@ static void torchrun(void **state)
     line_is(LINE("python", "-m", "torch.distributed.launch", "--use_env", "--nproc-per-node=4", "t.py"), "4 0 4",
             "python -u t.py");
     line_fails(LINE("torchrun", "--surprise", "t.py"),
-               "what '--surprise' of torchrun means is not known here; leave the "
-               "launcher out and say --world");
+               "the option '--surprise' of torchrun is not supported; leave the "
+               "launcher out and use --world");
     line_fails(LINE("torchrun", "--nproc-per-node", "0", "t.py"),
-               "'0' of the launcher's nproc-per-node is no number of ranks or nodes");
+               "'0' in the launcher's nproc-per-node is not a number of ranks or nodes");
     line_fails(LINE("torchrun", "--nproc-per-node=8"), "the line of torchrun has no command after its options");
-    line_fails(LINE("torchrun", "--nnodes"), "the launcher's option --nnodes lacks its value");
-    line_fails(LINE("torchrun", "--master-port=x", "t.py"), "'x' on the launcher's line is no port");
+    line_fails(LINE("torchrun", "--nnodes"), "the launcher's option --nnodes needs a value");
+    line_fails(LINE("torchrun", "--master-port=x", "t.py"), "'x' on the launcher's line is not a port");
 }
 
 #define RAY_FILE "unit-launcher-ray.yaml"
@@ -126,14 +126,14 @@ static void ray(void **state)
             "0 0 0", "env -C src A=1 ./t");
     line_is(LINE("ray", "job", "submit", "--runtime-env", ray_file(" {\"env_vars\": {}}"), "./t"), "0 0 0", "./t");
     line_fails(LINE("ray", "job", "submit", "--runtime-env", ray_file("env_vars: {A: 1}\n"), "./t"),
-               RAY_FILE ": env_vars in one line are not read; write a line for each");
+               RAY_FILE ": env_vars on one line are not supported; write one per line");
     line_fails(LINE("ray", "job", "submit", "--runtime-env-json", "{\"env_vars\": {\"A\": 1}}", "./t"),
-               "the runtime environment's variable 'A' is no text");
+               "the runtime environment's variable 'A' is not a string");
     remove(RAY_FILE);
     line_is(LINE("ray", "start", "--head"), "0 0 0", ""); /* no launcher of a job: the command stays as it is */
     line_fails(LINE("ray", "job", "submit", "--no-wait"), "the line of ray has no command after its options");
     line_fails(LINE("ray", "job", "submit", "--surprise", "t.py"),
-               "what '--surprise' of ray means is not known here; leave the launcher out and say --world");
+               "the option '--surprise' of ray is not supported; leave the launcher out and use --world");
 }
 
 static void slurm(void **state)
@@ -155,7 +155,7 @@ static void slurm(void **state)
                "the launcher's line asks for more than 1048576 ranks");
     line_fails(LINE("srun", "-w", "a[3-", "t"), "the list of nodes 'a[3-' cannot be read");
     line_fails(LINE("srun", "--frobnicate", "t"),
-               "what '--frobnicate' of srun means is not known here; leave the launcher out and say --world");
+               "the option '--frobnicate' of srun is not supported; leave the launcher out and use --world");
 }
 
 static void mpi(void **state)
@@ -164,7 +164,7 @@ static void mpi(void **state)
     char path[512], hosts[2048] = "# two nodes\nn1 slots=8\n\nn2 slots=4\n", told[1024];
     (void)state;
     snprintf(path, sizeof path, "%s", unit_path("hosts"));
-    snprintf(told, sizeof told, "the list of nodes '%s' cannot be read: it does not name 1 to 1048576 slots", path);
+    snprintf(told, sizeof told, "the list of nodes '%s' cannot be read: it must name 1 to 1048576 slots", path);
     unit_write(path, hosts, strlen(hosts));
     line_is(
         LINE("mpirun", "-np", "16", "-H", "a:8,b:8", "-x", "A=1", "-x", "PATH", "--mca", "btl", "tcp", "python", "t"),
@@ -175,7 +175,7 @@ static void mpi(void **state)
     line_is(LINE("mpirun", "-H", "a,b:2,c", "./t"), "4 3 0", "./t");
     line_is(LINE("mpiexec", "-n", "8", "-ppn", "4", "-genv", "A", "b", "./t"), "8 0 4", "./t");
     line_fails(LINE("mpirun", "-np", "2", "a", ":", "-np", "2", "b"),
-               "several programs in one job (':' of mpirun) are not known here");
+               "several programs in one job (':' of mpirun) are not supported");
     line_fails(LINE("mpirun", "-H", "a:4294967295,b:9", "t"), /* 8, if their sum had 32 bits */
                "the list of nodes 'a:4294967295,b:9' cannot be read");
     line_fails(LINE("mpirun", "-H", "a:-1", "t"), "the list of nodes 'a:-1' cannot be read");
@@ -412,7 +412,7 @@ static void seats(void **state)
 {
     (void)state;
     seat_is(1 << 20, 0, 0, "last", "131072 x 8, rank 1048575: 7 of node 131071");
-    seat_is((1 << 20) + 1, 0, 0, "0", "a world has 1 to 1048576 ranks");
+    seat_is((1 << 20) + 1, 0, 0, "0", "a job has 1 to 1048576 ranks");
     seat_is(64, 1, 0, "63", "1 x 64, rank 63: 63 of node 0");
     seat_is(4, 0, 0, "first", "1 x 4, rank 0: 0 of node 0");
     seat_is(1024, 0, 0, "last", "128 x 8, rank 1023: 7 of node 127");
@@ -426,14 +426,14 @@ static void seats(void **state)
     seat_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");
     seat_is(12, 0, 6, "6", "2 x 6, rank 6: 0 of node 1");
     seat_is(12, 0, 0, "0",
-            "12 ranks cannot be spread evenly over nodes of 8 GPUs; --gpus-per-node chooses another number");
+            "12 ranks cannot be spread evenly over nodes of 8 GPUs; choose another number with --gpus-per-node");
     seat_is(8, 3, 0, "0", "8 ranks cannot be spread evenly over 3 nodes");
-    seat_is(8, 2, 8, "0", "2 nodes of 8 GPUs are not a world of 8 ranks");
-    seat_is(8, 2, 2, "0", "2 nodes of 2 GPUs are not a world of 8 ranks");
-    seat_is(8, 0, 0, "8", "there is no rank 8: the ranks of a world of 8 are 0 to 7");
+    seat_is(8, 2, 8, "0", "2 nodes of 8 GPUs do not make 8 ranks");
+    seat_is(8, 2, 2, "0", "2 nodes of 2 GPUs do not make 8 ranks");
+    seat_is(8, 0, 0, "8", "there is no rank 8: the ranks of a job of 8 are 0 to 7");
     seat_is(8, 0, 0, "-1", "--rank is a number, first or last, not '-1'");
-    seat_is(0, 0, 0, "0", "a world has 1 to 1048576 ranks");
-    seat_is(128, 1, 0, "0", "a node has at most 64 GPUs, not 128; --nodes spreads the ranks over more");
+    seat_is(0, 0, 0, "0", "a job has 1 to 1048576 ranks");
+    seat_is(128, 1, 0, "0", "a node has at most 64 GPUs, not 128; use more nodes with --nodes");
 }
 
 static const char *variable(char **environment, const char *name)

@@ -63,13 +63,13 @@ static void test_choose(void **state)
         {3, "2", NULL, NULL, "CUDA_DEVICE_ORDER=PCI_BUS_ID", PLM_EINVAL},
         {3, "2", "FASTEST_FIRST", NULL, "CUDA_DEVICE_ORDER=PCI_BUS_ID", PLM_EINVAL},
         {2, "1", NULL, NULL, "CUDA_DEVICE_ORDER=PCI_BUS_ID", PLM_EINVAL},
-        {3, NULL, NULL, NULL, "this machine has 3 GPUs and a row is of one", PLM_EINVAL},
+        {3, NULL, NULL, NULL, "this machine has 3 GPUs, but a row describes one", PLM_EINVAL},
         {3, "0,1", NULL, NULL, "names several GPUs", PLM_EINVAL},
         {1, "", NULL, NULL, "is empty", PLM_EINVAL},
-        {1, "1", NULL, NULL, "CUDA_VISIBLE_DEVICES is 1, and this machine has 1 GPU", PLM_EINVAL},
+        {1, "1", NULL, NULL, "CUDA_VISIBLE_DEVICES is 1, but this machine has 1 GPU", PLM_EINVAL},
         {1, "-1", NULL, NULL, "CUDA_VISIBLE_DEVICES is -1", PLM_EINVAL},
         {1, "none", NULL, NULL, "CUDA_VISIBLE_DEVICES is none", PLM_EINVAL},
-        {1, "GPU-7", NULL, NULL, "no such card", PLM_EINVAL},
+        {1, "GPU-7", NULL, NULL, "no such GPU", PLM_EINVAL},
     };
     struct plm_error error;
     struct plm_meter meter;
@@ -100,7 +100,7 @@ static void test_no_driver(void **state)
     fake()->broken = 0;
     fake()->cards = 0;
     assert_int_equal(plm_meter_open(&meter, &error), PLM_EIO);
-    assert_contains(error.text, "knows no card");
+    assert_contains(error.text, "sees no GPU");
 }
 
 /* ---- samples ---- */
@@ -143,7 +143,7 @@ static void test_sampler(void **state)
     (void)state;
     assert_int_equal(plm_sampler_start("GPU-00000000", 1000, why, sizeof why), 0);
     assert_int_equal(plm_sampler_start("GPU-00000000", 1000, why, sizeof why), -1); /* one is enough */
-    assert_contains(why, "runs already");
+    assert_contains(why, "already running");
     assert_int_equal(plm_sampler_settle(20, 2000, &bytes), 1);
     assert_int_equal(bytes, 5000);
     fake()->used = 9000; /* a peak of some milliseconds */
@@ -171,7 +171,7 @@ static void test_sampler(void **state)
     plm_sampler_stop(); /* nothing to do */
     assert_int_equal(fake()->users, 0);
     assert_int_equal(plm_sampler_start("GPU-7", 1000, why, sizeof why), -1);
-    assert_contains(why, "no card GPU-7");
+    assert_contains(why, "no GPU GPU-7");
 }
 
 /* ---- how busy ---- */
@@ -363,7 +363,7 @@ static void test_watch_without_dcgm(void **state)
     plm_watch_free(&w);
     fake_dcgmi("#!/bin/sh\necho '0 GPUs found.'\n");
     watch_for(&w, 1);
-    assert_contains(w.trouble, "does not know the card GPU-00000000");
+    assert_contains(w.trouble, "does not know the GPU GPU-00000000");
     plm_watch_free(&w);
     fake_dcgmi("#!/bin/sh\n[ $1 = discovery ] && echo '| 0 | Device UUID: GPU-00000000 |' && exit\necho no\nexit 1\n");
     watch_for(&w, 300); /* one that ends at once */

@@ -380,7 +380,7 @@ static void unknown(void **state)
     (void)state;
     assert_true(plm_topology_choose(&topologies, "hgx-a10", &a100, &entry, &error) < 0);
     assert_string_equal(error.text,
-                        "unknown topology 'hgx-a10'; there are dgx-1, dgx-b200, hgx-a100, hgx-h100, hgx-h200, "
+                        "unknown topology 'hgx-a10'; use one of dgx-1, dgx-b200, hgx-a100, hgx-h100, hgx-h200, "
                         "nvlink-pair, pcie, single");
 }
 
@@ -394,12 +394,12 @@ static void own_files(void **state)
         const char *text, *says;
     } rows[] = {
         {"[topology]\n" FIGURES, "gpus is missing"},
-        {"[topology]\ngpus = 0\n" FIGURES, ":2: gpus = 0: it is a number from 1 to 1024"},
-        {"[topology]\ngpus = 4\nlink = air\n" FIGURES, ":3: link = air: it is 'pcie' or 'nvlink'"},
-        {"[topology]\ngpus = 4\nnetwork = ib\n" FIGURES, ":3: network = ib: it is 'host' or 'rdma'"},
+        {"[topology]\ngpus = 0\n" FIGURES, ":2: gpus = 0: use a number from 1 to 1024"},
+        {"[topology]\ngpus = 4\nlink = air\n" FIGURES, ":3: link = air: use 'pcie' or 'nvlink'"},
+        {"[topology]\ngpus = 4\nnetwork = ib\n" FIGURES, ":3: network = ib: use 'host' or 'rdma'"},
         {"[topology]\ngpus = 4\ncolour = red\n" FIGURES, ":3: colour = red: no such key"},
         {"[board]\ngpus = 4\n", ":2: unknown section [board]"},
-        {"[topology]\ngpus = 4\n" FIGURES "channels = 9\n", "lies outside"},
+        {"[topology]\ngpus = 4\n" FIGURES "channels = 9\n", "is outside"},
     };
     const struct plm_topology_entry *entry;
     struct plm_topology topology;

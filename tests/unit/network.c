@@ -245,7 +245,7 @@ static void test_lacks(void **state)
     assert_int_equal(plm_gpumemnet_mlp_view(PLM_FAMILY_MLP, &e, &v, &error), 0); /* numbers are enough */
     NUMBERS(v.x, 2, 4, 83, 26, 0, 0, 0, 1);
     assert_int_equal(plm_gpumemnet_mlp_view(PLM_FAMILY_CNN, &e, &v, &error), PLM_EFORMAT);
-    assert_contains(error.text, "layers of the network are not known");
+    assert_contains(error.text, "network's layers are unknown");
     assert_int_equal(plm_gpumemnet_transformer_view(PLM_FAMILY_MLP, &e, &v, &error), PLM_EFORMAT);
     assert_int_equal(plm_architecture_of(plm_method_find("dnnperf"))->view(PLM_FAMILY_MLP, &e, &v, &error),
                      PLM_EFORMAT);
@@ -396,8 +396,8 @@ static void test_bad_files(void **state)
     refused(good, size - 1, PLM_EFORMAT, "is damaged");
     refused(good, size / 2, PLM_EFORMAT, "is damaged");
     refused("plimsoll-model 1 gpumemnet-x 00000000 0\n", 40, PLM_EFORMAT,
-            "is of gpumemnet-x, which is no method that learns");
-    refused("plimsoll-model 1 horus 00000000 0\n", 34, PLM_EFORMAT, "is of horus, which is no method that learns");
+            "is for gpumemnet-x, which is not a learned method");
+    refused("plimsoll-model 1 horus 00000000 0\n", 34, PLM_EFORMAT, "is for horus, which is not a learned method");
     refused_with(good, "family mlp", "family cnn", "other features than gpumemnet-mlp for the family cnn");
     refused_with(good, "family mlp", "family rnn", "a family is mlp, cnn or transformer");
     refused_with(good, "target device_used", "target beauty", "'beauty'");
@@ -406,7 +406,7 @@ static void test_bad_files(void **state)
     refused_with(good, "answer classes 4", "answer number 2", "a number is one output");
     refused_with(good, "tensor mlp.3.0.scale 8 1", "tensor mlp.3.0.scalf 8 1", "lack the tensor mlp.3.0.scale");
     refused_with(good, "tensor mlp.0.0.weight 8 8", "tensor mlp.0.0.weight 4000000 8", "too short for that tensor");
-    refused_with(good, "tensor mlp.0.0.weight 8 8", "tensor mlp.0.0.weight 7 8", "there should be");
+    refused_with(good, "tensor mlp.0.0.weight 8 8", "tensor mlp.0.0.weight 7 8", "expected \"tensor\"");
     digit = strstr(good, "tensor mlp.6.0.weight 8 8\n") + strlen("tensor mlp.6.0.weight 8 8\n-0.");
     *digit = *digit == '7' ? '8' : '7';
     refused(good, size, PLM_EFORMAT, "is damaged");

@@ -67,7 +67,7 @@ static void not_without_force(void **state)
     assert_int_equal(plm_output_check(path, &plain, &error), 0);
     assert_int_equal(put(path, &plain, "first", &error), 0);
     assert_int_equal(put(path, &plain, "second", &error), PLM_EIO);
-    assert_contains(error.text, "exists; -f replaces it");
+    assert_contains(error.text, "exists; use -f to replace it");
     assert_int_equal(plm_output_check(path, &plain, &error), PLM_EIO);
     assert_holds(path, "first");
     assert_int_equal(put(path, &force, "second", &error), 0);
@@ -85,7 +85,7 @@ static void never_what_is_read(void **state)
     snprintf(same, sizeof same, "%s", path);
     unit_write(path, "precious", 8);
     assert_int_equal(put(path, &rule, "x", &error), PLM_EINVAL);
-    assert_contains(error.text, "is something else already, which this command needs");
+    assert_contains(error.text, "is already used by this command for something else");
     assert_int_equal(link(path, name), 0);
     assert_int_equal(put(name, &rule, "x", &error), PLM_EINVAL);
     assert_contains(error.text, "which this command needs");
@@ -110,7 +110,7 @@ static void one_name_for_one_output(void **state)
     assert_int_equal(plm_output_check(path, &rule, &error), PLM_EINVAL);
     assert_contains(error.text, "which this command needs");
     assert_int_equal(plm_output_check((char[]){"-"}, &rule, &error), PLM_EINVAL);
-    assert_contains(error.text, "is something else already, which this command needs");
+    assert_contains(error.text, "is already used by this command for something else");
     assert_int_equal(plm_output_check(other, &rule, &error), 0); /* itself */
     snprintf(other, sizeof other, "%s/thrice", folder);
     assert_int_equal(plm_output_check(path, &rule, &error), 0);
@@ -134,7 +134,7 @@ static void settings_are_spared(void **state)
     assert_int_equal(plm_output_check(path, &force, &error), 0);
     plm_output_spare(path);
     assert_int_equal(put(path, &force, "x", &error), PLM_EINVAL);
-    assert_contains(error.text, "has settings of this command");
+    assert_contains(error.text, "has settings for this command");
     assert_holds(path, "[run]\n");
 }
 
@@ -200,7 +200,7 @@ static void streams_stay(void **state)
     assert_int_equal(put("/dev/null", &force, "text", &error), 0);
     assert_true(S_ISCHR(mode_of("/dev/null")));
     assert_int_equal(plm_output_check(path, &record, &error), PLM_EIO);
-    assert_contains(error.text, "a record has to be a file");
+    assert_contains(error.text, "a record must be a file");
     assert_int_equal(put(unit_folder(), &force, "text", &error), PLM_EIO);
     assert_contains(error.text, "it is a folder");
 }
@@ -212,7 +212,7 @@ static void links_stay(void **state)
     (void)state;
     assert_int_equal(symlink("target", path), 0);
     assert_int_equal(put(path, &force, "new", &error), PLM_EIO);
-    assert_contains(error.text, "a link to nothing");
+    assert_contains(error.text, "a dangling link");
     unit_write(target, "old", 3);
     assert_int_equal(put(path, &plain, "new", &error), PLM_EIO);
     assert_int_equal(put(path, &force, "new", &error), 0);

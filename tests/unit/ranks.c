@@ -150,11 +150,11 @@ static void world_as_text(void **state)
     struct plm_job *job = job_of_a_world();
     char *t = written(plm_report_text, job), *end;
     (void)state;
-    assert_contains(t, "\nRanks: 64, of 3 kinds (a world of 64 ranks: 8 nodes x 8 GPUs)\n");
+    assert_contains(t, "\nRanks: 64, of 3 kinds (a job of 64 ranks: 8 nodes x 8 GPUs)\n");
     assert_contains(t, "\n  56-63       8    10.0 GiB    16.0 GiB ");
     assert_contains(t, "\n  8-55       48     2.0 GiB     4.0 GiB ");
     assert_contains(t, "\n      first stage, of 8; other -6.0 GiB, parameters +2.0 GiB\n");
-    assert_contains(t, "The largest takes 2.53 times the mean: 16.5 GiB against 6.5 GiB.");
+    assert_contains(t, "The largest kind uses 2.53 times the mean: 16.5 GiB against 6.5 GiB.");
     assert_contains(t, "Peak: 10.0 GiB allocated, 16.0 GiB reserved   (rank 56, device 0, ?)");
     free(t);
     t = written(plm_report_json, job);
@@ -197,7 +197,7 @@ static void kinds_told_in_part(void **state)
     assert_int_equal(t.allocated.mean, 3 * GIB / 2); /* of those that have figures */
     plm_rank_table_free(&t);
     text = written(plm_report_text, job);
-    assert_contains(text, "\n      used no device\n");
+    assert_contains(text, "\n      used no GPU\n");
     free(text);
     plm_job_free(job);
 }
@@ -225,9 +225,9 @@ static void kinds_compared(void **state)
     assert_int_equal(r.count, 8);
     assert_int_equal(r.kinds, 3);
     assert_string_equal(r.kind[0].ranks, "0-1,3-4,6"); /* 6 is not equal, but near */
-    assert_string_equal(r.kind[0].why, "within a thousandth");
+    assert_string_equal(r.kind[0].why, "within 0.1 %");
     assert_string_equal(r.kind[1].ranks, "2,5");
-    assert_string_equal(r.kind[1].why, "equal to the byte");
+    assert_string_equal(r.kind[1].why, "identical to the byte");
     assert_string_equal(r.kind[2].ranks, "7");
     assert_string_equal(r.kind[2].why, "");
     assert_ptr_equal(r.kind[0].lane, plm_job_largest(job));
@@ -396,7 +396,7 @@ static void shards(void **state)
     assert_null(plm_lane_shard(job, &job->lane[0], PLM_CATEGORY_GRADIENTS));
     assert_null(plm_lane_shard(job, &job->lane[0], PLM_CATEGORY_BUFFERS));
     text = written(plm_report_text, job);
-    assert_contains(text, "Of its tensors rank 0 holds: parameters 1/64, optimizer 1/64, activations whole.\n");
+    assert_contains(text, "Rank 0's share of tensors: parameters 1/64, optimizer 1/64, activations whole.\n");
     free(text);
     text = written(plm_report_json, job);
     assert_contains(text, "\"local\": 20");

@@ -240,7 +240,7 @@ static void full_disk(void **state)
     assert_int_equal(in_child("full.plm", write_to_full_disk), 0);
     assert_true(read_record("full.plm").of_type[PLM_EV_BLOCK_ALLOC] > 1000);
     assert_int_equal(plm_record_open(unit_path("full.plm"), &record, NULL), 0);
-    assert_string_equal(plm_record_missing(record).why, "the limit on the size of files was reached");
+    assert_string_equal(plm_record_missing(record).why, "the file size limit was reached");
     assert_true(plm_record_info(record).ended);
     plm_record_free(record);
 }
@@ -290,8 +290,8 @@ static void reasons_for_what_is_missing(void **state)
     } rows[] = {
         {PLM_RECORD_ENDED, 0, ""},
         {PLM_RECORD_ENDED | PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, ENOSPC), "the disk was full"},
-        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EDQUOT), "the quota of the disk was used up"},
-        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EFBIG), "the limit on the size of files was reached"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EDQUOT), "the disk quota was exceeded"},
+        {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EFBIG), "the file size limit was reached"},
         {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_EXTEND, EPERM),
          "the system refused to extend the record (Operation not permitted)"},
         {PLM_RECORD_FULL, PLM_RECORD_STOPPED(PLM_STOP_REOPEN, ENOENT),
@@ -386,7 +386,7 @@ static void created_once(void **state)
     (void)state;
     unit_record(unit_path("created.plm"));
     assert_int_equal(plm_record_create(unit_path("created.plm"), false, &file, &error), PLM_EIO);
-    assert_contains(error.text, "exists; -f replaces it");
+    assert_contains(error.text, "exists; use -f to replace it");
     assert_int_equal(plm_record_create(unit_path("created.plm"), true, &file, &error), 0);
     assert_int_equal(plm_record_open(unit_path("created.plm"), &record, &error), 0);
     assert_false(plm_record_info(record).ended); /* not yet */
@@ -396,7 +396,7 @@ static void created_once(void **state)
     assert_true(plm_record_info(record).ended);
     plm_record_free(record);
     assert_int_equal(plm_record_create("/proc/no/where.plm", false, &file, &error), PLM_EIO);
-    assert_contains(error.text, "-o names another place");
+    assert_contains(error.text, "choose another place with -o");
 }
 
 /* Whether a process that records finds it abandoned: a new one, since it opens its record once. */
@@ -458,14 +458,14 @@ enum { CHUNK = PLM_RECORD_HEADER, EVENT = CHUNK + sizeof(struct plm_record_chunk
 static const struct damage damages[] = {
     {"empty", 0, 0, 1, PLM_EFORMAT, "is not a job record"},
     {"other magic", 0, 0x21212121, 0, PLM_EFORMAT, "is not a job record"},
-    {"half a head", 100000, 0, 2000, PLM_EFORMAT, "is cut off in its head"},
+    {"half a head", 100000, 0, 2000, PLM_EFORMAT, "is truncated in its header"},
     {"newer", 8, 9, 0, PLM_EVERSION, "was written by a newer plimsoll (record version 9, this one reads 5)"},
     {"newer and cut", 8, 7, 12, PLM_EVERSION, "was written by a newer plimsoll"},
-    {"version 0", 8, 0, 0, PLM_EFORMAT, "its head is not understood"},
-    {"other chunk size", 16, 4096, 0, PLM_EFORMAT, "its head is not understood"},
-    {"cut in a chunk", 100000, 0, CHUNK + 5000, PLM_EFORMAT, "is cut off in the middle"},
-    {"chunk magic", CHUNK, 0x12345678, 0, PLM_EFORMAT, "a chunk has a wrong head"},
-    {"chunk overfull", CHUNK + 24, 0x7fffffff, 0, PLM_EFORMAT, "a chunk has a wrong head"},
+    {"version 0", 8, 0, 0, PLM_EFORMAT, "its header is invalid"},
+    {"other chunk size", 16, 4096, 0, PLM_EFORMAT, "its header is invalid"},
+    {"cut in a chunk", 100000, 0, CHUNK + 5000, PLM_EFORMAT, "is truncated"},
+    {"chunk magic", CHUNK, 0x12345678, 0, PLM_EFORMAT, "a chunk has an invalid header"},
+    {"chunk overfull", CHUNK + 24, 0x7fffffff, 0, PLM_EFORMAT, "a chunk has an invalid header"},
     {"odd length", CHUNK + 24, 12, 0, PLM_EFORMAT, "an event is"},
     {"event without length", EVENT, 1, 0, PLM_EFORMAT, "an event is longer than its chunk"},
     {"event too long", EVENT, 0xff01, 0, PLM_EFORMAT, "an event is"},
@@ -577,7 +577,7 @@ static void devices(void **state)
     (void)state;
     assert_int_equal(open_event_of(63, PLM_RECORD_VERSION, PLM_EV_BLOCK_ALLOC, 20, block, &error), 0);
     assert_int_equal(open_event_of(64, PLM_RECORD_VERSION, PLM_EV_BLOCK_ALLOC, 20, block, &error), PLM_EFORMAT);
-    assert_contains(error.text, "a device that cannot be");
+    assert_contains(error.text, "an impossible device");
 }
 
 /* A payload is as long as its version says, or longer; a version has no events of a later one. */
@@ -684,7 +684,7 @@ static void sums_of_bytes(void **state)
     assert_non_null(record);
     plm_record_free(record);
     assert_null(open_chunks(PLM_EV_BLOCK_ALLOC, most, half + 1, 1, &error));
-    assert_contains(error.text, "it is about more memory than there can be");
+    assert_contains(error.text, "it describes more memory than possible");
     assert_null(open_chunks(PLM_EV_RESERVED, most + 1, 1, 1, &error));
 }
 
@@ -796,7 +796,7 @@ static void from_memory(void **state)
     assert_true(of_file > 0 && first == of_file && second == of_file);
     assert_memory_equal(bytes, file, size);
     assert_int_equal(plm_record_open_memory("name", bytes, size - 1, &record, &error), PLM_EFORMAT);
-    assert_contains(error.text, "name is cut off");
+    assert_contains(error.text, "name is truncated");
     assert_int_equal(plm_record_open_memory("name", bytes, 0, &record, &error), PLM_EFORMAT);
     free(bytes);
     free(file);

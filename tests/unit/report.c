@@ -149,21 +149,21 @@ static void text(void **state)
     assert_contains(t, "+ other allocations    30.0 MiB");
     assert_contains(t, "+ context             550.0 MiB");
     assert_contains(t, "= device used           1.5 GiB");
-    assert_contains(t, "What it is for, at the peak: 480.0 MiB allocated\n  activations           316.0 MiB  ####");
+    assert_contains(t, "Memory by category at the peak: 480.0 MiB allocated\n  activations           316.0 MiB  ####");
     assert_contains(t, "  parameters            100.0 MiB");
-    assert_contains(t, "    of it cast copies    50.0 MiB");
-    assert_contains(t, "    of it CUDA graphs   266.0 MiB");
-    assert_contains(t, "  free in segments      420.0 MiB");
+    assert_contains(t, "    incl. cast copies    50.0 MiB");
+    assert_contains(t, "    incl. CUDA graphs   266.0 MiB");
+    assert_contains(t, "  cached but unused     420.0 MiB");
     assert_contains(t, "  net.\\x1b[31mevil\\x0a  266.0 MiB  activations 100 %\n");
     assert_contains(t, "  net.fc                214.0 MiB  parameters 47 %, temporaries 30 %");
     assert_contains(t, "  1                464.0 MiB      900.0 MiB\n");
     assert_contains(t, "  3                480.0 MiB      900.0 MiB\n");
-    assert_contains(t, "Does it fit? It needs 1.5 GiB of what is usable\n");
+    assert_contains(t, "Does it fit? Needs 1.5 GiB\n");
     assert_contains(t, "  cublas: cublasXtSgemm  1 time\n");
-    assert_contains(t, "Note: lib\\x1bbits.so carries its own static CUDA runtime, which talks past the\n"
-                       "      virtual device;");
+    assert_contains(t, "Note: lib\\x1bbits.so has its own static CUDA runtime, which bypasses the virtual\n"
+                       "      GPU;");
     assert_contains(t, "the peak still grew in the last step, by 8.0 MiB: run more steps");
-    assert_contains(t, "Confidence: medium");
+    assert_contains(t, "Memory confidence: medium");
     assert_contains(t, "plimsoll report --by module 'it'\\''s.plm'\n");
     assert_null(strchr(t, '\033'));
     for (const char *c = t; *c; c++)
@@ -367,11 +367,11 @@ static void shares_add_up(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
         char *t = written(plm_report_text, job, kinds[i]),
-             *at = strstr(t, kinds[i].listed ? "  share " : "What it is for");
+             *at = strstr(t, kinds[i].listed ? "  share " : "Memory by category");
         double sum = 0;
         for (at = strchr(at, '\n') + 1; at && *at == ' '; at = strchr(at, '\n') + 1) {
             char *end = strchr(at, '\n'), *percent = memchr(at, '%', (size_t)(end - at));
-            if (percent && memcmp(at, "    of it", 9) != 0)
+            if (percent && memcmp(at, "    incl.", 9) != 0)
                 sum += atof(percent - 4);
         }
         assert_true(sum >= 99 && sum <= 101);
@@ -408,7 +408,7 @@ static void words(void **state)
     assert_int_equal(plm_key_parse("stacks", &by), PLM_EINVAL);
     assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 3}, &error), 0);
     assert_int_equal(plm_at_check(job, (struct plm_at){PLM_AT_STEP, 4}, &error), PLM_EINVAL);
-    assert_contains(error.text, "no step 4: 3 ended, and --at end shows what came after");
+    assert_contains(error.text, "no step 4: 3 were completed, and --at end shows what came after");
 }
 
 /* ---- JSON ---- */
@@ -483,9 +483,9 @@ static void ends(void **state)
     assert_int_equal(l.low, (900 + 100) * MIB);
     assert_int_equal(l.high, (1100 + 700) * MIB);
     assert_string_equal(plm_confidence(other, reasons, 8, &n), "medium");
-    assert_string_equal(reasons[0], "the range is wide: from 1000.0 MiB to 1.8 GiB, which is 55 % of the figure, the "
-                                    "context's included");
-    assert_contains(reasons[1], "1 result that decides the size of tensors was read as empty; full, 1.1 GiB");
+    assert_string_equal(reasons[0], "the range is wide: 1000.0 MiB to 1.8 GiB, 55 % of the figure, including the "
+                                    "CUDA context");
+    assert_contains(reasons[1], "1 data-dependent size was assumed empty; if full, 1.1 GiB");
     plm_job_free(other);
 }
 
@@ -508,12 +508,12 @@ static void many_devices(void **state)
     (void)state;
     assert_contains(t, "Peak: 20.0 MiB allocated"); /* the one that takes most */
     assert_contains(t, "(rank 0, device 19, ?)");
-    assert_contains(t, "does not tell what the memory is for");
+    assert_contains(t, "has no memory categories");
     assert_contains(t, "\nDevices: 20, of 20 kinds\n");
-    assert_contains(t, "(nothing computed them):\n  aten::item  20 times\n"); /* of all at once */
+    assert_contains(t, "that plimsoll did not compute:\n  aten::item  20 times\n"); /* of all at once */
     assert_null(strstr(t, "aten::item  19 times"));
     assert_contains(t, "\n  ... 4 more kinds, down to ");
-    assert_contains(t, "was full when 5.0 GiB more were asked for");
+    assert_contains(t, "used + 5.0 GiB requested");
     free(t);
     t = written(plm_report_json, other, (struct plm_report_options){.width = 80});
     assert_json(t);
@@ -562,7 +562,7 @@ static void version_one(void **state)
     assert_int_equal(other->lane[0].steps, 3);
     t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .record = "one.plm"});
     assert_contains(t, "Peak: 8.2 MiB allocated, 22.0 MiB reserved   (rank 0, device 0, rtx3060)\n  in step 2\n");
-    assert_contains(t, "does not tell what the memory is for");
+    assert_contains(t, "has no memory categories");
     assert_contains(t, "Next:   plimsoll report --json one.plm\n");
     free(t);
     plm_job_free(other);
@@ -580,11 +580,11 @@ static void without_blocks(void **state)
     char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
     (void)state;
     assert_contains(t, "Peak: 64.0 MiB allocated, 64.0 MiB reserved");
-    assert_null(strstr(t, "What it is for"));
+    assert_null(strstr(t, "Memory by category"));
     free(t);
     t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_OP});
     assert_contains(t, "0 B allocated at the peak");
-    assert_contains(t, "does not tell what the memory is for");
+    assert_contains(t, "has no memory categories");
     free(t);
     t = written(plm_report_json, other, (struct plm_report_options){.listed = true});
     assert_json(t);

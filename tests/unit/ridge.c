@@ -154,9 +154,9 @@ static void test_refused(void **state)
                {HEAD("0", "3"), ":5: a width is above 0"},
                {TWO "feature other 0 1\n", ":9: there should be another feature"},
                {TWO "feature same 0 -1\n", ":9: a scale is 0 or more"},
-               {ALL "points\n0 0 x\n", ":11: a number should be there"},
+               {ALL "points\n0 0 x\n", ":11: expected a number"},
                {ALL "points\n0 0 1e19\n", ":11: a number is too large"},
-               {ALL "points\n0 0\n", ":11: there should be eight numbers"},
+               {ALL "points\n0 0\n", ":11: expected eight numbers"},
                {ALL "points\n0 0 0\nweights\n1\n2\n", ":13: something follows the end"}};
     const double x[FEATURES] = {0}, y = 1;
     struct plm_ridge ridge;

@@ -114,8 +114,8 @@ static void refused(void **state)
     } cases[] = {
         {"", "name is missing"},
         {"[stack]\nname = x\n", "made is missing"},
-        {"[stack]\nname = x\nmade = guessed\n", "some.ini:3: made = guessed: it is 'measured' or 'written'"},
-        {"[stack]\nname = x\nmade = written\n", "needs its source"},
+        {"[stack]\nname = x\nmade = guessed\n", "some.ini:3: made = guessed: use 'measured' or 'written'"},
+        {"[stack]\nname = x\nmade = written\n", "needs a source"},
         {HEAD "colour = red\n", "some.ini:4: unknown key colour in [stack]"},
         {HEAD "name = y\n", "some.ini:4: name is given twice"},
         {HEAD "sms = many\n", "some.ini:4: sms = many"},
@@ -126,12 +126,12 @@ static void refused(void **state)
         {HEAD "[memory]\nheap = 1\n", "some.ini:5: unknown key heap in [memory]"},
         {HEAD "[colours]\nx = 1\n", "some.ini:5: unknown section [colours]"},
         {HEAD "[convolution]\nforward 8x64 = 1\n", "some.ini:5: 'forward 8x64' is not a row of [convolution]"},
-        {HEAD "[convolution]\n" CONV " = 1,\n", "some.ini:5: '1,' is not what a row of [convolution] gives"},
+        {HEAD "[convolution]\n" CONV " = 1,\n", "some.ini:5: '1,' is not a value of [convolution]"},
         {HEAD "[convolution]\n" CONV " = 1*, 2*\n", "some.ini:5: '1*, 2*' is not"},
         {HEAD "[convolution]\n" CONV " = 99999999999999999999\n", "some.ini:5: "},
         {HEAD "[convolution]\n" CONV " = 1\n" CONV " = 2\n", "some.ini:6: "},
         {HEAD "[rnn]\nlstm layers 1 = 1, 2\n", "some.ini:5: 'lstm layers 1' is not a row of [rnn]"},
-        {HEAD "[fft]\nc2c 8 batch 1 fp32 = 1, 2\n", "some.ini:5: '1, 2' is not what a row of [fft] gives"},
+        {HEAD "[fft]\nc2c 8 batch 1 fp32 = 1, 2\n", "some.ini:5: '1, 2' is not a value of [fft]"},
         {HEAD "[fft]\nc2c 8 batch 1 fp32 = 1*\n", "some.ini:5: '1*' is not"},
     };
     (void)state;

@@ -170,7 +170,7 @@ static void confidence(void **state)
     assert_string_equal(plm_confidence(&(struct plm_job){.summary = s}, reasons, 8, &n),
                         "low"); /* a size was read as empty */
     assert_int_equal(n, 3);
-    assert_contains(reasons[0], "1 result that decides the size of tensors was ");
+    assert_contains(reasons[0], "1 data-dependent size was ");
     assert_contains(reasons[1], "2 calls were refused");
     assert_contains(reasons[2], "the peak still grew in the last step, by 128.0 MiB"); /* what is reserved */
     assert_string_equal(plm_confidence(&(struct plm_job){.summary = s}, reasons, 1, &n), "low");

@@ -1717,7 +1717,7 @@ static void records_without_launches(void **state)
     step(1);
     end();
     assert_int_equal(plm_works_read(unit_path("none.plm"), &works, &error), PLM_ENOTFOUND);
-    assert_contains(error.text, "no launches");
+    assert_contains(error.text, "no kernel launches");
     assert_true(plm_works_read(unit_path("not-there.plm"), &works, &error) < 0);
     unit_write(unit_path("none.plm"), "", 0);
     assert_true(plm_works_read(unit_path("none.plm"), &works, &error) < 0);

@@ -380,11 +380,12 @@ static void unusable(void **state)
     refuses(read_text("{\"traceEvents\":{}}", &t), "not a trace of torch.profiler");
     refuses(read_text("{\"traceEvents\":[1]}", &t), "not a trace of torch.profiler");
     refuses(read_text("{\"a\":1}", &t), "not a trace of torch.profiler");
-    refuses(read_events("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":1}", &t), "a job on a GPU");
+    refuses(read_events("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":1}", &t),
+            "a trace of a GPU run");
     refuses(read_events("{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"ts\":1,\"args\":{"
                         "\"Bytes\":1,\"Addr\":1,\"Device Type\":1}}",
                         &t),
-            "a job on a GPU");
+            "a trace of a GPU run");
     assert_int_equal(plm_trace_read(unit_path("absent"), &t, &error), PLM_ENOTFOUND);
 }
 
@@ -409,7 +410,7 @@ static void wrong_types(void **state)
         {"{\"args\":{\"Input Dims\":[1]}}", "\"Input Dims\" is not a list of shapes"},
         {"{\"args\":{\"Input Dims\":[[4294967296,4294967296]]}}", "\"Input Dims\" is not a list of shapes"},
         {"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\"}", "it has no \"ts\""},
-        {"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":-1}", "it ends before it begins"},
+        {"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":-1}", "it ends before it starts"},
         {"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":9e15,\"dur\":9e15}", "out of range"},
         {"{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"a\",\"ts\":1,\"args\":{\"Python id\":-1}}",
          "is out of range"},

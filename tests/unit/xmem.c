@@ -809,12 +809,12 @@ static void text(void **state)
     char *t = shown(as_text, 3000 * MIB);
     (void)state;
     assert_contains(t, "xmem: 2 steps of a run on the CPU");
-    assert_contains(t, "in step 2 of the 2 that were looked at, after 0.000 s; reserved is largest from 0.000 s on");
-    assert_contains(t, "the card runs out of memory");
+    assert_contains(t, "in step 2 of 2, after 0.000 s; reserved peaks from 0.000 s on");
+    assert_contains(t, "the GPU runs out of memory");
     assert_contains(t, "parameters");
     assert_contains(t, "Linear_0");
     assert_contains(t, "(in no layer)");
-    assert_contains(t, "In the course of time");
+    assert_contains(t, "Memory over time");
     assert_contains(t, "Left out: ");
     free(t);
 }

@@ -13,9 +13,10 @@ static void accelerate_estimate(const struct plm_evidence *evidence, struct plm_
     const struct plm_description *d = evidence->description;
     answer->bytes = plm_times(4, plm_plus(d->model.parameter_bytes, d->model.buffer_bytes));
     if (d->optimizer.known && strncmp(d->optimizer.class_name, "Adam", 4) != 0)
-        plm_answer_outside(answer, "the optimizer is %.60s; the factor is that of Adam", d->optimizer.class_name);
+        plm_answer_outside(answer, "the optimizer is %.60s; the factor is for Adam", d->optimizer.class_name);
     if (d->model.trainable < d->model.parameters)
-        plm_answer_outside(answer, "some parameters are frozen; the factor counts gradients and moments of all");
+        plm_answer_outside(answer,
+                           "some parameters are frozen; the factor counts gradients and moments for all of them");
 }
 
 const struct plm_method plm_method_accelerate = {

@@ -31,7 +31,7 @@ static void activations_estimate(const struct plm_evidence *evidence, struct plm
 {
     const struct plm_description *d = evidence->description;
     if (!d->transformer.known) {
-        plm_answer_none(answer, "the model has no configuration of a transformer");
+        plm_answer_none(answer, "the model has no transformer configuration");
         return;
     }
     if (!d->batch.size) {
@@ -41,7 +41,7 @@ static void activations_estimate(const struct plm_evidence *evidence, struct plm
     answer->bytes = plm_plus(plm_plus(d->model.parameter_bytes, gradients(d)),
                              plm_plus(d->optimizer.state_bytes, activations(&d->transformer, d->batch.size)));
     if (plm_dtype_bytes(d->model.dtype) != 2)
-        plm_answer_outside(answer, "the model's data type is %s; the formula's activations have 2 bytes an element",
+        plm_answer_outside(answer, "the model's data type is %s; the formula assumes 2 bytes per activation",
                            d->model.dtype);
     if (d->model.checkpointing)
         plm_answer_outside(answer, "the model checkpoints its activations; the formula keeps them all");

@@ -15,9 +15,10 @@ static int settings_check(const struct plm_tree_data *data, const struct plm_boo
 {
     int status = plm_tree_data_check(data, s->trees, -FLT_MAX, error);
     if (status == 0 && !(s->rate > 0 && s->rate <= 1))
-        status = plm_fail(error, PLM_EINVAL, "a tree goes a part of the way above 0 and up to 1, not %g", s->rate);
+        status = plm_fail(error, PLM_EINVAL, "the learning rate must be above 0 and at most 1, not %g", s->rate);
     if (status == 0 && !(s->share > 0 && s->share <= 1))
-        status = plm_fail(error, PLM_EINVAL, "a tree gets a share of the rows above 0 and up to 1, not %g", s->share);
+        status =
+            plm_fail(error, PLM_EINVAL, "the share of rows per tree must be above 0 and at most 1, not %g", s->share);
     return status;
 }
 

@@ -26,7 +26,7 @@ static int read_head(struct plm_model_file *r, struct plm_boosted *b)
         (status = plm_model_file_expect(r, "base", 1)) || (status = plm_model_file_real(r, 1, &b->base)))
         return status;
     if (b->base < b->low || b->base > b->high)
-        return plm_model_file_wrong(r, "the base lies outside of the range of the target");
+        return plm_model_file_wrong(r, "the base is outside the target's range");
     if ((status = plm_model_file_expect(r, "held-out", 3)) ||
         (status = plm_model_file_whole(r, 1, 0, b->rows, &b->held_rows)) ||
         (status = plm_model_file_real(r, 2, &b->held_r2)) || (status = plm_model_file_real(r, 3, &b->held_error)))

@@ -90,7 +90,8 @@ static int kind_of(const char *path, enum kind *kind, struct plm_error *error)
 static int only_one(const char **slot, const char *path, const char *what, struct plm_error *error)
 {
     if (*slot)
-        return plm_fail(error, PLM_EINVAL, "%.200s and %.200s are both %s: they must be of one job", *slot, path, what);
+        return plm_fail(error, PLM_EINVAL, "%.200s and %.200s are both %s: give one of each kind, of one job", *slot,
+                        path, what);
     *slot = path;
     return 0;
 }

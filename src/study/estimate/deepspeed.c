@@ -41,10 +41,10 @@ static void answer_with(const struct plm_evidence *evidence, uint64_t card, uint
     char text[32];
     answer->bytes = card;
     if (plm_dtype_bytes(d->model.dtype) != 2)
-        plm_answer_outside(answer, "the job trains in %s; the formula is of mixed precision under ZeRO",
+        plm_answer_outside(answer, "the job trains in %s; the formula is for mixed precision with ZeRO",
                            d->model.dtype);
     if (d->optimizer.known && strncmp(d->optimizer.class_name, "Adam", 4) != 0)
-        plm_answer_outside(answer, "the optimizer is %.60s; the formula is that of Adam", d->optimizer.class_name);
+        plm_answer_outside(answer, "the optimizer is %.60s; the formula is for Adam", d->optimizer.class_name);
     if (answer->state == PLM_ANSWERED)
         snprintf(answer->note, sizeof answer->note, "each node needs %s of host memory as well",
                  plm_size_text(text, sizeof text, host + host / 2));

@@ -34,7 +34,7 @@ static void member_size(struct reader *r, const struct plm_json_node *object, co
         return;
     r->status = plm_json_tree_get_unsigned(r->tree, object, key, out, r->error);
     if (r->status == 0 && *out > PLM_DESCRIPTION_BYTES)
-        node_wrong(r, plm_json_tree_find(r->tree, object, key), "no size or count is that large");
+        node_wrong(r, plm_json_tree_find(r->tree, object, key), "a size or count is too large");
 }
 
 static void member_flag(struct reader *r, const struct plm_json_node *object, const char *key, bool *out)
@@ -68,7 +68,7 @@ static void member_index(struct reader *r, const struct plm_json_node *object, c
     if (r->status == 0)
         r->status = plm_json_tree_unsigned(r->tree, node, &value, r->error);
     if (r->status == 0 && value >= count)
-        node_wrong(r, node, "there is no such item in the list that it points into");
+        node_wrong(r, node, "it refers to an item that does not exist");
     *out = (uint32_t)value;
 }
 
@@ -100,7 +100,7 @@ static void shape(struct reader *r, const struct plm_json_node *object, struct p
         return;
     r->status = plm_json_tree_get(r->tree, object, "shape", PLM_JSON_ARRAY, &list, r->error);
     if (r->status == 0 && plm_json_tree_count(list) > PLM_DESCRIPTION_DIMENSIONS)
-        node_wrong(r, list, "a tensor has at most eight dimensions here");
+        node_wrong(r, list, "a tensor has more than eight dimensions");
     t->elements = 1;
     for (const struct plm_json_node *n = plm_json_tree_first(list); n && r->status == 0;
          n = plm_json_tree_next(r->tree, n)) {
@@ -109,7 +109,7 @@ static void shape(struct reader *r, const struct plm_json_node *object, struct p
             return;
         t->elements = plm_times(t->elements, t->shape[t->dimensions++]);
         if (t->elements > PLM_DESCRIPTION_BYTES)
-            node_wrong(r, n, "no tensor has that many elements");
+            node_wrong(r, n, "a tensor has too many elements");
     }
 }
 
@@ -262,7 +262,7 @@ static void read_modules(struct reader *r, const struct plm_json_node *root, str
         if (r->status == 0)
             r->status = plm_json_tree_get_signed(r->tree, node, "parent", &parent, r->error);
         if (r->status == 0 && (parent < -1 || parent >= (int64_t)i))
-            node_wrong(r, node, "a module's parent stands before it");
+            node_wrong(r, node, "a module's parent must come before it");
         m->parent = (int32_t)parent;
     }
 }
@@ -316,7 +316,7 @@ static void read_inputs(struct reader *r, const struct plm_json_node *object, si
     for (size_t i = 0; i < n->inputs && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
         r->status = plm_json_tree_unsigned(r->tree, node, &value, r->error);
         if (r->status == 0 && value >= nodes)
-            node_wrong(r, node, "a node's inputs stand before it");
+            node_wrong(r, node, "a node's inputs must come before it");
         n->input[i] = (uint32_t)value;
     }
 }
@@ -350,13 +350,13 @@ static void read_sighting(struct reader *r, const struct plm_json_node *node, st
     }
     r->status = plm_json_tree_unsigned(r->tree, item, &s->bytes, r->error);
     if (r->status == 0 && s->bytes > PLM_DESCRIPTION_BYTES)
-        node_wrong(r, item, "no tensor is that large");
+        node_wrong(r, item, "a tensor is too large");
     for (int i = 1; i < 3 && r->status == 0; i++) {
         item = plm_json_tree_next(r->tree, item);
         r->status = plm_json_tree_signed(r->tree, item, out[i], r->error);
     }
     if (r->status == 0 && (s->first < 0 || s->last < s->first || s->last > INT32_MAX))
-        node_wrong(r, node, "a tensor is first seen at moment 0 or later, and last after that");
+        node_wrong(r, node, "a tensor must be seen first at moment 0 or later, and last after that");
 }
 
 static void read_sightings(struct reader *r, const struct plm_json_node *root, struct plm_description *d)
@@ -381,9 +381,9 @@ static void read_storages(struct reader *r, const struct plm_json_node *object, 
         if (s->event[i] >= 0) {
             s->births++;
             if (s->event[i] > (int64_t)PLM_DESCRIPTION_BYTES)
-                node_wrong(r, node, "no storage is that large");
+                node_wrong(r, node, "a storage is too large");
         } else if (s->event[i] < -(int64_t)s->births || dead[-s->event[i] - 1])
-            node_wrong(r, node, "a storage that is not there cannot die");
+            node_wrong(r, node, "a storage is freed that was not allocated");
         else
             dead[-s->event[i] - 1] = true;
     }

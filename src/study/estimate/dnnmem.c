@@ -116,7 +116,7 @@ static void dnnmem_estimate(const struct plm_evidence *evidence, struct plm_answ
     const struct plm_description *d = evidence->description;
     struct work w = {.d = d, .n = (int64_t)d->nodes};
     if (!d->nodes) {
-        plm_answer_none(answer, "torch.fx has no graph of this model: %.120s",
+        plm_answer_none(answer, "torch.fx cannot trace this model: %.120s",
                         d->graph_missing ? d->graph_missing : "the description does not say why");
         return;
     }

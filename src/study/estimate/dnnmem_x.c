@@ -324,7 +324,7 @@ static void *dnnmem_x_prepare(const struct plm_evidence *evidence, struct plm_an
     struct work w = {.d = d};
     struct prepared *p;
     if (!graph && !d->sightings) {
-        plm_answer_none(answer, "the description has neither a graph nor sightings of this model");
+        plm_answer_none(answer, "the description has neither a graph nor observed tensors of this model");
         return NULL;
     }
     if (graph)
@@ -357,7 +357,7 @@ const struct plm_method plm_method_dnnmem_x = {
     .paradigm = PLM_ANALYTICAL,
     .kind = PLM_ANSWER_RESERVED,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "models of the comparison of xMem: CNNs, transformers",
+    .domain = "the models xMem was compared on: CNNs, transformers",
     .leaves_out = "optimizer state, workspaces, ReLU tensors",
     .prepare = dnnmem_x_prepare,
     .judge = dnnmem_x_judge,

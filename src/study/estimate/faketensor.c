@@ -16,7 +16,7 @@ static struct plm_lifetime *lifetimes(const struct plm_described_storages *s, st
     struct plm_lifetime *item;
     size_t born = 0;
     if (!s->births) {
-        plm_answer_none(answer, "the description has no storages: they could not be followed");
+        plm_answer_none(answer, "the description has no storages: they could not be tracked");
         return NULL;
     }
     item = plm_calloc(s->births, sizeof *item);

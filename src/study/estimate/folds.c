@@ -50,7 +50,7 @@ int plm_folds_cross(const struct plm_tree_data *data, size_t folds, uint64_t see
     size_t *fold;
     int status = 0;
     if (folds < 2 || folds > data->rows)
-        return plm_fail(error, PLM_EINVAL, "%zu rows have 2 to %zu folds, not %zu", data->rows, data->rows, folds);
+        return plm_fail(error, PLM_EINVAL, "%zu rows allow 2 to %zu folds, not %zu", data->rows, data->rows, folds);
     x = plm_calloc(data->rows * data->features, sizeof *x);
     y = plm_calloc(data->rows, sizeof *y);
     fold = plm_calloc(data->rows, sizeof *fold);

@@ -32,13 +32,13 @@ static void horus_estimate(const struct plm_evidence *evidence, struct plm_answe
         return;
     }
     if (!elements) {
-        plm_answer_none(answer, "the description has no calls of modules");
+        plm_answer_none(answer, "the description has no module calls");
         return;
     }
     elements = plm_plus(elements, plm_plus(parameters, plm_times(batch, parameters)));
     answer->bytes = plm_times(ELEMENT, elements);
     if (plm_dtype_bytes(d->model.dtype) != ELEMENT)
-        plm_answer_outside(answer, "the model's data type is %s; the formula has 4 bytes for everything",
+        plm_answer_outside(answer, "the model's data type is %s; the formula assumes 4 bytes for everything",
                            d->model.dtype);
 }
 
@@ -65,6 +65,6 @@ const struct plm_method plm_method_horus_1000 = {
     .kind = PLM_ANSWER_ALLOCATED,
     .needs = PLM_NEEDS_DESCRIPTION,
     .domain = "training in float32",
-    .leaves_out = "what exceeds its 1000 MB for the rest",
+    .leaves_out = "what exceeds its flat 1000 MB for the rest",
     .estimate = horus_1000_estimate,
 };

@@ -51,10 +51,10 @@ static bool is_missing(const struct plm_method *method, const struct plm_evidenc
         const void *have;
         const char *what;
     } parts[] = {
-        {PLM_NEEDS_JOB, evidence->job, "a record, which `plimsoll run -- CMD` makes"},
-        {PLM_NEEDS_TRACE, evidence->trace, "a trace, which `plimsoll trace -- CMD` makes"},
+        {PLM_NEEDS_JOB, evidence->job, "a record (from `plimsoll run -- CMD`)"},
+        {PLM_NEEDS_TRACE, evidence->trace, "a trace (from `plimsoll trace -- CMD`)"},
         {PLM_NEEDS_DESCRIPTION, evidence->features ? (const void *)evidence->features : evidence->description,
-         "a description, which `plimsoll describe -- CMD` makes"},
+         "a description (from `plimsoll describe -- CMD`)"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if ((method->needs & parts[i].part) && !parts[i].have) {
@@ -67,8 +67,7 @@ static bool is_missing(const struct plm_method *method, const struct plm_evidenc
         plm_answer_none(answer, "it needs a model of its own: this one was trained for %s",
                         evidence->model->method->name);
     else
-        plm_answer_none(answer, "it needs a model, which `plimsoll train --method %s` makes: --model FILE",
-                        method->name);
+        plm_answer_none(answer, "it needs a model (--model FILE, from `plimsoll train --method %s`)", method->name);
     return true;
 }
 

@@ -180,13 +180,13 @@ static uint64_t tied_weight(const struct plm_description *d, const uint64_t *wid
 static void check_domain(const struct plm_description *d, struct plm_answer *answer)
 {
     if (!d->transformer.decoder)
-        plm_answer_outside(answer, "the model is no decoder of a language model");
+        plm_answer_outside(answer, "the model is not a decoder-only language model");
     if (plm_dtype_bytes(d->model.dtype) != HALF)
-        plm_answer_outside(answer, "the weights are %s; it is made for fp16", d->model.dtype);
+        plm_answer_outside(answer, "the weights are %s; the method is made for fp16", d->model.dtype);
     if (!d->model.checkpointing)
-        plm_answer_outside(answer, "the model keeps its activations; it is made for gradient checkpointing");
+        plm_answer_outside(answer, "the model keeps its activations; the method is made for gradient checkpointing");
     if (d->optimizer.known && strncmp(d->optimizer.class_name, "Adam", 4) != 0)
-        plm_answer_outside(answer, "the optimizer is %.60s; it is made for AdamW", d->optimizer.class_name);
+        plm_answer_outside(answer, "the optimizer is %.60s; the method is made for AdamW", d->optimizer.class_name);
 }
 
 static void llmem_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)
@@ -196,11 +196,11 @@ static void llmem_estimate(const struct plm_evidence *evidence, struct plm_answe
     struct walk w = {0};
     uint64_t *width;
     if (!d->transformer.known || !d->transformer.sequence || !d->transformer.hidden) {
-        plm_answer_none(answer, "the model has no configuration of a transformer");
+        plm_answer_none(answer, "the model has no transformer configuration");
         return;
     }
     if (!d->batch.size || !d->batch.inputs || !d->calls) {
-        plm_answer_none(answer, "the description has no batch or no calls of modules");
+        plm_answer_none(answer, "the description has no batch or no module calls");
         return;
     }
     width = widths(d);
@@ -212,7 +212,7 @@ static void llmem_estimate(const struct plm_evidence *evidence, struct plm_answe
     answer->bytes = plm_plus(answer->bytes, plm_plus(plm_plus(w.sum, w.gathered), head_bytes(d, &w)));
     free(width);
     if (!w.blocks) {
-        plm_answer_none(answer, "no module is called ...Block or ...DecoderLayer, which it looks for");
+        plm_answer_none(answer, "no module is named ...Block or ...DecoderLayer, which the method looks for");
         return;
     }
     check_domain(d, answer);

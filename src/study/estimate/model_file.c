@@ -101,9 +101,9 @@ int plm_model_file_line(struct plm_model_file *r)
             r->word[r->words][length++] = *r->at++;
         r->word[r->words++][length] = '\0';
         if (!length || (r->at < r->end && *r->at != ' ' && *r->at != '\n'))
-            return plm_model_file_wrong(r, "there should be words with one blank between them");
+            return plm_model_file_wrong(r, "expected words separated by one space");
         if (r->at < r->end && *r->at == ' ' && ++r->at < r->end && *r->at == '\n')
-            return plm_model_file_wrong(r, "there should be words with one blank between them");
+            return plm_model_file_wrong(r, "expected words separated by one space");
     }
     if (r->at == r->end)
         return plm_model_file_wrong(r, "the file ends in the middle of a line");
@@ -120,7 +120,7 @@ int plm_model_file_expect(struct plm_model_file *r, const char *key, int values)
         return status;
     if (r->words == values + 1 && !strcmp(r->word[0], key))
         return 0;
-    snprintf(text, sizeof text, "there should be \"%s\" with %d value%s", key, values, values == 1 ? "" : "s");
+    snprintf(text, sizeof text, "expected \"%s\" with %d value%s", key, values, values == 1 ? "" : "s");
     return plm_model_file_wrong(r, text);
 }
 
@@ -130,7 +130,7 @@ int plm_model_file_real(const struct plm_model_file *r, int word, double *value)
     char *end;
     *value = strtod(text, &end);
     if (strspn(text, "0123456789+-.eE") != strlen(text) || end == text || *end || !(fabs(*value) < FLT_MAX))
-        return plm_model_file_wrong(r, "a number should be there");
+        return plm_model_file_wrong(r, "expected a number");
     return 0;
 }
 
@@ -142,7 +142,7 @@ int plm_model_file_whole(const struct plm_model_file *r, int word, uint64_t leas
     *value = strtoull(text, &end, 10);
     if (strspn(text, "0123456789") == strlen(text) && !*end && !errno && *value >= least && *value <= most)
         return 0;
-    snprintf(sentence, sizeof sentence, "a whole number from %" PRIu64 " to %" PRIu64 " should be there", least, most);
+    snprintf(sentence, sizeof sentence, "expected a whole number from %" PRIu64 " to %" PRIu64, least, most);
     return plm_model_file_wrong(r, sentence);
 }
 
@@ -185,7 +185,7 @@ int plm_model_file_values(struct plm_model_file *r, double *value, size_t values
         if (!place)
             status = plm_model_file_line(r);
         if (status == 0 && !place && (size_t)r->words != (left < VALUES_IN_LINE ? left : VALUES_IN_LINE))
-            status = plm_model_file_wrong(r, "there should be eight numbers, or as many as are left");
+            status = plm_model_file_wrong(r, "expected eight numbers, or as many as are left");
         if (status == 0)
             status = plm_model_file_real(r, (int)place, &value[i]);
     }
@@ -209,7 +209,7 @@ static int read_feature(struct plm_model_file *r, struct plm_tree_feature *featu
     if (status == 0)
         status = plm_model_file_real(r, 4, &feature->importance);
     if (status == 0 && !(feature->importance >= 0 && feature->importance <= 1.000001))
-        status = plm_model_file_wrong(r, "an importance is a share from 0 to 1");
+        status = plm_model_file_wrong(r, "an importance must be from 0 to 1");
     return status;
 }
 
@@ -241,11 +241,11 @@ static int read_node(struct plm_model_file *r, const struct frame *f, struct plm
     if (r->words == 2 && !strcmp(r->word[0], "leaf")) {
         status = plm_model_file_real(r, 1, &node->value);
         if (status == 0 && (node->value < f->low || node->value > f->high))
-            status = plm_model_file_wrong(r, "a leaf lies outside of the range of the target");
+            status = plm_model_file_wrong(r, "a leaf is outside the target's range");
         return status;
     }
     if (r->words != 3 || strcmp(r->word[0], "split") != 0)
-        return plm_model_file_wrong(r, "there should be \"leaf\" with one value or \"split\" with two");
+        return plm_model_file_wrong(r, "expected \"leaf\" with one value or \"split\" with two");
     status = plm_model_file_whole(r, 1, 0, f->features - 1, &feature);
     node->feature = (int32_t)feature;
     return status ? status : plm_model_file_real(r, 2, &node->value);
@@ -353,7 +353,7 @@ static int read_unlike(const struct plm_model_file *r)
 {
     char method[PLM_TREE_NAME];
     if (!is_old(r, method))
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s is no model of `plimsoll train`", r->path);
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is not a model of `plimsoll train`", r->path);
     return plm_fail(r->error, PLM_EVERSION,
                     "%.300s is a model of an older plimsoll; `plimsoll train --method %s rows.csv -o FILE` makes a new "
                     "one",
@@ -369,10 +369,10 @@ static int check_sum(const struct plm_model_file *r)
     snprintf(sum, sizeof sum, "%08" PRIx32, sum_of(r->at, size));
     snprintf(length, sizeof length, "%zu", size);
     if (strcmp(length, r->word[4]) != 0)
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: %s bytes follow its head line, which says %s",
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: it has %s bytes after its head line, which says %s",
                         r->path, length, r->word[4]);
     if (strcmp(sum, r->word[3]) != 0)
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: it has the checksum %s, and its head line says %s",
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its checksum is %s, but its head line says %s",
                         r->path, sum, r->word[3]);
 #endif
     return 0;
@@ -390,7 +390,7 @@ static int read_head(struct plm_model_file *r)
     if (status || r->words < 2 || strcmp(r->word[0], HEAD) != 0)
         return read_unlike(r);
     if (strcmp(r->word[1], version) != 0)
-        return plm_fail(error, PLM_EVERSION, "%.300s is a model of version %s, and this plimsoll reads %s", r->path,
+        return plm_fail(error, PLM_EVERSION, "%.300s is a model of version %s, but this plimsoll reads %s", r->path,
                         r->word[1], version);
     if (r->words != 5 || strlen(r->word[2]) >= PLM_TREE_NAME)
         return plm_fail(error, PLM_EFORMAT, "%.300s is damaged: its head line lacks the kind, checksum or length",

@@ -100,7 +100,7 @@ static void sum_up(const struct plm_page *p, const struct plm_comparison *c)
     plm_page_amount(p, context, sizeof context, c->question[c->cards - 1].context);
     if (strcmp(low, context) != 0)
         snprintf(between, sizeof between, "%s to ", low);
-    snprintf(text, sizeof text, "%s says %s and %s%s of context: %s.", name_of(row->method),
+    snprintf(text, sizeof text, "%s estimates %s plus %s%s of context: %s.", name_of(row->method),
              plm_page_amount(p, bytes, sizeof bytes, plm_comparison_estimate(c, row)->bytes), between, context, place);
     fputs(plm_ink(p, PLM_INK_BOLD), p->out);
     plm_page_sentences(p, "", text);
@@ -173,7 +173,7 @@ static void utilization_line(const struct plm_page *p, const struct plm_comparis
 
 static void show_utilization(const struct plm_page *p, const struct plm_comparison *c, const struct layout *l)
 {
-    plm_page_sentences(p, "", "Utilization of the GPU (GPUTL), per cent of the time in which a kernel runs:");
+    plm_page_sentences(p, "", "GPU utilization: share of the time in which a kernel runs");
     fprintf(p->out, "%s%-*s %-*s %*s %*s%s%s\n", plm_ink(p, PLM_INK_DIM), METHOD, "method", PARADIGM, "paradigm",
             plm_page_amount_columns(p), "estimate", TIME, "time", l->wide ? "  leaves out" : "",
             plm_ink(p, PLM_INK_PLAIN));
@@ -242,10 +242,10 @@ static void show_legend(const struct plm_page *p, const struct plm_comparison *c
 static void context_line(const struct plm_page *p, const struct plm_comparison *c)
 {
     static const char *const why[] = {
-        [PLM_CONTEXT_GIVEN] = "The context, which every verdict adds to the estimate, was given with --context.",
-        [PLM_CONTEXT_RECORD] = "The context, which every verdict adds to the estimate, is that of the record.",
-        [PLM_CONTEXT_MODEL] = "The context, which every verdict adds to the estimate, is a model of each card: there "
-                              "is no record to take it from.",
+        [PLM_CONTEXT_GIVEN] = "Every verdict adds the context to the estimate: here that of --context.",
+        [PLM_CONTEXT_RECORD] = "Every verdict adds the context to the estimate: here that of the record.",
+        [PLM_CONTEXT_MODEL] =
+            "Every verdict adds the context to the estimate: here a model of each card, as there is no record.",
     };
     plm_page_sentences(p, "", why[c->source]);
 }
@@ -266,7 +266,7 @@ static void show_captures(const struct plm_page *p, const struct plm_evidence *e
                                      seconds_text(time, sizeof time, parts[i].seconds));
     if (!used)
         return;
-    snprintf(all, sizeof all, "Capturing took: %s. The times above are without it.", text);
+    snprintf(all, sizeof all, "The times above exclude the capture: %s.", text);
     plm_page_sentences(p, "", all);
 }
 
@@ -284,7 +284,7 @@ int plm_comparison_text(const struct plm_page *p, const struct plm_comparison *c
         if (c->memory)
             context_line(p, c);
         show_captures(p, &c->evidence);
-        list_by_text(p, c, "* outside what the method was made for:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
+        list_by_text(p, c, "* outside the method's scope:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
         list_by_text(p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
         if (!l.wide)
             list_by_text(p, c, "What they leave out:", PLM_ANSWERED, PLM_OUTSIDE, leaves_out_of);

@@ -395,21 +395,20 @@ double plm_tree_ask(const struct plm_trees *t, size_t number, const float *x)
 int plm_tree_data_check(const struct plm_tree_data *data, size_t trees, double least, struct plm_error *error)
 {
     if (data->rows < PLM_TREE_ROWS_LEAST)
-        return plm_fail(error, PLM_EFORMAT, "%zu rows are too few to learn from: %d is the least", data->rows,
+        return plm_fail(error, PLM_EFORMAT, "%zu rows are too few to learn from: at least %d are needed", data->rows,
                         PLM_TREE_ROWS_LEAST);
     if (data->rows > PLM_TREE_ROWS)
-        return plm_fail(error, PLM_EFORMAT, "%zu rows are too many: %d is the most", data->rows, PLM_TREE_ROWS);
+        return plm_fail(error, PLM_EFORMAT, "%zu rows are too many: at most %d are allowed", data->rows, PLM_TREE_ROWS);
     if (!data->features || data->features > PLM_TREE_FEATURES)
         return plm_fail(error, PLM_EINVAL, "trees have 1 to %d features, not %zu", PLM_TREE_FEATURES, data->features);
     if (!trees || trees > PLM_TREE_COUNT)
         return plm_fail(error, PLM_EINVAL, "there can be 1 to %d trees", PLM_TREE_COUNT);
     for (size_t i = 0; i < data->rows * data->features; i++)
         if (!(fabs(data->x[i]) < FLT_MAX))
-            return plm_fail(error, PLM_EFORMAT, "a feature of row %zu is not a number that can be used",
-                            i / data->features + 1);
+            return plm_fail(error, PLM_EFORMAT, "a feature of row %zu is not a usable number", i / data->features + 1);
     for (size_t i = 0; i < data->rows; i++) {
         if (!(fabs(data->y[i]) < FLT_MAX))
-            return plm_fail(error, PLM_EFORMAT, "the target of row %zu is not a number that can be used", i + 1);
+            return plm_fail(error, PLM_EFORMAT, "the target of row %zu is not a usable number", i + 1);
         if (data->y[i] <= least)
             return plm_fail(error, PLM_EFORMAT, "the target of row %zu is not a number above %g", i + 1, least);
     }

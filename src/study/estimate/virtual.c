@@ -31,7 +31,7 @@ const struct plm_method plm_method_virtual = {
     .kind = PLM_ANSWER_RESERVED,
     .needs = PLM_NEEDS_JOB,
     .domain = "any job that runs on the virtual GPU",
-    .leaves_out = "nothing known",
+    .leaves_out = "nothing",
     .prepare = virtual_prepare,
     .judge = virtual_judge,
 };

@@ -173,11 +173,11 @@ static void result_doubt(struct plm_xmem_run *run, struct plm_xmem_result *resul
     const char *text = "";
 
     if (!run->list.parameters)
-        text = "no gradients are born in the recorded steps, so parameters cannot be told";
+        text = "no gradients are created in the recorded steps, so parameters cannot be identified";
     else if (!last->optimizer)
-        text = "no step of an optimizer is recorded, so its state is not counted";
+        text = "no optimizer step is recorded, so its state is not counted";
     else if (run->steps < PLM_XMEM_STEPS)
-        text = "the trace has one step; the method looks at two";
+        text = "the trace has one step; the method needs two";
     snprintf(result->note, sizeof result->note, "%s", text);
 }
 
@@ -280,7 +280,7 @@ const struct plm_method plm_method_xmem = {
     .paradigm = PLM_CPU_SIDE,
     .kind = PLM_ANSWER_RESERVED,
     .needs = PLM_NEEDS_TRACE,
-    .domain = "fp32 training on one GPU, models made of modules",
+    .domain = "fp32 training on one GPU, models built from modules",
     .leaves_out = "parents' own tensors, temporaries, workspaces",
     .prepare = xmem_prepare,
     .judge = xmem_judge,

@@ -294,8 +294,7 @@ int plm_xmem_layers(const struct plm_trace *trace, const struct plm_xmem_step *s
     }
     work_end(&w);
     if (status == PLM_EFORMAT)
-        return plm_fail(error, PLM_EFORMAT,
-                        "too many operators of the trace share their autograd numbers to say whose memory is whose");
+        return plm_fail(error, PLM_EFORMAT, "too many operators share autograd numbers to attribute the memory");
     if (status == 0 && parts->count)
         qsort(parts->part, parts->count, sizeof *parts->part, by_birth);
     return status;

@@ -20,12 +20,11 @@ static void text_peak(const struct plm_page *p, const struct plm_xmem_result *r)
             plm_page_amount(p, allocated, sizeof allocated, r->allocated),
             plm_page_amount(p, reserved, sizeof reserved, r->reserved), plm_ink(p, PLM_INK_PLAIN));
     if (r->step)
-        fprintf(p->out,
-                "  in step %d of the %d that were looked at, after %.3f s; reserved is largest from %.3f s on\n",
-                r->step, r->steps, (double)r->peak_time / 1e9, (double)r->reserved_time / 1e9);
+        fprintf(p->out, "  in step %d of %d, after %.3f s; reserved peaks from %.3f s on\n", r->step, r->steps,
+                (double)r->peak_time / 1e9, (double)r->reserved_time / 1e9);
     if (r->oom)
-        fprintf(p->out, "  %sthe card runs out of memory%s when it has given out %s\n", plm_ink(p, PLM_INK_RED),
-                plm_ink(p, PLM_INK_PLAIN), plm_page_amount(p, reserved, sizeof reserved, r->oom_reserved));
+        fprintf(p->out, "  %sthe GPU runs out of memory%s at %s\n", plm_ink(p, PLM_INK_RED), plm_ink(p, PLM_INK_PLAIN),
+                plm_page_amount(p, reserved, sizeof reserved, r->oom_reserved));
 }
 
 /* A label, an amount, a bar and the share. */
@@ -47,7 +46,7 @@ static void text_categories(const struct plm_page *p, const struct plm_xmem_resu
     bool shown[PLM_CATEGORIES] = {false};
     uint64_t sum = 0;
 
-    plm_page_title(p, "What it is for, at the peak");
+    plm_page_title(p, "Memory by category at the peak");
     for (int n = 0; n < PLM_CATEGORIES; n++) {
         int largest = -1;
         for (int i = 0; i < PLM_CATEGORIES; i++)
@@ -57,7 +56,7 @@ static void text_categories(const struct plm_page *p, const struct plm_xmem_resu
         sum += r->category[largest];
         text_line(p, plm_category_name((enum plm_category)largest), r->category[largest], r->peak_reserved);
     }
-    text_line(p, "free in segments", r->peak_reserved > sum ? r->peak_reserved - sum : 0, r->peak_reserved);
+    text_line(p, "cached but unused", r->peak_reserved > sum ? r->peak_reserved - sum : 0, r->peak_reserved);
 }
 
 static void text_layer(const struct plm_page *p, const char *name, int columns, const struct plm_xmem_layer *l)
@@ -81,7 +80,7 @@ static void text_layers(const struct plm_page *p, const struct plm_xmem_result *
 
     if (!rows)
         return;
-    plm_page_title(p, "Which layers hold it, at the peak");
+    plm_page_title(p, "Memory by layer at the peak");
     for (size_t i = 0; i < rows; i++) {
         int wanted = plm_page_columns(p, r->layer[i].name);
         columns = wanted > columns ? wanted : columns;
@@ -107,7 +106,7 @@ static void text_course(const struct plm_page *p, const struct plm_xmem_result *
     int amount = plm_page_amount_columns(p);
     char a[32], b[32];
 
-    plm_page_title(p, "In the course of time");
+    plm_page_title(p, "Memory over time");
     fprintf(p->out, "  %s%9s %*s %*s%s\n", plm_ink(p, PLM_INK_DIM), "seconds", amount, "allocated", amount, "reserved",
             plm_ink(p, PLM_INK_PLAIN));
     for (size_t row = 0; row < ROWS; row++) {
@@ -135,7 +134,7 @@ void plm_xmem_text(const struct plm_page *p, const struct plm_xmem_result *r)
     text_layers(p, r);
     text_course(p, r);
     if (r->left_out) {
-        fprintf(p->out, "\nLeft out: %s of blocks of the last step, which are temporary or belong to no layer.\n",
+        fprintf(p->out, "\nLeft out: %s of blocks of the last step that are temporary or belong to no layer.\n",
                 plm_page_amount(p, text, sizeof text, r->left_out));
     }
     if (*r->note) {

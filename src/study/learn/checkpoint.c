@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static int checkpoint_bad(const struct che
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return plm_fail(c->error, PLM_EFORMAT, "this is no checkpoint of GPUMemNet: %s", text);
+    return plm_fail(c->error, PLM_EFORMAT, "this is not a GPUMemNet checkpoint: %s", text);
 }
 
 /* ---- opening it ---- */
@@ -164,7 +164,7 @@ static int values_read(const struct checkpoint *c, const struct stored *s, struc
         memcpy(tensor->value, bytes + 4 * s->offset, 4 * s->values);
     for (size_t i = 0; i < s->values && status == 0; i++)
         if (!(tensor->value[i] > -1e37f && tensor->value[i] < 1e37f))
-            status = checkpoint_bad(c, "%s holds what is no number", s->file);
+            status = checkpoint_bad(c, "%s has a value that is not a number", s->file);
     free(bytes);
     return status;
 }
@@ -297,7 +297,7 @@ static int tensors_take(struct checkpoint *c)
         if (!tensor_rename(c, theirs, ours))
             continue;
         if (!stored_take(c, value, &stored) || !stored.floats)
-            return checkpoint_bad(c, "%.100s is no plain tensor of float32", theirs);
+            return checkpoint_bad(c, "%.100s is not a plain float32 tensor", theirs);
         status = tensor_add(c, ours, &stored);
     }
     return status;

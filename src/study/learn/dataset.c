@@ -250,12 +250,12 @@ static int other_settings(const struct plm_dataset *d, const char *there, const 
     const size_t same = mark ? (size_t)(mark - settings) : 0, options = strcspn(there, "#\n");
     if (!strncmp(there, settings, same + 3))
         return plm_fail(error, PLM_EINVAL,
-                        "%.150s was begun before plimsoll, the environment or what is run has changed; -f begins anew",
+                        "%.150s was started before plimsoll, the environment or the programs changed; -f starts over",
                         d->settings->kept);
     if (!options)
-        return plm_fail(error, PLM_EINVAL, "%.150s does not say with which options it was begun; -f begins anew",
+        return plm_fail(error, PLM_EINVAL, "%.150s does not say which options it was started with; -f starts over",
                         d->settings->kept);
-    return plm_fail(error, PLM_EINVAL, "%.150s was begun with %.*s; give these options, or -f to begin anew",
+    return plm_fail(error, PLM_EINVAL, "%.150s was started with %.*s; give these options, or -f to start over",
                     d->settings->kept, options < 200 ? (int)options - 1 : 200, there);
 }
 
@@ -292,10 +292,9 @@ static int kept_open(struct plm_dataset *d, struct plm_error *error)
         pread(d->kept, start, sizeof mark - 1, 0) > 0 && !strcmp(start, mark))
         return 0;
     kept_close(d);
-    return plm_fail(error, PLM_EINVAL,
-                    "%.200s is in the way: it is not a file that `plimsoll dataset` began; rename it, or name another "
-                    "table with -o",
-                    path);
+    return plm_fail(
+        error, PLM_EINVAL,
+        "%.200s is in the way: `plimsoll dataset` did not make it; rename it, or choose another table with -o", path);
 }
 
 int plm_dataset_keep(const struct plm_dataset *d, const char *text, struct plm_error *error)

@@ -356,7 +356,7 @@ static int task_end(void *context, size_t index, int wait_status, const struct r
     else if (text && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == LINES_FAILED)
         status = plm_fail(error, PLM_EIO, "the rows could not be run: %.*s", (int)strcspn(text, "\n"), text);
     else
-        status = plm_fail(error, PLM_EIO, "a process that runs rows has failed; the same command goes on after it");
+        status = plm_fail(error, PLM_EIO, "a process that runs rows failed; run the same command to continue");
     free(text);
     task_clear(w, task);
     return status;
@@ -376,7 +376,7 @@ int plm_dataset_run(struct plm_dataset *dataset, plm_dataset_progress *progress,
                                   .next = task_next,
                                   .start = task_start,
                                   .end = task_end,
-                                  .again = "the same command goes on with the rows that are there",
+                                  .again = "run the same command to continue with the rows so far",
                                   .progress = progress ? progress_show : NULL};
     int status;
     tasks_make(&w);

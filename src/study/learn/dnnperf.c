@@ -60,7 +60,7 @@ static int dnnperf_view(enum plm_family family, const struct plm_example *e, str
 {
     (void)family;
     if (!e->layers)
-        return plm_fail(error, PLM_EFORMAT, "the layers of the network are not known");
+        return plm_fail(error, PLM_EFORMAT, "the network's layers are unknown");
     v->nodes = v->edges = 0;
     for (size_t i = 0; i < e->layers; i++) {
         const struct plm_layer *l = &e->layer[i];
@@ -137,7 +137,7 @@ static int dnnperf_bind(struct plm_network *n, struct plm_error *error)
     p->width = rows_of(n, "node.weight");
     p->edge_width = rows_of(n, "edge.weight");
     if (p->width > WIDTH || p->edge_width > WIDTH || read[0] > WIDTH || read[1] > WIDTH)
-        return plm_fail(error, PLM_EFORMAT, "the weights of %s are wider than this plimsoll takes", n->method->name);
+        return plm_fail(error, PLM_EFORMAT, "the weights of %s are wider than this plimsoll supports", n->method->name);
     if ((status = bind_dense(n, "node", PLM_DNNPERF_NODE, p->width, &p->node, error)) ||
         (status = bind_dense(n, "edge", PLM_DNNPERF_EDGE, p->edge_width, &p->edge, error)))
         return status;
@@ -265,8 +265,8 @@ const struct plm_method plm_method_dnnperf = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "networks like those of its rows",
-    .leaves_out = "the optimizer, the card",
+    .domain = "networks like its training rows",
+    .leaves_out = "the optimizer, the GPU",
     .prepare = plm_learned_prepare,
     .judge = plm_learned_judge,
     .explain = plm_learned_explain,

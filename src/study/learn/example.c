@@ -117,7 +117,7 @@ static int numbers_read(const struct plm_table *table, size_t row, double *numbe
         if (status)
             return status;
         if (number[i] < 0 && number[i] != -1)
-            return plm_table_wrong(table, row, column, "a number from 0, or -1 for one that is not known", error);
+            return plm_table_wrong(table, row, column, "a number from 0, or -1 if unknown", error);
     }
     return 0;
 }

@@ -172,9 +172,10 @@ int plm_example_layers(const struct plm_description *description, struct plm_exa
     for (size_t i = 0; i < description->calls; i++)
         count += is_layer(description, &description->call[i]);
     if (count == 0)
-        return plm_fail(error, PLM_EFORMAT, "the description has no calls of modules: `plimsoll describe` gives them");
+        return plm_fail(error, PLM_EFORMAT, "the description has no module calls: `plimsoll describe` records them");
     if (count > PLM_LAYERS_MOST)
-        return plm_fail(error, PLM_EFORMAT, "the network has %zu layers, and %d are the most", count, PLM_LAYERS_MOST);
+        return plm_fail(error, PLM_EFORMAT, "the network has %zu layers, but at most %d are supported", count,
+                        PLM_LAYERS_MOST);
     l.layer = plm_calloc(count, sizeof *l.layer);
     l.call = plm_calloc(count, sizeof *l.call);
     layers_fill(&l);

@@ -97,8 +97,7 @@ static int cells_check(const struct plm_table *t, size_t at, enum content conten
     const enum cell bad = content == NUMBERS && c->count[CELL_WORD] ? CELL_WORD : CELL_ENDLESS;
     if (content == WORDS || !c->count[bad] || (bad == CELL_ENDLESS && c->count[CELL_WORD]))
         return 0;
-    return plm_table_wrong(t, c->first[bad], (int)at, "a finite number; leave the cell empty if it is not known",
-                           error);
+    return plm_table_wrong(t, c->first[bad], (int)at, "a finite number; leave the cell empty if it is unknown", error);
 }
 
 /* ---- words ---- */

@@ -20,11 +20,11 @@ const char *plm_explore_stairs_text(const struct plm_explore *e, size_t stairs, 
 {
     const struct plm_explore_stairs *s = &e->stairs[stairs];
     char rows[32], levels[32], times[32];
-    int length = snprintf(buffer, size, "%.60s: %s rows lie on %s levels", e->column[s->column].name,
+    int length = snprintf(buffer, size, "%.60s: %s rows have %s distinct values", e->column[s->column].name,
                           counted(s->rows, rows, sizeof rows), counted(s->levels, levels, sizeof levels));
     if (s->steps > 1 && length > 0 && (size_t)length < size)
         length +=
-            snprintf(buffer + length, size - (size_t)length, "; the commonest step to the next is %g MiB (%s times)",
+            snprintf(buffer + length, size - (size_t)length, "; the most common gap between them is %g MiB (%s times)",
                      s->step, counted(s->steps, times, sizeof times));
     if (length > 0 && (size_t)length < size)
         snprintf(buffer + length, size - (size_t)length, "%s.",
@@ -36,11 +36,10 @@ const char *plm_explore_parting_text(const struct plm_explore *e, char *buffer, 
 {
     *buffer = '\0';
     if (e->asked > 1 && e->classes + (e->oom > 0) > 1)
-        snprintf(
-            buffer, size,
-            "The nearest other row, by features, is in the same class of memory for %.1f %% of rows; the commonest "
-            "class has %.1f %%.",
-            100 * (double)e->alike / (double)e->asked, 100 * (double)e->guessed / (double)e->asked);
+        snprintf(buffer, size,
+                 "The nearest other row by features is in the same memory class for %.1f %% of rows; the largest class "
+                 "has %.1f %%.",
+                 100 * (double)e->alike / (double)e->asked, 100 * (double)e->guessed / (double)e->asked);
     return buffer;
 }
 
@@ -96,7 +95,7 @@ static void shapes_show(const struct plm_page *p, const struct plm_explore *e)
     char text[400];
     fputc('\n', p->out);
     if (e->useds > 1)
-        plm_page_say(p, "The first two of %zu components have %.1f %% of the variance of %zu columns.", e->useds,
+        plm_page_say(p, "The first two of %zu components explain %.1f %% of the variance of %zu columns.", e->useds,
                      100 * (e->pca.share[0] + e->pca.share[1]), e->useds);
     if (*plm_explore_parting_text(e, text, sizeof text))
         plm_page_say(p, "%s", text);
@@ -106,9 +105,9 @@ static void shapes_show(const struct plm_page *p, const struct plm_explore *e)
 
 static void thin_show(const struct plm_page *p, const struct plm_explore *e)
 {
-    plm_page_title(p, "Where rows are few");
+    plm_page_title(p, "Under-sampled regions");
     if (!e->thins)
-        plm_page_say(p, "Nowhere: every class and value has 10 rows and 1 %% of all, and no feature has a gap.");
+        plm_page_say(p, "None: every class and value has at least 10 rows and 1 %% of all, and no feature has a gap.");
     for (size_t i = 0; i < e->thins; i++)
         plm_page_sentences(p, "  ", e->thin[i]);
 }

@@ -91,12 +91,12 @@ static void classes_thin(struct plm_explore *e)
             list_add(&few, "%s (%zu)", plm_explore_class_text(e, i, text, sizeof text), e->class[i].rows);
     }
     if (few.items)
-        sentence_add(e, "Few rows in %s of memory: %s.", few.items == 1 ? "one class" : "these classes",
+        sentence_add(e, "Few rows in %s: %s.", few.items == 1 ? "one memory class" : "these memory classes",
                      list_end(&few));
     if (none.items)
-        sentence_add(e, "No row takes %s.", list_end(&none));
+        sentence_add(e, "No row uses %s.", list_end(&none));
     if (e->classes == 1)
-        sentence_add(e, "All rows are in one class of memory, %s: classes as wide as %d GB tell nothing about them.",
+        sentence_add(e, "All rows are in one memory class, %s: classes of %d GB do not separate them.",
                      plm_explore_class_text(e, 0, text, sizeof text), e->settings.bin);
     if (e->unclassed && e->memory >= 0)
         sentence_add(e, "%s %s no %.60s and %s in no class.", rows_text(e->unclassed, text, sizeof text),

@@ -64,7 +64,7 @@ static int numbers_take(const void *context, const struct plm_table *table, size
     for (size_t i = 0; i < features_of(all); i++) {
         x[i] = example->number[looked_at(all, i)];
         if (x[i] < 0 && !all)
-            return plm_fail(error, PLM_EFORMAT, "%s needs %s of the network, which nothing says", name_of(all),
+            return plm_fail(error, PLM_EFORMAT, "%s needs %s of the network, which is unknown", name_of(all),
                             feature_name(all, i));
     }
     return 0;
@@ -168,10 +168,10 @@ static void show(const void *model, const struct plm_page *p)
     fprintf(p->out, "%s%s%s: %zu trees with %zu nodes learned %s from %" PRIu64 " rows (seed %" PRIu64 ").\n",
             plm_ink(p, PLM_INK_BOLD), name_of(m->all), plm_ink(p, PLM_INK_PLAIN), f->trees.count, f->trees.nodes,
             f->target, f->rows, f->seed);
-    fprintf(p->out, "The rows have %.6g to %.6g %s: it cannot predict beyond.\n", f->low, f->high, unit);
+    fprintf(p->out, "The rows range from %.6g to %.6g %s: it cannot predict beyond that.\n", f->low, f->high, unit);
     if (f->held_rows)
-        fprintf(p->out, "On rows that were held out (%" PRIu64 "): R%s %.4f, mean error %.4g %s.\n", f->held_rows,
-                plm_squared(p), f->held_r2, f->held_error, unit);
+        fprintf(p->out, "On held-out rows (%" PRIu64 "): R%s %.4f, mean error %.4g %s.\n", f->held_rows, plm_squared(p),
+                f->held_r2, f->held_error, unit);
     plm_features_show(f->feature, f->features, p);
 }
 
@@ -237,8 +237,8 @@ const struct plm_method plm_method_extratrees = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "networks like those of its rows, on their card",
-    .leaves_out = "the optimizer, kinds and shapes of layers",
+    .domain = "networks like its training rows, on their GPU",
+    .leaves_out = "the optimizer, layer kinds and shapes",
     .prepare = plm_learned_prepare,
     .judge = plm_learned_judge,
     .explain = plm_learned_explain,
@@ -251,7 +251,7 @@ const struct plm_method plm_method_extratrees_all = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "networks like those of its rows, on their card",
+    .domain = "networks like its training rows, on their GPU",
     .leaves_out = "shapes of layers",
     .prepare = plm_learned_prepare,
     .judge = plm_learned_judge,

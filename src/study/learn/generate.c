@@ -36,7 +36,7 @@ int plm_family_find(const char *name, enum plm_family *family, struct plm_error 
             *family = (enum plm_family)i;
             return 0;
         }
-    return plm_fail(error, PLM_EINVAL, "there is no family \"%.60s\"; there are mlp, cnn and transformer", name);
+    return plm_fail(error, PLM_EINVAL, "unknown family \"%.60s\"; use mlp, cnn or transformer", name);
 }
 
 /* ---- rules ---- */
@@ -257,8 +257,7 @@ int plm_generated_read(const struct plm_table *table, size_t row, enum plm_famil
     int status = 0;
     memset(network, 0, sizeof *network);
     if (column < 0 && family == PLM_FAMILIES)
-        return plm_fail(error, PLM_EFORMAT, "%.200s has no column \"family\"; --family says which one it is of",
-                        table->path);
+        return plm_fail(error, PLM_EFORMAT, "%.200s has no column \"family\"; give it with --family", table->path);
     if (column >= 0 && plm_family_find(plm_table_cell(table, row, column), &family, NULL))
         return plm_table_wrong(table, row, column, "one of: mlp cnn transformer", error);
     network->family = family;

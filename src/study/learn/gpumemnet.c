@@ -51,7 +51,7 @@ __attribute__((format(printf, 2, 3))) static size_t rows_of(struct binder *b, co
 static int too_wide(struct binder *b, const char *what)
 {
     if (!b->status)
-        b->status = plm_fail(b->error, PLM_EFORMAT, "the weights of %s have %s than this plimsoll takes",
+        b->status = plm_fail(b->error, PLM_EFORMAT, "the weights of %s have %s than this plimsoll supports",
                              b->network->method->name, what);
     return b->status;
 }
@@ -360,7 +360,7 @@ const struct plm_method plm_method_gpumemnet_mlp = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "networks of the family of its rows, on their card",
+    .domain = "networks of its training rows' family, on their GPU",
     .leaves_out = "the optimizer, shapes of layers",
     .prepare = plm_learned_prepare,
     .judge = plm_learned_judge,
@@ -383,7 +383,7 @@ const struct plm_method plm_method_gpumemnet_transformer = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "networks of the family of its rows, on their card",
+    .domain = "networks of its training rows' family, on their GPU",
     .leaves_out = "the optimizer",
     .prepare = plm_learned_prepare,
     .judge = plm_learned_judge,

@@ -89,7 +89,7 @@ static int load(const struct plm_method *method, struct plm_model_file *file, vo
     if (status)
         return status;
     if (boosted->low < 0 || boosted->high > MOST_PERCENT)
-        return plm_fail(file->error, PLM_EFORMAT, "%.300s: the trees answer from %g to %g, which is not per cent",
+        return plm_fail(file->error, PLM_EFORMAT, "%.300s: the trees predict %g to %g, which are not percentages",
                         file->path, boosted->low, boosted->high);
     for (size_t i = 0; i < PLM_FEATURES; i++)
         if (boosted->features != PLM_FEATURES || strcmp(boosted->feature[i].name, plm_described_features[i]) != 0)
@@ -120,7 +120,7 @@ static void show(const void *model, const struct plm_page *p)
     plm_trees_show(p, "horus-utilization", &b->trees, b->rows, b->seed);
     fprintf(p->out, "The rows kept the GPU busy for %.1f to %.1f %% of the time.\n", b->low, b->high);
     if (b->held_rows)
-        fprintf(p->out, "On rows that were held out (%" PRIu64 ", five folds): R%s %.3f, median error %.1f points.\n",
+        fprintf(p->out, "On held-out rows (%" PRIu64 ", five folds): R%s %.3f, median error %.1f points.\n",
                 b->held_rows, plm_squared(p), b->held_r2, b->held_error);
     plm_features_show(b->feature, b->features, p);
 }
@@ -149,7 +149,7 @@ static void check_domain(const struct plm_boosted *boosted, const double x[PLM_F
     for (size_t i = 0; i < PLM_FEATURES; i++) {
         const struct plm_tree_feature *known = &boosted->feature[i];
         if (x[i] < known->low || x[i] > known->high)
-            plm_answer_outside(answer, "its rows have %s from %.6g to %.6g, and this job %.6g", known->name, known->low,
+            plm_answer_outside(answer, "%s is %.6g to %.6g in its rows, but %.6g in this job", known->name, known->low,
                                known->high, x[i]);
     }
 }
@@ -160,8 +160,7 @@ static void estimate(const struct plm_evidence *evidence, struct plm_answer *ans
     const struct plm_boosted *boosted = evidence->model->model;
     for (size_t i = 0; i < PLM_FEATURES; i++)
         if (x[i] < 0) {
-            plm_answer_none(answer,
-                            "the description has no feature \"%s\": `plimsoll describe` of this version gives it",
+            plm_answer_none(answer, "the description has no feature \"%s\": make a new one with `plimsoll describe`",
                             plm_described_features[i]);
             return;
         }
@@ -188,8 +187,8 @@ const struct plm_method plm_method_horus_utilization = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_UTILIZATION,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "networks like those of its rows, on their card",
-    .leaves_out = "the card, the optimizer, the host",
+    .domain = "networks like its training rows, on their GPU",
+    .leaves_out = "the GPU, the optimizer, the host",
     .estimate = estimate,
     .learner = &learner,
 };

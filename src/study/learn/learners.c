@@ -34,7 +34,7 @@ int plm_lesson_check(const struct plm_lesson *l, struct plm_error *error)
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].given && !(l->method->learner->takes & options[i].option))
-            return plm_fail(error, PLM_EINVAL, "--%s means nothing to %s", options[i].name, l->method->name);
+            return plm_fail(error, PLM_EINVAL, "%s does not accept --%s", l->method->name, options[i].name);
     return 0;
 }
 
@@ -78,7 +78,7 @@ const struct plm_target *plm_target_choose(const struct plm_table *table, const 
     if (!target)
         plm_fail(error, PLM_EINVAL,
                  "'%.60s' cannot be learned; a target is memory (device_used, reserved, allocated), step_ms or "
-                 "utilization (gputl, gract, smact, smocc, fp32a), or one of these with measured_ before it",
+                 "utilization (gputl, gract, smact, smocc, fp32a), or one of these with the prefix measured_",
                  wanted);
     else if (plm_table_column(table, wanted) < 0) {
         plm_fail(error, PLM_EFORMAT, "%.300s has no column %s; `plimsoll dataset` makes such tables", table->path,
@@ -265,7 +265,7 @@ void plm_features_show(const struct plm_tree_feature *feature, size_t features, 
     const struct plm_tree_feature *order[PLM_TREE_FEATURES];
     features_rank(feature, features, order);
     const bool ranked = features && order[0]->importance > 0;
-    plm_page_title(p, ranked ? "What decides" : "What it looks at");
+    plm_page_title(p, ranked ? "Feature importance" : "Features");
     for (size_t i = 0; i < features && i < FEATURES_SHOWN; i++) {
         const struct plm_tree_feature *one = order[i];
         fputs("  ", p->out);

@@ -34,7 +34,7 @@ int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence
     struct plm_example example = {0};
     int status;
     if (learned->method->learner->ask_beside && !evidence->job)
-        return plm_fail(error, PLM_EINVAL, "%s corrects a run: it needs a record, which `plimsoll run -- CMD` makes",
+        return plm_fail(error, PLM_EINVAL, "%s corrects a run: it needs a record (from `plimsoll run -- CMD`)",
                         learned->method->name);
     if (evidence->features)
         return learned->method->learner->ask_features
@@ -42,7 +42,7 @@ int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence
                    : plm_fail(error, PLM_EINVAL, "%s needs the layers of the network, which only a description has",
                               learned->method->name);
     if (!evidence->description)
-        return plm_fail(error, PLM_EINVAL, "%s needs a description, which `plimsoll describe -- CMD` makes",
+        return plm_fail(error, PLM_EINVAL, "%s needs a description (from `plimsoll describe -- CMD`)",
                         learned->method->name);
     status = plm_example_describe(evidence->description, &example, error);
     if (status == 0)
@@ -66,10 +66,10 @@ void *plm_learned_prepare(const struct plm_evidence *evidence, struct plm_answer
     if (plm_learned_ask(evidence->model, evidence, &p->answer, &error))
         plm_answer_none(answer, "%.190s", error.text);
     else if (p->answer.unit != PLM_LEARNED_MEMORY)
-        plm_answer_none(answer, "the model was not trained for memory; asked alone it says what it was trained for");
+        plm_answer_none(answer, "the model was not trained for memory; ask it alone for what it predicts");
     else if (p->answer.outside > 0)
-        plm_answer_outside(answer, "%s lies outside of the rows that it learned from, by %.2g times their range",
-                           p->answer.feature, p->answer.outside);
+        plm_answer_outside(answer, "%s is outside the training rows, by %.2g times their range", p->answer.feature,
+                           p->answer.outside);
     return p;
 }
 
@@ -97,7 +97,7 @@ static void show_classes(const struct plm_learned_answer *a, const struct plm_pa
 {
     const char *unit = plm_learned_unit_name(a->unit);
     char low[32], high[32], name[80];
-    plm_page_title(p, "How likely each class is");
+    plm_page_title(p, "Probability of each class");
     for (size_t i = 0; i < a->classes; i++) {
         if (a->probability[i] < LEAST_SHOWN && a->edge[i + 1] != a->figure)
             continue;
@@ -114,11 +114,11 @@ void plm_learned_show(const struct plm_learned_answer *a, const struct plm_page 
     char text[32];
     if (a->unit == PLM_LEARNED_MEMORY)
         fprintf(p->out, "%s: %s MiB%s.\n",
-                a->classes ? "The upper edge of the likeliest class" : "The model's own figure",
+                a->classes ? "Upper edge of the most likely class" : "The model's own estimate",
                 plm_count_text(text, sizeof text, (uint64_t)rint(a->figure)),
-                a->with_context ? ", with what the process takes beside its allocations" : "");
+                a->with_context ? ", including memory outside the process's allocations" : "");
     else
-        fprintf(p->out, "%s: %.4g %s.\n", a->classes ? "The upper edge of the likeliest class" : "The model's figure",
+        fprintf(p->out, "%s: %.4g %s.\n", a->classes ? "Upper edge of the most likely class" : "The model's estimate",
                 a->figure, plm_learned_unit_name(a->unit));
     if (a->outside > 0)
         plm_page_say(p, "%s lies outside of the rows that it learned from, by %.2g times their range.", a->feature,

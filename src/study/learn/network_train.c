@@ -101,8 +101,8 @@ static int rows_choose(struct rows *r, struct plm_error *error)
         r->row[r->count++] = i;
     }
     if (status == 0 && r->count < ROWS_LEAST)
-        status = plm_fail(error, PLM_EFORMAT, "%.300s has %zu rows with %s, and %d are the least", t->path, r->count,
-                          r->target->column, ROWS_LEAST);
+        status = plm_fail(error, PLM_EFORMAT, "%.300s has %zu rows with %s, but at least %d are needed", t->path,
+                          r->count, r->target->column, ROWS_LEAST);
     r->network->rows = r->count;
     return status;
 }
@@ -140,7 +140,7 @@ static int answer_classes(const struct rows *r, struct plm_error *error)
         to = 100. / POINTS;
     }
     if (to - from > PLM_LEARNED_CLASSES)
-        return plm_fail(error, PLM_EINVAL, "%.0f classes of %g %s are too many; --bin makes them wider", to - from,
+        return plm_fail(error, PLM_EINVAL, "%.0f classes of %g %s are too many; make them wider with --bin", to - from,
                         n->width, plm_learned_unit_name(r->target->unit));
     n->first = from * n->width;
     n->outputs = (size_t)(to - from);
@@ -152,9 +152,9 @@ static int answer_choose(const struct rows *r, struct plm_error *error)
     struct plm_network *n = r->network;
     const bool number = r->lesson->regression || r->own->graph;
     if (!number && r->target->unit == PLM_LEARNED_TIME)
-        return plm_fail(error, PLM_EINVAL, "times have no classes: --regression learns them as numbers");
+        return plm_fail(error, PLM_EINVAL, "times have no classes: learn them as numbers with --regression");
     if (r->lesson->bin && (number || r->target->unit != PLM_LEARNED_MEMORY))
-        return plm_fail(error, PLM_EINVAL, "--bin is for classes of memory");
+        return plm_fail(error, PLM_EINVAL, "--bin applies to memory classes only");
     n->kind = !number ? PLM_NETWORK_CLASSES : r->own->graph ? PLM_NETWORK_LOG : PLM_NETWORK_NUMBER;
     n->outputs = 1;
     if (!number)
@@ -275,7 +275,7 @@ static int network_describe(struct rows *r, struct plm_error *error)
         snprintf(n->feature[n->features].name, sizeof n->feature[0].name, "%s", name[n->features]);
     status = rows_view(r, row_measure, NULL, error);
     if (status == 0 && n->length > PLM_NETWORK_LENGTH)
-        status = plm_fail(error, PLM_EINVAL, "a network of %zu layers is too long: %d are the most", n->length,
+        status = plm_fail(error, PLM_EINVAL, "a network of %zu layers is too long: at most %d are supported", n->length,
                           PLM_NETWORK_LENGTH);
     return status;
 }
@@ -306,8 +306,8 @@ static int school_failed(const char *python, const char *log, int status, struct
         return plm_fail(error, PLM_EIO, "the training was killed by signal %d (%s); nothing was written",
                         WTERMSIG(status), strsignal(WTERMSIG(status)));
     plm_child_last_line(fopen(log, "re"), false, line);
-    return plm_fail(error, PLM_EIO, "%.200s could not train: %s; --python names another interpreter", python,
-                    line[0] ? line : "it said nothing");
+    return plm_fail(error, PLM_EIO, "%.200s could not train: %s; choose an interpreter with --python", python,
+                    line[0] ? line : "no message");
 }
 
 static int school_run(const struct plm_lesson *l, struct school *school, const char *matrix, const char *weights,
@@ -323,7 +323,8 @@ static int school_run(const struct plm_lesson *l, struct school *school, const c
     snprintf(log, sizeof log, "%.4000s/log", l->scratch);
     pid = plm_child_start(&child, &failure);
     if (pid < 0)
-        return plm_fail(error, PLM_EIO, "cannot start %.200s: %s; --python names another", python, strerror(failure));
+        return plm_fail(error, PLM_EIO, "cannot start %.200s: %s; choose an interpreter with --python", python,
+                        strerror(failure));
     status = l->wait ? l->wait(pid, status_path, l->context) : plm_child_wait(pid, NULL, NULL);
     if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_LIBRARY && !school->shims) {
         school->shims = true;
@@ -361,7 +362,7 @@ static int network_train(struct rows *r, struct plm_error *error)
     if (status == 0)
         status = school_run(l, &school, matrix, weights, error);
     if (status == 0 && weights_read(weights, r->network, &why))
-        status = plm_fail(error, PLM_EIO, "what the training wrote is of no use: %.400s", why.text);
+        status = plm_fail(error, PLM_EIO, "the training's output is unusable: %.400s", why.text);
     return status;
 }
 

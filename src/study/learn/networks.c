@@ -44,10 +44,9 @@ static void show_scores(const struct plm_network *n, const struct plm_page *p)
     if (!n->scores)
         return;
     if (n->folds)
-        fprintf(p->out, "On rows of %llu folds, each asked of a fresh network that had not seen them:",
-                (unsigned long long)n->folds);
+        fprintf(p->out, "Cross-validated with %llu folds:", (unsigned long long)n->folds);
     else
-        fputs("On the fifth of the rows that it never saw:", p->out);
+        fputs("On the held-out fifth of the rows:", p->out);
     for (size_t i = 0; i < n->scores; i++)
         fprintf(p->out, "%s %s %.4g", i ? "," : "", n->score[i].name, n->score[i].value);
     fputs(".\n", p->out);
@@ -59,7 +58,7 @@ void plm_network_show(const void *model, const struct plm_page *p)
     const char *unit = plm_learned_unit_name(plm_target_find(n->target)->unit);
     char rows[32], values[32];
     if (!n->rows)
-        fprintf(p->out, "%s%s%s: %s published weights for the family %s; the range of their rows is not known.\n",
+        fprintf(p->out, "%s%s%s: %s published weights for the family %s; the range of their rows is unknown.\n",
                 plm_ink(p, PLM_INK_BOLD), n->method->name, plm_ink(p, PLM_INK_PLAIN),
                 plm_count_text(values, sizeof values, n->values), plm_family_name[n->family]);
     else

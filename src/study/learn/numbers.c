@@ -35,7 +35,7 @@ static int target_check(const struct plm_table *table, size_t row, const struct 
     if (target->positive && value <= 0)
         return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %s is 0", table->path, table->line[row + 1], target->column);
     if (target->most > 0 && value > target->most)
-        return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %s is %g, and %g is the most", table->path,
+        return plm_fail(error, PLM_EFORMAT, "%.300s:%u: %s is %g, but at most %g is allowed", table->path,
                         table->line[row + 1], target->column, value, target->most);
     return 0;
 }

@@ -200,10 +200,10 @@ static int course_open(const struct plm_lesson *l, const struct plm_target *targ
         status = plm_white_box_read(l->table, c->rows.row[i], &c->box[i], error);
         forecast = forecast_of(c->rows.target, &c->box[i]);
         if (status == 0 && (forecast < 0 || (c->rows.target->unit == PLM_LEARNED_TIME && !(forecast > 0))))
-            status = plm_fail(error, PLM_EFORMAT,
-                              "%.200s:%u: the row has %s, and not what the virtual GPU says of it; `plimsoll dataset "
-                              "--from` adds that",
-                              l->path, l->table->line[c->rows.row[i] + 1], c->rows.target->column);
+            status = plm_fail(
+                error, PLM_EFORMAT,
+                "%.200s:%u: the row has %s but not the virtual GPU's estimate; `plimsoll dataset --from` adds it",
+                l->path, l->table->line[c->rows.row[i] + 1], c->rows.target->column);
         c->over[i] = plm_correction_target(way_of(c->rows.target), forecast, c->rows.y[i]);
     }
     return status;
@@ -336,19 +336,19 @@ static void show(const void *model, const struct plm_page *p)
     const struct model *m = model;
     const struct plm_boosted *b = &m->trees;
     const char *unit = plm_learned_unit_name(m->target->unit);
-    fprintf(p->out, "%s%s%s: what the white box leaves over of %s, learned from %" PRIu64 " rows (seed %" PRIu64 ").\n",
+    fprintf(p->out, "%s%s%s: residual of the white box for %s, learned from %" PRIu64 " rows (seed %" PRIu64 ").\n",
             plm_ink(p, PLM_INK_BOLD), METHOD, plm_ink(p, PLM_INK_PLAIN), b->target, b->rows, b->seed);
     if (m->target->unit == PLM_LEARNED_TIME)
         fprintf(p->out, "The constant: %.4g times the forecast.\n", exp(b->base));
     else
         fprintf(p->out, "The constant: %.6g %s%s.\n", b->base, unit,
-                m->target->with_context ? ", what the stack takes beside what PyTorch reserves" : "");
+                m->target->with_context ? ", memory of the stack outside PyTorch's allocator" : "");
     fprintf(p->out,
             has_trees(b) ? "On held-out rows %zu trees help.\n"
-                         : "On held-out rows trees do no better than the constant, so there are none.\n",
+                         : "On held-out rows trees are no better than the constant, so there are none.\n",
             b->trees.count - 1);
     if (b->held_rows)
-        fprintf(p->out, "On rows that were held out (%" PRIu64 "): R%s %.4f, median error %.4g %s.\n", b->held_rows,
+        fprintf(p->out, "On held-out rows (%" PRIu64 "): R%s %.4f, median error %.4g %s.\n", b->held_rows,
                 plm_squared(p), b->held_r2, b->held_error, unit);
     if (has_trees(b))
         plm_features_show(b->feature, b->features, p);
@@ -382,7 +382,7 @@ static int ask_beside(const void *model, const struct plm_example *example, cons
     const struct model *m = model;
     double x[FEATURES];
     if (forecast_of(m->target, box) < 0)
-        return plm_fail(error, PLM_EFORMAT, "the white box says nothing of %s for this job",
+        return plm_fail(error, PLM_EFORMAT, "the white box has no %s for this job",
                         m->target->column + strlen("measured_"));
     features_make(m->target, box, example, x);
     *answer = (struct plm_learned_answer){.unit = m->target->unit, .with_context = m->target->with_context};
@@ -411,8 +411,8 @@ const struct plm_method plm_method_plimsoll_learned = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_JOB | PLM_NEEDS_DESCRIPTION,
-    .domain = "jobs that run on the virtual GPU, on the stack of its rows",
-    .leaves_out = "nothing known",
+    .domain = "jobs that run on the virtual GPU, on its training rows' stack",
+    .leaves_out = "nothing",
     .prepare = plm_learned_prepare,
     .judge = plm_learned_judge,
     .explain = plm_learned_explain,

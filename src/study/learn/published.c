@@ -281,9 +281,9 @@ static void features_put(const char *const *name, enum plm_family family, const 
 static int example_check(enum plm_family family, const struct plm_example *e, bool layers, struct plm_error *error)
 {
     if (e->number[PLM_EXAMPLE_BATCH] < 1)
-        return plm_fail(error, PLM_EFORMAT, "the batch size is not known");
+        return plm_fail(error, PLM_EFORMAT, "the batch size is unknown");
     if (!e->layers && (layers || family != PLM_FAMILY_MLP))
-        return plm_fail(error, PLM_EFORMAT, "the layers of the network are not known");
+        return plm_fail(error, PLM_EFORMAT, "the network's layers are unknown");
     if (!e->layers && (e->number[PLM_EXAMPLE_ACTIVATIONS] < 0 || e->number[PLM_EXAMPLE_PARAMETERS] < 0 ||
                        e->number[PLM_EXAMPLE_LINEARS] < 0))
         return plm_fail(error, PLM_EFORMAT, "neither layers nor activations, parameters and linears are known");

@@ -118,8 +118,7 @@ int plm_ridge_train(const struct plm_tree_data *data, struct plm_ridge *r, struc
     double *distances;
     *r = (struct plm_ridge){0};
     if (n < 2 || n > PLM_RIDGE_ROWS)
-        return plm_fail(error, PLM_EFORMAT, "a correction is learned from 2 to %d rows, and these are %zu",
-                        PLM_RIDGE_ROWS, n);
+        return plm_fail(error, PLM_EFORMAT, "a correction is learned from 2 to %d rows, not %zu", PLM_RIDGE_ROWS, n);
     plm_ridge_alloc(r, n, data->features);
     scales_find(data, r);
     for (size_t i = 0; i < n; i++) {

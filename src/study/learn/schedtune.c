@@ -124,12 +124,12 @@ static void show(const void *model, const struct plm_page *p)
     const struct plm_forest *f = model;
     char low[32], high[32];
     plm_trees_show(p, "schedtune", &f->trees, f->rows, f->seed);
-    fprintf(p->out, "The rows took %s to %s MiB: it cannot predict above %s MiB.\n",
+    fprintf(p->out, "The rows range from %s to %s MiB: it cannot predict above %s MiB.\n",
             plm_count_text(low, sizeof low, (uint64_t)rint(f->low)),
             plm_count_text(high, sizeof high, (uint64_t)rint(f->high)), high);
     if (f->oob_rows)
-        fprintf(p->out, "On rows that a tree had not seen (%" PRIu64 "): R%s %.3f, median error %.1f %%.\n",
-                f->oob_rows, plm_squared(p), f->oob_r2, 100 * f->oob_error);
+        fprintf(p->out, "On out-of-bag rows (%" PRIu64 "): R%s %.3f, median error %.1f %%.\n", f->oob_rows,
+                plm_squared(p), f->oob_r2, 100 * f->oob_error);
     plm_features_show(f->feature, f->features, p);
 }
 
@@ -205,9 +205,9 @@ static void check_domain(const struct plm_evidence *evidence, const double x[FEA
     const struct plm_description *d = evidence->description;
     const struct plm_forest *forest = evidence->model->model;
     if (d->transformer.known || !has_convolution(d))
-        plm_answer_outside(answer, "it learned from CNNs, and this is none");
+        plm_answer_outside(answer, "it learned from CNNs, and this is not one");
     if (strcmp(d->model.dtype, "float32") != 0)
-        plm_answer_outside(answer, "it learned from float32, and the model's data type is %s", d->model.dtype);
+        plm_answer_outside(answer, "it learned from float32, but the model's data type is %s", d->model.dtype);
     for (size_t i = 0; i < FEATURES; i++) {
         const struct plm_tree_feature *known = &forest->feature[i];
         if (x[i] < known->low || x[i] > known->high)
@@ -227,7 +227,7 @@ static void *prepare(const struct plm_evidence *evidence, struct plm_answer *ans
     p->evidence = evidence;
     model_features(evidence->description, p->x);
     if (p->x[ACTIVATIONS] <= 0)
-        plm_answer_none(answer, "the description has no calls of modules");
+        plm_answer_none(answer, "the description has no module calls");
     return p;
 }
 
@@ -263,8 +263,8 @@ const struct plm_method plm_method_schedtune = {
     .paradigm = PLM_LEARNED,
     .kind = PLM_ANSWER_DEVICE,
     .needs = PLM_NEEDS_DESCRIPTION,
-    .domain = "CNNs in float32 and cards like those of its rows",
-    .leaves_out = "the optimizer, all that its rows do not vary",
+    .domain = "CNNs in float32 and GPUs like its training rows",
+    .leaves_out = "the optimizer, anything its training rows do not vary",
     .prepare = prepare,
     .judge = judge,
     .learner = &learner,

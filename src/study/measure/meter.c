@@ -42,7 +42,7 @@ static int meter_start(struct plm_meter *meter, struct plm_error *error)
         return plm_fail(error, PLM_EIO, "NVIDIA's driver does not answer (NVML error %d): %s", code, NEEDED);
     }
     if (count(&meter->cards) || !meter->cards)
-        return plm_fail(error, PLM_EIO, "NVIDIA's driver knows no card: %s", NEEDED);
+        return plm_fail(error, PLM_EIO, "NVIDIA's driver sees no GPU: %s", NEEDED);
     if (driver(meter->driver, sizeof meter->driver))
         meter->driver[0] = '\0';
     return 0;
@@ -77,7 +77,7 @@ int plm_meter_take(struct plm_meter *meter, const char *uuid, struct plm_error *
         return PLM_EIO;
     code = by_uuid(uuid, &meter->card);
     if (code)
-        return plm_fail(error, PLM_EIO, "the driver knows no card %.100s (NVML error %d)", uuid, code);
+        return plm_fail(error, PLM_EIO, "the driver sees no GPU %.100s (NVML error %d)", uuid, code);
     snprintf(meter->uuid, sizeof meter->uuid, "%s", uuid);
     return 0;
 }
@@ -89,7 +89,7 @@ static int take_index(struct plm_meter *meter, unsigned index, struct plm_error 
     if (!by_index || !get_uuid)
         return PLM_EIO;
     if (by_index(index, &meter->card) || get_uuid(meter->card, meter->uuid, sizeof meter->uuid))
-        return plm_fail(error, PLM_EIO, "the driver does not give card %u of %u", index, meter->cards);
+        return plm_fail(error, PLM_EIO, "the driver does not return GPU %u of %u", index, meter->cards);
     return 0;
 }
 
@@ -101,7 +101,7 @@ static int take_beginning(struct plm_meter *meter, const char *text, struct plm_
     for (unsigned i = 0; i < meter->cards; i++)
         if (!take_index(meter, i, error) && !strncasecmp(meter->uuid, text, strlen(text)))
             return 0;
-    return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES names %.100s, and the driver knows no such card", text);
+    return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES names %.100s, but the driver sees no such GPU", text);
 }
 
 int plm_meter_choose(struct plm_meter *meter, const char *visible, const char *order, struct plm_error *error)
@@ -111,25 +111,25 @@ int plm_meter_choose(struct plm_meter *meter, const char *visible, const char *o
     if (!visible) {
         if (meter->cards > 1)
             return plm_fail(error, PLM_EINVAL,
-                            "this machine has %u GPUs and a row is of one: set CUDA_VISIBLE_DEVICES to the UUID of one "
-                            "(`nvidia-smi -L` lists them)",
+                            "this machine has %u GPUs, but a row describes one: set CUDA_VISIBLE_DEVICES to the UUID "
+                            "of one (`nvidia-smi -L` lists them)",
                             meter->cards);
         return take_index(meter, 0, error);
     }
     if (!*visible)
         return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES is empty: the command would see no GPU");
     if (strchr(visible, ','))
-        return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES names several GPUs, and a row is of one");
+        return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES names several GPUs, but a row describes one");
     if (!strncasecmp(visible, "GPU-", 4) || !strncasecmp(visible, "MIG-", 4))
         return take_beginning(meter, visible, error);
     index = strtoul(visible, &end, 10);
     if (end == visible || *end || index >= meter->cards)
-        return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES is %.60s, and this machine has %u GPU%s", visible,
+        return plm_fail(error, PLM_EINVAL, "CUDA_VISIBLE_DEVICES is %.60s, but this machine has %u GPU%s", visible,
                         meter->cards, meter->cards == 1 ? "" : "s");
     if (meter->cards > 1 && (!order || strcmp(order, "PCI_BUS_ID") != 0))
         return plm_fail(error, PLM_EINVAL,
-                        "CUDA may number cards otherwise than the driver does: set CUDA_DEVICE_ORDER=PCI_BUS_ID too, "
-                        "or CUDA_VISIBLE_DEVICES to the UUID of a card (`nvidia-smi -L`)");
+                        "CUDA may number GPUs differently from the driver: also set CUDA_DEVICE_ORDER=PCI_BUS_ID, or "
+                        "set CUDA_VISIBLE_DEVICES to the UUID of a GPU (`nvidia-smi -L`)");
     return take_index(meter, (unsigned)index, error);
 }
 

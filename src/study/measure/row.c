@@ -79,8 +79,8 @@ static int field_set(const struct key *key, const struct plm_ini_pair *pair, str
     errno = 0;
     number = strtoull(pair->value, &end, 10);
     if (end == pair->value || *end || errno || *pair->value == '-' || (key->kind != NUMBER && number > 9))
-        return plm_fail(error, PLM_EFORMAT, "%.200s:%d: %s is \"%.60s\", which is not a number that can be used",
-                        pair->path, pair->line, pair->key, pair->value);
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%d: %s is \"%.60s\", which is not a usable number", pair->path,
+                        pair->line, pair->key, pair->value);
     if (key->kind == NUMBER)
         *(uint64_t *)(void *)place = number;
     else if (key->kind == MODE)
@@ -196,14 +196,14 @@ int plm_measured_check(const char *path, struct plm_error *error)
     struct stat info;
     int status;
     if (!strcmp(path, "-"))
-        return plm_fail(error, PLM_EINVAL, "a row is added to a file, not to standard output");
+        return plm_fail(error, PLM_EINVAL, "rows are appended to a file, not to standard output");
     if (stat(path, &info)) {
         if (errno == ENOENT)
             return plm_output_check(path, &(struct plm_output_rule){0}, error);
-        return plm_fail(error, PLM_EIO, "cannot look at %.300s: %s", path, strerror(errno));
+        return plm_fail(error, PLM_EIO, "cannot read %.300s: %s", path, strerror(errno));
     }
     if (!S_ISREG(info.st_mode))
-        return plm_fail(error, PLM_EIO, "%.300s is not a file that a row can be added to", path);
+        return plm_fail(error, PLM_EIO, "%.300s is not a file that rows can be appended to", path);
     if (!info.st_size)
         return 0;
     status = plm_table_read(path, &table, error);

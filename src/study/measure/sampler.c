@@ -84,7 +84,7 @@ int plm_sampler_start(const char *uuid, unsigned interval_us, char *why, size_t 
 {
     struct plm_error error = {0};
     if (atomic_load(&sampler.running)) {
-        snprintf(why, size, "the sampler runs already");
+        snprintf(why, size, "the sampler is already running");
         return -1;
     }
     if (plm_meter_open(&sampler.meter, &error)) {
@@ -100,7 +100,7 @@ int plm_sampler_start(const char *uuid, unsigned interval_us, char *why, size_t 
     atomic_store(&sampler.running, true);
     if (start_thread()) {
         atomic_store(&sampler.running, false);
-        snprintf(why, size, "no thread can be started for the sampler");
+        snprintf(why, size, "cannot start a thread for the sampler");
         plm_meter_close(&sampler.meter);
         return -1;
     }

@@ -44,12 +44,12 @@ static int dcgm_number(struct plm_watch *watch, const char *uuid)
     if (failure == ENOENT)
         ; /* not installed, which is usual */
     else if (failure)
-        snprintf(watch->trouble, sizeof watch->trouble, "dcgmi cannot be asked: %s", strerror(failure));
+        snprintf(watch->trouble, sizeof watch->trouble, "cannot query dcgmi: %s", strerror(failure));
     else if (!WIFEXITED(status) || WEXITSTATUS(status))
         snprintf(watch->trouble, sizeof watch->trouble,
-                 "dcgmi is installed and does not answer: DCGM's host engine (nv-hostengine) may not run");
+                 "dcgmi does not answer: DCGM's host engine (nv-hostengine) may not be running");
     else if ((card = plm_dcgm_card(answer, uuid)) < 0)
-        snprintf(watch->trouble, sizeof watch->trouble, "DCGM does not know the card %.90s", uuid);
+        snprintf(watch->trouble, sizeof watch->trouble, "DCGM does not know the GPU %.90s", uuid);
     free(answer);
     return card;
 }
@@ -83,7 +83,7 @@ static void dcgm_start(struct plm_watch *watch, const char *uuid)
         watch->child = 0;
         watch->pipe = -1;
         close(ends[0]);
-        snprintf(watch->trouble, sizeof watch->trouble, "dcgmi cannot be started: %s", strerror(failure));
+        snprintf(watch->trouble, sizeof watch->trouble, "cannot start dcgmi: %s", strerror(failure));
     }
 }
 
@@ -105,7 +105,8 @@ static void dcgm_read(struct plm_watch *watch)
         close(watch->pipe);
         watch->pipe = -1;
         if (!watch->of[PLM_WATCH_DCGM].count)
-            snprintf(watch->trouble, sizeof watch->trouble, "dcgmi dmon ended at once: the card may lack these fields");
+            snprintf(watch->trouble, sizeof watch->trouble,
+                     "dcgmi dmon ended at once: the GPU may not support these fields");
     }
     for (ssize_t i = 0; i < n; i++)
         if (bytes[i] == '\n')

@@ -63,7 +63,7 @@ int plm_learned_open(const char *path, struct plm_learned *learned, struct plm_e
         learned->method = plm_method_find_learner(file.kind);
         status = learned->method
                      ? learned->method->learner->load(learned->method, &file, &learned->model)
-                     : plm_fail(error, PLM_EFORMAT, "%.300s is of %s, which is no method that learns", path, file.kind);
+                     : plm_fail(error, PLM_EFORMAT, "%.300s is for %s, which is not a learned method", path, file.kind);
     }
     plm_model_file_close(&file);
     return status;

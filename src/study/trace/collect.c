@@ -42,7 +42,7 @@ static int event_interval(const struct plm_trace_making *m, const struct plm_tra
     if (!(e->has & PLM_HAS_DURATION))
         return 0;
     if (e->duration < 0)
-        return event_refuse(m, e, error, "it ends before it begins");
+        return event_refuse(m, e, error, "it ends before it starts");
     if (__builtin_add_overflow(e->start, e->duration, end))
         return event_refuse(m, e, error, "\"ts\" and \"dur\" are out of range");
     return 0;
@@ -166,8 +166,7 @@ static int event_of_gpu(struct plm_trace_making *m, const struct plm_trace_event
 {
     (void)e;
     return plm_fail(error, PLM_EFORMAT,
-                    "%s: a trace of a job on a GPU; the CPU-side methods read one of the same job on the CPU "
-                    "(`plimsoll trace` makes it)",
+                    "%s: a trace of a GPU run; the CPU-side methods need one from the CPU (`plimsoll trace` makes it)",
                     m->file);
 }
 

@@ -81,7 +81,7 @@ static int check_complete(const struct plm_trace_making *m, struct plm_error *er
     } needs[] = {
         {t->memories, "it has no memory events: it was recorded without profile_memory=True"},
         {t->steps, "it has no ProfilerStep: prof.step() was never called in the training loop while it was recorded"},
-        {t->modules, "it has no calls of modules: it was recorded without with_stack=True, or no nn.Module was called"},
+        {t->modules, "it has no module calls: it was recorded without with_stack=True, or no nn.Module was called"},
     };
     if (!m->events)
         return not_a_trace(m, error);
