@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Learned methods, formulas and the virtual GPU on the measured MLPs: bench/study.py TRUTH_FOLDER [OPTION...]
 
-Runs the rows of mlp_a100.csv on the virtual GPU (`plimsoll dataset --from`), then `plimsoll evaluate --truth classes` with models that are
+Runs the rows of mlp_a100.csv on the virtual GPU (`plimsoll dataset --from`), then `plimsoll evaluate classes` with models that are
 fresh for every fold, and again with models that learned from drawn rows alone, which no GPU has seen; then CNNs and transformers, which are drawn
 and labelled as well. Prints what must be reached and what was. Options go to evaluate (--method NAME,... asks others; without PyTorch's
 networks it takes some minutes). Rows and documents are kept in $PLM_BUILD/accuracy, so that a second call only computes. PLM_TEST_PYTHON is the
@@ -78,7 +78,7 @@ def as_published(rows):
 
 def study(rows, name, methods, *options):
     out = rows.with_name(f"{name}.json")
-    run(BUILD / "plimsoll", "evaluate", "--truth", "classes", rows, "--method", methods, "--python", python(), "-f",
+    run(BUILD / "plimsoll", "evaluate", "classes", rows, "--method", methods, "--python", python(), "-f",
         f"--json={out}", "--html", out.with_suffix(".html"), *options)
     return json.loads(out.read_text())
 

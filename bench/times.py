@@ -53,7 +53,7 @@ def other_cases(folder):
         card = "-".join(word for word in words if word not in ("nchw", "nhwc"))
         if table.name in known or mode not in ("infer", "train"):
             continue
-        layout = ("--layout", "nhwc") if "nhwc" in words else ()
+        layout = ("--tensors", "nhwc") if "nhwc" in words else ()
         bars = TRAINING if mode == "train" else SAME_CARD if card == FITTED_CARD else ANOTHER_CARD
         title = f"timm {'training' if mode == 'train' else 'inference'}{', channels last' if layout else ''}"
         yield Case(table.name, card, title, layout, {"--fit": 100}, bars)
@@ -87,7 +87,7 @@ def evaluate(case, table, words):
         half = (sum(1 for _ in file) - 1) // 2
     trained = [word for option, rows in case.trained.items() for word in (option, min(rows, half))]
     out = place / f"{name}.json"
-    command = [BUILD / "plimsoll", "evaluate", table, "--gpu", case.gpu, "--python", python(), "-o", kept, "--resume", "-f",
+    command = [BUILD / "plimsoll", "evaluate", "time", table, "--gpu", case.gpu, "--python", python(), "-o", kept, "--resume", "-f",
                f"--json={out}", "--html", place / f"{name}.html", *case.words, *trained, *words]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 3):  # 3: some rows failed, which the document counts

@@ -1,4 +1,4 @@
-/* The page of `plimsoll evaluate --html`: one document (docs/schema/evaluation-1.json), one family at a time. */
+/* The page of `plimsoll evaluate memory --html`: one document (docs/schema/evaluation-1.json), one family at a time. */
 
 import { byId, el, fill, fillTable } from "./dom.js";
 import { plural, size } from "./format.js";
@@ -139,7 +139,7 @@ function facts() {
 }
 
 function start() {
-  fill(byId("command"), `plimsoll evaluate ${page.truth_file?.split("/").at(-1) ?? ""}`);
+  fill(byId("command"), `plimsoll evaluate memory ${page.truth_file?.split("/").at(-1) ?? ""}`);
   fill(byId("facts"), facts());
   fill(byId("family"), ...page.families.map((family) => el("option", { value: family.name }, family.name)));
   byId("family").value = state.family;

@@ -1,4 +1,4 @@
-/* The page of `plimsoll evaluate --truth classes --html`: one document (docs/schema/study-1.json) as tables. */
+/* The page of `plimsoll evaluate classes --html`: one document (docs/schema/study-1.json) as tables. */
 
 import { byId, el, fill, fillTable } from "./dom.js";
 import { plural } from "./format.js";
@@ -93,7 +93,7 @@ function options(id, names, key, first) {
 }
 
 function start() {
-  fill(byId("command"), `plimsoll evaluate --truth classes ${page.table.split("/").at(-1)}`);
+  fill(byId("command"), `plimsoll evaluate classes ${page.table.split("/").at(-1)}`);
   fill(byId("facts"), [plural(page.rows, "row"), plural(page.folds, "fold"), `seed ${page.seed}`].join(" · "));
   options("target", page.targets.map((target) => target.column), "target", 0);
   options("test", page.tests, "test", 0);

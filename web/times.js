@@ -1,4 +1,4 @@
-/* The page of `plimsoll evaluate --html` for step times and utilization: one document (docs/schema/time-evaluation-1.json). */
+/* The page of `plimsoll evaluate time --html` for step times and utilization: one document (docs/schema/time-evaluation-1.json). */
 
 import { byId, color, el, fill, fillTable } from "./dom.js";
 import { plural } from "./format.js";
@@ -131,7 +131,7 @@ function options(id, names, chosen, change) {
 }
 
 function start() {
-  fill(byId("command"), `plimsoll evaluate ${page.truth_file.split("/").at(-1)}`);
+  fill(byId("command"), `plimsoll evaluate time ${page.truth_file.split("/").at(-1)}`);
   fill(byId("facts"), [`truth: ${page.truth}`, plural(page.judged, "row") + " judged", page.trained && `${page.trained} trained on`, page.failed && `${page.failed} could not be run`]
     .filter(Boolean).join(" · "));
   state.estimator = Math.max(0, estimators.findIndex((name) => name.includes("corrected")), estimators.findIndex((name) => name.startsWith("plimsoll") && name.includes("fitted")));

@@ -38,14 +38,16 @@ static const struct plm_option option_config = {"config",
                                                 .complete = PLM_COMPLETE_FILE,
                                                 .among = "ini"};
 
-static void rows_add(const struct plm_option *options, size_t at, struct plm_option *out, size_t *count)
+static void rows_add(const struct plm_option *options, size_t at, const char *elsewhere, struct plm_option *out,
+                     size_t *count)
 {
     for (; options->name || options->include; options++)
         if (options->include)
-            rows_add(options->include, at + options->at, out, count);
+            rows_add(options->include, at + options->at, elsewhere ? elsewhere : options->elsewhere, out, count);
         else {
             assert(*count < PLM_OPTIONS_MOST); /* tables are constant: the first run of a test finds it */
             out[*count] = *options;
+            out[*count].elsewhere = elsewhere;
             out[(*count)++].at += at;
         }
 }
@@ -55,7 +57,7 @@ size_t plm_options_list(const struct plm_option *options, struct plm_option out[
     size_t count = 0;
     bool settings = false;
     if (options)
-        rows_add(options, 0, out, &count);
+        rows_add(options, 0, NULL, out, &count);
     for (size_t i = 0; i < count; i++)
         settings |= out[i].configurable;
     if (settings) {
@@ -131,6 +133,9 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
     char choices[200];
     if (!o->help && o->instead)
         return plm_fail(error, PLM_EINVAL, "%s was removed; %s", origin, o->instead);
+    if (o->elsewhere)
+        return plm_fail(error, PLM_EINVAL, "%s is for `plimsoll %s`; this is `plimsoll %s`", origin, o->elsewhere,
+                        t->section);
     if (o->at == CONFIG_AT)
         return setenv(CONFIG_VARIABLE, text, 1) ? plm_fail(error, PLM_ENOMEM, "%s: out of memory", origin) : 0;
     switch (o->type) {
@@ -140,7 +145,9 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
         else if (!*text || !strcmp(text, "0") || !strcasecmp(text, "false") || !strcasecmp(text, "no"))
             *(bool *)value = false;
         else
-            return plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not yes or no", origin, text);
+            return origin[0] == '-'
+                       ? plm_fail(error, PLM_EINVAL, "%s takes no value here, but was given '%.100s'", origin, text)
+                       : plm_fail(error, PLM_EINVAL, "%s: '%.100s' is not yes or no", origin, text);
         return 0;
     case PLM_OPTION_CHOICE:
         if (!word_is_among(text, o->among))
@@ -189,31 +196,55 @@ static int section_check(const struct plm_ini_pair *pair, struct plm_error *erro
                     nearest.best ? nearest.best : "", nearest.best ? "]?" : "");
 }
 
-static int visit_config(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+/* The section of a command of two words is its first. */
+static bool is_own_section(const struct table *t, const char *section)
 {
-    const struct table *t = context;
-    struct plm_nearest nearest = {.typed = pair->key};
-    char origin[4200];
-    if (strcmp(pair->section, t->section))
-        return section_check(pair, error); /* other sub-commands have sections of their own */
-    snprintf(origin, sizeof origin, "%s:%d: %s", pair->path, pair->line, pair->key);
+    const size_t n = strcspn(t->section, " ");
+    return !strncmp(section, t->section, n) && !section[n];
+}
+
+static const struct plm_option *setting_find(const struct table *t, const char *key)
+{
     for (size_t i = 0; i < t->rows; i++)
-        if (t->row[i].configurable && !strcmp(t->row[i].name, pair->key)) {
-            const bool kept = t->row[i].type <= PLM_OPTION_OUTPUT && t->row[i].type != PLM_OPTION_FLAG;
-            if (t->foreign && t->row[i].own)
-                return plm_fail(error, PLM_EINVAL,
-                                "%s names a program or a file to write: it is allowed only in your own configuration, "
-                                "or in the file of --config",
-                                origin);
-            if (t->foreign && t->row[i].guard && *(const bool *)(t->values + t->row[i].at))
-                return 0;
-            return option_set(t, &t->row[i], kept ? keep_text(pair->value) : pair->value, origin, error);
-        }
+        if (t->row[i].configurable && !strcmp(t->row[i].name, key))
+            return &t->row[i];
+    return NULL;
+}
+
+static int setting_unknown(const struct table *t, const struct plm_ini_pair *pair, const char *origin,
+                           struct plm_error *error)
+{
+    struct plm_nearest nearest = {.typed = pair->key};
     for (size_t i = 0; i < t->rows; i++)
         if (t->row[i].configurable)
             plm_nearest_see(&nearest, t->row[i].name);
-    return plm_fail(error, PLM_EINVAL, "%s is not a setting of [%s]%s%s%s", origin, t->section,
+    return plm_fail(error, PLM_EINVAL, "%s is not a setting of [%s]%s%s%s", origin, pair->section,
                     nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+static int visit_config(const struct plm_ini_pair *pair, void *context, struct plm_error *error)
+{
+    const struct table *t = context;
+    const struct plm_option *o;
+    char origin[4200];
+    bool kept;
+    if (!is_own_section(t, pair->section))
+        return section_check(pair, error); /* other sub-commands have sections of their own */
+    snprintf(origin, sizeof origin, "%s:%d: %s", pair->path, pair->line, pair->key);
+    o = setting_find(t, pair->key);
+    if (!o)
+        return setting_unknown(t, pair, origin, error);
+    if (o->elsewhere)
+        return 0;
+    if (t->foreign && o->own)
+        return plm_fail(error, PLM_EINVAL,
+                        "%s names a program or a file to write: it is allowed only in your own configuration, "
+                        "or in the file of --config",
+                        origin);
+    if (t->foreign && o->guard && *(const bool *)(t->values + o->at))
+        return 0;
+    kept = o->type <= PLM_OPTION_OUTPUT && o->type != PLM_OPTION_FLAG;
+    return option_set(t, o, kept ? keep_text(pair->value) : pair->value, origin, error);
 }
 
 static int config_read(const char *path, struct table *t, struct plm_error *error)
@@ -252,7 +283,7 @@ static int read_environment(const struct table *t, struct plm_error *error)
         const char *value;
         size_t n = strlen(name);
         int status;
-        if (!t->row[i].configurable)
+        if (!t->row[i].configurable || t->row[i].elsewhere)
             continue;
         for (const char *p = t->row[i].name; *p && n + 1 < sizeof name; p++)
             name[n++] = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
@@ -301,7 +332,7 @@ static int option_unknown(const struct table *t, const char *word, size_t n, str
     if (n > 2 && n - 2 < sizeof typed)
         memcpy(typed, word + 2, n - 2);
     for (size_t i = 0; i < t->rows; i++)
-        if (t->row[i].help)
+        if (t->row[i].help && !t->row[i].elsewhere)
             plm_nearest_see(&nearest, t->row[i].name);
     plm_nearest_see(&nearest, "help");
     return plm_fail(error, PLM_EINVAL, "unknown option '%.100s'; %s%s%s`plimsoll %s --help` lists them", word,
@@ -354,7 +385,7 @@ static int read_flags(const struct table *t, int argc, char **argv, int *rest, s
             return option_unknown(t, word, n, error);
         snprintf(origin, sizeof origin, "--%s", o->name);
         value = option_value(t, o, equals, argc, argv, &i);
-        if (!value || (!*value && o->type != PLM_OPTION_FLAG))
+        if (!o->elsewhere && (!value || (!*value && o->type != PLM_OPTION_FLAG)))
             return plm_fail(error, PLM_EINVAL, "%s needs a value", origin);
         status = option_set(t, o, value, origin, error);
         if (status < 0)

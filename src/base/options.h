@@ -7,6 +7,7 @@
  * ./plimsoll.ini, else from the user's config file, else it stays what the caller put in. --config FILE, which every
  * table with settings has, or PLIMSOLL_CONFIG, which it sets, names a file in the place of ./plimsoll.ini. That one
  * comes with a folder, which may be anybody's: settings that name a program or a file to write are refused there.
+ * `section` is the name of the command, as texts have it; of two words, "evaluate time", the first is the section.
  *
  * Strings belong to the command line, the environment, or (from files) to nobody: they live as long as the program.
  * Parsing stops at "--" or at the first word that is not an option. It fails with PLM_EINVAL and a sentence. Any
@@ -65,11 +66,14 @@ struct plm_option {
     bool required; /* in texts; who needs it checks for it */
     bool rare; /* --help only names it, the manual explains it */
     const struct plm_option *include; /* instead of a name: the rows of this table, for a struct at offset `at` */
+    /* Of such a row: they are those of another command, "evaluate time". A flag of theirs is refused with its name; their
+       settings, which stand in the same section, are passed over. */
+    const char *elsewhere;
 };
 
 /* The rows of a table in their order, included ones in their places, and --config if there are settings. Returns their
    number. */
-enum { PLM_OPTIONS_MOST = 64 };
+enum { PLM_OPTIONS_MOST = 128 };
 size_t plm_options_list(const struct plm_option *options, struct plm_option out[PLM_OPTIONS_MOST]);
 
 /* The sections that files of settings may have, NULL at the end; another one is refused. To be called once, before

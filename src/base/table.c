@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -240,4 +240,41 @@ void plm_table_put(FILE *out, const char *text)
 void plm_table_put_exact(FILE *out, const char *text)
 {
     cell_write(text, false, file_put, out);
+}
+
+/* ---- lines ---- */
+
+static void cell_begin(struct plm_lines *l)
+{
+    if (l->begun)
+        fputc(',', l->out);
+    l->begun = true;
+}
+
+void plm_lines_text(struct plm_lines *l, const char *text)
+{
+    cell_begin(l);
+    plm_table_put(l->out, text);
+}
+
+void plm_lines_cell(struct plm_lines *l, bool known, const char *format, ...)
+{
+    va_list arguments;
+    cell_begin(l);
+    if (!known)
+        return;
+    va_start(arguments, format);
+    vfprintf(l->out, format, arguments);
+    va_end(arguments);
+}
+
+void plm_lines_real(struct plm_lines *l, double value)
+{
+    plm_lines_cell(l, !isnan(value), "%.9g", value);
+}
+
+void plm_lines_end(struct plm_lines *l)
+{
+    fputc('\n', l->out);
+    l->begun = false;
 }

@@ -10,6 +10,7 @@
 #ifndef PLM_EVALUATE_TABLE_H
 #define PLM_EVALUATE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,5 +50,18 @@ void plm_table_put_exact(FILE *out, const char *text);
 /* To anything that takes text. */
 typedef void plm_table_sink(void *out, const char *text);
 void plm_table_write(const char *text, plm_table_sink *put, void *out);
+
+/* Lines of cells, with commas between them. Begin with {out}. */
+struct plm_lines {
+    FILE *out;
+    bool begun; /* the line has a cell */
+};
+/* A text of any origin, as plm_table_put() writes it. */
+void plm_lines_text(struct plm_lines *lines, const char *text);
+/* Of ours, printed as it is, which may be several cells with their commas; empty unless `known`. */
+__attribute__((format(printf, 3, 4))) void plm_lines_cell(struct plm_lines *lines, bool known, const char *format, ...);
+/* Up to nine digits; empty for NAN. */
+void plm_lines_real(struct plm_lines *lines, double value);
+void plm_lines_end(struct plm_lines *lines);
 
 #endif

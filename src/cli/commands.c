@@ -18,6 +18,19 @@ const struct plm_command *plm_command_find(const char *name)
     return NULL;
 }
 
+const char *plm_side_name(const struct plm_command *side)
+{
+    return side->name + strcspn(side->name, " ") + 1;
+}
+
+const struct plm_command *plm_command_side(const struct plm_command *c, const char *word)
+{
+    for (const struct plm_command *const *side = c->sides; side && *side; side++)
+        if (!strcmp(plm_side_name(*side), word))
+            return *side;
+    return NULL;
+}
+
 size_t plm_command_options(const struct plm_command *c, struct plm_option out[PLM_OPTIONS_MOST])
 {
     size_t all = plm_options_list(c->make_options ? c->make_options() : c->options, out), shown = 0;

@@ -19,6 +19,10 @@ struct plm_command {
     const struct plm_option *options;
     const struct plm_option *(*make_options)(void); /* instead, where another table decides */
     const struct plm_command *also; /* with a command of the user's it takes the options of this one too */
+    /* Programs in one: the first word names one of these rows, "evaluate time" by "time"; ended by NULL. `options` are
+       those that all of them have. */
+    const struct plm_command *const *sides;
+    const struct plm_command *(*side)(int argc, char **argv); /* which one words without such a name mean; NULL: any */
     enum plm_complete complete; /* what completes its words */
     const char *among;
     const char *example[8]; /* at least one */
@@ -47,6 +51,9 @@ extern const struct plm_command *const plm_commands[PLM_COMMANDS + 1]; /* ended 
 
 /* NULL: there is none of that name. */
 const struct plm_command *plm_command_find(const char *name);
+/* The side of a command that a word names, and that word: "time" of "evaluate time". */
+const struct plm_command *plm_command_side(const struct plm_command *command, const char *word);
+const char *plm_side_name(const struct plm_command *side);
 /* The rows of its options, without those that are not shown. Returns their number. */
 size_t plm_command_options(const struct plm_command *command, struct plm_option out[PLM_OPTIONS_MOST]);
 /* Do words of a command of the user's follow, and is that all that can? */

@@ -111,19 +111,30 @@ static void answer_value(enum plm_complete kind, const char *among, const char *
 
 /* ---- which of them is being typed ---- */
 
-/* The options of a command, and those that it takes in addition. */
-static size_t collect_options(const struct plm_command *c, struct plm_option row[2 * PLM_OPTIONS_MOST])
+enum { ROWS_MOST = 2 * PLM_OPTIONS_MOST };
+
+/* Options of another command that are not there yet. */
+static void add_options(const struct plm_command *c, struct plm_option row[ROWS_MOST], size_t *rows)
 {
-    size_t rows = plm_command_options(c, row), own = rows, more;
-    struct plm_option also[PLM_OPTIONS_MOST];
-    more = c->also ? plm_command_options(c->also, also) : 0;
-    for (size_t i = 0; i < more; i++) {
+    struct plm_option more[PLM_OPTIONS_MOST];
+    const size_t count = plm_command_options(c, more);
+    for (size_t i = 0; i < count; i++) {
         size_t at = 0;
-        while (at < own && strcmp(row[at].name, also[i].name) != 0)
+        while (at < *rows && strcmp(row[at].name, more[i].name) != 0)
             at++;
-        if (at == own)
-            row[rows++] = also[i];
+        if (at == *rows && *rows < ROWS_MOST)
+            row[(*rows)++] = more[i];
     }
+}
+
+/* The options of a command, those that it takes in addition, and those of its sides, of which it may be any. */
+static size_t collect_options(const struct plm_command *c, struct plm_option row[ROWS_MOST])
+{
+    size_t rows = plm_command_options(c, row);
+    if (c->also)
+        add_options(c->also, row, &rows);
+    for (const struct plm_command *const *side = c->sides; side && *side; side++)
+        add_options(*side, row, &rows);
     return rows;
 }
 
@@ -150,7 +161,7 @@ static void answer_options(const struct plm_command *c, const struct plm_option 
 /* Words from `from` on are the command's; the last one is being typed. */
 static void answer_command(const struct plm_command *c, int from, int count, char **word)
 {
-    struct plm_option row[2 * PLM_OPTIONS_MOST];
+    struct plm_option row[ROWS_MOST];
     const size_t rows = collect_options(c, row);
     const char *typed = word[count - 1], *equals = strchr(typed, '=');
     const struct plm_option *o;
@@ -175,13 +186,16 @@ static void answer_command(const struct plm_command *c, int from, int count, cha
         answer_options(c, row, rows);
     else if (plm_command_takes_only_command(c))
         printf("command %d\n", count - 1);
-    else
+    else {
         answer_value(c->complete, c->among, typed, typed);
+        for (const struct plm_command *const *side = c->sides; side && *side && from == count - 1; side++)
+            offer("", plm_side_name(*side), (*side)->line);
+    }
 }
 
 static void completion_answer(int count, char **word)
 {
-    const struct plm_command *c;
+    const struct plm_command *c, *side;
     if (count == 0)
         return;
     if (count == 1 && word[0][0] != '-') {
@@ -190,7 +204,10 @@ static void completion_answer(int count, char **word)
         return;
     }
     c = word[0][0] == '-' ? &plm_command_run : plm_command_find(word[0]);
-    if (c)
+    side = c && count > 2 ? plm_command_side(c, word[1]) : NULL;
+    if (side)
+        answer_command(side, 2, count, word);
+    else if (c)
         answer_command(c, c == &plm_command_run && word[0][0] == '-' ? 0 : 1, count, word);
     if (count == 1)
         offer("--", "version", plm_command_version.line);

@@ -1,74 +1,93 @@
-/* What the sides of `plimsoll evaluate` share: memory (evaluate.c), time (evaluate_time.c), the study of rows
-   (evaluate_study.c). */
+/*
+ * What the sides of `plimsoll evaluate` share: memory, time and classes, each in evaluate_SIDE.c. A side is a row of one
+ * table in evaluate.c: its command (name, what it judges, options, what runs) and how its tables are known.
+ *
+ * Strings of a request belong to the command line, the environment and the configuration. Functions fail with a sentence
+ * unless they return an exit status. One thread.
+ */
 #ifndef PLM_CLI_EVALUATE_H
 #define PLM_CLI_EVALUATE_H
 
 #include <limits.h>
 #include <stdbool.h>
 
-#include "base/output.h"
+#include "base/catalogue.h"
+#include "base/install.h"
 #include "cli/cli.h"
-#include "study/evaluate/time_truth.h"
+#include "cli/commands.h"
+#include "report/result.h"
+#include "study/evaluate/workload.h"
 
-struct plm_workloads;
-
-/* What the time side is asked for. Strings belong to the command line and the environment. */
-struct plm_evaluate_time {
-    const char *layout, *precision;            /* of the workload; NULL: as the row says */
-    const char *speeds, *save_speeds;          /* files of constants; NULL: the architecture's, none */
-    const char *constants;                     /* that --fit chooses; NULL: the usual ones */
-    const char *correction, *save_correction;  /* folders of models; NULL: none */
-    const char *host_factor;                   /* NULL: that of the constants */
-    const char *host;                          /* "measured", "counted"; NULL: counted */
-    int fit, learn;                            /* rows */
+struct plm_evaluate_side {
+    struct plm_command command; /* "evaluate time" */
+    bool (*knows)(const struct plm_table *table); /* is such a table for it? NULL: if it is for no other */
 };
+extern const struct plm_evaluate_side plm_evaluate_memory, plm_evaluate_time, plm_evaluate_classes;
 
-enum { PLM_EVALUATE_FILES = 4 };
-/* How the result of one side is shown, and written to the files. */
-struct plm_evaluate_sink {
-    int (*text)(const struct plm_page *page, const void *what, struct plm_error *error);
-    plm_output_writer *write[PLM_EVALUATE_FILES]; /* JSON, rows, figures, page */
-};
-/* The files that the options name; NULL: not asked for. */
-struct plm_evaluate_show {
-    const char *path[PLM_EVALUATE_FILES]; /* in the same order */
+/* What every side is asked; a request of a side begins with it. */
+struct plm_evaluate {
+    const char *table; /* NULL: none was given */
+    const char *workloads, *python;
+    int seed;
+    bool force;
+    const char *file[PLM_RESULT_FILES];
     struct plm_look look;
-    struct plm_output_rule rule;
 };
-/* The text, unless a file is standard output, and the files. */
-int plm_evaluate_show(const struct plm_evaluate_show *show, const struct plm_evaluate_sink *sink, const void *what,
-                      struct plm_error *error);
+extern const struct plm_option plm_evaluate_options[]; /* of a struct plm_evaluate */
+#define PLM_EVALUATE {.python = "python3", .seed = 1, .look = PLM_LOOK}
+
+/* What those are asked that run the jobs of rows, and the folder of what came of them. */
+struct plm_evaluate_runs {
+    const char *gpu, *stack, *pattern;
+    const char *folder; /* the temporary one, if none was given */
+    int jobs;
+    bool resume, made; /* made: the folder was not there */
+    char scratch[PLM_SCRATCH]; /* a temporary folder */
+    char lines[2][PATH_MAX];   /* of a folder that was given: what runs add to; "": none */
+};
+extern const struct plm_option plm_evaluate_runs_options[]; /* of a struct plm_evaluate_runs */
+struct plm_evaluate_runs plm_evaluate_runs_default(void);
+
+/* The words of a side, into its request. Options of other sides are refused with their name. */
+int plm_evaluate_parse(const struct plm_evaluate_side *side, void *request, int argc, char **argv,
+                       struct plm_error *error);
+int plm_evaluate_runs_check(const struct plm_evaluate_runs *runs, struct plm_error *error);
+int plm_evaluate_no_table(struct plm_error *error); /* fails: a table is needed */
+/* The next word of a list with commas, cut to fit; false: there is none. Begin with the list. */
+bool plm_evaluate_next(const char **list, char *word, size_t size);
+
+/* What was read before anything runs. */
+struct plm_evaluate_parts {
+    struct plm_install install;
+    struct plm_workloads workloads;
+    struct plm_catalogue catalogue;
+};
+int plm_evaluate_parts_read(const char *workloads, struct plm_evaluate_parts *parts, struct plm_error *error);
+void plm_evaluate_parts_free(struct plm_evaluate_parts *parts);
+
+/* The files of a folder that runs add lines to, and how they begin: a file that does not is somebody else's. */
+struct plm_evaluate_lines {
+    const char *name, *head; /* NULL: none */
+};
+/* Makes the folder and names these files in it. */
+int plm_evaluate_folder_make(struct plm_evaluate_runs *runs, const struct plm_evaluate_lines lines[2],
+                             struct plm_error *error);
+/* Begins them anew or goes on with them, as the options say, and makes the temporary folder. */
+int plm_evaluate_folder_open(const struct plm_evaluate *evaluate, struct plm_evaluate_runs *runs,
+                             const struct plm_evaluate_lines lines[2], struct plm_error *error);
+void plm_evaluate_folder_close(struct plm_evaluate_runs *runs);
+
+/* The files that are asked for. None of them is what the command reads or writes besides: these, and `others`. */
+enum { PLM_EVALUATE_OTHERS = 3 };
+struct plm_result_files plm_evaluate_files(const struct plm_evaluate *evaluate, const struct plm_evaluate_runs *runs,
+                                           const char *const others[PLM_EVALUATE_OTHERS]);
+/* Would one of them, or a file of the folder, be refused when all is done? */
+int plm_evaluate_files_check(const struct plm_result_files *files, const struct plm_evaluate_runs *runs,
+                             struct plm_error *error);
+int plm_evaluate_show(const struct plm_evaluate *evaluate, const struct plm_result_files *files,
+                      const struct plm_result *result, const void *what, struct plm_error *error);
+
 /* On standard error. */
 void plm_evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *what);
-
-/* All that the time side needs beside its own options. */
-struct plm_evaluate_job {
-    struct plm_catalogue *catalogue;
-    const struct plm_workloads *workloads;
-    const char *truth, *python, *gpu, *stack, *pattern, *folder, *scratch;
-    enum plm_time_kind kind;
-    int jobs, seed;
-    bool resume;
-    struct plm_evaluate_show show;
-};
-/* Do the options make sense together? A sentence if not. */
-int plm_evaluate_time_check(const struct plm_evaluate_time *time, enum plm_time_kind kind, struct plm_error *error);
-/* Would what it keeps be refused? Makes the folder of a correction. */
-int plm_evaluate_time_outputs(const struct plm_evaluate_time *time, enum plm_time_kind kind,
-                              const struct plm_output_rule *rule, struct plm_error *error);
-/* Runs and judges; returns the exit status. */
-int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evaluate_time *time);
-
-/* ---- the study of a table of rows ---- */
-
-/* Strings belong to the command line. */
-struct plm_evaluate_study {
-    const char *targets, *unseen, *lessons; /* NULL: as the study has them by itself */
-    int bin, folds, sample;       /* 0: likewise */
-};
-/* Methods NULL: the usual ones. Learns, asks and shows; returns the exit status. */
-int plm_evaluate_study(const struct plm_evaluate_study *study, const char *table, const char *methods,
-                       const char *python, int seed, const struct plm_workloads *workloads,
-                       const struct plm_evaluate_show *show);
 
 #endif

@@ -1,16 +1,62 @@
-/* `plimsoll evaluate` of step times and utilization. */
-#include "cli/evaluate.h"
-
+/* `plimsoll evaluate time`: step times and utilization of rows, as the time model says them, against what was measured. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/catalogue.h"
-#include "base/draw.h"
 #include "base/error.h"
+#include "cli/evaluate.h"
 #include "study/evaluate/time_judge.h"
+
+/* ---- what is asked for ---- */
+
+struct request {
+    struct plm_evaluate common;
+    const char *truth_text, *tensors_text, *host_text, *fit_text; /* before they are understood */
+    const char *speeds, *save_speeds; /* files of constants; NULL: the architecture's, none */
+    const char *correction; /* folder of models: to be written if `learn` */
+    int learn; /* rows */
+    enum plm_time_kind kind;
+    char layout[8], precision[8]; /* of the workload; "": as the row says */
+    bool measured; /* the host's time; else it is counted */
+    double host_factor; /* 0: that of the constants */
+    size_t fit_rows;
+    struct plm_time_fit fit;
+    struct plm_evaluate_runs runs;
+};
+
+static const struct plm_option options[] = {
+    {"truth", 0, PLM_OPTION_CHOICE, AT(truth_text), "KIND",
+     .help = "what was measured: step-time or utilization (default: as the columns say)",
+     .among = "step-time utilization", .configurable = true},
+    {"tensors", 0, PLM_OPTION_TEXT, AT(tensors_text), "WORD,...",
+     .help = "instead of the row's layout and precision: nchw or nhwc (channels last); amp, fp32, fp16 or bf16",
+     .among = "nchw nhwc amp fp32 fp16 bf16"},
+    {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE",
+     .help = "constants of the time model (default: the architecture's)", .complete = PLM_COMPLETE_FILE,
+     .among = "ini"},
+    {"host", 0, PLM_OPTION_TEXT, AT(host_text), "HOW",
+     .help = "the host's time: counted by its calls (default) or measured while the rows ran here, and a factor: "
+             "measured,1.5",
+     .among = "measured counted"},
+    {"fit", 0, PLM_OPTION_TEXT, AT(fit_text), "N[:NAME,...]",
+     .help = "let N rows choose constants, at most three, and judge by the others"},
+    {"save-speeds", 0, PLM_OPTION_TEXT, AT(save_speeds), "FILE",
+     .help = "write the constants with those that were chosen", .complete = PLM_COMPLETE_FILE, .among = "ini"},
+    {"learn", 0, PLM_OPTION_NUMBER, AT(learn), "N", .help = "learn a correction from N rows, and judge by the others",
+     .least = 1, .most = 1000000},
+    {"correction", 0, PLM_OPTION_TEXT, AT(correction), "FOLDER",
+     .help = "use a correction that was learned before; with --learn, keep it there", .complete = PLM_COMPLETE_FOLDER},
+    {.include = plm_evaluate_runs_options, .at = AT(runs)},
+    {.include = plm_evaluate_options, .at = AT(common)},
+    {"layout", 0, PLM_OPTION_TEXT, AT(speeds), "LAYOUT", .instead = "write --tensors nhwc"},
+    {"precision", 0, PLM_OPTION_TEXT, AT(speeds), "PRECISION", .instead = "write --tensors fp16"},
+    {"host-factor", 0, PLM_OPTION_TEXT, AT(speeds), "F", .instead = "write --host F, or --host measured,F"},
+    {"fit-constants", 0, PLM_OPTION_TEXT, AT(speeds), "NAME,...", .instead = "write --fit N:NAME,..."},
+    {"save-correction", 0, PLM_OPTION_TEXT, AT(speeds), "FOLDER", .instead = "write --learn N --correction FOLDER"},
+    {0},
+};
 
 /* What a fit chooses if nobody says: of the host, which no data sheet describes, for utilization; of the GPU for step
    times. */
@@ -19,48 +65,89 @@ static const char *const usual_constants[PLM_TIME_KINDS] = {
     [PLM_TIME_UTILIZATION] = "host_factor,sample_us,occupancy_share",
 };
 
-/* ---- options ---- */
-
-static int factor_parse(const char *text, double *factor, struct plm_error *error)
+/* One that cannot be read is complained of later. */
+static void kind_find(struct request *r)
 {
-    char *end;
-    *factor = 0;
-    if (!text)
-        return 0;
-    *factor = strtod(text, &end);
-    if (end == text || *end || !(*factor >= 0.01 && *factor <= 100))
-        return plm_fail(error, PLM_EINVAL, "--host-factor takes a number from 0.01 to 100, not \"%.40s\"", text);
+    struct plm_table table;
+    if (r->truth_text)
+        plm_time_kind_parse(r->truth_text, &r->kind);
+    else if (plm_table_read(r->common.table, &table, NULL) == 0) {
+        plm_time_truth_recognize(&table, &r->kind);
+        plm_table_free(&table);
+    }
+}
+
+static int tensors_understand(struct request *r, struct plm_error *error)
+{
+    const struct {
+        const char *word;
+        char *value;
+    } known[] = {{"nchw", r->layout},    {"nhwc", r->layout},    {"amp", r->precision},
+                 {"fp32", r->precision}, {"fp16", r->precision}, {"bf16", r->precision}};
+    const char *rest = r->tensors_text;
+    char word[16];
+    while (plm_evaluate_next(&rest, word, sizeof word)) {
+        size_t i = 0;
+        while (i < sizeof known / sizeof known[0] && strcmp(word, known[i].word) != 0)
+            i++;
+        if (i == sizeof known / sizeof known[0])
+            return plm_fail(error, PLM_EINVAL, "--tensors takes nchw or nhwc, and amp, fp32, fp16 or bf16, not '%s'",
+                            word);
+        strcpy(known[i].value, word);
+    }
     return 0;
 }
 
-int plm_evaluate_time_check(const struct plm_evaluate_time *t, enum plm_time_kind kind, struct plm_error *error)
+static int host_understand(struct request *r, struct plm_error *error)
 {
-    struct plm_time_fit fit;
-    double factor;
-    int status = plm_time_fit_parse(t->constants ? t->constants : usual_constants[kind], &fit, error);
-    if (status == 0)
-        status = factor_parse(t->host_factor, &factor, error);
+    const char *rest = r->host_text;
+    char word[40], *end;
+    while (plm_evaluate_next(&rest, word, sizeof word)) {
+        if (!strcmp(word, "measured") || !strcmp(word, "counted")) {
+            r->measured = word[0] == 'm';
+            continue;
+        }
+        r->host_factor = strtod(word, &end);
+        if (end == word || *end || !(r->host_factor >= 0.01 && r->host_factor <= 100))
+            return plm_fail(error, PLM_EINVAL,
+                            "--host takes measured or counted, and a factor from 0.01 to 100, not '%s'", word);
+    }
+    return 0;
+}
+
+/* "100:host_factor,sample_us" */
+static int fit_understand(struct request *r, struct plm_error *error)
+{
+    const char *text = r->fit_text ? r->fit_text : "", *colon = strchr(text, ':');
+    const size_t digits = strspn(text, "0123456789");
+    const long rows = digits && digits < 8 ? strtol(text, NULL, 10) : 0;
+    int status;
+    if (r->fit_text && (!rows || rows > 1000000 || (text[digits] && colon != text + digits)))
+        return plm_fail(error, PLM_EINVAL,
+                        "--fit takes a number of rows from 1 to 1000000, and constants behind a colon, not '%.60s'",
+                        text);
+    r->fit_rows = (size_t)rows;
+    status = plm_time_fit_parse(colon ? colon + 1 : usual_constants[r->kind], &r->fit, error);
+    for (size_t i = 0; status == 0 && rows && r->host_factor > 0 && i < r->fit.constants; i++)
+        if (!strcmp(r->fit.constant[i]->name, "host_factor"))
+            status = plm_fail(error, PLM_EINVAL,
+                              "--host names the factor that --fit would choose; --fit N:NAME,... can leave it out");
+    return status;
+}
+
+static int request_understand(struct request *r, struct plm_error *error)
+{
+    int status = r->common.table ? plm_evaluate_runs_check(&r->runs, error) : plm_evaluate_no_table(error);
     if (status)
         return status;
-    if (!t->fit && (t->constants || t->save_speeds))
-        return plm_fail(error, PLM_EINVAL, "--%s needs --fit N, the rows that choose constants",
-                        t->constants ? "fit-constants" : "save-speeds");
-    if (!t->learn && t->save_correction)
-        return plm_fail(error, PLM_EINVAL, "--save-correction needs --learn N, the rows to learn from");
-    if (t->learn && t->correction)
-        return plm_fail(error, PLM_EINVAL, "--learn makes a correction and --correction names one; choose one of them");
-    for (size_t i = 0; t->fit && t->host_factor && i < fit.constants; i++)
-        if (!strcmp(fit.constant[i]->name, "host_factor"))
-            return plm_fail(error, PLM_EINVAL,
-                            "--host-factor says what --fit would choose; --fit-constants can leave it out");
+    kind_find(r);
+    if ((status = tensors_understand(r, error)) || (status = host_understand(r, error)) ||
+        (status = fit_understand(r, error)))
+        return status;
+    if (!r->fit_rows && r->save_speeds)
+        return plm_fail(error, PLM_EINVAL, "--save-speeds needs --fit N, the rows that choose constants");
     return 0;
 }
-
-/* ---- what is shown ---- */
-
-static const struct plm_evaluate_sink sink = {
-    plm_time_evaluation_text,
-    {plm_time_evaluation_json, plm_time_evaluation_csv, plm_time_evaluation_figures, plm_time_evaluation_html}};
 
 /* ---- what is kept ---- */
 
@@ -71,7 +158,7 @@ static int speeds_write(FILE *out, const void *what, struct plm_error *error)
 }
 
 /* The constants of the first card: those that were fitted are the same for all. */
-static int speeds_save(const struct plm_evaluate_job *job, const char *path, const struct plm_time_evaluation *e,
+static int speeds_save(const char *path, const struct plm_output_rule *rule, const struct plm_time_evaluation *e,
                        const struct plm_time_model *model, struct plm_error *error)
 {
     struct plm_speeds speeds = model->card[0].speeds;
@@ -80,7 +167,7 @@ static int speeds_save(const struct plm_evaluate_job *job, const char *path, con
     used += (size_t)snprintf(speeds.source, sizeof speeds.source, "plimsoll evaluate: %zu rows chose", e->fit.rows);
     for (size_t i = 0; i < e->fit.constants && used < sizeof speeds.source; i++)
         used += (size_t)snprintf(speeds.source + used, sizeof speeds.source - used, " %s", e->fit.constant[i]->name);
-    return plm_output_write(path, &job->show.rule, speeds_write, &speeds, error);
+    return plm_output_write(path, rule, speeds_write, &speeds, error);
 }
 
 struct saved {
@@ -96,7 +183,7 @@ static int correction_write(FILE *out, const void *what, struct plm_error *error
                : 0;
 }
 
-static int correction_save(const struct plm_evaluate_job *job, const char *folder, const struct plm_time_correct *c,
+static int correction_save(const char *folder, const struct plm_output_rule *rule, const struct plm_time_correct *c,
                            struct plm_error *error)
 {
     char path[PATH_MAX];
@@ -104,24 +191,24 @@ static int correction_save(const struct plm_evaluate_job *job, const char *folde
     for (int i = 0; i < PLM_TIME_FIGURES && status == 0; i++)
         if (c->known >> i & 1) {
             plm_time_correct_path(folder, i, path, sizeof path);
-            status = plm_output_write(path, &job->show.rule, correction_write, &(struct saved){c, i}, error);
+            status = plm_output_write(path, rule, correction_write, &(struct saved){c, i}, error);
         }
     return status;
 }
 
-int plm_evaluate_time_outputs(const struct plm_evaluate_time *t, enum plm_time_kind kind,
-                              const struct plm_output_rule *rule, struct plm_error *error)
+/* Would what it keeps be refused? Makes the folder of a correction. */
+static int kept_check(const struct request *r, const struct plm_output_rule *rule, struct plm_error *error)
 {
     char path[PATH_MAX];
-    int first, count = plm_time_kind_figures(kind, &first), status = 0;
-    if (t->save_speeds)
-        status = plm_output_check(t->save_speeds, rule, error);
-    if (status || !t->save_correction)
+    int first, count = plm_time_kind_figures(r->kind, &first), status = 0;
+    if (r->save_speeds)
+        status = plm_output_check(r->save_speeds, rule, error);
+    if (status || !r->correction || !r->learn)
         return status;
-    if (mkdir(t->save_correction, 0777) && errno != EEXIST)
-        return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", t->save_correction, strerror(errno));
+    if (mkdir(r->correction, 0777) && errno != EEXIST)
+        return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", r->correction, strerror(errno));
     for (int i = first; i < first + count && status == 0; i++) {
-        plm_time_correct_path(t->save_correction, i, path, sizeof path);
+        plm_time_correct_path(r->correction, i, path, sizeof path);
         status = plm_output_check(path, rule, error);
     }
     return status;
@@ -129,90 +216,129 @@ int plm_evaluate_time_outputs(const struct plm_evaluate_time *t, enum plm_time_k
 
 /* ---- all together ---- */
 
+static const struct plm_evaluate_lines lines[2] = {{"rows.csv", plm_time_rows_head}, {NULL, NULL}};
+
 struct parts {
+    struct plm_evaluate_parts common;
     struct plm_time_truth truth;
     struct plm_time_bench bench;
     struct plm_time_model model;
     struct plm_time_correct correct;
-    struct plm_time_fit fit;
-    double host_factor;
 };
 
-static int bench_run(const struct plm_evaluate_job *job, struct plm_time_bench *bench, struct plm_error *error)
+static int bench_run(const struct request *r, struct plm_time_bench *bench, struct plm_error *error)
 {
-    int status = job->resume ? plm_time_bench_resume(bench, error) : 0;
+    int status = r->runs.resume ? plm_time_bench_resume(bench, error) : 0;
     if (status == 0)
         status = plm_time_bench_run(bench, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "rows", error);
     return status ? status : plm_time_bench_load(bench, error);
 }
 
-static int judge_and_show(const struct plm_evaluate_job *job, const struct plm_evaluate_time *t, struct parts *p,
-                          bool *failed, struct plm_error *error)
+static int judge_and_show(const struct request *r, const struct plm_result_files *files, struct parts *p, bool *failed,
+                          struct plm_error *error)
 {
-    const struct plm_time_judge_options options = {.fit_rows = (size_t)t->fit,
-                                                   .fit = &p->fit,
-                                                   .learn_rows = (size_t)t->learn,
-                                                   .correct = t->correction ? &p->correct : NULL,
-                                                   .seed = (uint64_t)job->seed};
+    const struct plm_time_judge_options asked = {.fit_rows = r->fit_rows,
+                                                 .fit = &r->fit,
+                                                 .learn_rows = (size_t)r->learn,
+                                                 .correct = r->correction && !r->learn ? &p->correct : NULL,
+                                                 .seed = (uint64_t)r->common.seed};
     struct plm_time_evaluation e;
-    int status = plm_time_judge(&p->bench, &options, &p->model, &e, error);
+    int status = plm_time_judge(&p->bench, &asked, &p->model, &e, error);
     if (status)
         return status;
-    if (t->save_speeds)
-        status = speeds_save(job, t->save_speeds, &e, &p->model, error);
-    if (status == 0 && t->save_correction)
-        status = correction_save(job, t->save_correction, &e.correct, error);
+    if (r->save_speeds)
+        status = speeds_save(r->save_speeds, &files->rule, &e, &p->model, error);
+    if (status == 0 && r->correction && r->learn)
+        status = correction_save(r->correction, &files->rule, &e.correct, error);
     if (status == 0)
-        status = plm_evaluate_show(&job->show, &sink, &e, error);
+        status = plm_evaluate_show(&r->common, files, &plm_time_evaluation_result, &e, error);
     *failed = e.failed > 0;
     plm_time_evaluation_free(&e);
     return status;
 }
 
 /* What can be wrong with the user's files is found before anything runs. */
-static int parts_read(const struct plm_evaluate_job *job, const struct plm_evaluate_time *t,
-                      const struct plm_time_settings *settings, struct parts *p, struct plm_error *error)
+static int parts_read(const struct request *r, const struct plm_time_settings *settings, struct parts *p,
+                      struct plm_error *error)
 {
-    int status = plm_time_fit_parse(t->constants ? t->constants : usual_constants[job->kind], &p->fit, error);
-    if (status == 0)
-        status = factor_parse(t->host_factor, &p->host_factor, error);
-    if (status == 0)
-        status = plm_time_truth_read(job->truth, job->kind, &p->truth, error);
+    int status = plm_time_truth_read(r->common.table, r->kind, &p->truth, error);
     if (status == 0)
         status = plm_time_bench_make(settings, &p->truth, &p->bench, error);
     if (status == 0)
-        status = plm_time_model_read(&p->bench, t->speeds, &job->catalogue->install, p->host_factor, &p->model, error);
-    p->model.counted = !t->host || !strcmp(t->host, "counted");
-    if (status == 0 && t->correction)
-        status = plm_time_correct_load(t->correction, &p->correct, error);
+        status = plm_time_model_read(&p->bench, r->speeds, &p->common.install, r->host_factor, &p->model, error);
+    p->model.counted = !r->measured;
+    if (status == 0 && r->correction && !r->learn)
+        status = plm_time_correct_load(r->correction, &p->correct, error);
     return status;
 }
 
-int plm_evaluate_time(const struct plm_evaluate_job *job, const struct plm_evaluate_time *t)
+static int evaluate_times(const struct request *r, const struct plm_result_files *files, struct parts *p)
 {
-    const struct plm_time_settings settings = {.catalogue = job->catalogue,
-                                               .workloads = job->workloads,
-                                               .python = job->python,
-                                               .gpu = job->gpu,
-                                               .stack = job->stack,
-                                               .pattern = job->pattern,
-                                               .folder = job->folder,
-                                               .scratch = job->scratch,
-                                               .layout = t->layout,
-                                               .precision = t->precision,
-                                               .jobs = job->jobs};
-    struct parts p = {0};
+    const struct plm_time_settings settings = {.catalogue = &p->common.catalogue,
+                                               .workloads = &p->common.workloads,
+                                               .python = r->common.python,
+                                               .gpu = r->runs.gpu,
+                                               .stack = r->runs.stack,
+                                               .pattern = r->runs.pattern,
+                                               .folder = r->runs.folder,
+                                               .scratch = r->runs.scratch,
+                                               .layout = *r->layout ? r->layout : NULL,
+                                               .precision = *r->precision ? r->precision : NULL,
+                                               .jobs = r->runs.jobs};
     struct plm_error error;
     bool failed = false;
     int status = PLM_EXIT_OK;
-    if (parts_read(job, t, &settings, &p, &error) < 0 || bench_run(job, &p.bench, &error) < 0 ||
-        judge_and_show(job, t, &p, &failed, &error) < 0)
+    if (parts_read(r, &settings, p, &error) < 0 || bench_run(r, &p->bench, &error) < 0 ||
+        judge_and_show(r, files, p, &failed, &error) < 0)
         status = plm_fault(&error);
     else if (failed)
         status = plm_complain(PLM_EXIT_COMMAND, "some rows could not be judged");
-    plm_time_correct_free(&p.correct);
-    plm_time_model_free(&p.model);
-    plm_time_bench_free(&p.bench);
-    plm_time_truth_free(&p.truth);
+    plm_time_correct_free(&p->correct);
+    plm_time_model_free(&p->model);
+    plm_time_bench_free(&p->bench);
+    plm_time_truth_free(&p->truth);
     return status;
 }
+
+static int time_run(int argc, char **argv)
+{
+    static struct parts parts;
+    struct request r = {.common = PLM_EVALUATE, .runs = plm_evaluate_runs_default()};
+    struct plm_result_files files;
+    struct plm_error error;
+    int status;
+    if (plm_evaluate_parse(&plm_evaluate_time, &r, argc, argv, &error) < 0 || request_understand(&r, &error) < 0 ||
+        plm_install_find(&parts.common.install, &error) < 0 || plm_evaluate_folder_make(&r.runs, lines, &error) < 0)
+        return plm_fault(&error);
+    files = plm_evaluate_files(&r.common, &r.runs, (const char *[PLM_EVALUATE_OTHERS]){r.speeds, r.save_speeds});
+    if (plm_evaluate_files_check(&files, &r.runs, &error) < 0 || kept_check(&r, &files.rule, &error) < 0 ||
+        plm_evaluate_parts_read(r.common.workloads, &parts.common, &error) < 0 ||
+        plm_evaluate_folder_open(&r.common, &r.runs, lines, &error) < 0)
+        status = plm_fault(&error);
+    else
+        status = evaluate_times(&r, &files, &parts);
+    plm_evaluate_folder_close(&r.runs);
+    plm_evaluate_parts_free(&parts.common);
+    return status;
+}
+
+static bool time_knows(const struct plm_table *table)
+{
+    enum plm_time_kind kind;
+    return plm_time_truth_recognize(table, &kind);
+}
+
+const struct plm_evaluate_side plm_evaluate_time = {
+    .command = {.name = "evaluate time",
+                .line = "step times and utilization, against what was measured",
+                .words = "TIMES.csv",
+                .options = options,
+                .complete = PLM_COMPLETE_FILE,
+                .among = "csv",
+                .example = {"plimsoll evaluate time times.csv --gpu rtx3090 -o times --html times.html",
+                            "plimsoll evaluate time busy.csv --gpu a100-40gb -o busy --resume --fit 100 --learn 400"},
+                .exit = {{PLM_EXIT_COMMAND, "a row could not be judged"},
+                         {PLM_EXIT_NOTHING, "a table cannot be read or understood"}},
+                .run = time_run},
+    .knows = time_knows,
+};

@@ -80,20 +80,39 @@ static size_t leave_rare(struct plm_option *row, size_t rows, char *text, size_t
     return kept;
 }
 
+/* What the first word chooses. */
+static void print_sides(const struct plm_command *c)
+{
+    int column = 0;
+    for (const struct plm_command *const *side = c->sides; *side; side++) {
+        const int n = (int)strlen(plm_side_name(*side)) + 4;
+        column = n > column ? n : column;
+    }
+    puts("WHAT, which the columns of the table say where it is left out:");
+    for (const struct plm_command *const *side = c->sides; *side; side++) {
+        printf("  %-*s", column - 2, plm_side_name(*side));
+        print_wrapped((*side)->line, column);
+    }
+    printf("`plimsoll %s WHAT --help` lists the options of each. All of them have:\n\n", c->name);
+}
+
 int plm_help(const struct plm_command *c)
 {
     struct plm_option row[PLM_OPTIONS_MOST];
     char rare[400] = "", more[512];
     size_t rows = leave_rare(row, plm_command_options(c, row), rare, sizeof rare);
-    printf("plimsoll %s: %s\n  plimsoll %s%s%s%s\n\n", c->name, c->line, c->name, rows ? " [options]" : "",
-           c->words ? " " : "", c->words ? c->words : "");
+    printf("plimsoll %s: %s\n  plimsoll %s%s%s%s%s\n\n", c->name, c->line, c->name, c->sides ? " [WHAT]" : "",
+           rows ? " [options]" : "", c->words ? " " : "", c->words ? c->words : "");
+    if (c->sides)
+        print_sides(c);
     print_options(row, rows);
     if (c->also)
         printf("With a command, all options of %s apply as well.\n", c->also->name);
     printf("%sExamples:\n", rows ? "\n" : "");
     print_examples(c, rows > ROWS_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
     print_exits(c);
-    snprintf(more, sizeof more, "%s%s in `man plimsoll-%s`.", rare, *rare ? "; more" : "More", c->name);
+    snprintf(more, sizeof more, "%s%s in `man plimsoll-%.*s`.", rare, *rare ? "; more" : "More",
+             (int)strcspn(c->name, " "), c->name);
     print_wrapped(more, 0);
     return PLM_EXIT_OK;
 }
@@ -143,6 +162,8 @@ static int help_run(int argc, char **argv)
 {
     const struct plm_command *command = argc ? plm_command_find(argv[0]) : NULL;
     struct plm_nearest nearest = {.typed = argc ? argv[0] : ""};
+    if (argc == 2 && command && plm_command_side(command, argv[1]))
+        return plm_help(plm_command_side(command, argv[1]));
     if (argc > 1)
         return plm_complain(PLM_EXIT_USAGE, "help takes one command: `plimsoll help run`");
     if (command && command != &plm_command_help && command != &plm_command_version)

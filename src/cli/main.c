@@ -125,6 +125,30 @@ static int unknown_command(int argc, char **argv)
     return status;
 }
 
+/* As the first word, and among the words of a command that runs none of the user's. */
+static bool asks_help(const struct plm_command *c, int argc, char **argv)
+{
+    if (argc && is_help(argv[0]))
+        return true;
+    for (int i = 0; i < argc && !plm_command_takes_command(c) && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--help"))
+            return true;
+    return false;
+}
+
+static int command_run(const struct plm_command *c, int argc, char **argv)
+{
+    const struct plm_command *side = argc ? plm_command_side(c, argv[0]) : NULL;
+    if (side)
+        return command_run(side, argc - 1, argv + 1);
+    if (c == &plm_command_help || !asks_help(c, argc, argv))
+        return c->run(argc, argv);
+    if (c == &plm_command_version)
+        return plm_command_help.run(0, NULL);
+    side = c->side ? c->side(argc, argv) : NULL;
+    return plm_help(side ? side : c);
+}
+
 static int command_line(int argc, char **argv)
 {
     static const char *names[PLM_COMMANDS + 1];
@@ -145,13 +169,7 @@ static int command_line(int argc, char **argv)
     if (argv[1][0] == '-')
         return plm_command_run.run(argc - 1, argv + 1);
     command = plm_command_find(argv[1]);
-    if (command && argc > 2 && is_help(argv[2])) {
-        if (command == &plm_command_version)
-            return plm_command_help.run(0, NULL);
-        if (command != &plm_command_help)
-            return plm_help(command);
-    }
-    return command ? command->run(argc - 2, argv + 2) : unknown_command(argc, argv);
+    return command ? command_run(command, argc - 2, argv + 2) : unknown_command(argc, argv);
 }
 
 /* A record must not become standard output because that was closed; writing there fails, as it would have. */

@@ -1,7 +1,8 @@
 /*
  * The manual. A page is prose by hand in docs/man/NAME.1.in, with a line for each part that comes from the table:
  *   @SYNOPSIS  name and synopsis         @EXIT      what the exit statuses mean
- *   @OPTIONS   all options; then, where there is more to say of one than its line, `@--NAME` and that text; then @END
+ *   @OPTIONS   all options; then, where there is more to say of one than its line, `@--NAME` and that text; then @END.
+ *              Of a command with sides: those that all have, and `@OPTIONS SIDE` the others of each
  *   @EXAMPLES  the examples              @COMMANDS  all commands (plimsoll.1)        @PAGES  all pages (plimsoll.1)
  *   @METHODS   all methods (plimsoll-estimate.1)
  *   @STATUSES  what the exit statuses mean for all (plimsoll.1)
@@ -21,11 +22,13 @@ struct page {
     const char *path;
     FILE *in, *out;
     const struct plm_command *command; /* NULL: plimsoll.1 */
+    const struct plm_command *side;    /* that options are of; NULL: the command itself */
     struct plm_option row[PLM_OPTIONS_MOST];
     size_t rows;
     char *more[PLM_OPTIONS_MOST]; /* what the page has to say of an option */
     int line;
     unsigned seen; /* parts, by their bits */
+    size_t sides;  /* that had their options */
 };
 
 /* ---- text as roff wants it ---- */
@@ -97,22 +100,34 @@ static void put_words(FILE *out, const char *words)
 
 /* ---- the parts ---- */
 
+static void put_line(FILE *out, const struct plm_command *c)
+{
+    struct plm_option row[PLM_OPTIONS_MOST];
+    const size_t rows = plm_command_options(c, row);
+    fprintf(out, ".Nm plimsoll %s\n", c->name);
+    for (size_t i = 0; i < rows; i++) {
+        const struct plm_option *o = &row[i];
+        fprintf(out, o->required ? ".Fl %s%c" : ".Op Fl %s%c", o->letter ? "" : "-",
+                o->letter ? o->letter : o->name[0]);
+        fputs(o->letter ? "" : o->name + 1, out);
+        put_value(out, o);
+        putc('\n', out);
+    }
+    if (c->words)
+        put_words(out, c->words);
+}
+
+/* Of a command with sides, a line for each of them. */
 static void put_synopsis(struct page *p)
 {
     const struct plm_command *c = p->command;
     fprintf(p->out, ".Sh NAME\n.Nm plimsoll-%s\n.Nd ", c->name);
     put_text(p->out, c->line);
-    fprintf(p->out, "\n.Sh SYNOPSIS\n.Nm plimsoll %s\n", c->name);
-    for (size_t i = 0; i < p->rows; i++) {
-        const struct plm_option *o = &p->row[i];
-        fprintf(p->out, o->required ? ".Fl %s%c" : ".Op Fl %s%c", o->letter ? "" : "-",
-                o->letter ? o->letter : o->name[0]);
-        fputs(o->letter ? "" : o->name + 1, p->out);
-        put_value(p->out, o);
-        putc('\n', p->out);
-    }
-    if (c->words)
-        put_words(p->out, c->words);
+    fputs("\n.Sh SYNOPSIS\n", p->out);
+    if (!c->sides)
+        put_line(p->out, c);
+    for (const struct plm_command *const *side = c->sides; side && *side; side++)
+        put_line(p->out, *side);
 }
 
 static void put_option(struct page *p, size_t i)
@@ -156,7 +171,11 @@ static void put_configurable(struct page *p)
 
 static void put_options(struct page *p)
 {
-    fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", p->out);
+    if (p->side)
+        fprintf(p->out, ".Ss Options of %s\n", plm_side_name(p->side));
+    else
+        fputs(".Sh OPTIONS\n", p->out);
+    fputs(".Bl -tag -width Ds\n", p->out);
     for (size_t i = 0; i < p->rows; i++)
         put_option(p, i);
     fputs(".El\n", p->out);
@@ -181,15 +200,21 @@ static void put_exits(struct page *p)
     fputs(".El\n", p->out);
 }
 
+static void put_examples_of(FILE *out, const struct plm_command *c)
+{
+    for (size_t i = 0; i < sizeof c->example / sizeof c->example[0] && c->example[i]; i++) {
+        fputs(".Dl ", out);
+        put_text(out, c->example[i]);
+        putc('\n', out);
+    }
+    for (const struct plm_command *const *side = c->sides; side && *side; side++)
+        put_examples_of(out, *side);
+}
+
 static void put_examples(struct page *p)
 {
-    const struct plm_command *c = p->command ? p->command : &plm_command_help;
     fputs(".Sh EXAMPLES\n", p->out);
-    for (size_t i = 0; i < sizeof c->example / sizeof c->example[0] && c->example[i]; i++) {
-        fputs(".Dl ", p->out);
-        put_text(p->out, c->example[i]);
-        putc('\n', p->out);
-    }
+    put_examples_of(p->out, p->command ? p->command : &plm_command_help);
 }
 
 static bool has_page(const struct plm_command *c)
@@ -302,8 +327,42 @@ static const struct {
     {"@METHODS", true, put_methods},   {"@STATUSES", false, put_exits},
 };
 
+static bool row_is_among(const struct plm_option *row, size_t rows, const char *name)
+{
+    for (size_t i = 0; i < rows; i++)
+        if (!strcmp(row[i].name, name))
+            return true;
+    return false;
+}
+
+/* The options of a side that the command itself does not have, each with what the page says of it. */
+static int put_side(struct page *p, const struct plm_command *side, struct plm_error *error)
+{
+    struct page own = *p;
+    size_t all = plm_command_options(side, own.row);
+    int status;
+    own.side = side;
+    own.rows = 0;
+    memset(own.more, 0, sizeof own.more);
+    for (size_t i = 0; i < all; i++)
+        if (!row_is_among(p->row, p->rows, own.row[i].name))
+            own.row[own.rows++] = own.row[i];
+    status = read_more(&own, error);
+    if (status == 0)
+        put_options(&own);
+    for (size_t i = 0; i < own.rows; i++)
+        free(own.more[i]);
+    p->line = own.line;
+    p->sides++;
+    return status;
+}
+
 static int put_part(struct page *p, const char *marker, struct plm_error *error)
 {
+    const char *space = strchr(marker, ' ');
+    const struct plm_command *side = space && p->command ? plm_command_side(p->command, space + 1) : NULL;
+    if (side && !strncmp(marker, "@OPTIONS ", 9))
+        return put_side(p, side, error);
     for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (!strcmp(marker, parts[i].marker) && (p->command || !parts[i].of_command || parts[i].put == put_examples)) {
             p->seen |= 1u << i;
@@ -322,6 +381,9 @@ static int page_check(const struct page *p, struct plm_error *error)
             (parts[i].put != put_options || p->rows) &&
             (parts[i].put != put_methods || p->command == &plm_command_estimate))
             return page_fail(p, error, "the page lacks", parts[i].marker);
+    for (size_t i = 0; p->command && p->command->sides && p->command->sides[i]; i++)
+        if (i == p->sides)
+            return page_fail(p, error, "the page lacks the options of", p->command->sides[i]->name);
     return 0;
 }
 

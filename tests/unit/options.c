@@ -134,7 +134,7 @@ static void mistakes(void **state)
         {"--max-steps=", "--max-steps needs a value"},
         {"--max-steps=99999999999", "99999999999 is too large"},
         {"--limit=much", "'much' is not a size"},
-        {"--bounded=maybe", "'maybe' is not yes or no"},
+        {"--bounded=maybe", "--bounded takes no value here, but was given 'maybe'"},
     };
     struct plm_error error;
     (void)state;

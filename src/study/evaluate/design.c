@@ -255,21 +255,19 @@ int plm_design_make(const struct plm_design_options *options, const struct plm_t
 
 int plm_design_plan(FILE *out, const struct plm_truth *truth, const struct plm_design_made *made)
 {
+    struct plm_lines l = {out, false};
     fputs("run,family,model,optimizer,batch_size,gpu,total_gpu_memory,zero_grad_mode\n", out);
     for (size_t i = 0; i < truth->rows; i++) {
         const struct plm_truth_row *r = &truth->row[i];
         if (*r->run)
-            plm_table_put(out, r->run);
+            plm_lines_text(&l, r->run);
         else
-            fprintf(out, "%s-%05zu", names[made->design], i + 1);
-        plm_truth_row_put(out, r);
-        fputc(',', out);
-        plm_table_put(out, r->gpu);
-        fputc(',', out);
-        if (r->total)
-            fprintf(out, "%" PRIu64, r->total);
-        plm_truth_row_put_mode(out, r);
-        fputc('\n', out);
+            plm_lines_cell(&l, true, "%s-%05zu", names[made->design], i + 1);
+        plm_truth_row_put(&l, r);
+        plm_lines_text(&l, r->gpu);
+        plm_lines_cell(&l, r->total, "%" PRIu64, r->total);
+        plm_truth_row_put_mode(&l, r);
+        plm_lines_end(&l);
     }
     return fflush(out) || ferror(out) ? PLM_EIO : 0;
 }

@@ -1,8 +1,4 @@
-/* An evaluation for programs: "plimsoll.evaluation/1", docs/schema/evaluation-1.json; and as a page, with that
-   document in web/evaluation.html. */
-#include "base/error.h"
-#include "base/json.h"
-#include "report/page.h"
+/* An evaluation of memory for programs: "plimsoll.evaluation/1", docs/schema/evaluation-1.json. */
 #include "study/evaluate/judge.h"
 
 static void write_errors(struct plm_json *j, const struct plm_estimator *by, const struct plm_metrics *m)
@@ -229,11 +225,9 @@ static void write_families(struct plm_json *j, const struct plm_evaluation *e)
     plm_json_end_array(j);
 }
 
-static void write_document(struct plm_json *j, const struct plm_evaluation *e)
+void plm_evaluation_document(struct plm_json *j, const void *what)
 {
-    plm_json_object(j, NULL);
-    plm_json_string(j, "schema", "plimsoll.evaluation/1");
-    plm_json_string(j, "version", PLM_VERSION);
+    const struct plm_evaluation *e = what;
     plm_json_text(j, "truth_file", e->bench->truth->table.path);
     plm_json_string(j, "truth", plm_truth_kind_name(e->options.kind));
     plm_json_bool(j, "late_sample", e->options.late_sample);
@@ -248,29 +242,4 @@ static void write_document(struct plm_json *j, const struct plm_evaluation *e)
     for (size_t i = 0; i < e->rows; i++)
         write_row(j, e, i);
     plm_json_end_array(j);
-    plm_json_end_object(j);
-}
-
-int plm_evaluation_json(FILE *out, const void *what, struct plm_error *error)
-{
-    const struct plm_evaluation *e = what;
-    struct plm_json j;
-    plm_json_start(&j, out);
-    write_document(&j, e);
-    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the JSON document could not be written") : 0;
-}
-/* ---- in a page ---- */
-
-int plm_evaluation_html(FILE *out, const void *what, struct plm_error *error)
-{
-    const struct plm_evaluation *e = what;
-    struct plm_json j;
-    if (!plm_html_evaluation_before_size)
-        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
-    plm_json_start(&j, out);
-    j.page = true;
-    fwrite(plm_html_evaluation_before, 1, plm_html_evaluation_before_size, out);
-    write_document(&j, e);
-    fwrite(plm_html_evaluation_after, 1, plm_html_evaluation_after_size, out);
-    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the page could not be written") : 0;
 }

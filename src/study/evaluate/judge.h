@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/result.h"
 #include "study/evaluate/anova.h"
 #include "study/evaluate/bench.h"
 #include "study/evaluate/design.h"
@@ -94,13 +95,10 @@ struct plm_published {
 };
 extern const struct plm_published plm_published[PLM_PUBLISHED];
 
-/* Ways to show an evaluation: 0, or PLM_EIO with a sentence. */
-struct plm_page;
-int plm_evaluation_text(const struct plm_page *page, const void *evaluation, struct plm_error *error);
-int plm_evaluation_json(FILE *out, const void *evaluation, struct plm_error *error);
-/* Row by row, and the figures. */
-int plm_evaluation_csv(FILE *out, const void *evaluation, struct plm_error *error);
-int plm_evaluation_figures(FILE *out, const void *evaluation, struct plm_error *error);
-int plm_evaluation_html(FILE *out, const void *evaluation, struct plm_error *error);
+/* How it is shown: json.c, csv.c, text.c. */
+extern const struct plm_result plm_evaluation_result;
+void plm_evaluation_document(struct plm_json *json, const void *evaluation);
+void plm_evaluation_rows(struct plm_lines *lines, const void *evaluation);
+void plm_evaluation_figures(struct plm_lines *lines, const void *evaluation);
 
 #endif

@@ -61,19 +61,20 @@ static void result_write(FILE *out, bool head, const void *what)
 {
     const struct plm_bench_run *run = what;
     struct plm_outcome o = run->outcome;
+    struct plm_lines l = {out, false};
     if (head)
         head_write(out);
-    fputs(run->key, out);
-    plm_truth_row_put(out, run->row);
-    plm_truth_row_put_mode(out, run->row);
-    fprintf(out, ",%s,", run->card);
-    plm_table_put(out, o.torch);
-    fprintf(out, ",%s,", o.done ? "true" : "false");
-    plm_table_put(out, o.why);
-    fprintf(out, ",%s,%.3f,%.3f", o.confidence, o.seconds, o.cpu_seconds);
+    plm_lines_cell(&l, true, "%s", run->key);
+    plm_truth_row_put(&l, run->row);
+    plm_truth_row_put_mode(&l, run->row);
+    plm_lines_cell(&l, true, "%s", run->card);
+    plm_lines_text(&l, o.torch);
+    plm_lines_cell(&l, true, "%s", o.done ? "true" : "false");
+    plm_lines_text(&l, o.why);
+    plm_lines_cell(&l, true, "%s,%.3f,%.3f", o.confidence, o.seconds, o.cpu_seconds);
     for (int i = 0; i < COLUMNS; i++)
-        fprintf(out, ",%" PRIu64, *field(&o, &columns[i]));
-    fputc('\n', out);
+        plm_lines_cell(&l, true, "%" PRIu64, *field(&o, &columns[i]));
+    plm_lines_end(&l);
 }
 
 int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *run, struct plm_error *error)
@@ -165,13 +166,14 @@ static const char failed[] = "failed";
 static void answer_write(FILE *out, const struct plm_bench *bench, const struct plm_bench_run *run, size_t method)
 {
     const struct plm_reply *r = &run->reply[method];
-    fputs(run->ask_key, out);
-    plm_truth_row_put(out, run->row);
-    fprintf(out, ",%s,%s,%" PRIu64 ",%s,%.6f,%.3f,", bench->settings->method[method]->name,
-            r->failed ? failed : states[r->answer.state], r->answer.bytes, r->answer.oom ? "true" : "false",
-            r->answer.seconds, r->capture_seconds);
-    plm_table_put(out, r->answer.note);
-    fputc('\n', out);
+    struct plm_lines l = {out, false};
+    plm_lines_cell(&l, true, "%s", run->ask_key);
+    plm_truth_row_put(&l, run->row);
+    plm_lines_cell(&l, true, "%s,%s,%" PRIu64 ",%s,%.6f,%.3f", bench->settings->method[method]->name,
+                   r->failed ? failed : states[r->answer.state], r->answer.bytes, r->answer.oom ? "true" : "false",
+                   r->answer.seconds, r->capture_seconds);
+    plm_lines_text(&l, r->answer.note);
+    plm_lines_end(&l);
 }
 
 const char plm_answers_head[] =

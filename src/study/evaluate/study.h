@@ -18,14 +18,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/table.h"
+#include "report/result.h"
 #include "study/evaluate/metrics.h"
 #include "study/learn/example.h"
 #include "study/learn/white_box.h"
 #include "study/methods/methods.h"
 
 struct plm_error;
-struct plm_page;
 struct plm_workloads;
 
 /* ---- what is asked for ---- */
@@ -201,11 +200,10 @@ int plm_study_sample(struct plm_study *study, struct plm_error *error);
 /* Runs its jobs, and asks methods about what was captured. */
 void plm_study_jobs(struct plm_study *study);
 
-/* Ways to show it: 0, or PLM_EIO with a sentence. */
-int plm_study_text(const struct plm_page *page, const void *study, struct plm_error *error);
-int plm_study_json(FILE *out, const void *study, struct plm_error *error);
-int plm_study_csv(FILE *out, const void *study, struct plm_error *error); /* row by row */
-int plm_study_figures(FILE *out, const void *study, struct plm_error *error); /* score by score */
-int plm_study_html(FILE *out, const void *study, struct plm_error *error);
+/* How it is shown: study_json.c, study_text.c. */
+extern const struct plm_result plm_study_shown;
+void plm_study_document(struct plm_json *json, const void *study);
+void plm_study_rows(struct plm_lines *lines, const void *study); /* answer by answer */
+void plm_study_figures(struct plm_lines *lines, const void *study); /* score by score */
 
 #endif

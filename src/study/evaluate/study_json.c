@@ -1,19 +1,7 @@
-/* A study as one document, docs/schema/study-1.json; as a page; and as two tables. */
+/* A study as one document, "plimsoll.study/1", docs/schema/study-1.json; and as two tables. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "report/page.h"
 #include "study/evaluate/study.h"
-
-/* What is not known is absent. */
-static void real(struct plm_json *j, const char *key, double value)
-{
-    if (isfinite(value))
-        plm_json_real(j, key, value);
-}
 
 /* ---- the document ---- */
 
@@ -24,15 +12,9 @@ static void score_put(struct plm_json *j, const struct plm_study *s, size_t fami
         plm_json_string(j, "family", s->family[family].name);
     plm_json_integer(j, "asked", score->asked);
     plm_json_integer(j, "answered", score->answered);
-    for (int i = 0; i < PLM_STUDY_FIGURES; i++) {
-        if (!isfinite(score->value[i]))
-            continue;
-        plm_json_object(j, plm_study_figure_name((enum plm_study_figure)i));
-        plm_json_real(j, "value", score->value[i]);
-        real(j, "low", score->interval[i].low);
-        real(j, "high", score->interval[i].high);
-        plm_json_end_object(j);
-    }
+    for (int i = 0; i < PLM_STUDY_FIGURES; i++)
+        plm_json_figure(j, plm_study_figure_name((enum plm_study_figure)i), score->value[i], score->interval[i].low,
+                        score->interval[i].high);
     plm_json_end_object(j);
 }
 
@@ -53,7 +35,7 @@ static void result_put(struct plm_json *j, const struct plm_study *s, size_t c, 
         plm_json_real(j, "train_seconds", r->train_seconds);
         plm_json_real(j, "seconds", r->seconds);
         plm_json_real(j, "cpu_seconds", r->cpu);
-        real(j, "constant", r->constant);
+        plm_json_known(j, "constant", r->constant);
         plm_json_array(j, "scores");
         for (size_t k = 0; k <= s->families; k++)
             score_put(j, s, k, &r->score[k]);
@@ -105,11 +87,9 @@ static void lists_put(struct plm_json *j, const struct plm_study *s)
     plm_json_end_array(j);
 }
 
-static void document_write(struct plm_json *j, const struct plm_study *s)
+void plm_study_document(struct plm_json *j, const void *what)
 {
-    plm_json_object(j, NULL);
-    plm_json_string(j, "schema", "plimsoll.study/1");
-    plm_json_string(j, "version", PLM_VERSION);
+    const struct plm_study *s = what;
     plm_json_text(j, "table", s->options.path);
     plm_json_integer(j, "rows", s->table.rows);
     plm_json_integer(j, "folds", (uint64_t)s->options.folds);
@@ -127,98 +107,70 @@ static void document_write(struct plm_json *j, const struct plm_study *s)
             for (size_t i = 0; i < s->splits; i++)
                 result_put(j, s, c, t, i);
     plm_json_end_array(j);
-    plm_json_end_object(j);
-}
-
-int plm_study_json(FILE *out, const void *what, struct plm_error *error)
-{
-    const struct plm_study *s = what;
-    struct plm_json j;
-    plm_json_start(&j, out);
-    document_write(&j, s);
-    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the JSON document could not be written") : 0;
-}
-
-int plm_study_html(FILE *out, const void *what, struct plm_error *error)
-{
-    const struct plm_study *s = what;
-    struct plm_json j;
-    if (!plm_html_study_before_size)
-        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
-    plm_json_start(&j, out);
-    j.page = true;
-    fwrite(plm_html_study_before, 1, plm_html_study_before_size, out);
-    document_write(&j, s);
-    fwrite(plm_html_study_after, 1, plm_html_study_after_size, out);
-    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the page could not be written") : 0;
 }
 
 /* ---- row by row, and score by score ---- */
 
-static void answers_put(FILE *out, const struct plm_study *s, size_t row, size_t t, size_t i)
+static void answers_put(struct plm_lines *l, const struct plm_study *s, size_t row, size_t t, size_t i)
 {
     char name[64];
-    fprintf(out, "%zu,", row);
-    plm_table_put(out, plm_table_cell(&s->table, row, plm_table_column(&s->table, "family")));
-    fprintf(out, ",%s,%s,%.10g", s->target[t].target->column, plm_split_name(&s->split[i], name, sizeof name),
-            s->target[t].truth[row]);
+    plm_lines_cell(l, true, "%zu", row);
+    plm_lines_text(l, plm_table_cell(&s->table, row, plm_table_column(&s->table, "family")));
+    plm_lines_cell(l, true, "%s,%s,%.10g", s->target[t].target->column, plm_split_name(&s->split[i], name, sizeof name),
+                   s->target[t].truth[row]);
     for (size_t c = 0; c < s->contestants; c++) {
         const struct plm_study_result *r = plm_study_result(s, c, t, i);
-        if (r->asked && !isnan(r->answer[row]))
-            fprintf(out, ",%.10g", r->answer[row]);
-        else
-            fputc(',', out);
+        const double answer = r->asked ? r->answer[row] : NAN;
+        plm_lines_cell(l, !isnan(answer), "%.10g", answer);
     }
-    fputc('\n', out);
+    plm_lines_end(l);
 }
 
-int plm_study_csv(FILE *out, const void *what, struct plm_error *error)
+void plm_study_rows(struct plm_lines *l, const void *what)
 {
     const struct plm_study *s = what;
-    fputs("row,family,target,test,truth", out);
+    plm_lines_cell(l, true, "row,family,target,test,truth");
     for (size_t c = 0; c < s->contestants; c++)
-        fprintf(out, ",%s", s->contestant[c].name);
-    fputc('\n', out);
+        plm_lines_cell(l, true, "%s", s->contestant[c].name);
+    plm_lines_end(l);
     for (size_t t = 0; t < s->targets; t++)
         for (size_t i = 0; i < s->splits; i++)
             for (size_t row = 0; row < s->table.rows; row++)
                 if (s->split[i].part[row] != PLM_SPLIT_KEPT && !isnan(s->target[t].truth[row]))
-                    answers_put(out, s, row, t, i);
-    return ferror(out) ? plm_fail(error, PLM_EIO, "the answers could not be written") : 0;
+                    answers_put(l, s, row, t, i);
 }
 
-static void scores_put(FILE *out, const struct plm_study *s, size_t c, size_t t, size_t i)
+static void scores_put(struct plm_lines *l, const struct plm_study *s, size_t c, size_t t, size_t i)
 {
     const struct plm_study_result *r = plm_study_result(s, c, t, i);
     char name[64];
     plm_split_name(&s->split[i], name, sizeof name);
     for (size_t k = 0; r->asked && k <= s->families; k++) {
-        fprintf(out, "%s,%s,%s,%s,", plm_paradigm_name(s->contestant[c].paradigm), s->contestant[c].name,
-                s->target[t].target->column, name);
-        plm_table_put(out, s->family[k].name ? s->family[k].name : "all");
-        fprintf(out, ",%zu,%zu", r->score[k].asked, r->score[k].answered);
-        for (int f = 0; f < PLM_STUDY_FIGURES; f++)
-            if (isfinite(r->score[k].value[f]))
-                fprintf(out, ",%.6g,%.6g,%.6g", r->score[k].value[f], r->score[k].interval[f].low,
-                        r->score[k].interval[f].high);
-            else
-                fputs(",,,", out);
-        fputc('\n', out);
+        const struct plm_study_score *score = &r->score[k];
+        plm_lines_cell(l, true, "%s,%s,%s,%s", plm_paradigm_name(s->contestant[c].paradigm), s->contestant[c].name,
+                       s->target[t].target->column, name);
+        plm_lines_text(l, s->family[k].name ? s->family[k].name : "all");
+        plm_lines_cell(l, true, "%zu,%zu", score->asked, score->answered);
+        for (int f = 0; f < PLM_STUDY_FIGURES; f++) {
+            const double figures[] = {score->value[f], score->interval[f].low, score->interval[f].high};
+            for (size_t n = 0; n < sizeof figures / sizeof figures[0]; n++)
+                plm_lines_cell(l, isfinite(score->value[f]), "%.6g", figures[n]);
+        }
+        plm_lines_end(l);
     }
 }
 
-int plm_study_figures(FILE *out, const void *what, struct plm_error *error)
+void plm_study_figures(struct plm_lines *l, const void *what)
 {
     const struct plm_study *s = what;
-    fputs("paradigm,method,target,test,family,asked,answered", out);
+    plm_lines_cell(l, true, "paradigm,method,target,test,family,asked,answered");
     for (int f = 0; f < PLM_STUDY_FIGURES; f++) {
         const char *name = plm_study_figure_name((enum plm_study_figure)f);
-        fprintf(out, ",%s,%s_low,%s_high", name, name, name);
+        plm_lines_cell(l, true, "%s,%s_low,%s_high", name, name, name);
     }
-    fputc('\n', out);
+    plm_lines_end(l);
     for (size_t c = 0; c < s->contestants; c++)
         for (size_t t = 0; t < s->targets; t++)
             for (size_t i = 0; i < s->splits; i++)
-                scores_put(out, s, c, t, i);
-    return ferror(out) ? plm_fail(error, PLM_EIO, "the figures could not be written") : 0;
+                scores_put(l, s, c, t, i);
 }

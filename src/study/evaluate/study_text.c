@@ -2,8 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/draw.h"
-#include "base/error.h"
 #include "study/evaluate/study.h"
 
 enum { NAME = 22, CELL = 16, COUNT = 6 };
@@ -57,24 +55,22 @@ static void heads_show(const struct plm_page *p, const struct plm_study_target *
 static void score_show(const struct plm_page *p, const struct plm_study_target *t, const char *name,
                        const struct plm_study_result *r, const struct plm_study_score *score)
 {
-    char text[64];
+    struct plm_figure_text figure[PLM_STUDY_FIGURES];
+    size_t n = 0;
     plm_page_name(p, name, NAME, 1);
     fprintf(p->out, "%*zu", COUNT, score->answered);
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass)
-            fprintf(p->out, "\n%s%*s", plm_ink(p, PLM_INK_DIM), NAME + COUNT, "");
-        for (int i = 0; i < PLM_STUDY_FIGURES; i++) {
-            const enum plm_study_figure figure = (enum plm_study_figure)i;
-            if (figure == PLM_STUDY_EXACT && t->target->unit != PLM_LEARNED_MEMORY)
-                continue;
-            if (pass)
-                interval_text(text, sizeof text, &score->interval[i], figure);
-            else
-                value_text(text, sizeof text, score->value[i], figure);
-            fprintf(p->out, " %*s", CELL, is_shown(r, figure) ? text : pass ? "" : "-");
-        }
+    for (enum plm_study_figure i = 0; i < PLM_STUDY_FIGURES; i++) {
+        struct plm_figure_text *text = &figure[n];
+        if (i == PLM_STUDY_EXACT && t->target->unit != PLM_LEARNED_MEMORY)
+            continue;
+        n++;
+        *text = (struct plm_figure_text){.value = "-"};
+        if (!is_shown(r, i))
+            continue;
+        value_text(text->value, sizeof text->value, score->value[i], i);
+        interval_text(text->interval, sizeof text->interval, &score->interval[i], i);
     }
-    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+    plm_figures_show(p, figure, n, CELL, NAME + COUNT);
 }
 
 static void family_show(const struct plm_page *p, const struct plm_study *s, size_t target, size_t family)
@@ -264,7 +260,7 @@ static void constants_show(const struct plm_page *p, const struct plm_study *s)
         }
 }
 
-int plm_study_text(const struct plm_page *p, const void *what, struct plm_error *error)
+static void study_text(const struct plm_page *p, const void *what)
 {
     const struct plm_study *s = what;
     for (size_t t = 0; t < s->targets; t++) {
@@ -277,5 +273,13 @@ int plm_study_text(const struct plm_page *p, const void *what, struct plm_error 
     study_show(p, s);
     demands_show(p, s);
     reasons_show(p, s);
-    return ferror(p->out) ? plm_fail(error, PLM_EIO, "the study could not be written") : 0;
 }
+
+const struct plm_result plm_study_shown = {
+    .schema = "plimsoll.study/1",
+    .document = plm_study_document,
+    .rows = plm_study_rows,
+    .figures = plm_study_figures,
+    .text = study_text,
+    PLM_RESULT_PAGE_OF(study),
+};

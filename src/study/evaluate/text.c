@@ -1,15 +1,13 @@
-/* An evaluation for people: a table per family, then the runs that were missed by most. */
+/* An evaluation of memory for people: a table per family, then the runs that were missed by most. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draw.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "study/evaluate/judge.h"
 
-enum { WORST = 10, NAMES_MOST = 36, NOTES_MOST = 8 };
+enum { NAMES_MOST = 36, NOTES_MOST = 8 };
 #define GIB (1024.0 * 1024 * 1024)
 
 static void percent(FILE *out, int columns, double share, bool known)
@@ -115,17 +113,6 @@ static void show_table(const struct plm_page *p, const struct plm_evaluation *e,
 
 /* ---- the worst runs ---- */
 
-struct miss {
-    size_t row;
-    double error;
-};
-
-static int larger_first(const void *a, const void *b)
-{
-    double x = fabs(((const struct miss *)a)->error), y = fabs(((const struct miss *)b)->error);
-    return (x < y) - (x > y);
-}
-
 /* The beginning of a line about a run. */
 static void run_begin(const struct plm_page *p, const struct plm_truth_row *row)
 {
@@ -136,24 +123,25 @@ static void run_begin(const struct plm_page *p, const struct plm_truth_row *row)
     fprintf(p->out, " batch %-5llu ", (unsigned long long)row->batch);
 }
 
+static void worst_line(const struct plm_page *p, const void *what, const struct plm_miss *m)
+{
+    const struct plm_evaluation *e = what;
+    char a[32], b[32];
+    run_begin(p, plm_evaluation_row(e, m->at));
+    fprintf(p->out, "%9s measured, %9s estimated, %+.2f %%\n",
+            plm_page_amount(p, a, sizeof a, e->yardstick[m->at].bytes),
+            plm_page_amount(p, b, sizeof b, (uint64_t)e->estimator[0].score[m->at].estimate), 100 * m->error);
+}
+
 static void show_worst(const struct plm_page *p, const struct plm_evaluation *e)
 {
     const struct plm_estimator *by = &e->estimator[0];
-    struct miss *list = plm_calloc(e->rows, sizeof *list);
-    char a[32], b[32];
+    struct plm_miss *list = plm_calloc(e->rows, sizeof *list);
     size_t n = 0;
     for (size_t i = 0; i < e->rows; i++)
         if (by->score[i].compared)
-            list[n++] = (struct miss){i, by->score[i].error};
-    qsort(list, n, sizeof *list, larger_first);
-    if (n)
-        plm_page_title(p, "Missed by most");
-    for (size_t i = 0; i < n && i < WORST; i++) {
-        run_begin(p, plm_evaluation_row(e, list[i].row));
-        fprintf(p->out, "%9s measured, %9s estimated, %+.2f %%\n",
-                plm_page_amount(p, a, sizeof a, e->yardstick[list[i].row].bytes),
-                plm_page_amount(p, b, sizeof b, (uint64_t)by->score[list[i].row].estimate), 100 * list[i].error);
-    }
+            list[n++] = (struct plm_miss){i, by->score[i].error};
+    plm_misses_show(p, list, n, worst_line, e);
     free(list);
 }
 
@@ -216,11 +204,13 @@ static void explain_design(const struct plm_page *p, const struct plm_evaluation
     if (d->without && !d->reference)
         plm_page_say(
             p,
-            "%zu of %zu runs have no row in the truth file and were not made; --reference virtual holds the methods "
+            "%zu of %zu runs have no row in the truth file and were not made; --truth virtual holds the methods "
             "against the virtual GPU there, --plan writes them down to be measured.",
             d->without, d->runs);
     if (d->disturbed)
-        plm_page_say(p, "%zu rows were left out because something else moved the card's memory; --disturbed uses them.",
+        plm_page_say(p,
+                     "%zu rows were left out because something else moved the card's memory; --truth disturbed "
+                     "uses them.",
                      d->disturbed);
 }
 
@@ -408,7 +398,7 @@ static void show_factors(const struct plm_page *p, const struct plm_evaluation *
 }
 /* ---- all together ---- */
 
-int plm_evaluation_text(const struct plm_page *p, const void *what, struct plm_error *error)
+static void evaluation_text(const struct plm_page *p, const void *what)
 {
     const struct plm_evaluation *e = what;
     for (size_t i = 0; i < e->families; i++)
@@ -419,5 +409,13 @@ int plm_evaluation_text(const struct plm_page *p, const void *what, struct plm_e
     show_failures(p, e);
     show_silences(p, e);
     show_explanation(p, e);
-    return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
 }
+
+const struct plm_result plm_evaluation_result = {
+    .schema = "plimsoll.evaluation/1",
+    .document = plm_evaluation_document,
+    .rows = plm_evaluation_rows,
+    .figures = plm_evaluation_figures,
+    .text = evaluation_text,
+    PLM_RESULT_PAGE_OF(evaluation),
+};

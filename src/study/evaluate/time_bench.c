@@ -159,13 +159,13 @@ static void notes_write(FILE *out, bool head, const void *what)
         fprintf(out, "%s\n", plm_time_rows_head);
     for (size_t i = 0; i < n->runs; i++) {
         const struct plm_time_run *r = &n->bench->run[n->run[i]];
-        fprintf(out, "%s,%s,%llu,", r->key, r->record, (unsigned long long)r->pid);
-        plm_table_put(out, r->row->family);
-        fputc(',', out);
-        plm_table_put(out, r->row->model);
-        fprintf(out, ",%s,", r->card.id);
-        plm_table_put(out, r->why);
-        fputc('\n', out);
+        struct plm_lines l = {out, false};
+        plm_lines_cell(&l, true, "%s,%s,%llu", r->key, r->record, (unsigned long long)r->pid);
+        plm_lines_text(&l, r->row->family);
+        plm_lines_text(&l, r->row->model);
+        plm_lines_cell(&l, true, "%s", r->card.id);
+        plm_lines_text(&l, r->why);
+        plm_lines_end(&l);
     }
 }
 

@@ -192,13 +192,13 @@ int plm_time_fit_parse(const char *text, struct plm_time_fit *fit, struct plm_er
         const struct plm_speed *constant = constant_find(text, length);
         if (!constant)
             return plm_fail(error, PLM_EINVAL,
-                            "--fit-constants: the time model has no constant \"%.*s\"; docs/utilization.md lists them",
+                            "--fit: the time model has no constant \"%.*s\"; docs/utilization.md lists them",
                             length < 40 ? (int)length : 40, text);
         for (size_t i = 0; i < fit->constants; i++)
             if (fit->constant[i] == constant)
-                return plm_fail(error, PLM_EINVAL, "--fit-constants: %s stands there twice", constant->name);
+                return plm_fail(error, PLM_EINVAL, "--fit: %s stands there twice", constant->name);
         if (fit->constants == PLM_TIME_FIT_MOST)
-            return plm_fail(error, PLM_EINVAL, "--fit-constants: at most three constants are fitted");
+            return plm_fail(error, PLM_EINVAL, "--fit: at most three constants are fitted");
         fit->constant[fit->constants++] = constant;
         if (!text[length])
             return 0;

@@ -1,17 +1,6 @@
 /* An evaluation of step times or utilization for programs: "plimsoll.time-evaluation/1",
-   docs/schema/time-evaluation-1.json; and as a page, with that document in web/times.html. */
-#include <math.h>
-
-#include "base/error.h"
-#include "base/json.h"
-#include "report/page.h"
+   docs/schema/time-evaluation-1.json. */
 #include "study/evaluate/time_judge.h"
-
-static void real_write(struct plm_json *j, const char *key, double value)
-{
-    if (!isnan(value))
-        plm_json_real(j, key, value);
-}
 
 static void agreement_write(struct plm_json *j, const struct plm_time_evaluation *e, size_t estimator, int figure,
                             const struct plm_agreement *a)
@@ -20,15 +9,9 @@ static void agreement_write(struct plm_json *j, const struct plm_time_evaluation
     plm_json_string(j, "figure", plm_time_figure_name(figure));
     plm_json_string(j, "estimator", e->estimator[estimator].name);
     plm_json_integer(j, "rows", a->count);
-    for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
-        if (isnan(a->value[i]))
-            continue;
-        plm_json_object(j, plm_agreement_name((enum plm_agreement_figure)i));
-        plm_json_real(j, "value", a->value[i]);
-        real_write(j, "low", a->interval[i].low);
-        real_write(j, "high", a->interval[i].high);
-        plm_json_end_object(j);
-    }
+    for (int i = 0; i < PLM_AGREE_FIGURES; i++)
+        plm_json_figure(j, plm_agreement_name((enum plm_agreement_figure)i), a->value[i], a->interval[i].low,
+                        a->interval[i].high);
     plm_json_end_object(j);
 }
 
@@ -103,7 +86,7 @@ static void estimates_write(struct plm_json *j, const struct plm_time_evaluation
         plm_json_string(j, "name", e->estimator[i].name);
         for (int k = 0; k < PLM_TIME_FIGURES; k++)
             if (e->figures >> k & 1)
-                real_write(j, plm_time_figure_name(k), e->estimator[i].value[run * PLM_TIME_FIGURES + (size_t)k]);
+                plm_json_known(j, plm_time_figure_name(k), e->estimator[i].value[run * PLM_TIME_FIGURES + (size_t)k]);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
@@ -137,11 +120,9 @@ static void row_write(struct plm_json *j, const struct plm_time_evaluation *e, s
     plm_json_end_object(j);
 }
 
-static void document_write(struct plm_json *j, const struct plm_time_evaluation *e)
+void plm_time_evaluation_document(struct plm_json *j, const void *what)
 {
-    plm_json_object(j, NULL);
-    plm_json_string(j, "schema", "plimsoll.time-evaluation/1");
-    plm_json_string(j, "version", PLM_VERSION);
+    const struct plm_time_evaluation *e = what;
     plm_json_string(j, "truth_file", e->bench->truth->table.path);
     plm_json_string(j, "truth", plm_time_kind_name(e->bench->truth->kind));
     plm_json_integer(j, "seed", e->options.seed);
@@ -159,28 +140,4 @@ static void document_write(struct plm_json *j, const struct plm_time_evaluation 
     for (size_t i = 0; i < e->bench->runs; i++)
         row_write(j, e, i);
     plm_json_end_array(j);
-    plm_json_end_object(j);
-}
-
-int plm_time_evaluation_json(FILE *out, const void *what, struct plm_error *error)
-{
-    const struct plm_time_evaluation *e = what;
-    struct plm_json j;
-    plm_json_start(&j, out);
-    document_write(&j, e);
-    return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the JSON document could not be written") : 0;
-}
-
-int plm_time_evaluation_html(FILE *out, const void *what, struct plm_error *error)
-{
-    const struct plm_time_evaluation *e = what;
-    struct plm_json j;
-    if (!plm_html_times_before_size)
-        return plm_fail(error, PLM_EIO, "this build has no page: %s", plm_html_missing);
-    plm_json_start(&j, out);
-    j.page = true;
-    fwrite(plm_html_times_before, 1, plm_html_times_before_size, out);
-    document_write(&j, e);
-    fwrite(plm_html_times_after, 1, plm_html_times_after_size, out);
-    return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the page could not be written") : 0;
 }

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "report/result.h"
 #include "study/evaluate/agreement.h"
 #include "study/evaluate/time_bench.h"
 #include "study/evaluate/time_correct.h"
@@ -77,13 +78,10 @@ void plm_time_floor_fit(const struct plm_time_bench *bench, const size_t *run, s
 /* ms; NAN if the row lacks them. */
 double plm_time_floor_ask(const struct plm_time_floor *floor, const struct plm_time_row *row);
 
-/* Ways to show an evaluation: 0, or PLM_EIO with a sentence. */
-struct plm_page;
-int plm_time_evaluation_text(const struct plm_page *page, const void *evaluation, struct plm_error *error);
-int plm_time_evaluation_json(FILE *out, const void *evaluation, struct plm_error *error);
-int plm_time_evaluation_html(FILE *out, const void *evaluation, struct plm_error *error);
-/* Row by row, and the figures. */
-int plm_time_evaluation_csv(FILE *out, const void *evaluation, struct plm_error *error);
-int plm_time_evaluation_figures(FILE *out, const void *evaluation, struct plm_error *error);
+/* How it is shown: time_json.c, time_csv.c, time_text.c. */
+extern const struct plm_result plm_time_evaluation_result;
+void plm_time_evaluation_document(struct plm_json *json, const void *evaluation);
+void plm_time_evaluation_rows(struct plm_lines *lines, const void *evaluation);
+void plm_time_evaluation_figures(struct plm_lines *lines, const void *evaluation);
 
 #endif

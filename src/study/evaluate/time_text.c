@@ -3,12 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draw.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "study/evaluate/time_judge.h"
 
-enum { WORST = 10, FAILURES = 12, NAMES_MOST = 37, FIGURE_COLUMNS = 8, COUNT_COLUMNS = 6 };
+enum { FAILURES = 12, NAMES_MOST = 37, FIGURE_COLUMNS = 8, COUNT_COLUMNS = 6 };
 
 /* ---- figures ---- */
 
@@ -42,20 +40,14 @@ static void interval(char *out, size_t size, const struct plm_agreement *a, enum
     snprintf(out, size, isnan(a->interval[figure].low) ? "" : "[%s, %s]", low, high);
 }
 
-/* The figures, and under each its interval. */
 static void agreement_show(const struct plm_page *p, const struct plm_agreement *a, bool metric)
 {
-    char text[64];
-    for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
-        number(text, sizeof text, a->value[i], (enum plm_agreement_figure)i, metric);
-        fprintf(p->out, " %*s", CELL, text);
+    struct plm_figure_text text[PLM_AGREE_FIGURES];
+    for (enum plm_agreement_figure i = 0; i < PLM_AGREE_FIGURES; i++) {
+        number(text[i].value, sizeof text[i].value, a->value[i], i, metric);
+        interval(text[i].interval, sizeof text[i].interval, a, i, metric);
     }
-    fprintf(p->out, "\n%s%*s", plm_ink(p, PLM_INK_DIM), NAMES_MOST + 1 + COUNT_COLUMNS, "");
-    for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
-        interval(text, sizeof text, a, (enum plm_agreement_figure)i, metric);
-        fprintf(p->out, " %*s", CELL, text);
-    }
-    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+    plm_figures_show(p, text, PLM_AGREE_FIGURES, CELL, NAMES_MOST + 1 + COUNT_COLUMNS);
 }
 
 static void heading(const struct plm_page *p, const struct plm_time_group *g)
@@ -94,17 +86,6 @@ static void group_show(const struct plm_page *p, const struct plm_time_evaluatio
 
 /* ---- rows ---- */
 
-struct miss {
-    size_t run;
-    double error;
-};
-
-static int larger_first(const void *a, const void *b)
-{
-    const double x = fabs(((const struct miss *)a)->error), y = fabs(((const struct miss *)b)->error);
-    return (x < y) - (x > y);
-}
-
 static void run_name(const struct plm_page *p, const struct plm_time_run *run)
 {
     fputs("  ", p->out);
@@ -128,12 +109,13 @@ static double run_error(const struct plm_time_evaluation *e, size_t run)
     return count > 0 ? sum / count : 0;
 }
 
-static void worst_line(const struct plm_page *p, const struct plm_time_evaluation *e, const struct miss *m)
+static void worst_line(const struct plm_page *p, const void *what, const struct plm_miss *m)
 {
-    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[m->run * PLM_TIME_FIGURES];
-    const struct plm_time_forecast *f = &(e->options.fit_rows ? e->fitted : e->forecast)[m->run];
-    const struct plm_time_row *row = e->bench->run[m->run].row;
-    run_name(p, &e->bench->run[m->run]);
+    const struct plm_time_evaluation *e = what;
+    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[m->at * PLM_TIME_FIGURES];
+    const struct plm_time_forecast *f = &(e->options.fit_rows ? e->fitted : e->forecast)[m->at];
+    const struct plm_time_row *row = e->bench->run[m->at].row;
+    run_name(p, &e->bench->run[m->at]);
     if (e->figures >> PLM_FIGURE_STEP & 1)
         fprintf(p->out, "%9.2f ms measured, %9.2f ms here (GPU %.2f, host %.2f), %+.1f %%\n", row->figure[0], value[0],
                 f->busy * 1e-6, f->host * 1e-6, 100 * m->error);
@@ -147,16 +129,12 @@ static void worst_line(const struct plm_page *p, const struct plm_time_evaluatio
 
 static void worst_show(const struct plm_page *p, const struct plm_time_evaluation *e)
 {
-    struct miss *list = plm_calloc(e->bench->runs, sizeof *list);
+    struct plm_miss *list = plm_calloc(e->bench->runs, sizeof *list);
     size_t count = 0;
     for (size_t i = 0; i < e->bench->runs; i++)
         if (plm_time_evaluation_judged(e, i))
-            list[count++] = (struct miss){i, run_error(e, i)};
-    qsort(list, count, sizeof *list, larger_first);
-    if (count)
-        plm_page_title(p, "Missed by most");
-    for (size_t i = 0; i < count && i < WORST; i++)
-        worst_line(p, e, &list[i]);
+            list[count++] = (struct plm_miss){i, run_error(e, i)};
+    plm_misses_show(p, list, count, worst_line, e);
     free(list);
 }
 
@@ -219,7 +197,7 @@ static void explain(const struct plm_page *p, const struct plm_time_evaluation *
         e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
 }
 
-int plm_time_evaluation_text(const struct plm_page *p, const void *what, struct plm_error *error)
+static void evaluation_text(const struct plm_page *p, const void *what)
 {
     const struct plm_time_evaluation *e = what;
     for (size_t i = 0; i < e->groups; i++)
@@ -227,5 +205,13 @@ int plm_time_evaluation_text(const struct plm_page *p, const void *what, struct 
     worst_show(p, e);
     failures_show(p, e);
     explain(p, e);
-    return fflush(p->out) || ferror(p->out) ? plm_fail(error, PLM_EIO, "the table could not be written") : 0;
 }
+
+const struct plm_result plm_time_evaluation_result = {
+    .schema = "plimsoll.time-evaluation/1",
+    .document = plm_time_evaluation_document,
+    .rows = plm_time_evaluation_rows,
+    .figures = plm_time_evaluation_figures,
+    .text = evaluation_text,
+    PLM_RESULT_PAGE_OF(times),
+};

@@ -87,10 +87,10 @@ static bool steps_there(const struct plm_table *t)
 
 bool plm_time_truth_recognize(const struct plm_table *t, enum plm_time_kind *kind)
 {
+    *kind = steps_there(t) ? PLM_TIME_STEP : PLM_TIME_UTILIZATION;
     for (size_t i = 0; i < COUNT(memory_columns); i++)
         if (plm_table_column(t, memory_columns[i]) >= 0)
             return false;
-    *kind = steps_there(t) ? PLM_TIME_STEP : PLM_TIME_UTILIZATION;
     return steps_there(t) || metrics_there(t);
 }
 

@@ -49,7 +49,8 @@ struct plm_time_truth {
     size_t without; /* rows that have none */
 };
 
-/* What a table has truth of, by its head line. False: neither step times nor metrics, or memory too: that is first. */
+/* What a table has truth of, by its head line. False: neither step times nor metrics, or memory too: that is first, and
+   *kind is what it has besides. */
 bool plm_time_truth_recognize(const struct plm_table *table, enum plm_time_kind *kind);
 
 int plm_time_truth_read(const char *path, enum plm_time_kind kind, struct plm_time_truth *truth,

@@ -39,21 +39,17 @@ bool plm_truth_row_has(const struct plm_truth_row *r, const char *pattern)
            strcasestr(r->optimizer, pattern);
 }
 
-void plm_truth_row_put(FILE *out, const struct plm_truth_row *row)
+void plm_truth_row_put(struct plm_lines *lines, const struct plm_truth_row *row)
 {
-    const char *const words[] = {row->family, row->model, row->optimizer};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        fputc(',', out);
-        plm_table_put(out, words[i]);
-    }
-    fprintf(out, ",%" PRIu64, row->batch);
+    plm_lines_text(lines, row->family);
+    plm_lines_text(lines, row->model);
+    plm_lines_text(lines, row->optimizer);
+    plm_lines_cell(lines, true, "%" PRIu64, row->batch);
 }
 
-void plm_truth_row_put_mode(FILE *out, const struct plm_truth_row *row)
+void plm_truth_row_put_mode(struct plm_lines *lines, const struct plm_truth_row *row)
 {
-    fputc(',', out);
-    if (row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN)
-        fprintf(out, "%d", row->zero_grad);
+    plm_lines_cell(lines, row->zero_grad != PLM_TRUTH_ZERO_GRAD_UNKNOWN, "%d", row->zero_grad);
 }
 
 struct place {

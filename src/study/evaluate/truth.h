@@ -60,10 +60,10 @@ enum plm_truth_need { PLM_TRUTH_NEEDS_GROUND, PLM_TRUTH_WITHOUT_GROUND };
 int plm_truth_read(const char *path, enum plm_truth_need need, struct plm_truth *truth, struct plm_error *error);
 void plm_truth_free(struct plm_truth *truth);
 
-/* Cells of a table: its family, model, optimizer and batch size, each after a comma. */
-void plm_truth_row_put(FILE *out, const struct plm_truth_row *row);
+/* Cells of a table: its family, model, optimizer and batch size. */
+void plm_truth_row_put(struct plm_lines *lines, const struct plm_truth_row *row);
 /* Likewise: the position of zero_grad, empty if it is not known. */
-void plm_truth_row_put_mode(FILE *out, const struct plm_truth_row *row);
+void plm_truth_row_put_mode(struct plm_lines *lines, const struct plm_truth_row *row);
 
 /* Does its run, family, model or optimizer contain this? NULL: always. */
 bool plm_truth_row_has(const struct plm_truth_row *row, const char *pattern);
