@@ -315,7 +315,7 @@ static void doubts(void **state)
     m.device.reserved_peak = 90 * MIB;
     assert_int_equal(plm_fit_open(&m.job, &fit, &error), 0);
     assert_false(fit.repeats);
-    assert_contains(fit.doubt, "reserves 70.0 MiB where 90.0 MiB were recorded");
+    assert_contains(fit.doubt, "reserves 70.0 MiB, but 90.0 MiB was recorded");
     plm_fit_close(&fit);
 
     memcpy(block, two_blocks, sizeof block);

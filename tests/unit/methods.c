@@ -507,7 +507,7 @@ static void test_compare(void **state)
     assert_false(c.row[0].answer[1].oom);
     assert_int_equal(plm_comparison_text(&(struct plm_page){.out = out, .width = 80}, &c, &error), 0);
     fclose(out);
-    assert_contains(text, "dnnmem-style says 204.0 MiB and ");
+    assert_contains(text, "dnnmem-style estimates 204.0 MiB plus ");
     assert_contains(text, "it fits on\nlarge.");
     assert_contains(text, "virtual: it needs a record");
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)

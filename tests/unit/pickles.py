@@ -78,13 +78,13 @@ hostile += [(pickle.dumps(Evil(), 4), "STACK_GLOBAL"), (pickle.dumps({1}, 4), "E
             (b"\x80\x02.", "one value"), (b"\x80\x02NN.", "one value"), (b"\x80\x02(N.", "one value"), (b"\x80\x02N\x86.", "too few"),
             (b"\x80\x02(\x85.", "too few"), (b"\x80\x02]a.", "too few"), (b"\x80\x02](Na.", "too few"), (b"\x80\x02}NNNs.", "not a container"),
             (b"\x80\x02]e.", "no mark"), (b"\x80\x02}(Nu.", "without a value"), (b"\x80\x02N(Ne.", "not a container"),
-            (b"\x80\x02h\x05.", "a memo entry that does not exist"), (b"\x80\x02Nr\xff\xff\xff\xff.", "cannot be"), (b"\x80\x02q\x01.", "too few"),
+            (b"\x80\x02h\x05.", "a memo entry that does not exist"), (b"\x80\x02Nr\xff\xff\xff\xff.", "an impossible memo index"), (b"\x80\x02q\x01.", "too few"),
             (b"\x80\x02X\xff\xff\xff\xffabc", "within a text"), (b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xffabc", "within a text"),
             (b"\x80\x02\x8b\xff\xff\xff\xff1", "within a number"), (b"\x80\x02\x8b\xff\xff\xff\x7f1", "within a number"),
             (b"\x80\x02G123", "within a number"), (b"\x80\x04\x95\xff\0\0\0\0\0\0\0N.", "within a frame"), (b"\x80\x02\xff.", "unknown opcode 0xff"),
             (b"\x80\x02(" * 1, "no end"), (b"\x80\x02" + b"(" * 100000, "no end"), (b"\x80\x02cos\nsystem\n(X\x02\0\0\0idtR.", "GLOBAL"),
             (b"\x80\x02X" + (17 << 20).to_bytes(4, "little") + bytes(17 << 20) + b".", "16 MiB"),
-            (b"\x80\x02X\xff\0\0\0" + bytes(255) + b"r\x02\0\0\0.", "cannot be"), (b"\x80\x02N0.", "POP"), (b"\x80\x02Pabc\n.", "PERSID")]
+            (b"\x80\x02X\xff\0\0\0" + bytes(255) + b"r\x02\0\0\0.", "an impossible memo index"), (b"\x80\x02N0.", "POP"), (b"\x80\x02Pabc\n.", "PERSID")]
 for number, (data, word) in enumerate(hostile):
     with open(f"{folder}/bad-{number}.pickle", "wb") as file:
         file.write(data)
