@@ -322,7 +322,7 @@ static void doubts(void **state)
     block[1].asked = 0;
     assert_int_equal(plm_fit_open(&make(&m, block, 2, two_order, COUNT(two_order), 70 * MIB)->job, &fit, &error), 0);
     assert_true(fit.repeats);
-    assert_contains(fit.doubt, "Of 1 of 2 blocks");
+    assert_contains(fit.doubt, "For 1 of 2 blocks");
     plm_fit_close(&fit);
 
     two(&m);

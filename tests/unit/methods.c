@@ -508,7 +508,7 @@ static void test_compare(void **state)
     assert_int_equal(plm_comparison_text(&(struct plm_page){.out = out, .width = 80}, &c, &error), 0);
     fclose(out);
     assert_contains(text, "dnnmem-style estimates 204.0 MiB plus ");
-    assert_contains(text, "it fits on\nlarge.");
+    assert_contains(text, "it fits\non large.");
     assert_contains(text, "virtual: it needs a record");
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 80);
