@@ -328,7 +328,7 @@ static void doubts(void **state)
     two(&m);
     m.device.out_of_memory = true;
     assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_ENOTFOUND);
-    assert_string_equal(error.text, "not known: it ran out of memory at 620.0 MiB before its first step");
+    assert_string_equal(error.text, "unknown: it ran out of memory at 620.0 MiB before its first step");
     m.job.lanes = 0;
     assert_int_equal(plm_fit_open(&m.job, &fit, &error), PLM_ENOTFOUND);
     assert_contains(error.text, "no GPU activity");
