@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/temporary.h"
+#include "base/words.h"
 
 /* ---- the sides ---- */
 
@@ -120,6 +121,18 @@ static int evaluate_run(int argc, char **argv)
 
 /* ---- what is asked ---- */
 
+/* The first word may have been meant as what is judged. */
+static int words_refuse(const char *first, struct plm_error *error)
+{
+    struct plm_nearest nearest = {.typed = first};
+    for (int i = 0; i < SIDES; i++)
+        plm_nearest_see(&nearest, plm_side_name(&sides[i]->command));
+    if (nearest.best)
+        return plm_fail(error, PLM_EINVAL, "there is no `plimsoll evaluate %.40s`; did you mean %s?", first,
+                        nearest.best);
+    return plm_fail(error, PLM_EINVAL, "one table at a time; write `plimsoll evaluate TABLE.csv`");
+}
+
 int plm_evaluate_parse(const struct plm_evaluate_side *side, void *request, int argc, char **argv,
                        struct plm_error *error)
 {
@@ -134,7 +147,7 @@ int plm_evaluate_parse(const struct plm_evaluate_side *side, void *request, int 
     if (status < 0)
         return status;
     if (words > 1)
-        return plm_fail(error, PLM_EINVAL, "one table at a time; write `plimsoll evaluate TABLE.csv`");
+        return words_refuse(e->table, error);
     if (strchr(e->python, '/') && access(e->python, X_OK)) /* the program in each child sees its own PATH */
         return plm_fail(error, PLM_EINVAL, "--python %.200s: %s", e->python, strerror(errno));
     return 0;

@@ -70,17 +70,21 @@ static void check_command(const struct plm_command *c, int argc, char **argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const struct plm_command *command;
     char *argv[WORDS + 1] = {0}, *text;
     int argc = 0;
     if (size < 2)
         return 0;
+    command = plm_commands[data[0] % PLM_COMMANDS];
     text = malloc(size);
     MUST(text);
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     for (char *at = text; at < text + size && argc < WORDS; at += strlen(at) + 1)
         argv[argc++] = at;
-    check_command(plm_commands[data[0] % PLM_COMMANDS], argc, argv);
+    check_command(command, argc, argv);
+    for (const struct plm_command *const *side = command->sides; side && *side; side++)
+        check_command(*side, argc, argv);
     free(text);
     return 0;
 }

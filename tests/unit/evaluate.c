@@ -98,6 +98,27 @@ static void test_table_put(void **state)
     free(text);
 }
 
+static void test_table_lines(void **state)
+{
+    const char *path = unit_path("lines.csv");
+    FILE *out = fopen(path, "we");
+    struct plm_lines l = {out, false};
+    char *text;
+    (void)state;
+    plm_lines_cell(&l, true, "a,b,c");
+    plm_lines_text(&l, "=d");
+    plm_lines_end(&l);
+    plm_lines_cell(&l, false, "%d", 3);
+    plm_lines_real(&l, 0.1234567891);
+    plm_lines_real(&l, NAN);
+    plm_lines_text(&l, "x, y");
+    plm_lines_end(&l);
+    fclose(out);
+    text = unit_read(path, NULL);
+    assert_string_equal(text, "a,b,c,\"'=d\"\n,0.123456789,,\"x, y\"\n");
+    free(text);
+}
+
 /* A spreadsheet runs what begins with = + - or @: as OWASP's page on CSV injection has it, an apostrophe goes before it,
    inside quotes. Numbers stay numbers. What was written so is read back as it was. */
 static void test_table_formulas(void **state)
@@ -475,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_table_cells),
         cmocka_unit_test(test_table_bad),
         cmocka_unit_test(test_table_put),
+        cmocka_unit_test(test_table_lines),
         cmocka_unit_test(test_table_formulas),
         cmocka_unit_test(test_truth),
         cmocka_unit_test(test_truth_bad),

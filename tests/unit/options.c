@@ -287,6 +287,43 @@ static void outputs_among_words(void **state)
     assert_int_equal(words, 1);
 }
 
+/* Commands that are sides of one share a section; each refuses the flags of the others, and passes their settings over. */
+static void elsewhere(void **state)
+{
+    static const struct plm_option other[] = {
+        {"speed", 'v', PLM_OPTION_NUMBER, 0, .argument = "N", .help = "a speed", .configurable = true},
+        {"gone", 0, PLM_OPTION_FLAG, 0, .instead = "write --speed"},
+        {"gpu", 0, PLM_OPTION_TEXT, 0, .argument = "NAME", .help = "another card", .configurable = true},
+        {0},
+    };
+    static const struct plm_option both[] = {{.include = options}, {.include = other, .elsewhere = "judge time"}, {0}};
+    static const struct {
+        const char *word, *message;
+    } rows[] = {
+        {"--speed", "--speed is for `plimsoll judge time`; this is `plimsoll judge memory`"},
+        {"-v", "--speed is for `plimsoll judge time`"},
+        {"--gone", "there is no --gone any more; write --speed"},
+        {"--sped", "unknown option '--sped'; `plimsoll judge memory --help` lists them"},
+    };
+    struct plm_error error;
+    int rest;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *argv[] = {(char *)rows[i].word};
+        assert_int_equal(plm_options_parse(both, &v, "judge memory", 1, argv, &rest, &error), PLM_EINVAL);
+        assert_contains(error.text, rows[i].message);
+    }
+    write_text("plimsoll.ini", "[judge]\nspeed = 3\ngpu = here\n");
+    setenv("PLIMSOLL_SPEED", "fast", 1);
+    assert_int_equal(plm_options_parse(both, &v, "judge memory", 0, NULL, &rest, &error), 0);
+    assert_string_equal(v.text, "here"); /* of two rows the command's own counts */
+    assert_false(v.flag);
+    unsetenv("PLIMSOLL_SPEED");
+    write_text("plimsoll.ini", "[judge]\nspede = 3\n");
+    assert_int_equal(plm_options_parse(both, &v, "judge memory", 0, NULL, &rest, &error), PLM_EINVAL);
+    assert_contains(error.text, "plimsoll.ini:2: spede is not a setting of [judge]; did you mean speed?");
+}
+
 static void wrong_config(void **state)
 {
     static const struct {
@@ -347,6 +384,7 @@ int main(void)
         cmocka_unit_test_setup(two_dashes_end, clean),
         cmocka_unit_test_setup(mistakes, clean),
         cmocka_unit_test_setup(nearer_wins, clean),
+        cmocka_unit_test_setup(elsewhere, clean),
         cmocka_unit_test_setup(wrong_config, clean),
         cmocka_unit_test_setup(own_settings, clean),
         cmocka_unit_test_setup(among_words, clean),

@@ -116,8 +116,9 @@ static void answers_put(struct plm_lines *l, const struct plm_study *s, size_t r
     char name[64];
     plm_lines_cell(l, true, "%zu", row);
     plm_lines_text(l, plm_table_cell(&s->table, row, plm_table_column(&s->table, "family")));
-    plm_lines_cell(l, true, "%s,%s,%.10g", s->target[t].target->column, plm_split_name(&s->split[i], name, sizeof name),
-                   s->target[t].truth[row]);
+    plm_lines_cell(l, true, "%s", s->target[t].target->column);
+    plm_lines_text(l, plm_split_name(&s->split[i], name, sizeof name));
+    plm_lines_cell(l, true, "%.10g", s->target[t].truth[row]);
     for (size_t c = 0; c < s->contestants; c++) {
         const struct plm_study_result *r = plm_study_result(s, c, t, i);
         const double answer = r->asked ? r->answer[row] : NAN;
@@ -147,8 +148,9 @@ static void scores_put(struct plm_lines *l, const struct plm_study *s, size_t c,
     plm_split_name(&s->split[i], name, sizeof name);
     for (size_t k = 0; r->asked && k <= s->families; k++) {
         const struct plm_study_score *score = &r->score[k];
-        plm_lines_cell(l, true, "%s,%s,%s,%s", plm_paradigm_name(s->contestant[c].paradigm), s->contestant[c].name,
-                       s->target[t].target->column, name);
+        plm_lines_cell(l, true, "%s,%s,%s", plm_paradigm_name(s->contestant[c].paradigm), s->contestant[c].name,
+                       s->target[t].target->column);
+        plm_lines_text(l, name);
         plm_lines_text(l, s->family[k].name ? s->family[k].name : "all");
         plm_lines_cell(l, true, "%zu,%zu", score->asked, score->answered);
         for (int f = 0; f < PLM_STUDY_FIGURES; f++) {

@@ -71,8 +71,8 @@ static void figure_put(struct plm_lines *l, const struct plm_time_evaluation *e,
 {
     const struct plm_agreement *a = plm_time_agreement(e, g, estimator, figure);
     plm_lines_text(l, g->family ? g->family : "all");
-    plm_lines_cell(l, true, "%s,%s,%s", g->family ? g->mode : "", g->family ? g->card : "",
-                   plm_time_figure_name(figure));
+    plm_lines_text(l, g->family ? g->mode : "");
+    plm_lines_cell(l, true, "%s,%s", g->family ? g->card : "", plm_time_figure_name(figure));
     plm_lines_text(l, e->estimator[estimator].name);
     plm_lines_cell(l, true, "%zu", a->count);
     for (int i = 0; i < PLM_AGREE_FIGURES; i++) {
