@@ -410,6 +410,38 @@ static void test_no_correction(void **state)
     plm_table_free(&t);
 }
 
+/* All rows have 20 points more than the white box says: so does the answer, and it stays a share. */
+static void test_correction_of_utilization(void **state)
+{
+    static const struct {
+        double forecast, figure;
+    } rows[] = {{50, 70}, {0, 20}, {95, 100}};
+    static struct row row[ROWS];
+    const struct plm_learner *learner = plm_method_find("plimsoll-learned")->learner;
+    struct plm_learned_answer answer;
+    struct plm_error error;
+    struct plm_table t;
+    void *model;
+    (void)state;
+    for (int i = 0; i < ROWS; i++)
+        row[i] = (struct row){.measured = 1000, .busy = 40, .reserved = 500};
+    model = learn("plimsoll-learned", table("busy.csv", row, ROWS), "measured_gputl", &t);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct plm_white_box box = {.reserved = 500, .step = 1, .metric = {rows[i].forecast, 1, 1, 1, 1}};
+        assert_int_equal(learner->ask_beside(model, &(struct plm_example){0}, &box, &answer, &error), 0);
+        assert_int_equal(answer.unit, PLM_LEARNED_UTILIZATION);
+        assert_string_equal(answer.target, "measured_gputl");
+        NEAR(answer.figure, rows[i].figure);
+    }
+    assert_int_equal(learner->ask_beside(model, &(struct plm_example){0},
+                                         &(struct plm_white_box){.reserved = 500, .metric = {-1, 1, 1, 1, 1}}, &answer,
+                                         &error),
+                     PLM_EFORMAT);
+    assert_contains(error.text, "gputl");
+    learner->free(model);
+    plm_table_free(&t);
+}
+
 static void test_correction_refused(void **state)
 {
     static struct row row[ROWS];
@@ -485,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_no_correction),
         cmocka_unit_test(test_extratrees),
         cmocka_unit_test(test_correction_refused),
+        cmocka_unit_test(test_correction_of_utilization),
     };
     return RUN(tests);
 }
