@@ -197,8 +197,8 @@ static void max_split_size(void **state)
     done(a, "+60 +20 +38 -60 +70");
 }
 
-/* release_available_cached_blocks() of CUDACachingAllocator.cpp: one oversize block that is large enough, else several from the
-   largest on until that is enough; of this stream. That is no retry. */
+/* release_available_cached_blocks() of CUDACachingAllocator.cpp: one oversize block that is large enough, else several
+   from the largest on until that is enough; of this stream. That is no retry. */
 static void oversize_segments_go_first(void **state)
 {
     static const struct {
@@ -263,7 +263,8 @@ static void segments_are_counted(void **state)
     done(a, "+32 +30 -30 -32");
 }
 
-/* release_cached_blocks(): large blocks, then small ones, each from the smallest on; a segment that is in use in part stays. */
+/* release_cached_blocks(): large blocks, then small ones, each from the smallest on; a segment that is in use in part
+   stays. */
 static void the_whole_cache(void **state)
 {
     struct plm_allocator *a = plain();
@@ -373,8 +374,9 @@ static void garbage_collection(void **state)
     done(a, "+30 +40 -30 +48");
 }
 
-/* garbage_collect_cached_blocks(): those that are at least as old as the average go, all of them, also beyond the target; if that was
-   not enough, those of the average of the rest. Nothing goes while no more than the threshold is held. */
+/* garbage_collect_cached_blocks(): those that are at least as old as the average go, all of them, also beyond the
+   target; if that was not enough, those of the average of the rest. Nothing goes while no more than the threshold is
+   held. */
 static void garbage_by_age(void **state)
 {
     struct plm_allocator *a = make("garbage_collection_threshold:0.5", PLM_TORCH_2_15, UINT64_MAX);

@@ -1,4 +1,5 @@
-/* What one piece of work costs on a card whose figures are round: each figure here is worked out by hand from docs/utilization.md. */
+/* What one piece of work costs on a card whose figures are round: each figure here is worked out by hand from
+   docs/utilization.md. */
 #include "time/cost.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 #include "time/speeds.h"
 #include "unit.h"
 
-/* 1000 bytes, 10,000 flops in fp32 and 100,000 in fp16 a ns on ten multiprocessors; 100 bytes a ns to other cards, 31.5 to the
-   host. No cache. */
+/* 1000 bytes, 10,000 flops in fp32 and 100,000 in fp16 a ns on ten multiprocessors; 100 bytes a ns to other cards, 31.5
+   to the host. No cache. */
 static struct plm_card card;
 static struct plm_speeds speeds;
 static struct plm_machine machine;
@@ -246,8 +247,8 @@ static struct plm_cost product(double m, double n, double k)
     return plm_cost_product(&machine, &p);
 }
 
-/* Tiles of the model, by what share of the rate they reach: this notices changes only. Ten blocks (of square tiles nine) take one
-   round of ten multiprocessors, one row or column more takes two. 64 along k are too few to be cut. */
+/* Tiles of the model, by what share of the rate they reach: this notices changes only. Ten blocks (of square tiles
+   nine) take one round of ten multiprocessors, one row or column more takes two. 64 along k are too few to be cut. */
 static void tiles(void **state)
 {
     static const struct {
@@ -281,7 +282,8 @@ static void small_tiles(void)
     machine_again();
 }
 
-/* One tile on P multiprocessors, 64 P along k: cut in P parts, of which each is 64 long; they are added up through the memory. */
+/* One tile on P multiprocessors, 64 P along k: cut in P parts, of which each is 64 long; they are added up through the
+   memory. */
 static void products_in_parts(void **state)
 {
     static const int parts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
@@ -483,8 +485,8 @@ static void depthwise(void **state)
 
 /* ---- attention and recurrent networks ---- */
 
-/* Five heads of 100 queries, 70 keys and 40 numbers: tiles of 64 x 64 x 32 make 128 x 128 x 64 of it. A block of 128 queries is on
-   one multiprocessor, so that half of ten have nothing to do. */
+/* Five heads of 100 queries, 70 keys and 40 numbers: tiles of 64 x 64 x 32 make 128 x 128 x 64 of it. A block of 128
+   queries is on one multiprocessor, so that half of ten have nothing to do. */
 static void attention(void **state)
 {
     struct plm_work w = {.class = PLM_WORK_ATTENTION,
@@ -547,8 +549,8 @@ static void attention_without_sizes(void **state)
     assert_true(isfinite(plm_cost(&machine, &w).ns));
 }
 
-/* Ten steps of one product each, with 1,000,000 flops beside them; gradients take a fifth longer, those of the weights are one
-   product over all steps. */
+/* Ten steps of one product each, with 1,000,000 flops beside them; gradients take a fifth longer, those of the weights
+   are one product over all steps. */
 static void recurrent(void **state)
 {
     struct plm_work w = {.class = PLM_WORK_RNN,
@@ -641,7 +643,8 @@ static struct plm_cost sent(enum plm_collective operation, uint32_t ranks)
     return plm_cost(&machine, &w);
 }
 
-/* 1 MB of each of four ranks at 50 bytes a ns: parts of it that a rank sends, and steps of 100 us each. As NCCL's rings have it. */
+/* 1 MB of each of four ranks at 50 bytes a ns: parts of it that a rank sends, and steps of 100 us each. As NCCL's rings
+   have it. */
 static void steps_of_rings(void **state)
 {
     static const struct {

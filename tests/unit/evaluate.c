@@ -339,7 +339,8 @@ static void test_metrics_in_part(void **state)
     NEAR(m.worst, 0.5);
 }
 
-/* Estimates that fail cost what they promised; those that say rightly that a run does not fit leave all of the card free. */
+/* Estimates that fail cost what they promised; those that say rightly that a run does not fit leave all of the card
+   free. */
 static void test_conserved(void **state)
 {
     static const struct {

@@ -110,8 +110,8 @@ static void left_in_child(const char *setting, const char *loading, uint64_t exp
     assert_int_equal(status, 0);
 }
 
-/* A figure that was measured has all that is usual in it; a stack is not. Eager loading takes all code that is registered, 7 MiB, and
-   250 MiB of cuDNN. */
+/* A figure that was measured has all that is usual in it; a stack is not. Eager loading takes all code that is
+   registered, 7 MiB, and 250 MiB of cuDNN. */
 static void settings(void **state)
 {
     const uint64_t stack = 28ull * 1536 * 1024;

@@ -137,7 +137,8 @@ static void edges_that_do_not_nest(void **state)
     check_axis(&mesh, 2, 6, 4, "c");
 }
 
-/* A power of two has as many axes of two ranks as its exponent; there is room for twelve, and the sizes multiply to the world. */
+/* A power of two has as many axes of two ranks as its exponent; there is room for twelve, and the sizes multiply to the
+   world. */
 static void as_many_axes_as_there_is_room_for(void **state)
 {
     (void)state;

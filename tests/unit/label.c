@@ -1,4 +1,5 @@
-/* Labels of networks from records that are made by hand: memory, whether it fits, and what an epoch's steps take on average. */
+/* Labels of networks from records that are made by hand: memory, whether it fits, and what an epoch's steps take on
+   average. */
 #include "study/learn/label.h"
 
 #include <math.h>
@@ -184,7 +185,8 @@ static void memory_by_replay(void **state)
     assert_false(label(NULL).oom);
 }
 
-/* The first step does not count. 3 full steps of 1 ms and one with the rest of 4 ms are an epoch: 1.75 ms on average. */
+/* The first step does not count. 3 full steps of 1 ms and one with the rest of 4 ms are an epoch: 1.75 ms on average.
+   */
 static void time_of_an_epoch(void **state)
 {
     struct plm_plan plan = {.batch = 8, .full = 3, .rest = 2};

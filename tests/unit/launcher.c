@@ -223,7 +223,8 @@ static void numbers_at_their_limits(void **state)
     line_fails(LINE("torchrun", "--master-port=1x", "t"), "'1x' on the launcher's line is no port");
 }
 
-/* Long options may be cut short where they are clear (argparse, getopt_long), of mpirun not; a letter has its value behind it. */
+/* Long options may be cut short where they are clear (argparse, getopt_long), of mpirun not; a letter has its value
+   behind it. */
 static void forms_of_options(void **state)
 {
     (void)state;

@@ -589,7 +589,8 @@ static void jobs_end_each_by_itself(void **state)
 
 /* ---- keys ---- */
 
-/* Two words of splitmix64 from 0 on (Steele, Lea and Flood; https://prng.di.unimi.it/splitmix64.c), then what tells keys apart. */
+/* Two words of splitmix64 from 0 on (Steele, Lea and Flood; https://prng.di.unimi.it/splitmix64.c), then what tells
+   keys apart. */
 static void keys_are_mixed(void **state)
 {
     const struct plm_message_key from = {0, 7};

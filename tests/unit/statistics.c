@@ -234,7 +234,8 @@ static void test_bootstrap_even(void **state)
     assert_true(interval.low == 1 && interval.high == 2);
 }
 
-/* At least three of four draws are the first value in 13 of 256 cases, 5.1 %: so it is the lower end, and the last one the upper. */
+/* At least three of four draws are the first value in 13 of 256 cases, 5.1 %: so it is the lower end, and the last one
+   the upper. */
 static void test_bootstrap_of_four(void **state)
 {
     static const double value[] = {1, 2, 4, 8};
@@ -246,7 +247,8 @@ static void test_bootstrap_of_four(void **state)
     }
 }
 
-/* One of six values is 1. Three draws of it have a probability of 5.4 %, and then the median is between both; more have 0.9 %. */
+/* One of six values is 1. Three draws of it have a probability of 5.4 %, and then the median is between both; more have
+   0.9 %. */
 static void test_bootstrap_between(void **state)
 {
     static const double value[] = {0, 0, 0, 0, 0, 1};

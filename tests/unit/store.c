@@ -201,8 +201,8 @@ static void counters_that_are_watched(void **state)
     plm_store_free(s);
 }
 
-/* As PyTorch's documentation of compare_set() has it: it sets where the value is the expected one, or where there is none and
-   nothing is expected, and answers what is there then. */
+/* As PyTorch's documentation of compare_set() has it: it sets where the value is the expected one, or where there is
+   none and nothing is expected, and answers what is there then. */
 static void comparing(void **state)
 {
     struct plm_store *s = plm_store_new(2, 2);
@@ -391,7 +391,8 @@ static void patterns(void **state)
     plm_store_free(s);
 }
 
-/* What groups make identifiers of and ends of barriers: 128 bytes that differ from key to key, and nobody reads data in them. */
+/* What groups make identifiers of and ends of barriers: 128 bytes that differ from key to key, and nobody reads data in
+   them. */
 static void wordless_keys(void **state)
 {
     static const char *const keys[] = {"a//cuda//0", "xncclx0000", "last_membe",

@@ -773,8 +773,8 @@ static void copy_then_pause(void)
     kernel_us(0, 0);
 }
 
-/* The host waits for what it copies from or to pageable memory, or does not copy asynchronously; within the card never. 8 MB at
-   4 GB/s are 2 ms, at 31.5 GB/s 0.25 ms, within the card 16 us. */
+/* The host waits for what it copies from or to pageable memory, or does not copy asynchronously; within the card never.
+   8 MB at 4 GB/s are 2 ms, at 31.5 GB/s 0.25 ms, within the card 16 us. */
 static void who_waits_for_copies(void **state)
 {
     static const struct {
@@ -1535,7 +1535,8 @@ static struct plm_works lanes(struct plm_work_lane *lane, size_t count)
     return (struct plm_works){.lane = lane, .lanes = count};
 }
 
-/* Of a rank the lane with most calls; a process that tells none is rank 0; whoever asks for none gets the busiest of all. */
+/* Of a rank the lane with most calls; a process that tells none is rank 0; whoever asks for none gets the busiest of
+   all. */
 static void lanes_of_ranks(void **state)
 {
     struct plm_work_lane lane[] = {{.rank = -1, .calls = 5},

@@ -48,9 +48,9 @@ static void test_full(void **state)
     NEAR(warps(1280, 1280), 4 * 4); /* 200 blocks: five waves of 40 */
 }
 
-/* The model's kernels without tensor cores, each by its name's tile; warps and blocks that fit only notice changes. One block is on
-   one of ten multiprocessors, and a row or a column more makes two. Where both ways of a tile have the same rate, as many blocks
-   of the other way take as long, and each is half of what is expected. */
+/* The model's kernels without tensor cores, each by its name's tile; warps and blocks that fit only notice changes. One
+   block is on one of ten multiprocessors, and a row or a column more makes two. Where both ways of a tile have the same
+   rate, as many blocks of the other way take as long, and each is half of what is expected. */
 static void test_kernels(void **state)
 {
     static const struct {
@@ -83,8 +83,8 @@ static void test_kernels(void **state)
     }
 }
 
-/* Cut along k: 2,048 in 2 to 16 parts, as long as a part has 128. The kernel of 32 x 32 at 2,000 flops a ns on each of ten takes
-   16 of k at a time; parts are added up through the memory, which is time without warps. */
+/* Cut along k: 2,048 in 2 to 16 parts, as long as a part has 128. The kernel of 32 x 32 at 2,000 flops a ns on each of
+   ten takes 16 of k at a time; parts are added up through the memory, which is time without warps. */
 static void test_parts(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What calls in a record come to: flops and bytes by the definitions of the operations, and the steps that are counted. */
+/* What calls in a record come to: flops and bytes by the definitions of the operations, and the steps that are counted.
+   */
 #include "time/works.h"
 
 #include <math.h>
@@ -135,8 +136,8 @@ static void product_is(const struct plm_work *w, uint32_t m, uint32_t n, uint32_
     assert_int_equal(w->batch, batch);
 }
 
-/* Two groups of 3 channels to 4, by filters of 3 x 5 that move by 2 x 1: 2 x 10 x 12 pixels become 2 x 5 x 12 positions. Each output
-   is a sum of 3 x 15 products. */
+/* Two groups of 3 channels to 4, by filters of 3 x 5 that move by 2 x 1: 2 x 10 x 12 pixels become 2 x 5 x 12
+   positions. Each output is a sum of 3 x 15 products. */
 static void convolutions(void **state)
 {
     struct plm_ev_convolution c = {.groups = 2, .in_channels = 6, .out_channels = 8};
@@ -188,8 +189,8 @@ static void kinds_of_convolutions(void **state)
     }
 }
 
-/* Three layers in two directions: the first has 10 inputs, the others what both directions of the layer before give. An LSTM has four
-   gates, a GRU three. */
+/* Three layers in two directions: the first has 10 inputs, the others what both directions of the layer before give. An
+   LSTM has four gates, a GRU three. */
 static void recurrent(void **state)
 {
     static const double gates[] = {1, 1, 4, 3};
@@ -252,7 +253,8 @@ static void attention(void **state)
     }
 }
 
-/* Bytes of ncclDataType_t, in its order: int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, two of fp8. */
+/* Bytes of ncclDataType_t, in its order: int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, two
+   of fp8. */
 static void collectives(void **state)
 {
     static const double bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1, 4};
@@ -297,8 +299,8 @@ static void copies(void **state)
 
 /* ---- kernels ---- */
 
-/* How often a kernel goes over the largest input and output of its operator, one name of each kind that PyTorch has. What it is taken
-   for follows from its source; a change of the table is noticed. */
+/* How often a kernel goes over the largest input and output of its operator, one name of each kind that PyTorch has.
+   What it is taken for follows from its source; a change of the table is noticed. */
 static void kernels_by_name(void **state)
 {
     static const struct {
@@ -569,8 +571,8 @@ static void slices(void **state)
     plm_works_free(&works);
 }
 
-/* 3 x 3 taps for each of 500 results of 4 bytes; in the backward pass for each of the 1000 inputs, if these are more. The filter is the
-   second tensor that is given, or the third after a gradient. */
+/* 3 x 3 taps for each of 500 results of 4 bytes; in the backward pass for each of the 1000 inputs, if these are more.
+   The filter is the second tensor that is given, or the third after a gradient. */
 static void depthwise(void **state)
 {
     static const struct {
@@ -608,8 +610,9 @@ static void depthwise(void **state)
     }
 }
 
-/* (2, 100, 4, 32) queries, (2, 50, 4, 32) keys: 8 heads. In the backward pass the gradient is the first tensor and the keys are the
-   third. Without them the grid tells: 10 blocks of 64 queries, 6 heads; and what was allocated how large they are. */
+/* (2, 100, 4, 32) queries, (2, 50, 4, 32) keys: 8 heads. In the backward pass the gradient is the first tensor and the
+   keys are the third. Without them the grid tells: 10 blocks of 64 queries, 6 heads; and what was allocated how large
+   they are. */
 static void attention_of_kernels(void **state)
 {
     const struct plm_ev_operands given = {.tensors = 3,
@@ -733,7 +736,8 @@ static void steps_of_an_optimizer(void **state)
     steps_are(PLM_STEP_OPTIMIZER, 1, (const size_t[]){2}, (const uint32_t[]){8});
 }
 
-/* The model is the module with most parts; its first pass does not count where there are others, the last one ends with the record. */
+/* The model is the module with most parts; its first pass does not count where there are others, the last one ends with
+   the record. */
 static void steps_of_a_model(void **state)
 {
     (void)state;
@@ -805,8 +809,8 @@ static void computing(uint32_t cpu_ns)
     launch_of("vectorized_elementwise_kernel", launch);
 }
 
-/* 1 us apart. Three gaps of which the thread computed 1.5 us get half each; where it computed longer than there was time, nothing
-   changes. */
+/* 1 us apart. Three gaps of which the thread computed 1.5 us get half each; where it computed longer than there was
+   time, nothing changes. */
 static void gaps(void **state)
 {
     static const uint32_t cpu[] = {0, 0, 0, 1500, 9000, 250}, expected[] = {0, 500, 500, 500, 1000, 250};
