@@ -74,9 +74,11 @@ void plm_xmem_batches(const struct plm_trace *trace, const struct plm_xmem_step 
 static bool convolves(const struct plm_trace *trace, const struct plm_xmem_step *step)
 {
     static const char convolution[] = "aten::conv";
-    for (size_t i = step->first_op; i < step->end_op; i++)
-        if (!strncmp(trace->name[trace->op[i].name], convolution, sizeof convolution - 1))
+    for (size_t i = step->first_op; i < step->end_op; i++) {
+        const uint32_t name = trace->op[i].name;
+        if (name < trace->names && !strncmp(trace->name[name], convolution, sizeof convolution - 1))
             return true;
+    }
     return false;
 }
 
