@@ -91,7 +91,7 @@ def shard(category, local, whole):
 
 
 class Sample(ctypes.Structure):
-    """struct plm_tensor_sample of src/device/tensors.h"""
+    """struct plm_tensors_sample of src/device/tensors.h"""
 
     _fields_ = [("object", ctypes.c_uint64), ("type", ctypes.c_uint32), ("dimensions", ctypes.c_uint32),
                 ("size", ctypes.c_int64 * SAMPLE_DIMENSIONS)]

@@ -70,7 +70,7 @@ int plm_allocator_new(const struct plm_allocator_options *options, struct plm_al
 void plm_allocator_delete(struct plm_allocator *a)
 {
     struct plm_private *pool;
-    struct plm_range *range;
+    struct plm_expandable *range;
 
     if (!a)
         return;
@@ -107,10 +107,10 @@ static uint64_t cell_can_grow_to(const struct plm_cell *cell)
 /* The end of an expandable segment counts with what it can grow to, so a larger cell may fit better. */
 static struct plm_cell *cell_prefer_fixed(struct plm_cell *cell)
 {
-    struct plm_cell *next = plm_tree_next(cell);
+    struct plm_cell *next = plm_cells_next(cell);
     while (cell->range && next && next->stream == cell->stream && cell_can_grow_to(next) < cell_can_grow_to(cell)) {
         cell = next;
-        next = plm_tree_next(cell);
+        next = plm_cells_next(cell);
     }
     return cell;
 }
@@ -121,7 +121,7 @@ static struct plm_cell *cell_best_fit(struct plm_allocator *a, const struct plm_
     struct plm_cell *cell;
 
     r->pool->searches += a->limited && s->gc_threshold > 0;
-    cell = plm_tree_from(&r->pool->free, r->stream, r->size, 0);
+    cell = plm_cells_from(&r->pool->free, r->stream, r->size, 0);
     if (!cell || cell->stream != r->stream)
         return NULL;
     if (cell->range)
@@ -130,7 +130,7 @@ static struct plm_cell *cell_best_fit(struct plm_allocator *a, const struct plm_
         return NULL;
     if (r->size >= s->max_split_size && cell->size >= r->size + s->max_non_split_rounding)
         return NULL;
-    plm_tree_remove(&r->pool->free, cell);
+    plm_cells_remove(&r->pool->free, cell);
     return cell;
 }
 
@@ -159,7 +159,7 @@ static struct plm_cell *cell_split(struct plm_allocator *a, struct plm_cell *res
 
 static struct plm_cell *cell_hand_out(struct plm_allocator *a, struct plm_cell *cell, uint64_t size, uint64_t requested)
 {
-    if (plm_size_splits(&a->options.settings, cell->pool->small, size, cell->size - size)) {
+    if (plm_allocator_size_splits(&a->options.settings, cell->pool->small, size, cell->size - size)) {
         cell = cell_split(a, cell, size);
     } else if (plm_cell_is_split(cell) && !cell->range) {
         plm_stats_down(a, cell->pool, PLM_STAT_INACTIVE_SPLIT_BYTES, cell->size);
@@ -172,7 +172,7 @@ static struct plm_cell *cell_hand_out(struct plm_allocator *a, struct plm_cell *
 static uint64_t pool_cached_bytes(const struct plm_cell_pool *pool)
 {
     uint64_t bytes = 0;
-    for (struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at))
+    for (struct plm_cell *at = plm_cells_first(&pool->free); at; at = plm_cells_next(at))
         bytes += at->size;
     return bytes;
 }
@@ -221,8 +221,8 @@ static int request_make(struct plm_allocator *a, uint64_t size, uint64_t stream,
 
     if (pool && (!(p = plm_private_find(a, pool)) || !p->capturing))
         return PLM_ALLOCATOR_POOL;
-    r->size = plm_size_round(&a->options.settings, size);
-    r->segment = plm_size_segment(&a->options.settings, r->size);
+    r->size = plm_allocator_size_round(&a->options.settings, size);
+    r->segment = plm_allocator_size_segment(&a->options.settings, r->size);
     r->stream = stream;
     if (r->size <= PLM_SMALL_MOST)
         r->pool = p ? &p->small : &a->small;

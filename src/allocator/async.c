@@ -96,12 +96,12 @@ static int newest_first(const void *a, const void *b)
 /* Chunks that hold nothing go back to the card. */
 void plm_async_trim(struct plm_allocator *a)
 {
-    struct plm_tree *set = &a->large.free;
+    struct plm_cells *set = &a->large.free;
     struct plm_cell **chunk;
     size_t count = 0;
 
     chunk = plm_calloc(set->set.count, sizeof(struct plm_cell *));
-    for (struct plm_cell *at = plm_tree_first(set); at; at = plm_tree_next(at))
+    for (struct plm_cell *at = plm_cells_first(set); at; at = plm_cells_next(at))
         if (!plm_cell_is_split(at))
             chunk[count++] = at;
     if (count)
@@ -110,7 +110,7 @@ void plm_async_trim(struct plm_allocator *a)
         a->held -= chunk[i]->size;
         chunk_report(a, PLM_SEGMENT_FREE, chunk[i], 0);
         plm_driver_return(&a->driver, chunk[i]->address, chunk[i]->size);
-        plm_tree_remove(set, chunk[i]);
+        plm_cells_remove(set, chunk[i]);
         plm_cell_drop(a, chunk[i]);
     }
     free(chunk);
@@ -126,9 +126,9 @@ int plm_async_malloc(struct plm_allocator *a, uint64_t size, uint64_t stream, ui
         blocks_release_deferred(a);
     if (a->limited && (a->requested > a->allowed || size > a->allowed - a->requested))
         return plm_allocator_refuse(a, size, a->requested);
-    cell = plm_tree_from(&a->large.free, 0, rounded, 0);
+    cell = plm_cells_from(&a->large.free, 0, rounded, 0);
     if (cell)
-        plm_tree_remove(&a->large.free, cell);
+        plm_cells_remove(&a->large.free, cell);
     else
         cell = chunk_take(a, rounded, stream);
     if (!cell && plm_torch_rule(a->options.torch, PLM_TORCH_TRIMS) && !a->captures) {

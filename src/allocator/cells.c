@@ -25,7 +25,7 @@ static bool cell_before(const struct plm_treap_node *member, const void *key)
     return a->address < b->address;
 }
 
-void plm_tree_insert(struct plm_tree *t, struct plm_cell *cell)
+void plm_cells_insert(struct plm_cells *t, struct plm_cell *cell)
 {
     const struct cell_key key = {cell->stream, cell->size, cell->age, cell->address};
     if (t->by_address)
@@ -34,7 +34,7 @@ void plm_tree_insert(struct plm_tree *t, struct plm_cell *cell)
         plm_treap_insert(&t->set, &cell->node, cell_before, &key);
 }
 
-struct plm_cell *plm_tree_from(const struct plm_tree *t, uint64_t stream, uint64_t size, uint64_t address)
+struct plm_cell *plm_cells_from(const struct plm_cells *t, uint64_t stream, uint64_t size, uint64_t address)
 {
     const struct cell_key key = {stream, size, 0, address};
     return plm_cell_of(t->by_address ? plm_treap_from(&t->set, cell_before_address, &key)
@@ -110,7 +110,7 @@ void plm_cell_splice(struct plm_cell *cell, struct plm_cell *before, struct plm_
 void plm_cell_cache(struct plm_cell *cell)
 {
     cell->born = cell->pool->searches;
-    plm_tree_insert(&cell->pool->free, cell);
+    plm_cells_insert(&cell->pool->free, cell);
 }
 
 uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct plm_cell *neighbour)
@@ -119,7 +119,7 @@ uint64_t plm_cell_merge(struct plm_allocator *a, struct plm_cell *cell, struct p
 
     if (!neighbour || !plm_cell_is_idle(neighbour) || cell->mapped != neighbour->mapped)
         return 0;
-    plm_tree_remove(neighbour->mapped ? &cell->pool->free : &cell->pool->unmapped, neighbour);
+    plm_cells_remove(neighbour->mapped ? &cell->pool->free : &cell->pool->unmapped, neighbour);
     if (cell->prev == neighbour) {
         cell->address = neighbour->address;
         cell->prev = neighbour->prev;

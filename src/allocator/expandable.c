@@ -31,9 +31,9 @@ static bool place_has_room(const struct plm_cell *cell, uint64_t size)
     return bytes >= size;
 }
 
-struct plm_range *plm_range_add(struct plm_allocator *a, struct plm_range range)
+struct plm_expandable *plm_expandable_add(struct plm_allocator *a, struct plm_expandable range)
 {
-    struct plm_range *added = plm_calloc(1, sizeof *added);
+    struct plm_expandable *added = plm_calloc(1, sizeof *added);
     *added = range;
     added->next = a->ranges;
     if (a->ranges)
@@ -46,25 +46,25 @@ static struct plm_cell *range_take(struct plm_allocator *a, const struct plm_req
 {
     uint64_t page = page_size(a, r->pool), size = range_size(a, page);
     uint64_t age = plm_segment_age(a), base = plm_driver_range(&a->driver, size);
-    struct plm_range *range;
+    struct plm_expandable *range;
     struct plm_cell *cell;
 
     if (!base)
         return NULL;
-    range = plm_range_add(a, (struct plm_range){.base = base, .size = size, .page = page, .age = age});
+    range = plm_expandable_add(a, (struct plm_expandable){.base = base, .size = size, .page = page, .age = age});
     cell = plm_cell_take(a, r->pool, r->stream, range->base, size);
     cell->mapped = false;
     cell->range = range;
     cell->age = range->age;
-    plm_tree_insert(&r->pool->unmapped, cell);
+    plm_cells_insert(&r->pool->unmapped, cell);
     return cell;
 }
 
 /* The lowest place of the pool and stream where a block fits, made of free and of unmapped cells. */
 static struct plm_cell *place_find(struct plm_allocator *a, const struct plm_request *r)
 {
-    struct plm_cell *at = plm_tree_from(&r->pool->unmapped, r->stream, 0, 0), *start;
-    for (; at && at->stream == r->stream; at = plm_tree_next(at)) {
+    struct plm_cell *at = plm_cells_from(&r->pool->unmapped, r->stream, 0, 0), *start;
+    for (; at && at->stream == r->stream; at = plm_cells_next(at)) {
         start = at->prev && plm_cell_is_idle(at->prev) ? at->prev : at;
         if (place_has_room(start, r->size))
             return start;
@@ -75,14 +75,14 @@ static struct plm_cell *place_find(struct plm_allocator *a, const struct plm_req
 /* Maps at least `size` bytes of an unmapped cell from its start, in whole pages. */
 static bool cell_map(struct plm_allocator *a, struct plm_cell *cell, uint64_t size)
 {
-    struct plm_range *range = cell->range;
+    struct plm_expandable *range = cell->range;
     struct plm_cell_pool *pool = cell->pool;
     uint64_t bytes = (size + range->page - 1) / range->page * range->page, address = cell->address;
     struct plm_cell *rest;
 
     if (!plm_driver_charge(&a->driver, bytes))
         return false;
-    plm_tree_remove(&pool->unmapped, cell);
+    plm_cells_remove(&pool->unmapped, cell);
     cell->mapped = true;
     if (bytes < cell->size) {
         rest = plm_cell_take(a, pool, cell->stream, address + bytes, cell->size - bytes);
@@ -90,7 +90,7 @@ static bool cell_map(struct plm_allocator *a, struct plm_cell *cell, uint64_t si
         rest->range = range;
         rest->age = range->age;
         plm_cell_splice(rest, cell, cell->next);
-        plm_tree_insert(&pool->unmapped, rest);
+        plm_cells_insert(&pool->unmapped, rest);
         cell->size = bytes;
     }
     plm_cell_merge(a, cell, cell->prev);
@@ -119,14 +119,14 @@ struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_r
             return NULL;
         cell = more;
     }
-    plm_tree_remove(&r->pool->free, cell);
+    plm_cells_remove(&r->pool->free, cell);
     return cell;
 }
 
 static void range_drop(struct plm_allocator *a, struct plm_cell *cell)
 {
-    struct plm_range *range = cell->range;
-    plm_tree_remove(&cell->pool->unmapped, cell);
+    struct plm_expandable *range = cell->range;
+    plm_cells_remove(&cell->pool->unmapped, cell);
     plm_driver_give(&a->driver, range->base, range->size);
     if (range->prev)
         range->prev->next = range->next;
@@ -156,7 +156,7 @@ static void cell_keep_edge(struct plm_allocator *a, struct plm_cell *cell, bool 
 
 uint64_t plm_cell_pages(const struct plm_cell *cell, uint64_t *from)
 {
-    const struct plm_range *range = cell->range;
+    const struct plm_expandable *range = cell->range;
     uint64_t to = (cell->address + cell->size - range->base) / range->page * range->page + range->base;
     *from = (cell->address - range->base + range->page - 1) / range->page * range->page + range->base;
     return *from < to ? to - *from : 0;
@@ -169,7 +169,7 @@ void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell)
 
     if (!size)
         return;
-    plm_tree_remove(&pool->free, cell);
+    plm_cells_remove(&pool->free, cell);
     cell_keep_edge(a, cell, true, cell->address, from - cell->address);
     cell_keep_edge(a, cell, false, to, end - to);
     cell->address = from;
@@ -177,7 +177,7 @@ void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell)
     cell->mapped = false;
     plm_cell_merge(a, cell, cell->prev);
     plm_cell_merge(a, cell, cell->next);
-    plm_tree_insert(&pool->unmapped, cell);
+    plm_cells_insert(&pool->unmapped, cell);
     a->held -= size;
     plm_driver_discharge(&a->driver, size);
     plm_stats_down(a, pool, PLM_STAT_RESERVED_BYTES, size);

@@ -28,20 +28,20 @@ struct plm_cell {
     bool captured;                      /* cudaMallocAsync: allocated during a capture */
     struct plm_cell *prev, *next;       /* neighbours in the segment; `next` links spare cells too */
     struct plm_cell_pool *pool;
-    struct plm_range *range;            /* the expandable segment, or NULL */
+    struct plm_expandable *range;            /* the expandable segment, or NULL */
     struct plm_uses *uses;
     uint64_t requested;
     uint64_t born;                      /* the pool's count of searches when it became free */
 };
 
 /* Ordered by stream, size, age of the segment (where the version of PyTorch looks at it), address. */
-struct plm_tree {
+struct plm_cells {
     struct plm_treap set;
     bool by_address;                    /* of unmapped cells: by stream, address */
 };
 
 struct plm_cell_pool {
-    struct plm_tree free, unmapped;
+    struct plm_cells free, unmapped;
     struct plm_private *owner;          /* NULL: the allocator's own */
     uint64_t searches;                  /* counted only for garbage collection */
     bool small;
@@ -56,9 +56,9 @@ struct plm_private {
     struct plm_private *next;           /* by id */
 };
 
-struct plm_range {                      /* an expandable segment */
+struct plm_expandable {                      /* an expandable segment */
     uint64_t base, size, page, age;
-    struct plm_range *prev, *next;
+    struct plm_expandable *prev, *next;
 };
 
 struct plm_queue {                      /* events of one stream, in order */
@@ -72,7 +72,7 @@ struct plm_allocator {
     struct plm_driver driver;
     struct plm_cell_pool small, large;
     struct plm_private *privates;
-    struct plm_range *ranges;
+    struct plm_expandable *ranges;
     struct plm_map live;                /* address of an allocated block -> its cell */
     struct plm_cell *spare;
     void *slabs;
@@ -110,26 +110,26 @@ static inline struct plm_cell *plm_cell_of(struct plm_treap_node *node)
     return (struct plm_cell *)(void *)node;
 }
 
-void plm_tree_insert(struct plm_tree *tree, struct plm_cell *cell);
+void plm_cells_insert(struct plm_cells *tree, struct plm_cell *cell);
 /* The first that is not before the key; NULL if all are. */
-struct plm_cell *plm_tree_from(const struct plm_tree *tree, uint64_t stream, uint64_t size, uint64_t address);
+struct plm_cell *plm_cells_from(const struct plm_cells *tree, uint64_t stream, uint64_t size, uint64_t address);
 
-static inline void plm_tree_remove(struct plm_tree *tree, struct plm_cell *cell)
+static inline void plm_cells_remove(struct plm_cells *tree, struct plm_cell *cell)
 {
     plm_treap_remove(&tree->set, &cell->node);
 }
 
-static inline struct plm_cell *plm_tree_first(const struct plm_tree *tree)
+static inline struct plm_cell *plm_cells_first(const struct plm_cells *tree)
 {
     return plm_cell_of(plm_treap_first(&tree->set));
 }
 
-static inline struct plm_cell *plm_tree_next(const struct plm_cell *cell)
+static inline struct plm_cell *plm_cells_next(const struct plm_cell *cell)
 {
     return plm_cell_of(plm_treap_next(&cell->node));
 }
 
-static inline struct plm_cell *plm_tree_before(const struct plm_cell *cell)
+static inline struct plm_cell *plm_cells_before(const struct plm_cell *cell)
 {
     return plm_cell_of(plm_treap_previous(&cell->node));
 }
@@ -162,7 +162,8 @@ void plm_segment_report(struct plm_allocator *a, enum plm_segment_action action,
 
 /* ---- expandable.c ---- */
 
-struct plm_range *plm_range_add(struct plm_allocator *a, struct plm_range range); /* a copy, at the front */
+struct plm_expandable *plm_expandable_add(struct plm_allocator *a,
+                                          struct plm_expandable range); /* a copy, at the front */
 struct plm_cell *plm_expandable_take(struct plm_allocator *a, const struct plm_request *request);
 void plm_expandable_unmap(struct plm_allocator *a, struct plm_cell *cell);
 /* The whole pages inside a free cell: their bytes, and where they begin. */

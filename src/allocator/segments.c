@@ -60,7 +60,7 @@ void plm_segment_release(struct plm_allocator *a, struct plm_cell *cell)
     plm_stats_down(a, pool, PLM_STAT_RESERVED_BYTES, cell->size);
     if (cell->size >= a->options.settings.max_split_size)
         plm_stat_down(&a->stats.oversize_segments, 1);
-    plm_tree_remove(&pool->free, cell);
+    plm_cells_remove(&pool->free, cell);
     plm_cell_drop(a, cell);
 }
 
@@ -73,20 +73,21 @@ static bool segment_is_releasable(const struct plm_cell *cell)
 bool plm_segments_release_enough(struct plm_allocator *a, const struct plm_request *r)
 {
     uint64_t most = a->options.settings.max_split_size, wanted = r->size < most ? most : r->size, released = 0;
-    struct plm_tree *set = &r->pool->free;
+    struct plm_cells *set = &r->pool->free;
     struct plm_cell *at, *before;
 
     if (most == UINT64_MAX)
         return false;
-    at = plm_tree_from(set, r->stream, wanted, 0);
+    at = plm_cells_from(set, r->stream, wanted, 0);
     if (at && at->stream == r->stream && segment_is_releasable(at)) {
         plm_segment_release(a, at);
         return true;
     }
-    for (at = at ? plm_tree_before(at) : plm_cell_of(plm_treap_last(&set->set)); at && released < wanted; at = before) {
+    for (at = at ? plm_cells_before(at) : plm_cell_of(plm_treap_last(&set->set)); at && released < wanted;
+         at = before) {
         if (at->size < most || at->stream != r->stream)
             break;
-        before = plm_tree_before(at);
+        before = plm_cells_before(at);
         if (segment_is_releasable(at)) {
             released += at->size;
             plm_segment_release(a, at);
@@ -101,8 +102,8 @@ static void pool_release(struct plm_allocator *a, struct plm_cell_pool *pool)
     struct plm_cell *at, *next, **unmap = plm_calloc(pool->free.set.count, sizeof *unmap);
     size_t count = 0;
 
-    for (at = plm_tree_first(&pool->free); at; at = next) {
-        next = plm_tree_next(at);
+    for (at = plm_cells_first(&pool->free); at; at = next) {
+        next = plm_cells_next(at);
         if (at->range)
             unmap[count++] = at;
         else if (segment_is_releasable(at))
@@ -139,14 +140,14 @@ void plm_segments_collect(struct plm_allocator *a)
 {
     uint64_t threshold = (uint64_t)(a->options.settings.gc_threshold * (double)a->allowed), reclaimed = 0, age = 0;
     uint64_t target, count = 0;
-    struct plm_tree *set = &a->large.free;
+    struct plm_cells *set = &a->large.free;
     struct plm_cell *at, *next;
     bool freed = true;
 
     if (a->held <= threshold)
         return;
     target = a->held - threshold;
-    for (at = plm_tree_first(set); at; at = plm_tree_next(at)) {
+    for (at = plm_cells_first(set); at; at = plm_cells_next(at)) {
         if (plm_cell_is_split(at))
             continue;
         age += a->large.searches - at->born;
@@ -155,8 +156,8 @@ void plm_segments_collect(struct plm_allocator *a)
     while (reclaimed < target && freed && count) {
         double limit = (double)age / (double)count;
         freed = false;
-        for (at = plm_tree_first(set); at; at = next) {
-            next = plm_tree_next(at);
+        for (at = plm_cells_first(set); at; at = next) {
+            next = plm_cells_next(at);
             if (!segment_is_releasable(at) || (double)(a->large.searches - at->born) < limit)
                 continue;
             freed = true;

@@ -337,7 +337,7 @@ static uint64_t roundup_divisions(const struct plm_allocator_settings *s, uint64
     return s->roundup[index < PLM_ROUNDUP_INTERVALS ? index : PLM_ROUNDUP_INTERVALS - 1];
 }
 
-uint64_t plm_size_round(const struct plm_allocator_settings *s, uint64_t size)
+uint64_t plm_allocator_size_round(const struct plm_allocator_settings *s, uint64_t size)
 {
     uint64_t divisions, floor, step;
 
@@ -351,7 +351,7 @@ uint64_t plm_size_round(const struct plm_allocator_settings *s, uint64_t size)
     return (size + step - 1) / step * step;
 }
 
-uint64_t plm_size_segment(const struct plm_allocator_settings *s, uint64_t rounded)
+uint64_t plm_allocator_size_segment(const struct plm_allocator_settings *s, uint64_t rounded)
 {
     if (rounded <= PLM_SMALL_MOST)
         return PLM_SMALL_SEGMENT;
@@ -360,7 +360,7 @@ uint64_t plm_size_segment(const struct plm_allocator_settings *s, uint64_t round
     return (rounded + PLM_LARGE_ROUND - 1) / PLM_LARGE_ROUND * PLM_LARGE_ROUND;
 }
 
-bool plm_size_splits(const struct plm_allocator_settings *s, bool small, uint64_t size, uint64_t rest)
+bool plm_allocator_size_splits(const struct plm_allocator_settings *s, bool small, uint64_t size, uint64_t rest)
 {
     if (small || s->expandable)
         return rest >= PLM_BLOCK_LEAST;

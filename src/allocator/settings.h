@@ -43,10 +43,10 @@ int plm_allocator_settings_parse(const char *text, enum plm_torch torch, struct 
 #define PLM_SIZE_LIMIT    (1ull << 60) /* PyTorch refuses an exabyte before it looks at anything */
 
 /* The size of the block for a request of less than PLM_SIZE_LIMIT. */
-uint64_t plm_size_round(const struct plm_allocator_settings *settings, uint64_t size);
+uint64_t plm_allocator_size_round(const struct plm_allocator_settings *settings, uint64_t size);
 /* The segment that is taken from the card for a block of that size. */
-uint64_t plm_size_segment(const struct plm_allocator_settings *settings, uint64_t rounded);
+uint64_t plm_allocator_size_segment(const struct plm_allocator_settings *settings, uint64_t rounded);
 /* Whether a block of `size` leaves `rest` of a free one behind, rather than having it all. */
-bool plm_size_splits(const struct plm_allocator_settings *settings, bool small, uint64_t size, uint64_t rest);
+bool plm_allocator_size_splits(const struct plm_allocator_settings *settings, bool small, uint64_t size, uint64_t rest);
 
 #endif

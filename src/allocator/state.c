@@ -50,7 +50,7 @@ static void cell_add(struct plm_allocator *a, struct plm_cell **last, struct plm
         plm_cell_cache(cell);
     } else if (part->hole) {
         cell->mapped = false;
-        plm_tree_insert(&pool->unmapped, cell);
+        plm_cells_insert(&pool->unmapped, cell);
         return;
     } else {
         plm_cell_allocate(a, cell, cell->size);
@@ -61,7 +61,7 @@ static void cell_add(struct plm_allocator *a, struct plm_cell **last, struct plm
 }
 
 static void cells_add(struct plm_allocator *a, const struct plm_allocator_segment *s, struct plm_cell_pool *pool,
-                      struct plm_range *range)
+                      struct plm_expandable *range)
 {
     uint64_t at = s->address, age = range ? range->age : plm_segment_age(a);
     struct plm_cell *last = NULL, *cell;
@@ -97,7 +97,7 @@ static int take_addresses(struct plm_allocator *a, const struct plm_allocator_se
 int plm_allocator_seed(struct plm_allocator *a, const struct plm_allocator_segment *s)
 {
     uint64_t page = s->small ? PLM_SMALL_SEGMENT : a->options.settings.large_segment;
-    struct plm_range *range = NULL;
+    struct plm_expandable *range = NULL;
     struct plm_cell_pool *pool;
     int status = segment_is_whole(s, page) ? pool_make(a, s->pool, s->small, &pool) : PLM_EINVAL;
     if (status == 0)
@@ -105,8 +105,8 @@ int plm_allocator_seed(struct plm_allocator *a, const struct plm_allocator_segme
     if (status)
         return status;
     if (s->expandable) {
-        range = plm_range_add(
-            a, (struct plm_range){.base = s->address, .size = s->size, .page = page, .age = plm_segment_age(a)});
+        range = plm_expandable_add(
+            a, (struct plm_expandable){.base = s->address, .size = s->size, .page = page, .age = plm_segment_age(a)});
     } else {
         plm_stats_up(a, pool, PLM_STAT_SEGMENT, 1);
         if (s->size >= a->options.settings.max_split_size)
@@ -123,9 +123,9 @@ int plm_allocator_seed(struct plm_allocator *a, const struct plm_allocator_segme
 static struct plm_cell *cell_find_in(const struct plm_cell_pool *pool, uint64_t address, uint64_t size, uint64_t stream,
                                      uint64_t *steps)
 {
-    struct plm_cell *at = plm_tree_from(&pool->free, stream, size, 0);
+    struct plm_cell *at = plm_cells_from(&pool->free, stream, size, 0);
     uint64_t from;
-    for (; at && at->stream == stream; at = plm_tree_next(at)) {
+    for (; at && at->stream == stream; at = plm_cells_next(at)) {
         ++*steps;
         if (at->range ? plm_cell_pages(at, &from) == size && from == address
                       : at->address == address && at->size == size && !plm_cell_is_split(at))
@@ -162,7 +162,7 @@ int plm_allocator_give_back(struct plm_allocator *a, uint64_t address, uint64_t 
 
 static bool pool_gives_back(const struct plm_cell_pool *pool, uint64_t *address, uint64_t *size)
 {
-    for (const struct plm_cell *at = plm_tree_first(&pool->free); at; at = plm_tree_next(at)) {
+    for (const struct plm_cell *at = plm_cells_first(&pool->free); at; at = plm_cells_next(at)) {
         *address = at->address;
         *size = at->range ? plm_cell_pages(at, address) : plm_cell_is_split(at) ? 0 : at->size;
         if (*size)

@@ -37,7 +37,7 @@ static bool cells_walk(const struct plm_cell *cell, struct sums *sums)
     return true;
 }
 
-static bool in_order(const struct plm_tree *set, const struct plm_cell *x, const struct plm_cell *y)
+static bool in_order(const struct plm_cells *set, const struct plm_cell *x, const struct plm_cell *y)
 {
     if (x->stream != y->stream)
         return x->stream < y->stream;
@@ -48,12 +48,12 @@ static bool in_order(const struct plm_tree *set, const struct plm_cell *x, const
     return x->address < y->address;
 }
 
-static bool walk_set(const struct plm_tree *set, const struct plm_cell_pool *pool, bool mapped, struct sums *sums,
+static bool walk_set(const struct plm_cells *set, const struct plm_cell_pool *pool, bool mapped, struct sums *sums,
                      uint64_t *members)
 {
     const struct plm_cell *before = NULL, *at;
     size_t count = 0;
-    for (at = plm_tree_first(set); at; before = at, at = plm_tree_next(at), count++) {
+    for (at = plm_cells_first(set); at; before = at, at = plm_cells_next(at), count++) {
         const bool ordered = !before || in_order(set, before, at);
         if (!ordered || at->pool != pool || at->mapped != mapped || at->allocated || at->events)
             return false;

@@ -228,14 +228,14 @@ static void segment_alloc(struct plm_collect *c, struct plm_lane_work *w, const 
 {
     const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
     w->lane.segment = plm_grow(w->lane.segment, w->lane.segments, &w->segment_room, sizeof *w->lane.segment);
-    w->lane.segment[w->lane.segments] = (struct plm_segment){.address = said.address,
-                                                             .bytes = said.bytes,
-                                                             .alloc_ns = e->time_ns,
-                                                             .free_ns = UINT64_MAX,
-                                                             .alloc_at = (uint32_t)w->lane.moments,
-                                                             .free_at = PLM_MOMENT_NEVER,
-                                                             .kind = said.kind,
-                                                             .owner = name_number(c, e->process, said.owner)};
+    w->lane.segment[w->lane.segments] = (struct plm_lane_segment){.address = said.address,
+                                                                  .bytes = said.bytes,
+                                                                  .alloc_ns = e->time_ns,
+                                                                  .free_ns = UINT64_MAX,
+                                                                  .alloc_at = (uint32_t)w->lane.moments,
+                                                                  .free_at = PLM_MOMENT_NEVER,
+                                                                  .kind = said.kind,
+                                                                  .owner = name_number(c, e->process, said.owner)};
     plm_map_put(&w->segments, segment_key(said.address, said.kind), w->lane.segments++);
 }
 
@@ -243,7 +243,7 @@ static void level_add(struct plm_lane_work *w, const struct plm_record_event *e)
 {
     w->lane.reserved = plm_grow(w->lane.reserved, w->lane.reserveds, &w->reserved_room, sizeof *w->lane.reserved);
     w->lane.reserved[w->lane.reserveds++] =
-        (struct plm_level){e->time_ns, plm_get_reserved(e).bytes, (uint32_t)w->lane.moments};
+        (struct plm_lane_level){e->time_ns, plm_get_reserved(e).bytes, (uint32_t)w->lane.moments};
 }
 
 /* The workspace is what was taken just before; with a benchmark, one for all plans that are tried. */
@@ -277,18 +277,18 @@ static uint32_t shape_of(struct plm_lane_work *w, const struct plm_ev_convolutio
 /* Takes a convolution down that has a workspace, or whose workspace came from the formula. */
 static void convolution_visit(struct plm_lane_work *w, const struct plm_record_event *e)
 {
-    struct plm_conv_marks *m = &w->convolutions;
+    struct plm_job_conv_marks *m = &w->convolutions;
     const struct plm_ev_convolution said = plm_get_convolution(e);
     const bool guessed = said.workspace_source == PLM_CONV_SOURCE_FORMULA;
     const uint32_t block = workspace_block(&w->lane, said.workspace);
-    struct plm_conv_mark mark, *last = m->count ? &m->mark[m->count - 1] : NULL;
+    struct plm_job_conv_mark mark, *last = m->count ? &m->mark[m->count - 1] : NULL;
     if (!guessed && block == PLM_CONV_NO_BLOCK)
         return;
-    mark = (struct plm_conv_mark){.at = (uint32_t)w->lane.moments,
-                                  .block = block,
-                                  .most = guessed ? (uint64_t)said.workspace_most_mib << 20 : 0,
-                                  .guessed = guessed,
-                                  .forward = said.operation == PLM_CONVOLUTION_FORWARD};
+    mark = (struct plm_job_conv_mark){.at = (uint32_t)w->lane.moments,
+                                      .block = block,
+                                      .most = guessed ? (uint64_t)said.workspace_most_mib << 20 : 0,
+                                      .guessed = guessed,
+                                      .forward = said.operation == PLM_CONVOLUTION_FORWARD};
     if (last && last->at == mark.at) { /* tried one after another */
         last->block = last->block == PLM_CONV_NO_BLOCK ? mark.block : last->block;
         last->most = last->most > mark.most ? last->most : mark.most;

@@ -60,7 +60,7 @@ struct plm_lane_work {
     struct plm_life *life;
     size_t lives, life_room;
     uint32_t free_life;
-    struct plm_conv_marks convolutions;
+    struct plm_job_conv_marks convolutions;
     struct plm_map shapes;   /* hash of a convolution to its number */
     bool undecided; /* has blocks that are PLM_CATEGORY_UNLESS_BACKWARD */
 };

@@ -20,9 +20,9 @@ static int event_visit(const struct plm_record_event *e, void *context)
     return plm_collect_visit(&w->collect, e);
 }
 
-static void marks_hand_over(struct plm_lane *lane, struct plm_conv_marks *collected)
+static void marks_hand_over(struct plm_lane *lane, struct plm_job_conv_marks *collected)
 {
-    struct plm_conv_marks *marks;
+    struct plm_job_conv_marks *marks;
     if (!collected->count)
         return;
     marks = plm_calloc(1, sizeof *marks);
@@ -37,7 +37,7 @@ static void marks_free(struct plm_lane *lane)
 {
     if (lane->convolutions)
         free(lane->convolutions->mark);
-    free((struct plm_conv_marks *)lane->convolutions);
+    free((struct plm_job_conv_marks *)lane->convolutions);
     free(lane->kept);
 }
 
@@ -46,7 +46,7 @@ static void hand_over(struct plm_job *job, struct plm_collect *c)
 {
     job->lane = plm_calloc((size_t)job->summary.devices, sizeof *job->lane);
     for (int i = 0; i < job->summary.devices; i++) {
-        const struct plm_device_summary *d = &job->summary.device[i];
+        const struct plm_summary_device *d = &job->summary.device[i];
         struct plm_lane *lane = &job->lane[job->lanes++];
         for (size_t k = 0; k < c->lanes; k++)
             if (c->lane[k].lane.process == d->process && c->lane[k].device == d->device) {

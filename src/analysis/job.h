@@ -44,7 +44,7 @@ struct plm_block {
 };
 
 /* Memory of the card that the caching allocator took (or a library, see kind). Whole life, as blocks. */
-struct plm_segment {
+struct plm_lane_segment {
     uint64_t address, bytes;
     uint64_t alloc_ns, free_ns;
     uint32_t alloc_at, free_at;  /* moments of the lane at which it appeared and went */
@@ -58,7 +58,7 @@ struct plm_mark {                /* a phase that began, or a step that ended */
     uint32_t value;              /* phase; or the number of the step, from 1 */
 };
 
-struct plm_level {               /* what the caching allocator holds, from this moment on */
+struct plm_lane_level {               /* what the caching allocator holds, from this moment on */
     uint64_t ns, bytes;
     uint32_t at;
 };
@@ -67,7 +67,7 @@ struct plm_level {               /* what the caching allocator holds, from this 
    in truth, and which share a plan. fit/ladder.h tells what their size does to the peak, fit/replay.h what the plan is
    for. */
 #define PLM_CONV_NO_BLOCK UINT32_MAX
-struct plm_conv_mark {
+struct plm_job_conv_mark {
     uint32_t at;                 /* moments of the lane that had passed */
     uint32_t block;              /* its workspace; PLM_CONV_NO_BLOCK: it had none */
     uint64_t most;               /* guessed: bytes that it may be in truth */
@@ -75,12 +75,12 @@ struct plm_conv_mark {
     bool guessed;                /* by a formula; otherwise it was measured */
     bool forward;                /* the convolution itself, not one of its gradients */
 };
-struct plm_conv_marks {
-    struct plm_conv_mark *mark;
+struct plm_job_conv_marks {
+    struct plm_job_conv_mark *mark;
     size_t count, room, guessed;
     uint32_t shapes;
 };
-struct plm_conv_kept {           /* what fit/conv_range.c finds of them, when somebody first asks */
+struct plm_job_conv_kept {           /* what fit/conv_range.c finds of them, when somebody first asks */
     pthread_mutex_t lock;
     bool weighed;
     uint64_t low, high;
@@ -88,22 +88,22 @@ struct plm_conv_kept {           /* what fit/conv_range.c finds of them, when so
 
 /* One device of one process. */
 struct plm_lane {
-    const struct plm_device_summary *summary; /* peaks, steps, read-backs */
+    const struct plm_summary_device *summary; /* peaks, steps, read-backs */
     uint32_t process;
     struct plm_block *block;     /* in the order of their allocation */
     size_t blocks;
     uint32_t *order;             /* per moment: block index << 1 | 1 if it is freed */
     size_t moments;
-    struct plm_segment *segment;
+    struct plm_lane_segment *segment;
     size_t segments;
     struct plm_mark *phase, *step; /* when an inner phase ends, the outer one begins again */
     size_t phases, steps;
-    struct plm_level *reserved;
+    struct plm_lane_level *reserved;
     size_t reserveds;
     uint64_t peak;               /* the most that was allocated */
     uint32_t peak_at;            /* the first moment of that; no meaning without moments */
-    const struct plm_conv_marks *convolutions; /* with a workspace; NULL: none */
-    struct plm_conv_kept *kept;                /* of them; NULL: there are none */
+    const struct plm_job_conv_marks *convolutions; /* with a workspace; NULL: none */
+    struct plm_job_conv_kept *kept;                /* of them; NULL: there are none */
     uint64_t together; /* the most that this and other processes held of its card at a time, without contexts;
                                     0: no other used the card while it did */
 };

@@ -82,7 +82,7 @@ static void event_note(struct work *w, enum plm_layout_action action, uint32_t a
 
 static void segment_take(struct work *w, uint32_t at, uint32_t number)
 {
-    const struct plm_segment *s = &w->lane->segment[number];
+    const struct plm_lane_segment *s = &w->lane->segment[number];
     struct plm_layout_segment *added;
     size_t rank = rank_of(w->layout, s->address);
     if (!s->bytes || s->bytes > FAR || s->address > FAR || (rank && segment_of(w->layout, s->address)) ||
@@ -95,7 +95,7 @@ static void segment_take(struct work *w, uint32_t at, uint32_t number)
 
 static void segment_give_back(struct work *w, uint32_t at, uint32_t number)
 {
-    const struct plm_segment *s = &w->lane->segment[number];
+    const struct plm_lane_segment *s = &w->lane->segment[number];
     size_t rank = rank_of(w->layout, s->address);
     if (!rank || w->layout->segment[rank - 1].segment != number)
         return;
@@ -105,7 +105,7 @@ static void segment_give_back(struct work *w, uint32_t at, uint32_t number)
 
 static void operation_apply(struct work *w, const struct operation *o, uint32_t at)
 {
-    const struct plm_segment *s = &w->lane->segment[o->segment];
+    const struct plm_lane_segment *s = &w->lane->segment[o->segment];
     w->last_ns = o->ns;
     if (s->kind == PLM_RECORD_VMM && o->free)
         w->unmapped = true;
@@ -331,7 +331,7 @@ static void work_begin(struct work *w)
     w->used = plm_calloc(lane->segments, sizeof *w->used);
     w->stream = plm_calloc(lane->segments, sizeof *w->stream);
     for (uint32_t i = 0; i < lane->segments; i++) {
-        const struct plm_segment *s = &lane->segment[i];
+        const struct plm_lane_segment *s = &lane->segment[i];
         mapped |= s->kind == PLM_RECORD_VMM;
         w->operation[w->operations++] = (struct operation){s->alloc_ns, s->alloc_at, i, false};
         if (s->free_at != PLM_MOMENT_NEVER)

@@ -46,13 +46,13 @@ static bool versions_compare(const char *const stack[PARTS], const struct plm_su
     return used > 0;
 }
 
-bool plm_stack_differs(const struct plm_stack_file *s, const struct plm_summary *job, char why[PLM_STACK_WHY])
+bool plm_summary_stack_differs(const struct plm_stack_file *s, const struct plm_summary *job, char why[PLM_STACK_WHY])
 {
     const char *const versions[PARTS] = {s->torch, s->cuda, s->cudnn, s->nccl};
     return versions_compare(versions, job, why);
 }
 
-bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY])
+bool plm_summary_own_stack_differs(const struct plm_summary *job, char why[PLM_STACK_WHY])
 {
     const char *versions[PARTS], *card = plm_summary_config(job, "stack-card"), *gpu;
     size_t used;
@@ -67,7 +67,7 @@ bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY
     return true;
 }
 
-uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed)
+uint64_t plm_summary_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed)
 {
     const char *same = plm_summary_config(job, "stack-card"), *gpu = plm_summary_config(job, "gpu");
     uint64_t bytes = 0;

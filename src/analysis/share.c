@@ -10,13 +10,13 @@
 /* Whether two lanes are of one card. Ranks of a world that are run one by one have it to themselves, whenever they ran. */
 static bool on_one_card(const struct plm_lane *a, const struct plm_lane *b)
 {
-    const struct plm_device_summary *x = a->summary, *y = b->summary;
+    const struct plm_summary_device *x = a->summary, *y = b->summary;
     return x->card && x->card == y->card && (x->rank == y->rank || !x->solo);
 }
 
 bool plm_lanes_share(const struct plm_lane *a, const struct plm_lane *b)
 {
-    const struct plm_device_summary *x = a->summary, *y = b->summary;
+    const struct plm_summary_device *x = a->summary, *y = b->summary;
     return on_one_card(a, b) && x->process != y->process && x->first_ns < y->last_ns && y->first_ns < x->last_ns;
 }
 
@@ -39,7 +39,7 @@ static size_t lane_changes(const struct plm_lane *lane, struct change *change)
 {
     const uint64_t end = lane->summary->last_ns;
     for (size_t i = 0; i < lane->segments; i++) {
-        const struct plm_segment *s = &lane->segment[i];
+        const struct plm_lane_segment *s = &lane->segment[i];
         change[2 * i] = (struct change){s->alloc_ns, s->bytes, true};
         change[2 * i + 1] = (struct change){s->free_ns < end ? s->free_ns : end, s->bytes, false};
     }

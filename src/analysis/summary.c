@@ -34,14 +34,14 @@ static int count_add(struct plm_counts *c, const char *name, const char *detail,
         return at;
     }
     c->item = items_grow(c->item, c->count, &c->room, sizeof *c->item);
-    c->item[c->count] = (struct plm_count){plm_strdup(name), plm_strdup(detail), 1, bytes};
+    c->item[c->count] = (struct plm_summary_count){plm_strdup(name), plm_strdup(detail), 1, bytes};
     return c->count++;
 }
 
-static struct plm_device_summary *device_at(struct plm_summary_work *w, uint32_t process, int device)
+static struct plm_summary_device *device_at(struct plm_summary_work *w, uint32_t process, int device)
 {
     struct plm_summary *s = w->summary;
-    struct plm_device_summary *d;
+    struct plm_summary_device *d;
     if (w->last_device < s->devices) {
         d = &s->device[w->last_device];
         if (d->process == process && d->device == device)
@@ -67,7 +67,7 @@ static void raise_to(uint64_t *peak, uint64_t value)
         *peak = value;
 }
 
-static void raise_allocated(struct plm_device_summary *d)
+static void raise_allocated(struct plm_summary_device *d)
 {
     if (d->allocated > d->allocated_peak)
         d->peak_step = (uint32_t)d->steps;
@@ -75,13 +75,13 @@ static void raise_allocated(struct plm_device_summary *d)
     raise_to(&d->current.allocated_peak, d->allocated);
 }
 
-static void raise_reserved(struct plm_device_summary *d)
+static void raise_reserved(struct plm_summary_device *d)
 {
     raise_to(&d->reserved_peak, d->reserved);
     raise_to(&d->current.reserved_peak, d->reserved);
 }
 
-static void step_add(struct plm_device_summary *d, struct plm_step step)
+static void step_add(struct plm_summary_device *d, struct plm_step step)
 {
     d->step = items_grow(d->step, d->steps, &d->step_room, sizeof *d->step);
     d->step[d->steps++] = step;
@@ -96,7 +96,7 @@ static void step_end(struct plm_summary *s, const struct plm_record_event *e)
         s->steps = number;
     s->step_events++;
     for (int i = 0; i < s->devices; i++) {
-        struct plm_device_summary *d = &s->device[i];
+        struct plm_summary_device *d = &s->device[i];
         if (d->process != e->process || number <= d->steps)
             continue;
         while (d->steps + 1 < number && d->steps + 1 < s->step_events)
@@ -115,7 +115,7 @@ static uint64_t bytes_less(uint64_t value, uint64_t size)
 /* ---- who took memory outside of the caching allocator ---- */
 
 /* The entry of that name; the last one stands for all that there is no room for. */
-static struct plm_taker *taker_of(struct plm_device_summary *d, const char *name)
+static struct plm_taker *taker_of(struct plm_summary_device *d, const char *name)
 {
     struct plm_taker *t;
     name = *name ? name : "unnamed";
@@ -130,7 +130,7 @@ static struct plm_taker *taker_of(struct plm_device_summary *d, const char *name
 }
 
 /* More of the card is taken now than ever before. */
-static void takers_at_peak(struct plm_device_summary *d)
+static void takers_at_peak(struct plm_summary_device *d)
 {
     for (int i = 0; i < d->takers; i++)
         d->taker[i].at_peak = d->taker[i].now;
@@ -143,7 +143,7 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 }
 
 /* How certain a library's memory is, as the process told. */
-static void taker_range(struct plm_device_summary *d, const char *name, uint64_t low, uint64_t high)
+static void taker_range(struct plm_summary_device *d, const char *name, uint64_t low, uint64_t high)
 {
     struct plm_taker *t;
     if (!*name)
@@ -154,7 +154,7 @@ static void taker_range(struct plm_device_summary *d, const char *name, uint64_t
 }
 
 /* What the process told that decides about the size of its context. */
-static void taker_footprint(struct plm_device_summary *d, const struct plm_ev_footprint *f)
+static void taker_footprint(struct plm_summary_device *d, const struct plm_ev_footprint *f)
 {
     d->overhead = (struct plm_overhead){.sms = (unsigned)at_most(f->sms, 4096),
                                         .threads = (unsigned)at_most(f->threads, 65536),
@@ -170,7 +170,7 @@ static void taker_footprint(struct plm_device_summary *d, const struct plm_ev_fo
 }
 
 /* A MEMORY_FREE has the fields of a MEMORY_ALLOC. */
-static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *d, const struct plm_record_event *e,
+static void memory_visit(struct plm_summary_work *w, struct plm_summary_device *d, const struct plm_record_event *e,
                          bool alloc)
 {
     const struct plm_ev_memory_alloc said = plm_get_memory_alloc(e);
@@ -191,7 +191,7 @@ static void memory_visit(struct plm_summary_work *w, struct plm_device_summary *
 
 static void on_device(struct plm_summary_work *w, const struct plm_record_event *e)
 {
-    struct plm_device_summary *d = device_at(w, e->process, e->device);
+    struct plm_summary_device *d = device_at(w, e->process, e->device);
     struct plm_ev_readback readback;
     d->first_ns = d->last_ns ? d->first_ns : e->time_ns;
     d->last_ns = e->time_ns;
@@ -288,7 +288,7 @@ static void config_visit(struct plm_summary_work *w, const struct plm_record_eve
 static void told_visit(struct plm_summary_work *w, uint32_t process, const struct plm_told *t)
 {
     struct plm_summary *s = w->summary;
-    struct plm_device_summary *d;
+    struct plm_summary_device *d;
     switch (t->type) {
     case PLM_EV_FOOTPRINT:
     case PLM_EV_LIBRARY_RANGE:
@@ -303,8 +303,8 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
         if (s->context.known)
             break;
         s->context =
-            (struct plm_context_said){true, at_most(t->context.bytes, BYTES_MOST), at_most(t->context.low, BYTES_MOST),
-                                      at_most(t->context.high, BYTES_MOST), ""};
+            (struct plm_summary_context){true, at_most(t->context.bytes, BYTES_MOST),
+                                         at_most(t->context.low, BYTES_MOST), at_most(t->context.high, BYTES_MOST), ""};
         memcpy(s->context.source, t->text, sizeof t->text);
         break;
     case PLM_EV_STACK_MEMORY:
@@ -322,7 +322,7 @@ static void told_visit(struct plm_summary_work *w, uint32_t process, const struc
 
 static void communicator_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
-    struct plm_device_summary *d = device_at(w, e->process, e->device);
+    struct plm_summary_device *d = device_at(w, e->process, e->device);
     plm_communicators_visit(&d->communicators, w->record, e, d->peaks);
 }
 
@@ -331,9 +331,9 @@ static void kind_visit(struct plm_summary_work *w, const struct plm_record_event
     const struct plm_ev_kind said = plm_get_kind(e);
     struct plm_summary *s = w->summary;
     s->kind = plm_grow(s->kind, s->kinds, &s->kind_room, sizeof *s->kind);
-    s->kind[s->kinds++] = (struct plm_kind_said){said.rank, said.count ? said.count : 1,
-                                                 plm_strdup(plm_record_string(w->record, e->process, said.ranks)),
-                                                 plm_strdup(plm_record_string(w->record, e->process, said.why))};
+    s->kind[s->kinds++] = (struct plm_summary_kind){said.rank, said.count ? said.count : 1,
+                                                    plm_strdup(plm_record_string(w->record, e->process, said.ranks)),
+                                                    plm_strdup(plm_record_string(w->record, e->process, said.why))};
 }
 
 static void shard_visit(struct plm_summary *s, const struct plm_record_event *e)
@@ -417,7 +417,7 @@ static void set_ranks(const struct plm_summary_work *w)
 
 /* Without an allocator that reports blocks (PYTORCH_NO_CUDA_MEMORY_CACHING), every tensor is an allocation
    of the card's. */
-static void without_blocks(struct plm_device_summary *d)
+static void without_blocks(struct plm_summary_device *d)
 {
     if (d->caching)
         return;
@@ -432,7 +432,7 @@ static void tidy(struct plm_summary *s)
     int kept = 0, rank = -1;
     uint32_t last = UINT32_MAX;
     for (int i = 0; i < s->devices; i++) {
-        struct plm_device_summary *d = &s->device[i];
+        struct plm_summary_device *d = &s->device[i];
         if (d->used_peak || d->allocated_peak || d->readbacks.count || d->out_of_memory)
             s->device[kept++] = *d;
         else {
@@ -455,7 +455,7 @@ static void set_other_ends(const struct plm_summary_work *w)
 {
     for (int i = 0; i < w->summary->devices; i++)
         for (size_t k = w->ends; k-- > 0;) {
-            struct plm_device_summary *d = &w->summary->device[i];
+            struct plm_summary_device *d = &w->summary->device[i];
             if (w->end[k].rank == (uint32_t)d->rank && w->end[k].device == d->device)
                 d->other_end = w->end[k].reserved;
         }
@@ -470,7 +470,7 @@ static void set_solo(struct plm_summary *s)
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct plm_device_summary *x = a, *y = b;
+    const struct plm_summary_device *x = a, *y = b;
     return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->device - y->device;
 }
 

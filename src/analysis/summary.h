@@ -24,13 +24,13 @@ struct plm_step {
 };
 
 /* A name and how often it was seen: refused symbols, operators that read values back, notes. */
-struct plm_count {
+struct plm_summary_count {
     char *name, *detail;
     uint64_t calls, bytes;
 };
 
 struct plm_counts {
-    struct plm_count *item;
+    struct plm_summary_count *item;
     int count, room;
     struct plm_names seen; /* name and detail in one; the number of each is one more than its place */
 };
@@ -47,7 +47,7 @@ struct plm_taker {
    NVIDIA's libraries, at the full detail. */
 enum plm_type { PLM_TYPE_BF16, PLM_TYPE_FP8, PLM_TYPES };
 
-struct plm_device_summary {
+struct plm_summary_device {
     uint32_t process;
     int rank, device;
     uint32_t card; /* of the machine: the same for processes that share it; 0: not told */
@@ -76,7 +76,7 @@ struct plm_device_summary {
 };
 
 /* KIND: ranks of the job that need what one of them, which was run, needs. */
-struct plm_kind_said {
+struct plm_summary_kind {
     uint32_t rank, count;
     char *ranks, *why; /* "1-57/8"; a sentence for people */
 };
@@ -89,7 +89,7 @@ struct plm_shard {
 };
 
 /* What a stack file says of the context on the card that was played. */
-struct plm_context_said {
+struct plm_summary_context {
     bool known;
     uint64_t bytes, low, high;
     char source[176];
@@ -105,13 +105,13 @@ struct plm_summary {
     int processes;
     uint64_t launches, blocks;
     unsigned types;        /* enum plm_type, a bit for each that library calls were seen to compute with */
-    struct plm_device_summary *device;
+    struct plm_summary_device *device;
     int devices, device_room;
     struct plm_counts unmodelled, notes, config;
     struct plm_map words; /* of the command: number -> place in config */
-    struct plm_context_said context;
+    struct plm_summary_context context;
     uint64_t stack_usable; /* what the stack file says can be taken of the card; 0: nothing */
-    struct plm_kind_said *kind; /* as they were told */
+    struct plm_summary_kind *kind; /* as they were told */
     size_t kinds, kind_room;
     struct plm_shard *shard; /* as they were told: the last of a process and category counts */
     size_t shards, shard_room;
@@ -159,13 +159,14 @@ bool plm_summary_has_note(const struct plm_summary *summary, const char *kind);
 enum { PLM_STACK_WHY = 200 };
 
 /* True if a version differs; `why` is then "PyTorch 2.6.0 instead of 2.15.0, ...". */
-bool plm_stack_differs(const struct plm_stack_file *stack, const struct plm_summary *job, char why[PLM_STACK_WHY]);
+bool plm_summary_stack_differs(const struct plm_stack_file *stack, const struct plm_summary *job,
+                               char why[PLM_STACK_WHY]);
 
 /* The same for the stack that a job ran with, from its record alone; the card counts too. */
-bool plm_stack_job_differs(const struct plm_summary *job, char why[PLM_STACK_WHY]);
+bool plm_summary_own_stack_differs(const struct plm_summary *job, char why[PLM_STACK_WHY]);
 
 /* Usable memory of a card: as the job's stack file has it, if that was made on this card, else as the catalogue has
    it. */
-uint64_t plm_stack_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed);
+uint64_t plm_summary_usable(const struct plm_summary *job, const struct plm_card *card, bool *assumed);
 
 #endif

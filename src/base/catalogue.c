@@ -51,7 +51,7 @@ void plm_catalogue_free(struct plm_catalogue *c)
 static int name_likeness(const char *id, const char *name)
 {
     const bool series = !strncmp(id, "rtx", 3) || !strncmp(id, "gtx", 3); /* which may be left out */
-    const size_t whole = plm_word_distance(name, id), rest = series ? plm_word_distance(name, id + 3) : whole;
+    const size_t whole = plm_words_distance(name, id), rest = series ? plm_words_distance(name, id + 3) : whole;
     const size_t slips = rest < whole ? rest : whole;
     int score = slips <= (strlen(name) < 5 ? 1 : 2) && slips < strlen(name) ? 1000 - 100 * (int)slips : 0;
     const char *p = id;

@@ -177,7 +177,7 @@ int plm_child_wait(pid_t pid, void (*tick)(void *), void *context)
 
 /* ---- listening ---- */
 
-double plm_clock_now(void)
+double plm_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -212,7 +212,7 @@ static int listen_to(pid_t pid, int fd, double until, char *answer, size_t size,
         else if (ready == 0 && ended)
             break;
         ended = ended || waitpid(pid, &status, WNOHANG) == pid;
-        if (!ended && plm_clock_now() > until) {
+        if (!ended && plm_now() > until) {
             *failure = ETIMEDOUT;
             kill(-pid, SIGKILL);
             ended = waitpid(pid, &status, 0) == pid;
@@ -238,7 +238,7 @@ int plm_child_ask(const struct plm_child *child, int seconds, char *answer, size
     pid = child_start(child, &s, true, failure);
     close(s.in);
     close(s.out);
-    status = pid < 0 ? -1 : listen_to(pid, channel[0], plm_clock_now() + seconds, answer, size, failure);
+    status = pid < 0 ? -1 : listen_to(pid, channel[0], plm_now() + seconds, answer, size, failure);
     close(channel[0]);
     return status;
 }

@@ -25,7 +25,7 @@ struct plm_child {
 };
 
 /* Seconds of the monotonic clock, to say how long a child took. */
-double plm_clock_now(void);
+double plm_now(void);
 
 /* Its pid; or -1 with the errno in *failure. */
 pid_t plm_child_start(const struct plm_child *child, int *failure);

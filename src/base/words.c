@@ -20,7 +20,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t plm_word_distance(const char *a, const char *b)
+size_t plm_words_distance(const char *a, const char *b)
 {
     /* Row i: from the first i letters of a to the first j of b; a swap looks back two rows. */
     size_t row[3][LETTERS_MOST + 1], n = strnlen(a, LETTERS_MOST), m = strnlen(b, LETTERS_MOST);
@@ -43,7 +43,7 @@ size_t plm_word_distance(const char *a, const char *b)
 void plm_nearest_see(struct plm_nearest *nearest, const char *known)
 {
     const size_t length = strlen(nearest->typed), most = length < 5 ? 1 : length < 9 ? 2 : 3;
-    size_t distance = plm_word_distance(nearest->typed, known);
+    size_t distance = plm_words_distance(nearest->typed, known);
     if (length > 1 && distance > most && !strncmp(nearest->typed, known, length))
         distance = most;
     if (distance > most || distance >= length || (nearest->best && distance >= nearest->distance))

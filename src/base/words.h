@@ -9,7 +9,7 @@
 
 /* How many letters must be put in, left out, changed or swapped with the next one to make one word of the other,
    without regard to case. */
-size_t plm_word_distance(const char *word, const char *other);
+size_t plm_words_distance(const char *word, const char *other);
 
 /* The known word that is nearest to what was typed: begin with {.typed = …}, show it each known word, and `best` is the
    one to offer; NULL if none is near. */

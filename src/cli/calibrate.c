@@ -98,7 +98,7 @@ static const struct plm_option options[] = {
      .complete = PLM_COMPLETE_CARD},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the stack file to write (with --time: the constants)",
      .complete = PLM_COMPLETE_FILE, .among = "ini"},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"python", 0, PLM_OPTION_TEXT, AT(python), "PROGRAM", .help = "the interpreter with PyTorch (default python3)",
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
     {"rows-only", 0, PLM_OPTION_FLAG, AT(rows_only), .help = "skip context and library memory"},
@@ -142,8 +142,8 @@ static int calibrate_run(int argc, char **argv)
     if (plm_install_find(&install, &error) < 0)
         return plm_fault(&error);
     if (r.time)
-        return plm_calibrate_time(&(struct plm_calibrate_time){r.output, r.figures, r.gpu, r.python, r.force},
-                                  &install);
+        return plm_cli_calibrate_time(&(struct plm_cli_calibrate_time){r.output, r.figures, r.gpu, r.python, r.force},
+                                      &install);
     if (r.record)
         status = give_list(&r);
     return status ? status : calibrate_start(&r, &install);

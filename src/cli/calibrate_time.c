@@ -176,7 +176,7 @@ static void constants_show(const struct plm_calibration *c, const char *path)
         puts(path);
 }
 
-static int constants_make(const struct plm_calibrate_time *r, const struct plm_install *install,
+static int constants_make(const struct plm_cli_calibrate_time *r, const struct plm_install *install,
                           const struct plm_card *card, const struct plm_figures *figures)
 {
     const struct plm_output_rule rule = {.force = r->force, .input = {r->figures}};
@@ -193,7 +193,7 @@ static int constants_make(const struct plm_calibrate_time *r, const struct plm_i
     return PLM_EXIT_OK;
 }
 
-int plm_calibrate_time(const struct plm_calibrate_time *r, const struct plm_install *install)
+int plm_cli_calibrate_time(const struct plm_cli_calibrate_time *r, const struct plm_install *install)
 {
     struct plm_catalogue catalogue;
     struct plm_figures figures = {0};

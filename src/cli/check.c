@@ -38,11 +38,11 @@ static const struct plm_option own_options[] = {
 };
 static const struct plm_option record_options[] = {
     {.include = own_options},
-    {.include = plm_option_json_file, .at = AT(run.json)},
-    {.include = plm_option_force, .at = AT(run.force)},
-    {.include = plm_option_strict, .at = AT(run.strict)},
-    {.include = plm_option_allow_tight, .at = AT(run.allow_tight)},
-    {.include = plm_option_bytes, .at = AT(run.look.bytes)},
+    {.include = plm_cli_option_json_file, .at = AT(run.json)},
+    {.include = plm_cli_option_force, .at = AT(run.force)},
+    {.include = plm_cli_option_strict, .at = AT(run.strict)},
+    {.include = plm_cli_option_allow_tight, .at = AT(run.allow_tight)},
+    {.include = plm_cli_option_bytes, .at = AT(run.look.bytes)},
     {0},
 };
 static const struct plm_option command_options[] = {
@@ -111,7 +111,7 @@ static int check_tell(const struct request *r, const struct plm_check *check, in
 static int check_judge(const struct request *r, const struct plm_run_end *end)
 {
     const struct plm_job *job = end->job;
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     char reasons[PLM_DOUBTS][256], sentence[200];
     struct plm_check check;
     int n;
@@ -125,7 +125,7 @@ static int check_judge(const struct request *r, const struct plm_run_end *end)
     if (known.what == PLM_KNOWN_NOTHING) {
         snprintf(sentence, sizeof sentence, "not known: %s", known.why);
         check = plm_check_error(job, sentence);
-        return check_tell(r, &check, plm_known_status(job), end);
+        return check_tell(r, &check, plm_cli_known_status(job), end);
     }
     if (check.outcome == PLM_CHECK_TIGHT)
         return check_tell(r, &check, PLM_EXIT_TIGHT, end);
@@ -170,9 +170,9 @@ static int check_command(struct request *r, int argc, char **argv)
    by what was seen. */
 static int record_status(const struct plm_job *job, struct plm_error *why)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     plm_fail(why, PLM_ENOTFOUND, "not known: %s", known.why);
-    return job->lanes && plm_known_status(job) == PLM_EXIT_NOTHING ? PLM_EXIT_OK : plm_known_status(job);
+    return job->lanes && plm_cli_known_status(job) == PLM_EXIT_NOTHING ? PLM_EXIT_OK : plm_cli_known_status(job);
 }
 
 /* The card that was played, for the verdict; NULL: the catalogue does not have it. */
@@ -199,7 +199,7 @@ static int record_judge(const struct request *r, const struct plm_job *job)
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = plm_look_at(&r->run.look);
     struct plm_run_end end = {.run = &r->run, .job = job, .options = &options};
-    struct plm_report_time time = {0};
+    struct plm_cli_report_time time = {0};
     struct plm_catalogue catalogue;
     struct plm_error error, why;
     int n, status;
@@ -210,13 +210,13 @@ static int record_judge(const struct request *r, const struct plm_job *job)
     end.card = record_card(job, &catalogue);
     if (r->run.json) {
         n = plm_cards_choose(&catalogue, NULL, plm_summary_config(&job->summary, "gpu"), cards, &error);
-        plm_report_time_own(&time, job, r->path, &catalogue, &options);
+        plm_cli_report_time_own(&time, job, r->path, &catalogue, &options);
         options.card = cards;
         options.cards = n > 0 ? n : 0;
         options.record = r->path;
     }
     status = check_judge(r, &end);
-    plm_report_time_free(&time);
+    plm_cli_report_time_free(&time);
     plm_catalogue_free(&catalogue);
     return status;
 }

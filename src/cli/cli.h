@@ -29,8 +29,8 @@ struct plm_stack_list;
 /* verdict.c: says what an error says; the exit status for its code. */
 int plm_fault(const struct plm_error *error);
 /* The status for a verdict, of the best card where there are several; and for what a record cannot decide: 0 if it can. */
-int plm_verdict_status(enum plm_verdict verdict, bool allow_tight);
-int plm_known_status(const struct plm_job *job);
+int plm_cli_verdict_status(enum plm_verdict verdict, bool allow_tight);
+int plm_cli_known_status(const struct plm_job *job);
 
 /* command.c: a temporary folder of files, in $TMPDIR or /tmp; removed with what is in it. 0, or PLM_EIO with a sentence and folder "". */
 enum { PLM_SCRATCH = 3900 };
@@ -41,7 +41,7 @@ void plm_scratch_remove(char folder[PLM_SCRATCH]); /* nothing for "" */
 int plm_complain(int status, const char *sentence);
 int plm_complain_of(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* look.c: what --bytes and --color ask for; plm_option_look has the rows. */
+/* look.c: what --bytes and --color ask for; plm_cli_option_look has the rows. */
 struct plm_look {
     bool bytes;
     const char *color; /* auto, always or never */
@@ -60,24 +60,24 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const ch
 /* What to write for the options that named models by their kind. */
 #define PLM_MODEL_INSTEAD "--model FILE accepts a model of `plimsoll train` for any method"
 enum { PLM_ESTIMATE_METHODS = 64 };
-int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
-                       struct plm_error *error);
+int plm_cli_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
+                           struct plm_error *error);
 
 #define PLM_STEPS_STEADY (-1)
 
 /* report_html.c: `report --html OUT`; "-" is stdout. `gpu`: the card that a step is modelled on; NULL: that of the record. */
-int plm_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force);
+int plm_cli_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force);
 
 /* calibrate_time.c: constants of the time model, from this machine's card or from figures that were measured elsewhere.
    `output` is needed, and was checked. */
-struct plm_calibrate_time {
+struct plm_cli_calibrate_time {
     const char *output, *figures, *gpu, *python; /* figures NULL: measure; gpu NULL: as the driver calls it */
     bool force;
 };
-int plm_calibrate_time(const struct plm_calibrate_time *request, const struct plm_install *install);
+int plm_cli_calibrate_time(const struct plm_cli_calibrate_time *request, const struct plm_install *install);
 
 /* launch.c: what the user wants to be assumed of values that no kernel computed: --assume all=true,keep=0.5 */
-struct plm_assume {
+struct plm_cli_assume {
     bool all; /* aten::all reads as true; otherwise as false, like every value that is not known */
     double keep; /* share that nonzero, masks, unique and nms keep; < 0: what their kernels leave, nothing */
     enum {
@@ -88,10 +88,10 @@ struct plm_assume {
 };
 #define PLM_ASSUME_NOTHING {false, -1, PLM_ROUTE_BALANCED}
 /* Returns 0 or PLM_EINVAL with a sentence. */
-int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error);
+int plm_cli_assume_parse(const char *text, struct plm_cli_assume *assume, struct plm_error *error);
 
 /* launch.c: starts a command on the virtual device. */
-struct plm_launch {
+struct plm_cli_launch {
     const struct plm_install *install;
     const struct plm_catalogue_entry *gpu;
     int gpus;
@@ -100,7 +100,7 @@ struct plm_launch {
     uint64_t usable; /* of the card, measured; 0: as the catalogue has it. With `bounded` */
     uint64_t context; /* what it takes, measured for this software; 0: the model decides. With `bounded` */
     const char *detail; /* "full", "low", "off" */
-    struct plm_assume assume;
+    struct plm_cli_assume assume;
     const char *stack; /* absolute path of a stack file; NULL: none */
     const struct plm_topology_entry *topology; /* NULL: not known */
     const char *record; /* absolute path */
@@ -111,22 +111,22 @@ struct plm_launch {
     bool aside; /* what it writes to standard output goes to standard error: ours is a document */
 };
 /* Returns the child's pid; or -1 with the errno of exec or fork in *failure. */
-pid_t plm_launch_start(const struct plm_launch *launch, int *failure);
+pid_t plm_cli_launch_start(const struct plm_cli_launch *launch, int *failure);
 /* Runs it to its end, as plm_child_ask() does. */
-int plm_launch_ask(const struct plm_launch *launch, int seconds, char *answer, size_t size);
+int plm_cli_launch_ask(const struct plm_cli_launch *launch, int seconds, char *answer, size_t size);
 
 /* stack.c: the stack file of a run. Loads the list and chooses: `wanted` is a name, a file, "none", or "auto" (NULL too): the newest that was measured on
    such a card. *out is NULL if there is none; it belongs to the list, which the caller frees if this returns 0. */
-int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
-                     const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error);
+int plm_cli_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
+                         const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error);
 
 /* What the context takes with the code of cuBLAS and cuDNN; 0: not known. And what is usable of the card; 0 if that is not
    known, or of another card. */
-uint64_t plm_stack_context(const struct plm_stack_entry *entry);
-uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card);
+uint64_t plm_cli_stack_context(const struct plm_stack_entry *entry);
+uint64_t plm_cli_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card);
 
 /* Writes what the analysis needs to know of it into the record; docs/record.md has the keys. */
-void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card);
+void plm_cli_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card);
 
 /* command.c: what the line on stderr says of a command that runs; how long it has been at `what` stands between the two. */
 struct plm_progress_line {
@@ -142,7 +142,7 @@ void plm_progress_of_record(struct plm_progress_line *line, void *record);
 
 /* command.c: what the sub-commands that start a command share. */
 /* What the job is called: the first word that names a Python file, else the program. */
-void plm_job_name(char *out, size_t size, char **command);
+void plm_cli_job_name(char *out, size_t size, char **command);
 /* 0, or -1 if the path does not fit. */
 int plm_absolute(char *out, size_t size, const char *path);
 /* Puts ours before the user's own value of an environment variable with colons. */
@@ -157,7 +157,7 @@ int plm_await_job(pid_t child, struct plm_record_header *header, int steps);
 /* Whether a shell would find such a program. */
 bool plm_is_program(const char *word);
 /* What Python is called on this machine: "python", or "python3" where there is only that. */
-const char *plm_python(void);
+const char *plm_cli_python(void);
 /* Says that exec failed with this errno; the exit status for it. */
 int plm_could_not_start(char **command, int failure);
 

@@ -17,7 +17,7 @@
 #include "cli/waiting.h"
 #include "record/format.h"
 
-void plm_job_name(char *out, size_t size, char **command)
+void plm_cli_job_name(char *out, size_t size, char **command)
 {
     const char *name = command[0] ? command[0] : "", *slash;
     for (char **word = command; *word; word++) {
@@ -70,7 +70,7 @@ bool plm_is_program(const char *word)
     return false;
 }
 
-const char *plm_python(void)
+const char *plm_cli_python(void)
 {
     return !plm_is_program("python") && plm_is_program("python3") ? "python3" : "python";
 }
@@ -80,7 +80,7 @@ const char *plm_python(void)
 static const char *start_instead(char **command, size_t *skip)
 {
     const char *word = command[0], *dot = strrchr(word, '.');
-    const bool python3 = !strcmp(plm_python(), "python3");
+    const bool python3 = !strcmp(plm_cli_python(), "python3");
     *skip = !strcmp(word, "python");
     if (*skip)
         return python3 ? "-- python3 " : NULL;
@@ -237,10 +237,10 @@ static void progress_show(void *context)
     p->text(&line, p->context);
     if (strcmp(line.what, p->what) != 0) {
         memcpy(p->what, line.what, sizeof p->what);
-        p->since = plm_clock_now();
+        p->since = plm_now();
     }
-    snprintf(text, sizeof text, "plimsoll: %s, %.0f s%s%s", line.what, plm_clock_now() - p->since,
-             line.detail[0] ? ", " : "", line.detail);
+    snprintf(text, sizeof text, "plimsoll: %s, %.0f s%s%s", line.what, plm_now() - p->since, line.detail[0] ? ", " : "",
+             line.detail);
     /* A line that is broken in two would move what stands above it. */
     fprintf(stderr, "\0337\033[%d;1H\033[K%s %.*s\0338", p->rows, wheel[p->tick++ % 10],
             size.ws_col > 3 ? size.ws_col - 3 : (int)sizeof text, text);

@@ -50,7 +50,7 @@ bool plm_command_takes_only_command(const struct plm_command *c)
     return c->words && !strncmp(c->words, "-- ", 3);
 }
 
-void plm_option_text(const struct plm_option *o, char *out, size_t size)
+void plm_cli_option_text(const struct plm_option *o, char *out, size_t size)
 {
     const char letter[] = {'-', o->letter, ',', ' ', '\0'};
     const bool optional = o->type == PLM_OPTION_OUTPUT;

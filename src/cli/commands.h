@@ -60,7 +60,7 @@ size_t plm_command_options(const struct plm_command *command, struct plm_option 
 bool plm_command_takes_command(const struct plm_command *command);
 bool plm_command_takes_only_command(const struct plm_command *command);
 /* "-o, --output FILE", "--json[=FILE]" */
-void plm_option_text(const struct plm_option *option, char *out, size_t size);
+void plm_cli_option_text(const struct plm_option *option, char *out, size_t size);
 /* What a status means for this command; NULL if it has none of that code. `special`: only if it says so itself. */
 const char *plm_command_exit(const struct plm_command *command, int code, bool special);
 
@@ -75,7 +75,8 @@ int plm_manual_page(const char *path, FILE *out, struct plm_error *error);
    struct plm_look; --strict and
    --allow-tight of jobs. --json prints one document in place of the text; json_file is for commands whose text
    one wants as well: a `const char *`, which is "-" or a file that gets the document. */
-extern const struct plm_option plm_option_json[], plm_option_json_file[], plm_option_force[], plm_option_bytes[],
-    plm_option_color[], plm_option_look[], plm_option_strict[], plm_option_allow_tight[];
+extern const struct plm_option plm_cli_option_json[], plm_cli_option_json_file[], plm_cli_option_force[],
+    plm_cli_option_bytes[], plm_cli_option_color[], plm_cli_option_look[], plm_cli_option_strict[],
+    plm_cli_option_allow_tight[];
 
 #endif

@@ -70,9 +70,9 @@ static void offer_methods(const char *before)
 
 static void offer_libraries(const char *before)
 {
-    for (unsigned i = 0; i < plm_symbol_rows_count; i++)
-        if (!i || strcmp(plm_symbol_rows[i].library, plm_symbol_rows[i - 1].library) != 0)
-            offer(before, plm_symbol_rows[i].library, "");
+    for (unsigned i = 0; i < plm_symbols_rows_count; i++)
+        if (!i || strcmp(plm_symbols_rows[i].library, plm_symbols_rows[i - 1].library) != 0)
+            offer(before, plm_symbols_rows[i].library, "");
 }
 
 static void offer_commands(const char *before)

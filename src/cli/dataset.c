@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "base/output.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/dataset_explore.h"
@@ -20,7 +20,7 @@
 
 /* Strings belong to the command line and the environment. */
 struct request {
-    struct plm_dataset_explore explore;
+    struct plm_cli_dataset_explore explore;
     struct plm_look look;
     const char *families, *from, *gpu, *stack, *python, *output;
     int rows, seed, jobs;
@@ -38,7 +38,7 @@ static const struct plm_option options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the table to write; - is stdout",
      .complete = PLM_COMPLETE_FILE, .among = "csv", .required = true},
     {"append", 0, PLM_OPTION_FLAG, AT(append), .help = "append to the file"},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "GPU to simulate (default a100-40gb)",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
     {"stack", 0, PLM_OPTION_TEXT, AT(stack), "NAME", .help = "the stack file, as in run",
@@ -47,8 +47,8 @@ static const struct plm_option options[] = {
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
     {"jobs", 'j', PLM_OPTION_NUMBER, AT(jobs), "N", .help = "parallel processes (default: the number of CPUs)",
      .least = 1, .most = 4096, .configurable = true},
-    {.include = plm_dataset_explore_options, .at = AT(explore)},
-    {.include = plm_option_color, .at = AT(look.color)},
+    {.include = plm_cli_dataset_explore_options, .at = AT(explore)},
+    {.include = plm_cli_option_color, .at = AT(look.color)},
     {0},
 };
 
@@ -102,14 +102,14 @@ struct parts {
     struct plm_catalogue catalogue;
     struct plm_workloads workloads;
     struct plm_speeds speeds;
-    struct plm_table older;
+    struct plm_csv older;
     bool appends; /* there is an older table */
     char kept[PATH_MAX], scratch[PLM_SCRATCH];
 };
 
 struct writing {
     const struct plm_dataset *dataset;
-    const struct plm_table *older;
+    const struct plm_csv *older;
 };
 
 static int table_write(FILE *out, const void *what, struct plm_error *error)
@@ -132,9 +132,9 @@ static int parts_read(const struct request *r, struct plm_dataset_settings *s, s
     if (status == 0)
         status = plm_speeds_read(NULL, &p->catalogue.install, &entry->card, &p->speeds, error);
     if (status == 0 && r->append && access(r->output, F_OK) == 0) {
-        status = plm_table_read(r->output, &p->older, error);
+        status = plm_csv_read(r->output, &p->older, error);
         p->appends = status == 0;
-        if (status == 0 && plm_table_column(&p->older, "family") < 0)
+        if (status == 0 && plm_csv_column(&p->older, "family") < 0)
             status = plm_fail(error, PLM_EFORMAT,
                               "%.200s has no column \"family\": it is not a table of `plimsoll dataset`", r->output);
     }
@@ -185,7 +185,7 @@ static int dataset_make(const struct request *r, struct parts *parts, const stru
     if (plm_dataset_make(settings, &dataset, &error) < 0)
         return plm_fault(&error);
     if (plm_dataset_resume(&dataset, r->force, &error) < 0 ||
-        plm_dataset_run(&dataset, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "rows", &error) < 0)
+        plm_dataset_run(&dataset, isatty(STDERR_FILENO) ? plm_cli_evaluate_progress : NULL, "rows", &error) < 0)
         status = plm_fault(&error);
     else
         status = dataset_end(r, parts, &dataset);
@@ -207,7 +207,7 @@ static int request_run(const struct request *r, struct plm_dataset_settings *s)
     else
         status = dataset_make(r, &parts, s);
     plm_scratch_remove(parts.scratch);
-    plm_table_free(&parts.older);
+    plm_csv_free(&parts.older);
     plm_catalogue_free(&parts.catalogue);
     return status;
 }
@@ -223,12 +223,12 @@ static int dataset_run(int argc, char **argv)
         return plm_fault(&error);
     if (words)
         return plm_complain(PLM_EXIT_USAGE, "`plimsoll dataset` takes options only; --from names a table or a folder");
-    if (plm_dataset_explore_check(&r.explore, &error) < 0)
+    if (plm_cli_dataset_explore_check(&r.explore, &error) < 0)
         return plm_fault(&error);
     if (r.explore.table && (r.from || r.output))
         return plm_complain(PLM_EXIT_USAGE, "--explore shows an existing table; make one first, without it");
     if (r.explore.table)
-        return plm_dataset_explore(&r.explore, (uint64_t)r.seed, r.force, &r.look);
+        return plm_cli_dataset_explore(&r.explore, (uint64_t)r.seed, r.force, &r.look);
     if (families_parse(r.families, &settings, &error) < 0 || request_check(&r, &settings, &error) < 0)
         return plm_fault(&error);
     settings.rows = r.rows ? (size_t)r.rows : 100;

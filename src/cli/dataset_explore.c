@@ -7,12 +7,12 @@
 #include "base/draw.h"
 #include "base/error.h"
 #include "base/output.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/learn/explore.h"
 
-#define EXPLORE_AT(field) offsetof(struct plm_dataset_explore, field)
+#define EXPLORE_AT(field) offsetof(struct plm_cli_dataset_explore, field)
 
-const struct plm_option plm_dataset_explore_options[] = {
+const struct plm_option plm_cli_dataset_explore_options[] = {
     {"explore", 0, PLM_OPTION_TEXT, EXPLORE_AT(table), "FILE", .help = "summarize an existing table, then exit",
      .complete = PLM_COMPLETE_FILE, .among = "csv"},
     {"html", 0, PLM_OPTION_TEXT, EXPLORE_AT(html), "FILE", .help = "with --explore: write an HTML page; - is stdout",
@@ -24,7 +24,7 @@ const struct plm_option plm_dataset_explore_options[] = {
     {0},
 };
 
-int plm_dataset_explore_check(const struct plm_dataset_explore *r, struct plm_error *error)
+int plm_cli_dataset_explore_check(const struct plm_cli_dataset_explore *r, struct plm_error *error)
 {
     const char *option = r->html ? "html" : r->target ? "target" : NULL; /* the width of classes may be a setting */
     if (r->table || !option)
@@ -51,7 +51,7 @@ static void next_show(const struct plm_page *page, const char *table)
     fputc('\n', page->out);
 }
 
-static int explore_show(const struct plm_dataset_explore *r, const struct plm_output_rule *rule,
+static int explore_show(const struct plm_cli_dataset_explore *r, const struct plm_output_rule *rule,
                         const struct plm_look *look, const struct plm_explore *e)
 {
     const struct plm_page page = plm_look_page(look, stdout);
@@ -66,24 +66,25 @@ static int explore_show(const struct plm_dataset_explore *r, const struct plm_ou
     return PLM_EXIT_OK;
 }
 
-int plm_dataset_explore(const struct plm_dataset_explore *r, uint64_t seed, bool force, const struct plm_look *look)
+int plm_cli_dataset_explore(const struct plm_cli_dataset_explore *r, uint64_t seed, bool force,
+                            const struct plm_look *look)
 {
     const struct plm_output_rule rule = {.force = force, .input = {r->table}};
     const struct plm_explore_settings settings = {.bin = r->bin, .target = r->target, .seed = seed};
-    struct plm_table table;
+    struct plm_csv table;
     struct plm_explore explore;
     struct plm_error error;
     int status;
     if (r->html && plm_output_check(r->html, &rule, &error))
         return plm_fault(&error);
-    if (plm_table_read(r->table, &table, &error))
+    if (plm_csv_read(r->table, &table, &error))
         return plm_fault(&error);
     if (plm_explore_make(&table, &settings, &explore, &error)) {
-        plm_table_free(&table);
+        plm_csv_free(&table);
         return plm_fault(&error);
     }
     status = explore_show(r, &rule, look, &explore);
     plm_explore_free(&explore);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return status;
 }

@@ -15,8 +15,8 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {.include = plm_option_json, .at = AT(json)},
-    {.include = plm_option_look, .at = AT(look)},
+    {.include = plm_cli_option_json, .at = AT(json)},
+    {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
 

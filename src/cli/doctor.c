@@ -79,13 +79,13 @@ static void try_import(const char *python, const struct plm_install *install)
         doctor_say(false, "GPU files", error.text, "fix or remove that file");
         return;
     }
-    if (plm_launch_ask(&(struct plm_launch){.install = install,
-                                            .gpu = gpu,
-                                            .gpus = 1,
-                                            .detail = "off",
-                                            .assume = PLM_ASSUME_NOTHING,
-                                            .command = command},
-                       PATIENCE, answer, sizeof answer) == 0)
+    if (plm_cli_launch_ask(&(struct plm_cli_launch){.install = install,
+                                                    .gpu = gpu,
+                                                    .gpus = 1,
+                                                    .detail = "off",
+                                                    .assume = PLM_ASSUME_NOTHING,
+                                                    .command = command},
+                           PATIENCE, answer, sizeof answer) == 0)
         doctor_say(true, "virtual GPU", "PyTorch sees it and allocates on it", NULL);
     else {
         plm_child_last_line(fmemopen(answer, strlen(answer), "r"), false, last);

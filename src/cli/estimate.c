@@ -54,8 +54,8 @@ static const struct plm_option options[] = {
      .help = "ask --model about these numbers instead of a job"},
     {"context", 0, PLM_OPTION_SIZE, AT(context), "SIZE",
      .help = "memory of the process outside its allocations: 500MiB", .configurable = true},
-    {.include = plm_option_json, .at = AT(json)},
-    {.include = plm_option_look, .at = AT(look)},
+    {.include = plm_cli_option_json, .at = AT(json)},
+    {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
 
@@ -95,7 +95,7 @@ static int estimate_understand(struct request *r, struct plm_error *error)
 static int method_unknown(const char *name, struct plm_error *error)
 {
     char near[200];
-    plm_method_nearest(name, near, sizeof near);
+    plm_methods_nearest(name, near, sizeof near);
     return plm_fail(error, PLM_EINVAL, "unknown method '%.60s'; %s%s%s", name,
                     *near ? "did you mean " : "--method all runs them all", near, *near ? "?" : "");
 }
@@ -110,7 +110,8 @@ static int method_add(const struct plm_method *method, const struct plm_method *
     return count;
 }
 
-int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS], struct plm_error *error)
+int plm_cli_methods_choose(const char *list, const struct plm_method *chosen[PLM_ESTIMATE_METHODS],
+                           struct plm_error *error)
 {
     char *names = plm_strdup(list), *rest = names;
     const bool all = !strcmp(list, "all");
@@ -118,7 +119,7 @@ int plm_methods_choose(const char *list, const struct plm_method *chosen[PLM_EST
     for (size_t i = 0; all && i < PLM_METHODS; i++)
         count = method_add(plm_methods[i], chosen, count);
     for (char *name; !all && status == 0 && (name = strsep(&rest, ","));) {
-        const struct plm_method *m = plm_method_find(name);
+        const struct plm_method *m = plm_methods_find(name);
         if (m)
             count = method_add(m, chosen, count);
         else
@@ -250,7 +251,7 @@ struct question {
     int methods;
     struct captures made;
     struct plm_captured captured;
-    struct plm_learned learned;
+    struct plm_model learned;
     struct plm_labels labels;
     double features[PLM_TREE_FEATURES];
 };
@@ -276,10 +277,10 @@ static int estimate_open(const struct request *r, struct question *q)
     if (plm_catalogue_open(&q->catalogue, &error) < 0)
         return plm_fault(&error);
     /* A model that is named is asked, unless methods are named too. */
-    q->methods = plm_methods_choose(r->methods          ? r->methods
-                                    : q->learned.method ? q->learned.method->name
-                                                        : "all",
-                                    q->method, &error);
+    q->methods = plm_cli_methods_choose(r->methods          ? r->methods
+                                        : q->learned.method ? q->learned.method->name
+                                                            : "all",
+                                        q->method, &error);
     if (q->methods < 0)
         return plm_fault(&error);
     q->cards = plm_cards_choose(&q->catalogue, r->gpu, NULL, q->card, &error);
@@ -347,13 +348,13 @@ static int open_capture(const struct request *r, struct question *q)
 /* Before anything is run: a file that is none should not cost a capture. Where one method is named, it is for that. */
 static int open_model(const struct request *r, struct question *q)
 {
-    const struct plm_method *only = r->methods ? plm_method_find(r->methods) : NULL;
+    const struct plm_method *only = r->methods ? plm_methods_find(r->methods) : NULL;
     struct plm_error error;
     if (!r->model)
         return 0;
     if (only && !only->learner)
         return plm_complain_of(PLM_EXIT_USAGE, "%s does not accept --model", only->name);
-    if (plm_learned_open(r->model, &q->learned, &error) < 0)
+    if (plm_methods_model_open(r->model, &q->learned, &error) < 0)
         return plm_fault(&error);
     if (only && only != q->learned.method)
         return plm_complain_of(PLM_EXIT_NOTHING, "%.300s was trained for %s, not for %s", r->model,
@@ -405,7 +406,7 @@ static int estimate_answer(const struct request *r, const struct question *q)
 /* Numbers alone have a number as their answer, at once: cards are read and judged only for --gpu. */
 static bool is_bare(const struct request *r, const struct question *q)
 {
-    return q->learned.method && r->features && !r->gpu && (!r->methods || plm_method_find_learner(r->methods));
+    return q->learned.method && r->features && !r->gpu && (!r->methods || plm_methods_find_learner(r->methods));
 }
 
 /* A model of time or utilization, asked alone: there is no card to judge and nothing to compare with. */
@@ -467,7 +468,7 @@ static int estimate_run(int argc, char **argv)
     if (status == 0)
         status = is_bare(&r, &q) ? estimate_bare(&r, &q) : estimate_whole(&r, &q);
     plm_captured_free(&q.captured);
-    plm_learned_close(&q.learned);
+    plm_methods_model_close(&q.learned);
     plm_scratch_remove(q.made.folder);
     plm_catalogue_free(&q.catalogue);
     return status;

@@ -14,14 +14,14 @@
 /* ---- the sides ---- */
 
 /* In the order in which a table is asked about; `plimsoll help evaluate` has the same as commands. */
-static const struct plm_evaluate_side *const sides[] = {&plm_evaluate_classes, &plm_evaluate_time,
-                                                        &plm_evaluate_memory};
+static const struct plm_cli_evaluate_side *const sides[] = {&plm_cli_evaluate_classes, &plm_cli_evaluate_time,
+                                                            &plm_cli_evaluate_memory};
 enum { SIDES = sizeof sides / sizeof sides[0] };
-static const struct plm_command *const commands[] = {&plm_evaluate_memory.command, &plm_evaluate_time.command,
-                                                     &plm_evaluate_classes.command, NULL};
+static const struct plm_command *const commands[] = {&plm_cli_evaluate_memory.command, &plm_cli_evaluate_time.command,
+                                                     &plm_cli_evaluate_classes.command, NULL};
 
-#define COMMON(field) offsetof(struct plm_evaluate, field)
-const struct plm_option plm_evaluate_options[] = {
+#define COMMON(field) offsetof(struct plm_cli_evaluate, field)
+const struct plm_option plm_cli_evaluate_options[] = {
     {"workloads", 0, PLM_OPTION_TEXT, COMMON(workloads), "FOLDER",
      .help = "scripts of the families, with a workloads.ini", .complete = PLM_COMPLETE_FOLDER, .configurable = true,
      .own = true},
@@ -30,20 +30,20 @@ const struct plm_option plm_evaluate_options[] = {
      .configurable = true, .own = true},
     {"seed", 0, PLM_OPTION_NUMBER, COMMON(seed), "N", .help = "of the draws and the bootstrap (default 1)",
      .configurable = true},
-    {.include = plm_option_force, .at = COMMON(force)},
-    {.include = plm_option_json_file, .at = COMMON(file[PLM_RESULT_JSON])},
+    {.include = plm_cli_option_force, .at = COMMON(force)},
+    {.include = plm_cli_option_json_file, .at = COMMON(file[PLM_RESULT_JSON])},
     {"csv", 0, PLM_OPTION_TEXT, COMMON(file[PLM_RESULT_ROWS]), "FILE", .help = "also write a line for each row",
      .complete = PLM_COMPLETE_FILE, .among = "csv"},
     {"figures", 0, PLM_OPTION_TEXT, COMMON(file[PLM_RESULT_FIGURES]), "FILE",
      .help = "also write a line for each family and estimator", .complete = PLM_COMPLETE_FILE, .among = "csv"},
     {"html", 0, PLM_OPTION_TEXT, COMMON(file[PLM_RESULT_PAGE]), "FILE", .help = "also write a page with plots",
      .complete = PLM_COMPLETE_FILE, .among = "html"},
-    {.include = plm_option_color, .at = COMMON(look.color)},
+    {.include = plm_cli_option_color, .at = COMMON(look.color)},
     {0},
 };
 
-#define RUNS(field) offsetof(struct plm_evaluate_runs, field)
-const struct plm_option plm_evaluate_runs_options[] = {
+#define RUNS(field) offsetof(struct plm_cli_evaluate_runs, field)
+const struct plm_option plm_cli_evaluate_runs_options[] = {
     {"jobs", 'j', PLM_OPTION_NUMBER, RUNS(jobs), "N", .help = "processes at the same time (default: the processors)",
      .least = 1, .most = 4096, .configurable = true},
     {"gpu", 0, PLM_OPTION_TEXT, RUNS(gpu), "NAME", .help = "the card to play instead of each row's own",
@@ -57,9 +57,9 @@ const struct plm_option plm_evaluate_runs_options[] = {
     {0},
 };
 
-struct plm_evaluate_runs plm_evaluate_runs_default(void)
+struct plm_cli_evaluate_runs plm_cli_evaluate_runs_default(void)
 {
-    return (struct plm_evaluate_runs){.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    return (struct plm_cli_evaluate_runs){.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
 }
 
 /* ---- which side a table is for ---- */
@@ -95,17 +95,17 @@ static const char *table_find(int argc, char **argv)
 }
 
 /* One that cannot be read is for the last side, which complains of it. */
-static const struct plm_evaluate_side *side_find(int argc, char **argv)
+static const struct plm_cli_evaluate_side *side_find(int argc, char **argv)
 {
     const char *path = table_find(argc, argv);
     const int last = SIDES - 1;
-    struct plm_table table;
+    struct plm_csv table;
     int at = 0;
-    if (!path || plm_table_read(path, &table, NULL) < 0)
+    if (!path || plm_csv_read(path, &table, NULL) < 0)
         return sides[last];
     while (at < last && !sides[at]->knows(&table))
         at++;
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return sides[at];
 }
 
@@ -133,11 +133,11 @@ static int words_refuse(const char *first, struct plm_error *error)
     return plm_fail(error, PLM_EINVAL, "one table at a time; write `plimsoll evaluate TABLE.csv`");
 }
 
-int plm_evaluate_parse(const struct plm_evaluate_side *side, void *request, int argc, char **argv,
-                       struct plm_error *error)
+int plm_cli_evaluate_parse(const struct plm_cli_evaluate_side *side, void *request, int argc, char **argv,
+                           struct plm_error *error)
 {
     struct plm_option options[SIDES + 1] = {{.include = side->command.options}};
-    struct plm_evaluate *e = request;
+    struct plm_cli_evaluate *e = request;
     int rows = 1, words, status;
     for (int i = 0; i < SIDES; i++)
         if (sides[i] != side)
@@ -153,7 +153,7 @@ int plm_evaluate_parse(const struct plm_evaluate_side *side, void *request, int 
     return 0;
 }
 
-int plm_evaluate_runs_check(const struct plm_evaluate_runs *runs, struct plm_error *error)
+int plm_cli_evaluate_runs_check(const struct plm_cli_evaluate_runs *runs, struct plm_error *error)
 {
     if (runs->folder && !strcmp(runs->folder, "-"))
         return plm_fail(error, PLM_EINVAL, "-o names a folder; --csv - writes a line for each row to standard output");
@@ -162,12 +162,12 @@ int plm_evaluate_runs_check(const struct plm_evaluate_runs *runs, struct plm_err
     return 0;
 }
 
-int plm_evaluate_no_table(struct plm_error *error)
+int plm_cli_evaluate_no_table(struct plm_error *error)
 {
     return plm_fail(error, PLM_EINVAL, "no table given; write `plimsoll evaluate TABLE.csv`");
 }
 
-bool plm_evaluate_next(const char **list, char *word, size_t size)
+bool plm_cli_evaluate_next(const char **list, char *word, size_t size)
 {
     const size_t n = *list ? strcspn(*list, ",") : 0;
     if (!*list)
@@ -179,21 +179,21 @@ bool plm_evaluate_next(const char **list, char *word, size_t size)
 
 /* ---- what is read ---- */
 
-int plm_evaluate_parts_read(const char *workloads, struct plm_evaluate_parts *p, struct plm_error *error)
+int plm_cli_evaluate_parts_read(const char *workloads, struct plm_cli_evaluate_parts *p, struct plm_error *error)
 {
     const int status = plm_workloads_read(workloads, &p->install, &p->workloads, error);
     return status ? status : plm_catalogue_load(&p->catalogue, &p->install, error);
 }
 
-void plm_evaluate_parts_free(struct plm_evaluate_parts *p)
+void plm_cli_evaluate_parts_free(struct plm_cli_evaluate_parts *p)
 {
     plm_catalogue_free(&p->catalogue);
 }
 
 /* ---- the folder of records and results ---- */
 
-int plm_evaluate_folder_make(struct plm_evaluate_runs *runs, const struct plm_evaluate_lines lines[2],
-                             struct plm_error *error)
+int plm_cli_evaluate_folder_make(struct plm_cli_evaluate_runs *runs, const struct plm_cli_evaluate_lines lines[2],
+                                 struct plm_error *error)
 {
     if (!runs->folder)
         return 0;
@@ -229,8 +229,8 @@ static int lines_check(const char *path, const char *head, bool resume, bool for
     return status;
 }
 
-int plm_evaluate_folder_open(const struct plm_evaluate *e, struct plm_evaluate_runs *runs,
-                             const struct plm_evaluate_lines lines[2], struct plm_error *error)
+int plm_cli_evaluate_folder_open(const struct plm_cli_evaluate *e, struct plm_cli_evaluate_runs *runs,
+                                 const struct plm_cli_evaluate_lines lines[2], struct plm_error *error)
 {
     int status = 0;
     for (int i = 0; i < 2 && status == 0; i++)
@@ -244,7 +244,7 @@ int plm_evaluate_folder_open(const struct plm_evaluate *e, struct plm_evaluate_r
 }
 
 /* Without -o, logs of failed workloads go too: their last line was told. */
-void plm_evaluate_folder_close(struct plm_evaluate_runs *runs)
+void plm_cli_evaluate_folder_close(struct plm_cli_evaluate_runs *runs)
 {
     if (runs->made)
         rmdir(runs->folder); /* where nothing came of it */
@@ -253,8 +253,9 @@ void plm_evaluate_folder_close(struct plm_evaluate_runs *runs)
 
 /* ---- what comes out ---- */
 
-struct plm_result_files plm_evaluate_files(const struct plm_evaluate *e, const struct plm_evaluate_runs *runs,
-                                           const char *const others[PLM_EVALUATE_OTHERS])
+struct plm_result_files plm_cli_evaluate_files(const struct plm_cli_evaluate *e,
+                                               const struct plm_cli_evaluate_runs *runs,
+                                               const char *const others[PLM_EVALUATE_OTHERS])
 {
     struct plm_result_files files = {.rule = {.force = e->force, .input = {e->table}}};
     const char **input = files.rule.input + 1;
@@ -268,26 +269,26 @@ struct plm_result_files plm_evaluate_files(const struct plm_evaluate *e, const s
 }
 _Static_assert(1 + PLM_RESULT_FILES + 2 + PLM_EVALUATE_OTHERS <= PLM_OUTPUT_INPUTS, "a rule has room for them");
 
-int plm_evaluate_files_check(const struct plm_result_files *files, const struct plm_evaluate_runs *runs,
-                             struct plm_error *error)
+int plm_cli_evaluate_files_check(const struct plm_result_files *files, const struct plm_cli_evaluate_runs *runs,
+                                 struct plm_error *error)
 {
     struct plm_output_rule rule = files->rule;
     int status = 0;
-    rule.force = true; /* of these, plm_evaluate_folder_open() decides */
+    rule.force = true; /* of these, plm_cli_evaluate_folder_open() decides */
     for (int i = 0; runs && i < 2 && status == 0; i++)
         if (*runs->lines[i])
             status = plm_output_check(runs->lines[i], &rule, error);
     return status ? status : plm_result_check(files, error);
 }
 
-int plm_evaluate_show(const struct plm_evaluate *e, const struct plm_result_files *files,
-                      const struct plm_result *result, const void *what, struct plm_error *error)
+int plm_cli_evaluate_show(const struct plm_cli_evaluate *e, const struct plm_result_files *files,
+                          const struct plm_result *result, const void *what, struct plm_error *error)
 {
     const struct plm_page page = plm_look_page(&e->look, stdout);
     return plm_result_show(result, what, files, &page, error);
 }
 
-void plm_evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *what)
+void plm_cli_evaluate_progress(size_t done, size_t failed, size_t all, double seconds, size_t made, void *what)
 {
     char left[48] = "", wrong[48] = "";
     if (made && done < all) {
@@ -311,7 +312,7 @@ const struct plm_command plm_command_evaluate = {
     .name = "evaluate",
     .line = "how good the estimates are, against runs on real cards",
     .words = "TABLE.csv",
-    .options = plm_evaluate_options,
+    .options = plm_cli_evaluate_options,
     .sides = commands,
     .side = evaluate_side,
     .complete = PLM_COMPLETE_FILE,

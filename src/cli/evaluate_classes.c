@@ -13,7 +13,7 @@ enum { FOLDS = 5 };
 static const char usual_methods[] = "horus,accelerate,extratrees,plimsoll-learned,virtual";
 
 struct request {
-    struct plm_evaluate common;
+    struct plm_cli_evaluate common;
     const char *methods, *targets, *unseen, *lessons; /* but for methods NULL: as the study has them by itself */
     int bin, folds, sample; /* 0: likewise */
 };
@@ -35,7 +35,7 @@ static const struct plm_option options[] = {
      .help = "also run the jobs of N rows by themselves, for methods that need a capture", .least = 1, .most = 10000},
     {"truth", 0, PLM_OPTION_TEXT, AT(methods), "KIND",
      .instead = "`plimsoll evaluate classes TABLE.csv` says what is judged"},
-    {.include = plm_evaluate_options, .at = AT(common)},
+    {.include = plm_cli_evaluate_options, .at = AT(common)},
     {0},
 };
 
@@ -71,7 +71,7 @@ static int study_run(const struct request *r, const struct plm_result_files *fil
         status = plm_fault(&error);
     else {
         plm_study_run(&study);
-        if (plm_evaluate_show(&r->common, files, &plm_study_shown, &study, &error) < 0)
+        if (plm_cli_evaluate_show(&r->common, files, &plm_study_shown, &study, &error) < 0)
             status = plm_fault(&error);
     }
     plm_study_close(&study);
@@ -82,14 +82,14 @@ static int study_run(const struct request *r, const struct plm_result_files *fil
 /* Scripts are needed for the jobs of a sample alone. */
 static int classes_run(int argc, char **argv)
 {
-    static struct plm_evaluate_parts parts;
+    static struct plm_cli_evaluate_parts parts;
     struct request r = {.common = PLM_EVALUATE, .methods = usual_methods, .folds = FOLDS};
     struct plm_result_files files;
     struct plm_error error;
-    if (plm_evaluate_parse(&plm_evaluate_classes, &r, argc, argv, &error) < 0 ||
-        (!r.common.table && plm_evaluate_no_table(&error) < 0) || plm_install_find(&parts.install, &error) < 0)
+    if (plm_cli_evaluate_parse(&plm_cli_evaluate_classes, &r, argc, argv, &error) < 0 ||
+        (!r.common.table && plm_cli_evaluate_no_table(&error) < 0) || plm_install_find(&parts.install, &error) < 0)
         return plm_fault(&error);
-    files = plm_evaluate_files(&r.common, NULL, (const char *[PLM_EVALUATE_OTHERS]){r.lessons});
+    files = plm_cli_evaluate_files(&r.common, NULL, (const char *[PLM_EVALUATE_OTHERS]){r.lessons});
     if (plm_result_check(&files, &error) < 0 ||
         (r.sample && plm_workloads_read(r.common.workloads, &parts.install, &parts.workloads, &error) < 0))
         return plm_fault(&error);
@@ -97,12 +97,12 @@ static int classes_run(int argc, char **argv)
 }
 
 /* A table by `plimsoll dataset`. */
-static bool classes_know(const struct plm_table *table)
+static bool classes_know(const struct plm_csv *table)
 {
-    return plm_table_column(table, plm_example_column[PLM_EXAMPLE_PARAMETERS]) >= 0;
+    return plm_csv_column(table, plm_example_column[PLM_EXAMPLE_PARAMETERS]) >= 0;
 }
 
-const struct plm_evaluate_side plm_evaluate_classes = {
+const struct plm_cli_evaluate_side plm_cli_evaluate_classes = {
     .command = {.name = "evaluate classes",
                 .line = "methods of all paradigms on the rows of `plimsoll dataset`",
                 .words = "ROWS.csv",

@@ -16,7 +16,7 @@
 enum { DRAWS = 1300, DRAWS_MOST = 100000 };
 
 struct request {
-    struct plm_evaluate common;
+    struct plm_cli_evaluate common;
     const char *model, *plan;
     const char *truth_text, *design_text, *anova_text, *methods_text; /* before they are understood */
     const char *levels; /* "file", "workloads" or the path of a file */
@@ -26,7 +26,7 @@ struct request {
     size_t methods;
     struct plm_design_options design;
     struct plm_judge_options judge;
-    struct plm_evaluate_runs runs;
+    struct plm_cli_evaluate_runs runs;
 };
 
 static const struct plm_option options[] = {
@@ -49,9 +49,9 @@ static const struct plm_option options[] = {
      .help = "what errors depend on: absolute (default), signed or none", .among = "absolute signed none",
      .configurable = true},
     {"keep", 0, PLM_OPTION_FLAG, AT(keep), .help = "leave the captures in the folder of -o as well"},
-    {.include = plm_evaluate_runs_options, .at = AT(runs)},
-    {.include = plm_evaluate_options, .at = AT(common)},
-    {.include = plm_option_bytes, .at = AT(common.look.bytes)},
+    {.include = plm_cli_evaluate_runs_options, .at = AT(runs)},
+    {.include = plm_cli_evaluate_options, .at = AT(common)},
+    {.include = plm_cli_option_bytes, .at = AT(common.look.bytes)},
     {"forest", 0, PLM_OPTION_TEXT, AT(model), "FILE", .instead = PLM_MODEL_INSTEAD, .configurable = true},
     {"late-sample", 0, PLM_OPTION_FLAG, AT(keep), .instead = "write --truth late-sample", .configurable = true},
     {"disturbed", 0, PLM_OPTION_FLAG, AT(keep), .instead = "write --truth disturbed"},
@@ -67,7 +67,7 @@ static int choose_methods(struct request *r, struct plm_error *error)
     const struct plm_method *chosen[PLM_ESTIMATE_METHODS];
     const char *methods = r->methods_text ? r->methods_text : "virtual";
     const bool all = !strcmp(methods, "all");
-    int count = plm_methods_choose(methods, chosen, error);
+    int count = plm_cli_methods_choose(methods, chosen, error);
     for (int i = 0; i < count; i++) {
         const bool memory = plm_method_is_memory(chosen[i]);
         if (!memory && !all)
@@ -87,7 +87,7 @@ static int truth_wrong(const char *word, struct plm_error *error)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(word, others[i].word))
             return plm_fail(error, PLM_EINVAL, "--truth %s is for `plimsoll evaluate %s`; this is `plimsoll %s`", word,
-                            others[i].side, plm_evaluate_memory.command.name);
+                            others[i].side, plm_cli_evaluate_memory.command.name);
     return plm_fail(error, PLM_EINVAL,
                     "--truth takes allocated, reserved, device or device-less-first, and late-sample, disturbed or "
                     "virtual with commas, not '%.40s'",
@@ -105,7 +105,7 @@ static int truth_understand(struct request *r, struct plm_error *error)
     const char *rest = r->truth_text;
     char word[48];
     r->judge.kind = PLM_TRUTH_LESS_FIRST;
-    while (plm_evaluate_next(&rest, word, sizeof word)) {
+    while (plm_cli_evaluate_next(&rest, word, sizeof word)) {
         size_t i = 0;
         while (i < sizeof more / sizeof more[0] && strcmp(word, more[i].word) != 0)
             i++;
@@ -148,7 +148,7 @@ static int design_understand(struct request *r, struct plm_error *error)
     const char *rest = r->design_text;
     char word[24];
     int status;
-    if (plm_evaluate_next(&rest, word, sizeof word) && plm_design_parse(word, &r->design.design) < 0)
+    if (plm_cli_evaluate_next(&rest, word, sizeof word) && plm_design_parse(word, &r->design.design) < 0)
         return plm_fail(error, PLM_EINVAL, "--design takes rows, grid or montecarlo first, not '%.40s'", word);
     status = draws_take(r, &rest, error);
     if (status)
@@ -157,7 +157,7 @@ static int design_understand(struct request *r, struct plm_error *error)
         return plm_fail(error, PLM_EINVAL, "--design rows takes no levels; grid and montecarlo do");
     r->levels = rest ? rest : "file";
     if (!r->common.table && !strcmp(r->levels, "file"))
-        return plm_evaluate_no_table(error);
+        return plm_cli_evaluate_no_table(error);
     r->design.seed = r->judge.seed = (uint64_t)r->common.seed;
     r->design.gpu = r->runs.gpu;
     r->design.pattern = r->runs.pattern;
@@ -175,7 +175,7 @@ static int request_understand(struct request *r, struct plm_error *error)
     if (status == 0)
         status = design_understand(r, error);
     if (status == 0)
-        status = plm_evaluate_runs_check(&r->runs, error);
+        status = plm_cli_evaluate_runs_check(&r->runs, error);
     if (status == 0 && r->keep && !r->runs.folder)
         status = plm_fail(error, PLM_EINVAL, "--keep needs -o FOLDER, where the captures stay");
     if (r->plan)
@@ -185,15 +185,15 @@ static int request_understand(struct request *r, struct plm_error *error)
 
 /* ---- the runs of a design ---- */
 
-static const struct plm_evaluate_lines lines[2] = {{"results.csv", plm_results_head},
-                                                   {"answers.csv", plm_answers_head}};
+static const struct plm_cli_evaluate_lines lines[2] = {{"results.csv", plm_results_head},
+                                                       {"answers.csv", plm_answers_head}};
 
 /* What was read before anything runs. */
 struct parts {
-    struct plm_evaluate_parts common;
+    struct plm_cli_evaluate_parts common;
     struct plm_truth file;
     struct plm_levels levels;
-    struct plm_learned model;
+    struct plm_model model;
 };
 
 static int run_bench(const struct request *r, struct plm_bench *bench, struct plm_error *error)
@@ -204,7 +204,7 @@ static int run_bench(const struct request *r, struct plm_bench *bench, struct pl
     if (status == 0 && r->runs.resume)
         status = plm_answers_read(bench, path, error);
     if (status == 0)
-        status = plm_bench_run(bench, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "parts of runs", error);
+        status = plm_bench_run(bench, isatty(STDERR_FILENO) ? plm_cli_evaluate_progress : NULL, "parts of runs", error);
     return status;
 }
 
@@ -235,7 +235,7 @@ static int evaluate_truth(const struct request *r, struct parts *parts, const st
     status = run_bench(r, &bench, &error);
     if (status == 0) {
         plm_judge(&bench, &r->judge, &evaluation);
-        status = plm_evaluate_show(&r->common, files, &plm_evaluation_result, &evaluation, &error);
+        status = plm_cli_evaluate_show(&r->common, files, &plm_evaluation_result, &evaluation, &error);
         failed = evaluation.failed > 0;
         plm_evaluation_free(&evaluation);
     }
@@ -269,7 +269,7 @@ static int run_design(struct request *r, struct parts *parts, const struct plm_r
     if (r->plan) {
         if (plm_output_write(r->plan, &files->rule, plan_write, &(struct plan){&truth, &made}, &error) < 0)
             status = plm_fault(&error);
-    } else if (plm_evaluate_folder_open(&r->common, &r->runs, lines, &error) < 0)
+    } else if (plm_cli_evaluate_folder_open(&r->common, &r->runs, lines, &error) < 0)
         status = plm_fault(&error);
     else
         status = evaluate_truth(r, parts, &truth, files);
@@ -303,44 +303,45 @@ static int read_levels(const struct request *r, struct parts *parts, struct plm_
 static int read_parts(const struct request *r, struct parts *parts, struct plm_error *error)
 {
     const enum plm_truth_need need = r->design.reference ? PLM_TRUTH_WITHOUT_GROUND : PLM_TRUTH_NEEDS_GROUND;
-    int status = plm_evaluate_parts_read(r->common.workloads, &parts->common, error);
+    int status = plm_cli_evaluate_parts_read(r->common.workloads, &parts->common, error);
     if (status == 0 && r->common.table)
         status = plm_truth_read(r->common.table, need, &parts->file, error);
     if (status == 0)
         status = read_levels(r, parts, error);
     if (status == 0 && r->model)
-        status = plm_learned_open(r->model, &parts->model, error);
+        status = plm_methods_model_open(r->model, &parts->model, error);
     return status;
 }
 
 static int memory_run(int argc, char **argv)
 {
     static struct parts parts;
-    struct request r = {.common = PLM_EVALUATE, .anova_text = "absolute", .runs = plm_evaluate_runs_default()};
+    struct request r = {.common = PLM_EVALUATE, .anova_text = "absolute", .runs = plm_cli_evaluate_runs_default()};
     struct plm_result_files files;
     struct plm_error error;
     int status;
-    if (plm_evaluate_parse(&plm_evaluate_memory, &r, argc, argv, &error) < 0 || request_understand(&r, &error) < 0 ||
-        plm_install_find(&parts.common.install, &error) < 0 || plm_evaluate_folder_make(&r.runs, lines, &error) < 0)
+    if (plm_cli_evaluate_parse(&plm_cli_evaluate_memory, &r, argc, argv, &error) < 0 ||
+        request_understand(&r, &error) < 0 || plm_install_find(&parts.common.install, &error) < 0 ||
+        plm_cli_evaluate_folder_make(&r.runs, lines, &error) < 0)
         return plm_fault(&error);
     r.design.catalogue = &parts.common.catalogue;
-    files = plm_evaluate_files(
+    files = plm_cli_evaluate_files(
         &r.common, &r.runs,
         (const char *[PLM_EVALUATE_OTHERS]){r.model, levels_are_a_file(&r) ? r.levels : NULL, r.plan});
     if ((r.plan && plm_output_check(r.plan, &files.rule, &error) < 0) ||
-        plm_evaluate_files_check(&files, &r.runs, &error) < 0 || read_parts(&r, &parts, &error) < 0)
+        plm_cli_evaluate_files_check(&files, &r.runs, &error) < 0 || read_parts(&r, &parts, &error) < 0)
         status = plm_fault(&error);
     else
         status = run_design(&r, &parts, &files);
-    plm_evaluate_folder_close(&r.runs);
-    plm_learned_close(&parts.model);
+    plm_cli_evaluate_folder_close(&r.runs);
+    plm_methods_model_close(&parts.model);
     plm_levels_free(&parts.levels);
     plm_truth_free(&parts.file);
-    plm_evaluate_parts_free(&parts.common);
+    plm_cli_evaluate_parts_free(&parts.common);
     return status;
 }
 
-const struct plm_evaluate_side plm_evaluate_memory = {
+const struct plm_cli_evaluate_side plm_cli_evaluate_memory = {
     .command =
         {.name = "evaluate memory",
          .line = "estimates of peak memory, against what was measured",

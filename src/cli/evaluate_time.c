@@ -12,18 +12,18 @@
 /* ---- what is asked for ---- */
 
 struct request {
-    struct plm_evaluate common;
+    struct plm_cli_evaluate common;
     const char *truth_text, *tensors_text, *host_text, *fit_text; /* before they are understood */
     const char *speeds, *save_speeds; /* files of constants; NULL: the architecture's, none */
     const char *correction; /* folder of models: to be written if `learn` */
     int learn; /* rows */
-    enum plm_time_kind kind;
+    enum plm_timed_kind kind;
     char layout[8], precision[8]; /* of the workload; "": as the row says */
     bool measured; /* the host's time; else it is counted */
     double host_factor; /* 0: that of the constants */
     size_t fit_rows;
-    struct plm_time_fit fit;
-    struct plm_evaluate_runs runs;
+    struct plm_timed_fit fit;
+    struct plm_cli_evaluate_runs runs;
 };
 
 static const struct plm_option options[] = {
@@ -48,8 +48,8 @@ static const struct plm_option options[] = {
      .least = 1, .most = 1000000},
     {"correction", 0, PLM_OPTION_TEXT, AT(correction), "FOLDER",
      .help = "use a correction that was learned before; with --learn, keep it there", .complete = PLM_COMPLETE_FOLDER},
-    {.include = plm_evaluate_runs_options, .at = AT(runs)},
-    {.include = plm_evaluate_options, .at = AT(common)},
+    {.include = plm_cli_evaluate_runs_options, .at = AT(runs)},
+    {.include = plm_cli_evaluate_options, .at = AT(common)},
     {"layout", 0, PLM_OPTION_TEXT, AT(speeds), "LAYOUT", .instead = "write --tensors nhwc"},
     {"precision", 0, PLM_OPTION_TEXT, AT(speeds), "PRECISION", .instead = "write --tensors fp16"},
     {"host-factor", 0, PLM_OPTION_TEXT, AT(speeds), "F", .instead = "write --host F, or --host measured,F"},
@@ -60,20 +60,20 @@ static const struct plm_option options[] = {
 
 /* What a fit chooses if nobody says: of the host, which no data sheet describes, for utilization; of the GPU for step
    times. */
-static const char *const usual_constants[PLM_TIME_KINDS] = {
-    [PLM_TIME_STEP] = "memory_efficiency,tensor_efficiency,conv_efficiency",
-    [PLM_TIME_UTILIZATION] = "host_factor,sample_us,occupancy_share",
+static const char *const usual_constants[PLM_TIMED_KINDS] = {
+    [PLM_TIMED_STEP] = "memory_efficiency,tensor_efficiency,conv_efficiency",
+    [PLM_TIMED_UTILIZATION] = "host_factor,sample_us,occupancy_share",
 };
 
 /* One that cannot be read is complained of later. */
 static void kind_find(struct request *r)
 {
-    struct plm_table table;
+    struct plm_csv table;
     if (r->truth_text)
-        plm_time_kind_parse(r->truth_text, &r->kind);
-    else if (plm_table_read(r->common.table, &table, NULL) == 0) {
-        plm_time_truth_recognize(&table, &r->kind);
-        plm_table_free(&table);
+        plm_timed_kind_parse(r->truth_text, &r->kind);
+    else if (plm_csv_read(r->common.table, &table, NULL) == 0) {
+        plm_timed_truth_recognize(&table, &r->kind);
+        plm_csv_free(&table);
     }
 }
 
@@ -86,7 +86,7 @@ static int tensors_understand(struct request *r, struct plm_error *error)
                  {"fp32", r->precision}, {"fp16", r->precision}, {"bf16", r->precision}};
     const char *rest = r->tensors_text;
     char word[16];
-    while (plm_evaluate_next(&rest, word, sizeof word)) {
+    while (plm_cli_evaluate_next(&rest, word, sizeof word)) {
         size_t i = 0;
         while (i < sizeof known / sizeof known[0] && strcmp(word, known[i].word) != 0)
             i++;
@@ -102,7 +102,7 @@ static int host_understand(struct request *r, struct plm_error *error)
 {
     const char *rest = r->host_text;
     char word[40], *end;
-    while (plm_evaluate_next(&rest, word, sizeof word)) {
+    while (plm_cli_evaluate_next(&rest, word, sizeof word)) {
         if (!strcmp(word, "measured") || !strcmp(word, "counted")) {
             r->measured = word[0] == 'm';
             continue;
@@ -127,7 +127,7 @@ static int fit_understand(struct request *r, struct plm_error *error)
                         "--fit takes a number of rows from 1 to 1000000, and constants behind a colon, not '%.60s'",
                         text);
     r->fit_rows = (size_t)rows;
-    status = plm_time_fit_parse(colon ? colon + 1 : usual_constants[r->kind], &r->fit, error);
+    status = plm_timed_fit_parse(colon ? colon + 1 : usual_constants[r->kind], &r->fit, error);
     for (size_t i = 0; status == 0 && rows && r->host_factor > 0 && i < r->fit.constants; i++)
         if (!strcmp(r->fit.constant[i]->name, "host_factor"))
             status = plm_fail(error, PLM_EINVAL,
@@ -137,7 +137,7 @@ static int fit_understand(struct request *r, struct plm_error *error)
 
 static int request_understand(struct request *r, struct plm_error *error)
 {
-    int status = r->common.table ? plm_evaluate_runs_check(&r->runs, error) : plm_evaluate_no_table(error);
+    int status = r->common.table ? plm_cli_evaluate_runs_check(&r->runs, error) : plm_cli_evaluate_no_table(error);
     if (status)
         return status;
     kind_find(r);
@@ -158,8 +158,8 @@ static int speeds_write(FILE *out, const void *what, struct plm_error *error)
 }
 
 /* The constants of the first card: those that were fitted are the same for all. */
-static int speeds_save(const char *path, const struct plm_output_rule *rule, const struct plm_time_evaluation *e,
-                       const struct plm_time_model *model, struct plm_error *error)
+static int speeds_save(const char *path, const struct plm_output_rule *rule, const struct plm_timed_evaluation *e,
+                       const struct plm_timed_model *model, struct plm_error *error)
 {
     struct plm_speeds speeds = model->card[0].speeds;
     size_t used = 0;
@@ -171,26 +171,26 @@ static int speeds_save(const char *path, const struct plm_output_rule *rule, con
 }
 
 struct saved {
-    const struct plm_time_correct *correct;
+    const struct plm_timed_correct *correct;
     int figure;
 };
 
 static int correction_write(FILE *out, const void *what, struct plm_error *error)
 {
     const struct saved *s = what;
-    return plm_time_correct_save(out, s->correct, s->figure)
+    return plm_timed_correct_save(out, s->correct, s->figure)
                ? plm_fail(error, PLM_EIO, "the correction could not be written")
                : 0;
 }
 
-static int correction_save(const char *folder, const struct plm_output_rule *rule, const struct plm_time_correct *c,
+static int correction_save(const char *folder, const struct plm_output_rule *rule, const struct plm_timed_correct *c,
                            struct plm_error *error)
 {
     char path[PATH_MAX];
     int status = 0;
-    for (int i = 0; i < PLM_TIME_FIGURES && status == 0; i++)
+    for (int i = 0; i < PLM_TIMED_FIGURES && status == 0; i++)
         if (c->known >> i & 1) {
-            plm_time_correct_path(folder, i, path, sizeof path);
+            plm_timed_correct_path(folder, i, path, sizeof path);
             status = plm_output_write(path, rule, correction_write, &(struct saved){c, i}, error);
         }
     return status;
@@ -200,7 +200,7 @@ static int correction_save(const char *folder, const struct plm_output_rule *rul
 static int kept_check(const struct request *r, const struct plm_output_rule *rule, struct plm_error *error)
 {
     char path[PATH_MAX];
-    int first, count = plm_time_kind_figures(r->kind, &first), status = 0;
+    int first, count = plm_timed_kind_figures(r->kind, &first), status = 0;
     if (r->save_speeds)
         status = plm_output_check(r->save_speeds, rule, error);
     if (status || !r->correction || !r->learn)
@@ -208,7 +208,7 @@ static int kept_check(const struct request *r, const struct plm_output_rule *rul
     if (mkdir(r->correction, 0777) && errno != EEXIST)
         return plm_fail(error, PLM_EINVAL, "cannot make the folder %.200s: %s", r->correction, strerror(errno));
     for (int i = first; i < first + count && status == 0; i++) {
-        plm_time_correct_path(r->correction, i, path, sizeof path);
+        plm_timed_correct_path(r->correction, i, path, sizeof path);
         status = plm_output_check(path, rule, error);
     }
     return status;
@@ -216,34 +216,34 @@ static int kept_check(const struct request *r, const struct plm_output_rule *rul
 
 /* ---- all together ---- */
 
-static const struct plm_evaluate_lines lines[2] = {{"rows.csv", plm_time_rows_head}, {NULL, NULL}};
+static const struct plm_cli_evaluate_lines lines[2] = {{"rows.csv", plm_timed_rows_head}, {NULL, NULL}};
 
 struct parts {
-    struct plm_evaluate_parts common;
-    struct plm_time_truth truth;
-    struct plm_time_bench bench;
-    struct plm_time_model model;
-    struct plm_time_correct correct;
+    struct plm_cli_evaluate_parts common;
+    struct plm_timed_truth truth;
+    struct plm_timed_bench bench;
+    struct plm_timed_model model;
+    struct plm_timed_correct correct;
 };
 
-static int bench_run(const struct request *r, struct plm_time_bench *bench, struct plm_error *error)
+static int bench_run(const struct request *r, struct plm_timed_bench *bench, struct plm_error *error)
 {
-    int status = r->runs.resume ? plm_time_bench_resume(bench, error) : 0;
+    int status = r->runs.resume ? plm_timed_bench_resume(bench, error) : 0;
     if (status == 0)
-        status = plm_time_bench_run(bench, isatty(STDERR_FILENO) ? plm_evaluate_progress : NULL, "rows", error);
-    return status ? status : plm_time_bench_load(bench, error);
+        status = plm_timed_bench_run(bench, isatty(STDERR_FILENO) ? plm_cli_evaluate_progress : NULL, "rows", error);
+    return status ? status : plm_timed_bench_load(bench, error);
 }
 
 static int judge_and_show(const struct request *r, const struct plm_result_files *files, struct parts *p, bool *failed,
                           struct plm_error *error)
 {
-    const struct plm_time_judge_options asked = {.fit_rows = r->fit_rows,
-                                                 .fit = &r->fit,
-                                                 .learn_rows = (size_t)r->learn,
-                                                 .correct = r->correction && !r->learn ? &p->correct : NULL,
-                                                 .seed = (uint64_t)r->common.seed};
-    struct plm_time_evaluation e;
-    int status = plm_time_judge(&p->bench, &asked, &p->model, &e, error);
+    const struct plm_timed_judge_options asked = {.fit_rows = r->fit_rows,
+                                                  .fit = &r->fit,
+                                                  .learn_rows = (size_t)r->learn,
+                                                  .correct = r->correction && !r->learn ? &p->correct : NULL,
+                                                  .seed = (uint64_t)r->common.seed};
+    struct plm_timed_evaluation e;
+    int status = plm_timed_judge(&p->bench, &asked, &p->model, &e, error);
     if (status)
         return status;
     if (r->save_speeds)
@@ -251,40 +251,40 @@ static int judge_and_show(const struct request *r, const struct plm_result_files
     if (status == 0 && r->correction && r->learn)
         status = correction_save(r->correction, &files->rule, &e.correct, error);
     if (status == 0)
-        status = plm_evaluate_show(&r->common, files, &plm_time_evaluation_result, &e, error);
+        status = plm_cli_evaluate_show(&r->common, files, &plm_timed_evaluation_result, &e, error);
     *failed = e.failed > 0;
-    plm_time_evaluation_free(&e);
+    plm_timed_evaluation_free(&e);
     return status;
 }
 
 /* What can be wrong with the user's files is found before anything runs. */
-static int parts_read(const struct request *r, const struct plm_time_settings *settings, struct parts *p,
+static int parts_read(const struct request *r, const struct plm_timed_settings *settings, struct parts *p,
                       struct plm_error *error)
 {
-    int status = plm_time_truth_read(r->common.table, r->kind, &p->truth, error);
+    int status = plm_timed_truth_read(r->common.table, r->kind, &p->truth, error);
     if (status == 0)
-        status = plm_time_bench_make(settings, &p->truth, &p->bench, error);
+        status = plm_timed_bench_make(settings, &p->truth, &p->bench, error);
     if (status == 0)
-        status = plm_time_model_read(&p->bench, r->speeds, &p->common.install, r->host_factor, &p->model, error);
+        status = plm_timed_model_read(&p->bench, r->speeds, &p->common.install, r->host_factor, &p->model, error);
     p->model.counted = !r->measured;
     if (status == 0 && r->correction && !r->learn)
-        status = plm_time_correct_load(r->correction, &p->correct, error);
+        status = plm_timed_correct_load(r->correction, &p->correct, error);
     return status;
 }
 
 static int evaluate_times(const struct request *r, const struct plm_result_files *files, struct parts *p)
 {
-    const struct plm_time_settings settings = {.catalogue = &p->common.catalogue,
-                                               .workloads = &p->common.workloads,
-                                               .python = r->common.python,
-                                               .gpu = r->runs.gpu,
-                                               .stack = r->runs.stack,
-                                               .pattern = r->runs.pattern,
-                                               .folder = r->runs.folder,
-                                               .scratch = r->runs.scratch,
-                                               .layout = *r->layout ? r->layout : NULL,
-                                               .precision = *r->precision ? r->precision : NULL,
-                                               .jobs = r->runs.jobs};
+    const struct plm_timed_settings settings = {.catalogue = &p->common.catalogue,
+                                                .workloads = &p->common.workloads,
+                                                .python = r->common.python,
+                                                .gpu = r->runs.gpu,
+                                                .stack = r->runs.stack,
+                                                .pattern = r->runs.pattern,
+                                                .folder = r->runs.folder,
+                                                .scratch = r->runs.scratch,
+                                                .layout = *r->layout ? r->layout : NULL,
+                                                .precision = *r->precision ? r->precision : NULL,
+                                                .jobs = r->runs.jobs};
     struct plm_error error;
     bool failed = false;
     int status = PLM_EXIT_OK;
@@ -293,42 +293,43 @@ static int evaluate_times(const struct request *r, const struct plm_result_files
         status = plm_fault(&error);
     else if (failed)
         status = plm_complain(PLM_EXIT_COMMAND, "some rows could not be judged");
-    plm_time_correct_free(&p->correct);
-    plm_time_model_free(&p->model);
-    plm_time_bench_free(&p->bench);
-    plm_time_truth_free(&p->truth);
+    plm_timed_correct_free(&p->correct);
+    plm_timed_model_free(&p->model);
+    plm_timed_bench_free(&p->bench);
+    plm_timed_truth_free(&p->truth);
     return status;
 }
 
 static int time_run(int argc, char **argv)
 {
     static struct parts parts;
-    struct request r = {.common = PLM_EVALUATE, .runs = plm_evaluate_runs_default()};
+    struct request r = {.common = PLM_EVALUATE, .runs = plm_cli_evaluate_runs_default()};
     struct plm_result_files files;
     struct plm_error error;
     int status;
-    if (plm_evaluate_parse(&plm_evaluate_time, &r, argc, argv, &error) < 0 || request_understand(&r, &error) < 0 ||
-        plm_install_find(&parts.common.install, &error) < 0 || plm_evaluate_folder_make(&r.runs, lines, &error) < 0)
+    if (plm_cli_evaluate_parse(&plm_cli_evaluate_time, &r, argc, argv, &error) < 0 ||
+        request_understand(&r, &error) < 0 || plm_install_find(&parts.common.install, &error) < 0 ||
+        plm_cli_evaluate_folder_make(&r.runs, lines, &error) < 0)
         return plm_fault(&error);
-    files = plm_evaluate_files(&r.common, &r.runs, (const char *[PLM_EVALUATE_OTHERS]){r.speeds, r.save_speeds});
-    if (plm_evaluate_files_check(&files, &r.runs, &error) < 0 || kept_check(&r, &files.rule, &error) < 0 ||
-        plm_evaluate_parts_read(r.common.workloads, &parts.common, &error) < 0 ||
-        plm_evaluate_folder_open(&r.common, &r.runs, lines, &error) < 0)
+    files = plm_cli_evaluate_files(&r.common, &r.runs, (const char *[PLM_EVALUATE_OTHERS]){r.speeds, r.save_speeds});
+    if (plm_cli_evaluate_files_check(&files, &r.runs, &error) < 0 || kept_check(&r, &files.rule, &error) < 0 ||
+        plm_cli_evaluate_parts_read(r.common.workloads, &parts.common, &error) < 0 ||
+        plm_cli_evaluate_folder_open(&r.common, &r.runs, lines, &error) < 0)
         status = plm_fault(&error);
     else
         status = evaluate_times(&r, &files, &parts);
-    plm_evaluate_folder_close(&r.runs);
-    plm_evaluate_parts_free(&parts.common);
+    plm_cli_evaluate_folder_close(&r.runs);
+    plm_cli_evaluate_parts_free(&parts.common);
     return status;
 }
 
-static bool time_knows(const struct plm_table *table)
+static bool time_knows(const struct plm_csv *table)
 {
-    enum plm_time_kind kind;
-    return plm_time_truth_recognize(table, &kind);
+    enum plm_timed_kind kind;
+    return plm_timed_truth_recognize(table, &kind);
 }
 
-const struct plm_evaluate_side plm_evaluate_time = {
+const struct plm_cli_evaluate_side plm_cli_evaluate_time = {
     .command = {.name = "evaluate time",
                 .line = "step times and utilization, against what was measured",
                 .words = "TIMES.csv",

@@ -28,7 +28,7 @@ static const struct plm_option own_options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "for a trace: the GPU to model a step on",
      .complete = PLM_COMPLETE_CARDS},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "write to a file", .complete = PLM_COMPLETE_FILE},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"fields", 0, PLM_OPTION_FLAG, AT(fields), .help = "list the types of events and their fields"},
     {"formats", 0, PLM_OPTION_FLAG, AT(formats), .help = "list the formats"},
     {0},
@@ -149,7 +149,7 @@ static int export_record(const struct request *r, const struct plm_export_format
 static int show_fields(void)
 {
     for (int type = 1; type < PLM_EV_TYPES; type++) {
-        const struct plm_event_shape *shape = plm_event_shape((enum plm_event_type)type);
+        const struct plm_export_event_shape *shape = plm_export_event_shape((enum plm_record_event_type)type);
         printf("%s\n", shape->name);
         for (const struct plm_column *c = shape->column; c->kind; c++)
             printf("  %-16s %s\n", c->name, plm_column_type(c));

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/ranks.h"
+#include "analysis/kinds.h"
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -29,8 +29,8 @@ struct request {
 static const struct plm_option shared_options[] = {
     {"margin", 0, PLM_OPTION_TEXT, AT(margin), "SIZE", .help = "memory to keep free: 1GiB, 512m or 5%",
      .configurable = true},
-    {.include = plm_option_json, .at = AT(json)},
-    {.include = plm_option_look, .at = AT(look)},
+    {.include = plm_cli_option_json, .at = AT(json)},
+    {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
 static const struct plm_option fit_options[] = {
@@ -39,7 +39,7 @@ static const struct plm_option fit_options[] = {
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(pessimistic), .help = "treat tight as does not fit", .configurable = true},
     {"strict", 0, PLM_OPTION_FLAG, AT(strict), .help = "exit 4 unless the confidence is high and the replay exact",
      .configurable = true},
-    {.include = plm_option_allow_tight, .at = AT(allow_tight)},
+    {.include = plm_cli_option_allow_tight, .at = AT(allow_tight)},
     {"all", 0, PLM_OPTION_FLAG, AT(all), .help = "show every card, including those far from the limit",
      .configurable = true},
     {"world", 0, PLM_OPTION_FLAG, AT(world), .help = "compare numbers of ranks: one column per record"},
@@ -166,7 +166,7 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
     }
     if (verdict == PLM_NO_FIT && cards_unknown(t))
         verdict = PLM_UNKNOWN; /* a card of which nothing is known may do */
-    status = verdict == PLM_UNKNOWN ? plm_known_status(t->job) : plm_verdict_status(verdict, r->allow_tight);
+    status = verdict == PLM_UNKNOWN ? plm_cli_known_status(t->job) : plm_cli_verdict_status(verdict, r->allow_tight);
     if (verdict == PLM_UNKNOWN)
         return status > PLM_EXIT_NO_FIT ? status : PLM_EXIT_NOTHING;
     if (status)
@@ -180,20 +180,20 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
 static int fit_answer(const struct request *r, struct question *q, const struct plm_report_options *look)
 {
     struct plm_report_options options = *look;
-    struct plm_report_time time;
+    struct plm_cli_report_time time;
     struct plm_fit_table table;
     struct plm_error error;
     int status;
-    if (q->job->lanes && plm_known(q->job).what != PLM_KNOWN_PEAK)
+    if (q->job->lanes && plm_fit_known(q->job).what != PLM_KNOWN_PEAK)
         table = plm_fit_table_known(q->job, q->card, q->cards, &q->margin);
     else if (plm_fit_open(q->job, &q->fit, &error) < 0 ||
              plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
         return plm_fault(&error);
     status = fit_judge(r, &table);
-    plm_report_time_make(&time, q->job, r->path[0], q->card, q->cards, &q->catalogue.install, false, &options);
-    if ((r->json ? plm_fit_json : plm_fit_text)(stdout, &table, &options, r->all, &error) < 0)
+    plm_cli_report_time_make(&time, q->job, r->path[0], q->card, q->cards, &q->catalogue.install, false, &options);
+    if ((r->json ? plm_report_fit_json : plm_report_fit_text)(stdout, &table, &options, r->all, &error) < 0)
         status = plm_fault(&error);
-    plm_report_time_free(&time);
+    plm_cli_report_time_free(&time);
     plm_fit_table_free(&table);
     return status;
 }
@@ -211,11 +211,11 @@ struct world {
 /* 0, or a negative PLM_E code with a sentence. */
 static int world_open(struct world *w, const char *path, const struct question *q, struct plm_error *error)
 {
-    struct plm_ranks ranks;
+    struct plm_job_kinds ranks;
     int status = plm_job_read(path, &w->job, error);
     if (status < 0)
         return status;
-    if (w->job->lanes && plm_known(w->job).what != PLM_KNOWN_PEAK)
+    if (w->job->lanes && plm_fit_known(w->job).what != PLM_KNOWN_PEAK)
         w->table = plm_fit_table_known(w->job, q->card, q->cards, &q->margin);
     else {
         status = plm_fit_open(w->job, &w->fit, error);
@@ -224,10 +224,10 @@ static int world_open(struct world *w, const char *path, const struct question *
         if (status < 0)
             return status;
     }
-    ranks = plm_ranks_make(w->job);
+    ranks = plm_job_kinds_make(w->job);
     w->ranks = plm_job_world(w->job).ranks; /* of which only some may have been run */
     w->ranks = w->ranks > ranks.count ? w->ranks : ranks.count;
-    plm_ranks_free(&ranks);
+    plm_job_kinds_free(&ranks);
     w->record = path;
     return 0;
 }
@@ -262,7 +262,7 @@ static int worlds_judge(const struct request *r, const struct world *world)
 static int worlds_answer(const struct request *r, struct question *q, const struct plm_report_options *options)
 {
     struct world *world = plm_calloc((size_t)r->records, sizeof *world);
-    struct plm_fit_world shown[WORLDS];
+    struct plm_report_fit_world shown[WORLDS];
     struct plm_error error;
     int status = PLM_EXIT_OK;
     for (int i = 0; i < r->records && status == PLM_EXIT_OK; i++)
@@ -272,11 +272,11 @@ static int worlds_answer(const struct request *r, struct question *q, const stru
         qsort(world, (size_t)r->records, sizeof *world, by_ranks);
         for (int i = 0; i < r->records; i++) {
             world[i].table.fit = world[i].table.fit ? &world[i].fit : NULL; /* it has moved */
-            shown[i] = (struct plm_fit_world){world[i].record, &world[i].table};
+            shown[i] = (struct plm_report_fit_world){world[i].record, &world[i].table};
         }
         status = worlds_judge(r, world);
-        if ((r->json ? plm_worlds_json : plm_worlds_text)(stdout, shown, (size_t)r->records, options, r->all, &error) <
-            0)
+        if ((r->json ? plm_report_worlds_json : plm_report_worlds_text)(stdout, shown, (size_t)r->records, options,
+                                                                        r->all, &error) < 0)
             status = plm_fault(&error);
     }
     for (int i = 0; i < r->records; i++)
@@ -330,12 +330,12 @@ static int tune_answer(const struct request *r, struct question *q, const struct
     if (r->gpu && q->cards > 1)
         return plm_complain(PLM_EXIT_USAGE, "tune takes one card: `plimsoll tune --gpu rtx3060 FILE.plm`");
     if (plm_fit_open(q->job, &q->fit, &error) < 0)
-        return plm_known_status(q->job) == PLM_EXIT_COMMAND ? plm_complain(PLM_EXIT_COMMAND, error.text)
-                                                            : plm_fault(&error);
+        return plm_cli_known_status(q->job) == PLM_EXIT_COMMAND ? plm_complain(PLM_EXIT_COMMAND, error.text)
+                                                                : plm_fault(&error);
     if (plm_tune(&q->fit, r->gpu ? q->card : NULL, &q->margin, isatty(STDERR_FILENO) ? fit_tell : NULL, NULL, &tune,
                  &error) < 0)
         return plm_fault(&error);
-    if ((r->json ? plm_tune_json : plm_tune_text)(stdout, &tune, options, r->all, &error) < 0)
+    if ((r->json ? plm_report_tune_json : plm_report_tune_text)(stdout, &tune, options, r->all, &error) < 0)
         status = plm_fault(&error);
     plm_tune_free(&tune);
     return status;

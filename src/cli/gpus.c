@@ -144,7 +144,7 @@ static int gpus_run(int argc, char **argv)
     struct plm_error error;
     int names, count, status;
 
-    if (plm_options_among(plm_option_json, &json, "gpus", argc, argv, name, argc, &names, &error) < 0) {
+    if (plm_options_among(plm_cli_option_json, &json, "gpus", argc, argv, name, argc, &names, &error) < 0) {
         status = plm_fault(&error);
         goto out;
     }
@@ -169,7 +169,7 @@ const struct plm_command plm_command_gpus = {
     .name = "gpus",
     .line = "list the GPUs and MIG profiles in the catalogue",
     .words = "[NAME...]",
-    .options = plm_option_json,
+    .options = plm_cli_option_json,
     .complete = PLM_COMPLETE_CARD,
     .example = {"plimsoll gpus", "plimsoll gpus rtx3060 \"A100 40GB\""},
     .exit = {{PLM_EXIT_USAGE, "usage, or an unknown name"}, {PLM_EXIT_NOTHING, "a GPU file is wrong"}},

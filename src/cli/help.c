@@ -30,13 +30,13 @@ static void print_options(const struct plm_option *row, size_t rows)
     int column = 0;
     for (size_t i = 0; i < rows; i++) {
         int n;
-        plm_option_text(&row[i], text, sizeof text);
+        plm_cli_option_text(&row[i], text, sizeof text);
         n = (int)strlen(text) + 4;
         if (n <= LEFT_MOST && n > column)
             column = n;
     }
     for (size_t i = 0; i < rows; i++) {
-        plm_option_text(&row[i], text, sizeof text);
+        plm_cli_option_text(&row[i], text, sizeof text);
         printf("  %-*s", column - 2, text);
         if ((int)strlen(text) + 4 > column)
             printf("\n%*s", column, "");
@@ -74,7 +74,7 @@ static size_t leave_rare(struct plm_option *row, size_t rows, char *text, size_t
             row[kept++] = row[i];
             continue;
         }
-        plm_option_text(&row[i], one, sizeof one);
+        plm_cli_option_text(&row[i], one, sizeof one);
         n += n < size ? (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "Also: ", one) : 0;
     }
     return kept;

@@ -35,7 +35,7 @@ static bool is_version(const char *text)
 static const struct plm_option options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the record (default: the snapshot's name with .plm)",
      .complete = PLM_COMPLETE_FILE, .among = "plm"},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"verify", 0, PLM_OPTION_FLAG, AT(verify), .help = "check that the simulator reproduces the history"},
     {"torch", 0, PLM_OPTION_TEXT, AT(torch), "VERSION", .help = "verify with the rules of this PyTorch version",
      .among = "2.6 2.10 2.11 2.15"},

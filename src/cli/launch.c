@@ -16,7 +16,7 @@ static const char *const routes[] = {
     [PLM_ROUTE_BALANCED] = "balanced", [PLM_ROUTE_ONE] = "one", [PLM_ROUTE_NONE] = "none"};
 #define ASSUME_TAKES "--assume takes all=true, all=false, keep=0 to keep=1 and route=balanced, one or none"
 
-static bool assume_route(const char *value, struct plm_assume *assume)
+static bool assume_route(const char *value, struct plm_cli_assume *assume)
 {
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
         if (!strcmp(value, routes[i])) {
@@ -26,13 +26,13 @@ static bool assume_route(const char *value, struct plm_assume *assume)
     return false;
 }
 
-static bool assume_all(const char *value, struct plm_assume *assume)
+static bool assume_all(const char *value, struct plm_cli_assume *assume)
 {
     assume->all = !strcmp(value, "true");
     return assume->all || !strcmp(value, "false");
 }
 
-static bool assume_keep(const char *value, struct plm_assume *assume)
+static bool assume_keep(const char *value, struct plm_cli_assume *assume)
 {
     char *end;
     assume->keep = strtod(value, &end);
@@ -41,10 +41,10 @@ static bool assume_keep(const char *value, struct plm_assume *assume)
 
 static const struct {
     const char *name;
-    bool (*take)(const char *value, struct plm_assume *assume);
+    bool (*take)(const char *value, struct plm_cli_assume *assume);
 } assumptions[] = {{"all", assume_all}, {"keep", assume_keep}, {"route", assume_route}};
 
-static int assume_parse_one(char *word, struct plm_assume *assume, struct plm_error *error)
+static int assume_parse_one(char *word, struct plm_cli_assume *assume, struct plm_error *error)
 {
     char *value = strchr(word, '=');
     if (value)
@@ -55,7 +55,7 @@ static int assume_parse_one(char *word, struct plm_assume *assume, struct plm_er
     return plm_fail(error, PLM_EINVAL, ASSUME_TAKES ", not '%.60s%s%.60s'", word, value ? "=" : "", value ? value : "");
 }
 
-int plm_assume_parse(const char *text, struct plm_assume *assume, struct plm_error *error)
+int plm_cli_assume_parse(const char *text, struct plm_cli_assume *assume, struct plm_error *error)
 {
     char copy[256], *rest, *word;
     int status = 0;
@@ -97,7 +97,7 @@ static void set_or_clear(const char *name, const char *value)
         unsetenv(name);
 }
 
-static void assume_set_environment(const struct plm_assume *assume)
+static void assume_set_environment(const struct plm_cli_assume *assume)
 {
     char share[32];
     setenv("PLIMSOLL_ASSUME_ALL", assume->all ? "true" : "false", 1);
@@ -106,7 +106,7 @@ static void assume_set_environment(const struct plm_assume *assume)
     setenv("PLIMSOLL_ASSUME_ROUTE", routes[assume->route], 1);
 }
 
-static void launch_set_environment(const struct plm_launch *l, const char *device, const char *audit)
+static void launch_set_environment(const struct plm_cli_launch *l, const char *device, const char *audit)
 {
     char card[4300];
 
@@ -146,7 +146,7 @@ static void launch_set_environment(const struct plm_launch *l, const char *devic
 }
 
 struct start {
-    const struct plm_launch *launch;
+    const struct plm_cli_launch *launch;
     const char *device, *audit, *board;
     char held[2][64];
 };
@@ -173,7 +173,7 @@ static void launch_prepare(void *context)
         dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-static struct plm_child make_child(const struct plm_launch *l, struct start *s)
+static struct plm_child make_child(const struct plm_cli_launch *l, struct start *s)
 {
     s->launch = l;
     s->board = launch_board();
@@ -186,14 +186,14 @@ static struct plm_child make_child(const struct plm_launch *l, struct start *s)
                               .errors = true};
 }
 
-pid_t plm_launch_start(const struct plm_launch *l, int *failure)
+pid_t plm_cli_launch_start(const struct plm_cli_launch *l, int *failure)
 {
     struct start start;
     const struct plm_child child = make_child(l, &start);
     return plm_child_start(&child, failure);
 }
 
-int plm_launch_ask(const struct plm_launch *l, int seconds, char *answer, size_t size)
+int plm_cli_launch_ask(const struct plm_cli_launch *l, int seconds, char *answer, size_t size)
 {
     struct start start;
     const struct plm_child child = make_child(l, &start);

@@ -10,48 +10,48 @@
 #include "cli/commands.h"
 #include "report/report.h"
 
-const struct plm_option plm_option_json[] = {
+const struct plm_option plm_cli_option_json[] = {
     {"json", 0, PLM_OPTION_FLAG, 0, .help = "print one JSON document instead of text"},
     {0},
 };
 
-const struct plm_option plm_option_json_file[] = {
+const struct plm_option plm_cli_option_json_file[] = {
     {"json", 0, PLM_OPTION_OUTPUT, 0, "FILE", .help = "print one JSON document instead of text, or also write FILE",
      .complete = PLM_COMPLETE_FILE, .among = "json"},
     {0},
 };
 
-const struct plm_option plm_option_force[] = {
+const struct plm_option plm_cli_option_force[] = {
     {"force", 'f', PLM_OPTION_FLAG, 0, .help = "overwrite existing files"},
     {0},
 };
 
-const struct plm_option plm_option_strict[] = {
+const struct plm_option plm_cli_option_strict[] = {
     {"strict", 0, PLM_OPTION_FLAG, 0, .help = "exit 4 unless the confidence is high", .configurable = true},
     {0},
 };
 
-const struct plm_option plm_option_allow_tight[] = {
+const struct plm_option plm_cli_option_allow_tight[] = {
     {"allow-tight", 0, PLM_OPTION_FLAG, 0, .help = "exit 0, not 5, if the job fits only with cache flushes",
      .configurable = true, .rare = true},
     {0},
 };
 
-const struct plm_option plm_option_bytes[] = {
+const struct plm_option plm_cli_option_bytes[] = {
     {"bytes", 0, PLM_OPTION_FLAG, 0, .help = "show bytes instead of GiB", .configurable = true},
     {0},
 };
 
-const struct plm_option plm_option_color[] = {
+const struct plm_option plm_cli_option_color[] = {
     {"color", 0, PLM_OPTION_CHOICE, 0, .argument = "WHEN",
      .help = "colours: auto (on a terminal; default), always or never", .among = "auto always never",
      .configurable = true},
     {0},
 };
 
-const struct plm_option plm_option_look[] = {
-    {.include = plm_option_bytes, .at = offsetof(struct plm_look, bytes)},
-    {.include = plm_option_color, .at = offsetof(struct plm_look, color)},
+const struct plm_option plm_cli_option_look[] = {
+    {.include = plm_cli_option_bytes, .at = offsetof(struct plm_look, bytes)},
+    {.include = plm_cli_option_color, .at = offsetof(struct plm_look, color)},
     {0},
 };
 

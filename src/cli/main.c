@@ -91,7 +91,7 @@ static const char *meant(const char *word)
     } files[] = {
         {".plm", "report"}, {".pickle", "import"}, {".pkl", "import"}, {".json", "estimate"}, {".json.gz", "estimate"}};
     if (has_ending(word, ".py"))
-        return !strcmp(plm_python(), "python3") ? "-- python3" : "-- python";
+        return !strcmp(plm_cli_python(), "python3") ? "-- python3" : "-- python";
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (has_ending(word, files[i].ending))
             return files[i].before;

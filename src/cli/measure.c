@@ -43,7 +43,7 @@ static const struct plm_option options[] = {
     {"batch", 0, PLM_OPTION_NUMBER, AT(batch), "N", .help = "the batch size, if it cannot be detected", .least = 1},
     {"interval", 0, PLM_OPTION_NUMBER, AT(interval), "MS", .help = "milliseconds between memory samples (default 1)",
      .least = 1, .most = 1000, .configurable = true},
-    {.include = plm_option_look, .at = AT(look)},
+    {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
 
@@ -178,7 +178,7 @@ static void name_row(const struct request *r, struct plm_measured *m)
     char script[64];
     struct tm utc;
     time_t now = time(NULL);
-    plm_job_name(script, sizeof script, r->command);
+    plm_cli_job_name(script, sizeof script, r->command);
     snprintf(m->family, sizeof m->family, "%s", r->family ? r->family : script);
     if (r->model)
         snprintf(m->model, sizeof m->model, "%s", r->model);

@@ -14,8 +14,8 @@
 #include "world/store.h"
 #include "world/store_server.h"
 
-#define WORLD(field) offsetof(struct plm_world_options, field)
-const struct plm_option plm_option_world[] = {
+#define WORLD(field) offsetof(struct plm_cli_world_options, field)
+const struct plm_option plm_cli_option_world[] = {
     {"world", 0, PLM_OPTION_TEXT, WORLD(world), "N",
      .help = "simulate one rank of a job of N without starting the others", .configurable = true},
     {"rank", 0, PLM_OPTION_TEXT, WORLD(rank), "R", .help = "the rank: R, first, last, stages, all, all-kinds (default)",
@@ -54,14 +54,14 @@ static int port_wanted(int *port, struct plm_error *error)
     return 0;
 }
 
-bool plm_rank_wanted(const struct plm_world_options *o)
+bool plm_cli_rank_wanted(const struct plm_cli_world_options *o)
 {
     return o->world || o->rank || o->nodes || o->per_node;
 }
 
 /* How many ranks there are: as the user says, or as the line of the launcher does. torchrun without a number of nodes says
    only how large one is. */
-static int world_choose(const struct plm_world_options *o, const struct plm_launcher_line *line, unsigned *world,
+static int world_choose(const struct plm_cli_world_options *o, const struct plm_launcher_line *line, unsigned *world,
                         struct plm_error *error)
 {
     const bool whole = line->world && (line->nodes || line->launcher != PLM_LAUNCHER_TORCHRUN);
@@ -78,7 +78,7 @@ static int world_choose(const struct plm_world_options *o, const struct plm_laun
     return 0;
 }
 
-static int seat_choose(const struct plm_world_options *o, struct plm_rank *out, struct plm_error *error)
+static int rank_find(const struct plm_cli_world_options *o, struct plm_cli_rank *out, struct plm_error *error)
 {
     const struct plm_launcher_line *line = &out->line;
     const unsigned per_node = o->per_node || o->nodes ? (unsigned)o->per_node : line->per_node;
@@ -86,34 +86,35 @@ static int seat_choose(const struct plm_world_options *o, struct plm_rank *out, 
     unsigned world = 0;
     int status = world_choose(o, line, &world, error);
     if (!status)
-        status = plm_seat_make(&out->seat, world, nodes, per_node, error);
+        status = plm_world_rank_make(&out->as, world, nodes, per_node, error);
     if (!status)
-        status = plm_seat_rank(&out->seat, o->rank ? o->rank : "first", error);
+        status = plm_world_rank_choose(&out->as, o->rank ? o->rank : "first", error);
     out->port = line->port;
     return status || out->port ? status : port_wanted(&out->port, error);
 }
 
-int plm_rank_choose(const struct plm_world_options *o, char **command, struct plm_rank *out, struct plm_error *error)
+int plm_cli_rank_choose(const struct plm_cli_world_options *o, char **command, struct plm_cli_rank *out,
+                        struct plm_error *error)
 {
     int status;
-    *out = (struct plm_rank){0};
+    *out = (struct plm_cli_rank){0};
     status = plm_launcher_read(command, &out->line, error);
     if (status)
         return status;
-    status = seat_choose(o, out, error);
+    status = rank_find(o, out, error);
     if (status)
-        plm_rank_free(out);
+        plm_cli_rank_free(out);
     return status;
 }
 
-void plm_rank_free(struct plm_rank *rank)
+void plm_cli_rank_free(struct plm_cli_rank *rank)
 {
     plm_launcher_line_free(&rank->line);
 }
 
-char **plm_rank_command(struct plm_rank *rank, char **command)
+char **plm_cli_rank_command(struct plm_cli_rank *rank, char **command)
 {
-    return rank->line.words ? (char **)plm_launcher_words(&rank->line, &rank->seat) : command;
+    return rank->line.words ? (char **)plm_launcher_words(&rank->line, &rank->as) : command;
 }
 
 static void describe_number(struct plm_pen *pen, const char *key, unsigned value)
@@ -123,11 +124,11 @@ static void describe_number(struct plm_pen *pen, const char *key, unsigned value
     plm_pen_setting(pen, key, text);
 }
 
-void plm_rank_describe(struct plm_pen *pen, const struct plm_rank *rank)
+void plm_cli_rank_describe(struct plm_pen *pen, const struct plm_cli_rank *rank)
 {
-    describe_number(pen, "world", rank->seat.world);
-    describe_number(pen, "nodes", rank->seat.nodes);
-    describe_number(pen, "gpus-per-node", rank->seat.per_node);
+    describe_number(pen, "world", rank->as.world);
+    describe_number(pen, "nodes", rank->as.nodes);
+    describe_number(pen, "gpus-per-node", rank->as.per_node);
 }
 
 /* ---- the run ---- */
@@ -143,7 +144,7 @@ static void made_note(struct plm_pen *pen, const struct plm_store *store)
     }
 }
 
-void plm_rank_refusals_note(struct plm_pen *pen, const struct plm_store *store)
+void plm_cli_rank_refusals_note(struct plm_pen *pen, const struct plm_store *store)
 {
     if (plm_store_refusals(store))
         plm_pen_remark(pen, "store-refused",
@@ -151,9 +152,9 @@ void plm_rank_refusals_note(struct plm_pen *pen, const struct plm_store *store)
 }
 
 /* What a rank finds in its environment: "NAME=VALUE", ended by NULL. A fork also learns which record is meant. */
-static char **rank_environment(const struct plm_launch *launch, const struct plm_rank *rank, int port)
+static char **rank_environment(const struct plm_cli_launch *launch, const struct plm_cli_rank *rank, int port)
 {
-    char **environment = plm_seat_environment(&rank->seat, rank->line.launcher, port);
+    char **environment = plm_world_rank_environment(&rank->as, rank->line.launcher, port);
     size_t count = 0;
     while (environment[count])
         count++;
@@ -165,37 +166,37 @@ static char **rank_environment(const struct plm_launch *launch, const struct plm
     return environment;
 }
 
-pid_t plm_rank_start(const struct plm_launch *launch, const struct plm_rank *rank, int port, int *failure)
+pid_t plm_cli_rank_start(const struct plm_cli_launch *launch, const struct plm_cli_rank *rank, int port, int *failure)
 {
-    struct plm_launch started = *launch;
+    struct plm_cli_launch started = *launch;
     pid_t child = -1;
     started.environment = rank_environment(launch, rank, port);
-    started.gpus = (int)rank->seat.per_node;
+    started.gpus = (int)rank->as.per_node;
     started.silent = rank->log != NULL;
     if (rank->line.local_rank) /* its words differ from rank to rank */
-        started.command = plm_rank_command((struct plm_rank *)rank, launch->command);
+        started.command = plm_cli_rank_command((struct plm_cli_rank *)rank, launch->command);
     else if (rank->server)
         child = plm_server_fork(rank->server, (const char *const *)started.environment, rank->log);
     if (child < 0)
-        child = plm_launch_start(&started, failure);
-    plm_seat_environment_free(started.environment);
+        child = plm_cli_launch_start(&started, failure);
+    plm_world_rank_environment_free(started.environment);
     return child;
 }
 
-int plm_rank_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_launch *launch,
-                 const struct plm_rank *rank, struct plm_rank_end *end, struct plm_error *error)
+int plm_cli_rank_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_cli_launch *launch,
+                     const struct plm_cli_rank *rank, struct plm_cli_rank_end *end, struct plm_error *error)
 {
-    const struct plm_store_server_request request = {.world = rank->seat.world, .live = 1, .port = rank->port};
+    const struct plm_store_server_request request = {.world = rank->as.world, .live = 1, .port = rank->port};
     struct plm_store_server *server;
     pid_t child;
     if (plm_store_server_start(&request, &server, error) < 0)
         return PLM_EIO;
-    child = plm_rank_start(launch, rank, plm_store_server_port(server), &end->failure);
+    child = plm_cli_rank_start(launch, rank, plm_store_server_port(server), &end->failure);
     if (child > 0)
         end->status = plm_await_job(child, header, launch->steps);
     plm_store_server_stop(server);
     made_note(pen, plm_store_server_store(server));
-    plm_rank_refusals_note(pen, plm_store_server_store(server));
+    plm_cli_rank_refusals_note(pen, plm_store_server_store(server));
     plm_store_server_free(server);
     return child > 0 ? 0 : PLM_ENOTFOUND;
 }

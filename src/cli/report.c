@@ -24,11 +24,11 @@ static const struct plm_option options[] = {
      .among = "peak end"},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to check", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
-    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_cli_option_json, .at = AT(json)},
     {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write an HTML page", .complete = PLM_COMPLETE_FILE,
      .among = "html"},
-    {.include = plm_option_force, .at = AT(force)},
-    {.include = plm_option_look, .at = AT(look)},
+    {.include = plm_cli_option_force, .at = AT(force)},
+    {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
 
@@ -62,7 +62,7 @@ static int report_understand(const struct request *o, struct plm_report_options 
 struct shown {
     struct plm_report_options options;
     struct plm_card cards[PLM_REPORT_CARDS]; /* to judge */
-    struct plm_report_time time;
+    struct plm_cli_report_time time;
 };
 
 /* Only --gpu needs the catalogue: what else the report has to say of memory is in the record. */
@@ -84,7 +84,7 @@ static int choose_cards(const struct request *o, const struct plm_job *job, stru
     shown->options.card = shown->cards;
     shown->options.cards = status > 0 ? status : 0;
     if (status >= 0 && !o->html && (!o->by || o->json)) /* a list of holders has no room for times */
-        plm_report_time_own(&shown->time, job, o->path, &catalogue, &shown->options);
+        plm_cli_report_time_own(&shown->time, job, o->path, &catalogue, &shown->options);
     plm_catalogue_free(&catalogue);
     return status < 0 ? status : 0;
 }
@@ -116,9 +116,9 @@ static int report_run(int argc, char **argv)
     if (plm_at_check(job, shown.options.at, &error) < 0 || choose_cards(&o, job, &shown, &error) < 0)
         status = plm_fault(&error);
     else
-        status = o.html ? plm_report_page(job, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)
+        status = o.html ? plm_cli_report_page(job, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)
                         : report_show(&o, job, &shown.options);
-    plm_report_time_free(&shown.time);
+    plm_cli_report_time_free(&shown.time);
     plm_job_free(job);
     return status;
 }

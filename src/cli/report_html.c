@@ -57,7 +57,7 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
     return status;
 }
 
-int plm_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force)
+int plm_cli_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force)
 {
     const struct plm_output_rule rule = {.force = force, .input = {record}};
     struct plm_error error;

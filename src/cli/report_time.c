@@ -10,7 +10,7 @@
 #include "report/report.h"
 
 /* A record is read a second time only if something was launched at all. */
-static int works_read(struct plm_report_time *t, const struct plm_job *job, const char *record)
+static int works_read(struct plm_cli_report_time *t, const struct plm_job *job, const char *record)
 {
     struct plm_error error;
     int status = PLM_ENOTFOUND;
@@ -24,9 +24,9 @@ static int works_read(struct plm_report_time *t, const struct plm_job *job, cons
     return status;
 }
 
-void plm_report_time_make(struct plm_report_time *t, const struct plm_job *job, const char *record,
-                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
-                          struct plm_report_options *options)
+void plm_cli_report_time_make(struct plm_cli_report_time *t, const struct plm_job *job, const char *record,
+                              const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
+                              struct plm_report_options *options)
 {
     const struct plm_time_question question = {.install = install, .shares = whole, .unmetered = !whole};
     struct plm_error error;
@@ -42,12 +42,12 @@ void plm_report_time_make(struct plm_report_time *t, const struct plm_job *job, 
         options->time = &t->table;
 }
 
-void plm_report_time_own(struct plm_report_time *t, const struct plm_job *job, const char *record,
-                         struct plm_catalogue *catalogue, struct plm_report_options *options)
+void plm_cli_report_time_own(struct plm_cli_report_time *t, const struct plm_job *job, const char *record,
+                             struct plm_catalogue *catalogue, struct plm_report_options *options)
 {
     const char *gpu = plm_summary_config(&job->summary, "gpu");
     const struct plm_catalogue_entry *entry;
-    *t = (struct plm_report_time){0};
+    *t = (struct plm_cli_report_time){0};
     if (!job->lanes)
         return;
     if (!gpu || plm_catalogue_find(catalogue, gpu, &entry, NULL) < 0) {
@@ -55,10 +55,10 @@ void plm_report_time_own(struct plm_report_time *t, const struct plm_job *job, c
         return;
     }
     t->own = entry->card;
-    plm_report_time_make(t, job, record, &t->own, 1, &catalogue->install, true, options);
+    plm_cli_report_time_make(t, job, record, &t->own, 1, &catalogue->install, true, options);
 }
 
-void plm_report_time_free(struct plm_report_time *t)
+void plm_cli_report_time_free(struct plm_cli_report_time *t)
 {
     plm_time_table_free(&t->table);
     plm_works_free(&t->works);

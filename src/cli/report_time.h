@@ -1,6 +1,6 @@
 /*
  * Inside the sub-commands: how long a job's step takes, for those that mainly tell its memory. Owned by the caller; the options
- * point into it until plm_report_time_free(). One thread.
+ * point into it until plm_cli_report_time_free(). One thread.
  */
 #ifndef PLM_CLI_REPORT_TIME_H
 #define PLM_CLI_REPORT_TIME_H
@@ -13,7 +13,7 @@ struct plm_install;
 struct plm_job;
 struct plm_report_options;
 
-struct plm_report_time {
+struct plm_cli_report_time {
     struct plm_works works;
     struct plm_time_table table;
     struct plm_card own; /* that was played */
@@ -22,12 +22,12 @@ struct plm_report_time {
 
 /* On these cards, which must outlive it; `whole`: with shares and metrics, else only how long a step takes. Sets
    options->time, or options->no_time to a sentence. */
-void plm_report_time_make(struct plm_report_time *time, const struct plm_job *job, const char *record,
-                          const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
-                          struct plm_report_options *options);
+void plm_cli_report_time_make(struct plm_cli_report_time *time, const struct plm_job *job, const char *record,
+                              const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
+                              struct plm_report_options *options);
 /* The same on the card that was played, the whole of it. */
-void plm_report_time_own(struct plm_report_time *time, const struct plm_job *job, const char *record,
-                         struct plm_catalogue *catalogue, struct plm_report_options *options);
-void plm_report_time_free(struct plm_report_time *time);
+void plm_cli_report_time_own(struct plm_cli_report_time *time, const struct plm_job *job, const char *record,
+                             struct plm_catalogue *catalogue, struct plm_report_options *options);
+void plm_cli_report_time_free(struct plm_cli_report_time *time);
 
 #endif

@@ -20,7 +20,7 @@
 #include "cli/report_time.h"
 #include "cli/run.h"
 #include "cli/world.h"
-#include "cli/worlds.h"
+#include "cli/world_sizes.h"
 #include "record/create.h"
 #include "record/pen.h"
 #include "fit/fit.h"
@@ -78,7 +78,7 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     if (topology)
         plm_pen_setting(pen, "topology", topology->topology.id);
     if (stack) {
-        plm_stack_describe(pen, stack, &gpu->card);
+        plm_cli_stack_describe(pen, stack, &gpu->card);
         plm_pen_setting(pen, "stack-chosen", o->stack && strcmp(o->stack, "auto") != 0 ? "name" : "card");
     }
     if (!o->no_argv)
@@ -116,7 +116,7 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLM_EXIT_OK;
     if (bounded && oom) {
-        plm_fail(why, PLM_EINVAL, "the job does not fit on this GPU: %s", plm_known(job).why);
+        plm_fail(why, PLM_EINVAL, "the job does not fit on this GPU: %s", plm_fit_known(job).why);
         return PLM_EXIT_NO_FIT;
     }
     if (WIFSIGNALED(status))
@@ -200,15 +200,15 @@ int plm_run_judge_card(const struct plm_run_end *end)
     struct plm_fit_table table;
     struct plm_fit_row row;
     char need[32], usable[32];
-    int status = plm_known_status(end->job);
+    int status = plm_cli_known_status(end->job);
     if (status > PLM_EXIT_NO_FIT || (status && !end->run->gpu))
-        return plm_complain_of(status, "cannot tell whether the job fits: %s", plm_known(end->job).why);
+        return plm_complain_of(status, "cannot tell whether the job fits: %s", plm_fit_known(end->job).why);
     if (!end->run->gpu)
         return PLM_EXIT_OK;
     table = plm_fit_report(end->job, end->card, 1);
     row = table.row[0];
     plm_fit_table_free(&table);
-    status = plm_verdict_status(row.answer.verdict, end->run->allow_tight);
+    status = plm_cli_verdict_status(row.answer.verdict, end->run->allow_tight);
     if (status == PLM_EXIT_TIGHT)
         return tell_tight(end, &row, table.known.why);
     if (status == PLM_EXIT_NOTHING)
@@ -261,11 +261,11 @@ static int record_settle(const struct plm_run *o, const struct plm_run_end *end,
 }
 
 /* What the job came to. The record gets its name, or goes. */
-static int run_report(const struct plm_run *o, const struct plm_launch *launch, struct plm_catalogue *catalogue,
+static int run_report(const struct plm_run *o, const struct plm_cli_launch *launch, struct plm_catalogue *catalogue,
                       struct plm_output *record, int command_status, plm_run_show *show, void *context)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
-    struct plm_report_time time = {0};
+    struct plm_cli_report_time time = {0};
     struct plm_report_options options = plm_look_at(&o->look);
     struct plm_run_end end = {.run = o, .options = &options, .card = &launch->gpu->card};
     struct plm_error error, why = {0};
@@ -291,10 +291,10 @@ static int run_report(const struct plm_run *o, const struct plm_launch *launch, 
         end.result = judge_rank(o, &job->summary, &why);
     end.why = why.text;
     if (job->lanes)
-        plm_report_time_make(&time, job, launch->record, &launch->gpu->card, 1, launch->install, true, &options);
+        plm_cli_report_time_make(&time, job, launch->record, &launch->gpu->card, 1, launch->install, true, &options);
     kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
-    plm_report_time_free(&time);
+    plm_cli_report_time_free(&time);
     plm_job_free(job);
     return result ? result : kept;
 }
@@ -312,13 +312,13 @@ static void note_end(struct plm_pen *pen, int status, const struct timespec *sta
 }
 
 /* Runs the command to its end: as a rank of a world, or as it is. */
-static int command_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_launch *launch,
-                       const struct plm_world_request *world, struct plm_rank_end *end, struct plm_error *error)
+static int command_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_cli_launch *launch,
+                       const struct plm_cli_world_request *world, struct plm_cli_rank_end *end, struct plm_error *error)
 {
     pid_t child;
     if (world)
-        return plm_world_run(pen, header, launch, world, end, error);
-    child = plm_launch_start(launch, &end->failure);
+        return plm_cli_world_run(pen, header, launch, world, end, error);
+    child = plm_cli_launch_start(launch, &end->failure);
     if (child < 0)
         return PLM_ENOTFOUND;
     end->status = plm_await_job(child, header, launch->steps);
@@ -336,22 +336,22 @@ static void other_end_write(struct plm_pen *pen, const struct plm_summary *s)
 {
     plm_pen_setting(pen, "other-end", "all=true,keep=1,route=one");
     for (int i = 0; i < s->devices; i++) {
-        const struct plm_device_summary *d = &s->device[i];
+        const struct plm_summary_device *d = &s->device[i];
         plm_pen_other_end(pen, d->device,
                           &(struct plm_ev_other_end){
                               .rank = (uint32_t)d->rank, .allocated = d->allocated_peak, .reserved = d->reserved_peak});
     }
 }
 
-static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, const struct plm_world_request *world,
-                          int command_status)
+static bool run_other_end(struct plm_pen *pen, const struct plm_cli_launch *first,
+                          const struct plm_cli_world_request *world, int command_status)
 {
     const struct plm_output_rule rule = {.record = true, .force = true};
-    struct plm_launch launch = *first;
+    struct plm_cli_launch launch = *first;
     struct plm_output output;
     struct plm_record_file file;
     struct plm_summary s;
-    struct plm_rank_end end = {0};
+    struct plm_cli_rank_end end = {0};
     bool done;
 
     if (plm_output_open(&output, first->record, &rule, NULL) < 0)
@@ -362,7 +362,7 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_launch *first, c
     }
     launch.record = output.temporary;
     launch.silent = true; /* its output was seen once already, and its input is used up */
-    launch.assume = (struct plm_assume){true, 1, PLM_ROUTE_ONE};
+    launch.assume = (struct plm_cli_assume){true, 1, PLM_ROUTE_ONE};
     done = command_run(pen, file.header, &launch, world, &end, NULL) == 0;
     plm_record_close(&file);
     done = done && WIFEXITED(end.status) == WIFEXITED(command_status) &&
@@ -393,8 +393,8 @@ static void tell_first(const struct plm_summary *s)
 
 /* Where values that nobody computed decided the size of tensors, both ends are run, if the user wants that: a command may
    have effects that nobody wants twice. One that did not end well is not begun again. */
-static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_launch *launch,
-                              const struct plm_world_request *world, int status)
+static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, const struct plm_cli_launch *launch,
+                              const struct plm_cli_world_request *world, int status)
 {
     struct plm_summary s;
     const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -412,7 +412,7 @@ static void look_at_other_end(struct plm_pen *pen, const struct plm_run *o, cons
 
 /* ---- the run ---- */
 
-static int run_job(struct plm_run *o, const struct plm_launch *launch, const struct plm_world_request *world,
+static int run_job(struct plm_run *o, const struct plm_cli_launch *launch, const struct plm_cli_world_request *world,
                    struct plm_catalogue *catalogue, const struct plm_stack_entry *stack, struct plm_output *record,
                    plm_run_show *show, void *context)
 {
@@ -421,7 +421,7 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, const str
     struct plm_pen pen = {.writer = &writer};
     struct plm_error error;
     struct timespec start;
-    struct plm_rank_end end = {0};
+    struct plm_cli_rank_end end = {0};
     int ran;
 
     if (plm_record_create(launch->record, true, &file, &error) < 0)
@@ -429,7 +429,7 @@ static int run_job(struct plm_run *o, const struct plm_launch *launch, const str
     plm_writer_open(&writer, launch->record); /* where it fails, the record tells less */
     run_describe(&pen, o, launch->gpu, stack, launch->topology, o->command);
     if (world)
-        plm_rank_describe(&pen, &world->rank);
+        plm_cli_rank_describe(&pen, &world->rank);
     plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
     ran = command_run(&pen, file.header, launch, world, &end, &error);
@@ -457,16 +457,16 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-static int run_check(struct plm_run *o, struct plm_assume *assume)
+static int run_check(struct plm_run *o, struct plm_cli_assume *assume)
 {
     static const char *const workspaces[] = {"auto", "model", "none"};
     const char *workspace = getenv("PLIMSOLL_CONV_WORKSPACE");
     struct plm_error error;
     if (workspace && !is_one_of(workspace, workspaces, 3))
         return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
-    if (o->assume && plm_assume_parse(o->assume, assume, &error) < 0)
+    if (o->assume && plm_cli_assume_parse(o->assume, assume, &error) < 0)
         return plm_fault(&error);
-    if (plm_rank_wanted(&o->world) && o->gpus && !o->world.per_node && !o->world.nodes)
+    if (plm_cli_rank_wanted(&o->world) && o->gpus && !o->world.per_node && !o->world.nodes)
         o->world.per_node = o->gpus;
     if (!o->gpus)
         o->gpus = gpus_wanted();
@@ -504,31 +504,31 @@ const struct plm_option plm_run_options[] = {
      .configurable = true},
     {"output", 'o', PLM_OPTION_TEXT, RUN(output), "FILE",
      .help = "the job record (default plimsoll-<script>.<pid>.plm)", .complete = PLM_COMPLETE_FILE, .among = "plm"},
-    {.include = plm_option_force, .at = RUN(force)},
-    {.include = plm_option_json_file, .at = RUN(json)},
+    {.include = plm_cli_option_force, .at = RUN(force)},
+    {.include = plm_cli_option_json_file, .at = RUN(json)},
     {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "leave the command's arguments out of the record",
      .configurable = true, .guard = true, .rare = true},
-    {.include = plm_option_strict, .at = RUN(strict)},
-    {.include = plm_option_allow_tight, .at = RUN(allow_tight)},
+    {.include = plm_cli_option_strict, .at = RUN(strict)},
+    {.include = plm_cli_option_allow_tight, .at = RUN(allow_tight)},
     {"keep", 0, PLM_OPTION_FLAG, RUN(keep), .help = NULL},
-    {.include = plm_option_world, .at = RUN(world)},
-    {.include = plm_option_look, .at = RUN(look)},
+    {.include = plm_cli_option_world, .at = RUN(world)},
+    {.include = plm_cli_option_look, .at = RUN(look)},
     {0},
 };
 
 /* Paths that the command, in whatever folder it works, can use. */
-static int run_with_paths(struct plm_run *o, const struct plm_launch *given, const struct plm_world_request *world,
-                          struct plm_catalogue *catalogue, const struct plm_stack_entry *stack, plm_run_show *show,
-                          void *context)
+static int run_with_paths(struct plm_run *o, const struct plm_cli_launch *given,
+                          const struct plm_cli_world_request *world, struct plm_catalogue *catalogue,
+                          const struct plm_stack_entry *stack, plm_run_show *show, void *context)
 {
-    struct plm_launch launch = *given;
+    struct plm_cli_launch launch = *given;
     struct plm_output output = {.fd = -1};
     struct plm_output_rule rule = {.force = o->force, .words = o->command};
     struct plm_error error;
     char name[128], record[PATH_MAX], stack_path[PATH_MAX];
     int status;
     if (!o->output) {
-        plm_job_name(name, sizeof name, launch.command);
+        plm_cli_job_name(name, sizeof name, launch.command);
         snprintf(o->default_output, sizeof o->default_output, "plimsoll-%s.%d.plm", name, (int)getpid());
         o->output = o->default_output;
     }
@@ -547,8 +547,8 @@ static int run_with_paths(struct plm_run *o, const struct plm_launch *given, con
     }
     launch.record = record;
     launch.stack = stack ? stack_path : NULL;
-    launch.context = stack ? plm_stack_context(stack) : 0;
-    launch.usable = stack ? plm_stack_limit(stack, &launch.gpu->card) : 0;
+    launch.context = stack ? plm_cli_stack_context(stack) : 0;
+    launch.usable = stack ? plm_cli_stack_limit(stack, &launch.gpu->card) : 0;
     status = run_job(o, &launch, world, catalogue, stack, &output, show, context);
     plm_output_drop(&output); /* where it was not kept */
     return status;
@@ -563,26 +563,26 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     struct plm_stack_list stacks = {0};
     struct plm_topology_list topologies = {0};
     struct plm_install install;
-    struct plm_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING};
+    struct plm_cli_launch launch = {.install = &install, .assume = PLM_ASSUME_NOTHING};
     struct plm_warm warm = {0};
-    struct plm_world_request world = {.warm = o->warm ? o->warm : &warm};
+    struct plm_cli_world_request world = {.warm = o->warm ? o->warm : &warm};
     struct plm_error error;
     int status;
     o->command = command;
     status = run_check(o, &launch.assume);
     if (status)
         return status;
-    if (plm_rank_wanted(&o->world) && plm_world_choose(&o->world, o->world.world, command, &world, &error) < 0)
+    if (plm_cli_rank_wanted(&o->world) && plm_cli_world_choose(&o->world, o->world.world, command, &world, &error) < 0)
         return plm_fault(&error);
-    if (world.rank.seat.world)
-        o->gpus = (int)world.rank.seat.per_node;
+    if (world.rank.as.world)
+        o->gpus = (int)world.rank.as.per_node;
     if (plm_install_find(&install, &error) < 0)
         return plm_fault(&error);
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
         status = plm_catalogue_find(&catalogue, o->gpu ? o->gpu : PLM_RUN_CARD, &gpu, &error);
     if (status == 0)
-        status = plm_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
+        status = plm_cli_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
     if (status == 0)
         status = plm_topology_list_load(&topologies, &install, &error);
     if (status == 0)
@@ -595,11 +595,11 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     launch.bounded = o->bounded;
     launch.topology = topology;
     launch.detail = o->detail;
-    launch.command = plm_rank_command(&world.rank, command);
+    launch.command = plm_cli_rank_command(&world.rank, command);
     launch.aside = plm_run_quiet(o);
-    status = run_with_paths(o, &launch, world.rank.seat.world ? &world : NULL, &catalogue, stack, show, context);
+    status = run_with_paths(o, &launch, world.rank.as.world ? &world : NULL, &catalogue, stack, show, context);
     plm_warm_stop(&warm);
-    plm_rank_free(&world.rank);
+    plm_cli_rank_free(&world.rank);
     plm_stack_list_free(&stacks);
     plm_topology_list_free(&topologies);
     plm_catalogue_free(&catalogue);
@@ -615,8 +615,8 @@ static int run_run(int argc, char **argv)
         return plm_fault(&error);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
-    if (plm_worlds_wanted(&o))
-        return plm_worlds_run(&o, argv + rest);
+    if (plm_cli_world_sizes_wanted(&o))
+        return plm_cli_world_sizes_run(&o, argv + rest);
     return plm_run_command(&o, argv + rest, show_report, NULL);
 }
 

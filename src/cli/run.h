@@ -19,7 +19,7 @@ struct plm_run {
     bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends;
     bool keep; /* the record of a run that failed too: rows of a table may have ended well in it */
     struct plm_look look;
-    struct plm_world_options world;
+    struct plm_cli_world_options world;
     char **command; /* what is run */
     struct plm_warm *warm; /* to fork ranks from; NULL: the run makes its own */
 };

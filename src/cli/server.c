@@ -61,9 +61,9 @@ static char **command_with(char *const *command, int script, const char *server)
 
 /* ---- the server ---- */
 
-bool plm_server_start(struct plm_server *server, const struct plm_launch *launch)
+bool plm_server_start(struct plm_server *server, const struct plm_cli_launch *launch)
 {
-    struct plm_launch started = *launch;
+    struct plm_cli_launch started = *launch;
     const int script = plm_server_script(launch->command);
     char number[16];
     int pair[2], failure;
@@ -75,7 +75,7 @@ bool plm_server_start(struct plm_server *server, const struct plm_launch *launch
     snprintf(number, sizeof number, "%d", pair[1]);
     setenv("PLIMSOLL_SERVER", number, 1);
     started.command = command_with(launch->command, script, launch->install->server);
-    server->pid = plm_launch_start(&started, &failure);
+    server->pid = plm_cli_launch_start(&started, &failure);
     unsetenv("PLIMSOLL_SERVER");
     free(started.command);
     close(pair[1]);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct plm_launch;
+struct plm_cli_launch;
 
 struct plm_server {
     pid_t pid; /* 0: it does not run */
@@ -19,7 +19,7 @@ struct plm_server {
 };
 
 /* False if the command is not `python ... SCRIPT ...`, or it did not start: each run is then started by itself. */
-bool plm_server_start(struct plm_server *server, const struct plm_launch *launch);
+bool plm_server_start(struct plm_server *server, const struct plm_cli_launch *launch);
 /* Starts the command in a fork, with these variables ("NAME=VALUE", ended by NULL) besides. Its output goes to the file `log`; NULL: where
    ours does. The pid, or -1: it cannot be forked. */
 pid_t plm_server_fork(const struct plm_server *server, const char *const *environment, const char *log);

@@ -6,8 +6,8 @@
 #include "record/pen.h"
 #include "stack/folder.h"
 
-int plm_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
-                     const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error)
+int plm_cli_stack_choose(struct plm_stack_list *stacks, const struct plm_install *install, const char *wanted,
+                         const struct plm_card *card, const struct plm_stack_entry **out, struct plm_error *error)
 {
     bool chosen = wanted && strcmp(wanted, "auto") != 0;
     int status;
@@ -34,7 +34,7 @@ static void stack_put(struct plm_pen *pen, const char *key, const char *value)
 }
 
 /* Most trainings use cuBLAS and cuDNN; which libraries this one will use is not known yet. */
-uint64_t plm_stack_context(const struct plm_stack_entry *entry)
+uint64_t plm_cli_stack_context(const struct plm_stack_entry *entry)
 {
     const struct plm_stack_range *m = entry->stack->memory, *context = &m[PLM_STACK_CONTEXT];
     if (!context->known)
@@ -43,7 +43,7 @@ uint64_t plm_stack_context(const struct plm_stack_entry *entry)
            m[PLM_STACK_AFTER_CUDNN].low;
 }
 
-uint64_t plm_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card)
+uint64_t plm_cli_stack_limit(const struct plm_stack_entry *entry, const struct plm_card *card)
 {
     const struct plm_stack_range *usable = &entry->stack->memory[PLM_STACK_USABLE];
     return usable->known && plm_stack_on_card(entry->stack, card) ? usable->low : 0;
@@ -62,13 +62,13 @@ static void put_context(struct plm_pen *pen, const struct plm_stack_entry *entry
         most += m[i].high;
     snprintf(source, sizeof source, "stack file %.60s, %s", s->id, plm_stack_made_name(s->made));
     plm_pen_context_memory(pen, 0,
-                           &(struct plm_ev_context_memory){.bytes = plm_stack_context(entry),
+                           &(struct plm_ev_context_memory){.bytes = plm_cli_stack_context(entry),
                                                            .low = context->low,
                                                            .high = most,
                                                            .source = plm_pen_intern(pen, source)});
 }
 
-void plm_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card)
+void plm_cli_stack_describe(struct plm_pen *pen, const struct plm_stack_entry *entry, const struct plm_card *card)
 {
     const struct plm_stack_file *s = entry->stack;
     stack_put(pen, "stack", s->id);

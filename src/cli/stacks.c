@@ -21,7 +21,7 @@ struct against {
 static bool stacks_matches(const struct plm_stack_file *s, const struct against *a)
 {
     char why[PLM_STACK_WHY];
-    return (!a->card || plm_stack_on_card(s, a->card)) && (!a->job || !plm_stack_differs(s, a->job, why));
+    return (!a->card || plm_stack_on_card(s, a->card)) && (!a->job || !plm_summary_stack_differs(s, a->job, why));
 }
 
 static void print_memory(const struct plm_stack_file *s)
@@ -212,7 +212,7 @@ static const struct plm_option options[] = {
      .complete = PLM_COMPLETE_CARD},
     {"record", 0, PLM_OPTION_TEXT, AT(record), "FILE", .help = "mark those that match a recorded job",
      .complete = PLM_COMPLETE_FILE, .among = "plm"},
-    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_cli_option_json, .at = AT(json)},
     {0},
 };
 

@@ -15,12 +15,12 @@ static void print_totals(void)
     const char *library = NULL;
     unsigned total[3] = {0};
     printf("%-12s %9s %9s %9s\n", "library", classes[0], classes[1], classes[2]);
-    for (unsigned i = 0; i < plm_symbol_rows_count;) {
+    for (unsigned i = 0; i < plm_symbols_rows_count;) {
         unsigned n[3] = {0};
-        library = plm_symbol_rows[i].library;
-        for (; i < plm_symbol_rows_count && !strcmp(plm_symbol_rows[i].library, library); i++)
+        library = plm_symbols_rows[i].library;
+        for (; i < plm_symbols_rows_count && !strcmp(plm_symbols_rows[i].library, library); i++)
             for (int c = 0; c < 3; c++)
-                n[c] += !strcmp(plm_symbol_rows[i].class, classes[c]);
+                n[c] += !strcmp(plm_symbols_rows[i].class, classes[c]);
         printf("%-12s %9u %9u %9u\n", library, n[0], n[1], n[2]);
         for (int c = 0; c < 3; c++)
             total[c] += n[c];
@@ -35,8 +35,8 @@ static void symbols_json(const char *library)
     struct plm_json j;
     plm_json_document(&j, stdout, "plimsoll.symbols/1");
     plm_json_array(&j, "symbols");
-    for (unsigned i = 0; i < plm_symbol_rows_count; i++) {
-        const struct plm_symbol_row *row = &plm_symbol_rows[i];
+    for (unsigned i = 0; i < plm_symbols_rows_count; i++) {
+        const struct plm_symbols_row *row = &plm_symbols_rows[i];
         if (library && strcmp(row->library, library))
             continue;
         plm_json_object(&j, NULL);
@@ -62,7 +62,7 @@ struct request {
 static const struct plm_option options[] = {
     {"library", 0, PLM_OPTION_TEXT, AT(library), "NAME", .help = "the functions of one library",
      .complete = PLM_COMPLETE_LIBRARY},
-    {.include = plm_option_json, .at = AT(json)},
+    {.include = plm_cli_option_json, .at = AT(json)},
     {0},
 };
 
@@ -79,9 +79,9 @@ static int symbols_run(int argc, char **argv)
     if (rest < argc)
         return plm_complain(PLM_EXIT_USAGE, "symbols takes options only: --library NAME, --json");
     nearest.typed = r.library;
-    for (unsigned i = 0; r.library && i < plm_symbol_rows_count; i++) {
-        known |= !strcmp(plm_symbol_rows[i].library, r.library);
-        plm_nearest_see(&nearest, plm_symbol_rows[i].library);
+    for (unsigned i = 0; r.library && i < plm_symbols_rows_count; i++) {
+        known |= !strcmp(plm_symbols_rows[i].library, r.library);
+        plm_nearest_see(&nearest, plm_symbols_rows[i].library);
     }
     if (r.library && !known)
         return plm_complain_of(PLM_EXIT_USAGE, "unknown library '%.60s'; %s%s%s`plimsoll symbols` lists them",
@@ -92,9 +92,10 @@ static int symbols_run(int argc, char **argv)
     else if (!r.library)
         print_totals();
     else
-        for (unsigned i = 0; i < plm_symbol_rows_count; i++)
-            if (!strcmp(plm_symbol_rows[i].library, r.library))
-                printf("%-9s %-52s %s\n", plm_symbol_rows[i].class, plm_symbol_rows[i].name, plm_symbol_rows[i].note);
+        for (unsigned i = 0; i < plm_symbols_rows_count; i++)
+            if (!strcmp(plm_symbols_rows[i].library, r.library))
+                printf("%-9s %-52s %s\n", plm_symbols_rows[i].class, plm_symbols_rows[i].name,
+                       plm_symbols_rows[i].note);
     return PLM_EXIT_OK;
 }
 

@@ -36,8 +36,8 @@ static const struct plm_option options[] = {
     {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE", .help = "time model constants, from `calibrate --time`",
      .complete = PLM_COMPLETE_FILE, .among = "ini", .configurable = true},
     {"rank", 0, PLM_OPTION_NUMBER, AT(rank), "N", .help = "the rank to time (default: the one with the most calls)"},
-    {.include = plm_option_json, .at = AT(json)},
-    {.include = plm_option_color, .at = AT(look.color)},
+    {.include = plm_cli_option_json, .at = AT(json)},
+    {.include = plm_cli_option_color, .at = AT(look.color)},
     {0},
 };
 
@@ -146,17 +146,19 @@ static enum plm_time_order order_of(const char *sort)
 static int time_show(const struct request *r, const struct cards *c, struct plm_time_table *table)
 {
     struct plm_report_options shown = plm_look_at(&r->look);
-    struct plm_time_look look = {.options = &shown, .listed = r->by != NULL, .many = c->count > 1};
+    struct plm_report_time_look look = {.options = &shown, .listed = r->by != NULL, .many = c->count > 1};
     struct plm_error error;
     shown.record = r->path;
     if (r->by)
-        look.by = *r->by == 'o' ? PLM_TIME_OPERATORS : *r->by == 'm' ? PLM_TIME_MODULES : PLM_TIME_CLASSES;
+        look.by = *r->by == 'o'   ? PLM_REPORT_TIME_OPERATORS
+                  : *r->by == 'm' ? PLM_REPORT_TIME_MODULES
+                                  : PLM_REPORT_TIME_CLASSES;
     for (size_t i = 0; i < table->rows; i++)
         table->row[i].price = c->price[i];
     if (c->count == 1 && !table->row[0].known)
         return plm_complain(PLM_EXIT_NOTHING, table->row[0].why);
     plm_time_table_sort(table, order_of(r->sort));
-    if ((r->json ? plm_time_json : plm_time_text)(stdout, table, &look, &error) < 0)
+    if ((r->json ? plm_report_time_json : plm_report_time_text)(stdout, table, &look, &error) < 0)
         return plm_fault(&error);
     return PLM_EXIT_OK;
 }

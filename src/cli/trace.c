@@ -143,7 +143,7 @@ static int trace_prepare(struct request *r, char **command, struct plm_output *o
     const char *why;
     char name[128];
     if (!r->output) {
-        plm_job_name(name, sizeof name, command);
+        plm_cli_job_name(name, sizeof name, command);
         snprintf(r->default_output, sizeof r->default_output, "plimsoll-%s.%d.%s", name, (int)getpid(),
                  strcmp(r->what, "trace") ? "description.json" : "trace.json.gz");
         r->output = r->default_output;
@@ -215,7 +215,7 @@ static void pieces_delete(const char *made)
         closedir(folder);
 }
 
-static int trace_job(const struct request *r, const struct plm_launch *launch, struct plm_output *output,
+static int trace_job(const struct request *r, const struct plm_cli_launch *launch, struct plm_output *output,
                      const char *made)
 {
     struct status s = {0};
@@ -236,7 +236,7 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
     else
         command_set_environment(launch->command);
     plm_child_forward_signals();
-    child = plm_launch_start(launch, &failure);
+    child = plm_cli_launch_start(launch, &failure);
     if (child > 0) {
         status = plm_await(child, show_status, &s);
         read_status(&s);
@@ -253,7 +253,7 @@ static int trace_job(const struct request *r, const struct plm_launch *launch, s
 /* The card is never seen: the command has no GPU. But the libraries that stand in for NVIDIA's want to know one. */
 static int trace_capture(struct request *r, char **command)
 {
-    struct plm_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING};
+    struct plm_cli_launch launch = {.gpus = 1, .detail = "off", .assume = PLM_ASSUME_NOTHING};
     struct plm_catalogue catalogue;
     struct plm_output output;
     struct plm_error error;
@@ -278,7 +278,7 @@ static int trace_capture(struct request *r, char **command)
 static const struct plm_option trace_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the trace (default plimsoll-<script>.<pid>.trace.json.gz)", .complete = PLM_COMPLETE_FILE},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"no-compute", 0, PLM_OPTION_FLAG, AT(no_compute), .help = "allocate outputs without computing them (much faster)"},
     {"iterations", 0, PLM_OPTION_NUMBER, AT(iterations), "N",
      .help = "iterations to run; the first is not recorded (default 4)", .least = ITERATIONS_LEAST,
@@ -289,7 +289,7 @@ static const struct plm_option trace_options[] = {
 static const struct plm_option describe_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE",
      .help = "the file (default plimsoll-<script>.<pid>.description.json)", .complete = PLM_COMPLETE_FILE},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"compute", 0, PLM_OPTION_FLAG, AT(compute), .help = "compute operators, instead of only allocating their outputs"},
     {"no-argv", 0, PLM_OPTION_FLAG, AT(no_argv), .help = "leave the command's arguments out of the file"},
     {0},

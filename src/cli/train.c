@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "study/learn/network.h"
@@ -26,7 +26,7 @@ enum { FOLDS_MOST = 20, BIN_MOST = 64 };
 static const struct plm_option own_options[] = {
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "the model file to write",
      .complete = PLM_COMPLETE_FILE, .required = true},
-    {.include = plm_option_force, .at = AT(force)},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"trees", 0, PLM_OPTION_NUMBER, AT(trees), "N", .help = "number of trees (default 100; horus-utilization 300)",
      .least = 1, .most = PLM_TREE_COUNT, .configurable = true},
     {"target", 0, PLM_OPTION_TEXT, AT(target), "COLUMN", .help = "the column to learn (default: device memory)"},
@@ -40,8 +40,8 @@ static const struct plm_option own_options[] = {
      .complete = PLM_COMPLETE_PROGRAM, .configurable = true, .own = true},
     {"import", 0, PLM_OPTION_TEXT, AT(import), "CKPT", .help = "import published GPUMemNet weights instead",
      .complete = PLM_COMPLETE_FILE, .among = "ckpt"},
-    {.include = plm_option_json, .at = AT(json)},
-    {.include = plm_option_color, .at = AT(look.color)},
+    {.include = plm_cli_option_json, .at = AT(json)},
+    {.include = plm_cli_option_color, .at = AT(look.color)},
     {0},
 };
 
@@ -85,7 +85,7 @@ static int train_parse(struct request *r, int argc, char **argv, struct plm_erro
 
 static struct plm_lesson train_lesson(const struct request *r)
 {
-    return (struct plm_lesson){.method = plm_method_find_learner(r->method),
+    return (struct plm_lesson){.method = plm_methods_find_learner(r->method),
                                .path = r->data,
                                .target = r->target,
                                .seed = (uint64_t)r->seed,
@@ -100,13 +100,13 @@ static struct plm_lesson train_lesson(const struct request *r)
 
 static int model_write(FILE *out, const void *what, struct plm_error *error)
 {
-    const struct plm_learned *learned = what;
-    return plm_learned_save(out, learned)
+    const struct plm_model *learned = what;
+    return plm_methods_model_save(out, learned)
                ? plm_fail(error, PLM_EIO, "%s cannot be written: %s", learned->method->learner->noun, strerror(errno))
                : 0;
 }
 
-static void train_show(const struct request *r, const struct plm_learned *learned)
+static void train_show(const struct request *r, const struct plm_model *learned)
 {
     const struct plm_page p = plm_look_page(&r->look, stdout);
     learned->method->learner->show(learned->model, &p);
@@ -115,7 +115,7 @@ static void train_show(const struct request *r, const struct plm_learned *learne
     fputs(" DESCRIPTION.json\n", stdout);
 }
 
-static void train_describe(const struct request *r, const struct plm_learned *learned)
+static void train_describe(const struct request *r, const struct plm_model *learned)
 {
     struct plm_json json;
     plm_json_document(&json, stdout, "plimsoll.training/1");
@@ -125,7 +125,7 @@ static void train_describe(const struct request *r, const struct plm_learned *le
     plm_json_finish(&json);
 }
 
-static int train_tell(const struct request *r, const struct plm_learned *learned)
+static int train_tell(const struct request *r, const struct plm_model *learned)
 {
     if (r->json)
         train_describe(r, learned);
@@ -153,12 +153,12 @@ static int lesson_wait(pid_t child, const char *status, void *context)
     return plm_await(child, lesson_tell, (void *)status);
 }
 
-static int train_learn(struct plm_lesson lesson, struct plm_learned *learned)
+static int train_learn(struct plm_lesson lesson, struct plm_model *learned)
 {
     char scratch[PLM_SCRATCH] = "";
-    struct plm_table table = {0};
+    struct plm_csv table = {0};
     struct plm_error error;
-    int status = plm_table_read(lesson.path, &table, &error);
+    int status = plm_csv_read(lesson.path, &table, &error);
     if (status)
         return plm_fault(&error);
     learned->method = lesson.method;
@@ -168,13 +168,13 @@ static int train_learn(struct plm_lesson lesson, struct plm_learned *learned)
     lesson.wait = lesson_wait;
     if (status == 0)
         status = lesson.method->learner->train(&lesson, &learned->model, &error);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     plm_scratch_remove(scratch);
     return status < 0 ? plm_fault(&error) : 0;
 }
 
 /* A published checkpoint says itself which method it is for. */
-static int train_import(const struct request *r, struct plm_learned *learned)
+static int train_import(const struct request *r, struct plm_model *learned)
 {
     struct plm_network *network = plm_calloc(1, sizeof *network);
     struct plm_error error;
@@ -182,14 +182,14 @@ static int train_import(const struct request *r, struct plm_learned *learned)
         free(network);
         return plm_fault(&error);
     }
-    *learned = (struct plm_learned){network->method, network};
+    *learned = (struct plm_model){network->method, network};
     return 0;
 }
 
 static int train_run(int argc, char **argv)
 {
     struct request r = {.method = "schedtune", .look = PLM_LOOK};
-    struct plm_learned learned = {0};
+    struct plm_model learned = {0};
     struct plm_lesson lesson;
     struct plm_error error;
     struct plm_output_rule rule;
@@ -207,7 +207,7 @@ static int train_run(int argc, char **argv)
         status = plm_fault(&error);
     else if (status == 0)
         status = train_tell(&r, &learned);
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
     return status;
 }
 

@@ -11,7 +11,7 @@ int plm_fault(const struct plm_error *error)
     return plm_complain(plm_status_of(error->code), error->text);
 }
 
-int plm_verdict_status(enum plm_verdict verdict, bool allow_tight)
+int plm_cli_verdict_status(enum plm_verdict verdict, bool allow_tight)
 {
     switch (verdict) {
     case PLM_FITS: return PLM_EXIT_OK;
@@ -32,9 +32,9 @@ static bool was_full_and_well(const struct plm_job *job)
     return full && code && !strcmp(code, "0");
 }
 
-int plm_known_status(const struct plm_job *job)
+int plm_cli_known_status(const struct plm_job *job)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     switch (known.what) {
     case PLM_KNOWN_PEAK:
     case PLM_KNOWN_ENOUGH: return PLM_EXIT_OK;

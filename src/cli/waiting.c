@@ -112,7 +112,7 @@ static void job_signal(const struct process *of, int count, int number)
 void plm_waiting_look(struct plm_waiting *w)
 {
     static struct process of[PROCESSES];
-    const double now = plm_clock_now();
+    const double now = plm_now();
     uint64_t ticks;
     int count;
     if (now - w->looked < LOOK_SECONDS || !any_stopped(w->header))

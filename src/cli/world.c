@@ -22,16 +22,16 @@
 
 static const struct {
     const char *word;
-    enum plm_world_ranks ranks;
+    enum plm_cli_world_ranks ranks;
 } several[] = {{"all-kinds", PLM_RANKS_KINDS}, {"stages", PLM_RANKS_STAGES}, {"all", PLM_RANKS_ALL}};
 
 /* More of them at the same time would be another kind of test. */
 enum { LIVE_MOST = 64 };
 
-int plm_world_choose(const struct plm_world_options *options, const char *size, char **command,
-                     struct plm_world_request *out, struct plm_error *error)
+int plm_cli_world_choose(const struct plm_cli_world_options *options, const char *size, char **command,
+                         struct plm_cli_world_request *out, struct plm_error *error)
 {
-    struct plm_world_options one = *options;
+    struct plm_cli_world_options one = *options;
     const char *word = options->rank ? options->rank : several[0].word;
     int status;
     out->ranks = PLM_RANKS_ONE;
@@ -41,8 +41,8 @@ int plm_world_choose(const struct plm_world_options *options, const char *size, 
             out->ranks = several[i].ranks;
             one.rank = "first";
         }
-    status = plm_rank_choose(&one, command, &out->rank, error);
-    if (!status && out->ranks == PLM_RANKS_ALL && out->rank.seat.world > LIVE_MOST)
+    status = plm_cli_rank_choose(&one, command, &out->rank, error);
+    if (!status && out->ranks == PLM_RANKS_ALL && out->rank.as.world > LIVE_MOST)
         return plm_fail(error, PLM_EINVAL, "--rank all allows up to %d ranks; --rank all-kinds runs one of each kind",
                         LIVE_MOST);
     return status;
@@ -56,15 +56,15 @@ void plm_warm_stop(struct plm_warm *warm)
 }
 
 /* The server for ranks on nodes of that many GPUs; NULL: there is none. */
-static const struct plm_server *warm_get(struct plm_warm *warm, const struct plm_launch *launch, unsigned per_node)
+static const struct plm_server *warm_get(struct plm_warm *warm, const struct plm_cli_launch *launch, unsigned per_node)
 {
-    struct plm_launch started = *launch;
+    struct plm_cli_launch started = *launch;
     if (!warm || warm->cold)
         return NULL;
     if (warm->server.pid && warm->per_node == per_node)
         return &warm->server;
     plm_server_stop(&warm->server);
-    plm_job_token(); /* before the server, whose forks have its environment */
+    plm_store_token(); /* before the server, whose forks have its environment */
     started.gpus = (int)per_node;
     warm->per_node = per_node;
     warm->cold = !plm_server_start(&warm->server, &started);
@@ -76,9 +76,9 @@ static const struct plm_server *warm_get(struct plm_warm *warm, const struct plm
 struct work {
     struct plm_pen *pen;
     struct plm_record_header *header;
-    const struct plm_launch *launch;
-    const struct plm_world_request *world;
-    struct plm_rank_end *end;
+    const struct plm_cli_launch *launch;
+    const struct plm_cli_world_request *world;
+    struct plm_cli_rank_end *end;
     struct plm_error *error;
     char folder[PLM_SCRATCH]; /* of what ranks after the first print */
     unsigned runs;
@@ -104,20 +104,20 @@ static void rank_complain(uint32_t rank, int status, const char *log)
 }
 
 /* What the rank needed, by the record; PLM_EINVAL if it made no step, which is the command's doing. */
-static int outcome_read(const struct work *w, uint32_t rank, struct plm_outcome *out)
+static int outcome_read(const struct work *w, uint32_t rank, struct plm_world_need *out)
 {
     struct plm_summary s;
     bool stepped = false;
-    *out = (struct plm_outcome){.rank = rank};
+    *out = (struct plm_world_need){.rank = rank};
     if (plm_summary_read(w->launch->record, &s, w->error) < 0)
         return PLM_EIO;
     for (int i = 0; i < s.devices; i++) {
-        const struct plm_device_summary *d = &s.device[i];
+        const struct plm_summary_device *d = &s.device[i];
         if (d->rank != (int)rank)
             continue;
         stepped |= d->steps > 0;
         if (d->used_peak >= out->used)
-            *out = (struct plm_outcome){rank, d->allocated_peak, d->reserved_peak, d->used_peak};
+            *out = (struct plm_world_need){rank, d->allocated_peak, d->reserved_peak, d->used_peak};
     }
     plm_summary_free(&s);
     if (stepped || !w->launch->steps)
@@ -126,16 +126,16 @@ static int outcome_read(const struct work *w, uint32_t rank, struct plm_outcome 
 }
 
 /* 0 with the outcome; else it is settled how the run ends. */
-static int rank_run(struct work *w, uint32_t rank, struct plm_outcome *outcome)
+static int rank_run(struct work *w, uint32_t rank, struct plm_world_need *outcome)
 {
-    struct plm_rank one = w->world->rank;
+    struct plm_cli_rank one = w->world->rank;
     char path[PLM_SCRATCH + 16];
     const char *log = log_path(w, rank, path, sizeof path);
     int status;
-    one.seat.rank = rank;
-    one.server = warm_get(w->world->warm, w->launch, one.seat.per_node);
+    one.as.number = rank;
+    one.server = warm_get(w->world->warm, w->launch, one.as.per_node);
     one.log = log;
-    status = plm_rank_run(w->pen, w->header, w->launch, &one, w->end, w->error);
+    status = plm_cli_rank_run(w->pen, w->header, w->launch, &one, w->end, w->error);
     if (status)
         return status;
     if (w->end->status) {
@@ -210,10 +210,10 @@ static int record_see(const char *record, unsigned world, struct seen *seen, str
 
 static int world_see(const struct work *w, struct seen *seen)
 {
-    return record_see(w->launch->record, w->world->rank.seat.world, seen, w->error);
+    return record_see(w->launch->record, w->world->rank.as.world, seen, w->error);
 }
 
-int plm_world_mesh(const char *record, unsigned world, struct plm_mesh *out, struct plm_error *error)
+int plm_cli_world_mesh(const char *record, unsigned world, struct plm_mesh *out, struct plm_error *error)
 {
     struct seen seen;
     const int status = record_see(record, world, &seen, error);
@@ -243,15 +243,15 @@ static void live_wait(struct work *w, const uint32_t *rank, const pid_t *pid, un
 /* How many could be started. */
 static unsigned live_start(struct work *w, const uint32_t *rank, pid_t *pid, unsigned count, int port)
 {
-    struct plm_rank one = w->world->rank;
+    struct plm_cli_rank one = w->world->rank;
     char path[PLM_SCRATCH + 16], *ranks = plm_ranges_text(rank, count, SIZE_MAX);
     unsigned started;
-    one.server = warm_get(w->world->warm, w->launch, one.seat.per_node);
+    one.server = warm_get(w->world->warm, w->launch, one.as.per_node);
     one.live = ranks;
     for (started = 0; started < count; started++, w->runs++) {
-        one.seat.rank = rank[started];
+        one.as.number = rank[started];
         one.log = log_path(w, rank[started], path, sizeof path);
-        pid[started] = plm_rank_start(w->launch, &one, port, &w->end->failure);
+        pid[started] = plm_cli_rank_start(w->launch, &one, port, &w->end->failure);
         if (pid[started] < 0)
             break;
     }
@@ -262,7 +262,7 @@ static unsigned live_start(struct work *w, const uint32_t *rank, pid_t *pid, uns
 static int live_run(struct work *w, const uint32_t *rank, unsigned count)
 {
     const struct plm_store_server_request request = {
-        .world = w->world->rank.seat.world, .live = count, .port = w->world->rank.port};
+        .world = w->world->rank.as.world, .live = count, .port = w->world->rank.port};
     struct plm_store_server *store;
     pid_t *pid;
     unsigned started;
@@ -274,7 +274,7 @@ static int live_run(struct work *w, const uint32_t *rank, unsigned count)
         kill(pid[i], SIGTERM);
     live_wait(w, rank, pid, started);
     plm_store_server_stop(store);
-    plm_rank_refusals_note(w->pen, plm_store_server_store(store));
+    plm_cli_rank_refusals_note(w->pen, plm_store_server_store(store));
     plm_store_server_free(store);
     free(pid);
     return started < count ? PLM_ENOTFOUND : w->end->status ? PLM_EFORMAT : 0;
@@ -282,7 +282,7 @@ static int live_run(struct work *w, const uint32_t *rank, unsigned count)
 
 static int all_run(struct work *w)
 {
-    const unsigned world = w->world->rank.seat.world;
+    const unsigned world = w->world->rank.as.world;
     uint32_t *rank = plm_calloc(world, sizeof *rank);
     int status;
     for (uint32_t r = 0; r < world; r++)
@@ -312,7 +312,7 @@ static int line_run(struct work *w, const struct seen *seen)
 static int first_run(struct work *w, struct seen *seen)
 {
     const uint64_t before = w->header ? atomic_load(&w->header->chunks) : 0;
-    struct plm_outcome alone;
+    struct plm_world_need alone;
     const int status = rank_run(w, 0, &alone);
     if ((status && !w->end->status) || world_see(w, seen))
         return status ? status : PLM_EIO;
@@ -323,14 +323,14 @@ static int first_run(struct work *w, struct seen *seen)
     return line_run(w, seen);
 }
 
-static void kind_write(struct plm_pen *pen, const struct plm_rank_kind *kind)
+static void kind_write(struct plm_pen *pen, const struct plm_world_kind *kind)
 {
     const uint32_t ranks = plm_pen_intern(pen, kind->ranks);
     plm_pen_kind(pen, 0, &(struct plm_ev_kind){kind->outcome.rank, kind->count, ranks, plm_pen_intern(pen, kind->why)});
 }
 
 /* Of the first rank, of one that ran with others, or of one that runs now. */
-static int outcome_get(struct work *w, const struct seen *seen, uint32_t rank, struct plm_outcome *outcome)
+static int outcome_get(struct work *w, const struct seen *seen, uint32_t rank, struct plm_world_need *outcome)
 {
     const struct plm_axis *axis = seen->objects ? &seen->mesh.axis[seen->stages] : NULL;
     if (!rank)
@@ -342,9 +342,9 @@ static int outcome_get(struct work *w, const struct seen *seen, uint32_t rank, s
 
 static int kinds_run(struct work *w)
 {
-    struct plm_outcome outcome;
+    struct plm_world_need outcome;
     struct plm_kind_search *search;
-    struct plm_rank_kinds kinds;
+    struct plm_world_kinds kinds;
     struct seen seen;
     uint32_t rank;
     int status = first_run(w, &seen);
@@ -360,7 +360,7 @@ static int kinds_run(struct work *w)
         kinds = plm_kind_search_list(search);
         for (size_t i = 0; i < kinds.count; i++)
             kind_write(w->pen, &kinds.item[i]);
-        plm_rank_kinds_free(&kinds);
+        plm_world_kinds_free(&kinds);
     }
     plm_kind_search_free(search);
     return status;
@@ -368,11 +368,11 @@ static int kinds_run(struct work *w)
 
 /* ---- stages ---- */
 
-static void stage_write(struct plm_pen *pen, const struct seen *seen, const struct plm_outcome *outcome)
+static void stage_write(struct plm_pen *pen, const struct seen *seen, const struct plm_world_need *outcome)
 {
     const struct plm_mesh *mesh = &seen->mesh;
     const uint32_t place = plm_mesh_place(mesh, seen->stages, outcome->rank);
-    struct plm_rank_kind kind = {.outcome = *outcome};
+    struct plm_world_kind kind = {.outcome = *outcome};
     uint32_t *rank = plm_calloc(mesh->world, sizeof *rank);
     for (uint32_t r = 0; r < mesh->world; r++)
         if (plm_mesh_place(mesh, seen->stages, r) == place)
@@ -387,7 +387,7 @@ static void stage_write(struct plm_pen *pen, const struct seen *seen, const stru
 
 static int stages_run(struct work *w)
 {
-    struct plm_outcome outcome;
+    struct plm_world_need outcome;
     struct seen seen;
     int status = first_run(w, &seen);
     if (status)
@@ -405,15 +405,15 @@ static int stages_run(struct work *w)
 
 /* ---- the world ---- */
 
-int plm_world_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_launch *launch,
-                  const struct plm_world_request *world, struct plm_rank_end *end, struct plm_error *error)
+int plm_cli_world_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_cli_launch *launch,
+                      const struct plm_cli_world_request *world, struct plm_cli_rank_end *end, struct plm_error *error)
 {
     static int (*const runs[])(struct work *) = {
         [PLM_RANKS_KINDS] = kinds_run, [PLM_RANKS_STAGES] = stages_run, [PLM_RANKS_ALL] = all_run};
     struct work w = {pen, header, launch, world, end, error, "", 0};
     int status;
     if (world->ranks == PLM_RANKS_ONE)
-        return plm_rank_run(pen, header, launch, &world->rank, end, error);
+        return plm_cli_rank_run(pen, header, launch, &world->rank, end, error);
     if (plm_scratch_make("ranks", w.folder, error) < 0)
         return PLM_EIO;
     status = runs[world->ranks](&w);

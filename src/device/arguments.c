@@ -159,7 +159,7 @@ static int64_t chunk_of(const struct list *list, uint32_t block)
 static bool count_tensors(const struct plm_arguments_form *form, const uint32_t grid[3], const void *argument,
                           uint64_t count[2])
 {
-    const struct plm_torch_lists *limits = plm_torch_lists(plm_torch_release(), plm_software()->cuda);
+    const struct plm_torch_lists *limits = plm_torch_lists(plm_device_torch_release(), plm_software()->cuda);
     struct list list;
     uint32_t tensors;
     int64_t first, last, chunks = 0, sum = 0, elements = 0;

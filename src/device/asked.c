@@ -39,15 +39,15 @@ uint64_t plm_asked_take(uint64_t block)
 
 static bool is_allocate(void)
 {
-    void **table = plm_torch_function(PLM_TORCH_ALLOCATOR_TABLE);
-    void *simple = plm_torch_function(PLM_TORCH_ALLOCATOR_SIMPLE);
+    void **table = plm_device_torch_function(PLM_TORCH_ALLOCATOR_TABLE);
+    void *simple = plm_device_torch_function(PLM_TORCH_ALLOCATOR_SIMPLE);
     return table && simple && table[HEAD + IS_SIMPLE] == simple;
 }
 
 void plm_asked_start(void)
 {
     static atomic_flag started = ATOMIC_FLAG_INIT;
-    allocate_function ****allocator = plm_torch_function(PLM_TORCH_ALLOCATOR);
+    allocate_function ****allocator = plm_device_torch_function(PLM_TORCH_ALLOCATOR);
     allocate_function **entry;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *start;

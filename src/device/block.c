@@ -19,8 +19,9 @@ enum { C10_CUDA = 1 };
 
 typedef void report_function(void *, int64_t, size_t, size_t, struct c10_device);
 
-void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved,
-                      struct c10_device where) __asm__(PLM_TORCH_REPORT_NAME) __attribute__((visibility("default")));
+void plm_device_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved,
+                             struct c10_device where) __asm__(PLM_TORCH_REPORT_NAME)
+    __attribute__((visibility("default")));
 
 struct c10_stream { /* c10::cuda::CUDAStream: two registers */
     int64_t device;
@@ -34,7 +35,7 @@ static report_function *original(void)
     static _Atomic(report_function *) found;
     report_function *f = atomic_load_explicit(&found, memory_order_relaxed);
     if (!f) {
-        f = (report_function *)plm_torch_function(PLM_TORCH_REPORT);
+        f = (report_function *)plm_device_torch_function(PLM_TORCH_REPORT);
         atomic_store(&found, f);
     }
     return f;
@@ -45,7 +46,7 @@ static report_function *original(void)
 static bool stream_is_two_registers(void)
 {
     static _Alignas(64) char own[256];
-    external_stream_function *f = (external_stream_function *)plm_torch_function(PLM_TORCH_STREAM_EXTERNAL);
+    external_stream_function *f = (external_stream_function *)plm_device_torch_function(PLM_TORCH_STREAM_EXTERNAL);
     return f && f(own, 0).id == (int64_t)(intptr_t)own;
 }
 
@@ -58,7 +59,7 @@ static uint32_t current_stream(int device)
     current_stream_function *f = atomic_load_explicit(&found, memory_order_relaxed);
     if (!f && !atomic_load_explicit(&absent, memory_order_relaxed)) {
         if (stream_is_two_registers())
-            f = (current_stream_function *)plm_torch_function(PLM_TORCH_STREAM_NOW);
+            f = (current_stream_function *)plm_device_torch_function(PLM_TORCH_STREAM_NOW);
         atomic_store(&found, f);
         atomic_store(&absent, !f);
     }
@@ -79,7 +80,7 @@ static struct {
     _Atomic uint64_t allocated_peak, reserved_peak; /* of this step */
 } account[PLM_DEVICES_MAX];
 
-void plm_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX])
+void plm_device_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX])
 {
     for (int i = 0; i < PLM_DEVICES_MAX; i++) {
         peaks[2 * i] = atomic_exchange_explicit(&account[i].allocated_peak, account[i].allocated, memory_order_relaxed);
@@ -129,11 +130,11 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
     plm_call_new_block(block.address);
 }
 
-void plm_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved, struct c10_device where)
+void plm_device_block_report(void *pointer, int64_t bytes, size_t allocated, size_t reserved, struct c10_device where)
 {
     report_function *next = original();
     if (where.type == C10_CUDA && bytes)
         record_block(pointer, bytes, allocated, reserved, where.index);
-    if (next && next != plm_block_report)
+    if (next && next != plm_device_block_report)
         next(pointer, bytes, allocated, reserved, where);
 }

@@ -35,7 +35,7 @@ EXPORT void plm_hook_note(const char *kind, const char *value);
 EXPORT uint32_t plm_hook_text(const char *text);
 EXPORT void plm_hook_shard(uint32_t category, uint64_t local, uint64_t whole);
 EXPORT int plm_hook_observe(int operators);
-EXPORT int plm_hook_tensors(const struct plm_tensor_sample *samples, uint32_t count);
+EXPORT int plm_hook_tensors(const struct plm_tensors_sample *samples, uint32_t count);
 EXPORT int plm_hook_type(uint64_t object, uint32_t bytes);
 EXPORT int plm_hook_inputs(void);
 EXPORT void plm_hook_sample(uint32_t what, uint64_t first, uint64_t second);
@@ -106,7 +106,7 @@ static bool steady(void)
     plm_lock_take(&steps_lock);
     if (count == STEADY_MOST)
         memmove(last, last + 1, (size_t)--count * sizeof *last);
-    plm_block_step_peaks(last[count++].of);
+    plm_device_block_step_peaks(last[count++].of);
     same = plm_period(last, count, 1, peaks_equal) || plm_period(last, count, 2, peaks_alike);
     plm_lock_give(&steps_lock);
     return same;
@@ -177,7 +177,7 @@ int plm_hook_observe(int operators)
 
 /* ---- locating the sizes of tensors, step by step: hook/plimsoll_hook/layout.py ---- */
 
-int plm_hook_tensors(const struct plm_tensor_sample *samples, uint32_t count)
+int plm_hook_tensors(const struct plm_tensors_sample *samples, uint32_t count)
 {
     return plm_tensors_locate(samples, count);
 }

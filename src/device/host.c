@@ -90,7 +90,7 @@ static bool take(uint64_t address, enum plm_mem_kind kind, bool ours, struct hos
     return found;
 }
 
-struct plm_mem_info plm_host_query(const void *pointer)
+struct plm_mem_info plm_mem_host_query(const void *pointer)
 {
     uint64_t address = (uint64_t)pointer;
     struct plm_mem_info info = {.device = -1};

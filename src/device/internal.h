@@ -31,7 +31,7 @@ void plm_asked_start(void);
 uint64_t plm_asked_take(uint64_t block);
 
 /* block.c: allocated and reserved peak of each device since the last call. */
-void plm_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX]);
+void plm_device_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX]);
 
 /* capture.c: some stream of the process captures. */
 bool plm_capture_active(void);
@@ -44,7 +44,7 @@ bool plm_assume_is_all(uint64_t address);                /* it holds a result of
 void plm_device_leave(void);
 
 /* host.c */
-struct plm_mem_info plm_host_query(const void *pointer);
+struct plm_mem_info plm_mem_host_query(const void *pointer);
 int plm_managed_free(uint64_t address);
 
 /* loaded.c: looks at the libraries of the process until `look` returns other than 0; it calls nothing of ours. */
@@ -54,11 +54,11 @@ void plm_libraries_each(int (*look)(struct dl_phdr_info *, size_t, void *), void
 /* A handle of the library with this file name, if the process has loaded it; else NULL. */
 void *plm_loaded(const char *file);
 /* The function or variable of the loaded PyTorch that a row of src/torch/facts.c names; NULL if there is none. */
-void *plm_torch_function(enum plm_torch_fact fact);
+void *plm_device_torch_function(enum plm_torch_fact fact);
 /* software.c: writes the versions into the record; plm_software() has done so. */
 void plm_software_tell(void);
 /* software.c: the release of the loaded PyTorch, see src/torch/release.h; 0 while none is loaded or it does not tell. */
-unsigned plm_torch_release(void);
+unsigned plm_device_torch_release(void);
 
 /* operator.c: the PyTorch operator that the calling thread is in, found on its stack; "" if none. */
 const char *plm_operator_name(char *buffer, unsigned size);

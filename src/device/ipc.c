@@ -29,7 +29,7 @@ static struct import *imports;
 /* With the lock held. Chunks of a pool are not: they have handles of another kind. */
 static struct owner *owner_to_export(uint64_t address)
 {
-    struct page *page = plm_page_of(address);
+    struct page *page = plm_space_page_of(address);
     struct owner *o = page ? atomic_load(&page->owner) : NULL;
     const struct small *m = o && o->kind == OWNER_SLAB ? o->smalls : NULL;
     while (m && (address < m->base || address >= m->base + m->size))
@@ -101,11 +101,11 @@ static int import_add(const struct plm_ipc_handle *handle, int device, struct im
     const uint64_t whole = handle->size <= plm_space_span() ? plm_round_up(handle->size, PLM_PAGE) : 0;
     struct space *s = plm_space_of(device);
     struct import *i = calloc(1, sizeof *i);
-    uint64_t base = i && whole ? plm_range_take(s, whole, 0) : 0;
+    uint64_t base = i && whole ? plm_space_range_take(s, whole, 0) : 0;
     struct owner *o = base ? plm_owner_new(OWNER_IMPORT, device, base, handle->size) : NULL;
     if (!o) {
         if (base)
-            plm_range_give(s, base, whole);
+            plm_space_range_give(s, base, whole);
         free(i);
         return PLM_DEV_NOHOST;
     }
@@ -143,7 +143,7 @@ static void import_drop(struct import **link)
     const uint64_t whole = plm_round_up(o->size, PLM_PAGE);
     *link = i->next;
     plm_owner_set(o->base, whole, NULL);
-    plm_range_give(plm_space_of(o->device), o->base, whole);
+    plm_space_range_give(plm_space_of(o->device), o->base, whole);
     free(o);
     free(i);
 }

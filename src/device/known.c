@@ -74,8 +74,8 @@ static bool exported(struct page *p)
 static bool range_do(enum plane plane, uint64_t address, uint64_t bytes, enum action action)
 {
     while (bytes) {
-        struct page *p = plm_page_of(address);
-        const uint32_t low = plm_page_offset(address);
+        struct page *p = plm_space_page_of(address);
+        const uint32_t low = plm_space_page_offset(address);
         const uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
         struct known *k = p && !(action == SET && exported(p)) ? bits_of(p, action == SET) : NULL;
         if (k ? !bits_do(k, plane, low, (uint32_t)(low + part), action) && action == TEST : action == TEST)
@@ -110,7 +110,7 @@ void plm_known_assume(uint64_t address, uint64_t bytes)
 
 void plm_known_clear(uint64_t address, uint64_t bytes)
 {
-    if (bytes > PLM_BACKED_MAX || !plm_page_of(address)) /* nothing that is larger was ever known */
+    if (bytes > PLM_BACKED_MAX || !plm_space_page_of(address)) /* nothing that is larger was ever known */
         return;
     range_do(KNOWN, address, bytes, CLEAR);
     if (atomic_load_explicit(&assuming, memory_order_relaxed))
@@ -120,9 +120,9 @@ void plm_known_clear(uint64_t address, uint64_t bytes)
 /* How many bytes from here on are alike, at least, and at most `most`; whether they are known, or assumed. */
 static uint64_t run_of(enum plane plane, uint64_t address, uint64_t most, bool *known)
 {
-    struct page *p = plm_page_of(address);
+    struct page *p = plm_space_page_of(address);
     struct known *k = p ? bits_of(p, false) : NULL;
-    const uint32_t at = plm_page_offset(address);
+    const uint32_t at = plm_space_page_offset(address);
     uint64_t bits, run;
     if (!k) {
         *known = false;

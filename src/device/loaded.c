@@ -44,7 +44,7 @@ void *plm_loaded(const char *file)
     return s.path[0] ? dlopen(s.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
 
-void *plm_torch_function(enum plm_torch_fact fact)
+void *plm_device_torch_function(enum plm_torch_fact fact)
 {
     void *library = plm_loaded(plm_torch_row(fact)->library);
     return library ? dlsym(library, plm_torch_row(fact)->name) : NULL;

@@ -29,18 +29,18 @@ static int alloc_pages(struct space *s, int device, enum owner_kind kind, uint64
         return PLM_DEV_NOMEM;
     if (!plm_space_charge(s, device, whole))
         return PLM_DEV_NOMEM;
-    base = plm_range_take(s, whole, 0);
+    base = plm_space_range_take(s, whole, 0);
     o = base ? plm_owner_new(kind, device, base, size) : NULL;
     if (!o) {
         s->used -= whole;
         if (base)
-            plm_range_give(s, base, whole);
+            plm_space_range_give(s, base, whole);
         return base ? PLM_DEV_NOHOST : PLM_DEV_NOMEM;
     }
     o->text = text;
     o->pool = pool;
     if (pool || whole <= PLM_BACKED_MAX)
-        plm_page_back(base, whole);
+        plm_space_page_back(base, whole);
     plm_owner_set(base, whole, o);
     plm_space_record(true, device, base, whole, record_kind(o), text);
     *out = o;
@@ -52,9 +52,9 @@ static void free_pages(struct space *s, struct owner *o)
     uint64_t whole = plm_round_up(o->size, PLM_PAGE);
     plm_owner_set(o->base, whole, NULL);
     if (o->pool || whole <= PLM_BACKED_MAX)
-        plm_page_unback(o->base, whole);
+        plm_space_page_unback(o->base, whole);
     s->used -= whole;
-    plm_range_give(s, o->base, whole);
+    plm_space_range_give(s, o->base, whole);
     plm_space_record(false, o->device, o->base, whole, record_kind(o), o->text);
     free(o);
 }
@@ -176,7 +176,7 @@ int plm_memory_pool_chunk(int device, uint64_t size, uint64_t *address)
 
 int plm_mem_free(uint64_t address)
 {
-    struct page *page = plm_page_of(address);
+    struct page *page = plm_space_page_of(address);
     struct owner *o;
     int status = 0;
 
@@ -224,11 +224,11 @@ static struct plm_mem_info describe(const struct page *page, uint64_t address)
 
 struct plm_mem_info plm_mem_query(const void *pointer)
 {
-    struct page *page = plm_page_of((uint64_t)pointer);
+    struct page *page = plm_space_page_of((uint64_t)pointer);
     struct plm_mem_info info;
 
     if (!page)
-        return plm_host_query(pointer);
+        return plm_mem_host_query(pointer);
     plm_lock_take(&plm_space_lock);
     info = describe(page, (uint64_t)pointer);
     plm_lock_give(&plm_space_lock);

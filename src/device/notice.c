@@ -5,15 +5,13 @@
 
 #include "device/device.h"
 #include "device/internal.h"
+#include "device/shim.h"
 #include "record/writer.h"
 
 /*
  * Things the report must say in words: a library that talks past us, a PyTorch without CUDA.
  */
 
-/* Called by the driver shim when somebody asks for a private table: that is a CUDA runtime linked
-   statically into a library, which cannot be served. */
-void plm_static_runtime_seen(const void *return_address);
 void plm_static_runtime_seen(const void *return_address)
 {
     Dl_info info;

@@ -75,7 +75,7 @@ static const struct {
 static bool find_functions(void)
 {
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        *wanted[i].slot = plm_torch_function(wanted[i].fact);
+        *wanted[i].slot = plm_device_torch_function(wanted[i].fact);
         if (wanted[i].needed && !*wanted[i].slot)
             return false;
     }
@@ -250,7 +250,7 @@ static bool found(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&done) &&
-        (!plm_torch_holds(PLM_TORCH_CALLBACK, plm_torch_release()) || !find_functions() || !find_sequence()))
+        (!plm_torch_holds(PLM_TORCH_CALLBACK, plm_device_torch_release()) || !find_functions() || !find_sequence()))
         torch.sequence_at = 0;
     return torch.sequence_at != 0;
 }

@@ -107,7 +107,7 @@ static struct plm_object *operands(struct plm_object *self, struct plm_object *c
     return plm_python_none();
 }
 
-static struct plm_method methods[] = {
+static struct plm_python_method methods[] = {
     {"enter", enter, METH_FASTCALL, "enter(text, flags): a module begins"},
     {"phase", phase, METH_FASTCALL, "phase(number): a phase begins"},
     {"leave", leave, METH_FASTCALL, "leave(): the innermost module or phase ends"},

@@ -36,4 +36,8 @@ void plm_call_launch(const struct plm_symbol *symbol);
 /* A fresh opaque handle: unique in the process, never NULL, never to be dereferenced. */
 void *plm_handle_new(void);
 
+/* Somebody asked the driver for a private table: that is a CUDA runtime linked statically into a library, which cannot
+   be served. The report names it. */
+void plm_static_runtime_seen(const void *return_address);
+
 #endif

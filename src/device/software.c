@@ -148,7 +148,7 @@ static int release_read(void)
 }
 
 /* Not that of plm_software(), which may have been asked before PyTorch was loaded. Launches ask: one load once known. */
-unsigned plm_torch_release(void)
+unsigned plm_device_torch_release(void)
 {
     static _Atomic int known = -1; /* threads that race find the same */
     int release = known;

@@ -79,12 +79,12 @@ uint64_t plm_space_next_id(void)
     return atomic_fetch_add(&mem.next_id, 1) + 1;
 }
 
-uint32_t plm_page_offset(uint64_t address)
+uint32_t plm_space_page_offset(uint64_t address)
 {
     return (uint32_t)((address - mem.base) % PLM_PAGE);
 }
 
-struct page *plm_page_of(uint64_t address)
+struct page *plm_space_page_of(uint64_t address)
 {
     uint64_t bytes = atomic_load_explicit(&mem.bytes, memory_order_acquire);
     if (!bytes || address - mem.base >= bytes) /* an address below the base is far above it */
@@ -94,7 +94,7 @@ struct page *plm_page_of(uint64_t address)
 
 int plm_memory_device_of(uint64_t address)
 {
-    return plm_page_of(address) ? (int)((address - mem.base) / mem.span) : -1;
+    return plm_space_page_of(address) ? (int)((address - mem.base) / mem.span) : -1;
 }
 
 /* ---- address ranges ---- */
@@ -121,7 +121,7 @@ static uint64_t range_at(struct space *s, uint64_t size, uint64_t hint)
     return 0;
 }
 
-uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint)
+uint64_t plm_space_range_take(struct space *s, uint64_t size, uint64_t hint)
 {
     uint64_t base = hint ? range_at(s, size, hint) : 0;
     for (size_t i = s->gap_count; i-- > 0 && !base;)
@@ -130,7 +130,7 @@ uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint)
     return base;
 }
 
-bool plm_range_give(struct space *s, uint64_t base, uint64_t size)
+bool plm_space_range_give(struct space *s, uint64_t base, uint64_t size)
 {
     size_t i = 0;
     while (i < s->gap_count && s->gaps[i].base < base)
@@ -165,7 +165,7 @@ bool plm_range_give(struct space *s, uint64_t base, uint64_t size)
 
 void plm_owner_set(uint64_t base, uint64_t size, struct owner *owner)
 {
-    struct page *page = plm_page_of(base);
+    struct page *page = plm_space_page_of(base);
     for (uint64_t i = 0; i < size / PLM_PAGE; i++)
         atomic_store_explicit(&page[i].owner, owner, memory_order_release);
 }
@@ -185,14 +185,14 @@ struct owner *plm_owner_new(enum owner_kind kind, int device, uint64_t base, uin
 
 /* ---- real bytes behind small memory ---- */
 
-void plm_page_back(uint64_t base, uint64_t size)
+void plm_space_page_back(uint64_t base, uint64_t size)
 {
     mprotect((void *)base, size, PROT_READ | PROT_WRITE);
 }
 
-void plm_page_unback(uint64_t base, uint64_t size)
+void plm_space_page_unback(uint64_t base, uint64_t size)
 {
-    struct page *page = plm_page_of(base);
+    struct page *page = plm_space_page_of(base);
     plm_promises_forget(base, size);
     madvise((void *)base, size, MADV_DONTNEED);
     mprotect((void *)base, size, PROT_NONE);

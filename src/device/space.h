@@ -77,20 +77,20 @@ struct space *plm_space_of(int device);
 uint64_t plm_space_span(void);
 uint64_t plm_space_next_id(void);
 /* The entry of the page that holds an address; NULL if it is not a device address. */
-struct page *plm_page_of(uint64_t address);
+struct page *plm_space_page_of(uint64_t address);
 /* Where in its page an address lies. */
-uint32_t plm_page_offset(uint64_t address);
+uint32_t plm_space_page_offset(uint64_t address);
 
 /* Address ranges; the caller holds the lock. A take returns 0 if there is no room. It takes the highest: segments that real drivers
    give one after the other lie each below the one before, and of free blocks of one size PyTorch takes the lowest. */
-uint64_t plm_range_take(struct space *s, uint64_t size, uint64_t hint);
-bool plm_range_give(struct space *s, uint64_t base, uint64_t size);
+uint64_t plm_space_range_take(struct space *s, uint64_t size, uint64_t hint);
+bool plm_space_range_give(struct space *s, uint64_t base, uint64_t size);
 struct owner *plm_owner_new(enum owner_kind kind, int device, uint64_t base, uint64_t size);
 void plm_owner_set(uint64_t base, uint64_t size, struct owner *owner);
 
 /* Real bytes behind whole pages, and none again. */
-void plm_page_back(uint64_t base, uint64_t size);
-void plm_page_unback(uint64_t base, uint64_t size);
+void plm_space_page_back(uint64_t base, uint64_t size);
+void plm_space_page_unback(uint64_t base, uint64_t size);
 
 /* The account; the caller holds the lock, and has called plm_footprint_start(). */
 bool plm_space_charge(struct space *s, int device, uint64_t size);

@@ -45,7 +45,7 @@ static const int64_t *sizes_of(const void *object, size_t at, uint64_t dimension
                                : (const int64_t *)(const void *)((const char *)object + at + 8);
 }
 
-static int64_t elements_of(const struct plm_tensor_sample *s)
+static int64_t elements_of(const struct plm_tensors_sample *s)
 {
     int64_t product = 1;
     for (unsigned i = 0; i < s->dimensions; i++)
@@ -53,7 +53,7 @@ static int64_t elements_of(const struct plm_tensor_sample *s)
     return product;
 }
 
-static bool strides_fit(const struct plm_tensor_sample *s, const int64_t *strides)
+static bool strides_fit(const struct plm_tensors_sample *s, const int64_t *strides)
 {
     int64_t stride = 1;
     for (unsigned i = s->dimensions; i-- > 0; stride *= s->size[i])
@@ -62,7 +62,7 @@ static bool strides_fit(const struct plm_tensor_sample *s, const int64_t *stride
     return true;
 }
 
-static bool sizes_fit(const struct plm_tensor_sample *s, size_t at)
+static bool sizes_fit(const struct plm_tensors_sample *s, size_t at)
 {
     const void *object = (const void *)s->object;
     const int64_t *sizes;
@@ -76,19 +76,19 @@ static bool sizes_fit(const struct plm_tensor_sample *s, size_t at)
            strides_fit(s, sizes + (s->dimensions > INLINE ? s->dimensions : INLINE));
 }
 
-static bool elements_fit(const struct plm_tensor_sample *s, size_t at)
+static bool elements_fit(const struct plm_tensors_sample *s, size_t at)
 {
     return word_at((const void *)s->object, at) == (uint64_t)elements_of(s);
 }
 
-static bool type_fits(const struct plm_tensor_sample *s, size_t at)
+static bool type_fits(const struct plm_tensors_sample *s, size_t at)
 {
     return type_of((const void *)s->object, at) == s->type;
 }
 
 /* The one place at which all samples have it. */
-static bool locate(const struct plm_tensor_sample *samples, unsigned count,
-                   bool (*fits)(const struct plm_tensor_sample *, size_t), size_t unit, size_t *found)
+static bool locate(const struct plm_tensors_sample *samples, unsigned count,
+                   bool (*fits)(const struct plm_tensors_sample *, size_t), size_t unit, size_t *found)
 {
     size_t end = FURTHEST, places = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ static bool locate(const struct plm_tensor_sample *samples, unsigned count,
     return places == 1;
 }
 
-bool plm_tensors_locate(const struct plm_tensor_sample *samples, unsigned count)
+bool plm_tensors_locate(const struct plm_tensors_sample *samples, unsigned count)
 {
     bool six = false; /* sizes that stand elsewhere must have been seen too */
     for (unsigned i = 0; i < count; i++) {
@@ -396,7 +396,7 @@ const char *plm_ivalue_text(const struct plm_ivalue *text)
     return (const char *)word_at((const void *)text->payload, torch.counted);
 }
 
-static uint64_t extent_of(const struct plm_tensor_view *v)
+static uint64_t extent_of(const struct plm_tensors_view *v)
 {
     uint64_t last = 0;
     for (unsigned i = 0; i < v->dimensions; i++)
@@ -404,12 +404,12 @@ static uint64_t extent_of(const struct plm_tensor_view *v)
     return v->elements ? (last + 1) * v->element_bytes : 0;
 }
 
-void plm_tensor_view(uint64_t object, struct plm_tensor_view *v)
+void plm_tensors_view(uint64_t object, struct plm_tensors_view *v)
 {
     const void *o = (const void *)object;
     const uint64_t storage = word_at(o, torch.counted);
     struct tensor t;
-    *v = (struct plm_tensor_view){.elements = ~0ull, .type = type_of(o, torch.type_at)};
+    *v = (struct plm_tensors_view){.elements = ~0ull, .type = type_of(o, torch.type_at)};
     if (storage) {
         v->data = word_at((const void *)storage, torch.counted);
         v->extent = word_at((const void *)storage, torch.storage_bytes_at);

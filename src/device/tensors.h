@@ -19,7 +19,7 @@
 enum { PLM_TENSOR_SAMPLE_DIMENSIONS = 6, PLM_TENSOR_DIMENSIONS = 4, PLM_TENSORS_SHAPED = 3 };
 
 /* A contiguous tensor that somebody knows. Part of the contract with the hook. */
-struct plm_tensor_sample {
+struct plm_tensors_sample {
     uint64_t object;     /* its TensorImpl */
     uint32_t type;       /* c10::ScalarType */
     uint32_t dimensions; /* at most 6; sizes of more than 5 stand elsewhere in it */
@@ -27,7 +27,7 @@ struct plm_tensor_sample {
 };
 
 /* Where a tensor has its sizes, its number of elements and its type. */
-bool plm_tensors_locate(const struct plm_tensor_sample *samples, unsigned count);
+bool plm_tensors_locate(const struct plm_tensors_sample *samples, unsigned count);
 /* The bytes of an element of this tensor's type. After the above. */
 bool plm_tensors_learn_type(uint64_t object, unsigned bytes);
 /* Where a RecordFunction that begins with two tensors has its inputs, at `from` or some words later, and where
@@ -79,7 +79,7 @@ enum plm_ivalue_kind plm_ivalue_kind(const struct plm_ivalue *value);
 struct plm_ivalues plm_ivalue_list(const struct plm_ivalue *list);
 const char *plm_ivalue_text(const struct plm_ivalue *text);
 
-struct plm_tensor_view {
+struct plm_tensors_view {
     uint64_t data;     /* its first element; 0: it has no memory */
     uint64_t elements, extent; /* extent: bytes from the first to the last element */
     const int64_t *sizes, *strides;
@@ -87,7 +87,7 @@ struct plm_tensor_view {
     bool readable;     /* else the view is all of its storage, and has no sizes */
     bool undefined;    /* it is none: what stands for an index that is not given */
 };
-void plm_tensor_view(uint64_t object, struct plm_tensor_view *view);
+void plm_tensors_view(uint64_t object, struct plm_tensors_view *view);
 
 /* Adds a tensor to `sum`, which starts as zeros; all that are inputs of a RecordFunction that begins. */
 void plm_tensors_add(uint64_t object, struct plm_ev_operands *sum);

@@ -92,7 +92,7 @@ void plm_values_stop(void)
 
 typedef bool run_function(uint64_t address, uint64_t bytes);
 
-static bool runs_do(const struct plm_tensor_view *v, unsigned dimension, uint64_t at, run_function *run)
+static bool runs_do(const struct plm_tensors_view *v, unsigned dimension, uint64_t at, run_function *run)
 {
     const bool last = dimension + 1 >= v->dimensions;
     if (!v->dimensions)
@@ -106,7 +106,7 @@ static bool runs_do(const struct plm_tensor_view *v, unsigned dimension, uint64_
 }
 
 /* Of memory without gaps, in whatever order, all at once. */
-static bool view_do(const struct plm_tensor_view *v, run_function *run)
+static bool view_do(const struct plm_tensors_view *v, run_function *run)
 {
     if (!v->elements || !v->data)
         return true;
@@ -148,12 +148,12 @@ static bool run_true(uint64_t address, uint64_t bytes)
     return run_set(address, bytes);
 }
 
-static bool on_device(const struct plm_tensor_view *v)
+static bool on_device(const struct plm_tensors_view *v)
 {
     return v->data && plm_memory_device_of(v->data) >= 0;
 }
 
-static bool view_is_known(const struct plm_tensor_view *v)
+static bool view_is_known(const struct plm_tensors_view *v)
 {
     if (!on_device(v))
         return true;
@@ -162,7 +162,7 @@ static bool view_is_known(const struct plm_tensor_view *v)
 }
 
 /* A part of a large block has no bytes behind it, however small it is. */
-static bool can_hold(const struct plm_tensor_view *v)
+static bool can_hold(const struct plm_tensors_view *v)
 {
     return v->elements <= PLM_VALUES_ELEMENTS && (!on_device(v) || plm_memory_backed(v->data, v->extent));
 }
@@ -170,7 +170,7 @@ static bool can_hold(const struct plm_tensor_view *v)
 /* ---- tensors, element by element: which of them are known ---- */
 
 /* `known` has one for each, and is filled, or sets what is known. Returns what comes after it. */
-static char *mask_do(const struct plm_tensor_view *v, unsigned dimension, uint64_t at, char *known, bool set)
+static char *mask_do(const struct plm_tensors_view *v, unsigned dimension, uint64_t at, char *known, bool set)
 {
     if (dimension == v->dimensions) {
         if (!set)
@@ -184,7 +184,7 @@ static char *mask_do(const struct plm_tensor_view *v, unsigned dimension, uint64
     return known;
 }
 
-void plm_values_mask(const struct plm_tensor_view *v, char *known)
+void plm_values_mask(const struct plm_tensors_view *v, char *known)
 {
     if (on_device(v))
         mask_do(v, 0, v->data, known, false);
@@ -193,13 +193,13 @@ void plm_values_mask(const struct plm_tensor_view *v, char *known)
 }
 
 /* What is on the host is all known. */
-static bool view_has_known(const struct plm_tensor_view *v)
+static bool view_has_known(const struct plm_tensors_view *v)
 {
     return !on_device(v) || plm_known_any(v->data, v->extent);
 }
 
 /* Every tensor among values and the lists of them. `number` is that of the argument. */
-typedef void tensor_function(const struct plm_tensor_view *v, unsigned number, void *data);
+typedef void tensor_function(const struct plm_tensors_view *v, unsigned number, void *data);
 
 static void each_tensor(struct plm_ivalues values, tensor_function *look, void *data)
 {
@@ -209,10 +209,10 @@ static void each_tensor(struct plm_ivalues values, tensor_function *look, void *
         const struct plm_ivalues list =
             kind == PLM_IVALUE_LIST ? plm_ivalue_list(v) : (struct plm_ivalues){v, kind == PLM_IVALUE_TENSOR};
         for (uint64_t k = 0; k < list.count; k++) {
-            struct plm_tensor_view view;
+            struct plm_tensors_view view;
             if (plm_ivalue_kind(&list.first[k]) != PLM_IVALUE_TENSOR)
                 continue;
-            plm_tensor_view(list.first[k].payload, &view);
+            plm_tensors_view(list.first[k].payload, &view);
             if (!view.undefined)
                 look(&view, i < 64 ? (unsigned)i : 63, data);
         }
@@ -250,7 +250,7 @@ static const struct {
 enum { NUMBER_TYPES = sizeof number_types / sizeof number_types[0] };
 
 /* Its row; NUMBER_TYPES: it is no single number of floating point that memory can hold. */
-static int number_type(const struct plm_tensor_view *v)
+static int number_type(const struct plm_tensors_view *v)
 {
     int i = 0;
     if (v->elements != 1 || !v->readable)
@@ -260,20 +260,20 @@ static int number_type(const struct plm_tensor_view *v)
     return on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
 }
 
-static uint64_t number_held(const struct plm_tensor_view *v, int type)
+static uint64_t number_held(const struct plm_tensors_view *v, int type)
 {
     uint64_t held = 0;
     memcpy(&held, (const void *)v->data, number_types[type].bytes);
     return held;
 }
 
-static bool number_is_zero(const struct plm_tensor_view *v, int type)
+static bool number_is_zero(const struct plm_tensors_view *v, int type)
 {
     return !number_held(v, type);
 }
 
 /* A mean of nothing, 0 / 0: what selects was taken to find nothing, and the program may end over it. */
-static void number_refuse(const struct plm_tensor_view *v, unsigned number, void *data)
+static void number_refuse(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const int type = number_type(v);
     (void)number, (void)data;
@@ -284,7 +284,7 @@ static void number_refuse(const struct plm_tensor_view *v, unsigned number, void
     view_do(v, run_clear);
 }
 
-static void number_set(const struct plm_tensor_view *v, unsigned number, void *data)
+static void number_set(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const int type = number_type(v);
     (void)number, (void)data;
@@ -292,7 +292,7 @@ static void number_set(const struct plm_tensor_view *v, unsigned number, void *d
         memcpy((void *)v->data, &number_types[type].small, number_types[type].bytes);
 }
 
-static bool number_is_positive(const struct plm_tensor_view *v)
+static bool number_is_positive(const struct plm_tensors_view *v)
 {
     const int type = number_type(v);
     return type < NUMBER_TYPES && !number_is_zero(v, type);
@@ -303,7 +303,7 @@ static bool number_is_positive(const struct plm_tensor_view *v)
 /* Also where something is not known, all of what they are given is looked at. */
 enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
 
-static void look_at(const struct plm_tensor_view *v, unsigned number, void *data)
+static void look_at(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     struct given *g = data;
     const bool written = g->is->writes >> number & 1, needed = g->is->needs >> number & 1;
@@ -324,7 +324,7 @@ static void look_at(const struct plm_tensor_view *v, unsigned number, void *data
     g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
 }
 
-static void clear_written(const struct plm_tensor_view *v, unsigned number, void *data)
+static void clear_written(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const struct given *g = data;
     if (!(g->is->writes >> number & 1) || !on_device(v))
@@ -334,14 +334,14 @@ static void clear_written(const struct plm_tensor_view *v, unsigned number, void
     view_do(v, run_clear);
 }
 
-static void clear_output(const struct plm_tensor_view *v, unsigned number, void *data)
+static void clear_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
     if (on_device(v))
         view_do(v, run_clear);
 }
 
-static void set_zero(const struct plm_tensor_view *v, unsigned number, void *data)
+static void set_zero(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
     if (on_device(v) && plm_memory_backed(v->data, v->extent))
@@ -349,7 +349,7 @@ static void set_zero(const struct plm_tensor_view *v, unsigned number, void *dat
 }
 
 /* Of truth values, which are a byte each. */
-static void set_true(const struct plm_tensor_view *v, unsigned number, void *data)
+static void set_true(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
     if (on_device(v) && v->element_bytes == 1 && plm_memory_backed(v->data, v->extent))
@@ -491,26 +491,26 @@ static bool take_unknown(struct frame *f, const struct given *g, struct plm_ival
     return true;
 }
 
-static void count_large(const struct plm_tensor_view *v, unsigned number, void *data)
+static void count_large(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number;
     *(bool *)data |= !v->readable || (v->elements && !(on_device(v) && can_hold(v)));
 }
 
-static void set_output(const struct plm_tensor_view *v, unsigned number, void *data)
+static void set_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
     view_do(v, run_set);
 }
 
-static void set_parts(const struct plm_tensor_view *v, unsigned number, void *data)
+static void set_parts(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number;
     if (v->elements)
         mask_do(v, 0, v->data, data, true);
 }
 
-static void assume_output(const struct plm_tensor_view *v, unsigned number, void *data)
+static void assume_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
     view_do(v, run_assume);
@@ -729,8 +729,8 @@ void plm_values_told(const uint64_t *objects, unsigned count)
         return;
     mine->told = count != 0;
     for (unsigned i = 0; i < count; i++) {
-        struct plm_tensor_view v;
-        plm_tensor_view(objects[i], &v);
+        struct plm_tensors_view v;
+        plm_tensors_view(objects[i], &v);
         clear_output(&v, 0, NULL);
     }
 }

@@ -62,7 +62,7 @@ static struct plm_object *numbers(const int64_t *values, unsigned count)
     return tuple;
 }
 
-static struct plm_object *mask_of(const struct plm_tensor_view *v)
+static struct plm_object *mask_of(const struct plm_tensors_view *v)
 {
     struct plm_object *bytes = plm_python.new_bytes(NULL, (intptr_t)v->elements);
     if (bytes)
@@ -72,9 +72,9 @@ static struct plm_object *mask_of(const struct plm_tensor_view *v)
 
 static struct plm_object *tensor(uint64_t object, bool parts)
 {
-    struct plm_tensor_view v;
+    struct plm_tensors_view v;
     struct plm_object *tuple = plm_python.new_tuple(parts ? 5 : 4);
-    plm_tensor_view(object, &v);
+    plm_tensors_view(object, &v);
     if (!tuple || !v.readable) {
         if (tuple)
             plm_python.drop(tuple);

@@ -20,7 +20,7 @@ struct plm_operator {
 };
 
 /* values.c: of each element of a tensor, in its order, whether it is known. */
-void plm_values_mask(const struct plm_tensor_view *view, char *known);
+void plm_values_mask(const struct plm_tensors_view *view, char *known);
 
 /* What an operator is. One that the hook does not know writes all that it is given. */
 struct plm_operator plm_python_classify(const void *function);

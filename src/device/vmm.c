@@ -24,9 +24,9 @@ int plm_vmm_reserve(uint64_t size, uint64_t align, uint64_t hint, uint64_t *addr
         return PLM_DEV_INVALID;
     s = plm_space_of(device);
     plm_lock_take(&plm_space_lock);
-    *address = plm_range_take(s, size, hint);
+    *address = plm_space_range_take(s, size, hint);
     if (*address && !(o = plm_owner_new(OWNER_RANGE, device, *address, size)))
-        plm_range_give(s, *address, size);
+        plm_space_range_give(s, *address, size);
     if (o)
         plm_owner_set(*address, size, o);
     plm_lock_give(&plm_space_lock);
@@ -38,7 +38,7 @@ static bool whole_pages(uint64_t address, uint64_t size)
 {
     uint64_t last;
     return address % PLM_PAGE == 0 && size % PLM_PAGE == 0 && !__builtin_add_overflow(address, size, &last) &&
-           plm_page_of(address) && (!size || plm_page_of(last - 1));
+           plm_space_page_of(address) && (!size || plm_space_page_of(last - 1));
 }
 
 /* None of the pages is mapped. */
@@ -57,7 +57,7 @@ static int release_range(struct page *page, uint64_t address, uint64_t size)
     if (!o || o->kind != OWNER_RANGE || o->base != address || o->size != size || !unmapped(page, size))
         return PLM_DEV_INVALID;
     plm_owner_set(address, size, NULL);
-    status = plm_range_give(plm_space_of(o->device), address, size) ? 0 : PLM_DEV_NOHOST;
+    status = plm_space_range_give(plm_space_of(o->device), address, size) ? 0 : PLM_DEV_NOHOST;
     free(o);
     return status;
 }
@@ -66,7 +66,7 @@ int plm_vmm_release_range(uint64_t address, uint64_t size)
 {
     int status;
     plm_lock_take(&plm_space_lock);
-    status = release_range(plm_page_of(address), address, size);
+    status = release_range(plm_space_page_of(address), address, size);
     plm_lock_give(&plm_space_lock);
     return status;
 }
@@ -153,7 +153,7 @@ static int map_handle(struct page *page, uint64_t address, uint64_t size, uint64
     h->references++;
     *m = (struct mapping){h, address, size};
     if (size <= PLM_BACKED_MAX)
-        plm_page_back(address, size);
+        plm_space_page_back(address, size);
     for (uint64_t i = 0; i < size / PLM_PAGE; i++)
         atomic_store(&page[i].mapping, m);
     return 0;
@@ -170,7 +170,7 @@ int plm_vmm_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t numbe
     if (!m)
         return PLM_DEV_NOHOST;
     plm_lock_take(&plm_space_lock);
-    status = map_handle(plm_page_of(address), address, size, number, m);
+    status = map_handle(plm_space_page_of(address), address, size, number, m);
     plm_lock_give(&plm_space_lock);
     if (status)
         free(m);
@@ -179,7 +179,7 @@ int plm_vmm_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t numbe
 
 int plm_vmm_unmap(uint64_t address, uint64_t size)
 {
-    struct page *page = plm_page_of(address);
+    struct page *page = plm_space_page_of(address);
     uint64_t done = 0;
 
     if (!whole_pages(address, size))
@@ -192,7 +192,7 @@ int plm_vmm_unmap(uint64_t address, uint64_t size)
         for (uint64_t i = 0; i < m->size / PLM_PAGE; i++)
             atomic_store(&page[done / PLM_PAGE + i].mapping, NULL);
         if (m->size <= PLM_BACKED_MAX)
-            plm_page_unback(m->base, m->size);
+            plm_space_page_unback(m->base, m->size);
         done += m->size;
         drop_handle(m->handle);
         free(m);
@@ -203,7 +203,7 @@ int plm_vmm_unmap(uint64_t address, uint64_t size)
 
 int plm_vmm_set_access(uint64_t address, uint64_t size)
 {
-    struct page *page = plm_page_of(address);
+    struct page *page = plm_space_page_of(address);
     if (!whole_pages(address, size) || !size)
         return PLM_DEV_INVALID;
     for (uint64_t i = 0; i < size / PLM_PAGE; i++)
@@ -214,7 +214,7 @@ int plm_vmm_set_access(uint64_t address, uint64_t size)
 
 int plm_vmm_handle_of(uint64_t address, uint64_t *number)
 {
-    struct page *page = plm_page_of(address);
+    struct page *page = plm_space_page_of(address);
     struct mapping *m;
 
     plm_lock_take(&plm_space_lock);

@@ -77,7 +77,7 @@ static void page_zero(struct page *p, uint64_t base, uint32_t low, uint32_t high
 
 bool plm_memory_backed(uint64_t address, uint64_t bytes)
 {
-    struct page *first = plm_page_of(address), *last = plm_page_of(address + (bytes ? bytes - 1 : 0));
+    struct page *first = plm_space_page_of(address), *last = plm_space_page_of(address + (bytes ? bytes - 1 : 0));
     if (!first || !last || last < first)
         return false;
     for (struct page *p = first; p <= last; p++) {
@@ -97,8 +97,8 @@ bool plm_memory_backed(uint64_t address, uint64_t bytes)
 static void range_written(uint64_t address, uint64_t bytes, uint64_t when, bool zeros)
 {
     while (bytes) {
-        struct page *p = plm_page_of(address);
-        uint32_t low = plm_page_offset(address);
+        struct page *p = plm_space_page_of(address);
+        uint32_t low = plm_space_page_offset(address);
         uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
         if (zeros)
             page_zero(p, address - low, low, (uint32_t)(low + part));
@@ -124,9 +124,9 @@ void plm_memory_zero(uint64_t address, uint64_t bytes, uint64_t when)
 bool plm_memory_fresh(uint64_t address, uint64_t bytes, uint64_t since)
 {
     while (bytes) {
-        const struct page *p = plm_page_of(address);
+        const struct page *p = plm_space_page_of(address);
         struct dirty d = dirty_of(atomic_load_explicit(&p->dirty, memory_order_relaxed));
-        uint32_t low = plm_page_offset(address);
+        uint32_t low = plm_space_page_offset(address);
         uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
         if (low < d.low || low + part > d.high || atomic_load_explicit(&p->written_at, memory_order_relaxed) < since)
             return false;
@@ -143,8 +143,8 @@ void plm_memory_recycle(uint64_t address, uint64_t bytes)
     plm_known_clear(address, bytes);
     plm_promises_forget(address, bytes);
     while (bytes) {
-        struct page *p = plm_page_of(address);
-        uint32_t low = plm_page_offset(address);
+        struct page *p = plm_space_page_of(address);
+        uint32_t low = plm_space_page_offset(address);
         uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
         if (!p)
             return;

@@ -12,7 +12,7 @@ enum { COLUMNS_MAX = 256 };
 
 struct table {
     struct plm_out *out;
-    struct plm_values values;
+    struct plm_export_values values;
     const char *column[COLUMNS_MAX];
     int columns;
     /* per type, its fields in the order of the columns */
@@ -46,7 +46,8 @@ static void add_cell(struct table *t, int type, const struct plm_column *what)
 static void lay_out(struct table *t)
 {
     for (int type = 1; type < PLM_EV_TYPES; type++)
-        for (const struct plm_column *c = plm_event_shape((enum plm_event_type)type)->column; c->kind; c++)
+        for (const struct plm_column *c = plm_export_event_shape((enum plm_record_event_type)type)->column; c->kind;
+             c++)
             add_cell(t, type, c);
     plm_out_text(t->out, "time_ns,process,thread,device,event");
     for (int i = 0; i < t->columns; i++) {
@@ -56,7 +57,7 @@ static void lay_out(struct table *t)
     plm_out_text(t->out, ",words\r\n");
 }
 
-static void put_value(struct plm_out *out, const struct plm_value *value)
+static void put_value(struct plm_out *out, const struct plm_export_value *value)
 {
     switch (value->type) {
     case PLM_VALUE_ABSENT: break;
@@ -84,7 +85,7 @@ static int put_row(const struct plm_record_event *e, void *context)
     const struct cell *cell = t->cell[e->type];
     int column = -1;
 
-    plm_values_see(&t->values, e);
+    plm_export_values_see(&t->values, e);
     plm_out_u64(out, e->time_ns);
     plm_out_byte(out, ',');
     plm_out_u64(out, e->process);
@@ -93,9 +94,9 @@ static int put_row(const struct plm_record_event *e, void *context)
     plm_out_byte(out, ',');
     plm_out_u64(out, e->device);
     plm_out_byte(out, ',');
-    plm_out_text(out, plm_event_shape(e->type)->name);
+    plm_out_text(out, plm_export_event_shape(e->type)->name);
     for (int i = 0; i < t->cells[e->type]; i++) {
-        struct plm_value value = plm_values_get(&t->values, cell[i].what, e);
+        struct plm_export_value value = plm_export_values_get(&t->values, cell[i].what, e);
         put_commas(out, cell[i].column - column);
         column = cell[i].column;
         put_value(out, &value);
@@ -115,10 +116,10 @@ int plm_export_csv(const struct plm_export *export, struct plm_error *error)
     struct table *t = plm_calloc(1, sizeof *t);
     int status;
     t->out = export->out;
-    plm_values_begin(&t->values, export->record);
+    plm_export_values_begin(&t->values, export->record);
     lay_out(t);
     status = plm_record_each(export->record, put_row, t, error);
-    plm_values_free(&t->values);
+    plm_export_values_free(&t->values);
     free(t);
     return status;
 }

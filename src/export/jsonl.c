@@ -6,17 +6,17 @@
 
 struct lines {
     struct plm_out *out;
-    struct plm_values values;
+    struct plm_export_values values;
 };
 
-static void put_field(struct plm_out *out, const char *name, const struct plm_value *value)
+static void put_field(struct plm_out *out, const char *name, const struct plm_export_value *value)
 {
     if (value->type == PLM_VALUE_ABSENT)
         return;
     plm_out_bytes(out, ",\"", 2);
     plm_out_text(out, name);
     plm_out_bytes(out, "\":", 2);
-    plm_value_json(out, value);
+    plm_export_value_json(out, value);
 }
 
 static void put_words(struct plm_out *out, const struct plm_record_event *e)
@@ -34,9 +34,9 @@ static int put_line(const struct plm_record_event *e, void *context)
 {
     struct lines *l = context;
     struct plm_out *out = l->out;
-    const struct plm_event_shape *shape = plm_event_shape(e->type);
+    const struct plm_export_event_shape *shape = plm_export_event_shape(e->type);
 
-    plm_values_see(&l->values, e);
+    plm_export_values_see(&l->values, e);
     plm_out_text(out, "{\"time_ns\":");
     plm_out_u64(out, e->time_ns);
     plm_out_text(out, ",\"process\":");
@@ -49,7 +49,7 @@ static int put_line(const struct plm_record_event *e, void *context)
     plm_out_text(out, shape->name);
     plm_out_byte(out, '"');
     for (const struct plm_column *c = shape->column; c->kind; c++) {
-        struct plm_value value = plm_values_get(&l->values, c, e);
+        struct plm_export_value value = plm_export_values_get(&l->values, c, e);
         put_field(out, c->name, &value);
     }
     if (!shape->columns && e->count)
@@ -62,8 +62,8 @@ int plm_export_jsonl(const struct plm_export *export, struct plm_error *error)
 {
     struct lines l = {.out = export->out};
     int status;
-    plm_values_begin(&l.values, export->record);
+    plm_export_values_begin(&l.values, export->record);
     status = plm_record_each(export->record, put_line, &l, error);
-    plm_values_free(&l.values);
+    plm_export_values_free(&l.values);
     return status;
 }

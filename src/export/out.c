@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/printable.h"
-#include "base/table.h"
+#include "base/csv.h"
 
 void plm_out_open(struct plm_out *out, int fd)
 {
@@ -110,5 +110,5 @@ static void text_put(void *out, const char *text)
 
 void plm_out_csv(struct plm_out *out, const char *text)
 {
-    plm_table_write(text, text_put, out);
+    plm_csv_write(text, text_put, out);
 }

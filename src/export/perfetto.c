@@ -43,7 +43,7 @@ struct thread {
 struct trace {
     const struct plm_export *export;
     struct plm_out *out;
-    struct plm_values values;
+    struct plm_export_values values;
     struct process *process;
     size_t processes, process_room;
     struct thread *thread;
@@ -171,7 +171,7 @@ static void put_module(struct trace *t, const struct plm_record_event *e, const 
 {
     struct thread *thread = &t->thread[e->thread];
     const uint32_t module = plm_get_module(e).module;
-    struct plm_text name = plm_values_text(&t->values, e->process, module);
+    struct plm_text name = plm_export_values_text(&t->values, e->process, module);
     if (module) {
         if (!name.length)
             name = (struct plm_text){"(model)", 7, true}; /* the outermost module has no name */
@@ -187,7 +187,7 @@ static void put_module(struct trace *t, const struct plm_record_event *e, const 
 static void put_phase(struct trace *t, const struct plm_record_event *e, struct process *p)
 {
     const uint32_t tid = PHASES_TID;
-    struct plm_value value = plm_values_get(&t->values, plm_event_shape(PLM_EV_PHASE)->column, e);
+    struct plm_export_value value = plm_export_values_get(&t->values, plm_export_event_shape(PLM_EV_PHASE)->column, e);
     if (value.type != PLM_VALUE_TEXT)
         return;
     if (p->in_phase)
@@ -227,14 +227,14 @@ static void put_arguments(struct trace *t, const struct plm_record_event *e)
 {
     const char *comma = "";
     plm_out_text(t->out, ",\"args\":{");
-    for (const struct plm_column *c = plm_event_shape(e->type)->column; c->kind; c++) {
-        struct plm_value value = plm_values_get(&t->values, c, e);
+    for (const struct plm_column *c = plm_export_event_shape(e->type)->column; c->kind; c++) {
+        struct plm_export_value value = plm_export_values_get(&t->values, c, e);
         if (value.type == PLM_VALUE_ABSENT)
             continue;
         plm_out_text(t->out, comma);
         plm_out_json(t->out, c->name);
         plm_out_byte(t->out, ':');
-        plm_value_json(t->out, &value);
+        plm_export_value_json(t->out, &value);
         comma = ",";
     }
     plm_out_byte(t->out, '}');
@@ -244,12 +244,12 @@ static void put_arguments(struct trace *t, const struct plm_record_event *e)
    is: "copy host_to_device". */
 static void put_instant(struct trace *t, const struct plm_record_event *e, const struct process *p)
 {
-    const struct plm_event_shape *shape = plm_event_shape(e->type);
+    const struct plm_export_event_shape *shape = plm_export_event_shape(e->type);
     const enum plm_field_kind first = shape->columns ? shape->column[0].field->kind : PLM_FIELD_NONE;
-    struct plm_value value = {0};
+    struct plm_export_value value = {0};
     char name[64];
     if (first == PLM_FIELD_TEXT || first == PLM_FIELD_NAME)
-        value = plm_values_get(&t->values, shape->column, e);
+        value = plm_export_values_get(&t->values, shape->column, e);
     snprintf(name, sizeof name, "%s%s%s", shape->name, value.type == PLM_VALUE_TEXT ? " " : "",
              value.type == PLM_VALUE_TEXT ? value.text.bytes : "");
     begin_event(t, 'i', p->pid, e->tid, e->time_ns);
@@ -267,7 +267,7 @@ static int put_event(const struct plm_record_event *e, void *context)
 {
     struct trace *t = context;
     struct process *p;
-    plm_values_see(&t->values, e);
+    plm_export_values_see(&t->values, e);
     p = process_of(t, e);
     if (e->time_ns > t->last_ns)
         t->last_ns = e->time_ns;
@@ -279,7 +279,7 @@ static int put_event(const struct plm_record_event *e, void *context)
     case PLM_EV_READBACK:
     case PLM_EV_OOM: put_instant(t, e, p); break;
     default:
-        if (plm_event_is_call(e->type))
+        if (plm_record_event_is_call(e->type))
             put_instant(t, e, p);
     }
     return t->out->failure ? PLM_EIO : 0;
@@ -401,7 +401,7 @@ static void model_arguments(const struct model *m, const struct plm_work_call *c
     put_text_argument(t, "operator", s->outer);
     put_text_argument(t, "inner_operator", s->inner);
     if (w->name)
-        put_text_argument(t, "kernel", plm_kernel_short(works->names.text[w->name], kernel, sizeof kernel));
+        put_text_argument(t, "kernel", plm_time_kernel_short(works->names.text[w->name], kernel, sizeof kernel));
     plm_out_text(t->out, ",\"recorded_us\":");
     plm_out_us(t->out, call->at_ns);
 }
@@ -564,7 +564,7 @@ int plm_export_perfetto(const struct plm_export *export, struct plm_error *error
     struct trace t = {.export = export, .out = export->out, .threads = plm_record_threads(export->record)};
     int status;
     t.thread = plm_calloc(t.threads, sizeof *t.thread);
-    plm_values_begin(&t.values, export->record);
+    plm_export_values_begin(&t.values, export->record);
     plm_out_text(t.out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"plimsoll " PLM_VERSION
                         "\"},\n\"traceEvents\":[\n");
     status = plm_record_each(export->record, put_event, &t, error);
@@ -574,7 +574,7 @@ int plm_export_perfetto(const struct plm_export *export, struct plm_error *error
     for (uint32_t i = 0; export->time && i < export->time->lanes && status == 0; i++)
         model_put(&t, i);
     plm_out_text(t.out, "\n]}\n");
-    plm_values_free(&t.values);
+    plm_export_values_free(&t.values);
     free(t.process);
     free(t.thread);
     return status;

@@ -9,7 +9,7 @@
 
 /* ---- columns ---- */
 
-static void column_add(struct plm_event_shape *s, const char *name, enum plm_column_kind kind,
+static void column_add(struct plm_export_event_shape *s, const char *name, enum plm_column_kind kind,
                        const struct plm_field *field)
 {
     assert(s->columns < PLM_COLUMNS_MAX);
@@ -17,7 +17,7 @@ static void column_add(struct plm_event_shape *s, const char *name, enum plm_col
 }
 
 /* Columns of the same name are one in a table, so a name means the same everywhere. */
-static void field_add(struct plm_event_shape *s, const struct plm_field *field)
+static void field_add(struct plm_export_event_shape *s, const struct plm_field *field)
 {
     column_add(s, field->name, PLM_COLUMN_FIELD, field);
     if (field->kind == PLM_FIELD_TEXT_ID)
@@ -30,11 +30,11 @@ static void field_add(struct plm_event_shape *s, const struct plm_field *field)
     column_add(s, "phase", PLM_COLUMN_PHASE, field);
 }
 
-const struct plm_event_shape *plm_event_shape(enum plm_event_type type)
+const struct plm_export_event_shape *plm_export_event_shape(enum plm_record_event_type type)
 {
-    static struct plm_event_shape shapes[PLM_EV_TYPES];
-    struct plm_event_shape *s = &shapes[type];
-    const struct plm_event_row *row = plm_event_row(type);
+    static struct plm_export_event_shape shapes[PLM_EV_TYPES];
+    struct plm_export_event_shape *s = &shapes[type];
+    const struct plm_record_event_row *row = plm_record_event_row(type);
     int shown = 0, place = 0;
     if (s->name)
         return s;
@@ -62,12 +62,12 @@ const char *plm_column_type(const struct plm_column *column)
 
 /* ---- values ---- */
 
-void plm_values_begin(struct plm_values *v, struct plm_record *record)
+void plm_export_values_begin(struct plm_export_values *v, struct plm_record *record)
 {
-    *v = (struct plm_values){.record = record};
+    *v = (struct plm_export_values){.record = record};
 }
 
-void plm_values_free(struct plm_values *v)
+void plm_export_values_free(struct plm_export_values *v)
 {
     plm_map_free(&v->texts);
     plm_map_free(&v->contexts);
@@ -88,7 +88,7 @@ static struct plm_text text_of(const char *bytes)
     return t;
 }
 
-struct plm_text plm_values_text(struct plm_values *v, uint32_t process, uint32_t id)
+struct plm_text plm_export_values_text(struct plm_export_values *v, uint32_t process, uint32_t id)
 {
     const uint64_t key = key_of(process, id), found = plm_map_get(&v->texts, key);
     struct plm_text t;
@@ -101,7 +101,7 @@ struct plm_text plm_values_text(struct plm_values *v, uint32_t process, uint32_t
     return t;
 }
 
-void plm_values_see(struct plm_values *v, const struct plm_record_event *e)
+void plm_export_values_see(struct plm_export_values *v, const struct plm_record_event *e)
 {
     struct plm_ev_context c;
     const char *phase;
@@ -110,30 +110,31 @@ void plm_values_see(struct plm_values *v, const struct plm_record_event *e)
     c = plm_get_context(e);
     phase = plm_value_phase(c.phase);
     v->context = plm_grow(v->context, v->context_count, &v->context_room, sizeof *v->context);
-    v->context[v->context_count] = (struct plm_values_context){
-        plm_values_text(v, e->process, c.module),
-        plm_values_text(v, e->process, c.op),
-        plm_values_text(v, e->process, c.inner_op),
+    v->context[v->context_count] = (struct plm_export_values_context){
+        plm_export_values_text(v, e->process, c.module),
+        plm_export_values_text(v, e->process, c.op),
+        plm_export_values_text(v, e->process, c.inner_op),
         text_of(phase ? phase : ""),
     };
     plm_map_put(&v->contexts, key_of(e->process, c.context), v->context_count++);
 }
 
-static struct plm_value as_text(struct plm_text text)
+static struct plm_export_value as_text(struct plm_text text)
 {
-    return (struct plm_value){.type = text.length ? PLM_VALUE_TEXT : PLM_VALUE_ABSENT, .text = text};
+    return (struct plm_export_value){.type = text.length ? PLM_VALUE_TEXT : PLM_VALUE_ABSENT, .text = text};
 }
 
-static struct plm_value as_number(enum plm_value_type type, uint64_t number)
+static struct plm_export_value as_number(enum plm_export_value_type type, uint64_t number)
 {
-    return (struct plm_value){.type = type, .number = number};
+    return (struct plm_export_value){.type = type, .number = number};
 }
 
-static struct plm_value of_context(const struct plm_values *v, enum plm_column_kind kind, uint32_t process, uint32_t id)
+static struct plm_export_value of_context(const struct plm_export_values *v, enum plm_column_kind kind,
+                                          uint32_t process, uint32_t id)
 {
-    static const struct plm_values_context nothing;
+    static const struct plm_export_values_context nothing;
     const uint64_t found = plm_map_get(&v->contexts, key_of(process, id));
-    const struct plm_values_context *c = found == PLM_MAP_NONE ? &nothing : &v->context[found];
+    const struct plm_export_values_context *c = found == PLM_MAP_NONE ? &nothing : &v->context[found];
     switch (kind) {
     case PLM_COLUMN_MODULE: return as_text(c->module);
     case PLM_COLUMN_OPERATOR: return as_text(c->outer);
@@ -142,7 +143,8 @@ static struct plm_value of_context(const struct plm_values *v, enum plm_column_k
     }
 }
 
-static struct plm_value of_field(struct plm_values *v, const struct plm_field *field, uint32_t process, uint64_t raw)
+static struct plm_export_value of_field(struct plm_export_values *v, const struct plm_field *field, uint32_t process,
+                                        uint64_t raw)
 {
     const char *name;
     switch (field->kind) {
@@ -150,7 +152,7 @@ static struct plm_value of_field(struct plm_values *v, const struct plm_field *f
         return as_number(raw == UINT64_MAX >> (64 - field->bits) ? PLM_VALUE_ABSENT : PLM_VALUE_NUMBER, raw);
     case PLM_FIELD_ADDRESS: return as_number(PLM_VALUE_ADDRESS, raw);
     case PLM_FIELD_FLAG: return as_number(PLM_VALUE_FLAG, raw != 0);
-    case PLM_FIELD_TEXT: return as_text(plm_values_text(v, process, (uint32_t)raw));
+    case PLM_FIELD_TEXT: return as_text(plm_export_values_text(v, process, (uint32_t)raw));
     case PLM_FIELD_NAME:
         name = plm_field_value_name(field, raw);
         return name ? as_text(text_of(name)) : as_number(PLM_VALUE_NUMBER, raw);
@@ -159,14 +161,15 @@ static struct plm_value of_field(struct plm_values *v, const struct plm_field *f
     }
 }
 
-struct plm_value plm_values_get(struct plm_values *v, const struct plm_column *column, const struct plm_record_event *e)
+struct plm_export_value plm_export_values_get(struct plm_export_values *v, const struct plm_column *column,
+                                              const struct plm_record_event *e)
 {
     uint64_t raw;
     if (!plm_field_get(column->field, e->words, e->count, &raw))
         return as_number(PLM_VALUE_ABSENT, 0);
     switch (column->kind) {
     case PLM_COLUMN_FIELD: return of_field(v, column->field, e->process, raw);
-    case PLM_COLUMN_STRING: return as_text(plm_values_text(v, e->process, (uint32_t)raw));
+    case PLM_COLUMN_STRING: return as_text(plm_export_values_text(v, e->process, (uint32_t)raw));
     default: return of_context(v, column->kind, e->process, (uint32_t)raw);
     }
 }
@@ -182,7 +185,7 @@ void plm_text_json(struct plm_out *out, const struct plm_text *text)
     plm_out_byte(out, '"');
 }
 
-void plm_value_json(struct plm_out *out, const struct plm_value *value)
+void plm_export_value_json(struct plm_out *out, const struct plm_export_value *value)
 {
     switch (value->type) {
     case PLM_VALUE_ABSENT: break;

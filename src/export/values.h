@@ -2,7 +2,7 @@
  * The columns of the exports of events, which `plimsoll export --fields` shows too, and their values: strings looked
  * up once, contexts followed. What the exports of events share.
  *
- * Begin, then plm_values_see() every event in the order of the record before asking for its values.
+ * Begin, then plm_export_values_see() every event in the order of the record before asking for its values.
  * One thread. Strings belong to the record.
  */
 #ifndef PLM_EXPORT_VALUES_H
@@ -40,14 +40,14 @@ struct plm_column {
 
 #define PLM_COLUMNS_MAX 40
 
-struct plm_event_shape {
+struct plm_export_event_shape {
     const char *name;
     struct plm_column column[PLM_COLUMNS_MAX + 1];
     int columns;
 };
 
 /* Of a type below PLM_EV_TYPES. A type without columns is exported as its payload's words. */
-const struct plm_event_shape *plm_event_shape(enum plm_event_type type);
+const struct plm_export_event_shape *plm_export_event_shape(enum plm_record_event_type type);
 const char *plm_column_type(const struct plm_column *column); /* "text" */
 
 /* ---- values ---- */
@@ -59,35 +59,35 @@ struct plm_text {
     bool plain;      /* printable ASCII that neither CSV nor JSON must quote */
 };
 
-struct plm_values {
+struct plm_export_values {
     struct plm_record *record;
     struct plm_map texts;    /* process and id -> index of `text` */
     struct plm_map contexts; /* process and id -> index of `context` */
     struct plm_text *text;
     size_t text_count, text_room;
-    struct plm_values_context {
+    struct plm_export_values_context {
         struct plm_text module, outer, inner, phase;
     } *context;
     size_t context_count, context_room;
 };
 
-enum plm_value_type { PLM_VALUE_ABSENT, PLM_VALUE_NUMBER, PLM_VALUE_ADDRESS, PLM_VALUE_FLAG, PLM_VALUE_TEXT };
+enum plm_export_value_type { PLM_VALUE_ABSENT, PLM_VALUE_NUMBER, PLM_VALUE_ADDRESS, PLM_VALUE_FLAG, PLM_VALUE_TEXT };
 
-struct plm_value {
-    enum plm_value_type type;
+struct plm_export_value {
+    enum plm_export_value_type type;
     uint64_t number;
     struct plm_text text;
 };
 
-void plm_values_begin(struct plm_values *values, struct plm_record *record);
-void plm_values_see(struct plm_values *values, const struct plm_record_event *event);
-struct plm_value plm_values_get(struct plm_values *values, const struct plm_column *column,
-                                const struct plm_record_event *event);
-struct plm_text plm_values_text(struct plm_values *values, uint32_t process, uint32_t id);
-void plm_values_free(struct plm_values *values);
+void plm_export_values_begin(struct plm_export_values *values, struct plm_record *record);
+void plm_export_values_see(struct plm_export_values *values, const struct plm_record_event *event);
+struct plm_export_value plm_export_values_get(struct plm_export_values *values, const struct plm_column *column,
+                                              const struct plm_record_event *event);
+struct plm_text plm_export_values_text(struct plm_export_values *values, uint32_t process, uint32_t id);
+void plm_export_values_free(struct plm_export_values *values);
 
 /* As JSON; nothing for one that is absent. An address is a string: JavaScript's numbers end at 2^53. */
-void plm_value_json(struct plm_out *out, const struct plm_value *value);
+void plm_export_value_json(struct plm_out *out, const struct plm_export_value *value);
 void plm_text_json(struct plm_out *out, const struct plm_text *text);
 
 #endif

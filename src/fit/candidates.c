@@ -90,7 +90,7 @@ size_t plm_candidates_quick(enum plm_torch torch, struct plm_candidate *candidat
     return n;
 }
 
-const char *plm_allocator_variable(enum plm_torch torch)
+const char *plm_tune_variable(enum plm_torch torch)
 {
     return plm_torch_rule(torch, PLM_TORCH_VARIABLE) ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
 }

@@ -36,7 +36,7 @@ static uint64_t step_peak(const struct plm_step *step, bool reserved)
 
 /* How many of the last steps raised their peak, each by more than `slack` of it. The second step always does: the
    optimizer's state is there then; it counts only if it is the last. */
-static int rising(const struct plm_device_summary *d, bool reserved, double slack)
+static int rising(const struct plm_summary_device *d, bool reserved, double slack)
 {
     int n = 0;
     for (int i = d->steps - 1; i > (d->steps > 2); i--, n++) {
@@ -57,7 +57,7 @@ static int growth(const struct plm_summary *s, uint64_t *each)
     *each = 0;
     for (int i = 0; i < s->devices; i++)
         for (int reserved = 0; reserved < 2; reserved++) {
-            const struct plm_device_summary *d = &s->device[i];
+            const struct plm_summary_device *d = &s->device[i];
             int n = rising(d, reserved, reserved ? 0 : SLACK);
             const struct plm_step *last = n ? &d->step[d->steps - 1] : NULL, *first = n ? last - n : NULL;
             uint64_t rise;
@@ -82,7 +82,7 @@ static bool step_same(const void *steps, int one, int other)
 }
 
 /* How many of the last steps of a device have the same peaks, or take the same turns. */
-static int steps_alike(const struct plm_device_summary *d)
+static int steps_alike(const struct plm_summary_device *d)
 {
     const int period = plm_period(d->step, d->steps, 1, step_same);
     return period ? period + plm_period_repeats(d->step, d->steps, period, step_same) : d->steps > 0;
@@ -93,7 +93,7 @@ static int job_steps_alike(const struct plm_summary *s)
 {
     int least = s->steps;
     for (int i = 0; i < s->devices; i++) {
-        const struct plm_device_summary *d = &s->device[i];
+        const struct plm_summary_device *d = &s->device[i];
         const int n = steps_alike(d) + s->steps - d->steps; /* it came when others had made steps */
         if (d->steps && n < least)
             least = n;
@@ -107,7 +107,7 @@ enum weight { NO_DOUBT = -1, WORTH_SAYING, MEDIUM, LOW };
 
 static enum weight doubt_known(const struct plm_job *job, char out[256])
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     if (known.what == PLM_KNOWN_PEAK)
         return NO_DOUBT;
     snprintf(out, 256, "%s%s", known.what == PLM_KNOWN_ENOUGH ? "" : "unknown: ", known.why);
@@ -239,7 +239,7 @@ static enum weight doubt_history_end(const struct plm_job *job, char out[256])
 /* What cuDNN chooses belongs to the stack, as the context does; the range that it makes counts with its width. */
 static enum weight doubt_workspaces(const struct plm_job *job, char out[256])
 {
-    const struct plm_conv_range r = plm_conv_range_most(job);
+    const struct plm_fit_conv_range r = plm_fit_conv_range_most(job);
     char less[32], more[32];
     if (r.guessed)
         snprintf(out, 256,
@@ -282,7 +282,7 @@ static enum weight doubt_stack_taken(const struct plm_job *job, char out[256])
 static enum weight doubt_stack(const struct plm_job *job, char out[256])
 {
     char why[PLM_STACK_WHY];
-    if (!plm_stack_job_differs(&job->summary, why) || !stack_used(job))
+    if (!plm_summary_own_stack_differs(&job->summary, why) || !stack_used(job))
         return NO_DOUBT;
     snprintf(out, 256, "the stack file '%.40s' is for other versions or another GPU: %s",
              plm_summary_config(&job->summary, "stack"), why);
@@ -310,10 +310,10 @@ static enum weight doubt_shared(const struct plm_job *job, char out[256])
 static enum weight doubt_idle(const struct plm_job *job, char out[256])
 {
     const struct plm_summary *s = &job->summary;
-    const struct plm_device_summary *first = NULL;
+    const struct plm_summary_device *first = NULL;
     int idle = 0;
     for (int i = 0; i < s->devices && s->steps; i++) {
-        const struct plm_device_summary *d = &s->device[i];
+        const struct plm_summary_device *d = &s->device[i];
         if (d->steps || d->status || d->out_of_memory || !d->communicators.count) /* no rank, but some helper */
             continue;
         first = first ? first : d;
@@ -354,7 +354,7 @@ static enum weight doubt_refused(const struct plm_job *job, char out[256])
 
 static enum weight doubt_steps(const struct plm_job *job, char out[256])
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     const struct plm_summary *s = &job->summary;
     uint64_t each;
     const int grown = growth(s, &each);

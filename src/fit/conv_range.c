@@ -58,15 +58,15 @@ static void workspace_insert(struct changed *c, uint64_t bytes)
     c->lane.order[c->lane.moments++] = index << 1 | 1;
 }
 
-static bool has_most(const struct plm_conv_mark *mark, enum workspaces which)
+static bool has_most(const struct plm_job_conv_mark *mark, enum workspaces which)
 {
     return which == MOST || (which == MOST_FORWARD && mark->forward);
 }
 
-static void workspaces_resize(struct changed *c, const struct plm_conv_marks *marks, enum workspaces which)
+static void workspaces_resize(struct changed *c, const struct plm_job_conv_marks *marks, enum workspaces which)
 {
     for (size_t i = 0; i < marks->count; i++) {
-        const struct plm_conv_mark *m = &marks->mark[i];
+        const struct plm_job_conv_mark *m = &marks->mark[i];
         if (!m->guessed || m->block == PLM_CONV_NO_BLOCK)
             continue;
         if (!has_most(m, which))
@@ -76,7 +76,7 @@ static void workspaces_resize(struct changed *c, const struct plm_conv_marks *ma
     }
 }
 
-static void change(struct changed *c, const struct plm_lane *lane, const struct plm_conv_marks *marks,
+static void change(struct changed *c, const struct plm_lane *lane, const struct plm_job_conv_marks *marks,
                    enum workspaces which)
 {
     size_t next = 0;
@@ -92,7 +92,7 @@ static void change(struct changed *c, const struct plm_lane *lane, const struct 
             c->lane.order[c->lane.moments++] = lane->order[m];
     }
     for (size_t i = 0; i < c->lane.segments; i++) {
-        struct plm_segment *s = &c->lane.segment[i];
+        struct plm_lane_segment *s = &c->lane.segment[i];
         s->alloc_at = s->alloc_at <= lane->moments ? c->moved[s->alloc_at] : s->alloc_at;
         s->free_at = s->free_at <= lane->moments ? c->moved[s->free_at] : s->free_at;
     }
@@ -133,7 +133,7 @@ static bool settings_of(const struct plm_summary *job, struct plm_replay_options
 
 /* More workspace does not always reserve more: what is cached then may serve what comes later. So every replay counts
    for both ends. */
-static void set_range(struct plm_conv_kept *kept, uint64_t is, const uint64_t other[VARIANTS])
+static void set_range(struct plm_job_conv_kept *kept, uint64_t is, const uint64_t other[VARIANTS])
 {
     const uint64_t always = is / 100 * PER_CENT_ALWAYS;
     kept->low = kept->high = 0;
@@ -146,9 +146,9 @@ static void set_range(struct plm_conv_kept *kept, uint64_t is, const uint64_t ot
     kept->high += always;
 }
 
-static void weigh(const struct plm_summary *job, const struct plm_lane *lane, struct plm_conv_kept *kept)
+static void weigh(const struct plm_summary *job, const struct plm_lane *lane, struct plm_job_conv_kept *kept)
 {
-    const struct plm_conv_marks *marks = lane->convolutions;
+    const struct plm_job_conv_marks *marks = lane->convolutions;
     struct plm_replay_options options;
     const struct plm_replay_options *how = settings_of(job, &options) ? &options : NULL;
     struct plm_lane first = *lane;
@@ -172,25 +172,25 @@ static void weigh(const struct plm_summary *job, const struct plm_lane *lane, st
     set_range(kept, all ? is.reserved : is.allocated, all ? reserved : allocated);
 }
 
-struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm_lane *lane)
+struct plm_fit_conv_range plm_fit_conv_range(const struct plm_job *job, const struct plm_lane *lane)
 {
-    const struct plm_conv_marks *marks = lane->convolutions;
-    struct plm_conv_kept *kept = lane->kept;
+    const struct plm_job_conv_marks *marks = lane->convolutions;
+    struct plm_job_conv_kept *kept = lane->kept;
     if (!marks || !marks->guessed)
-        return (struct plm_conv_range){0};
+        return (struct plm_fit_conv_range){0};
     pthread_mutex_lock(&kept->lock);
     if (!kept->weighed)
         weigh(&job->summary, lane, kept);
     kept->weighed = true;
     pthread_mutex_unlock(&kept->lock);
-    return (struct plm_conv_range){marks->guessed, kept->low, kept->high};
+    return (struct plm_fit_conv_range){marks->guessed, kept->low, kept->high};
 }
 
-struct plm_conv_range plm_conv_range_most(const struct plm_job *job)
+struct plm_fit_conv_range plm_fit_conv_range_most(const struct plm_job *job)
 {
-    struct plm_conv_range most = {0};
+    struct plm_fit_conv_range most = {0};
     for (size_t i = 0; i < job->lanes; i++) {
-        const struct plm_conv_range r = plm_conv_range(job, &job->lane[i]);
+        const struct plm_fit_conv_range r = plm_fit_conv_range(job, &job->lane[i]);
         most.guessed += r.guessed;
         if (r.low + r.high >= most.low + most.high) {
             most.low = r.low;

@@ -55,7 +55,7 @@ static int replay_own(struct plm_fit *fit, struct plm_error *error)
     struct plm_replay r;
     for (size_t i = 0; i < fit->lanes; i++) {
         struct plm_fit_lane *l = &fit->lane[i];
-        const struct plm_device_summary *d = l->lane->summary;
+        const struct plm_summary_device *d = l->lane->summary;
         char replayed[32], recorded[32];
         int status = attempt(fit, l, &fit->settings, NULL, UINT64_MAX, false, &r, error);
         if (status)
@@ -94,7 +94,7 @@ static void doubt_sizes(struct plm_fit *fit)
 
 static int check_known(const struct plm_job *job, struct plm_error *error)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     if (!job->lanes)
         return plm_fail(error, PLM_ENOTFOUND,
                         "this record has no GPU activity: the job never used CUDA, or the record ends before it did");
@@ -119,8 +119,8 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
                                              .outside = (int64_t)(l.device_used - l.reserved),
                                              .outside_low = (int64_t)(l.low - l.reserved),
                                              .outside_high = (int64_t)(l.high - l.reserved),
-                                             .guessed = plm_conv_range(job, lane).low};
-        fit->lane[i].least = plm_lane_least(lane);
+                                             .guessed = plm_fit_conv_range(job, lane).low};
+        fit->lane[i].least = plm_replay_least(lane);
         if (fit->lane[i].least > fit->least)
             fit->least = fit->lane[i].least;
     }

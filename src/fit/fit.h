@@ -104,7 +104,7 @@ struct plm_fit_row {
 struct plm_fit_table {
     const struct plm_job *job;
     const struct plm_fit *fit; /* NULL: it was not asked */
-    struct plm_known known; /* if the peak is not the job's, the rows that cannot be judged are PLM_UNKNOWN */
+    struct plm_fit_known known; /* if the peak is not the job's, the rows that cannot be judged are PLM_UNKNOWN */
     struct plm_need need; /* on the card that was played; zeros if that is not known, as is `minimum` */
     uint64_t minimum;
     struct plm_fit_row *row; /* by memory */

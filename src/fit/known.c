@@ -42,10 +42,10 @@ static bool job_is_open(const struct plm_job *job)
     return false;
 }
 
-static void known_full(const struct plm_job *job, const struct plm_lane *lane, bool well, struct plm_known *k)
+static void known_full(const struct plm_job *job, const struct plm_lane *lane, bool well, struct plm_fit_known *k)
 {
     const char *bounded = plm_summary_config(&job->summary, "bounded");
-    const struct plm_device_summary *d = lane->summary;
+    const struct plm_summary_device *d = lane->summary;
     const bool on_card = bounded && !strcmp(bounded, "yes");
     char at[32], step[32];
     plm_size_text(at, sizeof at, plm_ladder(job, lane).device_used);
@@ -67,7 +67,7 @@ static void known_full(const struct plm_job *job, const struct plm_lane *lane, b
     }
 }
 
-static void known_failed(const struct plm_job *job, const char *code, struct plm_known *k)
+static void known_failed(const struct plm_job *job, const char *code, struct plm_fit_known *k)
 {
     const int status = code ? atoi(code) : 0;
     char step[32];
@@ -84,10 +84,10 @@ static void known_failed(const struct plm_job *job, const char *code, struct plm
 
 /* A later process did the same work, or more: it was started again, or was not what the job is about. A rank beside it
    does not stand for it. */
-static bool device_made_up(const struct plm_summary *s, const struct plm_device_summary *d)
+static bool device_made_up(const struct plm_summary *s, const struct plm_summary_device *d)
 {
     for (int i = 0; i < s->devices; i++) {
-        const struct plm_device_summary *other = &s->device[i];
+        const struct plm_summary_device *other = &s->device[i];
         if (!other->status && other->first_ns >= d->last_ns && other->steps >= d->steps &&
             (other->steps || other->used_peak >= d->used_peak))
             return true;
@@ -96,7 +96,7 @@ static bool device_made_up(const struct plm_summary *s, const struct plm_device_
 }
 
 /* The command ended well although a process of it failed: a script may go on after its program. */
-static void known_hidden(const struct plm_job *job, struct plm_known *k)
+static void known_hidden(const struct plm_job *job, struct plm_fit_known *k)
 {
     const struct plm_summary *s = &job->summary;
     char step[32];
@@ -110,13 +110,13 @@ static void known_hidden(const struct plm_job *job, struct plm_known *k)
         }
 }
 
-struct plm_known plm_known(const struct plm_job *job)
+struct plm_fit_known plm_fit_known(const struct plm_job *job)
 {
     const struct plm_summary *s = &job->summary;
     const char *code = plm_summary_config(s, "exit"); /* of imported records there is none */
     const bool well = s->ended && (!code || !strcmp(code, "0"));
     const struct plm_lane *full = lane_full(job);
-    struct plm_known k = {.what = PLM_KNOWN_PEAK};
+    struct plm_fit_known k = {.what = PLM_KNOWN_PEAK};
 
     for (int i = 0; i < s->devices; i++)
         k.used = s->device[i].used_peak > k.used ? s->device[i].used_peak : k.used;

@@ -12,7 +12,7 @@
 
 struct plm_job;
 
-enum plm_known_what {
+enum plm_fit_known_what {
     PLM_KNOWN_PEAK,       /* the peak is the job's: every card can be judged */
     PLM_KNOWN_ENOUGH, /* --bounded, and the card was full, but the job went on and ended well: with as much memory it
                              does so again; what it would take of more, or do with less, is not known */
@@ -20,13 +20,13 @@ enum plm_known_what {
     PLM_KNOWN_NOTHING,
 };
 
-struct plm_known {
-    enum plm_known_what what;
+struct plm_fit_known {
+    enum plm_fit_known_what what;
     bool failed; /* the job failed, or has no end */
     uint64_t used; /* the most that was taken of a card without its context: with exactly this much ENOUGH and
                       TOO_LITTLE end in the same way */
     char why[192]; /* "it ran out of memory at 11.6 GiB in step 1"; "" if the peak is the job's */
 };
-struct plm_known plm_known(const struct plm_job *job);
+struct plm_fit_known plm_fit_known(const struct plm_job *job);
 
 #endif

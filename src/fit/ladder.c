@@ -15,7 +15,7 @@ static uint64_t bytes_bounded(uint64_t bytes)
     return bytes < MOST ? bytes : MOST;
 }
 
-static void line_measured(struct plm_line *line, const struct plm_context_said *said)
+static void line_measured(struct plm_line *line, const struct plm_summary_context *said)
 {
     uint64_t bytes = bytes_bounded(said->bytes), low = bytes_bounded(said->low), high = bytes_bounded(said->high);
     *line = (struct plm_line){.name = "context",
@@ -27,11 +27,11 @@ static void line_measured(struct plm_line *line, const struct plm_context_said *
     snprintf(line->reason, sizeof line->reason, "%s", said->source[0] ? said->source : "measured for this software");
 }
 
-struct plm_context_memory plm_context_memory(const struct plm_summary *s, const struct plm_device_summary *d,
+struct plm_ladder_context plm_ladder_context(const struct plm_summary *s, const struct plm_summary_device *d,
                                              const struct plm_card *card)
 {
     struct plm_overhead overhead = d->overhead;
-    struct plm_context_memory c = {0};
+    struct plm_ladder_context c = {0};
     int kept = 0;
     if (card && overhead.sms) {
         overhead.sms = (unsigned)card->sms;
@@ -65,8 +65,8 @@ static struct plm_line *line_add(struct plm_ladder *l, const char *group, const 
 
 static void add_reserved(struct plm_ladder *l, const struct plm_job *job, const struct plm_lane *lane, uint64_t bytes)
 {
-    const struct plm_device_summary *d = lane->summary;
-    const struct plm_conv_range workspaces = plm_conv_range(job, lane);
+    const struct plm_summary_device *d = lane->summary;
+    const struct plm_fit_conv_range workspaces = plm_fit_conv_range(job, lane);
     uint64_t other_end = d->other_end;
     struct plm_line *line =
         line_add(l, "reserved", "reserved", bytes, PLM_LINE_MEASURED,
@@ -102,7 +102,7 @@ static const char *library_purpose(const char *library)
 }
 
 /* `room`: what they took in all, so that a damaged record cannot make more of it. */
-static void add_libraries(struct plm_ladder *l, const struct plm_device_summary *d, uint64_t room)
+static void add_libraries(struct plm_ladder *l, const struct plm_summary_device *d, uint64_t room)
 {
     for (int i = 0; i < d->takers; i++) {
         const struct plm_taker *t = &d->taker[i];
@@ -119,7 +119,7 @@ static void add_libraries(struct plm_ladder *l, const struct plm_device_summary 
     }
 }
 
-static uint64_t taken_at_peak(const struct plm_device_summary *d)
+static uint64_t taken_at_peak(const struct plm_summary_device *d)
 {
     uint64_t sum = 0;
     for (int i = 0; i < d->takers; i++)
@@ -142,7 +142,7 @@ static void add_beside(struct plm_ladder *l, const struct plm_job *job, const st
     struct plm_line *line;
     for (size_t i = 0; i < job->lanes; i++)
         if (plm_lanes_share(lane, &job->lane[i])) {
-            const struct plm_context_memory c = plm_context_memory(&job->summary, job->lane[i].summary, card);
+            const struct plm_ladder_context c = plm_ladder_context(&job->summary, job->lane[i].summary, card);
             bytes += c.bytes;
             low += c.low;
             high += ladder_make(job, &job->lane[i], card, true).high;
@@ -160,8 +160,8 @@ static void add_beside(struct plm_ladder *l, const struct plm_job *job, const st
 static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm_lane *lane,
                                      const struct plm_card *card, bool alone)
 {
-    const struct plm_device_summary *d = lane->summary;
-    const struct plm_context_memory context = plm_context_memory(&job->summary, d, card);
+    const struct plm_summary_device *d = lane->summary;
+    const struct plm_ladder_context context = plm_ladder_context(&job->summary, d, card);
     uint64_t inside = d->reserved_peak + d->libraries_peak, taken = taken_at_peak(d), left = d->used_peak - taken;
     uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
     struct plm_ladder l = {.allocated = d->allocated_peak,

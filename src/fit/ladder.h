@@ -10,13 +10,13 @@
 #include "base/overhead.h"
 
 struct plm_card;
-struct plm_device_summary;
+struct plm_summary_device;
 struct plm_job;
 struct plm_lane;
 struct plm_summary;
 
 /* What driver, runtime and loaded code take: one line each, and their sum. */
-struct plm_context_memory {
+struct plm_ladder_context {
     uint64_t bytes, low, high;
     struct plm_line line[PLM_OVERHEAD_LINES];
     int lines;
@@ -24,7 +24,7 @@ struct plm_context_memory {
 /* The single place that decides about it: what was measured for the job's software (CONTEXT_MEMORY of the
    record), else the model of base/overhead.h with what the process told of itself.
    `card`: another card than the one that was played; NULL: that one. */
-struct plm_context_memory plm_context_memory(const struct plm_summary *summary, const struct plm_device_summary *device,
+struct plm_ladder_context plm_ladder_context(const struct plm_summary *summary, const struct plm_summary_device *device,
                                              const struct plm_card *card);
 
 enum { PLM_LADDER_LINES = 24 }; /* ladder.c holds it against what there can be */
@@ -34,7 +34,7 @@ struct plm_ladder {
     uint64_t libraries; /* modelled: taken by libraries outside of it */
     uint64_t other; /* measured: what else the program, and others of its processes, took from the card */
     uint64_t beside; /* of `other`: by processes that use the card at the same time, with their contexts */
-    uint64_t context; /* see plm_context_memory */
+    uint64_t context; /* see plm_ladder_context */
     uint64_t device_used; /* all but allocated, which is within reserved */
     uint64_t low, high; /* of device_used */
     /* Line by line when most of the card was taken, in the groups "reserved", "libraries", "other", "context"; they
@@ -65,14 +65,14 @@ const char *plm_verdict_name(enum plm_verdict verdict); /* "fits", "tight", "no"
 
 /* Bytes by which the reserved peak may be lower and higher, within the first million moments; both 0 if no workspace
    was guessed. What cannot be replayed leaves the allocated peak as the measure. */
-struct plm_conv_range {
+struct plm_fit_conv_range {
     uint64_t guessed; /* how many convolutions */
     uint64_t low, high;
 };
-struct plm_conv_range plm_conv_range(const struct plm_job *job, const struct plm_lane *lane);
+struct plm_fit_conv_range plm_fit_conv_range(const struct plm_job *job, const struct plm_lane *lane);
 
 /* Of the device where it does most, with the convolutions of all devices. */
-struct plm_conv_range plm_conv_range_most(const struct plm_job *job);
+struct plm_fit_conv_range plm_fit_conv_range_most(const struct plm_job *job);
 
 /* How many reasons there can be. */
 enum { PLM_DOUBTS = 16 };

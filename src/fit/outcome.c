@@ -29,7 +29,7 @@ static void outcome_fill(const struct plm_job *job, struct plm_outcome *o)
 {
     const struct plm_lane *lane = plm_job_largest(job);
     const struct plm_ladder ladder = plm_ladder(job, lane);
-    const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
+    const struct plm_ladder_context context = plm_ladder_context(&job->summary, lane->summary, NULL);
     const char *torch = plm_summary_config(&job->summary, "torch");
     char reasons[PLM_DOUBTS][256];
     int n;
@@ -56,7 +56,7 @@ uint64_t plm_outcome_used(const struct plm_outcome *o)
 
 void plm_outcome_of(const struct plm_job *job, struct plm_outcome *o)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     *o = (struct plm_outcome){0};
     if (known.what != PLM_KNOWN_PEAK)
         snprintf(o->why, sizeof o->why, "unknown: %s", known.why);

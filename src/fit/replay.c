@@ -13,7 +13,7 @@
 
 /* Segments by address. One that is gone stays until another takes its addresses: no block can lie in it. */
 struct places {
-    const struct plm_segment **segment;
+    const struct plm_lane_segment **segment;
     size_t count, room;
     size_t next; /* of the lane's segments */
 };
@@ -24,14 +24,14 @@ static size_t segment_after(const struct places *p, uint64_t address)
     return PLM_SEARCH(i, p->count, p->segment[i]->address <= address);
 }
 
-static const struct plm_segment *segment_find(const struct places *p, uint64_t address)
+static const struct plm_lane_segment *segment_find(const struct places *p, uint64_t address)
 {
     size_t at = segment_after(p, address);
-    const struct plm_segment *s = at ? p->segment[at - 1] : NULL;
+    const struct plm_lane_segment *s = at ? p->segment[at - 1] : NULL;
     return s && address - s->address < s->bytes ? s : NULL;
 }
 
-static void segment_add(struct places *p, const struct plm_segment *s)
+static void segment_add(struct places *p, const struct plm_lane_segment *s)
 {
     size_t from = segment_after(p, s->address), to = from;
 
@@ -64,7 +64,7 @@ static void find_homes(const struct plm_lane *lane, uint32_t *home, bool *privat
     p.segment = plm_grow(NULL, 0, &p.room, sizeof *p.segment);
     for (uint32_t m = 0; m < lane->moments; m++) {
         uint32_t index = lane->order[m] >> 1;
-        const struct plm_segment *s;
+        const struct plm_lane_segment *s;
         if (lane->order[m] & 1)
             continue;
         advance(&p, lane, m);
@@ -77,7 +77,7 @@ static void find_homes(const struct plm_lane *lane, uint32_t *home, bool *privat
     free(p.segment);
 }
 
-bool *plm_lane_private(const struct plm_lane *lane)
+bool *plm_replay_private(const struct plm_lane *lane)
 {
     uint32_t *home;
     bool *private, *block;
@@ -108,7 +108,7 @@ struct work {
     struct plm_replay *replay;
     struct plm_allocator *a;
     uint64_t *address;   /* per block of the lane, where it is now */
-    bool *private;       /* per block of the lane, or NULL: see plm_lane_private */
+    bool *private;       /* per block of the lane, or NULL: see plm_replay_private */
     uint32_t *emptied;   /* moments at which recorded segments went, ascending */
     size_t empties, next_empty;
     uint32_t moment;
@@ -118,13 +118,13 @@ struct work {
     bool *fallen;        /* per shape of a convolution: its plan is now one without a workspace */
 };
 
-static bool is_native(const struct plm_segment *s)
+static bool is_native(const struct plm_lane_segment *s)
 {
     return s->kind == PLM_RECORD_MALLOC || s->kind == PLM_RECORD_VMM;
 }
 
 /* Of the allocator that is replayed. */
-static bool is_cached(const struct work *w, const struct plm_segment *s)
+static bool is_cached(const struct work *w, const struct plm_lane_segment *s)
 {
     return w->options->settings.async ? s->kind == PLM_RECORD_POOL : is_native(s);
 }
@@ -140,10 +140,10 @@ static bool has_native(const struct plm_lane *lane)
 
 /* The next segment that PyTorch took at this moment of the record; NULL if there is none. Those that went before there
    was a block are what came of an attempt that failed. */
-static const struct plm_segment *segment_recorded(struct work *w, bool take)
+static const struct plm_lane_segment *segment_recorded(struct work *w, bool take)
 {
     const struct plm_lane *lane = w->lane;
-    const struct plm_segment *s;
+    const struct plm_lane_segment *s;
 
     while (w->next_segment < lane->segments) {
         s = &lane->segment[w->next_segment];
@@ -171,7 +171,7 @@ static void differs(struct work *w, const char *what, uint64_t replayed, uint64_
 static uint64_t segment_place(void *context, uint64_t size)
 {
     struct work *w = context;
-    const struct plm_segment *s = w->options->recorded_addresses ? segment_recorded(w, false) : NULL;
+    const struct plm_lane_segment *s = w->options->recorded_addresses ? segment_recorded(w, false) : NULL;
     return s && s->kind != PLM_RECORD_VMM && s->bytes == size ? s->address : 0;
 }
 
@@ -179,7 +179,7 @@ static void segment_visit(enum plm_segment_action action, uint64_t address, uint
                           void *context)
 {
     struct work *w = context;
-    const struct plm_segment *s;
+    const struct plm_lane_segment *s;
 
     (void)address;
     (void)stream;
@@ -195,7 +195,7 @@ static void segment_visit(enum plm_segment_action action, uint64_t address, uint
 /* After a moment: segments of the record that the replay did not take. The pages of a mapping are one event each. */
 static void compare_rest(struct work *w)
 {
-    const struct plm_segment *s;
+    const struct plm_lane_segment *s;
     uint64_t bytes = 0;
     while ((s = segment_recorded(w, true)) != NULL)
         bytes += s->bytes;
@@ -221,9 +221,9 @@ static int allocate_block(struct work *w, const struct plm_block *block, uint64_
 }
 
 /* The convolution whose workspace is taken at this moment; NULL if it is none's. */
-static const struct plm_conv_mark *workspace_mark(struct work *w, uint32_t index)
+static const struct plm_job_conv_mark *workspace_mark(struct work *w, uint32_t index)
 {
-    const struct plm_conv_marks *marks = w->lane->convolutions;
+    const struct plm_job_conv_marks *marks = w->lane->convolutions;
     while (marks && w->next_mark < marks->count && marks->mark[w->next_mark].at <= w->moment)
         w->next_mark++;
     if (!marks || w->next_mark == marks->count || marks->mark[w->next_mark].at != w->moment + 1 ||
@@ -236,7 +236,7 @@ static const struct plm_conv_mark *workspace_mark(struct work *w, uint32_t index
    none and keeps that for this convolution. */
 static int allocate(struct work *w, uint32_t index, uint64_t *address)
 {
-    const struct plm_conv_mark *mark = workspace_mark(w, index);
+    const struct plm_job_conv_mark *mark = workspace_mark(w, index);
     int status;
 
     *address = 0; /* nothing, which can be freed */
@@ -322,7 +322,7 @@ int plm_replay_settings(const struct plm_summary *job, struct plm_replay_options
 }
 
 /* Per shape of a convolution. */
-static bool *shapes_fallen(const struct plm_conv_marks *marks, bool without_guessed)
+static bool *shapes_fallen(const struct plm_job_conv_marks *marks, bool without_guessed)
 {
     bool *fallen = plm_calloc(marks ? marks->shapes : 0, sizeof *fallen);
     for (size_t i = 0; marks && without_guessed && i < marks->count; i++)
@@ -345,7 +345,7 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
 
     *replay = (struct plm_replay){.completed = true, .as_recorded = options->compare};
     find_empties(&w);
-    w.private = plm_lane_private(lane);
+    w.private = plm_replay_private(lane);
     w.fallen = shapes_fallen(lane->convolutions, options->without_guessed);
     status = plm_allocator_new(&o, &w.a);
     if (status)
@@ -360,7 +360,7 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
     return status;
 }
 
-uint64_t plm_lane_least(const struct plm_lane *lane)
+uint64_t plm_replay_least(const struct plm_lane *lane)
 {
     bool *workspace = plm_calloc(lane->blocks, sizeof *workspace);
     uint64_t now = 0, most = 0;

@@ -3,7 +3,7 @@
  * settings or on another version of PyTorch.
  *
  * It does not have record_stream, empty_cache and the captures themselves. So a free is a free at once, blocks of
- * captured graphs share one private pool that lives as long as the job (plm_lane_private), and the cache
+ * captured graphs share one private pool that lives as long as the job (plm_replay_private), and the cache
  * is emptied where recorded segments went. Jobs for which that makes a difference show it: with the settings and the
  * version of the record, `as_recorded` is false and the first difference is named.
  *
@@ -53,11 +53,11 @@ int plm_replay_lane(const struct plm_lane *lane, const struct plm_replay_options
 
 /* The most that was asked for at a time, each size rounded up as every setting does, without the workspaces of
    convolutions: nothing makes do with less. */
-uint64_t plm_lane_least(const struct plm_lane *lane);
+uint64_t plm_replay_least(const struct plm_lane *lane);
 
 /* Which blocks were in the private pool of a CUDA graph: one flag per block, for the caller to free; NULL if none was.
    The record tells it of those that were allocated in a capture. Others are there too, from the warm-up before it; as
    pools share no segment, all blocks of a segment that holds a captured one are. */
-bool *plm_lane_private(const struct plm_lane *lane);
+bool *plm_replay_private(const struct plm_lane *lane);
 
 #endif

@@ -53,11 +53,11 @@ static struct plm_fit_table table_make(const struct plm_job *job, const struct p
                                        const struct plm_margin *margin)
 {
     struct plm_fit_table t = {
-        .job = job, .known = plm_known(job), .row = plm_calloc(count, sizeof *t.row), .rows = count};
+        .job = job, .known = plm_fit_known(job), .row = plm_calloc(count, sizeof *t.row), .rows = count};
     for (size_t i = 0; i < count; i++) {
         struct plm_fit_row *row = &t.row[i];
         row->card = &cards[i];
-        row->usable = plm_margin_usable(margin, plm_stack_usable(&job->summary, &cards[i], &row->assumed));
+        row->usable = plm_margin_usable(margin, plm_summary_usable(&job->summary, &cards[i], &row->assumed));
         row->lacks = card_lacks(&cards[i], job->summary.types);
     }
     qsort(t.row, t.rows, sizeof *t.row, by_memory);
@@ -171,7 +171,7 @@ int plm_fit_table(const struct plm_fit *fit, const struct plm_card *cards, size_
 /* What a card has for the job beside the context. */
 static uint64_t card_room(const struct plm_job *job, const struct plm_card *card, uint64_t usable)
 {
-    const uint64_t context = plm_context_memory(&job->summary, plm_job_largest(job)->summary, card).bytes;
+    const uint64_t context = plm_ladder_context(&job->summary, plm_job_largest(job)->summary, card).bytes;
     return usable > context ? usable - context : 0;
 }
 
@@ -190,7 +190,7 @@ struct plm_fit_table plm_fit_table_known(const struct plm_job *job, const struct
         if (played && !strcmp(t.row[i].card->id, played))
             own = &t.row[i];
     if (own) {
-        all = plm_stack_usable(&job->summary, own->card, &assumed);
+        all = plm_summary_usable(&job->summary, own->card, &assumed);
         room = card_room(job, own->card, all);
         refused = room > refused ? room : refused;
     }
@@ -240,7 +240,7 @@ struct plm_fit_table plm_fit_report(const struct plm_job *job, const struct plm_
     struct plm_fit_table table;
     struct plm_fit fit;
     int status;
-    if (plm_known(job).what != PLM_KNOWN_PEAK)
+    if (plm_fit_known(job).what != PLM_KNOWN_PEAK)
         return plm_fit_table_known(job, cards, count, &none);
     status = job_is_quick(job) ? plm_fit_open(job, &fit, NULL) : PLM_EINVAL;
     if (status == 0) {

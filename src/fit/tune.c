@@ -106,7 +106,7 @@ int plm_tune(const struct plm_fit *fit, const struct plm_card *card, const struc
     int status;
 
     *t = (struct plm_tune){.fit = fit, .card = card, .row = row};
-    t->usable = card ? plm_margin_usable(margin, plm_stack_usable(&fit->job->summary, card, &assumed)) : 0;
+    t->usable = card ? plm_margin_usable(margin, plm_summary_usable(&fit->job->summary, card, &assumed)) : 0;
     t->own.candidate.settings = fit->settings;
     snprintf(t->own.candidate.text, sizeof t->own.candidate.text, "%s", fit->allocator);
     t->rows = plm_candidates(fit->torch, card != NULL, candidate);

@@ -27,7 +27,7 @@ size_t plm_candidates(enum plm_torch torch, bool shares, struct plm_candidate *c
 size_t plm_candidates_quick(enum plm_torch torch, struct plm_candidate *candidates);
 
 /* The name of the environment variable. */
-const char *plm_allocator_variable(enum plm_torch torch);
+const char *plm_tune_variable(enum plm_torch torch);
 
 /* What is known to go wrong with a setting; the n-th sentence, NULL after the last. */
 const char *plm_candidate_warning(const struct plm_allocator_settings *settings, size_t n);

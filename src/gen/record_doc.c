@@ -51,9 +51,9 @@ static void put_fields(FILE *out, const struct plm_field *first, const struct pl
 
 enum { CALL_FIELDS = 4 };
 
-static void put_event(FILE *out, int type, const struct plm_event_row *row)
+static void put_event(FILE *out, int type, const struct plm_record_event_row *row)
 {
-    const bool call = plm_event_is_call((unsigned)type);
+    const bool call = plm_record_event_is_call((unsigned)type);
     const struct plm_field *first = row->field + (call ? CALL_FIELDS : 0), *last = first;
     while (last->kind)
         last++;
@@ -67,23 +67,23 @@ static void put_event(FILE *out, int type, const struct plm_event_row *row)
 
 static void put_all(FILE *out)
 {
-    const struct plm_event_row *launch = plm_event_row(PLM_EV_LAUNCH);
+    const struct plm_record_event_row *launch = plm_record_event_row(PLM_EV_LAUNCH);
     fputs("\n| type | name | since version | meaning |\n|---|---|---|---|\n", out);
     for (int type = 1; type < PLM_EV_TYPES; type++) {
-        const struct plm_event_row *row = plm_event_row((enum plm_event_type)type);
+        const struct plm_record_event_row *row = plm_record_event_row((enum plm_record_event_type)type);
         fprintf(out, "| %d | [%s](#%s) | %u | %s |\n", type, row->title, row->name, row->since, row->meaning);
     }
     for (int type = 1; type < PLM_EV_TYPES; type++)
-        if (!plm_event_is_call((unsigned)type))
-            put_event(out, type, plm_event_row((enum plm_event_type)type));
+        if (!plm_record_event_is_call((unsigned)type))
+            put_event(out, type, plm_record_event_row((enum plm_record_event_type)type));
     fputs("\n## Calls\n\nWhat the program asked the card to do, in the order of each thread. `PLIMSOLL_DETAIL=low` "
           "leaves these out. The "
           "payload of each starts with:\n\n",
           out);
     put_fields(out, launch->field, launch->field + CALL_FIELDS, launch->since);
     for (int type = 1; type < PLM_EV_TYPES; type++)
-        if (plm_event_is_call((unsigned)type))
-            put_event(out, type, plm_event_row((enum plm_event_type)type));
+        if (plm_record_event_is_call((unsigned)type))
+            put_event(out, type, plm_record_event_row((enum plm_record_event_type)type));
     fputc('\n', out);
 }
 

@@ -162,11 +162,11 @@ void plm_heap_remove(struct plm_heap *h, uint64_t address, uint64_t bytes)
 
 uint64_t plm_heap_take(struct plm_heap *h, uint64_t address, uint64_t bytes)
 {
-    uint64_t rounded = plm_size_round(&h->settings, bytes);
+    uint64_t rounded = plm_allocator_size_round(&h->settings, bytes);
     uint32_t piece = piece_at(h, address);
     if (piece == NOBODY || h->piece[piece].taken || h->piece[piece].size < rounded)
         return rounded;
-    if (plm_size_splits(&h->settings, rounded <= PLM_SMALL_MOST, rounded, h->piece[piece].size - rounded))
+    if (plm_allocator_size_splits(&h->settings, rounded <= PLM_SMALL_MOST, rounded, h->piece[piece].size - rounded))
         piece_split(h, piece, rounded);
     h->piece[piece].taken = true;
     return h->piece[piece].size;

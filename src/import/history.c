@@ -263,7 +263,7 @@ static void find_freed(struct work *w)
         plm_map_put(&w->seen, e->address, 0);
         if (e->action != PLM_HISTORY_ALLOC)
             block_add(w, (struct plm_history_block){.address = e->address,
-                                                    .bytes = plm_size_round(&w->trace->settings, e->bytes),
+                                                    .bytes = plm_allocator_size_round(&w->trace->settings, e->bytes),
                                                     .stream = e->stream,
                                                     .pool = e->pool,
                                                     .until = i,

@@ -480,7 +480,7 @@ static bool block_enlarge(const struct run *r, struct plm_history_device *d, con
     uint64_t room = plm_allocator_room(r->a, r->replayed), rounded;
     if (!b || !r->asked || b->known || b->bytes <= PLM_SMALL_MOST || b->address + b->bytes != r->replayed)
         return false;
-    rounded = plm_size_round(s, r->asked->bytes);
+    rounded = plm_allocator_size_round(s, r->asked->bytes);
     if (room < rounded)
         return false;
     b->bytes += room - rounded + PLM_BLOCK_LEAST;

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* enum plm_event_type: PLM_EV_GEMM, ... */
-enum plm_event_type {
+/* enum plm_record_event_type: PLM_EV_GEMM, ... */
+enum plm_record_event_type {
 #define EVENT(NAME, name, number, since, meaning) PLM_EV_##NAME = number,
 #define ROW(...)
 #define EVENT_END(NAME, name)
@@ -29,7 +29,7 @@ enum plm_event_type {
 #include "record/events.def"
 _Static_assert(PLM_EV_TYPES <= 64, "a bit for each");
 
-static inline bool plm_event_is_call(unsigned type)
+static inline bool plm_record_event_is_call(unsigned type)
 {
     const uint64_t calls = 0
 #define EVENT(NAME, name, number, since, meaning) | (uint64_t)PLM_EV_CALLS_##name << number

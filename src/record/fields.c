@@ -66,7 +66,7 @@
     ;
 #include "record/events.def"
 
-static const struct plm_event_row events[PLM_EV_TYPES] = {
+static const struct plm_record_event_row events[PLM_EV_TYPES] = {
 #define EVENT(NAME, name, number, since, meaning) [number] = {#name, #NAME, since, meaning, fields_##name},
 #define ROW(...)
 #define EVENT_END(NAME, name)
@@ -74,12 +74,12 @@ static const struct plm_event_row events[PLM_EV_TYPES] = {
 };
 /* clang-format on */
 
-const struct plm_event_row *plm_event_row(enum plm_event_type type)
+const struct plm_record_event_row *plm_record_event_row(enum plm_record_event_type type)
 {
     return &events[type];
 }
 
-int plm_event_least(enum plm_event_type type, unsigned version)
+int plm_record_event_least(enum plm_record_event_type type, unsigned version)
 {
     int bits = 0;
     if (!events[type].name || events[type].since > version)

@@ -43,7 +43,7 @@ struct plm_field {
     const char *meaning;
 };
 
-struct plm_event_row {
+struct plm_record_event_row {
     const char *name, *title; /* "gemm", "GEMM"; NULL: no such type */
     unsigned since;           /* version of the record */
     const char *meaning;
@@ -51,9 +51,9 @@ struct plm_event_row {
 };
 
 /* Of a type below PLM_EV_TYPES. */
-const struct plm_event_row *plm_event_row(enum plm_event_type type);
+const struct plm_record_event_row *plm_record_event_row(enum plm_record_event_type type);
 /* Words that the payload has at least in this version of the record; -1: the version does not have the type. */
-int plm_event_least(enum plm_event_type type, unsigned version);
+int plm_record_event_least(enum plm_record_event_type type, unsigned version);
 /* The name of a value; NULL if it has none. */
 const char *plm_field_value_name(const struct plm_field *field, uint64_t value);
 

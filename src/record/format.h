@@ -80,7 +80,7 @@ struct plm_record_chunk {
 };
 
 /* Every event starts with this and is a multiple of 8 bytes long. */
-struct plm_event_head {
+struct plm_record_event_head {
     uint8_t type;
     uint8_t words;                /* length in 8-byte words, head included */
     uint16_t device;

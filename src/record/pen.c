@@ -165,9 +165,9 @@ static void publish(struct plm_pen *p, unsigned bytes)
 
 /* ---- events ---- */
 
-static void put_head(char *at, enum plm_event_type type, unsigned words, int device, uint32_t dt)
+static void put_head(char *at, enum plm_record_event_type type, unsigned words, int device, uint32_t dt)
 {
-    struct plm_event_head head = {(uint8_t)type, (uint8_t)words, (uint16_t)device, dt};
+    struct plm_record_event_head head = {(uint8_t)type, (uint8_t)words, (uint16_t)device, dt};
     memcpy(at, &head, sizeof head);
 }
 
@@ -182,7 +182,7 @@ static char *rebase(struct plm_pen *p, char *at, uint64_t now)
     return at + 16;
 }
 
-static void append(struct plm_pen *p, enum plm_event_type type, int device, const void *payload, unsigned bytes)
+static void append(struct plm_pen *p, enum plm_record_event_type type, int device, const void *payload, unsigned bytes)
 {
     unsigned words = 1 + bytes / 8;
     char *at = room(p, words * 8 + 16);
@@ -230,7 +230,7 @@ void plm_pen_at(struct plm_pen *p, uint64_t ns)
     p->past_ns = ns > p->past_ns ? ns : p->past_ns;
 }
 
-void plm_pen_put(struct plm_pen *p, enum plm_event_type type, int device, const void *payload, unsigned words)
+void plm_pen_put(struct plm_pen *p, enum plm_record_event_type type, int device, const void *payload, unsigned words)
 {
     if (!p->writer->header || words >= PLM_EVENT_WORDS_MAX)
         return;

@@ -65,7 +65,7 @@ void plm_pen_enter(struct plm_pen *pen);
 /* The time of what follows, of a writer for the past. It does not go back. */
 void plm_pen_at(struct plm_pen *pen, uint64_t ns);
 /* One event with a payload of `words` words, at most PLM_EVENT_WORDS_MAX - 1. */
-void plm_pen_put(struct plm_pen *pen, enum plm_event_type type, int device, const void *payload, unsigned words);
+void plm_pen_put(struct plm_pen *pen, enum plm_record_event_type type, int device, const void *payload, unsigned words);
 /* The number of a text, which is copied with its first use; 0: there is no room for it. Takes a lock. */
 uint32_t plm_pen_intern(struct plm_pen *pen, const char *text);
 void plm_pen_setting(struct plm_pen *pen, const char *key, const char *value); /* a CONFIG */

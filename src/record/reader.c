@@ -117,7 +117,7 @@ static void rewind_strand(struct strand *s)
 static int advance(const struct plm_record *r, struct strand *s, struct plm_error *error)
 {
     for (;;) {
-        struct plm_event_head head;
+        struct plm_record_event_head head;
         while (s->next == s->end) {
             if (s->at == s->chunks) {
                 s->done = true;
@@ -143,7 +143,7 @@ static int advance(const struct plm_record *r, struct strand *s, struct plm_erro
             s->base_ns = plm_get_time(&s->event).base_ns;
             continue;
         }
-        s->event.type = (enum plm_event_type)head.type;
+        s->event.type = (enum plm_record_event_type)head.type;
         s->event.device = head.device;
         s->event.time_ns = s->base_ns + head.dt - r->header.monotonic_ns;
         return 0;
@@ -240,7 +240,7 @@ static int check_header(struct plm_record *r, struct plm_error *error)
     if ((r->size - PLM_RECORD_HEADER) % PLM_RECORD_CHUNK && !(r->header.flags & PLM_RECORD_FULL))
         return plm_fail(error, PLM_EFORMAT, "%s is truncated; copy it again or run the job again", r->path);
     for (int type = 0; type < PLM_EV_TYPES; type++)
-        r->least[type] = (int16_t)plm_event_least((enum plm_event_type)type, r->header.version);
+        r->least[type] = (int16_t)plm_record_event_least((enum plm_record_event_type)type, r->header.version);
     return 0;
 }
 

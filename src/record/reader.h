@@ -24,7 +24,7 @@ struct plm_error;
 struct plm_record;
 
 struct plm_record_event {
-    enum plm_event_type type;
+    enum plm_record_event_type type;
     uint32_t process, tid; /* which process of the job, from 0; thread id */
     uint32_t thread;       /* the same thread as a number in this record, from 0 */
     uint16_t device;

@@ -101,7 +101,7 @@ static bool old_other_end(struct plm_told *t, const char *text)
 /* "context[3]" is of device 3, "other-end[1,0]" of rank 1, device 0, "stack-usable" of a figure. */
 static const struct old_key {
     const char *begin, *end;
-    enum plm_event_type type;
+    enum plm_record_event_type type;
     bool (*read)(struct plm_told *, const char *);
 } keys[] = {
     {"context[", "]", PLM_EV_FOOTPRINT, old_footprint},   {"range[", "]", PLM_EV_LIBRARY_RANGE, old_range},

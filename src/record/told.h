@@ -9,7 +9,7 @@
 #include "record/reader.h"
 
 struct plm_told {
-    enum plm_event_type type; /* PLM_EV_FOOTPRINT to PLM_EV_OTHER_END */
+    enum plm_record_event_type type; /* PLM_EV_FOOTPRINT to PLM_EV_OTHER_END */
     int device;
     union {
         struct plm_ev_footprint footprint;

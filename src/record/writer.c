@@ -39,7 +39,7 @@ static struct plm_pen *my_pen(void)
     return &pen;
 }
 
-void plm_record(enum plm_event_type type, int device, const void *payload, unsigned words)
+void plm_record(enum plm_record_event_type type, int device, const void *payload, unsigned words)
 {
     plm_pen_put(my_pen(), type, device, payload, words);
 }

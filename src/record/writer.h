@@ -15,7 +15,7 @@
 #include "record/pen.h"
 
 /* One event with a payload of `words` words, at most PLM_EVENT_WORDS_MAX - 1. */
-void plm_record(enum plm_event_type type, int device, const void *payload, unsigned words);
+void plm_record(enum plm_record_event_type type, int device, const void *payload, unsigned words);
 
 /* void plm_put_gemm(int device, const struct plm_ev_gemm *event), ... */
 #define EVENT(NAME, name, number, since, meaning)                                    \

@@ -31,7 +31,7 @@ static void communicator_show(const struct plm_page *p, const struct plm_communi
     plm_page_sentences(p, "      NCCL: ", text);
 }
 
-void plm_communicators_show(const struct plm_page *p, const struct plm_communicators *all)
+void plm_report_communicators_show(const struct plm_page *p, const struct plm_communicators *all)
 {
     const struct plm_communicator **order = all->count ? calloc((size_t)all->count, sizeof *order) : NULL;
     uint64_t rest = 0;
@@ -55,7 +55,7 @@ void plm_communicators_show(const struct plm_page *p, const struct plm_communica
     free(order);
 }
 
-void plm_communicators_json(struct plm_json *j, const struct plm_communicators *all)
+void plm_report_communicators_json(struct plm_json *j, const struct plm_communicators *all)
 {
     if (!all->count)
         return;

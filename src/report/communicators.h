@@ -7,8 +7,8 @@ struct plm_json;
 struct plm_page;
 
 /* A line for each that held memory at the peak, the largest first. */
-void plm_communicators_show(const struct plm_page *page, const struct plm_communicators *all);
+void plm_report_communicators_show(const struct plm_page *page, const struct plm_communicators *all);
 /* The array `communicators`: all that there were; nothing if there were none. */
-void plm_communicators_json(struct plm_json *json, const struct plm_communicators *all);
+void plm_report_communicators_json(struct plm_json *json, const struct plm_communicators *all);
 
 #endif

@@ -34,7 +34,7 @@ static int compare_names(const void *a, const void *b)
 
 /* ---- one device ---- */
 
-static void set_rungs(const struct plm_diff *diff, struct plm_lane_diff *d)
+static void set_rungs(const struct plm_diff *diff, struct plm_diff_lane *d)
 {
     static const char *const names[PLM_RUNGS] = {"allocated", "reserved", "libraries", "other", "device_used"};
     const struct plm_ladder a = d->before ? plm_ladder(diff->before, d->before) : (struct plm_ladder){0};
@@ -47,7 +47,7 @@ static void set_rungs(const struct plm_diff *diff, struct plm_lane_diff *d)
     }
 }
 
-static void set_categories(struct plm_lane_diff *d, const struct plm_place *before, const struct plm_place *after)
+static void set_categories(struct plm_diff_lane *d, const struct plm_place *before, const struct plm_place *after)
 {
     d->categories = PLM_CATEGORIES + 1;
     for (int i = 0; i < PLM_CATEGORIES; i++)
@@ -60,14 +60,14 @@ static void set_categories(struct plm_lane_diff *d, const struct plm_place *befo
     qsort(d->category, d->categories, sizeof d->category[0], compare_changes);
 }
 
-static void module_add(struct plm_lane_diff *d, const char *name, uint64_t before, uint64_t after)
+static void module_add(struct plm_diff_lane *d, const char *name, uint64_t before, uint64_t after)
 {
     if (before != after)
         d->module[d->modules++] = (struct plm_change){name, before, after};
 }
 
 /* Both lists by name, side by side. */
-static void merge_modules(struct plm_lane_diff *d)
+static void merge_modules(struct plm_diff_lane *d)
 {
     const struct plm_holders *a = &d->holders[0], *b = &d->holders[1];
     size_t i = 0, k = 0;
@@ -85,7 +85,7 @@ static void merge_modules(struct plm_lane_diff *d)
     d->changed |= d->modules > 0;
 }
 
-static void set_holders(const struct plm_diff *diff, struct plm_lane_diff *d)
+static void set_holders(const struct plm_diff *diff, struct plm_diff_lane *d)
 {
     const struct plm_at at = {PLM_AT_PEAK, 0};
     struct plm_place before, after;
@@ -133,19 +133,19 @@ static void lanes_pair(struct plm_diff *diff)
     size_t matched;
     for (size_t i = 0; i < diff->before->lanes; i++) {
         const struct plm_lane *other = lane_match(diff, &diff->before->lane[i]);
-        diff->lane[diff->lanes++] = (struct plm_lane_diff){.before = &diff->before->lane[i], .after = other};
+        diff->lane[diff->lanes++] = (struct plm_diff_lane){.before = &diff->before->lane[i], .after = other};
     }
     matched = diff->lanes;
     for (size_t i = 0; i < diff->after->lanes; i++)
         if (!is_matched(diff, matched, &diff->after->lane[i]))
-            diff->lane[diff->lanes++] = (struct plm_lane_diff){.after = &diff->after->lane[i]};
+            diff->lane[diff->lanes++] = (struct plm_diff_lane){.after = &diff->after->lane[i]};
 }
 
 /* ---- all kinds of ranks, of different worlds ---- */
 
 static bool worlds_differ(const struct plm_diff *diff)
 {
-    const struct plm_ranks *a = &diff->ranks[0], *b = &diff->ranks[1];
+    const struct plm_job_kinds *a = &diff->ranks[0], *b = &diff->ranks[1];
     const bool ranks =
         a->kinds && b->kinds && a->kind[0].lane && b->kind[0].lane && !a->kind[0].devices && !b->kind[0].devices;
     return ranks && (a->told || b->told || a->count != b->count);
@@ -153,11 +153,11 @@ static bool worlds_differ(const struct plm_diff *diff)
 
 /* Kinds that have no match yet, the largest first. */
 struct unmatched {
-    const struct plm_kind **kind;
+    const struct plm_job_kind **kind;
     size_t count;
 };
 
-static struct unmatched unmatched_make(const struct plm_ranks *r)
+static struct unmatched unmatched_make(const struct plm_job_kinds *r)
 {
     struct unmatched u = {plm_calloc(r->kinds, sizeof *u.kind), 0};
     for (size_t k = 0; k < r->kinds; k++)
@@ -166,9 +166,9 @@ static struct unmatched unmatched_make(const struct plm_ranks *r)
     return u;
 }
 
-static const struct plm_kind *unmatched_take(struct unmatched *u, size_t at)
+static const struct plm_job_kind *unmatched_take(struct unmatched *u, size_t at)
 {
-    const struct plm_kind *kind = u->kind[at];
+    const struct plm_job_kind *kind = u->kind[at];
     u->count--;
     memmove(&u->kind[at], &u->kind[at + 1], (u->count - at) * sizeof *u->kind);
     return kind;
@@ -176,13 +176,13 @@ static const struct plm_kind *unmatched_take(struct unmatched *u, size_t at)
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct plm_kind *x = *(const struct plm_kind *const *)a, *y = *(const struct plm_kind *const *)b;
+    const struct plm_job_kind *x = *(const struct plm_job_kind *const *)a, *y = *(const struct plm_job_kind *const *)b;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static void kinds_add(struct plm_diff *diff, const struct plm_kind *before, const struct plm_kind *after)
+static void kinds_add(struct plm_diff *diff, const struct plm_job_kind *before, const struct plm_job_kind *after)
 {
-    diff->lane[diff->lanes++] = (struct plm_lane_diff){
+    diff->lane[diff->lanes++] = (struct plm_diff_lane){
         .kind = {before, after}, .before = before ? before->lane : NULL, .after = after ? after->lane : NULL};
 }
 
@@ -221,8 +221,8 @@ static void kinds_pair(struct plm_diff *diff)
 
 void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff)
 {
-    *diff =
-        (struct plm_diff){.before = before, .after = after, .ranks = {plm_ranks_make(before), plm_ranks_make(after)}};
+    *diff = (struct plm_diff){
+        .before = before, .after = after, .ranks = {plm_job_kinds_make(before), plm_job_kinds_make(after)}};
     diff->by_kind = worlds_differ(diff);
     diff->lane = plm_calloc(before->lanes + after->lanes, sizeof diff->lane[0]);
     (diff->by_kind ? kinds_pair : lanes_pair)(diff);
@@ -240,8 +240,8 @@ void plm_diff_free(struct plm_diff *diff)
         plm_holders_free(&diff->lane[i].holders[0]);
         plm_holders_free(&diff->lane[i].holders[1]);
     }
-    plm_ranks_free(&diff->ranks[0]);
-    plm_ranks_free(&diff->ranks[1]);
+    plm_job_kinds_free(&diff->ranks[0]);
+    plm_job_kinds_free(&diff->ranks[1]);
     free(diff->lane);
     *diff = (struct plm_diff){0};
 }

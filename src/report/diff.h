@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/ranks.h"
+#include "analysis/kinds.h"
 
 struct plm_error;
 struct plm_report_options;
@@ -27,23 +27,23 @@ struct plm_change {
 /* Rungs of the ladder, in its order. */
 enum plm_rung { PLM_RUNG_ALLOCATED, PLM_RUNG_RESERVED, PLM_RUNG_LIBRARIES, PLM_RUNG_OTHER, PLM_RUNG_USED, PLM_RUNGS };
 
-struct plm_lane_diff {
-    const struct plm_kind *kind[2];                    /* before and after; NULL: not matched by kind, or not there */
-    const struct plm_lane *before, *after;             /* one of them is NULL if only the other job has it */
+struct plm_diff_lane {
+    const struct plm_job_kind *kind[2]; /* before and after; NULL: not matched by kind, or not there */
+    const struct plm_lane *before, *after; /* one of them is NULL if only the other job has it */
     struct plm_change rung[PLM_RUNGS];
-    bool attributed;                                   /* both records tell where blocks come from; else no modules */
-    struct plm_change category[PLM_CATEGORIES + 1];    /* the last one of the ladder is "free_in_segments" */
-    struct plm_change *module;                         /* those that changed only */
-    size_t categories, modules;                        /* largest change first; no categories: one does not tell */
+    bool attributed; /* both records tell where blocks come from; else no modules */
+    struct plm_change category[PLM_CATEGORIES + 1]; /* the last one of the ladder is "free_in_segments" */
+    struct plm_change *module; /* those that changed only */
+    size_t categories, modules; /* largest change first; no categories: one does not tell */
     struct plm_holders holders[2]; /* own the names of the modules */
     bool changed;
 };
 
 struct plm_diff {
     const struct plm_job *before, *after;
-    struct plm_ranks ranks[2]; /* of each */
+    struct plm_job_kinds ranks[2]; /* of each */
     bool by_kind;
-    struct plm_lane_diff *lane;
+    struct plm_diff_lane *lane;
     size_t lanes;
     bool changed;
 };

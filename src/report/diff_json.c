@@ -22,9 +22,9 @@ static void named(struct plm_json *j, const char *key, const struct plm_change *
     plm_json_end_object(j);
 }
 
-static void write_device(struct plm_json *j, const struct plm_lane_diff *d)
+static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
 {
-    const struct plm_device_summary *s = d->before ? d->before->summary : d->after->summary;
+    const struct plm_summary_device *s = d->before ? d->before->summary : d->after->summary;
     plm_json_object(j, NULL);
     plm_json_integer(j, "rank", (uint64_t)s->rank);
     plm_json_integer(j, "device", (uint64_t)s->device);

@@ -11,15 +11,15 @@ enum { MODULES = 10, LABEL = 20 };
 
 #define UNTOLD "One of the records has no memory categories"
 
-static const struct plm_device_summary *summary(const struct plm_lane_diff *d)
+static const struct plm_summary_device *summary(const struct plm_diff_lane *d)
 {
     return d->before ? d->before->summary : d->after->summary;
 }
 
 /* "Rank 0, device 0"; of different worlds "Ranks 0-7, then 0-63". */
-static const char *device_title(const struct plm_lane_diff *d, char *out, size_t size)
+static const char *device_title(const struct plm_diff_lane *d, char *out, size_t size)
 {
-    const struct plm_kind *a = d->kind[0], *b = d->kind[1];
+    const struct plm_job_kind *a = d->kind[0], *b = d->kind[1];
     if (a && b && strcmp(a->ranks, b->ranks) != 0)
         snprintf(out, size, "Ranks %.40s, then %.40s", a->ranks, b->ranks);
     else if (a || b)
@@ -85,7 +85,7 @@ static void heading(const struct plm_page *p, const char *title, int columns)
             plm_ink(p, PLM_INK_PLAIN));
 }
 
-static void rungs(const struct plm_page *p, const struct plm_lane_diff *d)
+static void rungs(const struct plm_page *p, const struct plm_diff_lane *d)
 {
     static const char *const labels[PLM_RUNGS] = {"tensors (allocated)", "reserved by PyTorch", "+ libraries",
                                                   "+ other allocations", "= device used"};
@@ -96,7 +96,7 @@ static void rungs(const struct plm_page *p, const struct plm_lane_diff *d)
             show_row(p, labels[i], LABEL, &d->rung[i]);
 }
 
-static void categories(const struct plm_page *p, const struct plm_lane_diff *d)
+static void categories(const struct plm_page *p, const struct plm_diff_lane *d)
 {
     if (!d->categories) {
         fputs("\n" UNTOLD ".\n", p->out);
@@ -118,7 +118,7 @@ static const char *module_name(const struct plm_change *c)
     return *c->name ? c->name : "(outside any module)";
 }
 
-static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
+static void modules(const struct plm_page *p, const struct plm_diff_lane *d)
 {
     size_t rows = d->modules < MODULES ? d->modules : MODULES;
     struct plm_change rest = {0};
@@ -145,7 +145,7 @@ static void modules(const struct plm_page *p, const struct plm_lane_diff *d)
         show_row(p, label, columns, &rest);
 }
 
-static void show_device(const struct plm_page *p, const struct plm_lane_diff *d, const char *const names[2])
+static void show_device(const struct plm_page *p, const struct plm_diff_lane *d, const char *const names[2])
 {
     char text[32], title[128];
     device_title(d, title, sizeof title);
@@ -199,7 +199,7 @@ static void show_worlds(const struct plm_page *p, const struct plm_diff *diff)
 /* A job that did not end well may have more to come. */
 static void show_known(const struct plm_page *p, const struct plm_job *job, const char *name)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     if (known.what == PLM_KNOWN_PEAK)
         return;
     fputs("\nNote: the peak of ", p->out);
@@ -210,7 +210,7 @@ static void show_known(const struct plm_page *p, const struct plm_job *job, cons
 int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],
                   const struct plm_report_options *options, struct plm_error *error)
 {
-    const struct plm_page p = plm_page_for(out, options);
+    const struct plm_page p = plm_report_page_for(out, options);
     if (diff->lanes && !diff->changed)
         unchanged(&p, diff);
     else {

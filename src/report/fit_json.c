@@ -51,7 +51,7 @@ void plm_report_remarks(struct plm_json *j, const struct plm_fit_row *row)
 static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const struct plm_fit_row *row,
                     const struct plm_report_options *o)
 {
-    const struct plm_time_row *time = plm_time_of(o, row->card);
+    const struct plm_time_row *time = plm_report_time_of(o, row->card);
     plm_json_object(j, NULL);
     plm_json_string(j, "gpu", row->card->id);
     plm_json_integer(j, "usable", row->usable);
@@ -80,8 +80,8 @@ static void fit_row(struct plm_json *j, const struct plm_fit_table *t, const str
     plm_json_end_object(j);
 }
 
-int plm_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
-                 struct plm_error *error)
+int plm_report_fit_json(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
+                        struct plm_error *error)
 {
     const struct plm_fit_row *smallest = plm_fit_smallest(t, false);
     struct plm_json j;
@@ -113,13 +113,13 @@ static void tune_row(struct plm_json *j, const char *key, const struct plm_tune 
     plm_json_end_object(j);
 }
 
-int plm_tune_json(FILE *out, const struct plm_tune *t, const struct plm_report_options *options, bool all,
-                  struct plm_error *error)
+int plm_report_tune_json(FILE *out, const struct plm_tune *t, const struct plm_report_options *options, bool all,
+                         struct plm_error *error)
 {
     struct plm_json j;
     (void)all;
     write_head(&j, out, "plimsoll.tune/1", t->fit->job, t->fit, options);
-    plm_json_string(&j, "variable", plm_allocator_variable(t->fit->torch));
+    plm_json_string(&j, "variable", plm_tune_variable(t->fit->torch));
     if (t->card) {
         plm_json_string(&j, "gpu", t->card->id);
         plm_json_integer(&j, "usable", t->usable);

@@ -76,20 +76,20 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
 /* How many of a card it takes, and which of its ranks decide. */
 static void show_ranks(const struct plm_page *p, const struct plm_fit_table *t)
 {
-    struct plm_rank_table r = plm_rank_table_make(t->job);
-    const struct plm_kind *largest = r.ranks.kind;
+    struct plm_report_kinds r = plm_report_kinds_make(t->job);
+    const struct plm_job_kind *largest = r.ranks.kind;
     char nodes[48] = "", which[80] = "all are identical";
     if (r.world.nodes && r.world.gpus)
         snprintf(nodes, sizeof nodes, " (%u node%s x %u)", r.world.nodes, r.world.nodes == 1 ? "" : "s", r.world.gpus);
     if (r.ranks.kinds > 1)
         snprintf(which, sizeof which, "rank%s %.60s need%s most", largest->count == 1 ? "" : "s", largest->ranks,
                  largest->count == 1 ? "s" : "");
-    if (plm_rank_table_cards(&r) > r.ranks.count && r.ranks.kinds == 1)
+    if (plm_report_kinds_cards(&r) > r.ranks.count && r.ranks.kinds == 1)
         snprintf(which, sizeof which, "only rank%s %.50s ran", largest->count == 1 ? "" : "s", largest->ranks);
-    if (plm_rank_table_cards(&r) > 1 && !largest->devices)
-        plm_page_say(p, "It takes %llu of them%s, one per rank; %s.", (unsigned long long)plm_rank_table_cards(&r),
+    if (plm_report_kinds_cards(&r) > 1 && !largest->devices)
+        plm_page_say(p, "It takes %llu of them%s, one per rank; %s.", (unsigned long long)plm_report_kinds_cards(&r),
                      nodes, which);
-    plm_rank_table_free(&r);
+    plm_report_kinds_free(&r);
 }
 
 /* Of a job whose peak is not its own. */
@@ -150,7 +150,7 @@ static const char *line_amount(const struct plm_page *p, char out[32], int64_t u
 /* How long a step takes there, if that is known of any card. */
 static void show_step(const struct plm_page *p, const struct plm_report_options *o, const struct plm_card *card)
 {
-    const struct plm_time_row *time = plm_time_of(o, card);
+    const struct plm_time_row *time = plm_report_time_of(o, card);
     char step[32] = "-";
     if (!o->time)
         return;
@@ -270,10 +270,10 @@ static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, c
     show_step_note(p, o, t, small, t->rows - large);
 }
 
-int plm_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
-                 struct plm_error *error)
+int plm_report_fit_text(FILE *out, const struct plm_fit_table *t, const struct plm_report_options *options, bool all,
+                        struct plm_error *error)
 {
-    const struct plm_page p = plm_page_for(out, options);
+    const struct plm_page p = plm_report_page_for(out, options);
     bool doubtful = false;
     if (t->fit) {
         show_need(&p, t);
@@ -332,7 +332,7 @@ static void show_advice(const struct plm_page *p, const struct plm_tune *t)
                 plm_ink(p, PLM_INK_PLAIN), t->rows, percent_of(own - least, own));
         return;
     }
-    fprintf(p->out, "\n  %sexport %s=%s%s\n\n", plm_ink(p, PLM_INK_BOLD), plm_allocator_variable(t->fit->torch),
+    fprintf(p->out, "\n  %sexport %s=%s%s\n\n", plm_ink(p, PLM_INK_BOLD), plm_tune_variable(t->fit->torch),
             a->candidate.text, plm_ink(p, PLM_INK_PLAIN));
     if (a->need.reserved <= own)
         fprintf(
@@ -362,10 +362,10 @@ static void tune_show_line(const struct plm_page *p, const struct plm_tune *t, c
     fputs(row->candidate.modelled ? "  modelled\n" : "\n", p->out);
 }
 
-int plm_tune_text(FILE *out, const struct plm_tune *t, const struct plm_report_options *options, bool all,
-                  struct plm_error *error)
+int plm_report_tune_text(FILE *out, const struct plm_tune *t, const struct plm_report_options *options, bool all,
+                         struct plm_error *error)
 {
-    const struct plm_page p = plm_page_for(out, options);
+    const struct plm_page p = plm_report_page_for(out, options);
     size_t rows = all || t->rows < TUNE_ROWS ? t->rows : TUNE_ROWS;
     int amount = plm_page_amount_columns(&p), name = 7;
 

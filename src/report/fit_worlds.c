@@ -17,7 +17,7 @@ static const enum plm_ink inks[] = {
     [PLM_FITS] = PLM_INK_GREEN, [PLM_TIGHT] = PLM_INK_YELLOW, [PLM_NO_FIT] = PLM_INK_RED, [PLM_UNKNOWN] = PLM_INK_DIM};
 
 /* A card in the table of another world. */
-static const struct plm_fit_row *row_of(const struct plm_fit_world *world, const struct plm_card *card)
+static const struct plm_fit_row *row_of(const struct plm_report_fit_world *world, const struct plm_card *card)
 {
     for (size_t i = 0; i < world->fits->rows; i++)
         if (!strcmp(world->fits->row[i].card->id, card->id))
@@ -28,15 +28,16 @@ static const struct plm_fit_row *row_of(const struct plm_fit_world *world, const
 /* ---- for people ---- */
 
 /* "8 ranks: 1 node x 8 GPUs" */
-static const char *world_name(const struct plm_rank_table *t, char out[64])
+static const char *world_name(const struct plm_report_kinds *t, char out[64])
 {
-    if (!*plm_world_text(out, &t->world))
+    if (!*plm_report_world_text(out, &t->world))
         snprintf(out, 64, "%llu rank%s", (unsigned long long)t->ranks.count, t->ranks.count == 1 ? "" : "s");
     return out;
 }
 
 /* "8 ranks: 1 node x 8 GPUs, 12.3 GiB each at the most (rank 7): a100-40gb" */
-static void show_answer(const struct plm_page *p, const struct plm_fit_world *world, const struct plm_rank_table *t)
+static void show_answer(const struct plm_page *p, const struct plm_report_fit_world *world,
+                        const struct plm_report_kinds *t)
 {
     const struct plm_fit_row *card = plm_fit_smallest(world->fits, false);
     char name[64], need[32], text[400];
@@ -45,10 +46,10 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_world *wo
         snprintf(text + n, sizeof text - (size_t)n, "Its peak is unknown: %s.", world->fits->known.why);
     else {
         n += snprintf(text + n, sizeof text - (size_t)n, "The largest%s, rank %u, needs %s: ",
-                      plm_rank_table_cards(t) > t->ranks.count ? " of those run" : "", t->ranks.kind[0].rank,
+                      plm_report_kinds_cards(t) > t->ranks.count ? " of those run" : "", t->ranks.kind[0].rank,
                       plm_page_amount(p, need, sizeof need, world->fits->need.need));
         if (card)
-            snprintf(text + n, sizeof text - (size_t)n, "%llu x %s.", (unsigned long long)plm_rank_table_cards(t),
+            snprintf(text + n, sizeof text - (size_t)n, "%llu x %s.", (unsigned long long)plm_report_kinds_cards(t),
                      card->card->id);
         else
             snprintf(text + n, sizeof text - (size_t)n, "none of these cards.");
@@ -57,7 +58,7 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_world *wo
 }
 
 /* A card whose verdicts are those of the smaller one says nothing new. */
-static bool says_more(const struct plm_fit_world *world, size_t worlds, size_t at)
+static bool says_more(const struct plm_report_fit_world *world, size_t worlds, size_t at)
 {
     const struct plm_card *card = world->fits->row[at].card, *before = at ? world->fits->row[at - 1].card : NULL;
     for (size_t i = 0; i < worlds; i++) {
@@ -70,7 +71,7 @@ static bool says_more(const struct plm_fit_world *world, size_t worlds, size_t a
     return false;
 }
 
-static void show_card(const struct plm_page *p, const struct plm_fit_world *world, size_t worlds, size_t at)
+static void show_card(const struct plm_page *p, const struct plm_report_fit_world *world, size_t worlds, size_t at)
 {
     const struct plm_fit_row *first = &world->fits->row[at];
     char usable[32], lacks[32];
@@ -90,14 +91,14 @@ static void show_card(const struct plm_page *p, const struct plm_fit_world *worl
     fputc('\n', p->out);
 }
 
-static void show_cards(const struct plm_page *p, const struct plm_fit_world *world, const struct plm_rank_table *table,
-                       size_t worlds, bool all)
+static void show_cards(const struct plm_page *p, const struct plm_report_fit_world *world,
+                       const struct plm_report_kinds *table, size_t worlds, bool all)
 {
     size_t left = 0;
     fprintf(p->out, "\n  %s%-*s %*s", plm_ink(p, PLM_INK_DIM), CARD, "card", plm_page_amount_columns(p), "usable");
     for (size_t i = 0; i < worlds; i++) {
         char ranks[24];
-        snprintf(ranks, sizeof ranks, "%llu", (unsigned long long)plm_rank_table_cards(&table[i]));
+        snprintf(ranks, sizeof ranks, "%llu", (unsigned long long)plm_report_kinds_cards(&table[i]));
         fprintf(p->out, " %*s", COLUMN, ranks);
     }
     fprintf(p->out, "  ranks%s\n", plm_ink(p, PLM_INK_PLAIN));
@@ -111,26 +112,26 @@ static void show_cards(const struct plm_page *p, const struct plm_fit_world *wor
                 plm_ink(p, PLM_INK_PLAIN));
 }
 
-static struct plm_rank_table *tables_make(const struct plm_fit_world *world, size_t worlds)
+static struct plm_report_kinds *tables_make(const struct plm_report_fit_world *world, size_t worlds)
 {
-    struct plm_rank_table *table = plm_calloc(worlds, sizeof *table);
+    struct plm_report_kinds *table = plm_calloc(worlds, sizeof *table);
     for (size_t i = 0; i < worlds; i++)
-        table[i] = plm_rank_table_make(world[i].fits->job);
+        table[i] = plm_report_kinds_make(world[i].fits->job);
     return table;
 }
 
-static void tables_free(struct plm_rank_table *table, size_t worlds)
+static void tables_free(struct plm_report_kinds *table, size_t worlds)
 {
     for (size_t i = 0; i < worlds; i++)
-        plm_rank_table_free(&table[i]);
+        plm_report_kinds_free(&table[i]);
     free(table);
 }
 
-int plm_worlds_text(FILE *out, const struct plm_fit_world *world, size_t worlds,
-                    const struct plm_report_options *options, bool all, struct plm_error *error)
+int plm_report_worlds_text(FILE *out, const struct plm_report_fit_world *world, size_t worlds,
+                           const struct plm_report_options *options, bool all, struct plm_error *error)
 {
-    const struct plm_page p = plm_page_for(out, options);
-    struct plm_rank_table *table = tables_make(world, worlds);
+    const struct plm_page p = plm_report_page_for(out, options);
+    struct plm_report_kinds *table = tables_make(world, worlds);
     fprintf(out, "%sSmallest card and how many%s\n", plm_ink(&p, PLM_INK_BOLD), plm_ink(&p, PLM_INK_PLAIN));
     for (size_t i = 0; i < worlds; i++)
         show_answer(&p, &world[i], &table[i]);
@@ -153,13 +154,13 @@ static void write_row(struct plm_json *j, const struct plm_fit_row *row)
     plm_json_end_object(j);
 }
 
-static void write_world(struct plm_json *j, const struct plm_fit_world *world, const struct plm_rank_table *t)
+static void write_world(struct plm_json *j, const struct plm_report_fit_world *world, const struct plm_report_kinds *t)
 {
     const struct plm_fit_row *smallest = plm_fit_smallest(world->fits, false);
     plm_json_object(j, NULL);
     plm_json_string(j, "record", world->record);
-    plm_json_integer(j, "count", plm_rank_table_cards(t));
-    plm_rank_table_write(j, t);
+    plm_json_integer(j, "count", plm_report_kinds_cards(t));
+    plm_report_kinds_write(j, t);
     plm_report_known(j, world->fits->job);
     if (world->fits->need.need)
         plm_json_integer(j, "need", world->fits->need.need);
@@ -172,10 +173,10 @@ static void write_world(struct plm_json *j, const struct plm_fit_world *world, c
     plm_json_end_object(j);
 }
 
-int plm_worlds_json(FILE *out, const struct plm_fit_world *world, size_t worlds,
-                    const struct plm_report_options *options, bool all, struct plm_error *error)
+int plm_report_worlds_json(FILE *out, const struct plm_report_fit_world *world, size_t worlds,
+                           const struct plm_report_options *options, bool all, struct plm_error *error)
 {
-    struct plm_rank_table *table = tables_make(world, worlds);
+    struct plm_report_kinds *table = tables_make(world, worlds);
     struct plm_json j;
     (void)options;
     (void)all;

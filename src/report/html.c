@@ -15,7 +15,7 @@ struct page {
     const struct plm_job *job;
     struct plm_html_names names;
     struct plm_html_time time;
-    struct plm_rank_table ranks;
+    struct plm_report_kinds ranks;
 };
 
 static void write_job(struct page *p)
@@ -176,7 +176,7 @@ static void write_steps(struct page *p, const struct plm_lane *lane, const struc
 /* The kind that a lane stands for, if it does. */
 static void write_kind(struct page *p, const struct plm_lane *lane)
 {
-    const struct plm_ranks *r = &p->ranks.ranks;
+    const struct plm_job_kinds *r = &p->ranks.ranks;
     for (size_t k = 0; p->ranks.worth && k < r->kinds; k++)
         if (r->kind[k].lane == lane)
             plm_json_integer(&p->json, "kind", k);
@@ -184,7 +184,7 @@ static void write_kind(struct page *p, const struct plm_lane *lane)
 
 static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes)
 {
-    const struct plm_device_summary *d = lane->summary;
+    const struct plm_summary_device *d = lane->summary;
     struct plm_ladder ladder = plm_ladder(p->job, lane);
     struct plm_html_moments m;
     plm_html_choose(lane, lanes, &m);
@@ -210,7 +210,7 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
 /* Which lanes the page has: those that stand for a kind, the largest first, then the others; in the order of the job. */
 static void lanes_choose(const struct page *p, bool *chosen)
 {
-    const struct plm_ranks *r = &p->ranks.ranks;
+    const struct plm_job_kinds *r = &p->ranks.ranks;
     size_t left = PLM_HTML_LANES;
     for (size_t k = 0; k < r->kinds && left; k++)
         if (r->kind[k].lane) {
@@ -280,7 +280,7 @@ static void write_document(struct page *p, const struct plm_catalogue *catalogue
     plm_json_bool(&p->json, "attributed", p->job->attributed);
     write_lists(p);
     write_cards(p, catalogue);
-    plm_rank_table_write(&p->json, &p->ranks);
+    plm_report_kinds_write(&p->json, &p->ranks);
     write_lanes(p);
     plm_html_time_write(&p->json, &p->time);
     plm_json_end_object(&p->json);
@@ -299,13 +299,13 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
     p.json.page = true;
     plm_html_names_make(job, &p.names);
     plm_html_time_start(&p.time, time);
-    p.ranks = plm_rank_table_make(job);
+    p.ranks = plm_report_kinds_make(job);
     fwrite(plm_html_before, 1, plm_html_before_size, out);
     write_document(&p, catalogue, record);
     fwrite(plm_html_after, 1, plm_html_after_size, out);
     plm_html_names_free(&p.names);
     plm_html_time_free(&p.time);
-    plm_rank_table_free(&p.ranks);
+    plm_report_kinds_free(&p.ranks);
     if (fflush(out) || ferror(out))
         return plm_fail(error, PLM_EIO, "the page could not be written");
     return 0;

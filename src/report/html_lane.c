@@ -348,7 +348,7 @@ static void card_memory(struct sample *s)
     uint64_t used = s->context;
     struct change *change = plm_calloc(2 * s->lane->segments, sizeof *change);
     for (size_t i = 0; i < s->lane->segments; i++) {
-        const struct plm_segment *g = &s->lane->segment[i];
+        const struct plm_lane_segment *g = &s->lane->segment[i];
         change[count++] = (struct change){g->alloc_at, g->bytes};
         if (g->free_at != PLM_MOMENT_NEVER)
             change[count++] = (struct change){g->free_at, -g->bytes};

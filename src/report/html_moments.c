@@ -113,7 +113,7 @@ static void moments_sweep(const struct plm_lane *lane, const struct stretches *s
 /* The figures are the summary's, so that all reports agree. */
 static void step_figures(const struct plm_lane *lane, struct plm_html_moments *o)
 {
-    const struct plm_device_summary *d = lane->summary;
+    const struct plm_summary_device *d = lane->summary;
     memset(o->step_allocated, 0, o->steps * sizeof *o->step_allocated);
     for (size_t i = 0; i < (size_t)d->steps; i++) {
         size_t entry = i / o->steps_each;

@@ -30,7 +30,7 @@ static struct plm_html_kind kind_make(struct plm_html_time *t, uint32_t work, ui
     char text[NAME_BYTES];
     kind.name = name_add(t, plm_span_name(t->timeline, work, site, text, sizeof text));
     kind.module = name_add(t, works->site[site].module);
-    kind.kernel = name_add(t, w->name ? plm_kernel_short(works->names.text[w->name], text, sizeof text) : "");
+    kind.kernel = name_add(t, w->name ? plm_time_kernel_short(works->names.text[w->name], text, sizeof text) : "");
     return kind;
 }
 

@@ -38,7 +38,7 @@ void plm_report_started(struct plm_json *j, const struct plm_summary *s)
 
 void plm_report_known(struct plm_json *j, const struct plm_job *job)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     plm_json_bool(j, "known", known.what == PLM_KNOWN_PEAK);
     if (known.what != PLM_KNOWN_PEAK)
         plm_json_string(j, "why", known.why);
@@ -209,7 +209,7 @@ static void write_ladder(struct plm_json *j, const struct plm_ladder *l)
     plm_json_end_array(j);
 }
 
-static void write_steps(struct plm_json *j, const struct plm_device_summary *d)
+static void write_steps(struct plm_json *j, const struct plm_summary_device *d)
 {
     plm_json_array(j, "steps");
     for (int i = 0; i < d->steps; i++) {
@@ -224,7 +224,7 @@ static void write_steps(struct plm_json *j, const struct plm_device_summary *d)
 static void write_device(struct plm_json *j, const struct plm_job *job, const struct plm_lane *lane,
                          const struct plm_report_options *o)
 {
-    const struct plm_device_summary *d = lane->summary;
+    const struct plm_summary_device *d = lane->summary;
     struct plm_place at_peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     struct plm_ladder l = plm_ladder(job, lane);
 
@@ -235,7 +235,7 @@ static void write_device(struct plm_json *j, const struct plm_job *job, const st
     write_peak(j, &l);
     write_range(j, job, &l);
     write_ladder(j, &l);
-    plm_communicators_json(j, &d->communicators);
+    plm_report_communicators_json(j, &d->communicators);
     if (at_peak.known || at_peak.step) {
         plm_json_object(j, "at_peak");
         write_place(j, job, &at_peak);
@@ -299,7 +299,7 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     plm_json_end_array(&j);
     plm_report_ranks(&j, job);
     write_fits(&j, job, options);
-    plm_time_object(&j, options);
+    plm_report_time_object(&j, options);
     write_notes(&j, &job->summary);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

@@ -66,7 +66,7 @@ static void show_where(const struct plm_page *p, const struct plm_place *place)
 /* Before all figures: whether they are those of the job. */
 static void show_known(const struct plm_page *p, const struct plm_job *job)
 {
-    const struct plm_known known = plm_known(job);
+    const struct plm_fit_known known = plm_fit_known(job);
     char text[320];
     if (known.what == PLM_KNOWN_PEAK)
         return;
@@ -81,7 +81,7 @@ static void show_known(const struct plm_page *p, const struct plm_job *job)
 void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
 {
     const char *gpu = plm_summary_config(&job->summary, "gpu");
-    const struct plm_device_summary *d = lane->summary;
+    const struct plm_summary_device *d = lane->summary;
     struct plm_place peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     char a[32], r[32];
     show_known(p, job);
@@ -156,8 +156,8 @@ static void show_parts(const struct plm_page *p, const struct plm_ladder *l, con
 static void explain_range(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
                           const struct plm_ladder *l, char *out, size_t size)
 {
-    const struct plm_context_memory c = plm_context_memory(&job->summary, lane->summary, NULL);
-    const struct plm_conv_range workspaces = plm_conv_range(job, lane);
+    const struct plm_ladder_context c = plm_ladder_context(&job->summary, lane->summary, NULL);
+    const struct plm_fit_conv_range workspaces = plm_fit_conv_range(job, lane);
     char low[32], high[32];
     size_t used = (size_t)snprintf(out, size, "(CUDA context: %s to %s", plm_page_amount(p, low, sizeof low, c.low),
                                    plm_page_amount(p, high, sizeof high, c.high));
@@ -188,7 +188,7 @@ void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, co
     if (l.libraries)
         show_rung(p, "+ libraries", l.reserved, l.libraries, l.device_used, "modelled");
     show_parts(p, &l, "libraries", l.reserved, 1);
-    plm_communicators_show(p, &lane->summary->communicators);
+    plm_report_communicators_show(p, &lane->summary->communicators);
     if (l.other > l.beside)
         show_rung(p, "+ other allocations", l.reserved + l.libraries, l.other - l.beside, l.device_used, "measured");
     if (l.beside)
@@ -321,7 +321,7 @@ struct step_row {
     char allocated[32], reserved[32];
 };
 
-static void step_row_make(const struct plm_page *p, const struct plm_device_summary *d, int step, struct step_row *row)
+static void step_row_make(const struct plm_page *p, const struct plm_summary_device *d, int step, struct step_row *row)
 {
     row->first = row->last = step;
     plm_page_amount(p, row->allocated, sizeof row->allocated, d->step[step].allocated_peak);
@@ -329,7 +329,7 @@ static void step_row_make(const struct plm_page *p, const struct plm_device_summ
 }
 
 /* The row that starts with a step. */
-static struct step_row step_row_from(const struct plm_page *p, const struct plm_device_summary *d, int step)
+static struct step_row step_row_from(const struct plm_page *p, const struct plm_summary_device *d, int step)
 {
     struct step_row row, next;
     step_row_make(p, d, step, &row);
@@ -352,7 +352,7 @@ static void step_row_show(const struct plm_page *p, const struct step_row *row)
     fprintf(p->out, "  %-11s %14s %14s\n", steps, row->allocated, row->reserved);
 }
 
-static int largest_step(const struct plm_device_summary *d, int from, int to)
+static int largest_step(const struct plm_summary_device *d, int from, int to)
 {
     int largest = from;
     for (int i = from; i < to; i++)
@@ -362,7 +362,7 @@ static int largest_step(const struct plm_device_summary *d, int from, int to)
 }
 
 /* The course of many steps in one line. */
-static void curve(const struct plm_page *p, const struct plm_device_summary *d)
+static void curve(const struct plm_page *p, const struct plm_summary_device *d)
 {
     static const char *const heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     uint64_t top = d->step[largest_step(d, 0, d->steps)].allocated_peak;
@@ -379,7 +379,7 @@ static void curve(const struct plm_page *p, const struct plm_device_summary *d)
     fputc('\n', p->out);
 }
 
-static int step_rows(const struct plm_page *p, const struct plm_device_summary *d)
+static int step_rows(const struct plm_page *p, const struct plm_summary_device *d)
 {
     int rows = 0;
     for (int i = 0; i < d->steps && rows <= STEP_ROWS; rows++)
@@ -389,7 +389,7 @@ static int step_rows(const struct plm_page *p, const struct plm_device_summary *
 
 void plm_overview_steps(const struct plm_page *p, const struct plm_lane *lane)
 {
-    const struct plm_device_summary *d = lane->summary;
+    const struct plm_summary_device *d = lane->summary;
     struct step_row row;
     if (!d->steps)
         return;

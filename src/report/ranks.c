@@ -9,7 +9,7 @@
 
 /* ---- the table ---- */
 
-static struct plm_imbalance imbalance(const struct plm_rank_table *t, uint64_t (*figure)(const struct plm_ladder *))
+static struct plm_imbalance imbalance(const struct plm_report_kinds *t, uint64_t (*figure)(const struct plm_ladder *))
 {
     struct plm_imbalance i = {.ratio = 1};
     double sum = 0, count = 0;
@@ -41,9 +41,9 @@ static uint64_t ladder_used(const struct plm_ladder *l)
     return l->device_used;
 }
 
-struct plm_rank_table plm_rank_table_make(const struct plm_job *job)
+struct plm_report_kinds plm_report_kinds_make(const struct plm_job *job)
 {
-    struct plm_rank_table t = {.job = job, .world = plm_job_world(job), .ranks = plm_ranks_make(job)};
+    struct plm_report_kinds t = {.job = job, .world = plm_job_world(job), .ranks = plm_job_kinds_make(job)};
     t.ladder = plm_calloc(t.ranks.kinds, sizeof *t.ladder);
     for (size_t k = 0; k < t.ranks.kinds; k++)
         if (t.ranks.kind[k].lane)
@@ -55,20 +55,20 @@ struct plm_rank_table plm_rank_table_make(const struct plm_job *job)
     return t;
 }
 
-uint64_t plm_rank_table_cards(const struct plm_rank_table *table)
+uint64_t plm_report_kinds_cards(const struct plm_report_kinds *table)
 {
     return table->world.ranks > table->ranks.count ? table->world.ranks : table->ranks.count;
 }
 
-void plm_rank_table_free(struct plm_rank_table *t)
+void plm_report_kinds_free(struct plm_report_kinds *t)
 {
-    plm_ranks_free(&t->ranks);
+    plm_job_kinds_free(&t->ranks);
     free(t->ladder);
     t->ladder = NULL;
 }
 
 /* Shards are padded and small tensors stay whole, so what is near a part is called that part. */
-const char *plm_shard_text(char out[24], const struct plm_shard *shard)
+const char *plm_report_shard_text(char out[24], const struct plm_shard *shard)
 {
     const double parts = shard->local ? (double)shard->whole / (double)shard->local : 0, even = round(parts);
     if (shard->local == shard->whole)
@@ -82,7 +82,7 @@ const char *plm_shard_text(char out[24], const struct plm_shard *shard)
     return out;
 }
 
-const char *plm_world_text(char out[64], const struct plm_world *world)
+const char *plm_report_world_text(char out[64], const struct plm_job_world *world)
 {
     out[0] = '\0';
     if (world->ranks && world->nodes && world->gpus)
@@ -114,9 +114,9 @@ static void write_shards(struct plm_json *j, const struct plm_job *job, const st
         plm_json_end_object(j);
 }
 
-static void write_kind(struct plm_json *j, const struct plm_rank_table *t, size_t k)
+static void write_kind(struct plm_json *j, const struct plm_report_kinds *t, size_t k)
 {
-    const struct plm_kind *kind = &t->ranks.kind[k];
+    const struct plm_job_kind *kind = &t->ranks.kind[k];
     const struct plm_ladder *l = &t->ladder[k];
     plm_json_object(j, NULL);
     plm_json_integer(j, "rank", kind->rank);
@@ -151,7 +151,7 @@ static void write_number(struct plm_json *j, const char *key, uint32_t number)
         plm_json_integer(j, key, number);
 }
 
-void plm_rank_table_write(struct plm_json *j, const struct plm_rank_table *t)
+void plm_report_kinds_write(struct plm_json *j, const struct plm_report_kinds *t)
 {
     if (!t->worth || !t->ranks.kinds)
         return;
@@ -174,7 +174,7 @@ void plm_rank_table_write(struct plm_json *j, const struct plm_rank_table *t)
 
 void plm_report_ranks(struct plm_json *j, const struct plm_job *job)
 {
-    struct plm_rank_table t = plm_rank_table_make(job);
-    plm_rank_table_write(j, &t);
-    plm_rank_table_free(&t);
+    struct plm_report_kinds t = plm_report_kinds_make(job);
+    plm_report_kinds_write(j, &t);
+    plm_report_kinds_free(&t);
 }

@@ -8,13 +8,13 @@
 enum { KINDS = 16, DIFFERENCES = 2, LABEL_LEAST = 6, LABEL_MOST = 24 };
 
 /* "0-7"; "0, devices 1-3" where a process has several. */
-static const char *kind_label(const struct plm_kind *kind, char *out, size_t size)
+static const char *kind_label(const struct plm_job_kind *kind, char *out, size_t size)
 {
     snprintf(out, size, kind->devices ? "%s, device %s" : "%s", kind->ranks, kind->devices);
     return out;
 }
 
-static int label_columns(const struct plm_page *p, const struct plm_ranks *r)
+static int label_columns(const struct plm_page *p, const struct plm_job_kinds *r)
 {
     int columns = LABEL_LEAST;
     char label[256];
@@ -43,7 +43,7 @@ static int differs_next(const struct plm_place *largest, const struct plm_place 
 }
 
 /* "parameters -1.2 GiB, activations +3.0 GiB" against the largest kind. */
-static void differs_text(const struct plm_page *p, const struct plm_job *job, const struct plm_ranks *r, size_t k,
+static void differs_text(const struct plm_page *p, const struct plm_job *job, const struct plm_job_kinds *r, size_t k,
                          char *out, size_t size)
 {
     const struct plm_at peak = {PLM_AT_PEAK, 0};
@@ -64,9 +64,9 @@ static void differs_text(const struct plm_page *p, const struct plm_job *job, co
     }
 }
 
-static void show_kind(const struct plm_page *p, const struct plm_rank_table *t, size_t k, int columns)
+static void show_kind(const struct plm_page *p, const struct plm_report_kinds *t, size_t k, int columns)
 {
-    const struct plm_kind *kind = &t->ranks.kind[k];
+    const struct plm_job_kind *kind = &t->ranks.kind[k];
     const struct plm_ladder *l = &t->ladder[k];
     char label[256], a[32] = "-", r[32] = "-", u[32] = "-", differs[160], text[512];
     const int amount = plm_page_amount_columns(p);
@@ -88,9 +88,9 @@ static void show_kind(const struct plm_page *p, const struct plm_rank_table *t, 
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
 }
 
-static void show_title(const struct plm_page *p, const struct plm_rank_table *t)
+static void show_title(const struct plm_page *p, const struct plm_report_kinds *t)
 {
-    const struct plm_ranks *r = &t->ranks;
+    const struct plm_job_kinds *r = &t->ranks;
     const char *what = r->kind[0].devices ? "Devices" : "Ranks";
     char title[160], world[64];
     size_t used;
@@ -100,14 +100,14 @@ static void show_title(const struct plm_page *p, const struct plm_rank_table *t)
         used =
             (size_t)snprintf(title, sizeof title, r->kinds > 1 ? "%s: %llu, of %zu kinds" : "%s: %llu, all identical",
                              what, (unsigned long long)r->count, r->kinds);
-    if (*plm_world_text(world, &t->world))
+    if (*plm_report_world_text(world, &t->world))
         snprintf(title + used, sizeof title - used, " (a job of %s)", world);
     plm_page_title(p, title);
 }
 
-static void show_table(const struct plm_page *p, const struct plm_rank_table *t)
+static void show_table(const struct plm_page *p, const struct plm_report_kinds *t)
 {
-    const struct plm_ranks *r = &t->ranks;
+    const struct plm_job_kinds *r = &t->ranks;
     const int amount = plm_page_amount_columns(p), columns = label_columns(p, r);
     char least[32];
     fprintf(p->out, "  %s%-*s %6s  %*s  %*s  %*s%s\n", plm_ink(p, PLM_INK_DIM), columns, "ranks", "count", amount,
@@ -119,7 +119,7 @@ static void show_table(const struct plm_page *p, const struct plm_rank_table *t)
                 plm_page_amount(p, least, sizeof least, t->ladder[r->kinds - 1].device_used));
 }
 
-static void show_imbalance(const struct plm_page *p, const struct plm_rank_table *t)
+static void show_imbalance(const struct plm_page *p, const struct plm_report_kinds *t)
 {
     char largest[32], mean[32];
     if (t->ranks.kinds < 2)
@@ -131,16 +131,16 @@ static void show_imbalance(const struct plm_page *p, const struct plm_rank_table
 }
 
 /* "parameters 1/64, optimizer 1/64, activations whole" */
-static void show_shards(const struct plm_page *p, const struct plm_rank_table *t)
+static void show_shards(const struct plm_page *p, const struct plm_report_kinds *t)
 {
-    const struct plm_kind *kind = &t->ranks.kind[0];
+    const struct plm_job_kind *kind = &t->ranks.kind[0];
     char text[400], part[24];
     size_t used = 0;
     for (int i = 0; kind->lane && i < PLM_CATEGORIES && used < sizeof text; i++) {
         const struct plm_shard *shard = plm_lane_shard(t->job, kind->lane, (enum plm_category)i);
         if (shard)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? ", " : "",
-                                     plm_category_name((enum plm_category)i), plm_shard_text(part, shard));
+                                     plm_category_name((enum plm_category)i), plm_report_shard_text(part, shard));
     }
     if (used)
         plm_page_say(p, "Rank %u's share of tensors: %s.", kind->rank, text);
@@ -148,12 +148,12 @@ static void show_shards(const struct plm_page *p, const struct plm_rank_table *t
 
 void plm_overview_ranks(const struct plm_page *p, const struct plm_job *job)
 {
-    struct plm_rank_table t = plm_rank_table_make(job);
+    struct plm_report_kinds t = plm_report_kinds_make(job);
     if (t.worth && t.ranks.kinds) {
         show_title(p, &t);
         show_table(p, &t);
         show_imbalance(p, &t);
         show_shards(p, &t);
     }
-    plm_rank_table_free(&t);
+    plm_report_kinds_free(&t);
 }

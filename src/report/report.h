@@ -40,7 +40,7 @@ struct plm_report_options {
 };
 
 /* The page that the text formats draw on. */
-struct plm_page plm_page_for(FILE *out, const struct plm_report_options *options);
+struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *options);
 
 /* A way to show a job. Returns 0, or PLM_EIO with a sentence in *error. */
 typedef int plm_report_write(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
@@ -59,13 +59,13 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
                     const struct plm_report_step *time, const char *record, struct plm_error *error);
 
 /* What `fit` and `tune` found. `all`: every row, also those that are far from deciding anything. */
-typedef int plm_fit_write(FILE *out, const struct plm_fit_table *table, const struct plm_report_options *options,
-                          bool all, struct plm_error *error);
-plm_fit_write plm_fit_text, plm_fit_json;
+typedef int plm_report_fit_write(FILE *out, const struct plm_fit_table *table, const struct plm_report_options *options,
+                                 bool all, struct plm_error *error);
+plm_report_fit_write plm_report_fit_text, plm_report_fit_json;
 
-typedef int plm_tune_write(FILE *out, const struct plm_tune *tune, const struct plm_report_options *options, bool all,
-                           struct plm_error *error);
-plm_tune_write plm_tune_text, plm_tune_json;
+typedef int plm_report_tune_write(FILE *out, const struct plm_tune *tune, const struct plm_report_options *options,
+                                  bool all, struct plm_error *error);
+plm_report_tune_write plm_report_tune_text, plm_report_tune_json;
 
 /* What documents share (json.c): the command and its versions, when it was started, and as `key` the confidence with its
    reasons and one more, `doubt`, which may be NULL or "". */

@@ -5,31 +5,31 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 
 /* ---- documents ---- */
 
-void plm_json_known(struct plm_json *j, const char *key, double value)
+void plm_report_json_known(struct plm_json *j, const char *key, double value)
 {
     if (isfinite(value))
         plm_json_real(j, key, value);
 }
 
-void plm_json_figure(struct plm_json *j, const char *key, double value, double low, double high)
+void plm_report_json_figure(struct plm_json *j, const char *key, double value, double low, double high)
 {
     if (!isfinite(value))
         return;
     plm_json_object(j, key);
     plm_json_real(j, "value", value);
-    plm_json_known(j, "low", low);
-    plm_json_known(j, "high", high);
+    plm_report_json_known(j, "low", low);
+    plm_report_json_known(j, "high", high);
     plm_json_end_object(j);
 }
 
 /* ---- text ---- */
 
-void plm_figures_show(const struct plm_page *p, const struct plm_figure_text *figure, size_t figures, int columns,
-                      int indent)
+void plm_report_figures_show(const struct plm_page *p, const struct plm_report_figure_text *figure, size_t figures,
+                             int columns, int indent)
 {
     for (size_t i = 0; i < figures; i++)
         fprintf(p->out, " %*s", columns, figure[i].value);

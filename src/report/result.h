@@ -16,7 +16,7 @@
 #include "base/draw.h"
 #include "base/json.h"
 #include "base/output.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "report/page.h"
 
 struct plm_error;
@@ -24,18 +24,18 @@ struct plm_error;
 /* ---- documents ---- */
 
 /* What is not known is absent. */
-void plm_json_known(struct plm_json *json, const char *key, double value);
+void plm_report_json_known(struct plm_json *json, const char *key, double value);
 /* {"value", "low", "high"}; nothing if the value is not known. */
-void plm_json_figure(struct plm_json *json, const char *key, double value, double low, double high);
+void plm_report_json_figure(struct plm_json *json, const char *key, double value, double low, double high);
 
 /* ---- text ---- */
 
 /* A figure and its interval, as text; a line of them, and under each its interval, dim, after `indent` columns. */
-struct plm_figure_text {
+struct plm_report_figure_text {
     char value[32], interval[64];
 };
-void plm_figures_show(const struct plm_page *page, const struct plm_figure_text *figure, size_t figures, int columns,
-                      int indent);
+void plm_report_figures_show(const struct plm_page *page, const struct plm_report_figure_text *figure, size_t figures,
+                             int columns, int indent);
 
 /* What was missed by most: sorts the list, and lets `line` tell about the first ten. */
 struct plm_miss {

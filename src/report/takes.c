@@ -66,7 +66,7 @@ void plm_takes_played(const struct plm_page *p, const struct plm_job *job, const
     bool assumed;
     if (!card || !job_is_short(job))
         return;
-    usable = plm_stack_usable(&job->summary, card, &assumed);
+    usable = plm_summary_usable(&job->summary, card, &assumed);
     if (plm_bounded(job, card, usable, &b) || !b.completes || !is_visible(b.takes, b.would))
         return;
     fputs("  ", p->out);

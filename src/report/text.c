@@ -162,7 +162,7 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
     plm_overview_steps(p, lane);
     plm_overview_ranks(p, job);
     plm_overview_fits(p, job, o);
-    plm_time_section(p, o);
+    plm_report_time_section(p, o);
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
             fprintf(p->out, "\nRank %d ran out of memory: %s used + %s requested.\n", job->lane[i].summary->rank,
@@ -180,7 +180,7 @@ static void show_remarks(const struct plm_page *p, const struct plm_job *job)
     show_confidence(p, job);
 }
 
-struct plm_page plm_page_for(FILE *out, const struct plm_report_options *o)
+struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *o)
 {
     return (struct plm_page){.out = out, .bytes = o->bytes, .color = o->color, .utf8 = o->utf8, .width = o->width};
 }
@@ -188,7 +188,7 @@ struct plm_page plm_page_for(FILE *out, const struct plm_report_options *o)
 int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
                     struct plm_error *error)
 {
-    const struct plm_page p = plm_page_for(out, options);
+    const struct plm_page p = plm_report_page_for(out, options);
 
     show_headline(&p, &job->summary);
     if (options->listed && job->lanes)

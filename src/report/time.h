@@ -16,29 +16,34 @@ struct plm_page;
 struct plm_report_options;
 
 /* What the largest shares are of. */
-enum plm_time_key { PLM_TIME_OPERATORS, PLM_TIME_MODULES, PLM_TIME_CLASSES, PLM_TIME_KEYS };
+enum plm_report_time_key {
+    PLM_REPORT_TIME_OPERATORS,
+    PLM_REPORT_TIME_MODULES,
+    PLM_REPORT_TIME_CLASSES,
+    PLM_REPORT_TIME_KEYS
+};
 
-struct plm_time_look {
+struct plm_report_time_look {
     const struct plm_report_options *options;
     bool listed;            /* --by: all shares by `by` */
-    enum plm_time_key by;
+    enum plm_report_time_key by;
     bool many;              /* several cards were asked for, even if one is left */
 };
 
 /* What `plimsoll time` says. Returns 0, or PLM_EIO with a sentence in *error. */
-typedef int plm_time_write(FILE *out, const struct plm_time_table *table, const struct plm_time_look *look,
-                           struct plm_error *error);
-plm_time_write plm_time_text, plm_time_json;
+typedef int plm_report_time_write(FILE *out, const struct plm_time_table *table,
+                                  const struct plm_report_time_look *look, struct plm_error *error);
+plm_report_time_write plm_report_time_text, plm_report_time_json;
 
 /* The section of a report: of the first row of options->time, or in one line why there is none. */
-void plm_time_section(const struct plm_page *page, const struct plm_report_options *options);
+void plm_report_time_section(const struct plm_page *page, const struct plm_report_options *options);
 /* The same as the object "time" of a report. */
-void plm_time_object(struct plm_json *json, const struct plm_report_options *options);
+void plm_report_time_object(struct plm_json *json, const struct plm_report_options *options);
 
 /* The row of a card that options->time was asked about; NULL: there is none, or its times are not known. */
-const struct plm_time_row *plm_time_of(const struct plm_report_options *options, const struct plm_card *card);
+const struct plm_time_row *plm_report_time_of(const struct plm_report_options *options, const struct plm_card *card);
 
 /* "optimizer step", "call of the model", "command": what was counted as a step. */
-const char *plm_time_unit(const struct plm_work_lane *lane);
+const char *plm_report_time_unit(const struct plm_work_lane *lane);
 
 #endif

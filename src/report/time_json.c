@@ -117,8 +117,8 @@ static void write_steps(struct plm_json *j, const struct plm_work_lane *lane)
     plm_json_integer(j, "steps", lane->steps);
 }
 
-int plm_time_json(FILE *out, const struct plm_time_table *table, const struct plm_time_look *look,
-                  struct plm_error *error)
+int plm_report_time_json(FILE *out, const struct plm_time_table *table, const struct plm_report_time_look *look,
+                         struct plm_error *error)
 {
     struct plm_json j;
     plm_json_document(&j, out, "plimsoll.time/1");
@@ -134,7 +134,7 @@ int plm_time_json(FILE *out, const struct plm_time_table *table, const struct pl
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the answer could not be written") : 0;
 }
 
-void plm_time_object(struct plm_json *j, const struct plm_report_options *o)
+void plm_report_time_object(struct plm_json *j, const struct plm_report_options *o)
 {
     if (!o->time && !o->no_time)
         return;

@@ -10,7 +10,7 @@
 
 enum { LABEL = 24, SECTION_SHARES = 3, SHARES = 5, LISTED = 200 };
 
-const char *plm_time_unit(const struct plm_work_lane *lane)
+const char *plm_report_time_unit(const struct plm_work_lane *lane)
 {
     static const char *const names[] = {[PLM_STEP_OPTIMIZER] = "optimizer step",
                                         [PLM_STEP_BACKWARD] = "backward pass",
@@ -19,7 +19,7 @@ const char *plm_time_unit(const struct plm_work_lane *lane)
     return names[lane->unit];
 }
 
-const struct plm_time_row *plm_time_of(const struct plm_report_options *o, const struct plm_card *card)
+const struct plm_time_row *plm_report_time_of(const struct plm_report_options *o, const struct plm_card *card)
 {
     for (size_t i = 0; o->time && i < o->time->rows; i++)
         if (o->time->row[i].known && o->time->row[i].card == card)
@@ -158,16 +158,18 @@ static void show_activity(const struct plm_page *p, const struct plm_timing *t)
 
 /* ---- shares ---- */
 
-static const struct plm_time_shares *shares_of(const struct plm_timing *t, enum plm_time_key key)
+static const struct plm_time_shares *shares_of(const struct plm_timing *t, enum plm_report_time_key key)
 {
-    return key == PLM_TIME_OPERATORS ? &t->operators : key == PLM_TIME_MODULES ? &t->modules : &t->classes;
+    return key == PLM_REPORT_TIME_OPERATORS ? &t->operators
+           : key == PLM_REPORT_TIME_MODULES ? &t->modules
+                                            : &t->classes;
 }
 
-static const char *share_name(const struct plm_time_share *share, enum plm_time_key key)
+static const char *share_name(const struct plm_time_share *share, enum plm_report_time_key key)
 {
     if (*share->name)
         return share->name;
-    return key == PLM_TIME_MODULES ? "(no module)" : "(no operator)";
+    return key == PLM_REPORT_TIME_MODULES ? "(no module)" : "(no operator)";
 }
 
 static enum plm_bound share_bound(const struct plm_time_share *share)
@@ -179,8 +181,8 @@ static enum plm_bound share_bound(const struct plm_time_share *share)
     return (enum plm_bound)best;
 }
 
-static void show_share(const struct plm_page *p, const struct plm_time_share *share, enum plm_time_key key, double busy,
-                       int columns)
+static void show_share(const struct plm_page *p, const struct plm_time_share *share, enum plm_report_time_key key,
+                       double busy, int columns)
 {
     const enum plm_bound bound = share_bound(share);
     char text[32], part[16];
@@ -202,8 +204,8 @@ static double shares_sum(const struct plm_time_shares *shares)
     return sum;
 }
 
-static void show_shares(const struct plm_page *p, const struct plm_timing *t, enum plm_time_key key, const char *title,
-                        size_t most)
+static void show_shares(const struct plm_page *p, const struct plm_timing *t, enum plm_report_time_key key,
+                        const char *title, size_t most)
 {
     const struct plm_time_shares *shares = shares_of(t, key);
     const double sum = shares_sum(shares);
@@ -222,7 +224,7 @@ static void show_shares(const struct plm_page *p, const struct plm_timing *t, en
 }
 
 /* "aten::mm 43 ms (compute), aten::addmm 12 ms (bandwidth)" */
-static void show_shares_line(const struct plm_page *p, const struct plm_timing *t, enum plm_time_key key,
+static void show_shares_line(const struct plm_page *p, const struct plm_timing *t, enum plm_report_time_key key,
                              const char *first)
 {
     const struct plm_time_shares *shares = shares_of(t, key);
@@ -247,7 +249,7 @@ static void note_steps(const struct plm_page *p, const char *first, const struct
                  "No optimizer step and no model call was seen: the time covers all GPU work of the command.");
     else
         snprintf(text, sizeof text, "A step is %s %s; %s%zu step%s%s.", lane->unit == PLM_STEP_OPTIMIZER ? "an" : "a",
-                 plm_time_unit(lane), lane->steps == 1 ? "only " : "average of ", lane->steps,
+                 plm_report_time_unit(lane), lane->steps == 1 ? "only " : "average of ", lane->steps,
                  lane->steps == 1 ? "" : "s",
                  lane->steps == 1 ? " was recorded: record more for a steadier answer" : "");
     plm_page_sentences(p, first, text);
@@ -310,11 +312,12 @@ static void show_notes(const struct plm_page *p, const struct plm_time_table *ta
 
 /* ---- one card ---- */
 
-static void show_card(const struct plm_page *p, const struct plm_time_table *table, const struct plm_time_look *look)
+static void show_card(const struct plm_page *p, const struct plm_time_table *table,
+                      const struct plm_report_time_look *look)
 {
-    static const char *const titles[PLM_TIME_KEYS] = {"GPU time by operator, with bottleneck",
-                                                      "GPU time by module, with bottleneck",
-                                                      "GPU time by class of work, with bottleneck"};
+    static const char *const titles[PLM_REPORT_TIME_KEYS] = {"GPU time by operator, with bottleneck",
+                                                             "GPU time by module, with bottleneck",
+                                                             "GPU time by class of work, with bottleneck"};
     const struct plm_time_row *row = &table->row[0];
     const struct plm_timing *t = &row->timing;
     show_sentence(p, "", table->lane, row, "");
@@ -327,8 +330,8 @@ static void show_card(const struct plm_page *p, const struct plm_time_table *tab
         show_bounds(p, t);
         plm_page_title(p, "GPU utilization (as DCGM reports it)");
         show_activity(p, t);
-        for (int i = 0; i < PLM_TIME_KEYS; i++)
-            show_shares(p, t, (enum plm_time_key)i, titles[i], SHARES);
+        for (int i = 0; i < PLM_REPORT_TIME_KEYS; i++)
+            show_shares(p, t, (enum plm_report_time_key)i, titles[i], SHARES);
     }
     show_notes(p, table, row);
 }
@@ -518,10 +521,10 @@ static void show_table(const struct plm_page *p, const struct plm_time_table *ta
     show_notes(p, table, &table->row[0]);
 }
 
-int plm_time_text(FILE *out, const struct plm_time_table *table, const struct plm_time_look *look,
-                  struct plm_error *error)
+int plm_report_time_text(FILE *out, const struct plm_time_table *table, const struct plm_report_time_look *look,
+                         struct plm_error *error)
 {
-    const struct plm_page p = plm_page_for(out, look->options);
+    const struct plm_page p = plm_report_page_for(out, look->options);
     if (look->many)
         show_table(&p, table);
     else
@@ -531,7 +534,7 @@ int plm_time_text(FILE *out, const struct plm_time_table *table, const struct pl
 
 /* ---- the section of a report ---- */
 
-void plm_time_section(const struct plm_page *p, const struct plm_report_options *o)
+void plm_report_time_section(const struct plm_page *p, const struct plm_report_options *o)
 {
     const struct plm_time_row *row = o->time && o->time->rows ? &o->time->row[0] : NULL;
     const char *why = row && !row->known ? row->why : o->no_time;
@@ -549,7 +552,7 @@ void plm_time_section(const struct plm_page *p, const struct plm_report_options 
     show_rates(p, o->time->lane, &row->timing);
     show_bounds_line(p, &row->timing);
     show_activity(p, &row->timing);
-    show_shares_line(p, &row->timing, PLM_TIME_OPERATORS, "  operators: ");
-    show_shares_line(p, &row->timing, PLM_TIME_MODULES, "  modules: ");
+    show_shares_line(p, &row->timing, PLM_REPORT_TIME_OPERATORS, "  operators: ");
+    show_shares_line(p, &row->timing, PLM_REPORT_TIME_MODULES, "  modules: ");
     note_steps(p, "  ", o->time->lane);
 }

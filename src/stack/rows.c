@@ -274,11 +274,11 @@ static uint64_t key_bytes(int a, int b, int c, int d)
     return (uint64_t)(uint8_t)a | (uint64_t)(uint8_t)b << 8 | (uint64_t)(uint8_t)c << 16 | (uint64_t)(uint8_t)d << 24;
 }
 
-struct plm_row_key plm_conv_key(const struct plm_conv_shape *s)
+struct plm_stack_row_key plm_conv_key(const struct plm_conv_shape *s)
 {
     const int flags = s->axes | s->channels_last << 2 | (s->tf32 && s->type == 0) << 3;
-    struct plm_row_key key = {{key_bytes(CONVOLUTION, (int)s->op, s->type, flags) | key_pair(0, s->groups),
-                               key_pair(s->n, s->c), key_pair(s->k, s->pad[0]), key_pair(s->pad[1], s->pad[2])}};
+    struct plm_stack_row_key key = {{key_bytes(CONVOLUTION, (int)s->op, s->type, flags) | key_pair(0, s->groups),
+                                     key_pair(s->n, s->c), key_pair(s->k, s->pad[0]), key_pair(s->pad[1], s->pad[2])}};
     for (int i = 0; i < PLM_CONV_AXES; i++) {
         key.word[4 + 2 * i] = key_pair(s->in[i], s->filter[i]);
         key.word[5 + 2 * i] = key_pair(s->stride[i], s->dilation[i]);
@@ -286,16 +286,17 @@ struct plm_row_key plm_conv_key(const struct plm_conv_shape *s)
     return key;
 }
 
-struct plm_row_key plm_rnn_key(const struct plm_rnn_shape *s)
+struct plm_stack_row_key plm_rnn_key(const struct plm_rnn_shape *s)
 {
     const int flags = s->training | s->bias << 1 | s->dropout << 2;
-    return (struct plm_row_key){{key_bytes(RNN, s->cell, s->type, flags), key_pair(s->layers, s->directions),
-                                 key_pair(s->input, s->hidden), key_pair(s->output, s->steps), key_pair(s->batch, 0)}};
+    return (struct plm_stack_row_key){{key_bytes(RNN, s->cell, s->type, flags), key_pair(s->layers, s->directions),
+                                       key_pair(s->input, s->hidden), key_pair(s->output, s->steps),
+                                       key_pair(s->batch, 0)}};
 }
 
-struct plm_row_key plm_fft_key(const struct plm_fft_shape *s)
+struct plm_stack_row_key plm_fft_key(const struct plm_fft_shape *s)
 {
-    struct plm_row_key key = {{key_bytes(FFT, (int)s->kind, s->complex_bytes, s->rank), (uint64_t)s->batch}};
+    struct plm_stack_row_key key = {{key_bytes(FFT, (int)s->kind, s->complex_bytes, s->rank), (uint64_t)s->batch}};
     for (int i = 0; i < s->rank && i < PLM_FFT_RANK; i++)
         key.word[2 + i] = (uint64_t)s->n[i];
     return key;

@@ -68,12 +68,12 @@ bool plm_fft_parse(const char *text, struct plm_fft_shape *shape);
 
 /* The same as numbers, to look a row up by: equal if and only if the texts are. */
 enum { PLM_ROW_WORDS = 10 };
-struct plm_row_key {
+struct plm_stack_row_key {
     uint64_t word[PLM_ROW_WORDS];
 };
-struct plm_row_key plm_conv_key(const struct plm_conv_shape *shape);
-struct plm_row_key plm_rnn_key(const struct plm_rnn_shape *shape);
-struct plm_row_key plm_fft_key(const struct plm_fft_shape *shape);
+struct plm_stack_row_key plm_conv_key(const struct plm_conv_shape *shape);
+struct plm_stack_row_key plm_rnn_key(const struct plm_rnn_shape *shape);
+struct plm_stack_row_key plm_fft_key(const struct plm_fft_shape *shape);
 
 /* used.c: which rows a job would use: its convolutions, recurrent networks and transforms, each once, in the order in
    which they first ran. Read from its record. One thread. */

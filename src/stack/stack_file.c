@@ -141,7 +141,7 @@ static int read_memory(struct reading *r, const struct plm_ini_pair *pair, struc
 
 /* A table and an array of its own: this is in the user's process too, where memory may be refused (base/memory.h), and a key has
    several words. */
-static uint64_t row_hash(const struct plm_row_key *key)
+static uint64_t row_hash(const struct plm_stack_row_key *key)
 {
     uint64_t h = 0x9e3779b97f4a7c15ull;
     for (int i = 0; i < PLM_ROW_WORDS; i++) {
@@ -152,7 +152,7 @@ static uint64_t row_hash(const struct plm_row_key *key)
 }
 
 /* The slot of the key: its row, or the free one where it would be. There is always a free one. */
-static struct plm_stack_row *row_slot(struct plm_stack_row *row, size_t slots, const struct plm_row_key *key)
+static struct plm_stack_row *row_slot(struct plm_stack_row *row, size_t slots, const struct plm_stack_row_key *key)
 {
     size_t at = row_hash(key) & (slots - 1);
     while (row[at].count && memcmp(&row[at].key, key, sizeof *key) != 0)
@@ -214,7 +214,7 @@ static int read_sizes(struct plm_stack_file *s, const char *at, int most, bool s
     return at[-1] ? 0 : n;
 }
 
-static bool conv_key(const char *text, struct plm_row_key *key)
+static bool conv_key(const char *text, struct plm_stack_row_key *key)
 {
     struct plm_conv_shape shape;
     bool good = plm_conv_parse(text, &shape);
@@ -222,7 +222,7 @@ static bool conv_key(const char *text, struct plm_row_key *key)
     return good;
 }
 
-static bool rnn_key(const char *text, struct plm_row_key *key)
+static bool rnn_key(const char *text, struct plm_stack_row_key *key)
 {
     struct plm_rnn_shape shape;
     bool good = plm_rnn_parse(text, &shape);
@@ -230,7 +230,7 @@ static bool rnn_key(const char *text, struct plm_row_key *key)
     return good;
 }
 
-static bool fft_key(const char *text, struct plm_row_key *key)
+static bool fft_key(const char *text, struct plm_stack_row_key *key)
 {
     struct plm_fft_shape shape;
     bool good = plm_fft_parse(text, &shape);
@@ -240,7 +240,7 @@ static bool fft_key(const char *text, struct plm_row_key *key)
 
 static const struct section {
     const char *name, *example, *values;
-    bool (*key)(const char *, struct plm_row_key *);
+    bool (*key)(const char *, struct plm_stack_row_key *);
     size_t counter; /* offset of the number of rows */
     int least, most;
     bool stars;
@@ -338,7 +338,7 @@ void plm_stack_file_free(struct plm_stack_file *s)
     free(s);
 }
 
-struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *s, const struct plm_row_key *key)
+struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *s, const struct plm_stack_row_key *key)
 {
     const struct plm_stack_row *row = s && s->slots ? row_slot(s->row, s->slots, key) : NULL;
     if (!row || !row->count)

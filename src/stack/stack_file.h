@@ -30,7 +30,7 @@ struct plm_stack_sizes {
 };
 
 struct plm_stack_row {
-    struct plm_row_key key;
+    struct plm_stack_row_key key;
     uint32_t first;
     int16_t count, fastest;
 };
@@ -56,7 +56,7 @@ int plm_stack_file_read(const char *path, struct plm_stack_file **out, struct pl
 void plm_stack_file_free(struct plm_stack_file *stack);
 
 /* NULL as a stack is one without rows. */
-struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *stack, const struct plm_row_key *key);
+struct plm_stack_sizes plm_stack_file_find(const struct plm_stack_file *stack, const struct plm_stack_row_key *key);
 
 const char *plm_stack_made_name(enum plm_stack_made made);      /* "measured" */
 

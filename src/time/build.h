@@ -9,14 +9,14 @@
 #include "time/works.h"
 
 /* A moment that steps are counted by. */
-struct plm_mark {
+struct plm_build_mark {
     uint64_t ns;
     uint32_t name, samples;
     uint32_t parts; /* of a pass: modules that were entered */
 };
 
 struct plm_marks {
-    struct plm_mark *item;
+    struct plm_build_mark *item;
     size_t count, room;
 };
 
@@ -61,7 +61,7 @@ struct plm_build {
     size_t threads;
     struct plm_build_graph *graph;
     size_t graphs, graph_room;
-    struct plm_kernel_form *form; /* by number of the name */
+    struct plm_time_kernel_form *form; /* by number of the name */
     size_t forms, form_room;
     struct plm_ev_operands *operands;
     size_t operand_count, operand_room;

@@ -115,7 +115,7 @@ static uint8_t pointer_count(const char *name)
 
 /* Copies that change the type: those that are named by the type that they make, and those that read whatever there is.
    */
-static void cast_form(const char *name, struct plm_kernel_form *form)
+static void cast_form(const char *name, struct plm_time_kernel_form *form)
 {
     if (strstr(name, "float16_copy"))
         form->bytes_per = 2, form->from_bytes = 4;
@@ -127,7 +127,7 @@ static void cast_form(const char *name, struct plm_kernel_form *form)
 
 /* ---- by class ---- */
 
-static void attention_form(const char *name, struct plm_kernel_form *form)
+static void attention_form(const char *name, struct plm_time_kernel_form *form)
 {
     const char *traits = strstr(name, "kernel_traitsILi");
     form->backward = strstr(name, "bwd") || strstr(name, "cutlassB");
@@ -144,7 +144,7 @@ static void attention_form(const char *name, struct plm_kernel_form *form)
         form->rows = 64;
 }
 
-static void depthwise_form(const char *name, struct plm_kernel_form *form)
+static void depthwise_form(const char *name, struct plm_time_kernel_form *form)
 {
     const unsigned side = number_after(name, "kernelILi");
     form->taps = (uint16_t)(side < 256 ? side * side : 0);
@@ -152,17 +152,17 @@ static void depthwise_form(const char *name, struct plm_kernel_form *form)
 }
 
 /* "reduce_kernelILi128ELi4E": at most 128 threads, four results each. */
-static void reduction_form(const char *name, struct plm_kernel_form *form)
+static void reduction_form(const char *name, struct plm_time_kernel_form *form)
 {
     const char *threads = strstr(name, "reduce_kernelILi");
     const unsigned columns = threads ? number_after(threads, "ELi") : 0;
     form->columns = (uint8_t)(columns <= 16 ? columns : 0);
 }
 
-struct plm_kernel_form plm_kernel_form(const char *name)
+struct plm_time_kernel_form plm_time_kernel_form(const char *name)
 {
     const struct known *k = known_part(name);
-    struct plm_kernel_form form = {.class = PLM_WORK_OTHER, .reads = 1, .writes = 1};
+    struct plm_time_kernel_form form = {.class = PLM_WORK_OTHER, .reads = 1, .writes = 1};
     form.bytes_per = element_bytes(name);
     form.pointers = pointer_count(name);
     cast_form(name, &form);

@@ -11,7 +11,7 @@
 
 #include "time/works.h"
 
-struct plm_kernel_form {
+struct plm_time_kernel_form {
     uint8_t class;      /* enum plm_work_class */
     uint8_t pointers;   /* elementwise: tensors, the result included */
     uint8_t bytes_per;  /* of an element */
@@ -25,6 +25,6 @@ struct plm_kernel_form {
     bool backward;
 };
 
-struct plm_kernel_form plm_kernel_form(const char *name);
+struct plm_time_kernel_form plm_time_kernel_form(const char *name);
 
 #endif

@@ -100,14 +100,14 @@ static void series_add(struct plm_build *b, const struct plm_record_event *e, ui
 
 /* ---- names ---- */
 
-static const struct plm_kernel_form *form_of(struct plm_build *b, uint32_t name)
+static const struct plm_time_kernel_form *form_of(struct plm_build *b, uint32_t name)
 {
     while (b->forms <= name) {
         b->form = plm_grow(b->form, b->forms, &b->form_room, sizeof *b->form);
-        b->form[b->forms++] = (struct plm_kernel_form){.class = PLM_WORK_CLASSES};
+        b->form[b->forms++] = (struct plm_time_kernel_form){.class = PLM_WORK_CLASSES};
     }
     if (b->form[name].class == PLM_WORK_CLASSES)
-        b->form[name] = plm_kernel_form(b->works->names.text[name]);
+        b->form[name] = plm_time_kernel_form(b->works->names.text[name]);
     return &b->form[name];
 }
 
@@ -124,7 +124,7 @@ static double result_bytes_per(double elements, const struct operands *o, double
 }
 
 /* A tensor that is gone through by strides beside another one is broadcast, as a rule: then it is small. */
-static void size_elements(const struct plm_kernel_form *form, double elements, const struct operands *o,
+static void size_elements(const struct plm_time_kernel_form *form, double elements, const struct operands *o,
                           struct plm_work *w)
 {
     const double to = form->pointers > 0 ? result_bytes_per(elements, o, form->bytes_per) : form->bytes_per;
@@ -139,7 +139,7 @@ static void size_elements(const struct plm_kernel_form *form, double elements, c
     w->bytes_per = (uint8_t)to;
 }
 
-static void size_lists(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const char *name,
+static void size_lists(const struct plm_time_kernel_form *form, const struct plm_ev_launch *l, const char *name,
                        struct plm_work *w)
 {
     const double lists = (double)(l->count_2 >> 32), bytes = (double)l->count * form->bytes_per;
@@ -154,7 +154,7 @@ struct attention {
     double queries, keys, heads, size;
 };
 
-static struct attention attention_of(const struct plm_kernel_form *form, const struct plm_ev_launch *l,
+static struct attention attention_of(const struct plm_time_kernel_form *form, const struct plm_ev_launch *l,
                                      const struct operands *o)
 {
     struct attention a = {(double)l->grid_x * form->rows, 0, (double)l->grid_y * l->grid_z, form->head};
@@ -170,8 +170,8 @@ static struct attention attention_of(const struct plm_kernel_form *form, const s
     return a;
 }
 
-static void size_attention(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const struct operands *o,
-                           struct plm_work *w)
+static void size_attention(const struct plm_time_kernel_form *form, const struct plm_ev_launch *l,
+                           const struct operands *o, struct plm_work *w)
 {
     const struct attention a = attention_of(form, l, o);
     const double row = a.heads * a.size * form->bytes_per;
@@ -188,7 +188,7 @@ static void size_attention(const struct plm_kernel_form *form, const struct plm_
 }
 
 /* The filter is the last of the first three tensors that has one channel. */
-static double taps_of(const struct plm_kernel_form *form, const struct operands *o)
+static double taps_of(const struct plm_time_kernel_form *form, const struct operands *o)
 {
     if (o->said && form->backward && o->said->third_dimensions == 4)
         return (double)o->said->third_3 * o->said->third_4;
@@ -197,7 +197,7 @@ static double taps_of(const struct plm_kernel_form *form, const struct operands 
     return form->taps ? form->taps : 9;
 }
 
-static void size_depthwise(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
+static void size_depthwise(const struct plm_time_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
     const double elements = fmax(o->result, form->backward ? o->input : 0) / form->bytes_per;
     w->filter = (uint32_t)fmin(taps_of(form, o), UINT16_MAX);
@@ -209,7 +209,7 @@ static void size_depthwise(const struct plm_kernel_form *form, const struct oper
 }
 
 /* What is gathered is as large as the result, whatever it is taken from. */
-static void size_gather(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
+static void size_gather(const struct plm_time_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
     const double moved = fmin(o->input, o->result);
     w->read = form->reads * moved;
@@ -218,7 +218,7 @@ static void size_gather(const struct plm_kernel_form *form, const struct operand
 }
 
 /* Many operators sort indices and not what they were given: a thread has some twenty keys with their values. */
-static void size_sort(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
+static void size_sort(const struct plm_time_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
     const double keys = w->grid ? fmin(o->input, (double)w->grid * w->block * 20 * 16) : o->input;
     w->read = form->reads * keys;
@@ -226,7 +226,7 @@ static void size_sort(const struct plm_kernel_form *form, const struct operands 
     w->sized = keys > 0 || form->reads <= 0;
 }
 
-static void size_operator(const struct plm_kernel_form *form, const struct operands *o, struct plm_work *w)
+static void size_operator(const struct plm_time_kernel_form *form, const struct operands *o, struct plm_work *w)
 {
     w->read = form->reads * o->input;
     w->written = form->writes * o->result;
@@ -245,8 +245,8 @@ static void size_generated(const struct operands *o, struct plm_work *w)
     w->sized = o->inputs > 0;
 }
 
-static void size_by_class(const struct plm_kernel_form *form, const struct plm_ev_launch *l, const struct operands *o,
-                          struct plm_work *w)
+static void size_by_class(const struct plm_time_kernel_form *form, const struct plm_ev_launch *l,
+                          const struct operands *o, struct plm_work *w)
 {
     switch (form->class) {
     case PLM_WORK_ATTENTION: size_attention(form, l, o, w); break;
@@ -259,7 +259,7 @@ static void size_by_class(const struct plm_kernel_form *form, const struct plm_e
 }
 
 static void size_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l,
-                        const struct plm_kernel_form *form, struct plm_work *w)
+                        const struct plm_time_kernel_form *form, struct plm_work *w)
 {
     const struct operands o = operands_of(b, e, l->call.context);
     w->sized = true;
@@ -277,7 +277,7 @@ static void size_launch(struct plm_build *b, const struct plm_record_event *e, c
 void plm_build_launch(struct plm_build *b, const struct plm_record_event *e, const struct plm_ev_launch *l)
 {
     struct plm_work work;
-    const struct plm_kernel_form *form;
+    const struct plm_time_kernel_form *form;
     memset(&work, 0, sizeof work);
     work.name = plm_build_name(b, e->process, l->name);
     form = form_of(b, work.name);

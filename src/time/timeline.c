@@ -21,7 +21,7 @@ static size_t number_at(const char **at)
 
 /* "_ZN2at6native18elementwise_kernelILi128E...": the parts of the name stand one after another, each behind its length,
    up to the parameters of the template. The last one is the kernel's. */
-const char *plm_kernel_short(const char *name, char *buffer, size_t size)
+const char *plm_time_kernel_short(const char *name, char *buffer, size_t size)
 {
     const char *at = name, *last = name;
     size_t length = strlen(name);
@@ -43,7 +43,7 @@ const char *plm_span_name(const struct plm_timeline *timeline, uint32_t work, ui
     if (*s->inner || *s->outer)
         snprintf(buffer, size, "%s", *s->inner ? s->inner : s->outer);
     else if (w->name)
-        plm_kernel_short(timeline->works.names.text[w->name], buffer, size);
+        plm_time_kernel_short(timeline->works.names.text[w->name], buffer, size);
     else
         snprintf(buffer, size, "%s", plm_work_class_name((enum plm_work_class)w->class));
     return buffer;

@@ -49,7 +49,7 @@ const struct plm_timeline_lane *plm_timeline_find(const struct plm_timeline *tim
 
 /* "vectorized_elementwise_kernel" of the mangled name of one; names that are not mangled as they are. Returns buffer.
    */
-const char *plm_kernel_short(const char *name, char *buffer, size_t size);
+const char *plm_time_kernel_short(const char *name, char *buffer, size_t size);
 /* What a reader knows a piece of work by: the innermost operator, else the outermost, else the kernel, else the class.
    */
 const char *plm_span_name(const struct plm_timeline *timeline, uint32_t work, uint32_t site, char *buffer, size_t size);

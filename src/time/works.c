@@ -223,7 +223,7 @@ static void graph_launch(struct plm_build *b, const struct plm_record_event *e, 
 static void mark_add(struct plm_marks *marks, uint64_t ns, uint32_t name, uint32_t samples)
 {
     marks->item = plm_grow(marks->item, marks->count, &marks->room, sizeof *marks->item);
-    marks->item[marks->count++] = (struct plm_mark){ns, name, samples, 1};
+    marks->item[marks->count++] = (struct plm_build_mark){ns, name, samples, 1};
 }
 
 /* Optimizers are seen by the process, whatever device they are on: every lane of it has made the step. */
@@ -296,7 +296,7 @@ static uint32_t model_name(const struct plm_marks *passes)
     uint32_t best = 0;
     uint64_t most = 0;
     for (size_t i = 0; i < passes->count; i++) {
-        const struct plm_mark *mark = &passes->item[i];
+        const struct plm_build_mark *mark = &passes->item[i];
         const uint64_t before = plm_map_get(&parts, mark->name),
                        sum = (before == PLM_MAP_NONE ? 0 : before) + mark->parts;
         plm_map_put(&parts, mark->name, sum);
@@ -313,10 +313,10 @@ static uint32_t model_name(const struct plm_marks *passes)
 static void steps_of_passes(struct plm_work_lane *lane, const struct plm_marks *passes)
 {
     const uint32_t model = model_name(passes);
-    const struct plm_mark *last = NULL;
+    const struct plm_build_mark *last = NULL;
     size_t count = 0;
     for (size_t i = 0; i < passes->count; i++) {
-        const struct plm_mark *mark = &passes->item[i];
+        const struct plm_build_mark *mark = &passes->item[i];
         if (mark->name != model)
             continue;
         if (last && count > 1)
@@ -405,7 +405,7 @@ static int visit(const struct plm_record_event *e, void *context)
     case PLM_EV_BLOCK_ALLOC: plm_build_output(b, e); break;
     case PLM_EV_LAUNCH: launch_visit(b, e); break;
     default:
-        if (!plm_event_is_call(e->type))
+        if (!plm_record_event_is_call(e->type))
             break;
         b->calls += e->type != PLM_EV_SYNC && e->type != PLM_EV_COPY;
         plm_build_library(b, e);

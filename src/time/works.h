@@ -96,7 +96,7 @@ struct plm_work_step {
 };
 
 /* What made the steps that are counted. */
-enum plm_step_unit {
+enum plm_work_step_unit {
     PLM_STEP_OPTIMIZER,   /* the optimizer */
     PLM_STEP_BACKWARD,    /* there is none: a backward pass each */
     PLM_STEP_PASS,        /* none stepped: a call of the outermost module each */
@@ -114,7 +114,7 @@ struct plm_work_lane {
     size_t nodes, node_room;
     struct plm_work_step *step; /* those that a steady state is taken from; at least one */
     size_t steps, step_room;
-    enum plm_step_unit unit;
+    enum plm_work_step_unit unit;
 };
 
 struct plm_work_site {

@@ -14,7 +14,7 @@ enum { COMBINATIONS = 48 };
 
 struct plm_kind_search {
     struct plm_mesh mesh;
-    struct plm_outcome *outcome;
+    struct plm_world_need *outcome;
     size_t outcomes, room;
 };
 
@@ -33,13 +33,13 @@ void plm_kind_search_free(struct plm_kind_search *k)
     free(k);
 }
 
-void plm_kind_search_tell(struct plm_kind_search *k, const struct plm_outcome *outcome)
+void plm_kind_search_tell(struct plm_kind_search *k, const struct plm_world_need *outcome)
 {
     k->outcome = plm_grow(k->outcome, k->outcomes, &k->room, sizeof *k->outcome);
     k->outcome[k->outcomes++] = *outcome;
 }
 
-static const struct plm_outcome *outcome_of(const struct plm_kind_search *k, uint32_t rank)
+static const struct plm_world_need *outcome_of(const struct plm_kind_search *k, uint32_t rank)
 {
     for (size_t i = 0; i < k->outcomes; i++)
         if (k->outcome[i].rank == rank)
@@ -52,7 +52,7 @@ static bool bytes_alike(uint64_t a, uint64_t b)
     return plm_alike(a, b, a > b ? a : b);
 }
 
-static bool outcomes_alike(const struct plm_outcome *a, const struct plm_outcome *b)
+static bool outcomes_alike(const struct plm_world_need *a, const struct plm_world_need *b)
 {
     return bytes_alike(a->allocated, b->allocated) && bytes_alike(a->reserved, b->reserved) &&
            bytes_alike(a->used, b->used);
@@ -65,7 +65,7 @@ static uint32_t rank_at(const struct plm_kind_search *k, int axis, uint32_t plac
     return place * k->mesh.axis[axis].stride;
 }
 
-static const struct plm_outcome *outcome_at(const struct plm_kind_search *k, int axis, uint32_t place)
+static const struct plm_world_need *outcome_at(const struct plm_kind_search *k, int axis, uint32_t place)
 {
     return outcome_of(k, rank_at(k, axis, place));
 }
@@ -103,7 +103,7 @@ static uint32_t place_for(const struct plm_kind_search *k, int axis, uint32_t pl
     while (above + 1 < count && run[above] < place)
         above++;
     if (run[above - 1] != place && run[above] != place) {
-        const struct plm_outcome *low = outcome_at(k, axis, run[above - 1]), *high = outcome_at(k, axis, run[above]);
+        const struct plm_world_need *low = outcome_at(k, axis, run[above - 1]), *high = outcome_at(k, axis, run[above]);
         place = low->used >= high->used ? run[above - 1] : run[above];
     }
     for (size_t i = 0; i < count; i++) /* the first that is like it */
@@ -223,9 +223,9 @@ static char *kind_why(const struct plm_kind_search *k, const int *axis, int axes
     return text ? text : plm_strdup("the only rank");
 }
 
-static const struct plm_outcome *largest(const struct plm_kind_search *k)
+static const struct plm_world_need *largest(const struct plm_kind_search *k)
 {
-    const struct plm_outcome *most = &k->outcome[0];
+    const struct plm_world_need *most = &k->outcome[0];
     for (size_t i = 1; i < k->outcomes; i++)
         if (k->outcome[i].used > most->used)
             most = &k->outcome[i];
@@ -233,40 +233,41 @@ static const struct plm_outcome *largest(const struct plm_kind_search *k)
 }
 
 /* The kind of a rank; made if it is the first of it. */
-static struct plm_rank_kind *kind_find(struct plm_rank_kinds *list, size_t *room, const struct plm_outcome *outcome)
+static struct plm_world_kind *kind_find(struct plm_world_kinds *list, size_t *room,
+                                        const struct plm_world_need *outcome)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->item[i].outcome.rank == outcome->rank)
             return &list->item[i];
     list->item = plm_grow(list->item, list->count, room, sizeof *list->item);
-    list->item[list->count] = (struct plm_rank_kind){.outcome = *outcome};
+    list->item[list->count] = (struct plm_world_kind){.outcome = *outcome};
     return &list->item[list->count++];
 }
 
 static int kind_order(const void *a, const void *b)
 {
-    const struct plm_outcome *x = &((const struct plm_rank_kind *)a)->outcome,
-                             *y = &((const struct plm_rank_kind *)b)->outcome;
+    const struct plm_world_need *x = &((const struct plm_world_kind *)a)->outcome,
+                                *y = &((const struct plm_world_kind *)b)->outcome;
     if (x->used != y->used)
         return x->used < y->used ? 1 : -1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-struct plm_rank_kinds plm_kind_search_list(const struct plm_kind_search *k)
+struct plm_world_kinds plm_kind_search_list(const struct plm_kind_search *k)
 {
-    struct plm_rank_kinds list = {0};
+    struct plm_world_kinds list = {0};
     int axis[PLM_AXES];
     const int axes = axes_that_matter(k, axis);
     uint32_t *stands = plm_calloc(k->mesh.world, sizeof *stands), *rank = plm_calloc(k->mesh.world, sizeof *rank);
     size_t room = 0;
     for (uint32_t r = 0; r < k->mesh.world; r++) {
-        const struct plm_outcome *o = outcome_of(k, rank_for(k, axis, axes, r));
+        const struct plm_world_need *o = outcome_of(k, rank_for(k, axis, axes, r));
         o = o ? o : largest(k);
         stands[r] = o->rank;
         kind_find(&list, &room, o)->count++;
     }
     for (size_t i = 0; i < list.count; i++) {
-        struct plm_rank_kind *kind = &list.item[i];
+        struct plm_world_kind *kind = &list.item[i];
         size_t count = 0;
         for (uint32_t r = 0; r < k->mesh.world; r++)
             if (stands[r] == kind->outcome.rank)
@@ -281,12 +282,12 @@ struct plm_rank_kinds plm_kind_search_list(const struct plm_kind_search *k)
     return list;
 }
 
-void plm_rank_kinds_free(struct plm_rank_kinds *list)
+void plm_world_kinds_free(struct plm_world_kinds *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         free(list->item[i].ranks);
         free(list->item[i].why);
     }
     free(list->item);
-    *list = (struct plm_rank_kinds){0};
+    *list = (struct plm_world_kinds){0};
 }

@@ -23,7 +23,7 @@
 
 /* What a rank that was run needed. Ranks are alike if these differ by no more than a thousandth: shards of a tensor that does not
    come out even differ by a row. */
-struct plm_outcome {
+struct plm_world_need {
     uint32_t rank;
     uint64_t allocated, reserved, used;
 };
@@ -31,14 +31,14 @@ struct plm_outcome {
 /* Ranges in a text of ranks; what is left out is counted. */
 enum { PLM_RANGES_SHOWN = 24 };
 
-struct plm_rank_kind {
-    struct plm_outcome outcome; /* of the rank that was run */
+struct plm_world_kind {
+    struct plm_world_need outcome; /* of the rank that was run */
     uint32_t count; /* ranks of the kind, with it */
     char *ranks, *why; /* "0-7"; a clause for people */
 };
 
-struct plm_rank_kinds {
-    struct plm_rank_kind *item; /* the largest first */
+struct plm_world_kinds {
+    struct plm_world_kind *item; /* the largest first */
     size_t count;
 };
 
@@ -48,10 +48,10 @@ void plm_kind_search_free(struct plm_kind_search *kinds);
 
 /* A rank that must be run before the kinds are known; false: there is none. */
 bool plm_kind_search_next(const struct plm_kind_search *kinds, uint32_t *rank);
-void plm_kind_search_tell(struct plm_kind_search *kinds, const struct plm_outcome *outcome);
+void plm_kind_search_tell(struct plm_kind_search *kinds, const struct plm_world_need *outcome);
 
-/* When none is left to run. Freed by plm_rank_kinds_free(). */
-struct plm_rank_kinds plm_kind_search_list(const struct plm_kind_search *kinds);
-void plm_rank_kinds_free(struct plm_rank_kinds *list);
+/* When none is left to run. Freed by plm_world_kinds_free(). */
+struct plm_world_kinds plm_kind_search_list(const struct plm_kind_search *kinds);
+void plm_world_kinds_free(struct plm_world_kinds *list);
 
 #endif

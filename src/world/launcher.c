@@ -479,11 +479,11 @@ int plm_launcher_read(char *const *command, struct plm_launcher_line *out, struc
     return status;
 }
 
-char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm_seat *seat)
+char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm_world_rank *rank)
 {
     if (line->local_rank) {
         free(line->words[line->local_rank]);
-        line->words[line->local_rank] = plm_asprintf("--local-rank=%u", plm_seat_local(seat));
+        line->words[line->local_rank] = plm_asprintf("--local-rank=%u", plm_world_rank_local(rank));
     }
     return line->words;
 }

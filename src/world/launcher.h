@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "world/seat.h"
+#include "world/rank.h"
 
 struct plm_error;
 
@@ -26,7 +26,7 @@ struct plm_launcher_line {
 
 int plm_launcher_read(char *const *command, struct plm_launcher_line *out, struct plm_error *error);
 /* The words of a rank, completed. As long as the line. */
-char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm_seat *seat);
+char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm_world_rank *rank);
 void plm_launcher_line_free(struct plm_launcher_line *line);
 
 /* How many nodes a list names, as Slurm writes them: "a[01-04,7],b". 0, or PLM_EINVAL with a sentence. */

@@ -8,7 +8,7 @@
 #ifndef PLM_WORLD_LAUNCHER_OPTIONS_H
 #define PLM_WORLD_LAUNCHER_OPTIONS_H
 
-#include "world/seat.h"
+#include "world/rank.h"
 
 struct plm_error;
 struct plm_launcher_style; /* how one launcher, or several that are alike, writes its line */

@@ -60,7 +60,7 @@ static void connection_accept(struct plm_store_server *s)
     if (fd < 0)
         return;
     process = plm_peer_process(fd);
-    if (!s->request.everyone && (!process || !plm_peer_has(process, PLM_JOB_TOKEN, plm_job_token()))) {
+    if (!s->request.everyone && (!process || !plm_peer_has(process, PLM_JOB_TOKEN, plm_store_token()))) {
         close(fd);
         return;
     }
@@ -152,10 +152,10 @@ static void refused_close(struct plm_store_server *s)
 static void *serve(void *context)
 {
     struct plm_store_server *s = context;
-    double last = plm_clock_now();
+    double last = plm_now();
     for (;;) {
         const int most = patience(s);
-        const double left = last + most / 1e3 - plm_clock_now();
+        const double left = last + most / 1e3 - plm_now();
         const size_t count = s->connections;
         struct pollfd *list = poll_list(s);
         const int ready = poll(list, (nfds_t)(2 + count), most < 0 ? -1 : left > 0 ? (int)(left * 1e3) + 1 : 0);
@@ -167,7 +167,7 @@ static void *serve(void *context)
         if (joins)
             connection_accept(s);
         if (heard || joins)
-            last = plm_clock_now();
+            last = plm_now();
         else if (ready == 0 && most >= 0)
             plm_store_make_up(s->store);
         refused_close(s);
@@ -190,7 +190,7 @@ static int listener_open(int port, struct plm_error *error)
     return -1;
 }
 
-const char *plm_job_token(void)
+const char *plm_store_token(void)
 {
     static char text[2 * TOKEN + 1];
     uint8_t token[TOKEN] = {0};
@@ -220,7 +220,7 @@ int plm_store_server_start(const struct plm_store_server_request *request, struc
                            struct plm_error *error)
 {
     struct plm_store_server *s = plm_calloc(1, sizeof *s);
-    plm_job_token();
+    plm_store_token();
     *out = NULL;
     s->request = *request;
     s->stop = -1;

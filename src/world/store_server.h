@@ -27,7 +27,7 @@ int plm_store_server_start(const struct plm_store_server_request *request, struc
 /* Makes the token, once, and puts it into this process's own environment: what is started from now on belongs to the job.
    Before the first server, which does so too, while there is one thread. */
 #define PLM_JOB_TOKEN "PLIMSOLL_JOB"
-const char *plm_job_token(void);
+const char *plm_store_token(void);
 
 int plm_store_server_port(const struct plm_store_server *server);
 

@@ -22,7 +22,7 @@ static void status_check(void)
 static void chunk_check(void)
 {
     const struct plm_chunk chunk = {.folder = "chunk", .name = "rows"};
-    struct plm_row_end end[ROWS];
+    struct plm_chunk_end end[ROWS];
     plm_chunk_ends(&chunk, end, ROWS);
     for (int i = 0; i < ROWS; i++) {
         MUST(memchr(end[i].why, '\0', sizeof end[i].why));

@@ -124,10 +124,10 @@ static void show_fit(const struct plm_job *job)
         fuzz_sentence(&error);
     else {
         FILE *out = writing();
-        MUST(plm_fit_text(out, &table, &plain, true, &error) == 0);
+        MUST(plm_report_fit_text(out, &table, &plain, true, &error) == 0);
         wrote_text(out);
         out = writing();
-        MUST(plm_fit_json(out, &table, &plain, true, &error) == 0);
+        MUST(plm_report_fit_json(out, &table, &plain, true, &error) == 0);
         wrote_document(out);
         plm_fit_table_free(&table);
     }
@@ -145,10 +145,10 @@ static void show_tune(const struct plm_job *job)
         fuzz_sentence(&error);
     else {
         FILE *out = writing();
-        MUST(plm_tune_text(out, &t, &plain, true, &error) == 0);
+        MUST(plm_report_tune_text(out, &t, &plain, true, &error) == 0);
         wrote_text(out);
         out = writing();
-        MUST(plm_tune_json(out, &t, &plain, true, &error) == 0);
+        MUST(plm_report_tune_json(out, &t, &plain, true, &error) == 0);
         wrote_document(out);
         plm_tune_free(&t);
     }
@@ -177,16 +177,16 @@ static const char *some_speeds(void)
 static void show_times(const struct plm_job *job, const struct plm_time_table *table)
 {
     struct plm_report_options shown = plain;
-    struct plm_time_look look = {.options = &shown};
+    struct plm_report_time_look look = {.options = &shown};
     struct plm_error error = {0};
     shown.time = table;
     for (int many = 0; many < 2; many++) {
         FILE *out = writing();
         look.many = many;
-        MUST(plm_time_text(out, table, &look, &error) == 0);
+        MUST(plm_report_time_text(out, table, &look, &error) == 0);
         wrote_text(out);
         out = writing();
-        MUST(plm_time_json(out, table, &look, &error) == 0);
+        MUST(plm_report_time_json(out, table, &look, &error) == 0);
         wrote_document(out);
     }
     if (job->lanes) {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/description.h"
 #include "study/learn/example.h"
 #include "study/learn/example_parts.h"
@@ -42,17 +42,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plm_error error = {0};
     struct plm_description *d = NULL;
     struct plm_example example;
-    struct plm_table table;
+    struct plm_csv table;
     if (size && *data == '{') {
         if (plm_description_parse("input", (const char *)data, size, &d, &error) == 0)
             example_check(plm_example_describe(d, &example, &error), &example, &error);
         plm_description_free(d);
         return 0;
     }
-    if (plm_table_read(fuzz_file(data, size), &table, &error))
+    if (plm_csv_read(fuzz_file(data, size), &table, &error))
         return 0;
     for (size_t i = 0; i < table.rows; i++)
         example_check(plm_example_read(&table, i, &example, &error), &example, &error);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return 0;
 }

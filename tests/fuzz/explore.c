@@ -4,7 +4,7 @@
 
 #include "base/draw.h"
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/learn/explore.h"
 #include "fuzz.h"
 
@@ -34,14 +34,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct plm_explore_settings settings = {.bin = size % 9, .iterations = ITERATIONS};
     struct plm_error error = {0};
     struct plm_explore explore;
-    struct plm_table table;
-    if (plm_table_read(fuzz_file(data, size), &table, &error))
+    struct plm_csv table;
+    if (plm_csv_read(fuzz_file(data, size), &table, &error))
         return 0;
     if (table.rows <= ROWS && plm_explore_make(&table, &settings, &explore, &error) == 0) {
         explore_check(&explore);
         plm_explore_free(&explore);
     } else if (table.rows <= ROWS && !error.text[0])
         abort();
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return 0;
 }

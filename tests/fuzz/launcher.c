@@ -13,8 +13,8 @@ enum { WORDS = 256 };
 
 static void line_check(struct plm_launcher_line *line)
 {
-    const struct plm_seat seat = {.world = 1, .nodes = 1, .per_node = 1};
-    char *const *words = line->words ? plm_launcher_words(line, &seat) : NULL;
+    const struct plm_world_rank one = {.world = 1, .nodes = 1, .per_node = 1};
+    char *const *words = line->words ? plm_launcher_words(line, &one) : NULL;
     MUST(line->world <= PLM_WORLD_MOST && line->nodes <= PLM_WORLD_MOST && line->per_node <= PLM_WORLD_MOST);
     MUST(line->port >= 0 && line->port <= 65535);
     MUST(!words == (line->launcher == PLM_LAUNCHER_NONE));

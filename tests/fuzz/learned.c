@@ -28,11 +28,11 @@ static void model_ask(const struct plm_learner *learner, const void *model)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct plm_error error = {0};
-    struct plm_learned learned;
-    if (plm_learned_open(fuzz_file(data, size), &learned, &error))
+    struct plm_model learned;
+    if (plm_methods_model_open(fuzz_file(data, size), &learned, &error))
         fuzz_sentence(&error);
     else if (plm_learner_answers(learned.method->learner))
         model_ask(learned.method->learner, learned.model);
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
     return 0;
 }

@@ -19,7 +19,7 @@ const struct plm_software *plm_software(void)
     return &none;
 }
 
-unsigned plm_torch_release(void)
+unsigned plm_device_torch_release(void)
 {
     return 0;
 }

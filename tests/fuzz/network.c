@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plm_view view = {.token = number, .tokens = 1, .node = node, .nodes = 2, .edge = &edge, .edges = 1};
     struct plm_model_file file;
     int status = plm_model_file_open(fuzz_file(data, size), &file, &error);
-    const struct plm_method *method = status == 0 ? plm_method_find_learner(file.kind) : NULL;
+    const struct plm_method *method = status == 0 ? plm_methods_find_learner(file.kind) : NULL;
     if (method && method->learner->load == plm_network_load)
         status = plm_network_read(method, &file, &n);
     plm_model_file_close(&file);

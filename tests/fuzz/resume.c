@@ -29,9 +29,9 @@ static bool is_time(double seconds)
     return isfinite(seconds) && seconds >= 0;
 }
 
-static const char *key_in(const struct plm_table *t, size_t row)
+static const char *key_in(const struct plm_csv *t, size_t row)
 {
-    return row < t->rows ? plm_table_cell(t, row, plm_table_column(t, "key")) : "";
+    return row < t->rows ? plm_csv_cell(t, row, plm_csv_column(t, "key")) : "";
 }
 
 /* ---- results and answers ---- */
@@ -42,9 +42,9 @@ static void outcome_check(const struct plm_outcome *o)
     MUST(is_time(o->seconds) && is_time(o->cpu_seconds));
 }
 
-static void results_read(const struct plm_table *t, const uint8_t *data, size_t size)
+static void results_read(const struct plm_csv *t, const uint8_t *data, size_t size)
 {
-    const struct plm_method *method[METHODS] = {plm_method_find("horus"), plm_method_find("xmem")};
+    const struct plm_method *method[METHODS] = {plm_methods_find("horus"), plm_methods_find("xmem")};
     const struct plm_bench_settings settings = {.folder = FOLDER, .method = method, .methods = METHODS};
     struct plm_bench_run run[RUNS] = {0};
     struct plm_reply reply[RUNS * METHODS] = {0};
@@ -72,15 +72,15 @@ static void results_read(const struct plm_table *t, const uint8_t *data, size_t 
 
 /* ---- rows of a truth about time ---- */
 
-static void times_read(const struct plm_table *t)
+static void times_read(const struct plm_csv *t)
 {
-    const struct plm_time_settings settings = {.folder = FOLDER};
-    struct plm_time_run run[RUNS] = {0};
-    struct plm_time_bench bench = {.settings = &settings, .run = run, .runs = RUNS};
+    const struct plm_timed_settings settings = {.folder = FOLDER};
+    struct plm_timed_run run[RUNS] = {0};
+    struct plm_timed_bench bench = {.settings = &settings, .run = run, .runs = RUNS};
     struct plm_error error = {0};
     for (size_t i = 0; i < RUNS; i++)
         snprintf(run[i].key, sizeof run[i].key, "%.20s", key_in(t, i));
-    if (plm_time_bench_resume(&bench, &error)) {
+    if (plm_timed_bench_resume(&bench, &error)) {
         fuzz_sentence(&error);
         return;
     }
@@ -89,7 +89,7 @@ static void times_read(const struct plm_table *t)
         if (!run[i].known)
             snprintf(run[i].why, sizeof run[i].why, "it is not there");
     }
-    MUST(plm_time_bench_load(&bench, &error) == 0);
+    MUST(plm_timed_bench_load(&bench, &error) == 0);
     for (size_t i = 0; i < RUNS; i++)
         MUST(run[i].why[0] || run[i].lane);
     for (size_t i = 0; i < bench.records; i++)
@@ -115,7 +115,7 @@ static const struct plm_dataset_settings settings = {.install = &install,
 
 static void table_write(const struct plm_dataset *d)
 {
-    struct plm_table table;
+    struct plm_csv table;
     struct plm_error error = {0};
     char *text;
     size_t size;
@@ -127,8 +127,8 @@ static void table_write(const struct plm_dataset *d)
             return;
         }
     MUST(plm_dataset_write(out, d, NULL, &error) == 0 && !fclose(out));
-    MUST(plm_table_take("dataset", text, size, &table, &error) == 0 && table.rows == ROWS);
-    plm_table_free(&table);
+    MUST(plm_csv_take("dataset", text, size, &table, &error) == 0 && table.rows == ROWS);
+    plm_csv_free(&table);
 }
 
 /* `before`: the file that was left; what is in its place afterwards is read again. */
@@ -167,19 +167,19 @@ static char *with_settings(const uint8_t *data, size_t size, size_t *whole)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct plm_table table = {0};
+    struct plm_csv table = {0};
     size_t whole;
     char *text = with_settings(data, size, &whole);
     dataset_read(data, size, false);
     dataset_read(text, whole, false);
     free(text);
-    if (plm_table_read(fuzz_file(data, size), &table, NULL))
+    if (plm_csv_read(fuzz_file(data, size), &table, NULL))
         return 0;
     fuzz_place(FOLDER "/results.csv", data, size);
     fuzz_place(FOLDER "/record.plm", "", 0);
     results_read(&table, data, size);
     fuzz_place(FOLDER "/rows.csv", data, size);
     times_read(&table);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return 0;
 }

@@ -23,7 +23,7 @@ static void check_texts(const char *text)
     struct plm_conv_shape conv, conv2;
     struct plm_rnn_shape rnn, rnn2;
     struct plm_fft_shape fft, fft2;
-    struct plm_row_key a, b;
+    struct plm_stack_row_key a, b;
     if (plm_conv_parse(text, &conv)) {
         if (!plm_conv_text(&conv, again, sizeof again) || !plm_conv_parse(again, &conv2))
             abort();

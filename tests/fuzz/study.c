@@ -10,7 +10,7 @@ static void rows_check(const struct plm_study *s)
 {
     char why[200];
     for (size_t row = 0; row < s->table.rows; row++) {
-        plm_contestant_formula(plm_method_find("horus"), &s->example[row], why, sizeof why);
+        plm_contestant_formula(plm_methods_find("horus"), &s->example[row], why, sizeof why);
         MUST(s->family_of[row] < s->families || !s->families);
         MUST(s->box[row].low <= s->box[row].reserved && s->box[row].reserved <= s->box[row].high);
         for (size_t i = 0; i < s->splits; i++)

@@ -8,11 +8,11 @@
 #include "study/evaluate/truth.h"
 #include "fuzz.h"
 
-static void times_read(const uint8_t *data, size_t size, enum plm_time_kind kind)
+static void times_read(const uint8_t *data, size_t size, enum plm_timed_kind kind)
 {
     struct plm_error error = {0};
-    struct plm_time_truth truth;
-    if (plm_time_truth_read(fuzz_file(data, size), kind, &truth, &error)) {
+    struct plm_timed_truth truth;
+    if (plm_timed_truth_read(fuzz_file(data, size), kind, &truth, &error)) {
         if (!error.text[0])
             abort();
         return;
@@ -20,7 +20,7 @@ static void times_read(const uint8_t *data, size_t size, enum plm_time_kind kind
     for (size_t i = 0; i < truth.rows; i++)
         if (!*truth.row[i].family || !truth.row[i].known || truth.row[i].figure[PLM_FIGURE_STEP] < 0)
             abort();
-    plm_time_truth_free(&truth);
+    plm_timed_truth_free(&truth);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plm_error error = {0};
     struct plm_levels levels;
     struct plm_truth truth;
-    times_read(data, size, PLM_TIME_STEP);
-    times_read(data, size, PLM_TIME_UTILIZATION);
+    times_read(data, size, PLM_TIMED_STEP);
+    times_read(data, size, PLM_TIMED_UTILIZATION);
     if (plm_truth_read(fuzz_file(data, size), PLM_TRUTH_NEEDS_GROUND, &truth, &error)) {
         if (!error.text[0])
             abort();

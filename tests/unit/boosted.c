@@ -9,7 +9,7 @@
 
 #include "base/card.h"
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/description.h"
 #include "study/methods/methods.h"
 #include "models.h"
@@ -397,22 +397,22 @@ static const char *runs(const char *head, const char *last)
 }
 
 /* 0, or the code of what was told; to be closed. */
-static int learn(const char *path, struct plm_learned *learned, struct plm_error *error)
+static int learn(const char *path, struct plm_model *learned, struct plm_error *error)
 {
-    struct plm_table table;
-    const struct plm_lesson lesson = {.method = plm_method_find("horus-utilization"), .path = path, .table = &table};
-    int status = plm_table_read(path, &table, error);
-    *learned = (struct plm_learned){.method = lesson.method};
+    struct plm_csv table;
+    const struct plm_lesson lesson = {.method = plm_methods_find("horus-utilization"), .path = path, .table = &table};
+    int status = plm_csv_read(path, &table, error);
+    *learned = (struct plm_model){.method = lesson.method};
     assert_int_equal(status, 0);
     status = lesson.method->learner->train(&lesson, &learned->model, error);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return status;
 }
 
 static void test_horus(void **state)
 {
     const double row[PLM_FEATURES] = {3000, 500, 600, 8, 0, 2, 0, 3};
-    struct plm_learned learned;
+    struct plm_model learned;
     struct plm_error error;
     const struct plm_boosted *b;
     (void)state;
@@ -425,10 +425,10 @@ static void test_horus(void **state)
     NEAR(b->feature[PLM_FEATURE_FLOPS].high, 11000);
     NEAR(b->feature[PLM_FEATURE_BATCH].low, 8);
     assert_true(fabs(plm_boosted_predict(b, row) - 25) < 15);
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
     assert_int_equal(learn(runs(COLUMNS, "x,1,2,3,4,5,6,7,8,9\nx,1,2,3,4,5,6,7,8,9\n"), &learned, &error), 0);
     assert_int_equal(((const struct plm_boosted *)learned.model)->held_rows, 14); /* 11 are left in each fold */
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
 }
 
 /* 25 % from 2,500 operations to 3,500, 10 below and 65 above; `range` of the rows, and where it starts. */
@@ -438,11 +438,11 @@ static void test_horus(void **state)
     "feature convolutions 0 0 0\nfeature linears 2 2 0\nfeature batchnorms 0 0 0\nfeature " depth " 3 3 0\n"      \
     "trees 1\ntree 5\nsplit 0 2500\nleaf -20\nsplit 0 3500\nleaf -5\nleaf 35\nend\n"
 
-static struct plm_learned horus_of(const char *payload)
+static struct plm_model horus_of(const char *payload)
 {
-    struct plm_learned learned;
+    struct plm_model learned;
     struct plm_error error;
-    if (plm_learned_open(model_write("trees", "horus-utilization", model_put_text, payload), &learned, &error))
+    if (plm_methods_model_open(model_write("trees", "horus-utilization", model_put_text, payload), &learned, &error))
         fail_msg("%s", error.text);
     return learned;
 }
@@ -453,15 +453,15 @@ static void test_horus_files(void **state)
         const char *payload, *part;
     } bad[] = {{TREES("10 101", "30", "depth"), "predict 10 to 101, which are not percentages"},
                {TREES("10 65", "30", "height"), "other features than horus-utilization"}};
-    struct plm_learned learned;
+    struct plm_model learned;
     struct plm_error error;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(
-            plm_learned_open(model_write("no", "horus-utilization", model_put_text, bad[i].payload), &learned, &error),
-            PLM_EFORMAT);
+        assert_int_equal(plm_methods_model_open(model_write("no", "horus-utilization", model_put_text, bad[i].payload),
+                                                &learned, &error),
+                         PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
-        plm_learned_close(&learned);
+        plm_methods_model_close(&learned);
     }
 }
 
@@ -478,17 +478,17 @@ static void test_horus_bad(void **state)
         {COLUMNS, "x,-5,1,1,1,1,1,1,1,1\n", ":14: GPUTL is \"-5\""},
         {COLUMNS, "x,100.5,1,1,1,1,1,1,1,1\n", ":14: gputl is 100.5, but at most 100 is allowed"},
     };
-    struct plm_learned learned;
+    struct plm_model learned;
     struct plm_error error;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(learn(runs(bad[i].head, bad[i].last), &learned, &error), PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
-        plm_learned_close(&learned);
+        plm_methods_model_close(&learned);
     }
     assert_int_equal(learn(file("few.csv", COLUMNS, strlen(COLUMNS)), &learned, &error), PLM_EFORMAT);
     assert_contains(error.text, "0 rows are too few");
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
 }
 
 /* ---- Horus' answer ---- */
@@ -501,7 +501,7 @@ static void test_horus_bad(void **state)
     ", \"parameters\": 500, \"activations\": 600, \"batch\": 8, \"convolutions\": 0," \
     " \"linears\": 2, \"batchnorms\": 0, \"depth\": 3}"
 
-static struct plm_answer horus(const struct plm_learned *model, const char *job)
+static struct plm_answer horus(const struct plm_model *model, const char *job)
 {
     static const struct plm_card card = {.id = "small"};
     const struct plm_question question = {.card = &card, .usable = 1, .context = 2}; /* where no memory fits */
@@ -513,7 +513,7 @@ static struct plm_answer horus(const struct plm_learned *model, const char *job)
     if (plm_description_parse("job", job, strlen(job), &d, &error))
         fail_msg("%s", error.text);
     evidence.description = d;
-    inquiry = plm_inquiry_open(plm_method_find("horus-utilization"), &evidence);
+    inquiry = plm_inquiry_open(plm_methods_find("horus-utilization"), &evidence);
     answer = plm_inquiry_ask(&inquiry, &question);
     plm_inquiry_close(&inquiry);
     plm_description_free(d);
@@ -522,7 +522,7 @@ static struct plm_answer horus(const struct plm_learned *model, const char *job)
 
 static void test_horus_answer(void **state)
 {
-    struct plm_learned b = horus_of(TREES("10 65", "30", "depth"));
+    struct plm_model b = horus_of(TREES("10 65", "30", "depth"));
     struct plm_answer a;
     (void)state;
     a = horus(&b, JOB(FEATURES("3000")));
@@ -543,13 +543,13 @@ static void test_horus_answer(void **state)
     a = horus(NULL, JOB(FEATURES("3000")));
     assert_int_equal(a.state, PLM_UNANSWERED);
     assert_contains(a.note, "(--model FILE, from `plimsoll train --method horus-utilization`)");
-    plm_learned_close(&b);
+    plm_methods_model_close(&b);
     b = horus_of(TREES("10 65", "12", "depth")); /* beyond the rows, a share of time stops at their ends */
     NEAR(horus(&b, JOB(FEATURES("1000"))).percent, 10);
-    plm_learned_close(&b);
+    plm_methods_model_close(&b);
     b = horus_of(TREES("10 65", "60", "depth"));
     NEAR(horus(&b, JOB(FEATURES("5000"))).percent, 65);
-    plm_learned_close(&b);
+    plm_methods_model_close(&b);
 }
 
 int main(void)

@@ -18,7 +18,7 @@ static int take(struct unit_event **first)
     return unit_take(unit_path("calls.plm"), first);
 }
 
-static struct unit_event *take_one(enum plm_event_type type)
+static struct unit_event *take_one(enum plm_record_event_type type)
 {
     struct unit_event *e;
     assert_int_equal(take(&e), 1);

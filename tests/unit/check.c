@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "unit.h"
 
-static struct plm_count config[] = {
+static struct plm_summary_count config[] = {
     {.name = (char *)"argv[0]", .detail = (char *)"python"},
     {.name = (char *)"argv[1]", .detail = (char *)"a<b>&\"c\".py"},
     {.name = (char *)"argv[2]", .detail = (char *)"x:1,2\n50%\x1b\xff"},
     {.name = (char *)"seconds", .detail = (char *)"1.5"},
 };
-static struct plm_device_summary device[] = {
+static struct plm_summary_device device[] = {
     {.rank = 0, .device = 0, .allocated_peak = 1 * GIB, .reserved_peak = 2 * GIB, .used_peak = 2 * GIB},
     {.rank = 1,
      .device = 0,
@@ -33,7 +33,7 @@ static struct plm_job job_with(size_t lanes)
 static void limits(void **state)
 {
     const struct plm_job one = job_with(1), two = job_with(2);
-    const struct plm_context_memory assumed = plm_context_memory(&one.summary, &device[0], NULL);
+    const struct plm_ladder_context assumed = plm_ladder_context(&one.summary, &device[0], NULL);
     const uint64_t context = assumed.bytes;
     struct plm_check c;
     (void)state;
@@ -125,9 +125,9 @@ static void github(void **state)
 static void extremes(void **state)
 {
     char argument[2000];
-    struct plm_count long_config[] = {{.name = (char *)"argv[0]", .detail = argument},
-                                      {.name = (char *)"argv[1]", .detail = argument},
-                                      {.name = (char *)"seconds", .detail = (char *)"nan"}};
+    struct plm_summary_count long_config[] = {{.name = (char *)"argv[0]", .detail = argument},
+                                              {.name = (char *)"argv[1]", .detail = argument},
+                                              {.name = (char *)"seconds", .detail = (char *)"nan"}};
     struct plm_job job = job_with(1);
     struct plm_check c;
     (void)state;

@@ -21,7 +21,7 @@ static void check_model(const char *text, const struct plm_card *card, uint64_t 
 {
     const struct plm_conv_shape shape = parsed(text);
     uint64_t got, got_most;
-    plm_conv_model(&shape, card, &got, &got_most);
+    plm_dnn_conv_model(&shape, card, &got, &got_most);
     if (got != bytes || got_most != most)
         fail_msg("%s: %llu and at most %llu", text, (unsigned long long)got, (unsigned long long)got_most);
 }
@@ -108,7 +108,7 @@ static void absurd(void **state)
                                          "2147483647x2147483647x3x3 stride 1x1 pad 1x1" REST);
     uint64_t bytes, most;
     (void)state;
-    plm_conv_model(&shape, &rtx3060, &bytes, &most);
+    plm_dnn_conv_model(&shape, &rtx3060, &bytes, &most);
     assert_true(bytes <= most && most < UINT64_MAX >> 8);
 }
 
@@ -117,13 +117,13 @@ static void table(void **state)
 {
     struct plm_conv_shape known = parsed("forward 8x64x56x56 128x64x3x3 stride 1x1 pad 1x1" REST);
     struct plm_conv_shape unknown = parsed("backward-data 8x64x56x56 128x64x3x3 stride 1x1 pad 1x1" REST);
-    struct plm_conv_answer a;
+    struct plm_dnn_conv_answer a;
     (void)state;
-    plm_conv_answer(&known, &a);
+    plm_dnn_conv_answer(&known, &a);
     assert_int_equal(a.source, PLM_CONV_SOURCE_TABLE);
     assert_true(a.plans == 3 && a.fastest == 2 && a.most == 0);
     assert_true(a.plan[0] == 8519681 && a.plan[1] == 0 && a.plan[2] == 134217729);
-    plm_conv_answer(&unknown, &a);
+    plm_dnn_conv_answer(&unknown, &a);
     assert_int_equal(a.source, PLM_CONV_SOURCE_FORMULA);
     assert_true(a.plans == 2 && a.fastest < 0 && a.plan[0] > 0 && a.plan[1] == 0 && a.most >= a.plan[0]);
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/install.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/learn/dataset.h"
 #include "study/learn/dataset_parts.h"
 #include "study/learn/example.h"
@@ -132,11 +132,11 @@ static void test_plan(void **state)
 
 static int read_text(const char *text, enum plm_family family, struct plm_generated *n, struct plm_error *error)
 {
-    struct plm_table table;
-    int status = plm_table_take("t.csv", strdup(text), strlen(text), &table, error);
+    struct plm_csv table;
+    int status = plm_csv_take("t.csv", strdup(text), strlen(text), &table, error);
     assert_int_equal(status, 0);
     status = plm_generated_read(&table, 0, family, n, error);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return status;
 }
 
@@ -239,7 +239,7 @@ static void test_line(void **state)
     struct plm_dataset_settings s = settings_make();
     struct plm_error error = {0};
     struct plm_dataset d;
-    struct plm_table table;
+    struct plm_csv table;
     char *text = NULL;
     size_t size;
     FILE *out;
@@ -254,17 +254,17 @@ static void test_line(void **state)
     out = open_memstream(&text, &size);
     assert_int_equal(plm_dataset_write(out, &d, NULL, &error), 0);
     fclose(out);
-    assert_int_equal(plm_table_take("out", text, size, &table, &error), 0);
+    assert_int_equal(plm_csv_take("out", text, size, &table, &error), 0);
     assert_int_equal(table.columns, columns_count(&d));
-    assert_string_equal(plm_table_cell(&table, 0, plm_table_column(&table, "device_used")), "11");
-    assert_string_equal(plm_table_cell(&table, 0, plm_table_column(&table, "oom")), "1");
-    assert_string_equal(plm_table_cell(&table, 0, plm_table_column(&table, "fp32a")), "0.5");
-    assert_string_equal(plm_table_cell(&table, 0, plm_table_column(&table, "layers")), "linear:4:2:6:8:");
-    assert_string_equal(plm_table_cell(&table, 1, plm_table_column(&table, "status")), "it failed, \"so\"");
-    assert_string_equal(plm_table_cell(&table, 1, plm_table_column(&table, "reserved")), "");
-    assert_string_equal(plm_table_cell(&table, 1, plm_table_column(&table, "x_batch")), "2");
-    assert_string_equal(plm_table_cell(&table, 2, plm_table_column(&table, "step_ms")), "2.5");
-    plm_table_free(&table);
+    assert_string_equal(plm_csv_cell(&table, 0, plm_csv_column(&table, "device_used")), "11");
+    assert_string_equal(plm_csv_cell(&table, 0, plm_csv_column(&table, "oom")), "1");
+    assert_string_equal(plm_csv_cell(&table, 0, plm_csv_column(&table, "fp32a")), "0.5");
+    assert_string_equal(plm_csv_cell(&table, 0, plm_csv_column(&table, "layers")), "linear:4:2:6:8:");
+    assert_string_equal(plm_csv_cell(&table, 1, plm_csv_column(&table, "status")), "it failed, \"so\"");
+    assert_string_equal(plm_csv_cell(&table, 1, plm_csv_column(&table, "reserved")), "");
+    assert_string_equal(plm_csv_cell(&table, 1, plm_csv_column(&table, "x_batch")), "2");
+    assert_string_equal(plm_csv_cell(&table, 2, plm_csv_column(&table, "step_ms")), "2.5");
+    plm_csv_free(&table);
     plm_dataset_free(&d);
 }
 
@@ -276,7 +276,7 @@ static void test_append(void **state)
     struct plm_dataset_settings s = settings_make();
     struct plm_error error = {0};
     struct plm_dataset d;
-    struct plm_table older, table;
+    struct plm_csv older, table;
     char *text = NULL;
     size_t size;
     FILE *out;
@@ -286,19 +286,19 @@ static void test_append(void **state)
     text = line_make(&d, 0, &answer);
     plm_dataset_take(&d, text);
     free(text);
-    assert_int_equal(plm_table_take("older", strdup(older_text), strlen(older_text), &older, &error), 0);
+    assert_int_equal(plm_csv_take("older", strdup(older_text), strlen(older_text), &older, &error), 0);
     out = open_memstream(&text, &size);
     assert_int_equal(plm_dataset_write(out, &d, &older, &error), 0);
     fclose(out);
-    assert_int_equal(plm_table_take("out", text, size, &table, &error), 0);
+    assert_int_equal(plm_csv_take("out", text, size, &table, &error), 0);
     assert_int_equal(table.rows, 2);
     assert_int_equal(table.columns, columns_count(&d) + 1);
-    assert_string_equal(plm_table_cell(&table, 0, plm_table_column(&table, "mine")), "a,b");
-    assert_string_equal(plm_table_cell(&table, 1, plm_table_column(&table, "mine")), "");
-    assert_string_equal(plm_table_cell(&table, 1, plm_table_column(&table, "row")), "1");
-    assert_string_equal(plm_table_cell(&table, 1, plm_table_column(&table, "status")), "no");
-    plm_table_free(&table);
-    plm_table_free(&older);
+    assert_string_equal(plm_csv_cell(&table, 0, plm_csv_column(&table, "mine")), "a,b");
+    assert_string_equal(plm_csv_cell(&table, 1, plm_csv_column(&table, "mine")), "");
+    assert_string_equal(plm_csv_cell(&table, 1, plm_csv_column(&table, "row")), "1");
+    assert_string_equal(plm_csv_cell(&table, 1, plm_csv_column(&table, "status")), "no");
+    plm_csv_free(&table);
+    plm_csv_free(&older);
     plm_dataset_free(&d);
 }
 
@@ -355,7 +355,7 @@ static void test_resume(void **state)
 static void test_ends(void **state)
 {
     const struct plm_chunk chunk = {.folder = unit_folder(), .name = "ends"};
-    struct plm_row_end end[4];
+    struct plm_chunk_end end[4];
     char errors[2048];
     const size_t cut = 1023; /* where a reader of 1024 bytes begins anew */
     (void)state;

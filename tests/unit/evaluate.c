@@ -28,20 +28,20 @@ static void test_table_cells(void **state)
     const char *path = file("t.csv", "\xef\xbb\xbf"
                                      "a,\"b,c\",d\r\n1,\"x \"\"y\"\"\nz\",\r\n\r\n2,,3");
     struct plm_error error;
-    struct plm_table t;
+    struct plm_csv t;
     (void)state;
-    assert_int_equal(plm_table_read(path, &t, &error), 0);
+    assert_int_equal(plm_csv_read(path, &t, &error), 0);
     assert_int_equal(t.columns, 3);
     assert_int_equal(t.rows, 2);
-    assert_int_equal(plm_table_column(&t, "b,c"), 1);
-    assert_int_equal(plm_table_column(&t, "nothing"), -1);
-    assert_string_equal(plm_table_cell(&t, 0, 1), "x \"y\"\nz");
-    assert_string_equal(plm_table_cell(&t, 0, 2), "");
-    assert_string_equal(plm_table_cell(&t, 1, 2), "3");
-    assert_string_equal(plm_table_cell(&t, 1, -1), "");
+    assert_int_equal(plm_csv_column(&t, "b,c"), 1);
+    assert_int_equal(plm_csv_column(&t, "nothing"), -1);
+    assert_string_equal(plm_csv_cell(&t, 0, 1), "x \"y\"\nz");
+    assert_string_equal(plm_csv_cell(&t, 0, 2), "");
+    assert_string_equal(plm_csv_cell(&t, 1, 2), "3");
+    assert_string_equal(plm_csv_cell(&t, 1, -1), "");
     assert_int_equal(t.line[1], 2);
     assert_int_equal(t.line[2], 5);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 static void test_table_bad(void **state)
@@ -55,30 +55,30 @@ static void test_table_bad(void **state)
         {"a\n\"1\"x\n", ":2: text after a closing quote"},
     };
     struct plm_error error;
-    struct plm_table t;
+    struct plm_csv t;
     char *cell;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(plm_table_read(file("bad.csv", bad[i].text), &t, &error), PLM_EFORMAT);
+        assert_int_equal(plm_csv_read(file("bad.csv", bad[i].text), &t, &error), PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
     }
     unit_write(unit_path("nul.csv"), "a\n\0\n", 4);
-    assert_int_equal(plm_table_read(unit_path("nul.csv"), &t, &error), PLM_EFORMAT);
+    assert_int_equal(plm_csv_read(unit_path("nul.csv"), &t, &error), PLM_EFORMAT);
     /* A cell, and a table, have an end. */
     cell = malloc(65536 + 4);
     memset(cell, 'x', 65536 + 3);
     memcpy(cell, "a\n", 2);
     cell[65536 + 3] = '\0';
-    assert_int_equal(plm_table_read(file("long.csv", cell), &t, &error), PLM_EFORMAT);
+    assert_int_equal(plm_csv_read(file("long.csv", cell), &t, &error), PLM_EFORMAT);
     assert_contains(error.text, ":2: a cell of more than 64 KiB");
     cell[65536 + 2] = '\0';
-    assert_int_equal(plm_table_read(file("long.csv", cell), &t, &error), 0);
-    plm_table_free(&t);
+    assert_int_equal(plm_csv_read(file("long.csv", cell), &t, &error), 0);
+    plm_csv_free(&t);
     free(cell);
     assert_int_equal(truncate(file("large.csv", "a\n"), (64 << 20) + 1), 0);
-    assert_int_equal(plm_table_read(unit_path("large.csv"), &t, &error), PLM_EFORMAT);
+    assert_int_equal(plm_csv_read(unit_path("large.csv"), &t, &error), PLM_EFORMAT);
     assert_contains(error.text, "more than 64 MiB");
-    assert_int_equal(plm_table_read(unit_path("not there"), &t, &error), PLM_ENOTFOUND);
+    assert_int_equal(plm_csv_read(unit_path("not there"), &t, &error), PLM_ENOTFOUND);
 }
 
 static void test_table_put(void **state)
@@ -87,11 +87,11 @@ static void test_table_put(void **state)
     FILE *out = fopen(path, "we");
     char *text;
     (void)state;
-    plm_table_put(out, "plain");
+    plm_csv_put(out, "plain");
     fputc(',', out);
-    plm_table_put(out, "a \"b\", c");
+    plm_csv_put(out, "a \"b\", c");
     fputc(',', out);
-    plm_table_put(out, "\x1b[2J\xe2\x80\xae\r\n");
+    plm_csv_put(out, "\x1b[2J\xe2\x80\xae\r\n");
     fclose(out);
     text = unit_read(path, NULL);
     assert_string_equal(text, "plain,\"a \"\"b\"\", c\",\\x1b[2J\\u202e\\x0d\\x0a");
@@ -142,14 +142,14 @@ static void test_table_formulas(void **state)
         {"", ""},
     };
     struct plm_error error;
-    struct plm_table t;
+    struct plm_csv t;
     char *text;
     (void)state;
     for (size_t i = 0; i < COUNT(cell); i++) {
         const char *path = unit_path("formula.csv");
         FILE *out = fopen(path, "we");
         fputs("a,b\n1,", out);
-        plm_table_put(out, cell[i][0]);
+        plm_csv_put(out, cell[i][0]);
         fputc('\n', out);
         fclose(out);
         text = unit_read(path, NULL);
@@ -157,9 +157,9 @@ static void test_table_formulas(void **state)
         text[strlen(text) - 1] = '\0';
         assert_string_equal(text + 6, cell[i][1]);
         free(text);
-        assert_int_equal(plm_table_read(path, &t, &error), 0);
-        assert_string_equal(plm_table_cell(&t, 0, 1), cell[i][0]);
-        plm_table_free(&t);
+        assert_int_equal(plm_csv_read(path, &t, &error), 0);
+        assert_string_equal(plm_csv_cell(&t, 0, 1), cell[i][0]);
+        plm_csv_free(&t);
     }
 }
 
@@ -494,20 +494,13 @@ static void test_workloads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_cells),
-        cmocka_unit_test(test_table_bad),
-        cmocka_unit_test(test_table_put),
-        cmocka_unit_test(test_table_lines),
-        cmocka_unit_test(test_table_formulas),
-        cmocka_unit_test(test_truth),
-        cmocka_unit_test(test_truth_bad),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_metrics_in_part),
-        cmocka_unit_test(test_conserved),
-        cmocka_unit_test(test_interval_of_known),
-        cmocka_unit_test(test_early),
-        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_table_cells),    cmocka_unit_test(test_table_bad),
+        cmocka_unit_test(test_table_put),      cmocka_unit_test(test_table_lines),
+        cmocka_unit_test(test_table_formulas), cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_truth_bad),      cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_metrics),        cmocka_unit_test(test_metrics_in_part),
+        cmocka_unit_test(test_conserved),      cmocka_unit_test(test_interval_of_known),
+        cmocka_unit_test(test_early),          cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_workloads),
     };
     return RUN(tests);

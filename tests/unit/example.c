@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/description.h"
 #include "study/learn/example.h"
 #include "study/learn/example_parts.h"
@@ -236,10 +236,10 @@ static void test_table(void **state)
     const char *path = unit_path("rows.csv");
     struct plm_error error = {0};
     struct plm_example e;
-    struct plm_table table;
+    struct plm_csv table;
     (void)state;
     unit_write(path, text, strlen(text));
-    assert_int_equal(plm_table_read(path, &table, &error), 0);
+    assert_int_equal(plm_csv_read(path, &table, &error), 0);
     assert_int_equal(plm_example_read(&table, 0, &e, &error), 0);
     assert_true(e.number[PLM_EXAMPLE_BATCH] == 64 && e.number[PLM_EXAMPLE_FLOPS] == -1);
     assert_true(e.number[PLM_EXAMPLE_LAYERS] == -1);
@@ -248,7 +248,7 @@ static void test_table(void **state)
     assert_int_equal(plm_example_read(&table, 1, &e, &error), 0);
     assert_true(e.layers == 0 && e.number[PLM_EXAMPLE_FLOPS] == 123456789012.0);
     plm_example_free(&e);
-    plm_table_free(&table);
+    plm_csv_free(&table);
 }
 
 static void test_refused(void **state)
@@ -293,16 +293,16 @@ static void test_table_refused(void **state)
     const char *path = unit_path("bad.csv");
     struct plm_error error = {0};
     struct plm_example e;
-    struct plm_table table;
+    struct plm_csv table;
     (void)state;
     unit_write(path, text, strlen(text));
-    assert_int_equal(plm_table_read(path, &table, &error), 0);
+    assert_int_equal(plm_csv_read(path, &table, &error), 0);
     assert_int_equal(plm_example_read(&table, 0, &e, &error), PLM_EFORMAT);
     assert_contains(error.text, "bad.csv:2: x_batch is \"-3\"");
     assert_int_equal(plm_example_read(&table, 1, &e, &error), PLM_EFORMAT);
     assert_contains(error.text, "bad.csv:3: layers: layer 0 is not");
     plm_example_free(&e);
-    plm_table_free(&table);
+    plm_csv_free(&table);
 }
 
 int main(void)

@@ -7,8 +7,8 @@
 
 #include "base/draw.h"
 #include "base/error.h"
-#include "base/rank.h"
-#include "base/table.h"
+#include "base/spearman.h"
+#include "base/csv.h"
 #include "study/learn/tsne.h"
 #include "unit.h"
 
@@ -226,13 +226,13 @@ static void test_logarithmic_bins(void **state)
 
 /* ---- tables ---- */
 
-static struct plm_table table_of(const char *text)
+static struct plm_csv table_of(const char *text)
 {
-    struct plm_table table;
+    struct plm_csv table;
     struct plm_error error;
     const char *path = unit_path("rows.csv");
     unit_write(path, text, strlen(text));
-    if (plm_table_read(path, &table, &error))
+    if (plm_csv_read(path, &table, &error))
         fail_msg("%s", error.text);
     return table;
 }
@@ -241,13 +241,13 @@ static const struct plm_explore_settings quick = {.iterations = 20};
 
 static void refused(const char *text, const struct plm_explore_settings *settings, int code, const char *part)
 {
-    struct plm_table table = table_of(text);
+    struct plm_csv table = table_of(text);
     struct plm_explore e;
     struct plm_error error;
     assert_int_equal(plm_explore_make(&table, settings, &e, &error), code);
     assert_contains(error.text, part);
     assert_null(strchr(error.text, '\n'));
-    plm_table_free(&table);
+    plm_csv_free(&table);
 }
 
 static void test_refused_tables(void **state)
@@ -271,7 +271,7 @@ static void test_refused_tables(void **state)
             "no column \"arch\" with numbers");
 }
 
-static struct plm_explore explored(const struct plm_table *table, const struct plm_explore_settings *settings)
+static struct plm_explore explored(const struct plm_csv *table, const struct plm_explore_settings *settings)
 {
     struct plm_explore e;
     struct plm_error error;
@@ -291,10 +291,10 @@ static const struct plm_explore_column *column(const struct plm_explore *e, cons
 
 static void test_columns(void **state)
 {
-    struct plm_table t = table_of("family,row,arch,dropout,torch,x_batch,reserved,measured_name,layers,void\n"
-                                  "mlp,0,pyramid,0.5,2.6,8,2097152,a,linear:1,\n"
-                                  "mlp,1,nan,,2.6,16,4194304,b,linear:2,\n"
-                                  "cnn,2,uniform,0.25,2.6,32,4194304,a,linear:3,\n");
+    struct plm_csv t = table_of("family,row,arch,dropout,torch,x_batch,reserved,measured_name,layers,void\n"
+                                "mlp,0,pyramid,0.5,2.6,8,2097152,a,linear:1,\n"
+                                "mlp,1,nan,,2.6,16,4194304,b,linear:2,\n"
+                                "cnn,2,uniform,0.25,2.6,32,4194304,a,linear:3,\n");
     struct plm_explore e = explored(&t, &quick);
     (void)state;
     assert_int_equal(column(&e, "family")->kind, PLM_EXPLORE_CATEGORY);
@@ -321,16 +321,16 @@ static void test_columns(void **state)
     assert_int_equal(e.stairs[0].even, 3);
     NEAR(e.stairs[0].step, 2);
     plm_explore_free(&e);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* A GB is 1000 MiB, and its end is in the next class. The last row lies, by its features, among those of another. */
 static void test_classes(void **state)
 {
-    struct plm_table t = table_of("x_batch,x_layers,measured_device_mib,device_used,oom\n"
-                                  "1,1,999,1,0\n2,1,1.5,1,0\n1,2,0,1,0\n"
-                                  "101,9,1000,1,0\n102,9,1999,1,0\n101,8,1500,1,0\n"
-                                  "7,7,,1,0\n300,30,,1,1\n301,30,5,1,1\n3,1,1700,1,0\n");
+    struct plm_csv t = table_of("x_batch,x_layers,measured_device_mib,device_used,oom\n"
+                                "1,1,999,1,0\n2,1,1.5,1,0\n1,2,0,1,0\n"
+                                "101,9,1000,1,0\n102,9,1999,1,0\n101,8,1500,1,0\n"
+                                "7,7,,1,0\n300,30,,1,1\n301,30,5,1,1\n3,1,1700,1,0\n");
     struct plm_explore e = explored(&t, &quick);
     char text[300];
     (void)state;
@@ -352,7 +352,7 @@ static void test_classes(void **state)
     assert_int_equal(e.classes, 1);
     assert_string_equal(plm_explore_class_text(&e, 0, text, sizeof text), "0 to 8 GB");
     plm_explore_free(&e);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* ---- thin places ---- */
@@ -377,7 +377,7 @@ static char *thin_table(void)
 static void test_thin(void **state)
 {
     char *text = thin_table();
-    struct plm_table t = table_of(text);
+    struct plm_csv t = table_of(text);
     struct plm_explore e = explored(&t, &quick);
     char *all = NULL;
     size_t size;
@@ -399,12 +399,12 @@ static void test_thin(void **state)
     free(all);
     free(text);
     plm_explore_free(&e);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* ---- the page ---- */
 
-static char *page_of(const struct plm_table *t, const struct plm_explore_settings *settings)
+static char *page_of(const struct plm_csv *t, const struct plm_explore_settings *settings)
 {
     char *page = NULL;
     size_t size;
@@ -424,7 +424,7 @@ static char *page_of(const struct plm_table *t, const struct plm_explore_setting
 static void test_page(void **state)
 {
     char *text = thin_table(), *page, *again, *other;
-    struct plm_table t = table_of(text);
+    struct plm_csv t = table_of(text);
     (void)state;
     page = page_of(&t, &quick);
     again = page_of(&t, &quick);
@@ -436,7 +436,7 @@ static void test_page(void **state)
     free(again);
     free(other);
     free(text);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* More rows than a page has: so many, drawn by the seed. */
@@ -445,7 +445,7 @@ static void test_many_rows(void **state)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    struct plm_table t;
+    struct plm_csv t;
     struct plm_explore e;
     (void)state;
     fputs("x_batch,device_used\n", out);
@@ -462,7 +462,7 @@ static void test_many_rows(void **state)
         assert_true(e.mapped[i] > e.mapped[i - 1] && e.mapped[i] < e.showns);
     NEAR(e.spearman[0], 1);
     plm_explore_free(&e);
-    plm_table_free(&t);
+    plm_csv_free(&t);
     free(text);
 }
 

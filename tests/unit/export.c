@@ -219,35 +219,35 @@ static void shapes(void **state)
 {
     (void)state;
     for (int type = 1; type < PLM_EV_TYPES; type++) {
-        const struct plm_event_shape *shape = plm_event_shape((enum plm_event_type)type);
+        const struct plm_export_event_shape *shape = plm_export_event_shape((enum plm_record_event_type)type);
         assert_non_null(shape->name);
         for (int other = 1; other < type; other++)
-            assert_string_not_equal(shape->name, plm_event_shape((enum plm_event_type)other)->name);
+            assert_string_not_equal(shape->name, plm_export_event_shape((enum plm_record_event_type)other)->name);
         for (const struct plm_column *c = shape->column; c->kind; c++) {
             assert_true(*plm_column_type(c));
             for (const struct plm_column *before = shape->column; before < c; before++)
                 assert_string_not_equal(c->name, before->name);
         }
-        for (const struct plm_field *f = plm_event_row((enum plm_event_type)type)->field; f->kind; f++) {
+        for (const struct plm_field *f = plm_record_event_row((enum plm_record_event_type)type)->field; f->kind; f++) {
             assert_int_equal(f->bit / 64, (f->bit + f->bits - 1) / 64); /* within a word */
             assert_true((f->kind == PLM_FIELD_NAME) == (f->values != NULL));
         }
     }
 }
 
-static enum plm_value_type type_of(const struct plm_ev_collective *said, const char *name)
+static enum plm_export_value_type type_of(const struct plm_ev_collective *said, const char *name)
 {
     const struct plm_record_event e = {
         .type = PLM_EV_COLLECTIVE, .words = (const uint64_t *)(const void *)said, .count = sizeof *said / 8};
-    const struct plm_column *c = plm_event_shape(PLM_EV_COLLECTIVE)->column;
-    struct plm_values v;
-    enum plm_value_type type;
+    const struct plm_column *c = plm_export_event_shape(PLM_EV_COLLECTIVE)->column;
+    struct plm_export_values v;
+    enum plm_export_value_type type;
     while (c->kind && strcmp(c->name, name))
         c++;
     assert_true(c->kind);
-    plm_values_begin(&v, NULL);
-    type = plm_values_get(&v, c, &e).type;
-    plm_values_free(&v);
+    plm_export_values_begin(&v, NULL);
+    type = plm_export_values_get(&v, c, &e).type;
+    plm_export_values_free(&v);
     return type;
 }
 
@@ -267,7 +267,7 @@ static void numbers_that_are_absent(void **state)
 
 enum { BLOCKS = 16 };
 static struct plm_block block[BLOCKS];
-static struct plm_segment segment[BLOCKS];
+static struct plm_lane_segment segment[BLOCKS];
 static uint32_t order[2 * BLOCKS];
 static struct plm_lane lane;
 
@@ -278,11 +278,11 @@ static void new_lane(void)
 
 static void add_segment(uint64_t address, uint64_t bytes, enum plm_record_memory kind)
 {
-    segment[lane.segments++] = (struct plm_segment){.address = address,
-                                                    .bytes = bytes,
-                                                    .alloc_at = (uint32_t)lane.moments,
-                                                    .free_at = PLM_MOMENT_NEVER,
-                                                    .kind = kind};
+    segment[lane.segments++] = (struct plm_lane_segment){.address = address,
+                                                         .bytes = bytes,
+                                                         .alloc_at = (uint32_t)lane.moments,
+                                                         .free_at = PLM_MOMENT_NEVER,
+                                                         .kind = kind};
 }
 
 static void add_block(uint64_t address, uint64_t bytes)

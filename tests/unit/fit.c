@@ -17,14 +17,14 @@ static struct plm_block two_blocks[] = {
     {.address = 0x20000000, .bytes = 40 * MIB, .asked = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
 };
 static uint32_t two_order[] = {0 << 1, 0 << 1 | 1, 1 << 1};
-static struct plm_count config[] = {
+static struct plm_summary_count config[] = {
     {.name = (char *)"torch", .detail = (char *)"2.15.0"},
     {.name = (char *)"allocator", .detail = (char *)"default"},
 };
 
 struct made {
-    struct plm_device_summary device;
-    struct plm_conv_kept kept;
+    struct plm_summary_device device;
+    struct plm_job_conv_kept kept;
     struct plm_lane lane;
     struct plm_job job;
 };
@@ -51,9 +51,9 @@ static struct made *two(struct made *m)
 }
 
 /* Of jobs that tell nothing of their card. */
-static struct plm_context_memory assumed(void)
+static struct plm_ladder_context assumed(void)
 {
-    return plm_context_memory(&(struct plm_summary){0}, &(struct plm_device_summary){0}, NULL);
+    return plm_ladder_context(&(struct plm_summary){0}, &(struct plm_summary_device){0}, NULL);
 }
 
 static void needs(void **state)
@@ -88,7 +88,7 @@ static struct plm_card card(const char *id, uint64_t usable)
 
 static void verdicts(void **state)
 {
-    const struct plm_context_memory context = assumed();
+    const struct plm_ladder_context context = assumed();
     const struct plm_card cards[] = {
         card("plenty", 70 * MIB + context.high),    card("flushes", 69 * MIB + context.bytes),
         card("in-range", 40 * MIB + context.low),   card("no", 39 * MIB + context.low),
@@ -131,12 +131,12 @@ static void verdicts(void **state)
 /* Of two devices the smaller one may take more in the end: both must fit. */
 static void widest_device(void **state)
 {
-    const struct plm_context_memory context = assumed();
+    const struct plm_ladder_context context = assumed();
     const struct plm_card cards[] = {card("plenty", 170 * MIB + context.high),
                                      card("first-alone", 169 * MIB + context.high)};
     const struct plm_margin margin = {0};
     struct made m, other;
-    struct plm_device_summary devices[2];
+    struct plm_summary_device devices[2];
     struct plm_lane lanes[2];
     struct plm_fit_table table;
     struct plm_fit fit;
@@ -169,7 +169,7 @@ static void contexts_of_cards(void **state)
 {
     struct plm_card small = card("small", 0), large = card("large", 0), cards[2];
     const struct plm_margin margin = {0};
-    struct plm_context_memory context;
+    struct plm_ladder_context context;
     struct plm_fit_table table;
     struct plm_fit fit;
     struct made m;
@@ -180,8 +180,8 @@ static void contexts_of_cards(void **state)
     small.max_threads_per_sm = 1536;
     large.sms = 108;
     large.max_threads_per_sm = 2048;
-    assert_int_equal(plm_context_memory(&m.job.summary, &m.device, &large).bytes, 432 * MIB);
-    context = plm_context_memory(&m.job.summary, &m.device, &small);
+    assert_int_equal(plm_ladder_context(&m.job.summary, &m.device, &large).bytes, 432 * MIB);
+    context = plm_ladder_context(&m.job.summary, &m.device, &small);
     assert_int_equal(context.bytes, 84 * MIB);
     /* As much memory, but the larger card keeps more of it for itself. */
     small.memory_usable = large.memory_usable = 70 * MIB + context.high;
@@ -338,10 +338,10 @@ static void doubts(void **state)
 static void workspaces(void **state)
 {
     const uint64_t always = 70 * MIB / 100;
-    struct plm_conv_mark mark = {.at = 1, .block = 0, .most = 50 * MIB, .guessed = true};
-    struct plm_conv_marks marks = {.mark = &mark, .count = 1, .guessed = 1, .shapes = 1};
-    struct plm_context_memory context = assumed();
-    struct plm_conv_range r;
+    struct plm_job_conv_mark mark = {.at = 1, .block = 0, .most = 50 * MIB, .guessed = true};
+    struct plm_job_conv_marks marks = {.mark = &mark, .count = 1, .guessed = 1, .shapes = 1};
+    struct plm_ladder_context context = assumed();
+    struct plm_fit_conv_range r;
     struct plm_ladder l;
     struct made m;
     (void)state;
@@ -350,33 +350,33 @@ static void workspaces(void **state)
     assert_true(m.kept.weighed);
     assert_int_equal(l.low, 40 * MIB - always + context.low);
     assert_int_equal(l.high, 70 * MIB + always + context.high); /* 50 MiB given back serve for the 40 */
-    r = plm_conv_range_most(&m.job);
+    r = plm_fit_conv_range_most(&m.job);
     assert_int_equal(r.guessed, 1);
     assert_int_equal(r.low, 30 * MIB + always);
     assert_int_equal(r.high, always);
     /* Once for a job: nothing is replayed again, or this would count. */
     mark.block = PLM_CONV_NO_BLOCK;
-    assert_int_equal(plm_conv_range(&m.job, &m.lane).low, 30 * MIB + always);
+    assert_int_equal(plm_fit_conv_range(&m.job, &m.lane).low, 30 * MIB + always);
     m.kept.weighed = false;
-    assert_int_equal(plm_conv_range(&m.job, &m.lane).low, always);
+    assert_int_equal(plm_fit_conv_range(&m.job, &m.lane).low, always);
 }
 
 /* A gradient's workspace of 10 MiB, which may be 50, then a convolution without one, which may have 35, then 40 MiB. None
    at all reserves 40, all of it 50, what is forward alone 36 and 40: 26 more than the 50 that were recorded. */
 static void workspaces_forward(void **state)
 {
-    struct plm_conv_mark mark[] = {
+    struct plm_job_conv_mark mark[] = {
         {.at = 1, .block = 0, .most = 50 * MIB, .guessed = true},
         {.at = 2, .block = PLM_CONV_NO_BLOCK, .most = 35 * MIB, .forward = true, .shape = 1, .guessed = true}};
-    struct plm_conv_marks marks = {.mark = mark, .count = COUNT(mark), .guessed = 2, .shapes = 2};
+    struct plm_job_conv_marks marks = {.mark = mark, .count = COUNT(mark), .guessed = 2, .shapes = 2};
     struct plm_block block[COUNT(two_blocks)];
-    struct plm_conv_range r;
+    struct plm_fit_conv_range r;
     struct made m;
     (void)state;
     memcpy(block, two_blocks, sizeof block);
     block[0].bytes = block[0].asked = 10 * MIB;
     make(&m, block, 2, two_order, COUNT(two_order), 50 * MIB)->lane.convolutions = &marks;
-    r = plm_conv_range(&m.job, &m.lane);
+    r = plm_fit_conv_range(&m.job, &m.lane);
     assert_int_equal(r.low, 10 * MIB + 50 * MIB / 100);
     assert_int_equal(r.high, 26 * MIB + 50 * MIB / 100);
 }
@@ -388,11 +388,11 @@ static void bounded(void **state)
                                 {.address = 0x20000000, .bytes = 30 * MIB, .asked = 30 * MIB},
                                 {.address = 0x20000000, .bytes = 30 * MIB, .asked = 30 * MIB}};
     uint32_t order[] = {0 << 1, 1 << 1, 1 << 1 | 1, 2 << 1, 2 << 1 | 1};
-    struct plm_conv_mark mark[] = {{.at = 2, .block = 1, .most = 30 * MIB, .guessed = true},
-                                   {.at = 4, .block = 2, .most = 30 * MIB, .guessed = true}};
-    struct plm_conv_marks marks = {.mark = mark, .count = 2, .guessed = 2, .shapes = 1};
-    const struct plm_context_memory context = assumed();
-    struct plm_conv_range range;
+    struct plm_job_conv_mark mark[] = {{.at = 2, .block = 1, .most = 30 * MIB, .guessed = true},
+                                       {.at = 4, .block = 2, .most = 30 * MIB, .guessed = true}};
+    struct plm_job_conv_marks marks = {.mark = mark, .count = 2, .guessed = 2, .shapes = 1};
+    const struct plm_ladder_context context = assumed();
+    struct plm_fit_conv_range range;
     struct {
         uint64_t usable;
         enum plm_verdict verdict;
@@ -413,7 +413,7 @@ static void bounded(void **state)
     struct made m;
     (void)state;
     make(&m, block, COUNT(block), order, COUNT(order), 90 * MIB)->lane.convolutions = &marks;
-    range = plm_conv_range(&m.job, &m.lane);
+    range = plm_fit_conv_range(&m.job, &m.lane);
     assert_true(range.low >= 30 * MIB);
     expected[0].usable += range.high;
     assert_int_equal(plm_fit_open(&m.job, &fit, NULL), 0);

@@ -188,7 +188,7 @@ static void bounded(void **state)
 static void recorded(void **state)
 {
     struct plm_summary s;
-    const struct plm_device_summary *d;
+    const struct plm_summary_device *d;
     (void)state;
     plm_footprint_range(0, "nccl", 10, 1000);
     plm_footprint_range(0, "nccl", -10, -1000);

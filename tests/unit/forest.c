@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/card.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/description.h"
 #include "models.h"
 #include "study/methods/methods.h"
@@ -488,16 +488,16 @@ static const char *runs(const char *head, const char *last)
 }
 
 /* 0, or the code of what was told; to be closed. */
-static int learn(const char *path, struct plm_learned *learned, struct plm_error *error)
+static int learn(const char *path, struct plm_model *learned, struct plm_error *error)
 {
-    struct plm_table table;
+    struct plm_csv table;
     const struct plm_lesson lesson = {
-        .method = plm_method_find("schedtune"), .path = path, .table = &table, .trees = 20};
-    int status = plm_table_read(path, &table, error);
-    *learned = (struct plm_learned){.method = lesson.method};
+        .method = plm_methods_find("schedtune"), .path = path, .table = &table, .trees = 20};
+    int status = plm_csv_read(path, &table, error);
+    *learned = (struct plm_model){.method = lesson.method};
     assert_int_equal(status, 0);
     status = lesson.method->learner->train(&lesson, &learned->model, error);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return status;
 }
 
@@ -505,7 +505,7 @@ static void test_schedtune(void **state)
 {
     const double row[] = {300, 44.5, 3, 448, 2560, 30};
     const struct plm_forest *f;
-    struct plm_learned learned, again;
+    struct plm_model learned, again;
     struct plm_error error;
     char *text, *name;
     size_t size;
@@ -519,19 +519,19 @@ static void test_schedtune(void **state)
     NEAR(f->feature[0].high, 1100);
     NEAR(f->feature[3].low, 448);
     assert_true(fabs(plm_forest_predict(f, row) - 800) < 100);
-    assert_int_equal(plm_learned_open(model_write("learned", "schedtune", plm_forest_put, f), &again, &error), 0);
+    assert_int_equal(plm_methods_model_open(model_write("learned", "schedtune", plm_forest_put, f), &again, &error), 0);
     assert_true(again.method == learned.method && plm_forest_predict(again.model, row) == plm_forest_predict(f, row));
-    plm_learned_close(&again);
-    plm_learned_close(&learned);
+    plm_methods_model_close(&again);
+    plm_methods_model_close(&learned);
     /* Features of something else would give numbers that mean nothing. */
     text = unit_read(unit_path("learned"), &size);
     name = strstr(text, "feature sms");
     memcpy(name, "feature sum", strlen("feature sum"));
-    assert_int_equal(
-        plm_learned_open(model_write("other", "schedtune", model_put_text, strchr(text, '\n') + 1), &again, &error),
-        PLM_EFORMAT);
+    assert_int_equal(plm_methods_model_open(model_write("other", "schedtune", model_put_text, strchr(text, '\n') + 1),
+                                            &again, &error),
+                     PLM_EFORMAT);
     assert_contains(error.text, "other features");
-    plm_learned_close(&again);
+    plm_methods_model_close(&again);
     free(text);
 }
 
@@ -546,17 +546,17 @@ static void test_schedtune_bad(void **state)
         {COLUMNS, "30,1,x,100,44.5,2560,448,0\n", ":13: peak mem usage is 0"},
         {COLUMNS, "30,1,x,-1,44.5,2560,448,500\n", ":13: Activations is \"-1\""},
     };
-    struct plm_learned learned;
+    struct plm_model learned;
     struct plm_error error;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(learn(file("bad.csv", runs(bad[i].head, bad[i].last)), &learned, &error), PLM_EFORMAT);
         assert_contains(error.text, bad[i].part);
-        plm_learned_close(&learned);
+        plm_methods_model_close(&learned);
     }
     assert_int_equal(learn(file("few.csv", COLUMNS "30,1,x,1,2,3,4,5\n"), &learned, &error), PLM_EFORMAT);
     assert_contains(error.text, "1 rows are too few");
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
 }
 
 /* ---- SchedTune's answer ---- */
@@ -581,7 +581,7 @@ static void test_schedtune_bad(void **state)
 
 static const struct plm_card known_card = {.id = "known", .bandwidth_gbs = 448, .cuda_cores = 2560, .sms = 30};
 
-static struct plm_answer schedtune(const struct plm_learned *model, const char *text, const struct plm_card *card,
+static struct plm_answer schedtune(const struct plm_model *model, const char *text, const struct plm_card *card,
                                    uint64_t context)
 {
     const struct plm_question question = {.card = card, .usable = 2 * GIB, .context = context};
@@ -593,7 +593,7 @@ static struct plm_answer schedtune(const struct plm_learned *model, const char *
     if (plm_description_parse("job.json", text, strlen(text), &d, &error))
         fail_msg("%s", error.text);
     capture.description = d;
-    inquiry = plm_inquiry_open(plm_method_find("schedtune"), &capture);
+    inquiry = plm_inquiry_open(plm_methods_find("schedtune"), &capture);
     answer = plm_inquiry_ask(&inquiry, &question);
     plm_inquiry_close(&inquiry);
     plm_description_free(d);
@@ -609,13 +609,13 @@ static const char schedtune_trees[] =
 
 static void test_schedtune_answer(void **state)
 {
-    struct plm_learned other = {.method = plm_method_find("extratrees")}, f;
+    struct plm_model other = {.method = plm_methods_find("extratrees")}, f;
     struct plm_card card = known_card;
     struct plm_error error;
     struct plm_answer a;
     (void)state;
-    assert_int_equal(plm_learned_open(model_write("trees", "schedtune", model_put_text, schedtune_trees), &f, &error),
-                     0);
+    assert_int_equal(
+        plm_methods_model_open(model_write("trees", "schedtune", model_put_text, schedtune_trees), &f, &error), 0);
     /* A job with 300 MiB of activations took 800; the context is a part of that. */
     a = schedtune(&f, JOB("float32", "Conv2d", TWO), &card, 100 * MIB);
     assert_int_equal(a.state, PLM_ANSWERED);
@@ -644,7 +644,7 @@ static void test_schedtune_answer(void **state)
     a = schedtune(&other, JOB("float32", "Conv2d", TWO), &known_card, 0);
     assert_int_equal(a.state, PLM_UNANSWERED);
     assert_contains(a.note, "a model of its own: this one was trained for extratrees");
-    plm_learned_close(&f);
+    plm_methods_model_close(&f);
 }
 
 int main(void)

@@ -36,17 +36,17 @@ static void rounding(void **state)
 {
     struct plm_allocator_settings s = {.max_split_size = UINT64_MAX};
     (void)state;
-    assert_int_equal(plm_size_round(&s, 0), 512);
-    assert_int_equal(plm_size_round(&s, 512), 512);
-    assert_int_equal(plm_size_round(&s, 513), 1024);
-    assert_int_equal(plm_size_round(&s, 5 * MIB + 1), 5 * MIB + 512);
+    assert_int_equal(plm_allocator_size_round(&s, 0), 512);
+    assert_int_equal(plm_allocator_size_round(&s, 512), 512);
+    assert_int_equal(plm_allocator_size_round(&s, 513), 1024);
+    assert_int_equal(plm_allocator_size_round(&s, 5 * MIB + 1), 5 * MIB + 512);
     for (int i = 0; i < 16; i++)
         s.roundup[i] = 4;
-    assert_int_equal(plm_size_round(&s, 1200), 1536); /* not for the smallest */
-    assert_int_equal(plm_size_round(&s, 1200 * KIB), 1280 * KIB);
-    assert_int_equal(plm_size_round(&s, 4 * MIB), 4 * MIB);
-    assert_int_equal(plm_size_round(&s, 5 * MIB + 1), 6 * MIB);
-    assert_int_equal(plm_size_round(&s, 7 * MIB + 1), 8 * MIB);
+    assert_int_equal(plm_allocator_size_round(&s, 1200), 1536); /* not for the smallest */
+    assert_int_equal(plm_allocator_size_round(&s, 1200 * KIB), 1280 * KIB);
+    assert_int_equal(plm_allocator_size_round(&s, 4 * MIB), 4 * MIB);
+    assert_int_equal(plm_allocator_size_round(&s, 5 * MIB + 1), 6 * MIB);
+    assert_int_equal(plm_allocator_size_round(&s, 7 * MIB + 1), 8 * MIB);
 }
 
 static void splitting(void **state)

@@ -309,7 +309,7 @@ static void convolve(void)
 static void convolutions(void **state)
 {
     struct plm_job *job = unit_job(convolve);
-    const struct plm_conv_marks *marks = job->lane[0].convolutions;
+    const struct plm_job_conv_marks *marks = job->lane[0].convolutions;
     (void)state;
     assert_non_null(marks);
     assert_int_equal(marks->count, 4);

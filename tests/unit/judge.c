@@ -77,10 +77,10 @@ static void test_kinds(void **state)
     enum plm_truth_kind kind;
     (void)state;
     for (size_t i = 0; i < COUNT(want); i++) {
-        struct plm_estimate e;
+        struct plm_evaluation_range e;
         assert_int_equal(plm_truth_kind_parse(want[i].name, &kind), 0);
         assert_string_equal(plm_truth_kind_name(kind), want[i].name);
-        e = plm_outcome_estimate(&o, kind);
+        e = plm_evaluation_range_of(&o, kind);
         assert_int_equal(e.low, want[i].low);
         assert_int_equal(e.bytes, want[i].bytes);
         assert_int_equal(e.high, want[i].high);
@@ -106,7 +106,7 @@ static void test_bounded(void **state)
     o.usable = 440;
     assert_int_equal(o.context_low, 40);
     for (size_t i = 0; i < COUNT(want); i++) {
-        const struct plm_estimate e = plm_outcome_estimate(&o, want[i].kind);
+        const struct plm_evaluation_range e = plm_evaluation_range_of(&o, want[i].kind);
         assert_int_equal(e.low, want[i].low);
         assert_int_equal(e.bytes, want[i].bytes);
         assert_int_equal(e.high, want[i].high);
@@ -123,10 +123,10 @@ static void test_later(void **state)
     make(&m);
     for (size_t i = 0; i < 3; i++)
         m.run[i].outcome.later = 25;
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).high, 455);
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).bytes, 410);
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_RESERVED).high, 420);
-    assert_int_equal(plm_outcome_estimate(&m.run[0].outcome, PLM_TRUTH_DEVICE).high, 500);
+    assert_int_equal(plm_evaluation_range_of(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).high, 455);
+    assert_int_equal(plm_evaluation_range_of(&m.run[0].outcome, PLM_TRUTH_LESS_FIRST).bytes, 410);
+    assert_int_equal(plm_evaluation_range_of(&m.run[0].outcome, PLM_TRUTH_RESERVED).high, 420);
+    assert_int_equal(plm_evaluation_range_of(&m.run[0].outcome, PLM_TRUTH_DEVICE).high, 500);
     m.run[0].usable = 350 + 10 + 20 + 70; /* all that the upper end holds counts once */
     m.run[1].usable = m.run[0].usable - 1;
     m.row[1].oom = true;

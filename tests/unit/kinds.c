@@ -216,21 +216,21 @@ static void the_axis_of_the_pipeline(void **state)
 /* ---- kinds ---- */
 
 /* Runs what is asked for; `need` says what a rank needs. */
-static struct plm_rank_kinds kinds_of(const struct plm_mesh *mesh, uint64_t (*need)(uint32_t rank), size_t *runs)
+static struct plm_world_kinds kinds_of(const struct plm_mesh *mesh, uint64_t (*need)(uint32_t rank), size_t *runs)
 {
     struct plm_kind_search *k = plm_kind_search_new(mesh);
-    struct plm_rank_kinds list;
+    struct plm_world_kinds list;
     uint32_t rank;
     for (*runs = 0; plm_kind_search_next(k, &rank); ++*runs) {
         assert_true(rank < mesh->world && *runs < 100);
-        plm_kind_search_tell(k, &(struct plm_outcome){rank, need(rank), need(rank), need(rank)});
+        plm_kind_search_tell(k, &(struct plm_world_need){rank, need(rank), need(rank), need(rank)});
     }
     list = plm_kind_search_list(k);
     plm_kind_search_free(k);
     return list;
 }
 
-static uint32_t sum_of(const struct plm_rank_kinds *list)
+static uint32_t sum_of(const struct plm_world_kinds *list)
 {
     uint32_t sum = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -248,14 +248,14 @@ static void all_alike(void **state)
 {
     const struct plm_mesh mesh = plm_mesh_make(1024, (const struct plm_mesh_group[]){{"mesh_tp", "0-7"}}, 1);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_same, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_same, &runs);
     (void)state;
     assert_int_equal(runs, 3);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.item[0].count, 1024);
     assert_string_equal(list.item[0].ranks, "0-1023");
     assert_string_equal(list.item[0].why, "identical along tp, ranks 8 apart (first and last compared)");
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 /* Four stages of two, of which the first holds most. */
@@ -270,7 +270,7 @@ static void stages(void **state)
     static const struct plm_mesh_group group[] = {{"mesh_pp", "0-6/2"}, {"mesh_tp", "0-1"}};
     const struct plm_mesh mesh = plm_mesh_make(8, group, 2);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_stages, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_stages, &runs);
     (void)state;
     assert_int_equal(runs, 5);
     assert_int_equal(list.count, 3);
@@ -281,7 +281,7 @@ static void stages(void **state)
     assert_string_equal(list.item[2].why, "pp 1-2 of 4, identical along tp (first and last compared)");
     assert_int_equal(list.item[2].outcome.rank, 2);
     assert_int_equal(sum_of(&list), 8);
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 /* Less than a thousandth makes no kind. */
@@ -294,12 +294,12 @@ static void nearly_alike(void **state)
 {
     const struct plm_mesh mesh = plm_mesh_make(64, NULL, 0);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_nearly, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_nearly, &runs);
     (void)state;
     assert_int_equal(runs, 2);
     assert_int_equal(list.count, 1);
     assert_string_equal(list.item[0].why, "identical along ranks (first and last compared)");
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 /* Stages and shards make a difference, each for itself and together. */
@@ -313,13 +313,13 @@ static void combinations(void **state)
     static const struct plm_mesh_group group[] = {{"mesh_pp", "0,4"}, {"mesh_dp", "0-3"}};
     const struct plm_mesh mesh = plm_mesh_make(8, group, 2);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_both, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_both, &runs);
     (void)state;
     assert_int_equal(runs, 8);
     assert_int_equal(list.count, 8);
     for (size_t i = 0; i < list.count; i++)
         assert_int_equal(list.item[i].outcome.used, need_both(list.item[i].outcome.rank));
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 /* A long pipeline in which every stage holds less than the one before. */
@@ -332,14 +332,14 @@ static void long_axis(void **state)
 {
     const struct plm_mesh mesh = plm_mesh_make(100, NULL, 0);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_falling, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_falling, &runs);
     (void)state;
     assert_int_equal(runs, 5);
     assert_int_equal(list.count, 5);
     assert_string_equal(list.item[1].ranks, "1-49"); /* those that were not run count with the one that needs more */
     assert_string_equal(list.item[2].ranks, "50-97");
     assert_int_equal(sum_of(&list), 100);
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 /* Every stage holds more than the one before: those that were not run count with the next that was. */
@@ -358,12 +358,12 @@ static void kinds_are(uint32_t world, uint64_t (*need)(uint32_t rank), size_t co
 {
     const struct plm_mesh mesh = plm_mesh_make(world, NULL, 0);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need, &runs);
     assert_int_equal(list.count, count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(list.item[i].ranks, ranks[i]);
     assert_int_equal(sum_of(&list), world);
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 static void a_place_counts_with_the_larger_neighbour(void **state)
@@ -400,11 +400,11 @@ static void places_that_are_alike(void **state)
 {
     const struct plm_mesh mesh = plm_mesh_make(5, NULL, 0);
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_in_turns, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_in_turns, &runs);
     (void)state;
     assert_int_equal(list.item[0].outcome.rank, 0); /* the first of them stands for all */
     assert_int_equal(list.item[2].outcome.rank, 1);
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
     kinds_are(5, need_in_turns, 3, (const char *const[]){"0,2", "4", "1,3"});
     kinds_are(2, need_a_thousandth, 1, (const char *const[]){"0-1"});
     kinds_are(2, need_a_thousandth_more, 1, (const char *const[]){"0-1"});
@@ -424,11 +424,11 @@ static void every_place_of_a_short_axis(void **state)
     for (size_t i = 0; i < COUNT(expected); i++) {
         const struct plm_mesh mesh = plm_mesh_make(expected[i].world, NULL, 0);
         size_t runs;
-        struct plm_rank_kinds list = kinds_of(&mesh, need_falling, &runs);
+        struct plm_world_kinds list = kinds_of(&mesh, need_falling, &runs);
         assert_int_equal(runs, expected[i].runs);
         assert_int_equal(list.count, expected[i].runs);
         assert_int_equal(list.item[list.count - 1].outcome.rank, expected[i].world - 1);
-        plm_rank_kinds_free(&list);
+        plm_world_kinds_free(&list);
     }
 }
 
@@ -443,12 +443,12 @@ static void combinations_have_an_end(void **state)
     static const struct plm_mesh_group group[] = {{"mesh_a", "0-7"}, {"mesh_b", "0-56/8"}, {"mesh_c", "0-448/64"}};
     const struct plm_mesh mesh = plm_mesh_make(512, group, COUNT(group));
     size_t runs;
-    struct plm_rank_kinds list = kinds_of(&mesh, need_all_different, &runs);
+    struct plm_world_kinds list = kinds_of(&mesh, need_all_different, &runs);
     (void)state;
     assert_int_equal(mesh.axes, 3);
     assert_int_equal(runs, 48);
     assert_int_equal(sum_of(&list), 512);
-    plm_rank_kinds_free(&list);
+    plm_world_kinds_free(&list);
 }
 
 /* Ranks are alike if all three figures are. */
@@ -458,15 +458,15 @@ static void one_figure_makes_a_kind(void **state)
     (void)state;
     for (int figure = 0; figure < 3; figure++) {
         struct plm_kind_search *k = plm_kind_search_new(&mesh);
-        struct plm_rank_kinds list;
+        struct plm_world_kinds list;
         uint32_t rank;
         while (plm_kind_search_next(k, &rank))
-            plm_kind_search_tell(k, &(struct plm_outcome){rank, 1000 + 100 * (rank && figure == 0),
-                                                          1000 + 100 * (rank && figure == 1),
-                                                          1000 + 100 * (rank && figure == 2)});
+            plm_kind_search_tell(k, &(struct plm_world_need){rank, 1000 + 100 * (rank && figure == 0),
+                                                             1000 + 100 * (rank && figure == 1),
+                                                             1000 + 100 * (rank && figure == 2)});
         list = plm_kind_search_list(k);
         assert_int_equal(list.count, 2);
-        plm_rank_kinds_free(&list);
+        plm_world_kinds_free(&list);
         plm_kind_search_free(k);
     }
 }

@@ -15,9 +15,9 @@
 enum { CONTEXT = 550 }; /* MiB: of a job that tells nothing of its card, between 100 and 700 */
 
 struct made {
-    struct plm_count config[4];
+    struct plm_summary_count config[4];
     struct plm_step step[6];
-    struct plm_device_summary device[2];
+    struct plm_summary_device device[2];
     struct plm_lane lane[2];
     struct plm_job job;
 };
@@ -32,14 +32,14 @@ static struct made *job_make(struct made *m, uint64_t mib, const char *status, c
         .lanes = 1};
     if (status)
         m->config[m->job.summary.config.count++] =
-            (struct plm_count){.name = (char *)"exit", .detail = (char *)(uintptr_t)status};
+            (struct plm_summary_count){.name = (char *)"exit", .detail = (char *)(uintptr_t)status};
     if (bounded)
         m->config[m->job.summary.config.count++] =
-            (struct plm_count){.name = (char *)"bounded", .detail = (char *)(uintptr_t)bounded};
+            (struct plm_summary_count){.name = (char *)"bounded", .detail = (char *)(uintptr_t)bounded};
     for (int i = 0; i < 6; i++)
         m->step[i] = (struct plm_step){mib * MIB, mib * MIB, mib * MIB};
     for (int i = 0; i < 2; i++) {
-        m->device[i] = (struct plm_device_summary){.rank = i,
+        m->device[i] = (struct plm_summary_device){.rank = i,
                                                    .allocated_peak = mib * MIB,
                                                    .reserved_peak = mib * MIB,
                                                    .used_peak = mib * MIB,
@@ -54,7 +54,7 @@ static struct made *job_make(struct made *m, uint64_t mib, const char *status, c
 static void all_of_it(struct made *m)
 {
     m->config[m->job.summary.config.count++] =
-        (struct plm_count){.name = (char *)"until-exit", .detail = (char *)"yes"};
+        (struct plm_summary_count){.name = (char *)"until-exit", .detail = (char *)"yes"};
 }
 
 /* ---- how it ended ---- */
@@ -65,7 +65,7 @@ static void endings(void **state)
         const char *status, *bounded;
         bool ended, full_disk, oom, open, phases;
         int steps, oom_steps;
-        enum plm_known_what what;
+        enum plm_fit_known_what what;
         bool failed;
         const char *why;
     } rows[] = {
@@ -103,7 +103,7 @@ static void endings(void **state)
         {"0", "yes", true, false, true, true, true, 1, 1, PLM_KNOWN_NOTHING, true,
          "its GPU was full at 11.6 GiB in step 2, and nothing shows that it continued"},
     };
-    struct plm_known known;
+    struct plm_fit_known known;
     struct plm_outcome outcome;
     struct made m;
     (void)state;
@@ -116,7 +116,7 @@ static void endings(void **state)
         m.device[0].oom_steps = rows[i].oom_steps;
         m.device[0].oom_open = rows[i].open;
         m.lane[0].phases = rows[i].phases;
-        known = plm_known(&m.job);
+        known = plm_fit_known(&m.job);
         assert_string_equal(known.why, rows[i].why);
         assert_int_equal(known.what, rows[i].what);
         assert_int_equal(known.failed, rows[i].failed);
@@ -130,11 +130,11 @@ static void endings(void **state)
     job_make(&m, 1, "0", "no");
     m.job.summary.steps = m.device[0].steps = 0;
     all_of_it(&m);
-    assert_int_equal(plm_known(&m.job).what, PLM_KNOWN_PEAK);
+    assert_int_equal(plm_fit_known(&m.job).what, PLM_KNOWN_PEAK);
     job_make(&m, 1, "0", "no");
     m.job.lanes = 0;
     m.job.summary.devices = 0;
-    assert_string_equal(plm_known(&m.job).why, "the job put nothing on the GPU");
+    assert_string_equal(plm_fit_known(&m.job).why, "the job put nothing on the GPU");
     /* Of several devices that were full, the last one ended the job. */
     job_make(&m, 11300, "1", "yes");
     m.job.lanes = m.job.summary.devices = 2;
@@ -142,7 +142,7 @@ static void endings(void **state)
     for (int last = 0; last < 2; last++) {
         m.device[last].oom_steps = 3;
         m.device[!last].oom_steps = 1;
-        assert_string_equal(plm_known(&m.job).why, "it ran out of memory at 11.6 GiB in step 4");
+        assert_string_equal(plm_fit_known(&m.job).why, "it ran out of memory at 11.6 GiB in step 4");
     }
 }
 
@@ -213,7 +213,7 @@ static void hidden(void **state)
     static const struct {
         int status, steps, other_status, other_steps;
         uint64_t other_mib, other_first_ns;
-        enum plm_known_what what;
+        enum plm_fit_known_what what;
     } rows[] = {
         {0, 2, 0, 2, 1000, 1, PLM_KNOWN_PEAK},    {7, 2, 7, 2, 1000, 5, PLM_KNOWN_NOTHING},
         {7, 2, 0, 1, 9000, 5, PLM_KNOWN_NOTHING}, {7, 2, 0, 2, 900, 5, PLM_KNOWN_PEAK}, /* it was started again */
@@ -221,7 +221,7 @@ static void hidden(void **state)
         {7, 0, 0, 0, 999, 5, PLM_KNOWN_NOTHING},  {7, 0, 0, 0, 1000, 5, PLM_KNOWN_PEAK},
         {7, 0, 0, 1, 900, 5, PLM_KNOWN_PEAK}, /* what came before the training */
     };
-    struct plm_known known;
+    struct plm_fit_known known;
     struct made m;
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -235,14 +235,14 @@ static void hidden(void **state)
         m.device[1].status = rows[i].other_status;
         m.device[1].steps = rows[i].other_steps;
         m.device[1].used_peak = rows[i].other_mib * MIB;
-        known = plm_known(&m.job);
+        known = plm_fit_known(&m.job);
         assert_int_equal(known.what, rows[i].what);
         assert_int_equal(known.failed, rows[i].what == PLM_KNOWN_NOTHING);
     }
     job_make(&m, 1000, "0", "yes")->device[0].last_ns = 5;
     m.device[0].status = 7; /* not even that it was enough, after a full card */
     m.device[0].out_of_memory = true;
-    known = plm_known(&m.job);
+    known = plm_fit_known(&m.job);
     assert_int_equal(known.what, PLM_KNOWN_NOTHING);
     assert_string_equal(known.why, "one of its programs failed with status 7 in step 3");
 }
@@ -250,11 +250,12 @@ static void hidden(void **state)
 /* ---- several processes on one card ---- */
 
 /* Each holds 3000 MiB, the first for the first and the second for the last six seconds of ten. */
-static struct made *shared_make(struct made *m, struct plm_segment segment[2], const char *status, const char *bounded)
+static struct made *shared_make(struct made *m, struct plm_lane_segment segment[2], const char *status,
+                                const char *bounded)
 {
     job_make(m, 3000, status, bounded);
     for (uint32_t i = 0; i < 2; i++) {
-        segment[i] = (struct plm_segment){.bytes = 3000 * MIB, .alloc_ns = 1 + 4 * i, .free_ns = UINT64_MAX};
+        segment[i] = (struct plm_lane_segment){.bytes = 3000 * MIB, .alloc_ns = 1 + 4 * i, .free_ns = UINT64_MAX};
         m->device[i].process = i + 1;
         m->device[i].card = 1;
         m->device[i].first_ns = segment[i].alloc_ns;
@@ -269,7 +270,7 @@ static struct made *shared_make(struct made *m, struct plm_segment segment[2], c
 static void shared_card(void **state)
 {
     const struct plm_card cards[] = {card("for one", 4000), card("for both", 7500)};
-    struct plm_segment segment[2];
+    struct plm_lane_segment segment[2];
     struct plm_fit_table t;
     struct plm_ladder l;
     char reason[256];
@@ -313,7 +314,7 @@ static void shared_card(void **state)
     /* A bounded card was each process's own: that both went on shows nothing. */
     shared_make(&m, segment, "0", "yes")->device[0].out_of_memory = true;
     plm_job_share(&m.job);
-    assert_int_equal(plm_known(&m.job).what, PLM_KNOWN_NOTHING);
+    assert_int_equal(plm_fit_known(&m.job).what, PLM_KNOWN_NOTHING);
 }
 
 /* Without a replay: the device that takes less may take more in the end. */
@@ -406,8 +407,8 @@ static void width(void **state)
 /* docs/accuracy.md: they are told, and their range counts with its width. */
 static void workspaces(void **state)
 {
-    struct plm_conv_marks marks = {.guessed = 3};
-    struct plm_conv_kept kept = {PTHREAD_MUTEX_INITIALIZER, .weighed = true, .low = 200 * MIB, .high = 250 * MIB};
+    struct plm_job_conv_marks marks = {.guessed = 3};
+    struct plm_job_conv_kept kept = {PTHREAD_MUTEX_INITIALIZER, .weighed = true, .low = 200 * MIB, .high = 250 * MIB};
     char reason[256];
     struct made m;
     (void)state;

@@ -1,4 +1,4 @@
-/* Lines of launchers, by the options that torchrun --help, srun(1), mpirun(1), mpiexec(1) and ray job submit --help document; and seats. */
+/* Lines of launchers, by the options that torchrun --help, srun(1), mpirun(1), mpiexec(1) and ray job submit --help document; and ranks. */
 #include "world/launcher.h"
 
 #include <stdio.h>
@@ -17,13 +17,13 @@ static void line_is(char *const *command, const char *numbers, const char *words
 {
     struct plm_launcher_line line;
     struct plm_error error;
-    const struct plm_seat seat = {.world = 8, .nodes = 2, .per_node = 4, .rank = 6};
+    const struct plm_world_rank one = {.world = 8, .nodes = 2, .per_node = 4, .number = 6};
     char text[512] = "", told[64];
     if (plm_launcher_read(command, &line, &error))
         fail_msg("%s", error.text);
     snprintf(told, sizeof told, "%u %u %u", line.world, line.nodes, line.per_node);
     assert_string_equal(told, numbers);
-    for (char *const *word = plm_launcher_words(&line, &seat); word && *word; word++)
+    for (char *const *word = plm_launcher_words(&line, &one); word && *word; word++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", *word);
     assert_string_equal(text, words);
     plm_launcher_line_free(&line);
@@ -394,47 +394,47 @@ static void node_lists(void **state)
         assert_int_equal(plm_launcher_nodes(bad[i], &count, NULL), PLM_EINVAL);
 }
 
-/* ---- seats ---- */
+/* ---- ranks ---- */
 
-static void seat_is(unsigned world, unsigned nodes, unsigned per_node, const char *rank, const char *expected)
+static void rank_is(unsigned world, unsigned nodes, unsigned per_node, const char *rank, const char *expected)
 {
-    struct plm_seat seat;
+    struct plm_world_rank one;
     struct plm_error error;
     char text[512];
-    if (plm_seat_make(&seat, world, nodes, per_node, &error) || plm_seat_rank(&seat, rank, &error))
+    if (plm_world_rank_make(&one, world, nodes, per_node, &error) || plm_world_rank_choose(&one, rank, &error))
         snprintf(text, sizeof text, "%s", error.text);
     else
-        snprintf(text, sizeof text, "%u x %u, rank %u: %u of node %u", seat.nodes, seat.per_node, seat.rank,
-                 plm_seat_local(&seat), plm_seat_node(&seat));
+        snprintf(text, sizeof text, "%u x %u, rank %u: %u of node %u", one.nodes, one.per_node, one.number,
+                 plm_world_rank_local(&one), plm_world_rank_node(&one));
     assert_string_equal(text, expected);
 }
 
-static void seats(void **state)
+static void ranks(void **state)
 {
     (void)state;
-    seat_is(1 << 20, 0, 0, "last", "131072 x 8, rank 1048575: 7 of node 131071");
-    seat_is((1 << 20) + 1, 0, 0, "0", "a job has 1 to 1048576 ranks");
-    seat_is(64, 1, 0, "63", "1 x 64, rank 63: 63 of node 0");
-    seat_is(4, 0, 0, "first", "1 x 4, rank 0: 0 of node 0");
-    seat_is(1024, 0, 0, "last", "128 x 8, rank 1023: 7 of node 127");
-    seat_is(7, 0, 0, "last", "1 x 7, rank 6: 6 of node 0"); /* one smaller node */
-    seat_is(8, 0, 0, "last", "1 x 8, rank 7: 7 of node 0");
-    seat_is(16, 2, 8, "8", "2 x 8, rank 8: 0 of node 1");
-    seat_is(8, 0, 0, "", "--rank is a number, first or last, not ''");
-    seat_is(8, 0, 0, "3x", "--rank is a number, first or last, not '3x'");
-    seat_is(8, 0, 0, "99999999999999999999", "--rank is a number, first or last, not '99999999999999999999'");
-    seat_is(65, 1, 0, "0", "a node has at most 64 GPUs, not 65; --nodes spreads the ranks over more");
-    seat_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");
-    seat_is(12, 0, 6, "6", "2 x 6, rank 6: 0 of node 1");
-    seat_is(12, 0, 0, "0",
+    rank_is(1 << 20, 0, 0, "last", "131072 x 8, rank 1048575: 7 of node 131071");
+    rank_is((1 << 20) + 1, 0, 0, "0", "a job has 1 to 1048576 ranks");
+    rank_is(64, 1, 0, "63", "1 x 64, rank 63: 63 of node 0");
+    rank_is(4, 0, 0, "first", "1 x 4, rank 0: 0 of node 0");
+    rank_is(1024, 0, 0, "last", "128 x 8, rank 1023: 7 of node 127");
+    rank_is(7, 0, 0, "last", "1 x 7, rank 6: 6 of node 0"); /* one smaller node */
+    rank_is(8, 0, 0, "last", "1 x 8, rank 7: 7 of node 0");
+    rank_is(16, 2, 8, "8", "2 x 8, rank 8: 0 of node 1");
+    rank_is(8, 0, 0, "", "--rank is a number, first or last, not ''");
+    rank_is(8, 0, 0, "3x", "--rank is a number, first or last, not '3x'");
+    rank_is(8, 0, 0, "99999999999999999999", "--rank is a number, first or last, not '99999999999999999999'");
+    rank_is(65, 1, 0, "0", "a node has at most 64 GPUs, not 65; --nodes spreads the ranks over more");
+    rank_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");
+    rank_is(12, 0, 6, "6", "2 x 6, rank 6: 0 of node 1");
+    rank_is(12, 0, 0, "0",
             "12 ranks cannot be spread evenly over nodes of 8 GPUs; choose another number with --gpus-per-node");
-    seat_is(8, 3, 0, "0", "8 ranks cannot be spread evenly over 3 nodes");
-    seat_is(8, 2, 8, "0", "2 nodes of 8 GPUs do not make 8 ranks");
-    seat_is(8, 2, 2, "0", "2 nodes of 2 GPUs do not make 8 ranks");
-    seat_is(8, 0, 0, "8", "there is no rank 8: the ranks of a job of 8 are 0 to 7");
-    seat_is(8, 0, 0, "-1", "--rank is a number, first or last, not '-1'");
-    seat_is(0, 0, 0, "0", "a job has 1 to 1048576 ranks");
-    seat_is(128, 1, 0, "0", "a node has at most 64 GPUs, not 128; use more nodes with --nodes");
+    rank_is(8, 3, 0, "0", "8 ranks cannot be spread evenly over 3 nodes");
+    rank_is(8, 2, 8, "0", "2 nodes of 8 GPUs do not make 8 ranks");
+    rank_is(8, 2, 2, "0", "2 nodes of 2 GPUs do not make 8 ranks");
+    rank_is(8, 0, 0, "8", "there is no rank 8: the ranks of a job of 8 are 0 to 7");
+    rank_is(8, 0, 0, "-1", "--rank is a number, first or last, not '-1'");
+    rank_is(0, 0, 0, "0", "a job has 1 to 1048576 ranks");
+    rank_is(128, 1, 0, "0", "a node has at most 64 GPUs, not 128; use more nodes with --nodes");
 }
 
 static const char *variable(char **environment, const char *name)
@@ -449,8 +449,8 @@ static const char *variable(char **environment, const char *name)
 /* As torchrun's documentation ("Environment Variables") and srun(1) ("OUTPUT ENVIRONMENT VARIABLES") describe them. */
 static void environment_of_a_rank(void **state)
 {
-    const struct plm_seat seat = {.world = 16, .nodes = 4, .per_node = 4, .rank = 9};
-    char **e = plm_seat_environment(&seat, PLM_LAUNCHER_TORCHRUN, 1234);
+    const struct plm_world_rank one = {.world = 16, .nodes = 4, .per_node = 4, .number = 9};
+    char **e = plm_world_rank_environment(&one, PLM_LAUNCHER_TORCHRUN, 1234);
     (void)state;
     assert_string_equal(variable(e, "RANK"), "9");
     assert_string_equal(variable(e, "WORLD_SIZE"), "16");
@@ -461,19 +461,19 @@ static void environment_of_a_rank(void **state)
     assert_string_equal(variable(e, "ROLE_RANK"), "9");
     assert_string_equal(variable(e, "MASTER_PORT"), "1234");
     assert_null(variable(e, "SLURM_PROCID"));
-    plm_seat_environment_free(e);
-    e = plm_seat_environment(&seat, PLM_LAUNCHER_SRUN, 1234);
+    plm_world_rank_environment_free(e);
+    e = plm_world_rank_environment(&one, PLM_LAUNCHER_SRUN, 1234);
     assert_string_equal(variable(e, "SLURM_PROCID"), "9");
     assert_string_equal(variable(e, "SLURM_LOCALID"), "1");
     assert_string_equal(variable(e, "SLURM_NODEID"), "2");
     assert_string_equal(variable(e, "SLURM_NTASKS"), "16");
     assert_string_equal(variable(e, "SLURM_TASKS_PER_NODE"), "4(x4)");
     assert_string_equal(variable(e, "SLURM_JOB_NODELIST"), "plimsoll-node[0-3]");
-    plm_seat_environment_free(e);
-    e = plm_seat_environment(&seat, PLM_LAUNCHER_MPIRUN, 1234);
+    plm_world_rank_environment_free(e);
+    e = plm_world_rank_environment(&one, PLM_LAUNCHER_MPIRUN, 1234);
     assert_string_equal(variable(e, "OMPI_COMM_WORLD_RANK"), "9");
     assert_string_equal(variable(e, "OMPI_COMM_WORLD_LOCAL_RANK"), "1");
-    plm_seat_environment_free(e);
+    plm_world_rank_environment_free(e);
 }
 
 /* All of them, by launcher: rank 9 of 4 nodes with 4 GPUs each is GPU 1 of node 2. */
@@ -538,26 +538,26 @@ static void every_variable(void **state)
                                               [PLM_LAUNCHER_SRUN] = srun,
                                               [PLM_LAUNCHER_MPIRUN] = mpirun,
                                               [PLM_LAUNCHER_RAY] = none};
-    const struct plm_seat seat = {.world = 16, .nodes = 4, .per_node = 4, .rank = 9},
-                          alone = {.world = 4, .nodes = 1, .per_node = 4, .rank = 3};
+    const struct plm_world_rank one = {.world = 16, .nodes = 4, .per_node = 4, .number = 9},
+                                alone = {.world = 4, .nodes = 1, .per_node = 4, .number = 3};
     char **e;
     (void)state;
     for (size_t i = 0; i < COUNT(more); i++) {
         size_t at = 0;
-        e = plm_seat_environment(&seat, (enum plm_launcher)i, 1234);
+        e = plm_world_rank_environment(&one, (enum plm_launcher)i, 1234);
         for (const char *const *expected = all; *expected; expected++)
             assert_string_equal(e[at++], *expected);
         for (const char *const *expected = more[i]; *expected; expected++)
             assert_string_equal(e[at++], *expected);
         assert_null(e[at]);
-        plm_seat_environment_free(e);
+        plm_world_rank_environment_free(e);
     }
-    e = plm_seat_environment(&alone, PLM_LAUNCHER_SRUN, 1234);
+    e = plm_world_rank_environment(&alone, PLM_LAUNCHER_SRUN, 1234);
     assert_string_equal(variable(e, "SLURM_TASKS_PER_NODE"), "4");
     assert_string_equal(variable(e, "SLURM_JOB_NODELIST"), "plimsoll-node0");
     assert_string_equal(variable(e, "SLURMD_NODENAME"), "plimsoll-node0");
-    plm_seat_environment_free(e);
-    plm_seat_environment_free(NULL);
+    plm_world_rank_environment_free(e);
+    plm_world_rank_environment_free(NULL);
 }
 
 int main(void)
@@ -570,7 +570,7 @@ int main(void)
         cmocka_unit_test(mpi),
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(node_lists),
-        cmocka_unit_test(seats),
+        cmocka_unit_test(ranks),
         cmocka_unit_test(environment_of_a_rank),
         cmocka_unit_test(numbers_at_their_limits),
         cmocka_unit_test(forms_of_options),

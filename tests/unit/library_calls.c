@@ -13,7 +13,7 @@ static int take(struct unit_event **first)
     return unit_take(unit_path("library.plm"), first);
 }
 
-static struct unit_event *take_one(enum plm_event_type type)
+static struct unit_event *take_one(enum plm_record_event_type type)
 {
     struct unit_event *e;
     assert_int_equal(take(&e), 1);
@@ -22,7 +22,8 @@ static struct unit_event *take_one(enum plm_event_type type)
 }
 
 /* The event that follows tags of these addresses. */
-static struct unit_event *take_tagged(enum plm_event_type type, enum plm_category category, const uint64_t *tags, int n)
+static struct unit_event *take_tagged(enum plm_record_event_type type, enum plm_category category, const uint64_t *tags,
+                                      int n)
 {
     struct unit_event *e, *found = NULL;
     int all = take(&e), seen = 0;

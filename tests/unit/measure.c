@@ -463,7 +463,7 @@ static void test_times_in_rows(void **state)
     const char *path = unit_path("times.csv");
     struct plm_measured m;
     struct plm_error error;
-    struct plm_table table;
+    struct plm_csv table;
     char text[1024];
     int at;
     (void)state;
@@ -475,17 +475,17 @@ static void test_times_in_rows(void **state)
         m.activity.value[PLM_METRIC_SMOCC] = 0.25;
         assert_int_equal(plm_measured_append(path, &m, &error), 0);
     }
-    assert_int_equal(plm_table_read(path, &table, &error), 0);
+    assert_int_equal(plm_csv_read(path, &table, &error), 0);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        at = plm_table_column(&table, "step_time_ms");
-        assert_string_equal(plm_table_cell(&table, i, at), cases[i].time);
-        assert_string_equal(plm_table_cell(&table, i, at + 1), cases[i].mean);
-        assert_string_equal(plm_table_cell(&table, i, at + 2), cases[i].steps);
-        at = plm_table_column(&table, "smocc");
-        assert_string_equal(plm_table_cell(&table, i, at), i ? "" : "0.2500");
-        assert_string_equal(plm_table_cell(&table, i, at + 1), "");
+        at = plm_csv_column(&table, "step_time_ms");
+        assert_string_equal(plm_csv_cell(&table, i, at), cases[i].time);
+        assert_string_equal(plm_csv_cell(&table, i, at + 1), cases[i].mean);
+        assert_string_equal(plm_csv_cell(&table, i, at + 2), cases[i].steps);
+        at = plm_csv_column(&table, "smocc");
+        assert_string_equal(plm_csv_cell(&table, i, at), i ? "" : "0.2500");
+        assert_string_equal(plm_csv_cell(&table, i, at + 1), "");
     }
-    plm_table_free(&table);
+    plm_csv_free(&table);
 }
 
 /* A last line that an editor left without its end is not continued. */
@@ -494,7 +494,7 @@ static void test_unfinished_line(void **state)
     struct plm_measured m = measured();
     const char *path = unit_path("unfinished.csv");
     struct plm_error error;
-    struct plm_table table;
+    struct plm_csv table;
     char *text;
     size_t size;
     (void)state;
@@ -503,9 +503,9 @@ static void test_unfinished_line(void **state)
     unit_write(path, text, size - 1);
     free(text);
     assert_int_equal(plm_measured_append(path, &m, &error), 0);
-    assert_int_equal(plm_table_read(path, &table, &error), 0);
+    assert_int_equal(plm_csv_read(path, &table, &error), 0);
     assert_int_equal(table.rows, 2);
-    plm_table_free(&table);
+    plm_csv_free(&table);
 }
 
 /* A full disk takes no half of a row. */

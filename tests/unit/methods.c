@@ -42,7 +42,7 @@ static struct plm_answer ask_on(const char *method, const struct plm_description
     const struct plm_evidence capture = {
         .description = d, .gpus = gpus, .nodes = 1, .tensor_parallel = tensor_parallel};
     const struct plm_question question = {.card = &card, .usable = 8 * GIB};
-    return ask_one(plm_method_find(method), &capture, &question);
+    return ask_one(plm_methods_find(method), &capture, &question);
 }
 
 static struct plm_answer ask(const char *method, const char *text)
@@ -334,12 +334,12 @@ static void test_virtual(void **state)
     struct plm_question question = {.card = &card, .usable = 200 * MIB, .context = 60 * MIB};
     struct plm_answer a;
     (void)state;
-    a = ask_one(plm_method_find("virtual"), &capture, &question);
+    a = ask_one(plm_methods_find("virtual"), &capture, &question);
     assert_int_equal(a.state, PLM_ANSWERED);
     assert_int_equal(a.bytes, 120 * MIB);
     assert_false(a.oom);
     question.context = 90 * MIB;
-    a = ask_one(plm_method_find("virtual"), &capture, &question);
+    a = ask_one(plm_methods_find("virtual"), &capture, &question);
     assert_true(a.oom);
     plm_job_free(job);
 }
@@ -401,7 +401,7 @@ static void test_missing(void **state)
         assert_contains(a.note, "it needs a");
         assert_true(method->domain && *method->domain && *method->leaves_out);
         assert_true(!!method->estimate != !!method->prepare && !method->learner == (method->paradigm != PLM_LEARNED));
-        assert_ptr_equal(plm_method_find(method->name), method);
+        assert_ptr_equal(plm_methods_find(method->name), method);
     }
 }
 
@@ -412,10 +412,10 @@ static void test_verdict(void **state)
     struct plm_question question = {.card = &card, .usable = 48256 + 1000, .context = 1000};
     struct plm_answer a;
     (void)state;
-    a = ask_one(plm_method_find("accelerate"), &capture, &question);
+    a = ask_one(plm_methods_find("accelerate"), &capture, &question);
     assert_false(a.oom);
     question.context++;
-    a = ask_one(plm_method_find("accelerate"), &capture, &question);
+    a = ask_one(plm_methods_find("accelerate"), &capture, &question);
     assert_true(a.oom);
     plm_description_free(d);
 }
@@ -466,20 +466,20 @@ static void test_once(void **state)
     plm_comparison_free(&c);
     assert_int_equal(forgotten, 1);
     /* Those whose analysis takes time have theirs in the part that is done once. */
-    assert_non_null(plm_method_find("xmem")->prepare);
-    assert_non_null(plm_method_find("xmem+")->prepare);
-    assert_non_null(plm_method_find("dnnmem-x")->prepare);
-    assert_non_null(plm_method_find("virtual")->prepare);
+    assert_non_null(plm_methods_find("xmem")->prepare);
+    assert_non_null(plm_methods_find("xmem+")->prepare);
+    assert_non_null(plm_methods_find("dnnmem-x")->prepare);
+    assert_non_null(plm_methods_find("virtual")->prepare);
 }
 
 static void test_nearest(void **state)
 {
     char near[100];
     (void)state;
-    assert_string_equal(plm_method_nearest("hours", near, sizeof near), "horus");
-    assert_contains(plm_method_nearest("faketensor", near, sizeof near), "faketensor-a, faketensor-b");
-    assert_string_equal(plm_method_nearest("quux", near, sizeof near), "");
-    assert_null(plm_method_find("hours"));
+    assert_string_equal(plm_methods_nearest("hours", near, sizeof near), "horus");
+    assert_contains(plm_methods_nearest("faketensor", near, sizeof near), "faketensor-a, faketensor-b");
+    assert_string_equal(plm_methods_nearest("quux", near, sizeof near), "");
+    assert_null(plm_methods_find("hours"));
 }
 
 static void test_compare(void **state)
@@ -487,8 +487,8 @@ static void test_compare(void **state)
     const struct plm_card cards[] = {
         {.id = "large", .memory_usable = 8 * GIB, .sms = 100, .max_threads_per_sm = 1024},
         {.id = "small", .memory_usable = 200 * MIB, .sms = 10, .max_threads_per_sm = 1024}};
-    const struct plm_method *methods[] = {plm_method_find("dnnmem"), plm_method_find("virtual"),
-                                          plm_method_find("llmem")};
+    const struct plm_method *methods[] = {plm_methods_find("dnnmem"), plm_methods_find("virtual"),
+                                          plm_methods_find("llmem")};
     struct plm_description *d = describe(GRAPH);
     const struct plm_evidence capture = {.description = d};
     const struct plm_comparison_options options = {.method = methods, .methods = 3, .card = cards, .cards = 2};

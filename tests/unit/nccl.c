@@ -562,7 +562,7 @@ static char *shown(const struct plm_communicators *all)
     char *text = NULL;
     size_t size = 0;
     struct plm_page page = {.out = open_memstream(&text, &size), .width = 200};
-    plm_communicators_show(&page, all);
+    plm_report_communicators_show(&page, all);
     fclose(page.out);
     return text;
 }

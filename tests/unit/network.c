@@ -36,7 +36,7 @@ static struct plm_network loaded(const char *path)
     struct plm_model_file file;
     struct plm_error error = {0};
     struct plm_network n;
-    if (plm_model_file_open(path, &file, &error) || plm_network_read(plm_method_find_learner(file.kind), &file, &n))
+    if (plm_model_file_open(path, &file, &error) || plm_network_read(plm_methods_find_learner(file.kind), &file, &n))
         fail_msg("%s", error.text);
     plm_model_file_close(&file);
     return n;
@@ -133,7 +133,7 @@ static void see(const char *method, enum plm_family family, struct plm_layer *la
     struct plm_example e = {.layer = layer, .layers = layers};
     struct plm_error error = {0};
     memcpy(e.number, number, sizeof e.number);
-    if (plm_architecture_of(plm_method_find(method))->view(family, &e, v, &error))
+    if (plm_architecture_of(plm_methods_find(method))->view(family, &e, v, &error))
         fail_msg("%s", error.text);
 }
 
@@ -247,7 +247,7 @@ static void test_lacks(void **state)
     assert_int_equal(plm_gpumemnet_mlp_view(PLM_FAMILY_CNN, &e, &v, &error), PLM_EFORMAT);
     assert_contains(error.text, "network's layers are unknown");
     assert_int_equal(plm_gpumemnet_transformer_view(PLM_FAMILY_MLP, &e, &v, &error), PLM_EFORMAT);
-    assert_int_equal(plm_architecture_of(plm_method_find("dnnperf"))->view(PLM_FAMILY_MLP, &e, &v, &error),
+    assert_int_equal(plm_architecture_of(plm_methods_find("dnnperf"))->view(PLM_FAMILY_MLP, &e, &v, &error),
                      PLM_EFORMAT);
     e.number[PLM_EXAMPLE_BATCH] = -1;
     assert_int_equal(plm_gpumemnet_mlp_view(PLM_FAMILY_MLP, &e, &v, &error), PLM_EFORMAT);
@@ -315,7 +315,7 @@ static void test_features_as_numbers(void **state)
         {"layers=nan", "not a number"},
     };
     struct plm_network n = loaded(fixture("gpumemnet-mlp", "net"));
-    const struct plm_learned learned = {n.method, &n};
+    const struct plm_model learned = {n.method, &n};
     struct plm_error error = {0};
     double x[PLM_TREE_FEATURES];
     (void)state;
@@ -364,11 +364,11 @@ static void refused(const char *text, size_t size, int code, const char *part)
 {
     const char *path = unit_path("bad.net");
     struct plm_error error = {0};
-    struct plm_learned learned;
+    struct plm_model learned;
     unit_write(path, text, size);
-    assert_int_equal(plm_learned_open(path, &learned, &error), code);
+    assert_int_equal(plm_methods_model_open(path, &learned, &error), code);
     assert_contains(error.text, part);
-    plm_learned_close(&learned);
+    plm_methods_model_close(&learned);
 }
 
 /* A payload with one part replaced, and the head line that belongs to it. */

@@ -46,9 +46,9 @@ static struct tensor *tensor(uint16_t type, unsigned dimensions, const int64_t *
 
 #define TENSOR(type, ...) tensor(type, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
 
-static struct plm_tensor_sample sample(const struct tensor *t)
+static struct plm_tensors_sample sample(const struct tensor *t)
 {
-    struct plm_tensor_sample s = {.object = (uint64_t)t, .type = t->type, .dimensions = (uint32_t)t->dimensions};
+    struct plm_tensors_sample s = {.object = (uint64_t)t, .type = t->type, .dimensions = (uint32_t)t->dimensions};
     memcpy(s.size, t->dimensions > 5 ? t->outside : t->inside, 8 * t->dimensions);
     return s;
 }
@@ -97,7 +97,7 @@ static struct list *list_of(const struct tensor *a, const struct tensor *b)
 
 /* ---- locating ---- */
 
-static unsigned samples_make(struct plm_tensor_sample *s)
+static unsigned samples_make(struct plm_tensors_sample *s)
 {
     s[0] = sample(TENSOR(FLOAT, 3, 5, 7, 11));
     s[1] = sample(TENSOR(SHORT, 13, 17));
@@ -109,7 +109,7 @@ static unsigned samples_make(struct plm_tensor_sample *s)
 
 static void nothing_is_known_by_itself(void **state)
 {
-    struct plm_tensor_sample s[5];
+    struct plm_tensors_sample s[5];
     struct function f;
     const struct tensor *a = TENSOR(FLOAT, 3, 5), *b = TENSOR(FLOAT, 3, 5);
     const uint64_t pair[] = {(uint64_t)a, (uint64_t)b};
@@ -138,7 +138,7 @@ static void nothing_is_known_by_itself(void **state)
 
 static void locating(void **state)
 {
-    struct plm_tensor_sample s[5];
+    struct plm_tensors_sample s[5];
     struct function f;
     const struct tensor *a = TENSOR(FLOAT, 3, 5), *b = TENSOR(FLOAT, 3, 5);
     const uint64_t pair[] = {(uint64_t)a, (uint64_t)b}, other[] = {(uint64_t)b, (uint64_t)a};

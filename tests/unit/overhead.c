@@ -203,7 +203,7 @@ static void measured(void **state)
 static void most_lines(void **state)
 {
     const uint64_t used = 1000 * MIB;
-    struct plm_device_summary d = {.reserved_peak = 100 * MIB, .used_peak = used, .takers = PLM_TAKERS};
+    struct plm_summary_device d = {.reserved_peak = 100 * MIB, .used_peak = used, .takers = PLM_TAKERS};
     const struct plm_lane lane = {.summary = &d};
     const struct plm_job job = {0};
     struct plm_line line[PLM_OVERHEAD_LINES];

@@ -1,5 +1,5 @@
 /* Kinds of ranks: told by hand-written records and compared, their report as text and JSON. */
-#include "analysis/ranks.h"
+#include "analysis/kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +112,8 @@ static struct plm_job *job_of_a_world(void)
 static void kinds_told(void **state)
 {
     struct plm_job *job = job_of_a_world();
-    struct plm_ranks r = plm_ranks_make(job);
-    const struct plm_world world = plm_job_world(job);
+    struct plm_job_kinds r = plm_job_kinds_make(job);
+    const struct plm_job_world world = plm_job_world(job);
     (void)state;
     assert_true(r.told);
     assert_int_equal(r.kinds, 3);
@@ -127,7 +127,7 @@ static void kinds_told(void **state)
     assert_int_equal(world.ranks, 64);
     assert_int_equal(world.nodes, 8);
     assert_int_equal(world.gpus, 8);
-    plm_ranks_free(&r);
+    plm_job_kinds_free(&r);
     plm_job_free(job);
 }
 
@@ -135,13 +135,13 @@ static void kinds_told(void **state)
 static void imbalance(void **state)
 {
     struct plm_job *job = job_of_a_world();
-    struct plm_rank_table t = plm_rank_table_make(job);
+    struct plm_report_kinds t = plm_report_kinds_make(job);
     (void)state;
     assert_int_equal(t.reserved.largest, 16 * GIB);
     assert_int_equal(t.reserved.mean, 6 * GIB);
     assert_true(t.reserved.ratio > 2.66 && t.reserved.ratio < 2.67);
     assert_int_equal(t.allocated.mean, 7 * GIB / 2);
-    plm_rank_table_free(&t);
+    plm_report_kinds_free(&t);
     plm_job_free(job);
 }
 
@@ -175,7 +175,7 @@ static void kinds_told_in_part(void **state)
     struct plm_writer writer;
     struct plm_pen pen;
     struct plm_job *job;
-    struct plm_rank_table t;
+    struct plm_report_kinds t;
     char *text;
     (void)state;
     record_begin();
@@ -187,7 +187,7 @@ static void kinds_told_in_part(void **state)
     rank_run(1, GIB, 0, 2 * GIB);
     rank_run(7, 2 * GIB, 0, 2 * GIB);
     job = record_end();
-    t = plm_rank_table_make(job);
+    t = plm_report_kinds_make(job);
     assert_int_equal(t.ranks.kinds, 3);
     assert_int_equal(t.ranks.count, 4);
     assert_int_equal(t.ranks.kind[0].rank, 1);
@@ -195,7 +195,7 @@ static void kinds_told_in_part(void **state)
     assert_string_equal(t.ranks.kind[1].ranks, "7");
     assert_null(t.ranks.kind[2].lane);
     assert_int_equal(t.allocated.mean, 3 * GIB / 2); /* of those that have figures */
-    plm_rank_table_free(&t);
+    plm_report_kinds_free(&t);
     text = written(plm_report_text, job);
     assert_contains(text, "\n      used no GPU\n");
     free(text);
@@ -207,7 +207,7 @@ static void kinds_told_in_part(void **state)
 static void kinds_compared(void **state)
 {
     struct plm_job *job;
-    struct plm_ranks r;
+    struct plm_job_kinds r;
     (void)state;
     record_begin();
     for (unsigned rank = 0; rank < 8; rank++)
@@ -220,7 +220,7 @@ static void kinds_compared(void **state)
                              : GIB,
                  6 * GIB);
     job = record_end();
-    r = plm_ranks_make(job);
+    r = plm_job_kinds_make(job);
     assert_false(r.told);
     assert_int_equal(r.count, 8);
     assert_int_equal(r.kinds, 3);
@@ -231,7 +231,7 @@ static void kinds_compared(void **state)
     assert_string_equal(r.kind[2].ranks, "7");
     assert_string_equal(r.kind[2].why, "");
     assert_ptr_equal(r.kind[0].lane, plm_job_largest(job));
-    plm_ranks_free(&r);
+    plm_job_kinds_free(&r);
     plm_job_free(job);
 }
 
@@ -239,15 +239,15 @@ static void kinds_compared(void **state)
 static void categories_decide(void **state)
 {
     struct plm_job *job;
-    struct plm_ranks r;
+    struct plm_job_kinds r;
     (void)state;
     record_begin();
     rank_run(0, GIB, 2 * GIB, 4 * GIB);
     rank_run(1, 2 * GIB, GIB, 4 * GIB);
     job = record_end();
-    r = plm_ranks_make(job);
+    r = plm_job_kinds_make(job);
     assert_int_equal(r.kinds, 2);
-    plm_ranks_free(&r);
+    plm_job_kinds_free(&r);
     plm_job_free(job);
 }
 
@@ -256,7 +256,7 @@ static void devices_of_a_rank(void **state)
     struct plm_writer writer;
     struct plm_pen pen;
     struct plm_job *job;
-    struct plm_ranks r;
+    struct plm_job_kinds r;
     (void)state;
     record_begin();
     for (int rank = 0; rank < 2; rank++) {
@@ -266,7 +266,7 @@ static void devices_of_a_rank(void **state)
         process_close(&writer, &pen);
     }
     job = record_end();
-    r = plm_ranks_make(job);
+    r = plm_job_kinds_make(job);
     assert_int_equal(r.kinds, 4); /* ranks with several devices are not compared with each other */
     assert_int_equal(r.count, 8);
     assert_string_equal(r.kind[0].ranks, "0");
@@ -274,7 +274,7 @@ static void devices_of_a_rank(void **state)
     assert_string_equal(r.kind[3].ranks, "1");
     assert_string_equal(r.kind[3].devices, "1-3");
     assert_int_equal(r.kind[3].count, 3);
-    plm_ranks_free(&r);
+    plm_job_kinds_free(&r);
     plm_job_free(job);
 }
 
@@ -312,7 +312,7 @@ static char *difference(const struct plm_diff *diff)
     return text;
 }
 
-static void pair_is(const struct plm_lane_diff *d, const char *before, const char *after)
+static void pair_is(const struct plm_diff_lane *d, const char *before, const char *after)
 {
     if (before)
         assert_string_equal(d->kind[0]->ranks, before);
@@ -417,8 +417,9 @@ static void parts(void **state)
     char out[24];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
-        assert_string_equal(plm_shard_text(out, &(struct plm_shard){.local = cases[i].local, .whole = cases[i].whole}),
-                            cases[i].text);
+        assert_string_equal(
+            plm_report_shard_text(out, &(struct plm_shard){.local = cases[i].local, .whole = cases[i].whole}),
+            cases[i].text);
 }
 
 /* ---- cards ---- */
@@ -463,18 +464,18 @@ static void ranks_of_a_world_share_no_card(void **state)
 static void a_thousand_ranks(void **state)
 {
     struct plm_job *job;
-    struct plm_ranks r;
+    struct plm_job_kinds r;
     (void)state;
     record_begin();
     for (unsigned rank = 0; rank < 1024; rank++)
         rank_run(rank, rank % 8 ? GIB : 2 * GIB, GIB, rank % 8 ? 3 * GIB : 4 * GIB);
     job = record_end();
-    r = plm_ranks_make(job);
+    r = plm_job_kinds_make(job);
     assert_int_equal(r.kinds, 2);
     assert_string_equal(r.kind[0].ranks, "0-1016/8");
     assert_int_equal(r.kind[0].count, 128);
     assert_int_equal(r.kind[1].count, 896);
-    plm_ranks_free(&r);
+    plm_job_kinds_free(&r);
     plm_job_free(job);
 }
 

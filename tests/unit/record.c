@@ -545,7 +545,7 @@ static int open_event_of(unsigned device, unsigned version, int type, unsigned w
     static struct {
         char header[PLM_RECORD_HEADER], chunk[PLM_RECORD_CHUNK];
     } file;
-    const struct plm_event_head head = {(uint8_t)type, (uint8_t)(words + 1), (uint16_t)device, 0};
+    const struct plm_record_event_head head = {(uint8_t)type, (uint8_t)(words + 1), (uint16_t)device, 0};
     struct plm_record_chunk *chunk = (void *)file.chunk;
     struct plm_record *record;
     int status;
@@ -587,7 +587,8 @@ static void least_lengths(void **state)
     (void)state;
     for (unsigned version = 1; version <= PLM_RECORD_VERSION; version++)
         for (int type = 0; type <= PLM_EV_TYPES; type++) {
-            const int least = type < PLM_EV_TYPES ? plm_event_least((enum plm_event_type)type, version) : -1;
+            const int least =
+                type < PLM_EV_TYPES ? plm_record_event_least((enum plm_record_event_type)type, version) : -1;
             if (least < 0) {
                 assert_int_equal(open_event(version, type, 20, NULL, &error), PLM_EFORMAT);
                 assert_contains(error.text, "an event of unknown type");
@@ -606,7 +607,7 @@ static void least_lengths(void **state)
 static void least_lengths_of_old(void **state)
 {
     static const struct {
-        enum plm_event_type type;
+        enum plm_record_event_type type;
         int one, two;
     } rows[] = {
         {PLM_EV_PROCESS, 2, 2},  {PLM_EV_TEXT, 1, 1},       {PLM_EV_BLOCK_ALLOC, 2, 2},  {PLM_EV_MEMORY_FREE, 3, 3},
@@ -616,13 +617,13 @@ static void least_lengths_of_old(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_int_equal(plm_event_least(rows[i].type, 1), rows[i].one);
-        assert_int_equal(plm_event_least(rows[i].type, 2), rows[i].two);
+        assert_int_equal(plm_record_event_least(rows[i].type, 1), rows[i].one);
+        assert_int_equal(plm_record_event_least(rows[i].type, 2), rows[i].two);
     }
-    assert_int_equal(plm_event_least(PLM_EV_RNN, 3), 9);
-    assert_int_equal(plm_event_least(PLM_EV_OPERANDS, 3), -1);
-    assert_int_equal(plm_event_least(PLM_EV_OPERANDS, 4), 11);
-    assert_int_equal(plm_event_least(PLM_EV_PASS, 4), 1);
+    assert_int_equal(plm_record_event_least(PLM_EV_RNN, 3), 9);
+    assert_int_equal(plm_record_event_least(PLM_EV_OPERANDS, 3), -1);
+    assert_int_equal(plm_record_event_least(PLM_EV_OPERANDS, 4), 11);
+    assert_int_equal(plm_record_event_least(PLM_EV_PASS, 4), 1);
 }
 
 static void lengths_of_strings(void **state)
@@ -639,8 +640,8 @@ static void lengths_of_strings(void **state)
 }
 
 /* Two chunks with the same events in each, of `threads` threads; every event has these bytes, at the same time as the others. */
-static struct plm_record *open_chunks(enum plm_event_type type, uint64_t bytes, unsigned events, unsigned threads,
-                                      struct plm_error *error)
+static struct plm_record *open_chunks(enum plm_record_event_type type, uint64_t bytes, unsigned events,
+                                      unsigned threads, struct plm_error *error)
 {
     enum { WORDS = 3 };
     static union {
@@ -649,7 +650,7 @@ static struct plm_record *open_chunks(enum plm_event_type type, uint64_t bytes, 
         } part;
         uint64_t align;
     } file;
-    const struct plm_event_head head = {(uint8_t)type, WORDS, 0, 0};
+    const struct plm_record_event_head head = {(uint8_t)type, WORDS, 0, 0};
     struct plm_record *record;
     assert_true(sizeof(struct plm_record_chunk) + events * WORDS * 8 <= PLM_RECORD_CHUNK);
     memset(&file, 0, sizeof file);
@@ -723,7 +724,7 @@ static void layout(void **state)
     assert_memory_equal(&block, words, sizeof words);
     memcpy(&value, (const char *)&gemm + 32, sizeof value);
     assert_int_equal(value, (1ull | 2 << 2 | 1 << 4) << 40 | 7ull << 48);
-    for (const struct plm_field *f = plm_event_row(PLM_EV_BLOCK_ALLOC)->field; f->kind; f++) {
+    for (const struct plm_field *f = plm_record_event_row(PLM_EV_BLOCK_ALLOC)->field; f->kind; f++) {
         assert_true(plm_field_get(f, words, 4, &value));
         assert_in_range(value, 1, 5);
         assert_int_equal(plm_field_get(f, words, 2, &value), f->must);

@@ -31,7 +31,7 @@ static void warm_up_of_a_graph(void **state)
         {.address = 0x20400000, .bytes = 4 * MIB, .alloc_at = 1, .free_at = PLM_MOMENT_NEVER, .captured = true},
         {.address = 0x40000000, .bytes = 4 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
     };
-    struct plm_segment segment[] = {
+    struct plm_lane_segment segment[] = {
         {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = PLM_MOMENT_NEVER},
         {.address = 0x40000000, .bytes = 20 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
     };
@@ -42,14 +42,14 @@ static void warm_up_of_a_graph(void **state)
     bool *private;
 
     (void)state;
-    private = plm_lane_private(&lane);
+    private = plm_replay_private(&lane);
     assert_true(private[0] && private[1] && !private[2]);
     free(private);
     r = replay(&lane, "");
     assert_true(r.as_recorded);
     assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 40 * MIB);
     block[1].captured = false;
-    private = plm_lane_private(&lane);
+    private = plm_replay_private(&lane);
     assert_null(private);
     r = replay(&lane, "");
     assert_false(r.as_recorded);
@@ -63,7 +63,7 @@ static void addresses_come_back(void **state)
         {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 1},
         {.address = 0x20a00000, .bytes = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER, .captured = true},
     };
-    struct plm_segment segment[] = {
+    struct plm_lane_segment segment[] = {
         {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 2},
         {.address = 0x20a00000, .bytes = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
     };
@@ -73,7 +73,7 @@ static void addresses_come_back(void **state)
     bool *private;
 
     (void)state;
-    private = plm_lane_private(&lane);
+    private = plm_replay_private(&lane);
     assert_true(!private[0] && private[1]);
     free(private);
     assert_true(replay(&lane, "").as_recorded); /* and the cache is emptied where the first segment went */
@@ -87,7 +87,7 @@ static void addresses_are_covered(void **state)
         {.address = 0x21400000, .bytes = 20 * MIB, .alloc_at = 1, .free_at = 3, .captured = true},
         {.address = 0x21800000, .bytes = 4 * MIB, .alloc_at = 4, .free_at = PLM_MOMENT_NEVER},
     };
-    struct plm_segment segment[] = {
+    struct plm_lane_segment segment[] = {
         {.address = 0x20000000, .bytes = 20 * MIB, .alloc_at = 0, .free_at = 4},
         {.address = 0x21400000, .bytes = 20 * MIB, .alloc_at = 1, .free_at = 4},
         {.address = 0x20000000, .bytes = 80 * MIB, .alloc_at = 4, .free_at = PLM_MOMENT_NEVER},
@@ -95,7 +95,7 @@ static void addresses_are_covered(void **state)
     uint32_t order[] = {0 << 1 | TAKEN, 1 << 1 | TAKEN, 0 << 1 | FREED, 1 << 1 | FREED, 2 << 1 | TAKEN};
     struct plm_lane lane = {
         .block = block, .blocks = 3, .order = order, .moments = 5, .segment = segment, .segments = 3};
-    bool *private = plm_lane_private(&lane);
+    bool *private = plm_replay_private(&lane);
 
     (void)state;
     assert_true(!private[0] && private[1] && !private[2]);
@@ -106,7 +106,7 @@ static void addresses_are_covered(void **state)
 static void failed_attempts(void **state)
 {
     struct plm_block block[] = {{.address = 0x20000000, .bytes = 30 * MIB, .free_at = PLM_MOMENT_NEVER}};
-    struct plm_segment segment[] = {
+    struct plm_lane_segment segment[] = {
         {.address = 0x80000000, .bytes = 80 * MIB, .alloc_at = 0, .free_at = 0},
         {.address = 0x20000000, .bytes = 30 * MIB, .alloc_at = 0, .free_at = PLM_MOMENT_NEVER},
     };
@@ -126,7 +126,7 @@ static void chunks_of_a_pool(void **state)
         {.address = 0x20000000, .bytes = 4 * MIB, .alloc_at = 0, .free_at = 1},
         {.address = 0x20000000, .bytes = 40 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER},
     };
-    struct plm_segment segment[] = {
+    struct plm_lane_segment segment[] = {
         {.address = 0x20000000, .bytes = 32 * MIB, .alloc_at = 0, .free_at = 2, .kind = PLM_RECORD_POOL},
         {.address = 0x20000000, .bytes = 64 * MIB, .alloc_at = 2, .free_at = PLM_MOMENT_NEVER, .kind = PLM_RECORD_POOL},
     };
@@ -154,10 +154,10 @@ static void workspaces_fall_back(void **state)
                                       [OTHER] = {.bytes = 20 * MIB, .asked = 20 * MIB}};
     uint32_t order[] = {HELD << 1,          FIRST << 1, FIRST << 1 | FREED, AGAIN << 1,
                         AGAIN << 1 | FREED, OTHER << 1, OTHER << 1 | FREED};
-    struct plm_conv_mark mark[] = {{.at = 2, .block = FIRST, .shape = 0},
-                                   {.at = 4, .block = AGAIN, .shape = 0},
-                                   {.at = 6, .block = OTHER, .shape = 1}};
-    struct plm_conv_marks marks = {.mark = mark, .count = COUNT(mark), .shapes = 2};
+    struct plm_job_conv_mark mark[] = {{.at = 2, .block = FIRST, .shape = 0},
+                                       {.at = 4, .block = AGAIN, .shape = 0},
+                                       {.at = 6, .block = OTHER, .shape = 1}};
+    struct plm_job_conv_marks marks = {.mark = mark, .count = COUNT(mark), .shapes = 2};
     struct plm_lane lane = {
         .block = block, .blocks = BLOCKS, .order = order, .moments = COUNT(order), .convolutions = &marks};
     struct plm_replay_options o = {.torch = PLM_TORCH_2_15, .capacity = UINT64_MAX, .total = 12 * GIB};
@@ -165,7 +165,7 @@ static void workspaces_fall_back(void **state)
 
     (void)state;
     assert_int_equal(plm_allocator_settings_parse("", o.torch, &o.settings, NULL), 0);
-    assert_int_equal(plm_lane_least(&lane), 60 * MIB);
+    assert_int_equal(plm_replay_least(&lane), 60 * MIB);
     assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
     assert_true(r.completed && r.fallbacks == 0);
     assert_int_equal(r.stats.stat[PLM_STAT_RESERVED_BYTES][PLM_STAT_ALL].peak, 90 * MIB);
@@ -188,7 +188,7 @@ static void workspaces_fall_back(void **state)
     o.capacity = 80 * MIB;
     assert_int_equal(plm_replay_lane(&lane, &o, &r, NULL), 0);
     assert_true(!r.completed && r.at == 1);
-    assert_int_equal(plm_lane_least(&lane), 90 * MIB);
+    assert_int_equal(plm_replay_least(&lane), 90 * MIB);
 }
 
 int main(void)

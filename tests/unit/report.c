@@ -183,7 +183,7 @@ static void fits(void **state)
 {
     char *t = written(plm_report_text, job, (struct plm_report_options){.width = 80});
     struct plm_ladder l = plm_ladder(job, &job->lane[0]);
-    struct plm_context_memory context = plm_context_memory(&job->summary, job->lane[0].summary, NULL);
+    struct plm_ladder_context context = plm_ladder_context(&job->summary, job->lane[0].summary, NULL);
     (void)state;
     verdict(t, "\n  small ", "  no");
     verdict(t, "\n  just ", "  tight");
@@ -319,7 +319,7 @@ static void steps_agree(void **state)
     for (size_t k = 0; k < COUNT(jobs); k++) {
         struct plm_job *j = unit_job(jobs[k]);
         for (size_t l = 0; l < j->lanes; l++) {
-            const struct plm_device_summary *d = j->lane[l].summary;
+            const struct plm_summary_device *d = j->lane[l].summary;
             assert_int_equal(j->lane[l].steps, d->steps);
             for (int i = 0; i < d->steps; i++) {
                 struct plm_place p = plm_place_at(j, &j->lane[l], (struct plm_at){PLM_AT_STEP, (uint32_t)i + 1});
@@ -334,7 +334,7 @@ static void steps_agree(void **state)
 static void late_devices(void **state)
 {
     struct plm_job *j = unit_job(late_device);
-    const struct plm_device_summary *d = j->lane[1].summary;
+    const struct plm_summary_device *d = j->lane[1].summary;
     (void)state;
     assert_int_equal(j->lanes, 2);
     assert_int_equal(d->steps, 3);

@@ -41,7 +41,7 @@ static void all_of_a_file(void **state)
     struct plm_conv_shape conv;
     struct plm_rnn_shape rnn = {3, 2, true, true, true, 2, 2, 3, 5, 5, 7, 11};
     struct plm_fft_shape fft = {PLM_FFT_R2C, 2, {30, 50}, 3, 16};
-    struct plm_row_key key;
+    struct plm_stack_row_key key;
     struct plm_stack_sizes sizes;
     struct plm_stack_file *s = read_text(text, NULL);
     (void)state;
@@ -155,7 +155,7 @@ static void many_rows(void **state)
     assert_non_null(s);
     for (int i = 1; i <= ROWS; i++) {
         struct plm_fft_shape fft = {PLM_FFT_C2C, 1, {i}, i % 7 + 1, 8};
-        struct plm_row_key key = plm_fft_key(&fft);
+        struct plm_stack_row_key key = plm_fft_key(&fft);
         struct plm_stack_sizes sizes = plm_stack_file_find(s, &key);
         assert_true(sizes.count == 1 && sizes.bytes[0] == (uint64_t)(3 * i));
     }
@@ -251,8 +251,8 @@ static void versions(void **state)
         {"9.19.0", "2.21.5", "cuDNN 9.19.0 instead of 9.1.0"},
         {"8.9.2", "2.20.5", "cuDNN 8.9.2 instead of 9.1.0, NCCL 2.20.5 instead of 2.21.5"},
     };
-    struct plm_count said[] = {{.name = (char *)"cudnn", .detail = (char *)"90100"},
-                               {.name = (char *)"nccl", .detail = (char *)"22105"}};
+    struct plm_summary_count said[] = {{.name = (char *)"cudnn", .detail = (char *)"90100"},
+                                       {.name = (char *)"nccl", .detail = (char *)"22105"}};
     const struct plm_summary job = {.config = {said, COUNT(said), COUNT(said)}};
     char why[PLM_STACK_WHY];
     (void)state;
@@ -260,7 +260,7 @@ static void versions(void **state)
         struct plm_stack_file stack = {0};
         strcpy(stack.cudnn, cases[i].cudnn);
         strcpy(stack.nccl, cases[i].nccl);
-        assert_int_equal(plm_stack_differs(&stack, &job, why), *cases[i].why != '\0');
+        assert_int_equal(plm_summary_stack_differs(&stack, &job, why), *cases[i].why != '\0');
         assert_string_equal(why, cases[i].why);
     }
 }

@@ -814,8 +814,8 @@ static void strangers_are_hung_up_on(void **state)
     (void)state;
     send(fd, SAYS(HELLO "\6" L1 L2 "/k"), MSG_NOSIGNAL);
     assert_false(hears(fd, &answer, 1));
-    assert_string_equal(getenv(PLM_JOB_TOKEN), plm_job_token());
-    assert_false(plm_peer_has((int)getpid(), PLM_JOB_TOKEN, plm_job_token()));
+    assert_string_equal(getenv(PLM_JOB_TOKEN), plm_store_token());
+    assert_false(plm_peer_has((int)getpid(), PLM_JOB_TOKEN, plm_store_token()));
     assert_true(plm_peer_has((int)getpid(), "PATH", getenv("PATH")));
     snprintf(wrong, sizeof wrong, "=%s", getenv("PATH"));
     assert_false(plm_peer_has((int)getpid(), "PAT", wrong)); /* a name that only begins as another */

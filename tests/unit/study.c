@@ -250,11 +250,11 @@ static void test_formula(void **state)
         .number = {[PLM_EXAMPLE_BATCH] = 10, [PLM_EXAMPLE_PARAMETERS] = 262144, [PLM_EXAMPLE_ACTIVATIONS] = 262144}};
     char why[200] = "";
     (void)state;
-    NEAR(plm_contestant_formula(plm_method_find("horus"), &example, why, sizeof why), 12); /* 12 * 2^18 * 4 bytes */
-    NEAR(plm_contestant_formula(plm_method_find("accelerate"), &example, why, sizeof why), 4);
-    NEAR(plm_contestant_formula(plm_method_find("deepspeed-zero2"), &example, why, sizeof why), 5);
+    NEAR(plm_contestant_formula(plm_methods_find("horus"), &example, why, sizeof why), 12); /* 12 * 2^18 * 4 bytes */
+    NEAR(plm_contestant_formula(plm_methods_find("accelerate"), &example, why, sizeof why), 4);
+    NEAR(plm_contestant_formula(plm_methods_find("deepspeed-zero2"), &example, why, sizeof why), 5);
     example.number[PLM_EXAMPLE_BATCH] = -1;
-    assert_true(isnan(plm_contestant_formula(plm_method_find("horus"), &example, why, sizeof why)));
+    assert_true(isnan(plm_contestant_formula(plm_methods_find("horus"), &example, why, sizeof why)));
     assert_contains(why, "batch");
 }
 
@@ -285,29 +285,29 @@ static void test_known_targets(void **state)
                     {"measured_gputl", {true, false, true}},
                     {"step_ms", {true, false, true}}};
     const char *path = unit_path("known.csv");
-    struct plm_table t;
+    struct plm_csv t;
     struct plm_error error;
     FILE *out = fopen(path, "we");
     (void)state;
     assert_non_null(out);
     fputs("measured_device_mib,measured_gputl,step_ms\n1500,40,3\n1500,40,\n,40,3\n", out);
     fclose(out);
-    assert_int_equal(plm_table_read(path, &t, &error), 0);
+    assert_int_equal(plm_csv_read(path, &t, &error), 0);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         for (size_t row = 0; row < 3; row++)
             assert_int_equal(plm_target_known(plm_target_find(expected[i].column), &t, row), expected[i].known[row]);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* ---- plimsoll-learned ---- */
 
-static void *learn(const char *method, const char *path, const char *target, struct plm_table *t)
+static void *learn(const char *method, const char *path, const char *target, struct plm_csv *t)
 {
     const struct plm_lesson lesson = {
-        .method = plm_method_find_learner(method), .path = path, .table = t, .target = target};
+        .method = plm_methods_find_learner(method), .path = path, .table = t, .target = target};
     struct plm_error error;
     void *model = NULL;
-    assert_int_equal(plm_table_read(path, t, &error), 0);
+    assert_int_equal(plm_csv_read(path, t, &error), 0);
     if (lesson.method->learner->train(&lesson, &model, &error))
         fail_msg("%s", error.text);
     return model;
@@ -353,7 +353,7 @@ static double corrected(const void *model, double reserved, double low, double h
                                              [PLM_EXAMPLE_CONVOLUTIONS] = convolutions}};
     struct plm_learned_answer answer;
     struct plm_error error;
-    assert_int_equal(plm_method_find("plimsoll-learned")->learner->ask_beside(model, &example, &box, &answer, &error),
+    assert_int_equal(plm_methods_find("plimsoll-learned")->learner->ask_beside(model, &example, &box, &answer, &error),
                      0);
     assert_int_equal(answer.unit, PLM_LEARNED_MEMORY);
     return answer.figure;
@@ -363,10 +363,10 @@ static double corrected(const void *model, double reserved, double low, double h
 static void test_correction(void **state)
 {
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_method_find("plimsoll-learned")->learner;
-    struct plm_table t;
+    const struct plm_learner *learner = plm_methods_find("plimsoll-learned")->learner;
+    struct plm_csv t;
     struct plm_error error;
-    struct plm_learned again;
+    struct plm_model again;
     void *model;
     (void)state;
     for (int i = 0; i < ROWS; i++) {
@@ -384,18 +384,18 @@ static void test_correction(void **state)
     NEAR(corrected(model, 600, 500, 640, 1), 1429 + 640); /* never beyond the range of the white box */
     NEAR(corrected(model, 600, 600, 600, 1), 1429 + 600);
     assert_int_equal(
-        plm_learned_open(model_write("correction", "plimsoll-learned", learner->put, model), &again, &error), 0);
+        plm_methods_model_open(model_write("correction", "plimsoll-learned", learner->put, model), &again, &error), 0);
     NEAR(corrected(again.model, 600, 500, 800, 1), corrected(model, 600, 500, 800, 1));
-    plm_learned_close(&again);
+    plm_methods_model_close(&again);
     learner->free(model);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* Where trees do not help there are none: what is exact stays exact. */
 static void test_no_correction(void **state)
 {
     static struct row row[ROWS];
-    struct plm_table t;
+    struct plm_csv t;
     void *model;
     (void)state;
     for (int i = 0; i < ROWS; i++)
@@ -406,8 +406,8 @@ static void test_no_correction(void **state)
                               .high = 2000};
     model = learn("plimsoll-learned", table("exact.csv", row, ROWS), NULL, &t);
     NEAR(corrected(model, 600, 400, 2000, 0), 1429 + 600);
-    plm_method_find("plimsoll-learned")->learner->free(model);
-    plm_table_free(&t);
+    plm_methods_find("plimsoll-learned")->learner->free(model);
+    plm_csv_free(&t);
 }
 
 /* All rows have 20 points more than the white box says: so does the answer, and it stays a share. */
@@ -417,10 +417,10 @@ static void test_correction_of_utilization(void **state)
         double forecast, figure;
     } rows[] = {{50, 70}, {0, 20}, {95, 100}};
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_method_find("plimsoll-learned")->learner;
+    const struct plm_learner *learner = plm_methods_find("plimsoll-learned")->learner;
     struct plm_learned_answer answer;
     struct plm_error error;
-    struct plm_table t;
+    struct plm_csv t;
     void *model;
     (void)state;
     for (int i = 0; i < ROWS; i++)
@@ -439,26 +439,26 @@ static void test_correction_of_utilization(void **state)
                      PLM_EFORMAT);
     assert_contains(error.text, "gputl");
     learner->free(model);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 static void test_correction_refused(void **state)
 {
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_method_find("plimsoll-learned")->learner;
-    struct plm_lesson lesson = {.method = plm_method_find("plimsoll-learned"), .target = "reserved"};
-    struct plm_table t;
+    const struct plm_learner *learner = plm_methods_find("plimsoll-learned")->learner;
+    struct plm_lesson lesson = {.method = plm_methods_find("plimsoll-learned"), .target = "reserved"};
+    struct plm_csv t;
     struct plm_error error;
     void *model = NULL;
     (void)state;
     noise(row);
     lesson.path = table("refused.csv", row, ROWS);
-    assert_int_equal(plm_table_read(lesson.path, &t, &error), 0);
+    assert_int_equal(plm_csv_read(lesson.path, &t, &error), 0);
     lesson.table = &t;
     assert_int_equal(learner->train(&lesson, &model, &error), PLM_EINVAL);
     assert_contains(error.text, "measured rows");
     learner->free(model);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 /* ---- extratrees ---- */
@@ -466,12 +466,12 @@ static void test_correction_refused(void **state)
 static void test_extratrees(void **state)
 {
     static struct row row[ROWS];
-    const struct plm_learner *learner = plm_method_find("extratrees")->learner;
+    const struct plm_learner *learner = plm_methods_find("extratrees")->learner;
     const double x[] = {31, 310, 3, 4}; /* parameters, activations, layers, batch of row 30 */
     struct plm_learned_answer answer;
-    struct plm_table t;
+    struct plm_csv t;
     struct plm_error error;
-    struct plm_learned again;
+    struct plm_model again;
     void *model;
     size_t features;
     (void)state;
@@ -489,12 +489,13 @@ static void test_extratrees(void **state)
     NEAR(answer.outside, 1);
     assert_string_equal(answer.feature, "parameters");
     /* What four features have taught says nothing about all of them. */
-    assert_int_equal(plm_learned_open(model_write("extratrees", "extratrees+", learner->put, model), &again, &error),
-                     PLM_EFORMAT);
+    assert_int_equal(
+        plm_methods_model_open(model_write("extratrees", "extratrees+", learner->put, model), &again, &error),
+        PLM_EFORMAT);
     assert_contains(error.text, "other features than this release of extratrees+");
-    plm_learned_close(&again);
+    plm_methods_model_close(&again);
     learner->free(model);
-    plm_table_free(&t);
+    plm_csv_free(&t);
 }
 
 int main(void)

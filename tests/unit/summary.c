@@ -135,7 +135,7 @@ static void totals(void **state)
 
 static void devices(void **state)
 {
-    const struct plm_device_summary *child = &s.device[0], *first = &s.device[1], *second = &s.device[2];
+    const struct plm_summary_device *child = &s.device[0], *first = &s.device[1], *second = &s.device[2];
     (void)state;
     assert_int_equal(s.devices, 3);
     assert_true(child->rank == 0 && first->rank == 1 && second->rank == 1); /* by rank */

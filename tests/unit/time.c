@@ -357,9 +357,9 @@ static void instructions(void **state)
 static void norms(void **state)
 {
     (void)state;
-    assert_float_equal(plm_kernel_form("_ZN2at6native35GammaBetaBackwardCUDAKernelTemplateIffLj32E").reads, 2, 0);
-    assert_float_equal(plm_kernel_form("_ZN2at6native28GammaBetaBackwardCUDAKernel1IfEEvlll").reads, 0, 0);
-    assert_float_equal(plm_kernel_form("_ZN2at6native28GammaBetaBackwardCUDAKernel2IfEEvlll").reads, 0, 0);
+    assert_float_equal(plm_time_kernel_form("_ZN2at6native35GammaBetaBackwardCUDAKernelTemplateIffLj32E").reads, 2, 0);
+    assert_float_equal(plm_time_kernel_form("_ZN2at6native28GammaBetaBackwardCUDAKernel1IfEEvlll").reads, 0, 0);
+    assert_float_equal(plm_time_kernel_form("_ZN2at6native28GammaBetaBackwardCUDAKernel2IfEEvlll").reads, 0, 0);
 }
 
 static bool last;
@@ -1419,11 +1419,11 @@ static void gathers(void **state)
 static void forms_of_filters(void **state)
 {
     (void)state;
-    assert_int_equal(plm_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi3EfiEEv").taps, 9);
-    assert_int_equal(plm_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi5EfiEEv").taps, 25);
-    assert_int_equal(plm_kernel_form("_ZN2at6native39conv_depthwise2d_forward_kernel_genericIfiEEv").taps, 0);
-    assert_int_equal(plm_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi300EfiEEv").taps, 0);
-    assert_true(plm_kernel_form("_ZN2at6native32conv_depthwise2d_backward_kernelILi3ELi1EfiEEv").backward);
+    assert_int_equal(plm_time_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi3EfiEEv").taps, 9);
+    assert_int_equal(plm_time_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi5EfiEEv").taps, 25);
+    assert_int_equal(plm_time_kernel_form("_ZN2at6native39conv_depthwise2d_forward_kernel_genericIfiEEv").taps, 0);
+    assert_int_equal(plm_time_kernel_form("_ZN2at6native31conv_depthwise2d_forward_kernelILi300EfiEEv").taps, 0);
+    assert_true(plm_time_kernel_form("_ZN2at6native32conv_depthwise2d_backward_kernelILi3ELi1EfiEEv").backward);
 }
 
 /* ---- cards ---- */

@@ -27,9 +27,9 @@ static void short_names(void **state)
     char text[64];
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_string_equal(plm_kernel_short(rows[i].name, text, sizeof text), rows[i].wanted);
-    assert_string_equal(plm_kernel_short(rows[0].name, text, 6), "vecto");
-    assert_string_equal(plm_kernel_short("plain name", text, 6), "plain");
+        assert_string_equal(plm_time_kernel_short(rows[i].name, text, sizeof text), rows[i].wanted);
+    assert_string_equal(plm_time_kernel_short(rows[0].name, text, 6), "vecto");
+    assert_string_equal(plm_time_kernel_short("plain name", text, 6), "plain");
 }
 
 static void span_names(void **state)

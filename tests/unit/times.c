@@ -107,53 +107,53 @@ static const char any[] =
 
 static void test_truth_layouts(void **state)
 {
-    struct plm_time_truth t;
+    struct plm_timed_truth t;
     struct plm_error error;
     (void)state;
-    assert_int_equal(plm_time_truth_read(file("i.csv", infer), PLM_TIME_STEP, &t, &error), 0);
+    assert_int_equal(plm_timed_truth_read(file("i.csv", infer), PLM_TIMED_STEP, &t, &error), 0);
     assert_true(t.rows == 1 && t.without == 1 && t.row[0].batch == 256 && t.row[0].image == 224 && t.row[0].line == 2);
     assert_string_equal(t.row[0].family, "timm");
     assert_string_equal(t.row[0].mode, "infer");
     NEAR(t.row[0].figure[PLM_FIGURE_STEP], 30.5);
     NEAR(t.row[0].macts, 2.48);
-    plm_time_truth_free(&t);
-    assert_int_equal(plm_time_truth_read(file("b.csv", busy), PLM_TIME_UTILIZATION, &t, &error), 0);
+    plm_timed_truth_free(&t);
+    assert_int_equal(plm_timed_truth_read(file("b.csv", busy), PLM_TIMED_UTILIZATION, &t, &error), 0);
     assert_string_equal(t.row[0].family, "mlp");
     assert_true(t.row[0].batch == 7 && t.row[0].known == 7u << PLM_FIGURE_METRIC);
     NEAR(t.row[0].figure[PLM_FIGURE_METRIC + PLM_METRIC_GPUTL], 0.345);
-    assert_true(plm_time_row_has(&t, &t.row[0], "X") && !plm_time_row_has(&t, &t.row[0], "timm"));
-    plm_time_truth_free(&t);
-    assert_int_equal(plm_time_truth_read(file("a.csv", any), PLM_TIME_STEP, &t, &error), 0);
+    assert_true(plm_timed_row_has(&t, &t.row[0], "X") && !plm_timed_row_has(&t, &t.row[0], "timm"));
+    plm_timed_truth_free(&t);
+    assert_int_equal(plm_timed_truth_read(file("a.csv", any), PLM_TIMED_STEP, &t, &error), 0);
     assert_string_equal(t.row[0].gpu, "A100");
     assert_string_equal(t.row[0].mode, "train");
     assert_true(t.row[0].known == (1u << PLM_FIGURE_STEP | 1u << PLM_FIGURE_METRIC));
     NEAR(t.row[0].figure[PLM_FIGURE_METRIC + PLM_METRIC_GPUTL], 0.5);
-    plm_time_truth_free(&t);
+    plm_timed_truth_free(&t);
 }
 
-static bool recognized(const char *text, enum plm_time_kind *kind)
+static bool recognized(const char *text, enum plm_timed_kind *kind)
 {
-    struct plm_table table;
+    struct plm_csv table;
     bool is;
-    assert_int_equal(plm_table_read(file("r.csv", text), &table, NULL), 0);
-    is = plm_time_truth_recognize(&table, kind);
-    plm_table_free(&table);
+    assert_int_equal(plm_csv_read(file("r.csv", text), &table, NULL), 0);
+    is = plm_timed_truth_recognize(&table, kind);
+    plm_csv_free(&table);
     return is;
 }
 
 static void test_truth_recognized(void **state)
 {
-    enum plm_time_kind kind;
+    enum plm_timed_kind kind;
     (void)state;
-    assert_true(recognized(infer, &kind) && kind == PLM_TIME_STEP);
-    assert_true(recognized("train_step_time\n1\n", &kind) && kind == PLM_TIME_STEP);
-    assert_true(recognized(busy, &kind) && kind == PLM_TIME_UTILIZATION);
-    assert_true(recognized(any, &kind) && kind == PLM_TIME_STEP);
+    assert_true(recognized(infer, &kind) && kind == PLM_TIMED_STEP);
+    assert_true(recognized("train_step_time\n1\n", &kind) && kind == PLM_TIMED_STEP);
+    assert_true(recognized(busy, &kind) && kind == PLM_TIMED_UTILIZATION);
+    assert_true(recognized(any, &kind) && kind == PLM_TIMED_STEP);
     assert_false(recognized("family,model,batch_size,ground\na,b,1,2\n", &kind));
     assert_false(recognized("family,model,batch_size,device_used,step_time_ms\na,b,1,2,3\n",
                             &kind)); /* as `measure` writes it */
-    assert_true(plm_time_truth_measured("infer_step_time") && plm_time_truth_measured("smact") &&
-                !plm_time_truth_measured("model"));
+    assert_true(plm_timed_truth_measured("infer_step_time") && plm_timed_truth_measured("smact") &&
+                !plm_timed_truth_measured("model"));
 }
 
 static void test_truth_bad(void **state)
@@ -173,11 +173,11 @@ static void test_truth_bad(void **state)
         {"family,batch_size,mode,step_time_ms\na,1,walk,2\n", "mode is \"walk\", which is not infer or train"},
         {"family,batch_size,step_time_ms\na,1,\n", "no row has a figure for --truth step-time"},
     };
-    struct plm_time_truth t;
+    struct plm_timed_truth t;
     struct plm_error error;
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_true(plm_time_truth_read(file("bad.csv", bad[i].text), PLM_TIME_STEP, &t, &error) < 0);
+        assert_true(plm_timed_truth_read(file("bad.csv", bad[i].text), PLM_TIMED_STEP, &t, &error) < 0);
         assert_contains(error.text, bad[i].part);
     }
 }
@@ -210,16 +210,16 @@ static void test_minimum(void **state)
 
 static void test_fit_names(void **state)
 {
-    struct plm_time_fit fit;
+    struct plm_timed_fit fit;
     struct plm_error error;
     (void)state;
-    assert_int_equal(plm_time_fit_parse("host_factor,floor_us", &fit, &error), 0);
+    assert_int_equal(plm_timed_fit_parse("host_factor,floor_us", &fit, &error), 0);
     assert_true(fit.constants == 2 && fit.constant[1] == &plm_speed[PLM_SPEED_floor_us]);
-    assert_true(plm_time_fit_parse("host_factor,wind", &fit, &error) < 0);
+    assert_true(plm_timed_fit_parse("host_factor,wind", &fit, &error) < 0);
     assert_contains(error.text, "no constant \"wind\"");
-    assert_true(plm_time_fit_parse("floor_us,floor_us", &fit, &error) < 0);
+    assert_true(plm_timed_fit_parse("floor_us,floor_us", &fit, &error) < 0);
     assert_contains(error.text, "twice");
-    assert_true(plm_time_fit_parse("floor_us,gap_us,latency_us,launch_us", &fit, &error) < 0);
+    assert_true(plm_timed_fit_parse("floor_us,gap_us,latency_us,launch_us", &fit, &error) < 0);
     assert_contains(error.text, "at most three");
 }
 
@@ -229,27 +229,27 @@ static void test_fit_names(void **state)
 static void test_floor(void **state)
 {
     enum { ROWS = 40 };
-    struct plm_time_row row[ROWS] = {{0}};
-    struct plm_time_run run[ROWS] = {{0}};
-    struct plm_time_bench bench = {.run = run, .runs = ROWS};
-    struct plm_time_floor floor;
+    struct plm_timed_row row[ROWS] = {{0}};
+    struct plm_timed_run run[ROWS] = {{0}};
+    struct plm_timed_bench bench = {.run = run, .runs = ROWS};
+    struct plm_timed_floor floor;
     size_t chosen[ROWS];
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
         row[i] =
-            (struct plm_time_row){.gmacs = 0.5 + (double)i, .macts = 1 + (double)(i * 7 % 11), .batch = 8, .known = 1};
+            (struct plm_timed_row){.gmacs = 0.5 + (double)i, .macts = 1 + (double)(i * 7 % 11), .batch = 8, .known = 1};
         row[i].figure[PLM_FIGURE_STEP] = 0.02 * row[i].gmacs * 8 + 0.1 * row[i].macts * 8 + 5;
         row[i].figure[PLM_FIGURE_STEP] *= i % 10 == 3 ? 3 : 1;
         run[i].row = &row[i];
         chosen[i] = i;
     }
-    plm_time_floor_fit(&bench, chosen, ROWS, &floor);
+    plm_timed_floor_fit(&bench, chosen, ROWS, &floor);
     assert_true(floor.known && floor.rows == ROWS);
     assert_true(fabs(floor.a - 0.02) < 1e-3 && fabs(floor.b - 0.1) < 1e-3 && fabs(floor.c - 5) < 0.05);
     row[0].macts = 0;
-    assert_true(isnan(plm_time_floor_ask(&floor, &row[0])));
-    assert_true(fabs(plm_time_floor_ask(&floor, &row[1]) / row[1].figure[0] - 1) < 0.01);
-    plm_time_floor_fit(&bench, chosen, 9, &floor);
+    assert_true(isnan(plm_timed_floor_ask(&floor, &row[0])));
+    assert_true(fabs(plm_timed_floor_ask(&floor, &row[1]) / row[1].figure[0] - 1) < 0.01);
+    plm_timed_floor_fit(&bench, chosen, 9, &floor);
     assert_false(floor.known);
 }
 
@@ -262,33 +262,33 @@ enum { SMACT = PLM_FIGURE_METRIC + PLM_METRIC_SMACT, SMOCC = PLM_FIGURE_METRIC +
 static void test_correction_stands(void **state)
 {
     enum { ROWS = 40 };
-    struct plm_time_row row[ROWS] = {{0}};
-    struct plm_time_run run[ROWS] = {{0}};
-    struct plm_time_forecast forecast[ROWS] = {{0}};
-    const struct plm_time_truth truth = {.kind = PLM_TIME_UTILIZATION};
-    const struct plm_time_bench bench = {.run = run, .runs = ROWS, .truth = &truth};
-    struct plm_time_correct correct;
+    struct plm_timed_row row[ROWS] = {{0}};
+    struct plm_timed_run run[ROWS] = {{0}};
+    struct plm_timed_forecast forecast[ROWS] = {{0}};
+    const struct plm_timed_truth truth = {.kind = PLM_TIMED_UTILIZATION};
+    const struct plm_timed_bench bench = {.run = run, .runs = ROWS, .truth = &truth};
+    struct plm_timed_correct correct;
     struct plm_error error;
     size_t chosen[ROWS];
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
         const double active = 0.1 + 0.01 * (double)i, warps = 0.2 + 0.1 * (double)(i % 3);
-        forecast[i] = (struct plm_time_forecast){.known = true, .step = 1e6, .figure = {[SMACT] = active}};
+        forecast[i] = (struct plm_timed_forecast){.known = true, .step = 1e6, .figure = {[SMACT] = active}};
         forecast[i].figure[SMOCC] = active * warps;
-        row[i] = (struct plm_time_row){.known = 1u << SMACT | 1u << SMOCC, .batch = 8};
+        row[i] = (struct plm_timed_row){.known = 1u << SMACT | 1u << SMOCC, .batch = 8};
         row[i].figure[SMACT] = active + 0.1 * sin((double)i / 5);
         row[i].figure[SMOCC] = row[i].figure[SMACT] * warps;
         run[i].row = &row[i];
         chosen[i] = i;
     }
-    assert_int_equal(plm_time_correct_learn(&bench, forecast, chosen, ROWS, &correct, &error), 0);
+    assert_int_equal(plm_timed_correct_learn(&bench, forecast, chosen, ROWS, &correct, &error), 0);
     for (size_t i = 0; i < ROWS; i++) {
-        const double active = plm_time_correct_figure(&correct, &row[i], &forecast[i], SMACT);
+        const double active = plm_timed_correct_figure(&correct, &row[i], &forecast[i], SMACT);
         assert_true(fabs(active - row[i].figure[SMACT]) < 0.02);
-        NEAR(plm_time_correct_figure(&correct, &row[i], &forecast[i], SMOCC),
+        NEAR(plm_timed_correct_figure(&correct, &row[i], &forecast[i], SMOCC),
              active * forecast[i].figure[SMOCC] / forecast[i].figure[SMACT]);
     }
-    plm_time_correct_free(&correct);
+    plm_timed_correct_free(&correct);
 }
 
 int main(void)

@@ -106,10 +106,10 @@ static int use(const char *folder)
     report((void *)1024, 2048, 2560, 20 * MIB, 1);
     report((void *)1024, -2048, 512, 4 * MIB, 1);
     /* The peaks of a step are the most there was in it; the next begins with what is there. */
-    plm_block_step_peaks(peaks);
+    plm_device_block_step_peaks(peaks);
     if (peaks[0] != 2560 || peaks[1] != 20 * MIB)
         return WRONG;
-    plm_block_step_peaks(peaks);
+    plm_device_block_step_peaks(peaks);
     if (peaks[0] != 512 || peaks[1] != 4 * MIB)
         return WRONG;
     count = dlsym(library[1], "fake_streams");

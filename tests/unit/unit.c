@@ -128,7 +128,7 @@ static int take_call(const struct plm_record_event *e, void *context)
 {
     struct calls *c = context;
     struct unit_event *out = &c->out[c->count];
-    if (e->type != PLM_EV_TAG && !plm_event_is_call(e->type) && e->type != PLM_EV_OPERANDS)
+    if (e->type != PLM_EV_TAG && !plm_record_event_is_call(e->type) && e->type != PLM_EV_OPERANDS)
         return 0;
     assert_true(c->count < c->most);
     assert_true(e->count <= COUNT(out->word));

@@ -32,7 +32,7 @@ void unit_record(const char *path);
 /* The job whose record `body` writes, in FOLDER/job.plm: in a child, since a process opens its record once. */
 struct plm_job *unit_job(void (*body)(void));
 
-/* Tags, calls (plm_event_is_call) and operands that a record holds, in order; returns their number. */
+/* Tags, calls (plm_record_event_is_call) and operands that a record holds, in order; returns their number. */
 struct unit_event {
     int type, device;
     uint32_t process;

@@ -16,8 +16,8 @@ static void distances(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_int_equal(plm_word_distance(rows[i].a, rows[i].b), rows[i].distance);
-        assert_int_equal(plm_word_distance(rows[i].b, rows[i].a), rows[i].distance);
+        assert_int_equal(plm_words_distance(rows[i].a, rows[i].b), rows[i].distance);
+        assert_int_equal(plm_words_distance(rows[i].b, rows[i].a), rows[i].distance);
     }
 }
 

@@ -372,7 +372,7 @@ static void kernels_by_name(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct plm_kernel_form form = plm_kernel_form(rows[i].name);
+        const struct plm_time_kernel_form form = plm_time_kernel_form(rows[i].name);
         if (form.class != rows[i].class || fabsf(form.reads - rows[i].reads) > 0 ||
             fabsf(form.writes - rows[i].writes) > 0)
             fail_msg("%s", rows[i].name);
@@ -404,29 +404,29 @@ static void kernels_by_parameters(void **state)
         {"unrolled_elementwise_kernel_LoadWithCast", 4, 2, 2, false},
         {"unrolled_elementwise_kernel_HalfE_LoadWithCast", 2, 4, 2, false},
     };
-    struct plm_kernel_form form;
+    struct plm_time_kernel_form form;
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        form = plm_kernel_form(rows[i].name);
+        form = plm_time_kernel_form(rows[i].name);
         if (form.bytes_per != rows[i].bytes || form.from_bytes != rows[i].from || form.pointers != rows[i].pointers ||
             form.strided != rows[i].strided)
             fail_msg("%s: %u %u %u", rows[i].name, form.bytes_per, form.from_bytes, form.pointers);
     }
-    form = plm_kernel_form("flash_fwd_kernelI23Flash_fwd_kernel_traitsILi96ELi64ELi128E");
+    form = plm_time_kernel_form("flash_fwd_kernelI23Flash_fwd_kernel_traitsILi96ELi64ELi128E");
     assert_true(form.head == 96 && form.rows == 64 && !form.backward);
-    form = plm_kernel_form("flash_bwd_kernelI23Flash_bwd_kernel_traitsILi32E");
+    form = plm_time_kernel_form("flash_bwd_kernelI23Flash_bwd_kernel_traitsILi32E");
     assert_true(form.head == 32 && form.rows == 128 && form.backward);
-    form = plm_kernel_form("fmha_cutlassF_f32_aligned_32x128_gmem_sm80");
+    form = plm_time_kernel_form("fmha_cutlassF_f32_aligned_32x128_gmem_sm80");
     assert_true(form.head == 0 && form.rows == 32 && !form.backward);
-    form = plm_kernel_form("fmha_cutlassB_f32_notaligned");
+    form = plm_time_kernel_form("fmha_cutlassB_f32_notaligned");
     assert_true(form.head == 0 && form.rows == 64 && form.backward);
-    form = plm_kernel_form("fmha_cutlassF_aligned_0");
+    form = plm_time_kernel_form("fmha_cutlassF_aligned_0");
     assert_int_equal(form.rows, 64);
-    assert_true(plm_kernel_form("conv_depthwise2d_grad_weight_kernel").backward);
-    assert_false(plm_kernel_form("conv_depthwise2d_forward_kernelILi3E").backward);
-    assert_int_equal(plm_kernel_form("conv_depthwise2d_forward_kernelILi255E").taps, 65025);
-    assert_int_equal(plm_kernel_form("reduce_kernelILi128ELi16E").columns, 16);
-    assert_int_equal(plm_kernel_form("reduce_kernelILi128ELi17E").columns, 0);
+    assert_true(plm_time_kernel_form("conv_depthwise2d_grad_weight_kernel").backward);
+    assert_false(plm_time_kernel_form("conv_depthwise2d_forward_kernelILi3E").backward);
+    assert_int_equal(plm_time_kernel_form("conv_depthwise2d_forward_kernelILi255E").taps, 65025);
+    assert_int_equal(plm_time_kernel_form("reduce_kernelILi128ELi16E").columns, 16);
+    assert_int_equal(plm_time_kernel_form("reduce_kernelILi128ELi17E").columns, 0);
 }
 
 /* ---- launches ---- */
@@ -695,7 +695,7 @@ static void enter(const char *module)
     plm_pen_module(&pen, 0, &(struct plm_ev_module){module ? plm_pen_intern(&pen, module) : 0, PLM_PHASE_FORWARD});
 }
 
-static void steps_are(enum plm_step_unit unit, size_t count, const size_t *calls, const uint32_t *samples)
+static void steps_are(enum plm_work_step_unit unit, size_t count, const size_t *calls, const uint32_t *samples)
 {
     const struct plm_work_lane *lane;
     end();

@@ -542,7 +542,7 @@ static struct plm_answer asked(uint64_t usable)
 {
     const struct plm_evidence capture = {.trace = &trace};
     const struct plm_question question = {.usable = usable, .context = GIB};
-    struct plm_inquiry inquiry = plm_inquiry_open(plm_method_find("xmem"), &capture);
+    struct plm_inquiry inquiry = plm_inquiry_open(plm_methods_find("xmem"), &capture);
     struct plm_answer answer = plm_inquiry_ask(&inquiry, &question);
     plm_inquiry_close(&inquiry);
     return answer;

@@ -1,6 +1,6 @@
 """Which rank of its job this process is, and which other ranks run: what plimsoll put into the environment.
 
-plimsoll sets PLIMSOLL_JOB where such ranks may be run, and PLIMSOLL_WORLD with the other variables of seat.c in each of them; a
+plimsoll sets PLIMSOLL_JOB where such ranks may be run, and PLIMSOLL_WORLD with the other variables of src/world/rank.c in each of them; a
 process that was forked after the import has these later than that. So everything here looks when it is called.
 """
 

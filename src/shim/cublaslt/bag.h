@@ -24,7 +24,7 @@ enum plm_bag_kind {
 struct plm_bag;
 
 /* Attributes that this project reads itself. */
-enum plm_layout_attribute {
+enum plm_bag_layout_attribute {
     PLM_LAYOUT_TYPE = 0,
     PLM_LAYOUT_ROWS = 2,
     PLM_LAYOUT_COLUMNS = 3,

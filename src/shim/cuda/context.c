@@ -14,15 +14,15 @@
 
 enum { STACK_MAX = 64 };
 
-static struct plm_context primaries[PLM_DEVICES_MAX];
-static struct plm_context *made; /* by the application; never freed, so that stale handles are found dead */
+static struct plm_cu_context primaries[PLM_DEVICES_MAX];
+static struct plm_cu_context *made; /* by the application; never freed, so that stale handles are found dead */
 static struct plm_lock made_lock = PLM_LOCK_INIT(PLM_LOCK_SHIM);
 PLM_LOCK_JOINS(made_lock)
 static _Atomic uint64_t next_id = PLM_DEVICES_MAX + 1;
 
 /* initial-exec: the dynamic model may allocate on first use, inside somebody's malloc. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-    struct plm_context *stack[STACK_MAX];
+    struct plm_cu_context *stack[STACK_MAX];
     int depth;
     bool detached; /* the application made "no context" current */
     int detached_device;
@@ -38,29 +38,29 @@ __attribute__((constructor)) static void name_primaries(void)
     }
 }
 
-struct plm_context *plm_cu_primary(int device)
+struct plm_cu_context *plm_cu_primary(int device)
 {
     return &primaries[device];
 }
 
-bool plm_cu_context_valid(const struct plm_context *context)
+bool plm_cu_context_valid(const struct plm_cu_context *context)
 {
     bool found = false;
     if (context >= primaries && context < primaries + plm_device_count())
         return context->alive;
     plm_lock_take(&made_lock);
-    for (const struct plm_context *c = made; c; c = c->next)
+    for (const struct plm_cu_context *c = made; c; c = c->next)
         found |= c == context && c->alive;
     plm_lock_give(&made_lock);
     return found;
 }
 
-struct plm_context *plm_cu_current(void)
+struct plm_cu_context *plm_cu_current(void)
 {
     int device = plm_device_current();
 
     if (thread.depth) {
-        struct plm_context **top = &thread.stack[thread.depth - 1];
+        struct plm_cu_context **top = &thread.stack[thread.depth - 1];
         if ((*top)->device != device)
             *top = plm_cu_primary(device);
         return *top;
@@ -74,7 +74,7 @@ struct plm_context *plm_cu_current(void)
 
 int plm_cu_device(int *device)
 {
-    const struct plm_context *context = plm_cu_current();
+    const struct plm_cu_context *context = plm_cu_current();
     if (!context)
         return PLM_CU_INVALID_CONTEXT;
     *device = context->device;
@@ -99,12 +99,12 @@ static void follow_top(void)
     thread.detached_device = plm_device_current();
 }
 
-PLM_API int cuCtxPushCurrent_v2(struct plm_context *context)
+PLM_API int cuCtxPushCurrent_v2(struct plm_cu_context *context)
 {
     if (!plm_cu_context_valid(context))
         return PLM_CU_INVALID_CONTEXT;
     if (!thread.depth) {
-        struct plm_context *implicit = plm_cu_current();
+        struct plm_cu_context *implicit = plm_cu_current();
         if (implicit)
             thread.stack[thread.depth++] = implicit;
     }
@@ -114,11 +114,11 @@ PLM_API int cuCtxPushCurrent_v2(struct plm_context *context)
     follow_top();
     return 0;
 }
-PLM_API int cuCtxPushCurrent(struct plm_context *context) __attribute__((alias("cuCtxPushCurrent_v2")));
+PLM_API int cuCtxPushCurrent(struct plm_cu_context *context) __attribute__((alias("cuCtxPushCurrent_v2")));
 
-PLM_API int cuCtxPopCurrent_v2(struct plm_context **out)
+PLM_API int cuCtxPopCurrent_v2(struct plm_cu_context **out)
 {
-    struct plm_context *context = plm_cu_current();
+    struct plm_cu_context *context = plm_cu_current();
     if (!context)
         return PLM_CU_INVALID_CONTEXT;
     if (thread.depth)
@@ -128,9 +128,9 @@ PLM_API int cuCtxPopCurrent_v2(struct plm_context **out)
         *out = context;
     return 0;
 }
-PLM_API int cuCtxPopCurrent(struct plm_context **out) __attribute__((alias("cuCtxPopCurrent_v2")));
+PLM_API int cuCtxPopCurrent(struct plm_cu_context **out) __attribute__((alias("cuCtxPopCurrent_v2")));
 
-PLM_API int cuCtxSetCurrent(struct plm_context *context)
+PLM_API int cuCtxSetCurrent(struct plm_cu_context *context)
 {
     if (!context)
         return plm_cu_current() ? cuCtxPopCurrent_v2(NULL) : 0;
@@ -143,7 +143,7 @@ PLM_API int cuCtxSetCurrent(struct plm_context *context)
     return 0;
 }
 
-PLM_API int cuCtxGetCurrent(struct plm_context **out)
+PLM_API int cuCtxGetCurrent(struct plm_cu_context **out)
 {
     if (!out)
         return PLM_CU_INVALID_VALUE;
@@ -156,7 +156,7 @@ PLM_API int cuCtxGetDevice(int *device)
     return device ? plm_cu_device(device) : PLM_CU_INVALID_VALUE;
 }
 
-PLM_API int cuCtxGetDevice_v2(int *device, struct plm_context *context)
+PLM_API int cuCtxGetDevice_v2(int *device, struct plm_cu_context *context)
 {
     if (!device)
         return PLM_CU_INVALID_VALUE;
@@ -170,9 +170,9 @@ PLM_API int cuCtxGetDevice_v2(int *device, struct plm_context *context)
 
 /* ---- making and ending them ---- */
 
-static int context_create(struct plm_context **out, unsigned flags, int device)
+static int context_create(struct plm_cu_context **out, unsigned flags, int device)
 {
-    struct plm_context *context;
+    struct plm_cu_context *context;
     int status;
 
     if (!out)
@@ -199,14 +199,15 @@ static int context_create(struct plm_context **out, unsigned flags, int device)
     return status;
 }
 
-PLM_API int cuCtxCreate_v2(struct plm_context **out, unsigned flags, int device)
+PLM_API int cuCtxCreate_v2(struct plm_cu_context **out, unsigned flags, int device)
 {
     return context_create(out, flags, device);
 }
-PLM_API int cuCtxCreate(struct plm_context **out, unsigned flags, int device) __attribute__((alias("cuCtxCreate_v2")));
+PLM_API int cuCtxCreate(struct plm_cu_context **out, unsigned flags, int device)
+    __attribute__((alias("cuCtxCreate_v2")));
 
 /* An execution affinity limits the number of SMs; without one this is the plain call. */
-PLM_API int cuCtxCreate_v3(struct plm_context **out, const void *affinity, int count, unsigned flags, int device)
+PLM_API int cuCtxCreate_v3(struct plm_cu_context **out, const void *affinity, int count, unsigned flags, int device)
 {
     static const struct plm_symbol symbol = {"cuda", "cuCtxCreate_v3"};
     if (affinity && count > 0)
@@ -220,7 +221,7 @@ struct create_params {
     const void *graphics;
 };
 
-PLM_API int cuCtxCreate_v4(struct plm_context **out, const struct create_params *params, unsigned flags, int device)
+PLM_API int cuCtxCreate_v4(struct plm_cu_context **out, const struct create_params *params, unsigned flags, int device)
 {
     static const struct plm_symbol symbol = {"cuda", "cuCtxCreate_v4"};
     if (params && ((params->affinity && params->affinity_count > 0) || params->graphics))
@@ -228,7 +229,7 @@ PLM_API int cuCtxCreate_v4(struct plm_context **out, const struct create_params 
     return context_create(out, flags, device);
 }
 
-PLM_API int cuCtxDestroy_v2(struct plm_context *context)
+PLM_API int cuCtxDestroy_v2(struct plm_cu_context *context)
 {
     if (!plm_cu_context_valid(context) || context->primary)
         return PLM_CU_INVALID_CONTEXT;
@@ -239,10 +240,10 @@ PLM_API int cuCtxDestroy_v2(struct plm_context *context)
     context->alive = false;
     return 0;
 }
-PLM_API int cuCtxDestroy(struct plm_context *context) __attribute__((alias("cuCtxDestroy_v2")));
+PLM_API int cuCtxDestroy(struct plm_cu_context *context) __attribute__((alias("cuCtxDestroy_v2")));
 
 /* Attach and detach are the use count of the oldest interface. */
-PLM_API int cuCtxAttach(struct plm_context **out, unsigned flags)
+PLM_API int cuCtxAttach(struct plm_cu_context **out, unsigned flags)
 {
     if (!out || flags)
         return PLM_CU_INVALID_VALUE;
@@ -250,7 +251,7 @@ PLM_API int cuCtxAttach(struct plm_context **out, unsigned flags)
     return *out ? 0 : PLM_CU_INVALID_CONTEXT;
 }
 
-PLM_API int cuCtxDetach(struct plm_context *context)
+PLM_API int cuCtxDetach(struct plm_cu_context *context)
 {
     return plm_cu_context_valid(context) && context->primary ? 0 : cuCtxDestroy_v2(context);
 }

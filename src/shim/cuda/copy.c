@@ -88,7 +88,7 @@ PLM_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, struc
 }
 
 /* An address says which device it is on, so the contexts are not needed. */
-PLM_API int cuMemcpyPeer(uint64_t dst, const struct plm_context *to, uint64_t src, const struct plm_context *from,
+PLM_API int cuMemcpyPeer(uint64_t dst, const struct plm_cu_context *to, uint64_t src, const struct plm_cu_context *from,
                          size_t bytes)
 {
     if (!plm_cu_context_valid(to) || !plm_cu_context_valid(from))
@@ -96,8 +96,8 @@ PLM_API int cuMemcpyPeer(uint64_t dst, const struct plm_context *to, uint64_t sr
     return cuMemcpyDtoD_v2(dst, src, bytes);
 }
 
-PLM_API int cuMemcpyPeerAsync(uint64_t dst, const struct plm_context *to, uint64_t src, const struct plm_context *from,
-                              size_t bytes, struct plm_stream *stream)
+PLM_API int cuMemcpyPeerAsync(uint64_t dst, const struct plm_cu_context *to, uint64_t src,
+                              const struct plm_cu_context *from, size_t bytes, struct plm_stream *stream)
 {
     if (!plm_cu_context_valid(to) || !plm_cu_context_valid(from))
         return PLM_CU_INVALID_CONTEXT;

@@ -2,7 +2,7 @@
  * What the files of the driver shim share: its error codes, the contexts, and how the device's
  * answers become the driver's.
  *
- * Handles: a context is a struct plm_context; streams, events, graphs and pools are the device's own
+ * Handles: a context is a struct plm_cu_context; streams, events, graphs and pools are the device's own
  * objects; a module or library is a struct plm_module, a function or kernel a struct plm_kernel, so
  * that the runtime's are interchangeable with them; an array is a struct plm_cu_array.
  *
@@ -61,7 +61,7 @@ int plm_cu_refuse(const struct plm_symbol *symbol);
 /* ---- context.c ---- */
 enum { PLM_CU_LIMITS = 10 };
 
-struct plm_context {
+struct plm_cu_context {
     int device;
     bool primary;
     uint64_t id;
@@ -72,13 +72,13 @@ struct plm_context {
     _Atomic uint64_t limits[PLM_CU_LIMITS];
     _Atomic bool limit_set[PLM_CU_LIMITS];
     _Atomic uint64_t peers;    /* bit per device whose memory this context was let into */
-    struct plm_context *next;  /* those made by the application */
+    struct plm_cu_context *next;  /* those made by the application */
 };
 
-struct plm_context *plm_cu_primary(int device);
+struct plm_cu_context *plm_cu_primary(int device);
 /* The context of the calling thread, NULL if none. */
-struct plm_context *plm_cu_current(void);
-bool plm_cu_context_valid(const struct plm_context *context);
+struct plm_cu_context *plm_cu_current(void);
+bool plm_cu_context_valid(const struct plm_cu_context *context);
 /* The device of the calling thread's context; PLM_CU_INVALID_CONTEXT if it has none. */
 int plm_cu_device(int *device);
 /* The same, for calls that wait for the device or allocate: fails during a capture that forbids it. */

@@ -41,14 +41,14 @@ PLM_API int cuEventElapsedTime(float *milliseconds, struct plm_event *start, str
     __attribute__((alias("cuEventElapsedTime_v2")));
 
 /* Of a whole context: all of its work is done. */
-PLM_API int cuCtxRecordEvent(struct plm_context *context, struct plm_event *event)
+PLM_API int cuCtxRecordEvent(struct plm_cu_context *context, struct plm_event *event)
 {
     if (!plm_cu_context_valid(context))
         return PLM_CU_INVALID_CONTEXT;
     return plm_cu_from_stream(plm_event_record(event, NULL));
 }
 
-PLM_API int cuCtxWaitEvent(struct plm_context *context, struct plm_event *event)
+PLM_API int cuCtxWaitEvent(struct plm_cu_context *context, struct plm_event *event)
 {
     if (!plm_cu_context_valid(context))
         return PLM_CU_INVALID_CONTEXT;

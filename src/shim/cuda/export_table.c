@@ -1,8 +1,5 @@
 #include "shim/cuda/driver.h"
 
-/* Implemented by the device (src/device/notice.c); nobody else calls it, so it is in no header. */
-void plm_static_runtime_seen(const void *return_address);
-
 /* Private tables are never imitated. Who asks for one has a CUDA runtime of its own linked in, which
    the report names: such a library cannot be served. */
 PLM_API int cuGetExportTable(const void **table, const struct plm_cu_uuid *id)

@@ -26,9 +26,9 @@ PLM_API int cuDeviceGetP2PAttribute(int *value, int attribute, int from, int to)
     return 0;
 }
 
-PLM_API int cuCtxEnablePeerAccess(struct plm_context *peer, unsigned flags)
+PLM_API int cuCtxEnablePeerAccess(struct plm_cu_context *peer, unsigned flags)
 {
-    struct plm_context *context = plm_cu_current();
+    struct plm_cu_context *context = plm_cu_current();
     if (flags)
         return PLM_CU_INVALID_VALUE;
     if (!context || !plm_cu_context_valid(peer))
@@ -40,9 +40,9 @@ PLM_API int cuCtxEnablePeerAccess(struct plm_context *peer, unsigned flags)
     return 0;
 }
 
-PLM_API int cuCtxDisablePeerAccess(struct plm_context *peer)
+PLM_API int cuCtxDisablePeerAccess(struct plm_cu_context *peer)
 {
-    struct plm_context *context = plm_cu_current();
+    struct plm_cu_context *context = plm_cu_current();
     if (!context || !plm_cu_context_valid(peer))
         return PLM_CU_INVALID_CONTEXT;
     if (!(atomic_fetch_and(&context->peers, ~(1ull << peer->device)) >> peer->device & 1))

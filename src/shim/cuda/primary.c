@@ -6,7 +6,7 @@
 
 static _Atomic int retained[PLM_DEVICES_MAX];
 
-PLM_API int cuDevicePrimaryCtxRetain(struct plm_context **out, int device)
+PLM_API int cuDevicePrimaryCtxRetain(struct plm_cu_context **out, int device)
 {
     if (!out)
         return PLM_CU_INVALID_VALUE;

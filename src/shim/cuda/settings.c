@@ -12,7 +12,7 @@ PLM_API int cuCtxSynchronize(void)
     return status;
 }
 
-PLM_API int cuCtxSynchronize_v2(struct plm_context *context)
+PLM_API int cuCtxSynchronize_v2(struct plm_cu_context *context)
 {
     int status;
     if (context && !plm_cu_context_valid(context))
@@ -27,7 +27,7 @@ PLM_API int cuCtxSynchronize_v2(struct plm_context *context)
 
 PLM_API int cuCtxGetFlags(unsigned *flags)
 {
-    const struct plm_context *context = plm_cu_current();
+    const struct plm_cu_context *context = plm_cu_current();
     if (!flags)
         return PLM_CU_INVALID_VALUE;
     if (!context)
@@ -38,14 +38,14 @@ PLM_API int cuCtxGetFlags(unsigned *flags)
 
 PLM_API int cuCtxSetFlags(unsigned flags)
 {
-    struct plm_context *context = plm_cu_current();
+    struct plm_cu_context *context = plm_cu_current();
     if (!context)
         return PLM_CU_INVALID_CONTEXT;
     context->flags = flags;
     return 0;
 }
 
-PLM_API int cuCtxGetId(const struct plm_context *context, uint64_t *id)
+PLM_API int cuCtxGetId(const struct plm_cu_context *context, uint64_t *id)
 {
     if (!context)
         context = plm_cu_current();
@@ -57,7 +57,7 @@ PLM_API int cuCtxGetId(const struct plm_context *context, uint64_t *id)
     return 0;
 }
 
-PLM_API int cuCtxGetApiVersion(const struct plm_context *context, unsigned *version)
+PLM_API int cuCtxGetApiVersion(const struct plm_cu_context *context, unsigned *version)
 {
     if (!version)
         return PLM_CU_INVALID_VALUE;
@@ -81,7 +81,7 @@ PLM_API int cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 PLM_API int cuCtxGetCacheConfig(int *config)
 {
-    const struct plm_context *context = plm_cu_current();
+    const struct plm_cu_context *context = plm_cu_current();
     if (!config)
         return PLM_CU_INVALID_VALUE;
     if (!context)
@@ -92,7 +92,7 @@ PLM_API int cuCtxGetCacheConfig(int *config)
 
 PLM_API int cuCtxSetCacheConfig(int config)
 {
-    struct plm_context *context = plm_cu_current();
+    struct plm_cu_context *context = plm_cu_current();
     if (config < 0 || config > 3)
         return PLM_CU_INVALID_VALUE;
     if (!context)
@@ -106,7 +106,7 @@ static const uint64_t limit_defaults[PLM_CU_LIMITS] = {1024, 7 << 20, 8 << 20, 2
 
 PLM_API int cuCtxGetLimit(size_t *value, int limit)
 {
-    const struct plm_context *context = plm_cu_current();
+    const struct plm_cu_context *context = plm_cu_current();
     if (!value)
         return PLM_CU_INVALID_VALUE;
     if (!context)
@@ -119,7 +119,7 @@ PLM_API int cuCtxGetLimit(size_t *value, int limit)
 
 PLM_API int cuCtxSetLimit(int limit, size_t value)
 {
-    struct plm_context *context = plm_cu_current();
+    struct plm_cu_context *context = plm_cu_current();
     if (!context)
         return PLM_CU_INVALID_CONTEXT;
     if (limit < 0 || limit >= PLM_CU_LIMITS)

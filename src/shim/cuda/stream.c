@@ -51,9 +51,9 @@ PLM_API int cuStreamGetDevice(struct plm_stream *stream, int *device)
     return device ? plm_cu_from_stream(plm_stream_device(stream, device)) : PLM_CU_INVALID_VALUE;
 }
 
-PLM_API int cuStreamGetCtx(struct plm_stream *stream, struct plm_context **out)
+PLM_API int cuStreamGetCtx(struct plm_stream *stream, struct plm_cu_context **out)
 {
-    struct plm_context *current = plm_cu_current();
+    struct plm_cu_context *current = plm_cu_current();
     int device, status = plm_cu_from_stream(plm_stream_device(stream, &device));
     if (!out)
         return PLM_CU_INVALID_VALUE;
@@ -64,7 +64,7 @@ PLM_API int cuStreamGetCtx(struct plm_stream *stream, struct plm_context **out)
 }
 
 /* The second context is the green one, of which there are none. */
-PLM_API int cuStreamGetCtx_v2(struct plm_stream *stream, struct plm_context **out, void **green)
+PLM_API int cuStreamGetCtx_v2(struct plm_stream *stream, struct plm_cu_context **out, void **green)
 {
     if (green)
         *green = NULL;

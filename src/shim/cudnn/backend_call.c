@@ -100,7 +100,7 @@ void plm_backend_call(const struct plm_backend *plan, const struct plm_backend *
     if (bytes > 0)
         plm_call_workspace(workspace_of(pack));
     if (plm_backend_plan_convolution(plan, &shape))
-        plm_conv_record(&shape, (uint64_t)bytes, stream, run);
+        plm_dnn_conv_record(&shape, (uint64_t)bytes, stream, run);
     else if (!plm_call_wanted())
         return;
     else if (read_attention(graph, &attention)) {

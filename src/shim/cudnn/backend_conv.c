@@ -105,10 +105,10 @@ bool plm_backend_graph_convolution(const struct plm_backend *graph, struct plm_c
 uint64_t plm_backend_graph_workspace(const struct plm_backend *graph)
 {
     struct plm_conv_shape shape;
-    struct plm_conv_answer answer;
+    struct plm_dnn_conv_answer answer;
     if (!plm_backend_graph_convolution(graph, &shape))
         return 0;
-    plm_conv_answer(&shape, &answer);
+    plm_dnn_conv_answer(&shape, &answer);
     return answer.plan[0];
 }
 
@@ -135,10 +135,10 @@ bool plm_backend_plan_convolution(const struct plm_backend *plan, struct plm_con
 
 bool plm_backend_plan_slower(const struct plm_backend *plan)
 {
-    struct plm_conv_answer answer;
+    struct plm_dnn_conv_answer answer;
     struct plm_conv_shape shape;
     if (!plm_stack_in_use() || !plm_backend_plan_convolution(plan, &shape)) /* only a stack file knows */
         return false;
-    plm_conv_answer(&shape, &answer);
+    plm_dnn_conv_answer(&shape, &answer);
     return answer.fastest >= 0 && index_of(engine_of(plan)) % PLM_ENGINE_WITHOUT_TF32 != answer.fastest;
 }

@@ -122,7 +122,7 @@ static int make_config(struct plm_backend **out, struct plm_backend *graph, cons
 
 enum { OFFERS = 2 * PLM_STACK_PLANS };
 
-static int offer_plans(const struct plm_conv_answer *answer, bool fallback, struct offer offer, struct offer *out)
+static int offer_plans(const struct plm_dnn_conv_answer *answer, bool fallback, struct offer offer, struct offer *out)
 {
     int n = 0;
     for (int i = fallback ? answer->plans - 1 : 0; i < answer->plans; i++, n++) {
@@ -137,7 +137,7 @@ static int offer_plans(const struct plm_conv_answer *answer, bool fallback, stru
    tensor cores. A measured list is complete: nothing is put behind it that was not measured too. */
 static int offers_of(const struct plm_backend *graph, bool fallback, struct offer *out)
 {
-    struct plm_conv_answer answer, plain;
+    struct plm_dnn_conv_answer answer, plain;
     struct plm_conv_shape shape;
     bool both;
     int n;
@@ -145,10 +145,10 @@ static int offers_of(const struct plm_backend *graph, bool fallback, struct offe
         out[0] = (struct offer){0, -1, false};
         return 1;
     }
-    plm_conv_answer(&shape, &answer);
+    plm_dnn_conv_answer(&shape, &answer);
     both = shape.tf32 && shape.type == PLM_DNN_FLOAT;
     shape.tf32 = false;
-    plm_conv_answer(&shape, &plain);
+    plm_dnn_conv_answer(&shape, &plain);
     both = both && (plain.source == PLM_CONV_SOURCE_TABLE || answer.source != PLM_CONV_SOURCE_TABLE);
     n = offer_plans(&answer, fallback, (struct offer){.tensor_cores = both}, out);
     return both ? n + offer_plans(&plain, fallback, (struct offer){.index = PLM_ENGINE_WITHOUT_TF32}, out + n) : n;

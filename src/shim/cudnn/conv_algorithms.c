@@ -25,16 +25,16 @@ struct perf {
 };
 _Static_assert(sizeof(struct perf) == 48, "layout of the results array");
 
-static int answer_of(const struct plm_conv_call *call, struct plm_conv_answer *answer)
+static int answer_of(const struct plm_dnn_conv_call *call, struct plm_dnn_conv_answer *answer)
 {
     struct plm_conv_shape shape;
-    if (!plm_conv_shape(call, &shape))
+    if (!plm_dnn_conv_shape(call, &shape))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptors of the convolution do not fit together");
-    plm_conv_answer(&shape, answer);
+    plm_dnn_conv_answer(&shape, answer);
     return PLM_DNN_OK;
 }
 
-static uint64_t least(const struct plm_conv_answer *answer)
+static uint64_t least(const struct plm_dnn_conv_answer *answer)
 {
     uint64_t bytes = answer->plan[0];
     for (int i = 1; i < answer->plans; i++)
@@ -42,9 +42,9 @@ static uint64_t least(const struct plm_conv_answer *answer)
     return bytes;
 }
 
-static int workspace(const struct plm_conv_call *call, int algorithm, size_t *bytes)
+static int workspace(const struct plm_dnn_conv_call *call, int algorithm, size_t *bytes)
 {
-    struct plm_conv_answer answer = {0};
+    struct plm_dnn_conv_answer answer = {0};
     int status = answer_of(call, &answer);
     if (status != PLM_DNN_OK)
         return status;
@@ -55,10 +55,10 @@ static int workspace(const struct plm_conv_call *call, int algorithm, size_t *by
 }
 
 /* Those whose workspace is at most `room`. */
-static int results(const struct plm_conv_call *call, float milliseconds, uint64_t room, int requested, int *returned,
-                   struct perf *out)
+static int results(const struct plm_dnn_conv_call *call, float milliseconds, uint64_t room, int requested,
+                   int *returned, struct perf *out)
 {
-    struct plm_conv_answer answer = {0};
+    struct plm_dnn_conv_answer answer = {0};
     int status = answer_of(call, &answer);
     if (status != PLM_DNN_OK)
         return status;
@@ -79,7 +79,7 @@ static int results(const struct plm_conv_call *call, float milliseconds, uint64_
 }
 
 /* Trying an algorithm runs it once; the time is the one that the virtual clock gives a launch. */
-static int tried(const struct plm_conv_call *call, uint64_t room, int requested, int *returned, struct perf *out)
+static int tried(const struct plm_dnn_conv_call *call, uint64_t room, int requested, int *returned, struct perf *out)
 {
     static const struct plm_symbol searches[] = {
         [PLM_CONV_FORWARD] = {"cudnn", "cudnnFindConvolutionForwardAlgorithm"},
@@ -98,7 +98,7 @@ PLM_API int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const struct p
                                                     const struct plm_dnn_tensor *y, int algorithm, size_t *bytes)
 {
     (void)handle;
-    return workspace(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, algorithm, bytes);
+    return workspace(&(struct plm_dnn_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, algorithm, bytes);
 }
 
 PLM_API int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const struct plm_dnn_filter *w,
@@ -107,7 +107,7 @@ PLM_API int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const str
                                                          const struct plm_dnn_tensor *dx, int algorithm, size_t *bytes)
 {
     (void)handle;
-    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, algorithm, bytes);
+    return workspace(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, algorithm, bytes);
 }
 
 PLM_API int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const struct plm_dnn_tensor *x,
@@ -117,7 +117,7 @@ PLM_API int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const s
                                                            size_t *bytes)
 {
     (void)handle;
-    return workspace(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, algorithm, bytes);
+    return workspace(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, algorithm, bytes);
 }
 
 PLM_API int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const struct plm_dnn_tensor *x,
@@ -127,7 +127,8 @@ PLM_API int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const struct pl
                                                    struct perf *out)
 {
     (void)handle;
-    return results(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, -1, UINT64_MAX, requested, returned, out);
+    return results(&(struct plm_dnn_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, -1, UINT64_MAX, requested, returned,
+                   out);
 }
 
 PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const struct plm_dnn_filter *w,
@@ -137,7 +138,7 @@ PLM_API int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const stru
                                                         struct perf *out)
 {
     (void)handle;
-    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, -1, UINT64_MAX, requested,
+    return results(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, -1, UINT64_MAX, requested,
                    returned, out);
 }
 
@@ -148,7 +149,7 @@ PLM_API int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const st
                                                           struct perf *out)
 {
     (void)handle;
-    return results(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, UINT64_MAX, requested,
+    return results(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, -1, UINT64_MAX, requested,
                    returned, out);
 }
 
@@ -158,7 +159,7 @@ PLM_API int cudnnFindConvolutionForwardAlgorithm(void *handle, const struct plm_
                                                  struct perf *out)
 {
     (void)handle;
-    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, UINT64_MAX, requested, returned, out);
+    return tried(&(struct plm_dnn_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, UINT64_MAX, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardDataAlgorithm(void *handle, const struct plm_dnn_filter *w,
@@ -168,7 +169,7 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithm(void *handle, const struct
                                                       struct perf *out)
 {
     (void)handle;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, UINT64_MAX, requested, returned,
+    return tried(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, UINT64_MAX, requested, returned,
                  out);
 }
 
@@ -179,8 +180,8 @@ PLM_API int cudnnFindConvolutionBackwardFilterAlgorithm(void *handle, const stru
                                                         struct perf *out)
 {
     (void)handle;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, UINT64_MAX, requested, returned,
-                 out);
+    return tried(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, UINT64_MAX, requested,
+                 returned, out);
 }
 
 /* The Ex variants bring operands and the workspace that the search may use. */
@@ -191,7 +192,7 @@ PLM_API int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const struct pl
                                                    int *returned, struct perf *out, void *space, size_t space_bytes)
 {
     (void)handle, (void)x_data, (void)w_data, (void)y_data, (void)space;
-    return tried(&(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, space_bytes, requested, returned, out);
+    return tried(&(struct plm_dnn_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, space_bytes, requested, returned, out);
 }
 
 PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const struct plm_dnn_filter *w,
@@ -202,7 +203,7 @@ PLM_API int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const stru
                                                         size_t space_bytes)
 {
     (void)handle, (void)w_data, (void)dy_data, (void)dx_data, (void)space;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, space_bytes, requested, returned,
+    return tried(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv}, space_bytes, requested, returned,
                  out);
 }
 
@@ -214,6 +215,6 @@ PLM_API int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const st
                                                           size_t space_bytes)
 {
     (void)handle, (void)x_data, (void)dy_data, (void)dw_data, (void)space;
-    return tried(&(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, space_bytes, requested, returned,
-                 out);
+    return tried(&(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv}, space_bytes, requested,
+                 returned, out);
 }

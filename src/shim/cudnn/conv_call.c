@@ -12,7 +12,7 @@
 
 enum { PLM_DNN_FMA = 3 }; /* a math type that rules tensor cores out */
 
-bool plm_conv_shape(const struct plm_conv_call *call, struct plm_conv_shape *s)
+bool plm_dnn_conv_shape(const struct plm_dnn_conv_call *call, struct plm_conv_shape *s)
 {
     int first;
     if (!call->x || !call->y || !call->w || !call->conv || call->conv->dims > PLM_CONV_AXES ||
@@ -49,13 +49,13 @@ bool plm_conv_shape(const struct plm_conv_call *call, struct plm_conv_shape *s)
 
 _Static_assert((int)PLM_CONV_AXES == (int)PLM_CALL_AXES, "the axes of an event");
 
-void plm_conv_record(const struct plm_conv_shape *s, uint64_t workspace, struct plm_stream *stream, bool run)
+void plm_dnn_conv_record(const struct plm_conv_shape *s, uint64_t workspace, struct plm_stream *stream, bool run)
 {
     static const char *const notes[PLM_CONV_SOURCES] = {
         [PLM_CONV_SOURCE_TABLE] = "conv-table", [PLM_CONV_SOURCE_FORMULA] = "conv-formula"};
     static atomic_bool noted[PLM_CONV_SOURCES]; /* once for a process, at every level of detail */
-    struct plm_conv_answer answer;
-    plm_conv_answer(s, &answer);
+    struct plm_dnn_conv_answer answer;
+    plm_dnn_conv_answer(s, &answer);
     if (notes[answer.source] && !atomic_exchange_explicit(&noted[answer.source], true, memory_order_relaxed))
         plm_record_note(notes[answer.source], "");
     plm_call_convolution(&(struct plm_call_convolution){(int)s->op, s->type, s->channels_last,
@@ -70,17 +70,17 @@ struct space {
     size_t bytes;
 };
 
-static int execute(const struct plm_dnn_handle *handle, const struct plm_conv_call *call, struct space space)
+static int execute(const struct plm_dnn_handle *handle, const struct plm_dnn_conv_call *call, struct space space)
 {
     struct plm_conv_shape shape;
     bool run;
-    if (!handle || !plm_conv_shape(call, &shape))
+    if (!handle || !plm_dnn_conv_shape(call, &shape))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptors of the convolution do not fit together");
     if (plm_stream_enqueue(handle->stream, PLM_NODE_KERNEL, &run))
         return plm_dnn_fail(PLM_DNN_EXECUTION, "the stream does not take work");
     if (run)
         plm_launch(NULL);
-    plm_conv_record(&shape, space.bytes, handle->stream, run);
+    plm_dnn_conv_record(&shape, space.bytes, handle->stream, run);
     if (space.bytes)
         plm_call_workspace(space.at);
     return PLM_DNN_OK;
@@ -91,7 +91,7 @@ PLM_API int cudnnConvolutionForward(const struct plm_dnn_handle *handle, U alpha
                                     const struct plm_dnn_convolution *conv, U algorithm, void *space, size_t bytes,
                                     U beta, const struct plm_dnn_tensor *y)
 {
-    return execute(handle, &(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, (struct space){space, bytes});
+    return execute(handle, &(struct plm_dnn_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, (struct space){space, bytes});
 }
 
 PLM_API int cudnnConvolutionBiasActivationForward(const struct plm_dnn_handle *handle, U alpha,
@@ -101,7 +101,7 @@ PLM_API int cudnnConvolutionBiasActivationForward(const struct plm_dnn_handle *h
                                                   size_t bytes, U alpha2, U z, U z_data, U bias, U bias_data,
                                                   U activation, const struct plm_dnn_tensor *y)
 {
-    return execute(handle, &(struct plm_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, (struct space){space, bytes});
+    return execute(handle, &(struct plm_dnn_conv_call){PLM_CONV_FORWARD, x, y, w, conv}, (struct space){space, bytes});
 }
 
 PLM_API int cudnnConvolutionBackwardData(const struct plm_dnn_handle *handle, U alpha, const struct plm_dnn_filter *w,
@@ -109,7 +109,7 @@ PLM_API int cudnnConvolutionBackwardData(const struct plm_dnn_handle *handle, U 
                                          const struct plm_dnn_convolution *conv, U algorithm, void *space, size_t bytes,
                                          U beta, const struct plm_dnn_tensor *dx)
 {
-    return execute(handle, &(struct plm_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv},
+    return execute(handle, &(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_DATA, dx, dy, w, conv},
                    (struct space){space, bytes});
 }
 
@@ -118,6 +118,6 @@ PLM_API int cudnnConvolutionBackwardFilter(const struct plm_dnn_handle *handle, 
                                            const struct plm_dnn_convolution *conv, U algorithm, void *space,
                                            size_t bytes, U beta, const struct plm_dnn_filter *dw)
 {
-    return execute(handle, &(struct plm_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv},
+    return execute(handle, &(struct plm_dnn_conv_call){PLM_CONV_BACKWARD_FILTER, x, dy, dw, conv},
                    (struct space){space, bytes});
 }

@@ -10,7 +10,7 @@
 struct plm_stream;
 
 /* What a convolution call names, whatever the order of its arguments. */
-struct plm_conv_call {
+struct plm_dnn_conv_call {
     enum plm_conv_op op;
     const struct plm_dnn_tensor *x, *y;
     const struct plm_dnn_filter *w;
@@ -18,8 +18,8 @@ struct plm_conv_call {
 };
 
 /* False if the descriptors do not fit together. */
-bool plm_conv_shape(const struct plm_conv_call *call, struct plm_conv_shape *shape);
+bool plm_dnn_conv_shape(const struct plm_dnn_conv_call *call, struct plm_conv_shape *shape);
 
-void plm_conv_record(const struct plm_conv_shape *shape, uint64_t workspace, struct plm_stream *stream, bool run);
+void plm_dnn_conv_record(const struct plm_conv_shape *shape, uint64_t workspace, struct plm_stream *stream, bool run);
 
 #endif

@@ -146,7 +146,7 @@ static unsigned expected_of(const struct plm_conv_shape *s, enum kind kind, cons
     return expected[kind][s->op];
 }
 
-void plm_conv_model(const struct plm_conv_shape *s, const struct plm_card *card, uint64_t *bytes, uint64_t *high)
+void plm_dnn_conv_model(const struct plm_conv_shape *s, const struct plm_card *card, uint64_t *bytes, uint64_t *high)
 {
     const enum kind kind = kind_of(s);
     const unsigned kept = converts(s) ? ~0u : PARTS | IMAGES;
@@ -183,9 +183,9 @@ static bool holds(const struct plm_stack_file *stack)
     return !stack || stack->made != PLM_STACK_WRITTEN || !stack->cudnn[0] || !strcmp(stack->cudnn, text);
 }
 
-static bool look_up(const struct plm_conv_shape *s, struct plm_conv_answer *a)
+static bool look_up(const struct plm_conv_shape *s, struct plm_dnn_conv_answer *a)
 {
-    const struct plm_row_key key = plm_conv_key(s);
+    const struct plm_stack_row_key key = plm_conv_key(s);
     const struct plm_stack_sizes found = plm_stack_file_find(plm_stack_in_use(), &key);
     if (!found.count || !holds(plm_stack_in_use()))
         return false;
@@ -196,13 +196,13 @@ static bool look_up(const struct plm_conv_shape *s, struct plm_conv_answer *a)
     return true;
 }
 
-void plm_conv_answer(const struct plm_conv_shape *s, struct plm_conv_answer *a)
+void plm_dnn_conv_answer(const struct plm_conv_shape *s, struct plm_dnn_conv_answer *a)
 {
     const enum plm_conv_source setting = chosen();
-    *a = (struct plm_conv_answer){.source = setting, .plans = 1, .fastest = -1};
+    *a = (struct plm_dnn_conv_answer){.source = setting, .plans = 1, .fastest = -1};
     if (setting == PLM_CONV_SOURCE_OFF || (setting == PLM_CONV_SOURCE_TABLE && look_up(s, a)))
         return;
     a->source = PLM_CONV_SOURCE_FORMULA;
-    plm_conv_model(s, plm_device_card(plm_device_current()), &a->plan[0], &a->most);
+    plm_dnn_conv_model(s, plm_device_card(plm_device_current()), &a->plan[0], &a->most);
     a->plans = a->plan[0] ? 2 : 1; /* something always runs without a workspace, if more slowly */
 }

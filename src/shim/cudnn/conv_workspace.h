@@ -11,7 +11,7 @@
 
 struct plm_card;
 
-struct plm_conv_answer {
+struct plm_dnn_conv_answer {
     enum plm_conv_source source;
     int plans, fastest;              /* fastest: -1 if all are alike */
     uint64_t plan[PLM_STACK_PLANS];  /* workspace of each, best first; at least one */
@@ -19,9 +19,10 @@ struct plm_conv_answer {
 };
 
 /* PLIMSOLL_CONV_WORKSPACE, read once: auto (the default), model (the formula alone) or none (no workspace at all). */
-void plm_conv_answer(const struct plm_conv_shape *shape, struct plm_conv_answer *answer);
+void plm_dnn_conv_answer(const struct plm_conv_shape *shape, struct plm_dnn_conv_answer *answer);
 
 /* The formula alone: the best plan on a card, and the most that is seen for such a convolution. The least is 0. */
-void plm_conv_model(const struct plm_conv_shape *shape, const struct plm_card *card, uint64_t *bytes, uint64_t *most);
+void plm_dnn_conv_model(const struct plm_conv_shape *shape, const struct plm_card *card, uint64_t *bytes,
+                        uint64_t *most);
 
 #endif

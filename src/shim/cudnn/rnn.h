@@ -25,72 +25,72 @@ struct plm_dnn_rnn_data {
     unsigned char fill[8];
 };
 
-static inline int plm_rnn_directions(const struct plm_dnn_rnn *rnn)
+static inline int plm_dnn_rnn_directions(const struct plm_dnn_rnn *rnn)
 {
     return rnn->direction ? 2 : 1;
 }
 
-static inline int plm_rnn_gates(const struct plm_dnn_rnn *rnn)
+static inline int plm_dnn_rnn_gates(const struct plm_dnn_rnn *rnn)
 {
     static const int gates[] = {1, 1, 4, 3};
     return gates[rnn->cell];
 }
 
 /* Only an LSTM can project its hidden state to something smaller. */
-static inline bool plm_rnn_projects(const struct plm_dnn_rnn *rnn)
+static inline bool plm_dnn_rnn_projects(const struct plm_dnn_rnn *rnn)
 {
     return rnn->cell == PLM_RNN_LSTM && rnn->projection != rnn->hidden;
 }
 
-static inline int plm_rnn_output(const struct plm_dnn_rnn *rnn)
+static inline int plm_dnn_rnn_output(const struct plm_dnn_rnn *rnn)
 {
-    return plm_rnn_projects(rnn) ? rnn->projection : rnn->hidden;
+    return plm_dnn_rnn_projects(rnn) ? rnn->projection : rnn->hidden;
 }
 
-static inline bool plm_rnn_drops(const struct plm_dnn_rnn *rnn)
+static inline bool plm_dnn_rnn_drops(const struct plm_dnn_rnn *rnn)
 {
     return rnn->dropout && rnn->dropout->rate > 0;
 }
 
 /* What a stack file knows it by. */
-static inline struct plm_rnn_shape plm_rnn_shape(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x,
-                                                 bool training)
+static inline struct plm_rnn_shape plm_dnn_rnn_shape(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x,
+                                                     bool training)
 {
     return (struct plm_rnn_shape){.cell = rnn->cell,
                                   .type = rnn->type,
                                   .training = training,
                                   .bias = rnn->bias != 0,
-                                  .dropout = plm_rnn_drops(rnn),
+                                  .dropout = plm_dnn_rnn_drops(rnn),
                                   .layers = rnn->layers,
-                                  .directions = plm_rnn_directions(rnn),
+                                  .directions = plm_dnn_rnn_directions(rnn),
                                   .input = rnn->input,
                                   .hidden = rnn->hidden,
-                                  .output = plm_rnn_output(rnn),
+                                  .output = plm_dnn_rnn_output(rnn),
                                   .steps = x->steps,
                                   .batch = x->batch};
 }
 
 /* Elements of all weight matrices, without biases. */
-uint64_t plm_rnn_matrix_elements(const struct plm_dnn_rnn *rnn);
+uint64_t plm_dnn_rnn_matrix_elements(const struct plm_dnn_rnn *rnn);
 
 /* Bytes of all weights, biases among them. */
-uint64_t plm_rnn_weight_bytes(const struct plm_dnn_rnn *rnn);
+uint64_t plm_dnn_rnn_weight_bytes(const struct plm_dnn_rnn *rnn);
 
 /* A matrix or a bias within the weights. 0 rows: it does not exist. */
-struct plm_rnn_block {
+struct plm_dnn_rnn_block {
     int rows, columns;
     uint64_t offset; /* elements */
 };
 
 /* Those of one gate; a status if there is no such layer or gate. */
-int plm_rnn_blocks(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id, struct plm_rnn_block *matrix,
-                   struct plm_rnn_block *bias);
+int plm_dnn_rnn_blocks(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id, struct plm_dnn_rnn_block *matrix,
+                       struct plm_dnn_rnn_block *bias);
 
 /* Both sizes as measured, or as modelled. NULL: not wanted. */
-void plm_rnn_space(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
-                   size_t *reserve);
+void plm_dnn_rnn_space(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
+                       size_t *reserve);
 
-struct plm_rnn_spaces {
+struct plm_dnn_rnn_spaces {
     size_t work_bytes;
     void *work;
     size_t reserve_bytes;
@@ -98,7 +98,7 @@ struct plm_rnn_spaces {
 };
 
 /* Puts the work on the handle's stream and records it; `rows` are the vectors of all sequences. */
-int plm_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
-                    const struct plm_dnn_rnn_data *x, int64_t rows, struct plm_rnn_spaces s);
+int plm_dnn_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
+                        const struct plm_dnn_rnn_data *x, int64_t rows, struct plm_dnn_rnn_spaces s);
 
 #endif

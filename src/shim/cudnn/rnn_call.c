@@ -13,8 +13,8 @@ static int64_t rows_of(const struct plm_dnn_rnn_data *x)
     return rows;
 }
 
-int plm_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
-                    const struct plm_dnn_rnn_data *x, int64_t rows, struct plm_rnn_spaces s)
+int plm_dnn_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
+                        const struct plm_dnn_rnn_data *x, int64_t rows, struct plm_dnn_rnn_spaces s)
 {
     bool run;
     if (!handle || !rnn || !x || rnn->layers < 1 || x->batch < 1)
@@ -23,9 +23,9 @@ int plm_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, c
         return plm_dnn_fail(PLM_DNN_EXECUTION, "the stream does not take work");
     if (run)
         plm_launch(NULL);
-    plm_call_rnn(&(struct plm_call_rnn){op, rnn->cell, rnn->type, rnn->bias, rnn->layers, plm_rnn_directions(rnn),
-                                        rnn->input, rnn->hidden, plm_rnn_output(rnn), x->steps, x->batch, rows,
-                                        s.work_bytes, s.reserve_bytes, plm_rnn_drops(rnn)},
+    plm_call_rnn(&(struct plm_call_rnn){op, rnn->cell, rnn->type, rnn->bias, rnn->layers, plm_dnn_rnn_directions(rnn),
+                                        rnn->input, rnn->hidden, plm_dnn_rnn_output(rnn), x->steps, x->batch, rows,
+                                        s.work_bytes, s.reserve_bytes, plm_dnn_rnn_drops(rnn)},
                  handle->stream, run);
     if (s.work_bytes)
         plm_call_workspace(s.work);
@@ -35,9 +35,9 @@ int plm_rnn_execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, c
 }
 
 static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn,
-                   const struct plm_dnn_rnn_data *x, struct plm_rnn_spaces s)
+                   const struct plm_dnn_rnn_data *x, struct plm_dnn_rnn_spaces s)
 {
-    return plm_rnn_execute(handle, op, rnn, x, x ? rows_of(x) : 0, s);
+    return plm_dnn_rnn_execute(handle, op, rnn, x, x ? rows_of(x) : 0, s);
 }
 
 PLM_API int cudnnRNNForward(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, int mode, U lengths,
@@ -46,7 +46,7 @@ PLM_API int cudnnRNNForward(const struct plm_dnn_handle *handle, const struct pl
                             void *reserve)
 {
     return execute(handle, mode ? PLM_RNN_TRAINING : PLM_RNN_INFERENCE, rnn, x,
-                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_dnn_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }
 
 PLM_API int cudnnRNNBackwardData_v8(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, U lengths, U y,
@@ -55,7 +55,7 @@ PLM_API int cudnnRNNBackwardData_v8(const struct plm_dnn_handle *handle, const s
                                     size_t reserve_bytes, void *reserve)
 {
     return execute(handle, PLM_RNN_BACKWARD_DATA, rnn, x,
-                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_dnn_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }
 
 PLM_API int cudnnRNNBackwardWeights_v8(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, U add,
@@ -64,5 +64,5 @@ PLM_API int cudnnRNNBackwardWeights_v8(const struct plm_dnn_handle *handle, cons
                                        void *reserve)
 {
     return execute(handle, PLM_RNN_BACKWARD_WEIGHTS, rnn, x,
-                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_dnn_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }

@@ -97,7 +97,7 @@ PLM_API int cudnnGetRNNProjectionLayers(void *handle, const struct plm_dnn_rnn *
 {
     if (!handle || !rnn)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the handle or the recurrent network is NULL");
-    plm_dnn_put(recurrent, plm_rnn_output(rnn));
+    plm_dnn_put(recurrent, plm_dnn_rnn_output(rnn));
     plm_dnn_put(output, 0);
     return PLM_DNN_OK;
 }
@@ -165,7 +165,7 @@ PLM_API int cudnnGetRNNWorkspaceSize(U handle, const struct plm_dnn_rnn *rnn, in
     struct call c;
     if (!bytes || !read_steps(&c, rnn, steps, x))
         return not_set();
-    plm_rnn_space(&c.rnn, &c.x, true, bytes, NULL);
+    plm_dnn_rnn_space(&c.rnn, &c.x, true, bytes, NULL);
     return PLM_DNN_OK;
 }
 
@@ -175,7 +175,7 @@ PLM_API int cudnnGetRNNTrainingReserveSize(U handle, const struct plm_dnn_rnn *r
     struct call c;
     if (!bytes || !read_steps(&c, rnn, steps, x))
         return not_set();
-    plm_rnn_space(&c.rnn, &c.x, true, NULL, bytes);
+    plm_dnn_rnn_space(&c.rnn, &c.x, true, NULL, bytes);
     return PLM_DNN_OK;
 }
 
@@ -186,12 +186,12 @@ PLM_API int cudnnGetRNNParamsSize(U handle, const struct plm_dnn_rnn *rnn, const
     if (!bytes || !read_tensor(&c, rnn, x))
         return not_set();
     c.rnn.type = type;
-    *bytes = plm_rnn_weight_bytes(&c.rnn);
+    *bytes = plm_dnn_rnn_weight_bytes(&c.rnn);
     return PLM_DNN_OK;
 }
 
 /* A block that does not exist has no dimensions and no address. */
-static int describe(const struct plm_dnn_rnn *rnn, const struct plm_rnn_block *b, const void *weights,
+static int describe(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_block *b, const void *weights,
                     struct plm_dnn_filter *filter, void **address)
 {
     if (!filter || !address)
@@ -205,11 +205,11 @@ PLM_API int cudnnGetRNNLinLayerMatrixParams(U handle, const struct plm_dnn_rnn *
                                             const struct plm_dnn_tensor *x, U weights_filter, const void *weights,
                                             int id, struct plm_dnn_filter *filter, void **address)
 {
-    struct plm_rnn_block matrix, bias;
+    struct plm_dnn_rnn_block matrix, bias;
     struct call c;
     if (!read_tensor(&c, rnn, x))
         return not_set();
-    if (plm_rnn_blocks(&c.rnn, layer, id, &matrix, &bias))
+    if (plm_dnn_rnn_blocks(&c.rnn, layer, id, &matrix, &bias))
         return PLM_DNN_BAD_PARAM;
     return describe(&c.rnn, &matrix, weights, filter, address);
 }
@@ -218,27 +218,27 @@ PLM_API int cudnnGetRNNLinLayerBiasParams(U handle, const struct plm_dnn_rnn *rn
                                           const struct plm_dnn_tensor *x, U weights_filter, const void *weights, int id,
                                           struct plm_dnn_filter *filter, void **address)
 {
-    struct plm_rnn_block matrix, bias;
+    struct plm_dnn_rnn_block matrix, bias;
     struct call c;
     if (!read_tensor(&c, rnn, x))
         return not_set();
-    if (plm_rnn_blocks(&c.rnn, layer, id, &matrix, &bias))
+    if (plm_dnn_rnn_blocks(&c.rnn, layer, id, &matrix, &bias))
         return PLM_DNN_BAD_PARAM;
     return describe(&c.rnn, &bias, weights, filter, address);
 }
 
 static int execute(const struct plm_dnn_handle *handle, enum plm_rnn_call op, const struct plm_dnn_rnn *rnn, int steps,
-                   struct plm_dnn_tensor *const *x, struct plm_rnn_spaces s)
+                   struct plm_dnn_tensor *const *x, struct plm_dnn_rnn_spaces s)
 {
     struct call c;
-    return read_steps(&c, rnn, steps, x) ? plm_rnn_execute(handle, op, &c.rnn, &c.x, c.rows, s) : not_set();
+    return read_steps(&c, rnn, steps, x) ? plm_dnn_rnn_execute(handle, op, &c.rnn, &c.x, c.rows, s) : not_set();
 }
 
 PLM_API int cudnnRNNForwardInference(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, int steps,
                                      struct plm_dnn_tensor *const *x, U x_data, U h, U hx, U c, U cx, U w, U weights,
                                      U y, U y_data, U hy_desc, U hy, U cy_desc, U cy, void *work, size_t work_bytes)
 {
-    return execute(handle, PLM_RNN_INFERENCE, rnn, steps, x, (struct plm_rnn_spaces){work_bytes, work, 0, NULL});
+    return execute(handle, PLM_RNN_INFERENCE, rnn, steps, x, (struct plm_dnn_rnn_spaces){work_bytes, work, 0, NULL});
 }
 
 PLM_API int cudnnRNNForwardTraining(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, int steps,
@@ -247,7 +247,7 @@ PLM_API int cudnnRNNForwardTraining(const struct plm_dnn_handle *handle, const s
                                     void *reserve, size_t reserve_bytes)
 {
     return execute(handle, PLM_RNN_TRAINING, rnn, steps, x,
-                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_dnn_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }
 
 PLM_API int cudnnRNNBackwardData(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, int steps, U y,
@@ -256,7 +256,7 @@ PLM_API int cudnnRNNBackwardData(const struct plm_dnn_handle *handle, const stru
                                  U dcx_desc, U dcx, void *work, size_t work_bytes, void *reserve, size_t reserve_bytes)
 {
     return execute(handle, PLM_RNN_BACKWARD_DATA, rnn, steps, dx,
-                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_dnn_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }
 
 PLM_API int cudnnRNNBackwardWeights(const struct plm_dnn_handle *handle, const struct plm_dnn_rnn *rnn, int steps,
@@ -264,5 +264,5 @@ PLM_API int cudnnRNNBackwardWeights(const struct plm_dnn_handle *handle, const s
                                     size_t work_bytes, U dw, U dw_data, void *reserve, size_t reserve_bytes)
 {
     return execute(handle, PLM_RNN_BACKWARD_WEIGHTS, rnn, steps, x,
-                   (struct plm_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
+                   (struct plm_dnn_rnn_spaces){work_bytes, work, reserve_bytes, reserve});
 }

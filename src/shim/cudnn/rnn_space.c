@@ -25,14 +25,14 @@ static const struct {
 /* What each step keeps for each layer, plus the outputs between layers and their dropout masks. */
 static uint64_t reserve_bytes(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x)
 {
-    const uint64_t layers = (uint64_t)rnn->layers, output = (uint64_t)plm_rnn_output(rnn);
-    const uint64_t rows = (uint64_t)x->steps * (uint64_t)x->batch * (uint64_t)plm_rnn_directions(rnn);
+    const uint64_t layers = (uint64_t)rnn->layers, output = (uint64_t)plm_dnn_rnn_output(rnn);
+    const uint64_t rows = (uint64_t)x->steps * (uint64_t)x->batch * (uint64_t)plm_dnn_rnn_directions(rnn);
     uint64_t elements = rows * layers * cells[rnn->cell].saved * (uint64_t)rnn->hidden;
     uint64_t mask = 0;
 
     if (cells[rnn->cell].layer_outputs)
         elements += rows * (layers - 1) * output;
-    if (plm_rnn_projects(rnn))
+    if (plm_dnn_rnn_projects(rnn))
         elements += rows * layers * output;
     if (rnn->dropout && rnn->dropout->rate > 0)
         mask = (rows * (layers - 1) * output + 7) / 8;
@@ -43,17 +43,17 @@ static uint64_t reserve_bytes(const struct plm_dnn_rnn *rnn, const struct plm_dn
    before and after adding both products, with the states. */
 static uint64_t work_bytes(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x)
 {
-    const uint64_t vectors = 2 * (uint64_t)plm_rnn_gates(rnn) + cells[rnn->cell].states + 1;
-    const uint64_t sheets = (uint64_t)rnn->layers * (uint64_t)plm_rnn_directions(rnn) * (uint64_t)x->batch;
-    return plm_dnn_bytes(rnn->type, plm_rnn_matrix_elements(rnn) + sheets * vectors * (uint64_t)rnn->hidden);
+    const uint64_t vectors = 2 * (uint64_t)plm_dnn_rnn_gates(rnn) + cells[rnn->cell].states + 1;
+    const uint64_t sheets = (uint64_t)rnn->layers * (uint64_t)plm_dnn_rnn_directions(rnn) * (uint64_t)x->batch;
+    return plm_dnn_bytes(rnn->type, plm_dnn_rnn_matrix_elements(rnn) + sheets * vectors * (uint64_t)rnn->hidden);
 }
 
 /* What was measured, if the stack file in use has it. */
 static bool measured(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
                      size_t *reserve)
 {
-    const struct plm_rnn_shape shape = plm_rnn_shape(rnn, x, training);
-    const struct plm_row_key key = plm_rnn_key(&shape);
+    const struct plm_rnn_shape shape = plm_dnn_rnn_shape(rnn, x, training);
+    const struct plm_stack_row_key key = plm_rnn_key(&shape);
     const struct plm_stack_sizes sizes = plm_stack_file_find(plm_stack_in_use(), &key);
     if (sizes.count < 2)
         return false;
@@ -62,8 +62,8 @@ static bool measured(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_dat
     return true;
 }
 
-void plm_rnn_space(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
-                   size_t *reserve)
+void plm_dnn_rnn_space(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_data *x, bool training, size_t *work,
+                       size_t *reserve)
 {
     if (measured(rnn, x, training, work, reserve))
         return;
@@ -77,6 +77,6 @@ PLM_API int cudnnGetRNNTempSpaceSizes(void *handle, const struct plm_dnn_rnn *rn
     (void)handle;
     if (!rnn || !x || rnn->layers < 1 || x->batch < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the recurrent network or its data was not set");
-    plm_rnn_space(rnn, x, mode == TRAINING, work, reserve);
+    plm_dnn_rnn_space(rnn, x, mode == TRAINING, work, reserve);
     return PLM_DNN_OK;
 }

@@ -15,37 +15,38 @@ enum { BIAS_NONE = 0, BIAS_INPUT = 1, BIAS_BOTH = 2, BIAS_RECURRENT = 3 };
 static int input_columns(const struct plm_dnn_rnn *rnn, int layer)
 {
     if (layer > 0)
-        return plm_rnn_output(rnn) * plm_rnn_directions(rnn);
+        return plm_dnn_rnn_output(rnn) * plm_dnn_rnn_directions(rnn);
     return rnn->input_mode == SKIP_INPUT ? 0 : rnn->input;
 }
 
 static uint64_t layer_matrix_elements(const struct plm_dnn_rnn *rnn, int layer)
 {
-    const uint64_t hidden = (uint64_t)rnn->hidden, output = (uint64_t)plm_rnn_output(rnn);
-    uint64_t elements = (uint64_t)plm_rnn_gates(rnn) * hidden * ((uint64_t)input_columns(rnn, layer) + output);
-    return plm_rnn_projects(rnn) ? elements + output * hidden : elements;
+    const uint64_t hidden = (uint64_t)rnn->hidden, output = (uint64_t)plm_dnn_rnn_output(rnn);
+    uint64_t elements = (uint64_t)plm_dnn_rnn_gates(rnn) * hidden * ((uint64_t)input_columns(rnn, layer) + output);
+    return plm_dnn_rnn_projects(rnn) ? elements + output * hidden : elements;
 }
 
-uint64_t plm_rnn_matrix_elements(const struct plm_dnn_rnn *rnn)
+uint64_t plm_dnn_rnn_matrix_elements(const struct plm_dnn_rnn *rnn)
 {
     uint64_t elements = 0;
     for (int layer = 0; layer < rnn->layers; layer++)
-        elements += (uint64_t)plm_rnn_directions(rnn) * layer_matrix_elements(rnn, layer);
+        elements += (uint64_t)plm_dnn_rnn_directions(rnn) * layer_matrix_elements(rnn, layer);
     return elements;
 }
 
 static int bias_vectors(const struct plm_dnn_rnn *rnn)
 {
     static const int kinds[] = {[BIAS_NONE] = 0, [BIAS_INPUT] = 1, [BIAS_BOTH] = 2, [BIAS_RECURRENT] = 1};
-    return kinds[rnn->bias] * plm_rnn_gates(rnn);
+    return kinds[rnn->bias] * plm_dnn_rnn_gates(rnn);
 }
 
-static struct plm_rnn_block matrix_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
+static struct plm_dnn_rnn_block matrix_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
 {
-    const int gates = plm_rnn_gates(rnn), directions = plm_rnn_directions(rnn), layer = pseudo_layer / directions;
-    const int columns = input_columns(rnn, layer), output = plm_rnn_output(rnn);
+    const int gates = plm_dnn_rnn_gates(rnn), directions = plm_dnn_rnn_directions(rnn),
+              layer = pseudo_layer / directions;
+    const int columns = input_columns(rnn, layer), output = plm_dnn_rnn_output(rnn);
     const uint64_t hidden = (uint64_t)rnn->hidden;
-    struct plm_rnn_block b = {rnn->hidden, columns, 0};
+    struct plm_dnn_rnn_block b = {rnn->hidden, columns, 0};
 
     for (int i = 0; i < pseudo_layer; i++)
         b.offset += layer_matrix_elements(rnn, i / directions);
@@ -62,16 +63,16 @@ static struct plm_rnn_block matrix_block(const struct plm_dnn_rnn *rnn, int pseu
         return b;
     }
     b.offset += (uint64_t)gates * hidden * (uint64_t)output;
-    b.rows = plm_rnn_projects(rnn) ? output : 0;
+    b.rows = plm_dnn_rnn_projects(rnn) ? output : 0;
     b.columns = rnn->hidden;
     return b;
 }
 
-static struct plm_rnn_block bias_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
+static struct plm_dnn_rnn_block bias_block(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id)
 {
-    const int gates = plm_rnn_gates(rnn);
+    const int gates = plm_dnn_rnn_gates(rnn);
     const bool input = id < gates;
-    struct plm_rnn_block b = {0, 1, plm_rnn_matrix_elements(rnn)};
+    struct plm_dnn_rnn_block b = {0, 1, plm_dnn_rnn_matrix_elements(rnn)};
     int index = id;
 
     if (id >= 2 * gates || rnn->bias == BIAS_NONE || (rnn->bias == BIAS_INPUT && !input) ||
@@ -85,7 +86,7 @@ static struct plm_rnn_block bias_block(const struct plm_dnn_rnn *rnn, int pseudo
 }
 
 /* A block that does not exist has no dimensions and no address. */
-static void describe(const struct plm_dnn_rnn *rnn, const struct plm_rnn_block *b, const void *weights,
+static void describe(const struct plm_dnn_rnn *rnn, const struct plm_dnn_rnn_block *b, const void *weights,
                      struct plm_dnn_tensor *tensor, void **address)
 {
     const int size[] = {1, b->rows, b->columns};
@@ -99,19 +100,19 @@ static void describe(const struct plm_dnn_rnn *rnn, const struct plm_rnn_block *
         *address = b->rows ? (void *)((uintptr_t)weights + plm_dnn_bytes(rnn->type, b->offset)) : NULL;
 }
 
-uint64_t plm_rnn_weight_bytes(const struct plm_dnn_rnn *rnn)
+uint64_t plm_dnn_rnn_weight_bytes(const struct plm_dnn_rnn *rnn)
 {
-    const uint64_t layers = (uint64_t)rnn->layers * (uint64_t)plm_rnn_directions(rnn);
+    const uint64_t layers = (uint64_t)rnn->layers * (uint64_t)plm_dnn_rnn_directions(rnn);
     const uint64_t biases = layers * (uint64_t)bias_vectors(rnn) * (uint64_t)rnn->hidden;
-    return plm_dnn_bytes(rnn->type, plm_rnn_matrix_elements(rnn) + biases);
+    return plm_dnn_bytes(rnn->type, plm_dnn_rnn_matrix_elements(rnn) + biases);
 }
 
-int plm_rnn_blocks(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id, struct plm_rnn_block *matrix,
-                   struct plm_rnn_block *bias)
+int plm_dnn_rnn_blocks(const struct plm_dnn_rnn *rnn, int pseudo_layer, int id, struct plm_dnn_rnn_block *matrix,
+                       struct plm_dnn_rnn_block *bias)
 {
-    if (!rnn || rnn->layers < 1 || pseudo_layer < 0 || pseudo_layer >= rnn->layers * plm_rnn_directions(rnn))
+    if (!rnn || rnn->layers < 1 || pseudo_layer < 0 || pseudo_layer >= rnn->layers * plm_dnn_rnn_directions(rnn))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such layer in the recurrent network");
-    if (id < 0 || id >= 2 * plm_rnn_gates(rnn) + (rnn->cell == PLM_RNN_LSTM))
+    if (id < 0 || id >= 2 * plm_dnn_rnn_gates(rnn) + (rnn->cell == PLM_RNN_LSTM))
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "no such matrix in a layer of the recurrent network");
     *matrix = matrix_block(rnn, pseudo_layer, id);
     *bias = bias_block(rnn, pseudo_layer, id);
@@ -123,7 +124,7 @@ PLM_API int cudnnGetRNNWeightSpaceSize(void *handle, const struct plm_dnn_rnn *r
     (void)handle;
     if (!rnn || !bytes || rnn->layers < 1)
         return plm_dnn_fail(PLM_DNN_BAD_PARAM, "the descriptor of the recurrent network was not set");
-    *bytes = plm_rnn_weight_bytes(rnn);
+    *bytes = plm_dnn_rnn_weight_bytes(rnn);
     return PLM_DNN_OK;
 }
 
@@ -131,8 +132,8 @@ PLM_API int cudnnGetRNNWeightParams(void *handle, const struct plm_dnn_rnn *rnn,
                                     size_t weight_bytes, const void *weights, int32_t id, struct plm_dnn_tensor *matrix,
                                     void **matrix_address, struct plm_dnn_tensor *bias, void **bias_address)
 {
-    struct plm_rnn_block m = {0}, b = {0};
-    int status = plm_rnn_blocks(rnn, pseudo_layer, id, &m, &b);
+    struct plm_dnn_rnn_block m = {0}, b = {0};
+    int status = plm_dnn_rnn_blocks(rnn, pseudo_layer, id, &m, &b);
     (void)handle, (void)weight_bytes;
     if (status != PLM_DNN_OK)
         return status;

@@ -107,7 +107,7 @@ struct plm_fft_shape plm_transform_row(const struct plm_transform *transform)
 static bool measured(const struct plm_transform *transform, size_t *bytes)
 {
     const struct plm_fft_shape row = plm_transform_row(transform);
-    const struct plm_row_key key = plm_fft_key(&row);
+    const struct plm_stack_row_key key = plm_fft_key(&row);
     const struct plm_stack_sizes sizes = plm_stack_file_find(plm_stack_in_use(), &key);
     if (!sizes.count)
         return false;

@@ -48,32 +48,32 @@ static int answer_range(void *handle, int *lwork, int64_t elements, int *count, 
 #define UPLO_N (void *handle, int uplo, int n, void *a, int lda, int *lwork)
 #define M_N_A  (void *handle, int m, int n, void *a, int lda, int *lwork)
 #define M_N    (void *handle, int m, int n, int *lwork)
-ALL(potrf, UPLO_N, plm_work_panel(n))
-ALL(potri, UPLO_N, plm_work_panel(n))
-ALL(lauum, UPLO_N, plm_work_panel(n))
-ALL(getrf, M_N_A, plm_work_panel(m))
-ALL(geqrf, M_N_A, plm_work_reflect(n))
-ALL(gebrd, M_N, plm_work_bidiagonal(m, n))
-ALL(gesvd, M_N, plm_work_svd(m, n))
-ALL(sytrf, (void *handle, int n, void *a, int lda, int *lwork), plm_work_panel(n))
-ALL(sytri, (void *handle, int uplo, int n, void *a, int lda, const int *pivots, int *lwork), plm_work_panel(n))
+ALL(potrf, UPLO_N, plm_worksize_panel(n))
+ALL(potri, UPLO_N, plm_worksize_panel(n))
+ALL(lauum, UPLO_N, plm_worksize_panel(n))
+ALL(getrf, M_N_A, plm_worksize_panel(m))
+ALL(geqrf, M_N_A, plm_worksize_reflect(n))
+ALL(gebrd, M_N, plm_worksize_bidiagonal(m, n))
+ALL(gesvd, M_N, plm_worksize_svd(m, n))
+ALL(sytrf, (void *handle, int n, void *a, int lda, int *lwork), plm_worksize_panel(n))
+ALL(sytri, (void *handle, int uplo, int n, void *a, int lda, const int *pivots, int *lwork), plm_worksize_panel(n))
 TWO(orgqr, ungqr, (void *handle, int m, int n, int k, const void *a, int lda, const void *tau, int *lwork),
-    plm_work_reflect(n))
+    plm_worksize_reflect(n))
 TWO(ormqr, unmqr,
     (void *handle, int side, int trans, int m, int n, int k, const void *a, int lda, const void *tau, const void *c,
      int ldc, int *lwork),
-    plm_work_reflect(side ? m : n))
+    plm_worksize_reflect(side ? m : n))
 TWO(orgbr, ungbr, (void *handle, int side, int m, int n, int k, const void *a, int lda, const void *tau, int *lwork),
-    plm_work_reflect(side ? m : n))
+    plm_worksize_reflect(side ? m : n))
 TWO(sytrd, hetrd,
     (void *handle, int uplo, int n, const void *a, int lda, const void *d, const void *e, const void *tau, int *lwork),
-    plm_work_panel(n))
+    plm_worksize_panel(n))
 TWO(orgtr, ungtr, (void *handle, int uplo, int n, const void *a, int lda, const void *tau, int *lwork),
-    plm_work_reflect(n))
+    plm_worksize_reflect(n))
 TWO(ormtr, unmtr,
     (void *handle, int side, int uplo, int trans, int m, int n, const void *a, int lda, const void *tau, const void *c,
      int ldc, int *lwork),
-    plm_work_reflect(side ? m : n))
+    plm_worksize_reflect(side ? m : n))
 
 #define EIGEN (void *handle, int jobz, int uplo, int n, const void *a, int lda, const void *w, int *lwork)
 #define EIGEN_JACOBI \
@@ -86,25 +86,25 @@ TWO(ormtr, unmtr,
 #define PENCIL_JACOBI                                                                                                  \
     (void *handle, int type, int jobz, int uplo, int n, const void *a, int lda, const void *b, int ldb, const void *w, \
      int *lwork, void *info)
-TWO(syevd, heevd, EIGEN, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS))
-TWO(syevj, heevj, EIGEN_JACOBI, plm_work_eigen_jacobi(n, jobz != SOLVER_NO_VECTORS))
-TWO(syevjBatched, heevjBatched, EIGEN_BATCHED, plm_work_eigen_jacobi_batched(n, batch))
-TWO(sygvd, hegvd, PENCIL, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS))
-TWO(sygvj, hegvj, PENCIL_JACOBI, plm_work_eigen_jacobi(n, jobz != SOLVER_NO_VECTORS))
+TWO(syevd, heevd, EIGEN, plm_worksize_eigen(n, jobz != SOLVER_NO_VECTORS))
+TWO(syevj, heevj, EIGEN_JACOBI, plm_worksize_eigen_jacobi(n, jobz != SOLVER_NO_VECTORS))
+TWO(syevjBatched, heevjBatched, EIGEN_BATCHED, plm_worksize_eigen_jacobi_batched(n, batch))
+TWO(sygvd, hegvd, PENCIL, plm_worksize_eigen(n, jobz != SOLVER_NO_VECTORS))
+TWO(sygvj, hegvj, PENCIL_JACOBI, plm_worksize_eigen_jacobi(n, jobz != SOLVER_NO_VECTORS))
 
 ALL(gesvdj,
     (void *handle, int jobz, int econ, int m, int n, const void *a, int lda, const void *s, const void *u, int ldu,
      const void *v, int ldv, int *lwork, void *info),
-    plm_work_svd_jacobi(m, n, jobz != SOLVER_NO_VECTORS))
+    plm_worksize_svd_jacobi(m, n, jobz != SOLVER_NO_VECTORS))
 ALL(gesvdjBatched,
     (void *handle, int jobz, int m, int n, const void *a, int lda, const void *s, const void *u, int ldu, const void *v,
      int ldv, int *lwork, void *info, int batch),
-    plm_work_batch(plm_work_svd_jacobi(m, n, jobz != SOLVER_NO_VECTORS), batch))
+    plm_worksize_batch(plm_worksize_svd_jacobi(m, n, jobz != SOLVER_NO_VECTORS), batch))
 ALL(gesvdaStridedBatched,
     (void *handle, int jobz, int rank, int m, int n, const void *a, int lda, long long stride_a, const void *s,
      long long stride_s, const void *u, int ldu, long long stride_u, const void *v, int ldv, long long stride_v,
      int *lwork, int batch),
-    plm_work_batch(plm_work_svd_gram(m, n), batch))
+    plm_worksize_batch(plm_worksize_svd_gram(m, n), batch))
 
 /* Part of the spectrum: both the query and the routine tell the host how many eigenvalues there are. */
 #define RANGE(name, real)                                                                                           \
@@ -112,7 +112,7 @@ ALL(gesvdaStridedBatched,
                                               int lda, real vl, real vu, int il, int iu, int *count, const void *w, \
                                               int *lwork)                                                           \
     {                                                                                                               \
-        return answer_range(handle, lwork, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), count,                     \
+        return answer_range(handle, lwork, plm_worksize_eigen(n, jobz != SOLVER_NO_VECTORS), count,                 \
                             selected(range, n, il, iu));                                                            \
     }                                                                                                               \
     PLM_API int cusolverDn##name(void *handle, int jobz, int range, int uplo, int n, void *a, int lda, real vl,     \
@@ -133,7 +133,7 @@ RANGE(Zheevdx, double)
                                               const void *a, int lda, const void *b, int ldb, real vl, real vu,       \
                                               int il, int iu, int *count, const void *w, int *lwork)                  \
     {                                                                                                                 \
-        return answer_range(handle, lwork, plm_work_eigen(n, jobz != SOLVER_NO_VECTORS), count,                       \
+        return answer_range(handle, lwork, plm_worksize_eigen(n, jobz != SOLVER_NO_VECTORS), count,                   \
                             selected(range, n, il, iu));                                                              \
     }                                                                                                                 \
     PLM_API int cusolverDn##name(void *handle, int type, int jobz, int range, int uplo, int n, void *a, int lda,      \

@@ -56,7 +56,7 @@ static int answer(size_t *bytes, int64_t m, int64_t n, int64_t nrhs, size_t high
     int64_t longest = m > n ? m : n;
     if (!bytes || m < 0 || n < 0 || nrhs < 0)
         return SOLVER_INVALID_VALUE;
-    *bytes = plm_size_add(plm_size_mul(m * n, low), plm_size_mul(longest * nrhs, high * VECTORS));
+    *bytes = plm_shim_size_add(plm_shim_size_mul(m * n, low), plm_shim_size_mul(longest * nrhs, high * VECTORS));
     return SOLVER_OK;
 }
 

@@ -12,7 +12,7 @@ enum { PLM_R_32F = 0, PLM_R_64F = 1, PLM_R_16F = 2, PLM_R_8I = 3, PLM_C_32F = 4,
 
 /* Bits of one element; the values are those the CUDA documentation gives for cudaDataType. An unknown
    type counts as 64 bits: too large rather than too small. */
-static inline unsigned plm_type_bits(int type)
+static inline unsigned plm_datatype_bits(int type)
 {
     static const unsigned char bits[] = {
         32, 64, 16, 8,  64, 128, 32, 16, 8,   16, 32,  64, 32, 64, 16, 32, 4, /* R_32F ... C_16BF, R_4I */
@@ -21,13 +21,13 @@ static inline unsigned plm_type_bits(int type)
     return type >= 0 && (size_t)type < sizeof bits ? bits[type] : 64;
 }
 
-static inline size_t plm_type_bytes(int type)
+static inline size_t plm_datatype_bytes(int type)
 {
-    return (plm_type_bits(type) + 7) / 8;
+    return (plm_datatype_bits(type) + 7) / 8;
 }
 
 /* A product of sizes; what does not fit is SIZE_MAX, and what was negative counts as nothing. */
-static inline size_t plm_size_mul(int64_t count, size_t bytes)
+static inline size_t plm_shim_size_mul(int64_t count, size_t bytes)
 {
     size_t out;
     if (count <= 0)
@@ -35,7 +35,7 @@ static inline size_t plm_size_mul(int64_t count, size_t bytes)
     return __builtin_mul_overflow((size_t)count, bytes, &out) ? SIZE_MAX : out;
 }
 
-static inline size_t plm_size_add(size_t a, size_t b)
+static inline size_t plm_shim_size_add(size_t a, size_t b)
 {
     return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }

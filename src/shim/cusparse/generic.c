@@ -21,7 +21,7 @@ static int put_size(size_t *out, size_t bytes)
 static size_t tile_bytes(const struct plm_spmat *mat, size_t per_tile)
 {
     int64_t tiles = (mat->rows + mat->nnz) / TILE + 1;
-    return plm_size_mul(tiles, per_tile);
+    return plm_shim_size_mul(tiles, per_tile);
 }
 
 PLM_API int cusparseSpMV_bufferSize(void *handle, int op, const void *alpha, const struct plm_spmat *a,
@@ -30,7 +30,7 @@ PLM_API int cusparseSpMV_bufferSize(void *handle, int op, const void *alpha, con
 {
     if (!a)
         return SPARSE_INVALID_VALUE;
-    return put_size(bytes, tile_bytes(a, sizeof(int64_t) + plm_type_bytes(compute)));
+    return put_size(bytes, tile_bytes(a, sizeof(int64_t) + plm_datatype_bytes(compute)));
 }
 
 PLM_API int cusparseSpMM_bufferSize(void *handle, int op_a, int op_b, const void *alpha, const struct plm_spmat *a,
@@ -39,14 +39,14 @@ PLM_API int cusparseSpMM_bufferSize(void *handle, int op_a, int op_b, const void
 {
     if (!a || !b || !c)
         return SPARSE_INVALID_VALUE;
-    return put_size(bytes, tile_bytes(a, sizeof(int64_t) + plm_type_bytes(compute)));
+    return put_size(bytes, tile_bytes(a, sizeof(int64_t) + plm_datatype_bytes(compute)));
 }
 
 static size_t solve_bytes(const struct plm_spmat *a)
 {
     enum { ROW_STATE = 16 }; /* level, dependency count and order of a row */
-    size_t entry = plm_type_bytes(a->value_type) + plm_sparse_index_bytes(a->inner_type);
-    return plm_size_add(plm_size_mul(a->nnz, entry), plm_size_mul(a->rows, ROW_STATE));
+    size_t entry = plm_datatype_bytes(a->value_type) + plm_sparse_index_bytes(a->inner_type);
+    return plm_shim_size_add(plm_shim_size_mul(a->nnz, entry), plm_shim_size_mul(a->rows, ROW_STATE));
 }
 
 PLM_API int cusparseSpSV_bufferSize(void *handle, int op, const void *alpha, const struct plm_spmat *a,
@@ -66,7 +66,8 @@ PLM_API int cusparseSpSM_bufferSize(void *handle, int op_a, int op_b, const void
     if (!a || !b || !c)
         return SPARSE_INVALID_VALUE;
     return put_size(
-        bytes, plm_size_add(solve_bytes(a), plm_size_mul(c->rows, plm_size_mul(c->cols, plm_type_bytes(compute)))));
+        bytes, plm_shim_size_add(solve_bytes(a),
+                                 plm_shim_size_mul(c->rows, plm_shim_size_mul(c->cols, plm_datatype_bytes(compute)))));
 }
 
 PLM_API int cusparseSpVV_bufferSize(void *handle, int op, const struct plm_spvec *x, const struct plm_dnvec *y,
@@ -76,7 +77,8 @@ PLM_API int cusparseSpVV_bufferSize(void *handle, int op, const struct plm_spvec
     if (!x)
         return SPARSE_INVALID_VALUE;
     partials = x->nnz / THREADS + 1;
-    return put_size(bytes, plm_size_mul(partials < PARTIALS_MAX ? partials : PARTIALS_MAX, plm_type_bytes(compute)));
+    return put_size(bytes,
+                    plm_shim_size_mul(partials < PARTIALS_MAX ? partials : PARTIALS_MAX, plm_datatype_bytes(compute)));
 }
 
 /* The dot product goes to the host in host pointer mode; nothing was computed, so it is 0. */
@@ -88,7 +90,7 @@ PLM_API int cusparseSpVV(const struct plm_sparse_handle *handle, int op, const s
     if (!result)
         return SPARSE_INVALID_VALUE;
     if (handle->pointer_mode == SPARSE_POINTER_HOST)
-        for (size_t i = 0; i < plm_type_bytes(compute); i++)
+        for (size_t i = 0; i < plm_datatype_bytes(compute); i++)
             ((unsigned char *)result)[i] = 0;
     SPARSE_LAUNCH("cusparseSpVV");
     return SPARSE_OK;
@@ -108,7 +110,7 @@ PLM_API int cusparseDenseToSparse_bufferSize(void *handle, const struct plm_dnma
 {
     if (!a || !b)
         return SPARSE_INVALID_VALUE;
-    return put_size(bytes, plm_size_mul((b->format == SPARSE_CSC ? a->cols : a->rows) + 1, 2 * sizeof(int64_t)));
+    return put_size(bytes, plm_shim_size_mul((b->format == SPARSE_CSC ? a->cols : a->rows) + 1, 2 * sizeof(int64_t)));
 }
 
 /* How many elements are not zero only the data would tell: the matrix gets the upper bound, every
@@ -119,7 +121,7 @@ PLM_API int cusparseDenseToSparse_analysis(void *handle, const struct plm_dnmat 
     if (!a || !b)
         return SPARSE_INVALID_VALUE;
     if (b->nnz == 0)
-        b->nnz = (int64_t)(plm_size_mul(a->rows, plm_size_mul(a->cols, 1)) & INT64_MAX);
+        b->nnz = (int64_t)(plm_shim_size_mul(a->rows, plm_shim_size_mul(a->cols, 1)) & INT64_MAX);
     SPARSE_LAUNCH("cusparseDenseToSparse_analysis");
     return SPARSE_OK;
 }

@@ -31,23 +31,23 @@ static int put_int(int *out, size_t bytes)
 
 static size_t rows_bytes(int rows, int entries)
 {
-    return plm_size_add(plm_size_mul(rows + (int64_t)1, ROW_STATE), plm_size_mul(entries, sizeof(int)));
+    return plm_shim_size_add(plm_shim_size_mul(rows + (int64_t)1, ROW_STATE), plm_shim_size_mul(entries, sizeof(int)));
 }
 
 static size_t sort_bytes(int entries)
 {
-    return plm_size_mul(entries, SORT_ENTRY);
+    return plm_shim_size_mul(entries, SORT_ENTRY);
 }
 
 static size_t scan_bytes(int rows)
 {
-    return plm_size_mul(rows + (int64_t)1, SCAN_ENTRY);
+    return plm_shim_size_mul(rows + (int64_t)1, SCAN_ENTRY);
 }
 
 /* `count` numbers of the type for each of `m` rows and `n` systems. */
 static size_t system_bytes(int m, int n, size_t count, size_t type)
 {
-    return plm_size_mul(m, plm_size_mul(n, count * type));
+    return plm_shim_size_mul(m, plm_shim_size_mul(n, count * type));
 }
 
 /* Rows give `bytes_` in terms of their arguments and, for those of a type, of its size `type`. */
@@ -149,7 +149,7 @@ PLM_API int cusparseCsr2cscEx2_bufferSize(void *handle, int m, int n, int nnz, c
                                           const int *cols, void *csc_values, int *csc_cols, int *csc_rows,
                                           int value_type, int action, int base, int alg, size_t *out)
 {
-    return put_size(out, plm_size_add(sort_bytes(nnz), scan_bytes(n)));
+    return put_size(out, plm_shim_size_add(sort_bytes(nnz), scan_bytes(n)));
 }
 
 /* No pivot was seen to be zero: position -1, on the host or on the device. */

@@ -35,19 +35,19 @@ PLM_API int cusparseSpGEMM_destroyDescr(struct spgemm *descr)
 static int64_t products_of(const struct plm_spmat *a, const struct plm_spmat *b)
 {
     int64_t per_row = b->rows > 0 ? (b->nnz + b->rows - 1) / b->rows : 0;
-    size_t products = plm_size_mul(a->nnz, (size_t)per_row);
+    size_t products = plm_shim_size_mul(a->nnz, (size_t)per_row);
     return products > INT64_MAX / 64 ? INT64_MAX / 64 : (int64_t)products;
 }
 
 static size_t product_bytes(const struct plm_spmat *c, int type)
 {
-    return plm_type_bytes(type) + plm_sparse_index_bytes(c->inner_type);
+    return plm_datatype_bytes(type) + plm_sparse_index_bytes(c->inner_type);
 }
 
 /* No matrix has more entries than places. */
 static int64_t at_most_full(int64_t rows, int64_t cols, size_t nnz)
 {
-    size_t all = plm_size_mul(rows, (size_t)(cols > 0 ? cols : 0));
+    size_t all = plm_shim_size_mul(rows, (size_t)(cols > 0 ? cols : 0));
     return (int64_t)((nnz < all ? nnz : all) & INT64_MAX);
 }
 
@@ -77,7 +77,7 @@ PLM_API int cusparseSpGEMM_workEstimation(void *handle, int op_a, int op_b, cons
     if (buffer)
         SPARSE_LAUNCH("cusparseSpGEMM_workEstimation");
     /* The number of products of each row of A, and its prefix sum. */
-    return step(size, buffer, plm_size_mul(a->rows + 1, 2 * sizeof(int64_t)));
+    return step(size, buffer, plm_shim_size_mul(a->rows + 1, 2 * sizeof(int64_t)));
 }
 
 PLM_API int cusparseSpGEMM_getNumProducts(const struct spgemm *descr, int64_t *products)
@@ -90,7 +90,7 @@ PLM_API int cusparseSpGEMM_getNumProducts(const struct spgemm *descr, int64_t *p
 
 static size_t compute_bytes(const struct spgemm *descr, const struct plm_spmat *c, int compute, int alg, float fraction)
 {
-    size_t all = plm_size_mul(descr->products, product_bytes(c, compute));
+    size_t all = plm_shim_size_mul(descr->products, product_bytes(c, compute));
     if (alg != ALG2 && alg != ALG3)
         return all;
     if (!(fraction > 0 && fraction <= 1))
@@ -108,7 +108,7 @@ PLM_API int cusparseSpGEMM_estimateMemory(void *handle, int op_a, int op_b, cons
     if (buffer3)
         SPARSE_LAUNCH("cusparseSpGEMM_estimateMemory");
     SPARSE_PUT(size2, compute_bytes(descr, c, compute, alg, fraction));
-    return step(size3, buffer3, plm_size_mul(a->rows + 1, sizeof(int64_t)));
+    return step(size3, buffer3, plm_shim_size_mul(a->rows + 1, sizeof(int64_t)));
 }
 
 PLM_API int cusparseSpGEMM_compute(void *handle, int op_a, int op_b, const void *alpha, const struct plm_spmat *a,
@@ -134,7 +134,7 @@ PLM_API int cusparseSpGEMMreuse_workEstimation(void *handle, int op_a, int op_b,
     descr->products = products_of(a, b);
     if (buffer)
         SPARSE_LAUNCH("cusparseSpGEMMreuse_workEstimation");
-    return step(size, buffer, plm_size_mul(a->rows + 1, 2 * sizeof(int64_t)));
+    return step(size, buffer, plm_shim_size_mul(a->rows + 1, 2 * sizeof(int64_t)));
 }
 
 /* Buffer 2 holds the products' columns while they are counted, 3 the result's offsets, 4 where each
@@ -148,13 +148,13 @@ PLM_API int cusparseSpGEMMreuse_nnz(void *handle, int op_a, int op_b, const stru
     int status;
     if (!a || !b || !c || !descr)
         return SPARSE_INVALID_VALUE;
-    columns = plm_size_mul(descr->products, plm_sparse_index_bytes(c->inner_type));
+    columns = plm_shim_size_mul(descr->products, plm_sparse_index_bytes(c->inner_type));
     set_result(c, a, b);
     if (buffer2)
         SPARSE_LAUNCH("cusparseSpGEMMreuse_nnz");
     status = step(size2, buffer2, columns);
     if (status == SPARSE_OK)
-        status = step(size3, buffer3, plm_size_mul(a->rows + 1, sizeof(int64_t)));
+        status = step(size3, buffer3, plm_shim_size_mul(a->rows + 1, sizeof(int64_t)));
     if (status == SPARSE_OK)
         status = step(size4, buffer4, columns);
     return status;
@@ -168,7 +168,7 @@ PLM_API int cusparseSpGEMMreuse_copy(void *handle, int op_a, int op_b, const str
         return SPARSE_INVALID_VALUE;
     if (buffer)
         SPARSE_LAUNCH("cusparseSpGEMMreuse_copy");
-    return step(size, buffer, plm_size_mul(descr->products, plm_sparse_index_bytes(c->inner_type)));
+    return step(size, buffer, plm_shim_size_mul(descr->products, plm_sparse_index_bytes(c->inner_type)));
 }
 
 /* ---- sums: the result has at most the entries of both ---- */
@@ -179,7 +179,7 @@ PLM_API int cusparseSpGEAM_bufferSize(void *handle, int op_a, int op_b, const vo
 {
     if (!a || !b || !c || !size)
         return SPARSE_INVALID_VALUE;
-    *size = plm_size_mul(a->rows + 1, sizeof(int64_t));
+    *size = plm_shim_size_mul(a->rows + 1, sizeof(int64_t));
     return SPARSE_OK;
 }
 
@@ -189,7 +189,7 @@ PLM_API int cusparseSpGEAM_nnz(void *handle, int op_a, int op_b, const void *alp
 {
     if (!a || !b || !c)
         return SPARSE_INVALID_VALUE;
-    c->nnz = at_most_full(c->rows, c->cols, plm_size_add((size_t)a->nnz, (size_t)b->nnz));
+    c->nnz = at_most_full(c->rows, c->cols, plm_shim_size_add((size_t)a->nnz, (size_t)b->nnz));
     SPARSE_LAUNCH("cusparseSpGEAM_nnz");
     return SPARSE_OK;
 }

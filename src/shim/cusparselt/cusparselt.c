@@ -301,13 +301,14 @@ PLM_API int cusparseLtMatmulGetWorkspace(const struct lt_handle *handle, const s
     size_t cells, size, least;
     if (!VALID(plan, PLAN) || !bytes)
         return INVALID_VALUE;
-    cells = plm_size_mul(plan->rows, plm_size_mul(plan->cols, 1));
+    cells = plm_shim_size_mul(plan->rows, plm_shim_size_mul(plan->cols, 1));
     size = plan->sparse.type == PLM_R_32F ? cells / 4 : cells / 8;
-    least = plan->sparse.type == PLM_R_32F ? 512 : plm_type_bits(plan->sparse.type) == 8 ? 1024 : 256;
+    least = plan->sparse.type == PLM_R_32F ? 512 : plm_datatype_bits(plan->sparse.type) == 8 ? 1024 : 256;
     if (size < least)
         size = least;
     if (plan->split_k > 1)
-        size = plm_size_add(size, plm_size_mul(plan->split_k, plm_size_mul(plan->rows, plm_size_mul(plan->cols, 4))));
+        size = plm_shim_size_add(
+            size, plm_shim_size_mul(plan->split_k, plm_shim_size_mul(plan->rows, plm_shim_size_mul(plan->cols, 4))));
     *bytes = size;
     return OK;
 }
@@ -346,12 +347,12 @@ PLM_API int cusparseLtMatmulSearch(const struct lt_handle *handle, struct lt_pla
    order, or half of it for fp32 and int8: reported by a third party for sm_86, not checked here. */
 static void compressed(const struct lt_matrix *matrix, size_t *size, size_t *buffer)
 {
-    unsigned bits = plm_type_bits(matrix->type);
+    unsigned bits = plm_datatype_bits(matrix->type);
     size_t group = bits == 32 ? 2 : bits == 4 ? 8 : 4;
     int64_t copies = matrix->stride ? matrix->batches : 1; /* stride 0: one matrix for every batch */
-    size_t cells = plm_size_mul(copies, plm_size_mul(matrix->rows, plm_size_mul(matrix->cols, 1)));
+    size_t cells = plm_shim_size_mul(copies, plm_shim_size_mul(matrix->rows, plm_shim_size_mul(matrix->cols, 1)));
     size_t metadata = (cells / group + 1) / 2;
-    *size = plm_size_add(plm_size_mul((int64_t)(cells / 16), bits), metadata);
+    *size = plm_shim_size_add(plm_shim_size_mul((int64_t)(cells / 16), bits), metadata);
     *buffer = bits == 16 ? metadata : metadata / 2;
 }
 

@@ -27,11 +27,11 @@ static void ask_about(const struct plm_comparison *c, const struct plm_compariso
     bool assumed;
     *q = (struct plm_question){.card = card, .usable = card->memory_usable};
     if (job)
-        q->usable = plm_stack_usable(&job->summary, card, &assumed);
+        q->usable = plm_summary_usable(&job->summary, card, &assumed);
     if (c->source == PLM_CONTEXT_GIVEN)
         q->context = o->context;
     else if (c->source == PLM_CONTEXT_RECORD)
-        q->context = plm_context_memory(&job->summary, plm_job_largest(job)->summary, card).bytes;
+        q->context = plm_ladder_context(&job->summary, plm_job_largest(job)->summary, card).bytes;
     else
         q->context = modelled_context(card);
 }

@@ -15,7 +15,7 @@ struct plm_error;
 struct plm_page;
 
 /* Where the context of the cards comes from. */
-enum plm_context_source { PLM_CONTEXT_GIVEN, PLM_CONTEXT_RECORD, PLM_CONTEXT_MODEL };
+enum plm_comparison_context { PLM_CONTEXT_GIVEN, PLM_CONTEXT_RECORD, PLM_CONTEXT_MODEL };
 
 struct plm_comparison_row {
     const struct plm_method *method;
@@ -27,7 +27,7 @@ struct plm_comparison {
     struct plm_evidence evidence; /* with how the job is spread */
     struct plm_question *question; /* one for each card, by usable memory */
     size_t cards;
-    enum plm_context_source source;
+    enum plm_comparison_context source;
     struct plm_comparison_row *row;
     size_t rows, answered;
     size_t memory; /* of these answers: the others are utilization */

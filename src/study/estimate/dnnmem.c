@@ -29,7 +29,7 @@ static int64_t backward(const struct work *w, size_t node)
 
 static void output_use(const struct work *w, size_t node, int64_t when)
 {
-    int64_t *last = &w->last_use[plm_graph_holder(w->d, node)];
+    int64_t *last = &w->last_use[plm_described_node_holder(w->d, node)];
     *last = when > *last ? when : *last;
 }
 
@@ -44,10 +44,10 @@ static void follow(struct work *w)
 {
     for (size_t i = 0; i < w->d->nodes; i++) {
         const struct plm_described_node *node = &w->d->node[i];
-        const enum plm_saved saved = plm_graph_saves(w->d, node);
+        const enum plm_saved saved = plm_described_node_saves(w->d, node);
         w->last_use[i] = (int64_t)i;
         for (size_t k = 0; k < node->inputs; k++) {
-            size_t from = plm_graph_holder(w->d, node->input[k]);
+            size_t from = plm_described_node_holder(w->d, node->input[k]);
             output_use(w, from, saved == PLM_SAVES_INPUTS && node->shares < 0 ? backward(w, i) : (int64_t)i);
             if (backward(w, i) < w->gradient_born[from])
                 w->gradient_born[from] = backward(w, i);
@@ -86,9 +86,9 @@ static void place_outputs(struct work *w)
 {
     for (size_t i = 0; i < w->d->nodes; i++) {
         const struct plm_described_node *node = &w->d->node[i];
-        if (plm_graph_is(node, "output") || plm_graph_is(node, "get_attr") || node->shares >= 0)
+        if (plm_described_node_is(node, "output") || plm_described_node_is(node, "get_attr") || node->shares >= 0)
             continue;
-        if (plm_graph_is(node, "placeholder")) { /* a batch stays for the step, and has no gradient */
+        if (plm_described_node_is(node, "placeholder")) { /* a batch stays for the step, and has no gradient */
             tensor_add(w, (int64_t)i, PLM_NEVER, node->bytes);
             continue;
         }

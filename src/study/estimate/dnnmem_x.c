@@ -73,12 +73,12 @@ static void add_between(struct work *w, int64_t one, int64_t other, uint64_t byt
 static bool is_relu(const struct work *w, const struct plm_described_node *node)
 {
     char kind[128];
-    return strcasestr(plm_graph_kind(w->d, node, kind, sizeof kind), "relu") != NULL;
+    return strcasestr(plm_described_node_kind(w->d, node, kind, sizeof kind), "relu") != NULL;
 }
 
 static void output_use(struct work *w, size_t node, int64_t when)
 {
-    node = plm_graph_holder(w->d, node);
+    node = plm_described_node_holder(w->d, node);
     w->used[node] = true;
     w->last[node] = when > w->last[node] ? when : w->last[node];
 }
@@ -86,7 +86,7 @@ static void output_use(struct work *w, size_t node, int64_t when)
 /* Inputs that are attributes of the model, not results, are not followed. */
 static bool is_result(const struct work *w, size_t node)
 {
-    return !plm_graph_is(&w->d->node[node], "get_attr");
+    return !plm_described_node_is(&w->d->node[node], "get_attr");
 }
 
 static void find_producers(struct work *w)
@@ -135,7 +135,7 @@ static const char *backward_kind(const struct work *w, size_t node, char *buffer
 {
     static const char *const views[] = {"view", "reshape", "flatten", "unflatten"};
     const struct plm_described_node *n = &w->d->node[node];
-    const char *kind = plm_graph_kind(w->d, n, buffer, size);
+    const char *kind = plm_described_node_kind(w->d, n, buffer, size);
     if (n->module >= 0 && w->flattens[n->module])
         return "view";
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
@@ -152,7 +152,7 @@ static bool is_found(const struct work *w, size_t node)
     const char *kind = backward_kind(w, node, own, sizeof own);
     for (size_t k = 0; k < w->d->node[node].inputs; k++) {
         const size_t input = w->d->node[node].input[k];
-        if (is_result(w, input) && !plm_graph_is(&w->d->node[input], "placeholder") &&
+        if (is_result(w, input) && !plm_described_node_is(&w->d->node[input], "placeholder") &&
             !strcasecmp(kind, backward_kind(w, input, other, sizeof other)))
             return false;
     }
@@ -162,7 +162,7 @@ static bool is_found(const struct work *w, size_t node)
 static bool saves_inputs(const struct work *w, size_t node)
 {
     const struct plm_described_node *n = &w->d->node[node];
-    return plm_graph_saves(w->d, n) == PLM_SAVES_INPUTS && n->shares < 0 &&
+    return plm_described_node_saves(w->d, n) == PLM_SAVES_INPUTS && n->shares < 0 &&
            !(n->module >= 0 && (w->flattens[n->module] || w->averages[n->module])) && is_found(w, node);
 }
 
@@ -172,7 +172,7 @@ static void follow_uses(struct work *w)
         w->last[i] = index_of(w, i);
     for (size_t i = 0; i < w->d->nodes; i++) {
         const struct plm_described_node *node = &w->d->node[i];
-        const bool output = plm_graph_is(node, "output");
+        const bool output = plm_described_node_is(node, "output");
         const bool saves = saves_inputs(w, i);
         for (size_t k = 0; k < node->inputs; k++) {
             if (!is_result(w, node->input[k]))
@@ -202,8 +202,8 @@ static void place_weights(struct work *w, size_t i)
 static void place_forward(struct work *w, size_t i)
 {
     const struct plm_described_node *node = &w->d->node[i];
-    const bool placeholder = plm_graph_is(node, "placeholder");
-    if (plm_graph_is(node, "output")) {
+    const bool placeholder = plm_described_node_is(node, "placeholder");
+    if (plm_described_node_is(node, "output")) {
         tensor_add(w, index_of(w, i) - 1, PLM_NEVER, LOSS_BYTES);
         return;
     }
@@ -216,7 +216,7 @@ static void place_forward(struct work *w, size_t i)
 static void place_backward(struct work *w, size_t i)
 {
     const struct plm_described_node *node = &w->d->node[i];
-    const bool output = plm_graph_is(node, "output");
+    const bool output = plm_described_node_is(node, "output");
     const int64_t now = output ? backward_index(w, i) + 1 : backward_index(w, i);
     const int32_t m = node->module;
     for (size_t k = 0; k < node->inputs && (output || !is_relu(w, node)); k++)
@@ -262,7 +262,7 @@ static void by_graph(struct work *w)
     const struct plm_description *d = w->d;
     w->n = (int64_t)d->nodes + 2;
     w->loss = d->nodes;
-    while (w->loss > 0 && plm_graph_is(&d->node[w->loss - 1], "output"))
+    while (w->loss > 0 && plm_described_node_is(&d->node[w->loss - 1], "output"))
         w->loss--;
     w->last = plm_calloc(d->nodes, sizeof *w->last);
     w->used = plm_calloc(d->nodes, sizeof *w->used);

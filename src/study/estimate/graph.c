@@ -29,20 +29,20 @@ static bool kind_is_in(const char *const *list, const char *kind)
     return *list != NULL;
 }
 
-size_t plm_graph_holder(const struct plm_description *d, size_t node)
+size_t plm_described_node_holder(const struct plm_description *d, size_t node)
 {
     while (d->node[node].shares >= 0)
         node = (size_t)d->node[node].shares;
     return node;
 }
 
-bool plm_graph_is(const struct plm_described_node *node, const char *op)
+bool plm_described_node_is(const struct plm_described_node *node, const char *op)
 {
     return !strcmp(node->op, op);
 }
 
-const char *plm_graph_kind(const struct plm_description *d, const struct plm_described_node *node, char *buffer,
-                           unsigned size)
+const char *plm_described_node_kind(const struct plm_description *d, const struct plm_described_node *node,
+                                    char *buffer, unsigned size)
 {
     size_t length;
     snprintf(buffer, size, "%s", node->module >= 0 ? d->module[node->module].class_name : node->name);
@@ -56,13 +56,13 @@ const char *plm_graph_kind(const struct plm_description *d, const struct plm_des
     return buffer;
 }
 
-enum plm_saved plm_graph_saves(const struct plm_description *d, const struct plm_described_node *node)
+enum plm_saved plm_described_node_saves(const struct plm_description *d, const struct plm_described_node *node)
 {
     char kind[64];
-    if (!plm_graph_is(node, "call_module") && !plm_graph_is(node, "call_function") &&
-        !plm_graph_is(node, "call_method"))
+    if (!plm_described_node_is(node, "call_module") && !plm_described_node_is(node, "call_function") &&
+        !plm_described_node_is(node, "call_method"))
         return PLM_SAVES_NOTHING;
-    plm_graph_kind(d, node, kind, sizeof kind);
+    plm_described_node_kind(d, node, kind, sizeof kind);
     return kind_is_in(saves_output, kind)    ? PLM_SAVES_OUTPUT
            : kind_is_in(saves_nothing, kind) ? PLM_SAVES_NOTHING
                                              : PLM_SAVES_INPUTS;

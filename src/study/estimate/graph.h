@@ -12,14 +12,15 @@ struct plm_description;
 struct plm_described_node;
 
 enum plm_saved { PLM_SAVES_INPUTS, PLM_SAVES_OUTPUT, PLM_SAVES_NOTHING };
-enum plm_saved plm_graph_saves(const struct plm_description *description, const struct plm_described_node *node);
+enum plm_saved plm_described_node_saves(const struct plm_description *description,
+                                        const struct plm_described_node *node);
 
 /* The class of its module or, of a function, the node's name without its number: "Conv2d", "add". Into `buffer` of
    `size`. */
-const char *plm_graph_kind(const struct plm_description *description, const struct plm_described_node *node,
-                           char *buffer, unsigned size);
+const char *plm_described_node_kind(const struct plm_description *description, const struct plm_described_node *node,
+                                    char *buffer, unsigned size);
 /* The node that holds its output: in-place operators write where an earlier one wrote. */
-size_t plm_graph_holder(const struct plm_description *description, size_t node);
-bool plm_graph_is(const struct plm_described_node *node, const char *op); /* "placeholder", "output", ... */
+size_t plm_described_node_holder(const struct plm_description *description, size_t node);
+bool plm_described_node_is(const struct plm_described_node *node, const char *op); /* "placeholder", "output", ... */
 
 #endif

@@ -26,7 +26,7 @@ struct plm_page;
 struct plm_trace;
 
 /* What a method has learned, and whose it is. */
-struct plm_learned {
+struct plm_model {
     const struct plm_method *method;
     void *model; /* what its learner made */
 };
@@ -37,7 +37,7 @@ struct plm_evidence {
     const struct plm_labels *labels;           /* what that record says of time and utilization */
     const struct plm_trace *trace;             /* of the profiler, on the CPU */
     const struct plm_description *description; /* of the model */
-    const struct plm_learned *model;           /* that `plimsoll train` made */
+    const struct plm_model *model;           /* that `plimsoll train` made */
     const double *features;                    /* numbers that this one looks at, instead of a description */
     double job_seconds, trace_seconds, description_seconds; /* how long each took to capture; 0: not known */
     int gpus, nodes, tensor_parallel; /* how the job is spread, for the methods that know several; 0 counts as 1 */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/rank.h"
+#include "base/spearman.h"
 #include "study/evaluate/random.h"
 
 /* The pairs, and the orders that figures need. A resample says how often each pair was drawn, so nothing is sorted
@@ -12,7 +12,7 @@
 struct sample {
     const double *predicted, *measured;
     size_t count, relative;
-    struct plm_rank_place *by_predicted, *by_measured, *by_error;
+    struct plm_spearman_place *by_predicted, *by_measured, *by_error;
     double *rank[2]; /* room for one resample */
     uint32_t *times;
 };
@@ -31,13 +31,13 @@ const char *plm_agreement_name(enum plm_agreement_figure figure)
 static void sample_start(const double *predicted, const double *measured, size_t count, struct sample *s)
 {
     *s = (struct sample){.predicted = predicted, .measured = measured, .count = count};
-    s->by_predicted = plm_rank_order(predicted, count);
-    s->by_measured = plm_rank_order(measured, count);
+    s->by_predicted = plm_spearman_order(predicted, count);
+    s->by_measured = plm_spearman_order(measured, count);
     s->by_error = plm_calloc(count, sizeof *s->by_error);
     for (size_t i = 0; i < count; i++)
         if (measured[i] > 0)
-            s->by_error[s->relative++] = (struct plm_rank_place){fabs(predicted[i] - measured[i]) / measured[i], i};
-    plm_rank_sort(s->by_error, s->relative);
+            s->by_error[s->relative++] = (struct plm_spearman_place){fabs(predicted[i] - measured[i]) / measured[i], i};
+    plm_spearman_sort(s->by_error, s->relative);
     for (int i = 0; i < 2; i++)
         s->rank[i] = plm_calloc(count, sizeof *s->rank[i]);
     s->times = plm_calloc(count, sizeof *s->times);
@@ -72,9 +72,9 @@ static double r2_of(const struct sample *s)
 
 static double spearman_of(const struct sample *s)
 {
-    plm_rank_make(s->by_predicted, s->count, s->times, s->rank[0]);
-    plm_rank_make(s->by_measured, s->count, s->times, s->rank[1]);
-    return plm_rank_correlation(s->rank[0], s->rank[1], s->times, s->count);
+    plm_spearman_ranks(s->by_predicted, s->count, s->times, s->rank[0]);
+    plm_spearman_ranks(s->by_measured, s->count, s->times, s->rank[1]);
+    return plm_spearman_correlation(s->rank[0], s->rank[1], s->times, s->count);
 }
 
 static double mae_of(const struct sample *s)

@@ -13,13 +13,13 @@
 static int run_capture(const struct plm_bench *bench, size_t run, const char *path, const char *log, double *seconds)
 {
     const char *const words[] = {"plimsoll", "trace", "--no-compute", "-f", "-o", path, NULL};
-    const double start = plm_clock_now();
+    const double start = plm_now();
     int status, failure;
     pid_t pid = plm_bench_start(bench, run, words, log, &failure);
     if (pid < 0)
         return PLM_EIO;
     status = plm_child_wait(pid, NULL, NULL);
-    *seconds = plm_clock_now() - start;
+    *seconds = plm_now() - start;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : PLM_EIO;
 }
 

@@ -14,17 +14,17 @@
 static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *run)
 {
     const struct plm_truth_row *r = run->row;
-    uint64_t key = plm_key_text(plm_key_text(PLM_KEY, r->model), r->optimizer);
+    uint64_t key = plm_rows_key_text(plm_rows_key_text(PLM_KEY, r->model), r->optimizer);
     char text[64];
     snprintf(text, sizeof text, "%llu %d", (unsigned long long)r->batch, r->zero_grad);
-    key = plm_key_text(plm_key_text(key, text), run->card);
-    key = plm_key_text(plm_key_text(key, s->python), s->stack ? s->stack : "");
-    key = plm_key_file(key, s->workloads->folder, run->workload->script);
-    key = plm_key_file(key, s->workloads->folder, "workloads.ini");
-    key = plm_key_device(key, &s->catalogue->install);
+    key = plm_rows_key_text(plm_rows_key_text(key, text), run->card);
+    key = plm_rows_key_text(plm_rows_key_text(key, s->python), s->stack ? s->stack : "");
+    key = plm_rows_key_file(key, s->workloads->folder, run->workload->script);
+    key = plm_rows_key_file(key, s->workloads->folder, "workloads.ini");
+    key = plm_rows_key_device(key, &s->catalogue->install);
     snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)key);
     /* The methods are in this very program. */
-    key = plm_key_file(plm_key_file(key, "/proc/self/exe", ""), s->model_path ? s->model_path : "", "");
+    key = plm_rows_key_file(plm_rows_key_file(key, "/proc/self/exe", ""), s->model_path ? s->model_path : "", "");
     snprintf(run->ask_key, sizeof run->ask_key, "%016llx", (unsigned long long)key);
 }
 

@@ -37,7 +37,7 @@ struct plm_bench_settings {
     const struct plm_method *const *method; /* to ask; plimsoll's own figures come from the record in any case */
     size_t methods;
     const char *model_path;   /* of `plimsoll train`, for the method that it is for; NULL: none */
-    const struct plm_learned *model; /* what is in it */
+    const struct plm_model *model; /* what is in it */
 };
 
 /* What a method said about a run. */

@@ -23,7 +23,7 @@ static void write_head(struct plm_lines *l, const struct plm_evaluation *e)
 
 static void write_own(struct plm_lines *l, const struct plm_evaluation *e, const struct plm_outcome *o)
 {
-    const struct plm_estimate estimate = plm_outcome_estimate(o, e->options.kind);
+    const struct plm_evaluation_range estimate = plm_evaluation_range_of(o, e->options.kind);
     const uint64_t amounts[] = {o->allocated, o->reserved, o->outside, o->least, o->early, estimate.low, estimate.high};
     for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
         plm_lines_cell(l, o->done, "%" PRIu64, amounts[i]);

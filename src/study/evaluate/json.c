@@ -126,7 +126,7 @@ static void write_estimates(struct plm_json *j, const struct plm_evaluation *e, 
 
 static void write_outcome(struct plm_json *j, const struct plm_evaluation *e, const struct plm_outcome *o)
 {
-    const struct plm_estimate estimate = plm_outcome_estimate(o, e->options.kind);
+    const struct plm_evaluation_range estimate = plm_evaluation_range_of(o, e->options.kind);
     plm_json_object(j, "run_on_the_virtual_gpu");
     plm_json_integer(j, "allocated", o->allocated);
     plm_json_integer(j, "reserved", o->reserved);
@@ -213,7 +213,7 @@ static void write_families(struct plm_json *j, const struct plm_evaluation *e)
 {
     plm_json_array(j, "families");
     for (size_t i = 0; i < e->families; i++) {
-        const struct plm_family *f = &e->family[i];
+        const struct plm_evaluation_family *f = &e->family[i];
         plm_json_object(j, NULL);
         plm_json_string(j, "name", f->name ? f->name : "all");
         plm_json_array(j, "estimators");

@@ -39,7 +39,7 @@ const struct plm_bench_run *plm_evaluation_run(const struct plm_evaluation *e, s
 }
 
 /* A family without a name stands for all. */
-static bool family_has(const struct plm_family *family, const struct plm_truth_row *row)
+static bool family_has(const struct plm_evaluation_family *family, const struct plm_truth_row *row)
 {
     return !family->name || !strcmp(row->family, family->name);
 }
@@ -54,13 +54,13 @@ static uint64_t bytes_less(uint64_t a, uint64_t b)
 /* With memory in plenty. The range of device_used holds that of the context, which is not part of the other kinds. What
    comes after the first sample is, at the upper end: a process that used the card before has loaded its code already, a
    fresh one has not. */
-static struct plm_estimate estimate_unbounded(const struct plm_outcome *o, enum plm_truth_kind kind)
+static struct plm_evaluation_range estimate_unbounded(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
     const uint64_t beyond = bytes_less(bytes_less(o->high, o->context_high), o->reserved + o->outside);
     const uint64_t below = bytes_less(o->reserved + o->outside, bytes_less(o->low, o->context_low));
-    struct plm_estimate e;
+    struct plm_evaluation_range e;
     switch (kind) {
-    case PLM_TRUTH_DEVICE: return (struct plm_estimate){o->low, plm_outcome_used(o), o->high};
+    case PLM_TRUTH_DEVICE: return (struct plm_evaluation_range){o->low, plm_outcome_used(o), o->high};
     case PLM_TRUTH_ALLOCATED: e.bytes = o->allocated; break;
     case PLM_TRUTH_RESERVED: e.bytes = o->reserved; break;
     default: e.bytes = o->reserved + o->outside;
@@ -71,9 +71,9 @@ static struct plm_estimate estimate_unbounded(const struct plm_outcome *o, enum 
 }
 
 /* Where the card is the limit, it shows less, and never more than it has. */
-struct plm_estimate plm_outcome_estimate(const struct plm_outcome *o, enum plm_truth_kind kind)
+struct plm_evaluation_range plm_evaluation_range_of(const struct plm_outcome *o, enum plm_truth_kind kind)
 {
-    struct plm_estimate e = estimate_unbounded(o, kind);
+    struct plm_evaluation_range e = estimate_unbounded(o, kind);
     const uint64_t most = kind == PLM_TRUTH_DEVICE ? o->usable : bytes_less(o->usable, o->context_low);
     if (!o->bounded_reserved)
         return e;
@@ -98,7 +98,7 @@ static struct plm_yardstick yardstick_of(const struct plm_bench_run *run, const 
     struct plm_yardstick y = {.bytes = row->ground[options->kind], .oom = row->oom};
     y.reference = !y.bytes && !y.oom;
     if (y.reference && o->done) {
-        y.bytes = plm_outcome_estimate(o, options->kind).bytes;
+        y.bytes = plm_evaluation_range_of(o, options->kind).bytes;
         y.oom = runs_out(run, o->outside, o->context);
     }
     y.most = y.bytes;
@@ -141,9 +141,9 @@ static struct plm_score score_virtual(const struct plm_evaluation *e, const stru
     const struct plm_yardstick *y = &e->yardstick[row];
     const struct plm_bench_run *run = plm_evaluation_run(e, row);
     const struct plm_outcome *o = &run->outcome;
-    const struct plm_estimate own = plm_outcome_estimate(o, e->options.kind);
-    const struct plm_estimate beside = plm_outcome_estimate(o, PLM_TRUTH_LESS_FIRST);
-    const struct plm_estimate plenty = estimate_unbounded(o, PLM_TRUTH_LESS_FIRST);
+    const struct plm_evaluation_range own = plm_evaluation_range_of(o, e->options.kind);
+    const struct plm_evaluation_range beside = plm_evaluation_range_of(o, PLM_TRUTH_LESS_FIRST);
+    const struct plm_evaluation_range plenty = estimate_unbounded(o, PLM_TRUTH_LESS_FIRST);
     const uint64_t cap = by->upper ? beside.high : beside.bytes;
     const uint64_t held = bytes_less(by->upper ? plenty.high : plenty.bytes, o->reserved);
     const uint64_t context = by->upper ? bytes_less(o->context_high, o->later) : o->context;
@@ -182,7 +182,7 @@ static struct plm_score score_method(const struct plm_evaluation *e, size_t repl
     const struct plm_outcome *o = &run->outcome;
     const struct plm_reply *r = &run->reply[reply];
     const struct plm_answer *a = &r->answer;
-    const uint64_t expected = plm_outcome_estimate(o, e->options.kind).bytes;
+    const uint64_t expected = plm_evaluation_range_of(o, e->options.kind).bytes;
     struct plm_score s = {.note = r->known && a->note[0] ? a->note : NULL};
     if (!r->known || a->state == PLM_UNANSWERED || !o->done)
         return s;
@@ -209,7 +209,8 @@ static struct plm_score score_tool(const struct plm_evaluation *e, size_t tool, 
     score_compare(y, claim->memory > 0 ? claim->memory : 0, claim->oom, &s);
     s.seconds = claim->seconds;
     if (!s.oom && !y->oom && o->done && s.answered)
-        score_replay(o, (uint64_t)s.estimate, bytes_less(y->bytes, plm_outcome_estimate(o, e->options.kind).bytes), &s);
+        score_replay(o, (uint64_t)s.estimate, bytes_less(y->bytes, plm_evaluation_range_of(o, e->options.kind).bytes),
+                     &s);
     s.capped_fails[PLM_CAP_TORCH] = !claim->oom && claim->second && claim->second_oom;
     s.capped_fails[PLM_CAP_DEVICE] = s.capped_fails[PLM_CAP_DEVICE] || s.capped_fails[PLM_CAP_TORCH];
     plm_score_conserve(&s, total_of(truth, run));
@@ -324,7 +325,7 @@ static void factors_analyse(const struct plm_evaluation *e, const size_t *row, c
         *anova = (struct plm_anova){0};
 }
 
-static void family_anova(const struct plm_evaluation *e, const struct plm_family *family, size_t estimator,
+static void family_anova(const struct plm_evaluation *e, const struct plm_evaluation_family *family, size_t estimator,
                          struct plm_anova *anova)
 {
     const struct plm_score *score = e->estimator[estimator].score;
@@ -344,7 +345,7 @@ static void family_anova(const struct plm_evaluation *e, const struct plm_family
 
 /* ---- families ---- */
 
-static void family_measure(struct plm_evaluation *e, struct plm_family *family)
+static void family_measure(struct plm_evaluation *e, struct plm_evaluation_family *family)
 {
     struct plm_score *list = plm_calloc(e->rows, sizeof *list);
     family->metrics = plm_calloc(e->estimators, sizeof *family->metrics);

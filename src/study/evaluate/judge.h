@@ -44,7 +44,7 @@ struct plm_estimator {
     struct plm_score *score; /* per row of the evaluation */
 };
 
-struct plm_family {
+struct plm_evaluation_family {
     const char *name; /* NULL: all */
     size_t rows;
     struct plm_metrics *metrics; /* per estimator */
@@ -68,7 +68,7 @@ struct plm_evaluation {
     size_t references; /* rows without a measurement */
     struct plm_estimator *estimator;
     size_t estimators;
-    struct plm_family *family; /* the last one is all, if there are two or more */
+    struct plm_evaluation_family *family; /* the last one is all, if there are two or more */
     size_t families;
 };
 
@@ -80,10 +80,10 @@ const struct plm_truth_row *plm_evaluation_row(const struct plm_evaluation *eval
 const struct plm_bench_run *plm_evaluation_run(const struct plm_evaluation *evaluation, size_t row);
 
 /* Of the kind that is compared: the estimate and the ends of its range. */
-struct plm_estimate {
+struct plm_evaluation_range {
     uint64_t low, bytes, high;
 };
-struct plm_estimate plm_outcome_estimate(const struct plm_outcome *outcome, enum plm_truth_kind kind);
+struct plm_evaluation_range plm_evaluation_range_of(const struct plm_outcome *outcome, enum plm_truth_kind kind);
 
 /* What the xMem paper published about four tools, on its 5,209 runs; shown beside what the same tools come to here. */
 enum { PLM_PUBLISHED = 4, PLM_PUBLISHED_RUNS = 5209 };

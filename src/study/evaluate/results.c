@@ -84,12 +84,12 @@ int plm_results_add(const struct plm_bench *bench, const struct plm_bench_run *r
     return status ? status : plm_append(path, result_write, run, error);
 }
 
-static const char *cell(const struct plm_table *t, size_t row, const char *name)
+static const char *cell(const struct plm_csv *t, size_t row, const char *name)
 {
-    return plm_table_cell(t, row, plm_table_column(t, name));
+    return plm_csv_cell(t, row, plm_csv_column(t, name));
 }
 
-static int amount(const struct plm_table *t, size_t row, const char *name, uint64_t *value, struct plm_error *error)
+static int amount(const struct plm_csv *t, size_t row, const char *name, uint64_t *value, struct plm_error *error)
 {
     const char *text = cell(t, row, name);
     char *end;
@@ -102,13 +102,13 @@ static int amount(const struct plm_table *t, size_t row, const char *name, uint6
 }
 
 /* "": none. */
-static int seconds(const struct plm_table *t, size_t row, const char *name, double *value, struct plm_error *error)
+static int seconds(const struct plm_csv *t, size_t row, const char *name, double *value, struct plm_error *error)
 {
-    const int column = plm_table_column(t, name), status = plm_table_real(t, row, column, value, error);
-    return status == 0 && *value < 0 ? plm_table_wrong(t, row, column, "a time", error) : status;
+    const int column = plm_csv_column(t, name), status = plm_csv_real(t, row, column, value, error);
+    return status == 0 && *value < 0 ? plm_csv_wrong(t, row, column, "a time", error) : status;
 }
 
-static int result_read(const struct plm_table *t, size_t row, struct plm_outcome *o, struct plm_error *error)
+static int result_read(const struct plm_csv *t, size_t row, struct plm_outcome *o, struct plm_error *error)
 {
     int status;
     *o = (struct plm_outcome){.done = !strcmp(cell(t, row, "done"), "true")};
@@ -124,10 +124,10 @@ static int result_read(const struct plm_table *t, size_t row, struct plm_outcome
 }
 
 /* A line of ours cannot stand under another head. */
-static int head_check(const struct plm_table *t, struct plm_error *error)
+static int head_check(const struct plm_csv *t, struct plm_error *error)
 {
     for (int i = 0; i < COLUMNS; i++)
-        if (plm_table_column(t, columns[i].name) < 0)
+        if (plm_csv_column(t, columns[i].name) < 0)
             return plm_fail(
                 error, PLM_EFORMAT,
                 "%.300s has no column %s: it is of another release; remove it, or choose another folder (-o)", t->path,
@@ -138,12 +138,12 @@ static int head_check(const struct plm_table *t, struct plm_error *error)
 /* Later lines replace earlier ones. A failed run is made again. */
 int plm_results_read(struct plm_bench *bench, struct plm_error *error)
 {
-    struct plm_table t;
+    struct plm_csv t;
     char path[4200];
     int status = path_of(bench, path, sizeof path, error);
     if (status || access(path, F_OK))
         return status;
-    status = plm_table_read(path, &t, error);
+    status = plm_csv_read(path, &t, error);
     if (status)
         return status;
     status = head_check(&t, error);
@@ -153,7 +153,7 @@ int plm_results_read(struct plm_bench *bench, struct plm_error *error)
                 status = result_read(&t, row, &bench->run[i].outcome, error);
                 bench->run[i].known = status == 0 && bench->run[i].outcome.done;
             }
-    plm_table_free(&t);
+    plm_csv_free(&t);
     return status;
 }
 /* ---- answers: a line for each run and method ---- */
@@ -201,7 +201,7 @@ int plm_answers_add(const struct plm_bench *bench, size_t run, uint64_t only, co
     return plm_append(path, answers_write, &(struct answers){bench, run, only}, error);
 }
 
-static int answer_read(const struct plm_table *t, size_t row, struct plm_reply *reply, struct plm_error *error)
+static int answer_read(const struct plm_csv *t, size_t row, struct plm_reply *reply, struct plm_error *error)
 {
     const char *state = cell(t, row, "state");
     struct plm_reply r = {.known = true, .failed = !strcmp(state, failed), .answer.state = PLM_UNANSWERED};
@@ -227,11 +227,11 @@ static int answer_read(const struct plm_table *t, size_t row, struct plm_reply *
 int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error *error)
 {
     const struct plm_bench_settings *s = bench->settings;
-    struct plm_table t;
+    struct plm_csv t;
     int status;
     if (access(path, F_OK))
         return 0;
-    status = plm_table_read(path, &t, error);
+    status = plm_csv_read(path, &t, error);
     for (size_t row = 0; status == 0 && row < t.rows; row++)
         for (size_t i = 0; i < bench->runs && status == 0; i++) {
             struct plm_bench_run *run = &bench->run[i];
@@ -242,6 +242,6 @@ int plm_answers_read(struct plm_bench *bench, const char *path, struct plm_error
                     status = answer_read(&t, row, &run->reply[k], error);
             run->asked = !plm_bench_missing(bench, i);
         }
-    plm_table_free(&t);
+    plm_csv_free(&t);
     return status;
 }

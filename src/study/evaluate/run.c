@@ -26,7 +26,7 @@ struct work {
 static void progress_show(void *context)
 {
     const struct work *w = context;
-    w->progress(w->done, w->failed, w->all, plm_clock_now() - w->start, w->made, w->context);
+    w->progress(w->done, w->failed, w->all, plm_now() - w->start, w->made, w->context);
 }
 
 /* ---- which part is next ---- */
@@ -160,20 +160,20 @@ static int part_end(void *context, size_t task, int wait_status, const struct ru
 int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *context, struct plm_error *error)
 {
     const bool methods = bench->settings->methods > 0;
-    struct work w = {.bench = bench, .start = plm_clock_now(), .progress = progress, .context = context};
-    const struct plm_pool pool = {.jobs = bench->settings->jobs,
-                                  .context = &w,
-                                  .next = part_next,
-                                  .start = part_start,
-                                  .end = part_end,
-                                  .again = "--resume goes on with what is there",
-                                  .progress = progress ? progress_show : NULL};
+    struct work w = {.bench = bench, .start = plm_now(), .progress = progress, .context = context};
+    const struct plm_rows_pool pool = {.jobs = bench->settings->jobs,
+                                       .context = &w,
+                                       .next = part_next,
+                                       .start = part_start,
+                                       .end = part_end,
+                                       .again = "--resume goes on with what is there",
+                                       .progress = progress ? progress_show : NULL};
     int status;
     w.busy = plm_calloc(bench->runs, sizeof *w.busy);
     w.all = bench->runs * (methods ? PARTS : 1);
     for (size_t i = 0; i < bench->runs; i++)
         w.done += (size_t)bench->run[i].known + (methods && bench->run[i].asked);
-    status = plm_pool_run(&pool, error);
+    status = plm_rows_pool_run(&pool, error);
     free(w.busy);
     return status;
 }

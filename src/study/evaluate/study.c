@@ -30,11 +30,11 @@ static int rows_read(struct plm_study *s, struct plm_error *error)
 
 static int families_find(struct plm_study *s, struct plm_error *error)
 {
-    const int column = plm_table_column(&s->table, "family");
+    const int column = plm_csv_column(&s->table, "family");
     s->family = plm_calloc(FAMILIES + 1, sizeof *s->family);
     s->family_of = plm_calloc(s->table.rows + 1, sizeof *s->family_of);
     for (size_t row = 0; row < s->table.rows; row++) {
-        const char *name = plm_table_cell(&s->table, row, column);
+        const char *name = plm_csv_cell(&s->table, row, column);
         size_t i = 0;
         while (i < s->families && strcmp(s->family[i].name, name) != 0)
             i++;
@@ -53,9 +53,9 @@ static int families_find(struct plm_study *s, struct plm_error *error)
 
 static bool is_mlp_alone(const struct plm_study *s)
 {
-    const int column = plm_table_column(&s->table, "family");
+    const int column = plm_csv_column(&s->table, "family");
     for (size_t row = 0; row < s->table.rows; row++)
-        if (strcmp(plm_table_cell(&s->table, row, column), "mlp") != 0)
+        if (strcmp(plm_csv_cell(&s->table, row, column), "mlp") != 0)
             return false;
     return true;
 }
@@ -77,7 +77,7 @@ static const struct plm_target *lesson_of(const struct plm_study *s, const struc
     const char *column = target->column;
     if (!s->options.lessons)
         return target;
-    if (!strncmp(column, MEASURED, strlen(MEASURED)) && plm_table_column(&s->lessons, column) < 0)
+    if (!strncmp(column, MEASURED, strlen(MEASURED)) && plm_csv_column(&s->lessons, column) < 0)
         column = target->with_context ? "device_used" : column + strlen(MEASURED);
     return plm_target_choose(&s->lessons, column, error);
 }
@@ -89,14 +89,14 @@ static int target_add(struct plm_study *s, const char *column, struct plm_error 
     int status = t.lesson ? 0 : PLM_EINVAL, at;
     if (status)
         return status;
-    at = plm_table_column(&s->table, target->column);
+    at = plm_csv_column(&s->table, target->column);
     t.width = class_width(s, target);
     t.truth = plm_calloc(s->table.rows + 1, sizeof *t.truth);
     for (size_t row = 0; row < s->table.rows && status == 0; row++) {
         t.truth[row] = NAN;
         if (!plm_target_known(target, &s->table, row)) /* nobody is asked */
             continue;
-        status = plm_table_real(&s->table, row, at, &t.truth[row], error);
+        status = plm_csv_real(&s->table, row, at, &t.truth[row], error);
         t.truth[row] *= target->scale;
         t.rows++;
     }
@@ -110,9 +110,9 @@ static int metric_add(struct plm_study *s, const char *name, struct plm_error *e
 {
     char column[32];
     snprintf(column, sizeof column, "measured_%s", name);
-    if (plm_table_column(&s->table, column) >= 0)
+    if (plm_csv_column(&s->table, column) >= 0)
         return target_add(s, column, error);
-    if (plm_table_column(&s->table, "measured_device_mib") < 0 && plm_table_column(&s->table, name) >= 0)
+    if (plm_csv_column(&s->table, "measured_device_mib") < 0 && plm_csv_column(&s->table, name) >= 0)
         return target_add(s, name, error);
     return 0;
 }
@@ -158,8 +158,8 @@ static int column_add(struct plm_study *s, const char *column, bool wanted, stru
 /* The name of a column as the table has it, which lasts. */
 static const char *column_name(const struct plm_study *s, const char *word)
 {
-    const int column = plm_table_column(&s->table, word);
-    return column < 0 ? word : plm_table_name(&s->table, (size_t)column);
+    const int column = plm_csv_column(&s->table, word);
+    return column < 0 ? word : plm_csv_name(&s->table, (size_t)column);
 }
 
 static int splits_of_columns(struct plm_study *s, struct plm_error *error)
@@ -203,9 +203,9 @@ int plm_study_open(const struct plm_study_options *options, struct plm_study *s,
 {
     int status;
     *s = (struct plm_study){.options = *options};
-    status = plm_table_read(options->path, &s->table, error);
+    status = plm_csv_read(options->path, &s->table, error);
     if (status == 0 && options->lessons)
-        status = plm_table_read(options->lessons, &s->lessons, error);
+        status = plm_csv_read(options->lessons, &s->lessons, error);
     if (status)
         return status;
     if (s->table.rows < (size_t)options->folds)
@@ -254,7 +254,7 @@ void plm_study_close(struct plm_study *s)
     free(s->family_of);
     free(s->example);
     free(s->box);
-    plm_table_free(&s->table);
-    plm_table_free(&s->lessons);
+    plm_csv_free(&s->table);
+    plm_csv_free(&s->lessons);
     *s = (struct plm_study){0};
 }

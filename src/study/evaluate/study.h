@@ -66,8 +66,7 @@ struct plm_split {
 /* study_split.c. Rows that do not count are kept out everywhere. */
 void plm_split_folds(size_t rows, size_t folds, uint64_t seed, struct plm_split *split);
 /* By the cells of a column; PLM_EINVAL and a sentence if they are too many or all alike. */
-int plm_split_column(const struct plm_table *table, const char *column, struct plm_split *split,
-                     struct plm_error *error);
+int plm_split_column(const struct plm_csv *table, const char *column, struct plm_split *split, struct plm_error *error);
 /* By a number of each row: the largest fifth. */
 void plm_split_beyond(const double *size, size_t rows, struct plm_split *split);
 void plm_split_elsewhere(size_t rows, struct plm_split *split);
@@ -159,8 +158,8 @@ struct plm_study_result {
 
 struct plm_study {
     struct plm_study_options options;
-    struct plm_table table;
-    struct plm_table lessons; /* empty: none */
+    struct plm_csv table;
+    struct plm_csv lessons; /* empty: none */
     struct plm_example *example; /* per row */
     struct plm_white_box *box;
     size_t *family_of; /* per row */

@@ -92,8 +92,8 @@ int plm_contestants_choose(struct plm_study *s, struct plm_error *error)
     while (status == 0 && (word = strsep(&rest, ",")))
         if (!strcmp(word, "all"))
             methods_add_all(s);
-        else if (plm_method_find(word))
-            method_add(s, plm_method_find(word));
+        else if (plm_methods_find(word))
+            method_add(s, plm_methods_find(word));
         else
             status = plm_fail(error, PLM_EINVAL,
                               "there is no method \"%.60s\"; `plimsoll train --help` has those that learn, "

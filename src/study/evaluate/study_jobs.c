@@ -26,8 +26,8 @@ static const char *const model_columns[] = {"input", "output", "depth", "activat
 
 static bool has_job(const struct plm_study *s, size_t row)
 {
-    return !strcmp(plm_table_cell(&s->table, row, plm_table_column(&s->table, "family")), family) &&
-           *plm_table_cell(&s->table, row, plm_table_column(&s->table, "batch")) && !isnan(s->target[0].truth[row]);
+    return !strcmp(plm_csv_cell(&s->table, row, plm_csv_column(&s->table, "family")), family) &&
+           *plm_csv_cell(&s->table, row, plm_csv_column(&s->table, "batch")) && !isnan(s->target[0].truth[row]);
 }
 
 /* Drawn without replacement: the first of a shuffle. */
@@ -68,13 +68,13 @@ struct job {
 
 static void job_make(const struct plm_study *s, size_t row, struct job *job)
 {
-    const int gpu = plm_table_column(&s->table, "gpu");
+    const int gpu = plm_csv_column(&s->table, "gpu");
     size_t used = 0;
     for (size_t i = 0; i < sizeof model_columns / sizeof model_columns[0] && used < sizeof job->model; i++)
         used += (size_t)snprintf(job->model + used, sizeof job->model - used, "%s%.60s", i ? "," : "",
-                                 plm_table_cell(&s->table, row, plm_table_column(&s->table, model_columns[i])));
-    job->batch = plm_table_cell(&s->table, row, plm_table_column(&s->table, "batch"));
-    job->gpu = gpu < 0 ? "a100-40gb" : plm_table_cell(&s->table, row, gpu);
+                                 plm_csv_cell(&s->table, row, plm_csv_column(&s->table, model_columns[i])));
+    job->batch = plm_csv_cell(&s->table, row, plm_csv_column(&s->table, "batch"));
+    job->gpu = gpu < 0 ? "a100-40gb" : plm_csv_cell(&s->table, row, gpu);
     snprintf(job->script, sizeof job->script, "%.3800s/%.128s", s->options.workloads->folder,
              plm_workloads_find(s->options.workloads, family)->script);
     snprintf(job->trace, sizeof job->trace, "%.3800s/job.trace.json.gz", s->options.scratch);
@@ -97,7 +97,7 @@ struct spent {
 
 static struct spent spent_now(void)
 {
-    return (struct spent){plm_clock_now(), cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)};
+    return (struct spent){plm_now(), cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN)};
 }
 
 static void spent_add(struct spent *sum, struct spent since)

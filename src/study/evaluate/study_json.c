@@ -13,8 +13,8 @@ static void score_put(struct plm_json *j, const struct plm_study *s, size_t fami
     plm_json_integer(j, "asked", score->asked);
     plm_json_integer(j, "answered", score->answered);
     for (int i = 0; i < PLM_STUDY_FIGURES; i++)
-        plm_json_figure(j, plm_study_figure_name((enum plm_study_figure)i), score->value[i], score->interval[i].low,
-                        score->interval[i].high);
+        plm_report_json_figure(j, plm_study_figure_name((enum plm_study_figure)i), score->value[i],
+                               score->interval[i].low, score->interval[i].high);
     plm_json_end_object(j);
 }
 
@@ -35,7 +35,7 @@ static void result_put(struct plm_json *j, const struct plm_study *s, size_t c, 
         plm_json_real(j, "train_seconds", r->train_seconds);
         plm_json_real(j, "seconds", r->seconds);
         plm_json_real(j, "cpu_seconds", r->cpu);
-        plm_json_known(j, "constant", r->constant);
+        plm_report_json_known(j, "constant", r->constant);
         plm_json_array(j, "scores");
         for (size_t k = 0; k <= s->families; k++)
             score_put(j, s, k, &r->score[k]);
@@ -115,7 +115,7 @@ static void answers_put(struct plm_lines *l, const struct plm_study *s, size_t r
 {
     char name[64];
     plm_lines_cell(l, true, "%zu", row);
-    plm_lines_text(l, plm_table_cell(&s->table, row, plm_table_column(&s->table, "family")));
+    plm_lines_text(l, plm_csv_cell(&s->table, row, plm_csv_column(&s->table, "family")));
     plm_lines_cell(l, true, "%s", s->target[t].target->column);
     plm_lines_text(l, plm_split_name(&s->split[i], name, sizeof name));
     plm_lines_cell(l, true, "%.10g", s->target[t].truth[row]);

@@ -17,10 +17,9 @@ void plm_split_folds(size_t rows, size_t folds, uint64_t seed, struct plm_split 
 }
 
 /* The first row with the same cell has its number. */
-int plm_split_column(const struct plm_table *table, const char *column, struct plm_split *split,
-                     struct plm_error *error)
+int plm_split_column(const struct plm_csv *table, const char *column, struct plm_split *split, struct plm_error *error)
 {
-    const int at = plm_table_column(table, column);
+    const int at = plm_csv_column(table, column);
     const char *cell[PLM_SPLIT_GROUPS] = {0};
     *split = (struct plm_split){.kind = PLM_SPLIT_UNSEEN, .column = column};
     if (at < 0)
@@ -29,13 +28,13 @@ int plm_split_column(const struct plm_table *table, const char *column, struct p
     split->part = plm_calloc(table->rows + 1, sizeof *split->part);
     for (size_t row = 0; row < table->rows; row++) {
         size_t group = 0;
-        while (group < split->parts && cell[group] && strcmp(cell[group], plm_table_cell(table, row, at)) != 0)
+        while (group < split->parts && cell[group] && strcmp(cell[group], plm_csv_cell(table, row, at)) != 0)
             group++;
         if (group == PLM_SPLIT_GROUPS)
             return plm_fail(error, PLM_EINVAL, "column %.60s has more than %d different values: too many to leave out",
                             column, PLM_SPLIT_GROUPS);
         if (group == split->parts)
-            cell[split->parts++] = plm_table_cell(table, row, at);
+            cell[split->parts++] = plm_csv_cell(table, row, at);
         split->part[row] = group;
     }
     return split->parts > 1

@@ -55,22 +55,22 @@ static void heads_show(const struct plm_page *p, const struct plm_study_target *
 static void score_show(const struct plm_page *p, const struct plm_study_target *t, const char *name,
                        const struct plm_study_result *r, const struct plm_study_score *score)
 {
-    struct plm_figure_text figure[PLM_STUDY_FIGURES];
+    struct plm_report_figure_text figure[PLM_STUDY_FIGURES];
     size_t n = 0;
     plm_page_name(p, name, NAME, 1);
     fprintf(p->out, "%*zu", COUNT, score->answered);
     for (enum plm_study_figure i = 0; i < PLM_STUDY_FIGURES; i++) {
-        struct plm_figure_text *text = &figure[n];
+        struct plm_report_figure_text *text = &figure[n];
         if (i == PLM_STUDY_EXACT && t->target->unit != PLM_LEARNED_MEMORY)
             continue;
         n++;
-        *text = (struct plm_figure_text){.value = "-"};
+        *text = (struct plm_report_figure_text){.value = "-"};
         if (!is_shown(r, i))
             continue;
         value_text(text->value, sizeof text->value, score->value[i], i);
         interval_text(text->interval, sizeof text->interval, &score->interval[i], i);
     }
-    plm_figures_show(p, figure, n, CELL, NAME + COUNT);
+    plm_report_figures_show(p, figure, n, CELL, NAME + COUNT);
 }
 
 static void family_show(const struct plm_page *p, const struct plm_study *s, size_t target, size_t family)

@@ -29,7 +29,7 @@ static int name_columns(const struct plm_page *p, const struct plm_evaluation *e
     return columns < NAMES_MOST ? columns : NAMES_MOST;
 }
 
-static void heading(const struct plm_page *p, const struct plm_family *f, int names)
+static void heading(const struct plm_page *p, const struct plm_evaluation_family *f, int names)
 {
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
     plm_page_name(p, f->name ? f->name : "All", 0, 0);
@@ -78,7 +78,7 @@ static void show_line(const struct plm_page *p, const struct plm_estimator *by, 
 }
 
 /* In-domain figures apart, as far as there are any. */
-static void outside(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+static void outside(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_evaluation_family *f)
 {
     const char *before = "All compared runs are outside of what these were made for: ";
     for (size_t i = 0; i < e->estimators; i++) {
@@ -99,7 +99,7 @@ static void outside(const struct plm_page *p, const struct plm_evaluation *e, co
         fputs(".\n", p->out);
 }
 
-static void show_table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f)
+static void show_table(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_evaluation_family *f)
 {
     const int names = name_columns(p, e);
     heading(p, f, names);
@@ -292,7 +292,7 @@ static void show_published(const struct plm_page *p, const struct plm_evaluation
 
 /* ---- what errors depend on ---- */
 
-static const struct plm_anova *any(const struct plm_evaluation *e, const struct plm_family *f)
+static const struct plm_anova *any(const struct plm_evaluation *e, const struct plm_evaluation_family *f)
 {
     for (size_t i = 0; i < e->estimators; i++)
         if (f->anova[i].observations)
@@ -300,7 +300,7 @@ static const struct plm_anova *any(const struct plm_evaluation *e, const struct 
     return NULL;
 }
 
-static bool is_tested(const struct plm_evaluation *e, const struct plm_family *f, size_t factor)
+static bool is_tested(const struct plm_evaluation *e, const struct plm_evaluation_family *f, size_t factor)
 {
     for (size_t i = 0; i < e->estimators; i++)
         if (f->anova[i].observations && f->anova[i].effect[factor].state == PLM_EFFECT_TESTED)
@@ -324,7 +324,7 @@ static void effect(const struct plm_page *p, const struct plm_effect *e)
             eta, plm_ink(p, PLM_INK_PLAIN));
 }
 
-static void family_head(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f,
+static void family_head(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_evaluation_family *f,
                         const struct plm_anova *a)
 {
     fprintf(p->out, "%s%-*.*s", plm_ink(p, PLM_INK_DIM), NAMES_MOST, NAMES_MOST, "");
@@ -335,8 +335,8 @@ static void family_head(const struct plm_page *p, const struct plm_evaluation *e
 }
 
 /* Nested factors say within which others they were looked at. */
-static void family_names(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f,
-                         const struct plm_anova *a)
+static void family_names(const struct plm_page *p, const struct plm_evaluation *e,
+                         const struct plm_evaluation_family *f, const struct plm_anova *a)
 {
     plm_page_name(p, f->name ? f->name : "All", NAMES_MOST, 1);
     for (size_t i = 0; i < a->effects; i++) {
@@ -352,7 +352,7 @@ static void family_names(const struct plm_page *p, const struct plm_evaluation *
     fputc('\n', p->out);
 }
 
-static void left_out(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_family *f,
+static void left_out(const struct plm_page *p, const struct plm_evaluation *e, const struct plm_evaluation_family *f,
                      const struct plm_anova *a)
 {
     for (size_t i = 0; i < a->effects; i++) {
@@ -373,7 +373,7 @@ static void show_factors(const struct plm_page *p, const struct plm_evaluation *
 {
     bool titled = false;
     for (size_t i = 0; i < e->families; i++) {
-        const struct plm_family *f = &e->family[i];
+        const struct plm_evaluation_family *f = &e->family[i];
         const struct plm_anova *a = any(e, f);
         if (!a)
             continue;

@@ -5,11 +5,11 @@
  * and rows.csv there says which process of which record a row is, so that constants can be tried without running
  * anything again.
  *
- *   plm_time_bench_make()   which rows, on which cards
- *   plm_time_bench_resume() rows that the folder has already
- *   plm_time_bench_run()    runs the others
- *   plm_time_bench_load()   reads the records
- *   plm_time_bench_free()
+ *   plm_timed_bench_make()   which rows, on which cards
+ *   plm_timed_bench_resume() rows that the folder has already
+ *   plm_timed_bench_run()    runs the others
+ *   plm_timed_bench_load()   reads the records
+ *   plm_timed_bench_free()
  *
  * The truth, the workloads and the strings of the settings must outlive the bench. One thread; child processes do the
  * work. Fails with a sentence; a row whose workload fails is no failure of the bench: it says why.
@@ -26,7 +26,7 @@
 #include "study/evaluate/time_truth.h"
 #include "time/works.h"
 
-struct plm_time_settings {
+struct plm_timed_settings {
     struct plm_catalogue *catalogue;
     const struct plm_workloads *workloads;
     const char *python, *gpu, *stack, *pattern, *folder, *scratch; /* as of plm_bench_settings */
@@ -35,8 +35,8 @@ struct plm_time_settings {
 };
 
 /* A row and what became of it. */
-struct plm_time_run {
-    const struct plm_time_row *row;
+struct plm_timed_run {
+    const struct plm_timed_row *row;
     const struct plm_workload *workload;
     struct plm_card card;
     char key[24]; /* of what decides its record */
@@ -48,37 +48,37 @@ struct plm_time_run {
     const struct plm_work_lane *lane;
 };
 
-struct plm_time_record {
+struct plm_timed_record {
     char name[24];
     struct plm_works works;
 };
 
-struct plm_time_bench {
-    const struct plm_time_settings *settings;
-    const struct plm_time_truth *truth;
-    struct plm_time_run *run;
+struct plm_timed_bench {
+    const struct plm_timed_settings *settings;
+    const struct plm_timed_truth *truth;
+    struct plm_timed_run *run;
     size_t runs;
-    struct plm_time_record *record;
+    struct plm_timed_record *record;
     size_t records, record_room;
 };
 
-int plm_time_bench_make(const struct plm_time_settings *settings, const struct plm_time_truth *truth,
-                        struct plm_time_bench *bench, struct plm_error *error);
-int plm_time_bench_resume(struct plm_time_bench *bench, struct plm_error *error);
+int plm_timed_bench_make(const struct plm_timed_settings *settings, const struct plm_timed_truth *truth,
+                         struct plm_timed_bench *bench, struct plm_error *error);
+int plm_timed_bench_resume(struct plm_timed_bench *bench, struct plm_error *error);
 /* Counts rows. */
-int plm_time_bench_run(struct plm_time_bench *bench, plm_bench_progress *progress, void *context,
-                       struct plm_error *error);
-int plm_time_bench_load(struct plm_time_bench *bench, struct plm_error *error);
-void plm_time_bench_free(struct plm_time_bench *bench);
+int plm_timed_bench_run(struct plm_timed_bench *bench, plm_bench_progress *progress, void *context,
+                        struct plm_error *error);
+int plm_timed_bench_load(struct plm_timed_bench *bench, struct plm_error *error);
+void plm_timed_bench_free(struct plm_timed_bench *bench);
 
 /* The row as its workload gets it: all columns but the measured ones, then mode, batch_size, image_size, layout and
    precision. */
-void plm_time_run_put_head(FILE *out, const struct plm_time_bench *bench);
-void plm_time_run_put(FILE *out, const struct plm_time_bench *bench, const struct plm_time_run *run);
+void plm_timed_run_put_head(FILE *out, const struct plm_timed_bench *bench);
+void plm_timed_run_put(FILE *out, const struct plm_timed_bench *bench, const struct plm_timed_run *run);
 /* FOLDER/RECORD.plm */
-void plm_time_record_path(const struct plm_time_bench *bench, const char *record, char *out, size_t size);
+void plm_timed_record_path(const struct plm_timed_bench *bench, const char *record, char *out, size_t size);
 /* FOLDER/rows.csv: how it begins; adds rows that are known. */
-extern const char plm_time_rows_head[];
-int plm_time_bench_note(const struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_error *error);
+extern const char plm_timed_rows_head[];
+int plm_timed_bench_note(const struct plm_timed_bench *bench, const size_t *run, size_t runs, struct plm_error *error);
 
 #endif

@@ -33,16 +33,16 @@ static const char *feature_name(size_t feature)
 
 static struct plm_correction_frame frame_of(int figure)
 {
-    return (struct plm_correction_frame){plm_time_figure_name(figure), FEATURES, feature_name};
+    return (struct plm_correction_frame){plm_timed_figure_name(figure), FEATURES, feature_name};
 }
 
-static double metric_of(const struct plm_time_forecast *f, enum plm_metric metric, enum plm_metric whole)
+static double metric_of(const struct plm_timed_forecast *f, enum plm_metric metric, enum plm_metric whole)
 {
     const double all = f->figure[PLM_FIGURE_METRIC + whole];
     return all > 0 ? f->figure[PLM_FIGURE_METRIC + metric] / all : 0;
 }
 
-static void features_make(const struct plm_time_row *row, const struct plm_time_forecast *f, double x[FEATURES])
+static void features_make(const struct plm_timed_row *row, const struct plm_timed_forecast *f, double x[FEATURES])
 {
     const double single[SINGLE] = {log(f->step + 1),
                                    log(f->busy + 1),
@@ -66,12 +66,12 @@ static enum plm_correction_way way_of(int figure)
 
 /* Warps are resident on multiprocessors that are active. How many on each depends on the kernels, how long they are
    active on the host too, so that SMOCC is corrected beyond what SMACT is: a figure here stands on the other one. */
-static const int stands_on[PLM_TIME_FIGURES] = {[PLM_FIGURE_METRIC + PLM_METRIC_SMOCC] =
-                                                    PLM_FIGURE_METRIC + PLM_METRIC_SMACT};
+static const int stands_on[PLM_TIMED_FIGURES] = {[PLM_FIGURE_METRIC + PLM_METRIC_SMOCC] =
+                                                     PLM_FIGURE_METRIC + PLM_METRIC_SMACT};
 _Static_assert(PLM_FIGURE_STEP == 0, "0 is no figure that another one stands on");
 
 /* The forecast of a figure, if the one that it stands on is `other`. */
-static double forecast_with(const struct plm_time_forecast *f, int figure, double other)
+static double forecast_with(const struct plm_timed_forecast *f, int figure, double other)
 {
     const double was = f->figure[stands_on[figure]];
     return stands_on[figure] && was > 0 ? fmin(f->figure[figure] * other / was, 1) : f->figure[figure];
@@ -79,20 +79,21 @@ static double forecast_with(const struct plm_time_forecast *f, int figure, doubl
 
 /* ---- learning ---- */
 
-static double forecast_measured(const struct plm_time_row *row, const struct plm_time_forecast *f, int figure)
+static double forecast_measured(const struct plm_timed_row *row, const struct plm_timed_forecast *f, int figure)
 {
     const int other = stands_on[figure];
     return forecast_with(f, figure, row->known >> other & 1 ? row->figure[other] : f->figure[other]);
 }
 
-static int figure_learn(const struct plm_time_bench *bench, const struct plm_time_forecast *forecast, const size_t *run,
-                        size_t runs, int figure, struct plm_time_correct *c, struct plm_error *error)
+static int figure_learn(const struct plm_timed_bench *bench, const struct plm_timed_forecast *forecast,
+                        const size_t *run, size_t runs, int figure, struct plm_timed_correct *c,
+                        struct plm_error *error)
 {
     double *x = plm_calloc(runs, FEATURES * sizeof *x), *y = plm_calloc(runs, sizeof *y);
     struct plm_tree_data data = {.x = x, .y = y, .features = FEATURES};
     int status = 0;
     for (size_t i = 0; i < runs; i++) {
-        const struct plm_time_row *row = bench->run[run[i]].row;
+        const struct plm_timed_row *row = bench->run[run[i]].row;
         if (!(row->known >> figure & 1) || !forecast[run[i]].known)
             continue;
         features_make(row, &forecast[run[i]], x + data.rows * FEATURES);
@@ -108,21 +109,21 @@ static int figure_learn(const struct plm_time_bench *bench, const struct plm_tim
     return status;
 }
 
-int plm_time_correct_learn(const struct plm_time_bench *bench, const struct plm_time_forecast *forecast,
-                           const size_t *run, size_t runs, struct plm_time_correct *c, struct plm_error *error)
+int plm_timed_correct_learn(const struct plm_timed_bench *bench, const struct plm_timed_forecast *forecast,
+                            const size_t *run, size_t runs, struct plm_timed_correct *c, struct plm_error *error)
 {
     int first, status = 0;
-    const int figures = plm_time_kind_figures(bench->truth->kind, &first);
-    *c = (struct plm_time_correct){.rows = runs};
+    const int figures = plm_timed_kind_figures(bench->truth->kind, &first);
+    *c = (struct plm_timed_correct){.rows = runs};
     for (int i = first; i < first + figures && status == 0; i++)
         status = figure_learn(bench, forecast, run, runs, i, c, error);
     if (status)
-        plm_time_correct_free(c);
+        plm_timed_correct_free(c);
     return status;
 }
 
-double plm_time_correct_figure(const struct plm_time_correct *c, const struct plm_time_row *row,
-                               const struct plm_time_forecast *f, int figure)
+double plm_timed_correct_figure(const struct plm_timed_correct *c, const struct plm_timed_row *row,
+                                const struct plm_timed_forecast *f, int figure)
 {
     double x[FEATURES], figured;
     if (!(c->known >> figure & 1))
@@ -130,24 +131,24 @@ double plm_time_correct_figure(const struct plm_time_correct *c, const struct pl
     features_make(row, f, x);
     figured = f->figure[figure];
     if (stands_on[figure])
-        figured = forecast_with(f, figure, plm_time_correct_figure(c, row, f, stands_on[figure]));
+        figured = forecast_with(f, figure, plm_timed_correct_figure(c, row, f, stands_on[figure]));
     figured = plm_correction_apply(way_of(figure), figured, plm_ridge_predict(&c->ridge[figure], x));
     return figure == PLM_FIGURE_STEP ? figured : fmin(fmax(figured, 0), 1);
 }
 
-void plm_time_correct_free(struct plm_time_correct *c)
+void plm_timed_correct_free(struct plm_timed_correct *c)
 {
-    for (int i = 0; i < PLM_TIME_FIGURES; i++)
+    for (int i = 0; i < PLM_TIMED_FIGURES; i++)
         if (c->known >> i & 1)
             plm_ridge_free(&c->ridge[i]);
-    *c = (struct plm_time_correct){0};
+    *c = (struct plm_timed_correct){0};
 }
 
 /* ---- in a folder ---- */
 
-void plm_time_correct_path(const char *folder, int figure, char *out, size_t size)
+void plm_timed_correct_path(const char *folder, int figure, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/%s.model", folder, plm_time_figure_name(figure));
+    snprintf(out, size, "%.3900s/%s.model", folder, plm_timed_figure_name(figure));
 }
 
 struct one_figure {
@@ -161,7 +162,7 @@ static void figure_put(FILE *out, const void *what)
     plm_ridge_put(out, &one->frame, one->ridge);
 }
 
-int plm_time_correct_save(FILE *out, const struct plm_time_correct *c, int figure)
+int plm_timed_correct_save(FILE *out, const struct plm_timed_correct *c, int figure)
 {
     return plm_model_file_save(out, KIND, figure_put, &(struct one_figure){frame_of(figure), &c->ridge[figure]});
 }
@@ -179,13 +180,13 @@ static int figure_load(const char *path, int figure, struct plm_ridge *ridge, st
     return status;
 }
 
-int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct plm_error *error)
+int plm_timed_correct_load(const char *folder, struct plm_timed_correct *c, struct plm_error *error)
 {
     char path[4096];
     int status = 0;
-    *c = (struct plm_time_correct){0};
-    for (int i = 0; i < PLM_TIME_FIGURES && status == 0; i++) {
-        plm_time_correct_path(folder, i, path, sizeof path);
+    *c = (struct plm_timed_correct){0};
+    for (int i = 0; i < PLM_TIMED_FIGURES && status == 0; i++) {
+        plm_timed_correct_path(folder, i, path, sizeof path);
         if (access(path, F_OK))
             continue;
         status = figure_load(path, i, &c->ridge[i], error);
@@ -201,6 +202,6 @@ int plm_time_correct_load(const char *folder, struct plm_time_correct *c, struct
             "makes one",
             folder, folder);
     if (status)
-        plm_time_correct_free(c);
+        plm_timed_correct_free(c);
     return status;
 }

@@ -129,12 +129,12 @@ static double unexplained(const struct sums *s)
     return all > 0 ? s->errors / all : 0;
 }
 
-static double loss_of(const struct sums *s, enum plm_time_kind kind)
+static double loss_of(const struct sums *s, enum plm_timed_kind kind)
 {
     double loss = 0, figures = 0;
-    if (kind == PLM_TIME_STEP)
+    if (kind == PLM_TIMED_STEP)
         return s[PLM_FIGURE_STEP].count > 0 ? s[PLM_FIGURE_STEP].errors / s[PLM_FIGURE_STEP].count : 0;
-    for (int i = PLM_FIGURE_METRIC; i < PLM_TIME_FIGURES; i++)
+    for (int i = PLM_FIGURE_METRIC; i < PLM_TIMED_FIGURES; i++)
         if (s[i].count > 1) {
             loss += unexplained(&s[i]);
             figures++;
@@ -142,14 +142,15 @@ static double loss_of(const struct sums *s, enum plm_time_kind kind)
     return figures > 0 ? loss / figures : 0;
 }
 
-double plm_time_loss(struct plm_time_bench *bench, const size_t *run, size_t runs, const struct plm_time_model *model)
+double plm_timed_loss(struct plm_timed_bench *bench, const size_t *run, size_t runs,
+                      const struct plm_timed_model *model)
 {
-    struct sums sums[PLM_TIME_FIGURES] = {0};
+    struct sums sums[PLM_TIMED_FIGURES] = {0};
     for (size_t i = 0; i < runs; i++) {
-        const struct plm_time_row *row = bench->run[run[i]].row;
-        struct plm_time_forecast f;
-        plm_time_model_ask(model, &bench->run[run[i]], &f);
-        for (int k = 0; k < PLM_TIME_FIGURES && f.known; k++) {
+        const struct plm_timed_row *row = bench->run[run[i]].row;
+        struct plm_timed_forecast f;
+        plm_timed_model_ask(model, &bench->run[run[i]], &f);
+        for (int k = 0; k < PLM_TIMED_FIGURES && f.known; k++) {
             const double error =
                 k == PLM_FIGURE_STEP ? fabs(log(f.figure[k] / row->figure[k])) : f.figure[k] - row->figure[k];
             if (!(row->known >> k & 1))
@@ -184,9 +185,9 @@ static const struct plm_speed *constant_find(const char *name, size_t length)
     return NULL;
 }
 
-int plm_time_fit_parse(const char *text, struct plm_time_fit *fit, struct plm_error *error)
+int plm_timed_fit_parse(const char *text, struct plm_timed_fit *fit, struct plm_error *error)
 {
-    *fit = (struct plm_time_fit){0};
+    *fit = (struct plm_timed_fit){0};
     for (;;) {
         const size_t length = strcspn(text, ",");
         const struct plm_speed *constant = constant_find(text, length);
@@ -207,11 +208,11 @@ int plm_time_fit_parse(const char *text, struct plm_time_fit *fit, struct plm_er
 }
 
 struct fitting {
-    struct plm_time_bench *bench;
+    struct plm_timed_bench *bench;
     const size_t *run;
     size_t runs;
-    struct plm_time_model *model;
-    const struct plm_time_fit *fit;
+    struct plm_timed_model *model;
+    const struct plm_timed_fit *fit;
 };
 
 static void constants_set(const struct fitting *g, const double *x)
@@ -225,16 +226,16 @@ static double constants_try(const double *x, void *context)
 {
     const struct fitting *g = context;
     constants_set(g, x);
-    return plm_time_loss(g->bench, g->run, g->runs, g->model);
+    return plm_timed_loss(g->bench, g->run, g->runs, g->model);
 }
 
-void plm_time_fit_make(struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_time_model *model,
-                       struct plm_time_fit *fit)
+void plm_timed_fit_make(struct plm_timed_bench *bench, const size_t *run, size_t runs, struct plm_timed_model *model,
+                        struct plm_timed_fit *fit)
 {
     struct fitting g = {bench, run, runs, model, fit};
     double x[PLM_TIME_FIT_MOST];
     fit->rows = runs;
-    fit->loss_before = plm_time_loss(bench, run, runs, model);
+    fit->loss_before = plm_timed_loss(bench, run, runs, model);
     for (size_t i = 0; i < fit->constants; i++) {
         fit->before[i] = plm_speed_get(&model->card[0].speeds, fit->constant[i]);
         x[i] = place_of_constant(fit->constant[i], fit->before[i]);

@@ -7,12 +7,12 @@
 
 enum { ROWS_LEAST = 10, ROUNDS = 60, TERMS = 3 };
 
-static bool has_terms(const struct plm_time_row *row)
+static bool has_terms(const struct plm_timed_row *row)
 {
     return row->gmacs > 0 && row->macts > 0 && row->batch && (row->known >> PLM_FIGURE_STEP & 1);
 }
 
-static void terms_of(const struct plm_time_row *row, double x[TERMS])
+static void terms_of(const struct plm_timed_row *row, double x[TERMS])
 {
     x[0] = row->gmacs * (double)row->batch;
     x[1] = row->macts * (double)row->batch;
@@ -43,7 +43,7 @@ static bool solve(double a[TERMS][TERMS + 1], double x[TERMS])
 }
 
 /* Weighted least squares, with weights that make the sum one of relative errors, not of their squares (Weiszfeld). */
-static bool round_fit(const struct plm_time_row *const *row, const double *weight, size_t rows, double c[TERMS])
+static bool round_fit(const struct plm_timed_row *const *row, const double *weight, size_t rows, double c[TERMS])
 {
     double a[TERMS][TERMS + 1] = {{0}}, x[TERMS];
     for (size_t i = 0; i < rows; i++) {
@@ -57,17 +57,17 @@ static bool round_fit(const struct plm_time_row *const *row, const double *weigh
     return solve(a, c);
 }
 
-static double value_at(const double c[TERMS], const struct plm_time_row *row)
+static double value_at(const double c[TERMS], const struct plm_timed_row *row)
 {
     double x[TERMS];
     terms_of(row, x);
     return c[0] * x[0] + c[1] * x[1] + c[2] * x[2];
 }
 
-void plm_time_floor_fit(const struct plm_time_bench *bench, const size_t *run, size_t runs,
-                        struct plm_time_floor *floor)
+void plm_timed_floor_fit(const struct plm_timed_bench *bench, const size_t *run, size_t runs,
+                         struct plm_timed_floor *floor)
 {
-    const struct plm_time_row **row = plm_calloc(runs, sizeof(const struct plm_time_row *));
+    const struct plm_timed_row **row = plm_calloc(runs, sizeof(const struct plm_timed_row *));
     double *weight = plm_calloc(runs, sizeof *weight), c[TERMS] = {0};
     size_t rows = 0;
     for (size_t i = 0; i < runs; i++)
@@ -76,7 +76,7 @@ void plm_time_floor_fit(const struct plm_time_bench *bench, const size_t *run, s
             weight[rows] = 1 / (t * t);
             row[rows++] = bench->run[run[i]].row;
         }
-    *floor = (struct plm_time_floor){.known = rows >= ROWS_LEAST, .rows = rows};
+    *floor = (struct plm_timed_floor){.known = rows >= ROWS_LEAST, .rows = rows};
     for (int i = 0; i < ROUNDS && floor->known; i++) {
         floor->known = round_fit(row, weight, rows, c);
         for (size_t k = 0; k < rows; k++) {
@@ -91,7 +91,7 @@ void plm_time_floor_fit(const struct plm_time_bench *bench, const size_t *run, s
     free(weight);
 }
 
-double plm_time_floor_ask(const struct plm_time_floor *floor, const struct plm_time_row *row)
+double plm_timed_floor_ask(const struct plm_timed_floor *floor, const struct plm_timed_row *row)
 {
     return floor->known && has_terms(row) ? value_at((const double[TERMS]){floor->a, floor->b, floor->c}, row) : NAN;
 }

@@ -2,20 +2,20 @@
    docs/schema/time-evaluation-1.json. */
 #include "study/evaluate/time_judge.h"
 
-static void agreement_write(struct plm_json *j, const struct plm_time_evaluation *e, size_t estimator, int figure,
+static void agreement_write(struct plm_json *j, const struct plm_timed_evaluation *e, size_t estimator, int figure,
                             const struct plm_agreement *a)
 {
     plm_json_object(j, NULL);
-    plm_json_string(j, "figure", plm_time_figure_name(figure));
+    plm_json_string(j, "figure", plm_timed_figure_name(figure));
     plm_json_string(j, "estimator", e->estimator[estimator].name);
     plm_json_integer(j, "rows", a->count);
     for (int i = 0; i < PLM_AGREE_FIGURES; i++)
-        plm_json_figure(j, plm_agreement_name((enum plm_agreement_figure)i), a->value[i], a->interval[i].low,
-                        a->interval[i].high);
+        plm_report_json_figure(j, plm_agreement_name((enum plm_agreement_figure)i), a->value[i], a->interval[i].low,
+                               a->interval[i].high);
     plm_json_end_object(j);
 }
 
-static void group_write(struct plm_json *j, const struct plm_time_evaluation *e, const struct plm_time_group *g)
+static void group_write(struct plm_json *j, const struct plm_timed_evaluation *e, const struct plm_timed_group *g)
 {
     plm_json_object(j, NULL);
     plm_json_string(j, "family", g->family ? g->family : "all");
@@ -25,15 +25,15 @@ static void group_write(struct plm_json *j, const struct plm_time_evaluation *e,
     }
     plm_json_integer(j, "rows", g->rows);
     plm_json_array(j, "agreements");
-    for (int figure = 0; figure < PLM_TIME_FIGURES; figure++)
+    for (int figure = 0; figure < PLM_TIMED_FIGURES; figure++)
         for (size_t i = 0; i < e->estimators && e->figures >> figure & 1; i++)
-            if (plm_time_agreement(e, g, i, figure)->count)
-                agreement_write(j, e, i, figure, plm_time_agreement(e, g, i, figure));
+            if (plm_timed_agreement(e, g, i, figure)->count)
+                agreement_write(j, e, i, figure, plm_timed_agreement(e, g, i, figure));
     plm_json_end_array(j);
     plm_json_end_object(j);
 }
 
-static void fit_write(struct plm_json *j, const struct plm_time_evaluation *e)
+static void fit_write(struct plm_json *j, const struct plm_timed_evaluation *e)
 {
     if (!e->options.fit_rows)
         return;
@@ -54,7 +54,7 @@ static void fit_write(struct plm_json *j, const struct plm_time_evaluation *e)
     plm_json_end_object(j);
 }
 
-static void correction_write(struct plm_json *j, const struct plm_time_evaluation *e)
+static void correction_write(struct plm_json *j, const struct plm_timed_evaluation *e)
 {
     if (!e->options.learn_rows && !e->options.correct)
         return;
@@ -64,7 +64,7 @@ static void correction_write(struct plm_json *j, const struct plm_time_evaluatio
     plm_json_end_object(j);
 }
 
-static void forecast_write(struct plm_json *j, const struct plm_time_forecast *f)
+static void forecast_write(struct plm_json *j, const struct plm_timed_forecast *f)
 {
     plm_json_object(j, "forecast");
     plm_json_real(j, "step_ms", f->step * 1e-6);
@@ -78,24 +78,25 @@ static void forecast_write(struct plm_json *j, const struct plm_time_forecast *f
     plm_json_end_object(j);
 }
 
-static void estimates_write(struct plm_json *j, const struct plm_time_evaluation *e, size_t run)
+static void estimates_write(struct plm_json *j, const struct plm_timed_evaluation *e, size_t run)
 {
     plm_json_array(j, "estimates");
     for (size_t i = 0; i < e->estimators; i++) {
         plm_json_object(j, NULL);
         plm_json_string(j, "name", e->estimator[i].name);
-        for (int k = 0; k < PLM_TIME_FIGURES; k++)
+        for (int k = 0; k < PLM_TIMED_FIGURES; k++)
             if (e->figures >> k & 1)
-                plm_json_known(j, plm_time_figure_name(k), e->estimator[i].value[run * PLM_TIME_FIGURES + (size_t)k]);
+                plm_report_json_known(j, plm_timed_figure_name(k),
+                                      e->estimator[i].value[run * PLM_TIMED_FIGURES + (size_t)k]);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
 }
 
-static void row_write(struct plm_json *j, const struct plm_time_evaluation *e, size_t at)
+static void row_write(struct plm_json *j, const struct plm_timed_evaluation *e, size_t at)
 {
-    const struct plm_time_run *run = &e->bench->run[at];
-    const struct plm_time_row *row = run->row;
+    const struct plm_timed_run *run = &e->bench->run[at];
+    const struct plm_timed_row *row = run->row;
     plm_json_object(j, NULL);
     plm_json_integer(j, "line", row->line);
     plm_json_string(j, "family", row->family);
@@ -107,9 +108,9 @@ static void row_write(struct plm_json *j, const struct plm_time_evaluation *e, s
     if (row->image)
         plm_json_integer(j, "image_size", row->image);
     plm_json_object(j, "measured");
-    for (int i = 0; i < PLM_TIME_FIGURES; i++)
+    for (int i = 0; i < PLM_TIMED_FIGURES; i++)
         if (e->figures & row->known & (1u << i))
-            plm_json_real(j, plm_time_figure_name(i), row->figure[i]);
+            plm_json_real(j, plm_timed_figure_name(i), row->figure[i]);
     plm_json_end_object(j);
     plm_json_bool(j, "trained", e->trained[at]);
     if (e->forecast[at].known)
@@ -120,11 +121,11 @@ static void row_write(struct plm_json *j, const struct plm_time_evaluation *e, s
     plm_json_end_object(j);
 }
 
-void plm_time_evaluation_document(struct plm_json *j, const void *what)
+void plm_timed_evaluation_document(struct plm_json *j, const void *what)
 {
-    const struct plm_time_evaluation *e = what;
+    const struct plm_timed_evaluation *e = what;
     plm_json_string(j, "truth_file", e->bench->truth->table.path);
-    plm_json_string(j, "truth", plm_time_kind_name(e->bench->truth->kind));
+    plm_json_string(j, "truth", plm_timed_kind_name(e->bench->truth->kind));
     plm_json_integer(j, "seed", e->options.seed);
     plm_json_integer(j, "judged", e->rows);
     plm_json_integer(j, "trained", e->trained_rows);

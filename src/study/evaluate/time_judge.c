@@ -12,7 +12,7 @@
 /* ---- who chooses and who judges ---- */
 
 /* The runs with a forecast, in an order that is drawn. */
-static size_t runs_draw(const struct plm_time_evaluation *e, size_t *run)
+static size_t runs_draw(const struct plm_timed_evaluation *e, size_t *run)
 {
     struct plm_random random;
     size_t count = 0;
@@ -28,18 +28,18 @@ static size_t runs_draw(const struct plm_time_evaluation *e, size_t *run)
     return count;
 }
 
-static void forecasts_make(struct plm_time_evaluation *e, const struct plm_time_model *model,
-                           struct plm_time_forecast *out)
+static void forecasts_make(struct plm_timed_evaluation *e, const struct plm_timed_model *model,
+                           struct plm_timed_forecast *out)
 {
     for (size_t i = 0; i < e->bench->runs; i++)
-        plm_time_model_ask(model, &e->bench->run[i], &out[i]);
+        plm_timed_model_ask(model, &e->bench->run[i], &out[i]);
 }
 
 /* The rows that are learned from are those that choose constants, and more of the same order, so that both together are
    no more than the larger number. */
-static int rows_train(struct plm_time_evaluation *e, struct plm_time_model *model, struct plm_error *error)
+static int rows_train(struct plm_timed_evaluation *e, struct plm_timed_model *model, struct plm_error *error)
 {
-    const struct plm_time_judge_options *o = &e->options;
+    const struct plm_timed_judge_options *o = &e->options;
     const size_t most = o->fit_rows > o->learn_rows ? o->fit_rows : o->learn_rows;
     size_t *run = plm_calloc(e->bench->runs, sizeof *run);
     const size_t count = runs_draw(e, run);
@@ -50,8 +50,8 @@ static int rows_train(struct plm_time_evaluation *e, struct plm_time_model *mode
                           count);
     if (status == 0 && o->fit_rows) {
         e->fit = *o->fit;
-        plm_time_fit_make(e->bench, run, o->fit_rows, model, &e->fit);
-        plm_time_floor_fit(e->bench, run, o->fit_rows, &e->floor);
+        plm_timed_fit_make(e->bench, run, o->fit_rows, model, &e->fit);
+        plm_timed_floor_fit(e->bench, run, o->fit_rows, &e->floor);
     }
     if (status == 0) {
         forecasts_make(e, model, e->fitted);
@@ -60,37 +60,37 @@ static int rows_train(struct plm_time_evaluation *e, struct plm_time_model *mode
         e->trained_rows = most;
     }
     if (status == 0 && o->learn_rows)
-        status = plm_time_correct_learn(e->bench, e->fitted, run, o->learn_rows, &e->correct, error);
+        status = plm_timed_correct_learn(e->bench, e->fitted, run, o->learn_rows, &e->correct, error);
     free(run);
     return status;
 }
 
 /* ---- what each of them says ---- */
 
-static struct plm_time_estimator *estimator_add(struct plm_time_evaluation *e, const char *name)
+static struct plm_timed_estimator *estimator_add(struct plm_timed_evaluation *e, const char *name)
 {
-    struct plm_time_estimator *by = &e->estimator[e->estimators++];
+    struct plm_timed_estimator *by = &e->estimator[e->estimators++];
     snprintf(by->name, sizeof by->name, "%s", name);
-    by->value = plm_calloc(e->bench->runs, PLM_TIME_FIGURES * sizeof *by->value);
-    for (size_t i = 0; i < e->bench->runs * PLM_TIME_FIGURES; i++)
+    by->value = plm_calloc(e->bench->runs, PLM_TIMED_FIGURES * sizeof *by->value);
+    for (size_t i = 0; i < e->bench->runs * PLM_TIMED_FIGURES; i++)
         by->value[i] = NAN;
     return by;
 }
 
-static void forecast_estimator(struct plm_time_evaluation *e, const char *name,
-                               const struct plm_time_forecast *forecast, const struct plm_time_correct *correct)
+static void forecast_estimator(struct plm_timed_evaluation *e, const char *name,
+                               const struct plm_timed_forecast *forecast, const struct plm_timed_correct *correct)
 {
-    struct plm_time_estimator *by = estimator_add(e, name);
+    struct plm_timed_estimator *by = estimator_add(e, name);
     for (size_t i = 0; i < e->bench->runs; i++)
-        for (int k = 0; k < PLM_TIME_FIGURES && forecast[i].known; k++)
-            by->value[i * PLM_TIME_FIGURES + (size_t)k] =
-                correct ? plm_time_correct_figure(correct, e->bench->run[i].row, &forecast[i], k)
+        for (int k = 0; k < PLM_TIMED_FIGURES && forecast[i].known; k++)
+            by->value[i * PLM_TIMED_FIGURES + (size_t)k] =
+                correct ? plm_timed_correct_figure(correct, e->bench->run[i].row, &forecast[i], k)
                         : forecast[i].figure[k];
 }
 
-static void estimators_make(struct plm_time_evaluation *e)
+static void estimators_make(struct plm_timed_evaluation *e)
 {
-    const struct plm_time_correct *correct = e->options.learn_rows ? &e->correct : e->options.correct;
+    const struct plm_timed_correct *correct = e->options.learn_rows ? &e->correct : e->options.correct;
     char name[64];
     forecast_estimator(e, "plimsoll", e->forecast, NULL);
     if (e->options.fit_rows) {
@@ -100,63 +100,64 @@ static void estimators_make(struct plm_time_evaluation *e)
     }
     if (correct)
         forecast_estimator(e, "plimsoll, corrected", e->fitted, correct);
-    if (e->floor.known && e->bench->truth->kind == PLM_TIME_STEP) {
-        struct plm_time_estimator *by = estimator_add(e, "MACs and activations, fitted");
+    if (e->floor.known && e->bench->truth->kind == PLM_TIMED_STEP) {
+        struct plm_timed_estimator *by = estimator_add(e, "MACs and activations, fitted");
         for (size_t i = 0; i < e->bench->runs; i++)
-            by->value[i * PLM_TIME_FIGURES] = plm_time_floor_ask(&e->floor, e->bench->run[i].row);
+            by->value[i * PLM_TIMED_FIGURES] = plm_timed_floor_ask(&e->floor, e->bench->run[i].row);
     }
 }
 
 /* ---- figures ---- */
 
-bool plm_time_evaluation_judged(const struct plm_time_evaluation *e, size_t run)
+bool plm_timed_evaluation_judged(const struct plm_timed_evaluation *e, size_t run)
 {
     return e->forecast[run].known && !e->trained[run];
 }
 
-const struct plm_agreement *plm_time_agreement(const struct plm_time_evaluation *e, const struct plm_time_group *group,
-                                               size_t estimator, int figure)
+const struct plm_agreement *plm_timed_agreement(const struct plm_timed_evaluation *e,
+                                                const struct plm_timed_group *group, size_t estimator, int figure)
 {
     (void)e;
-    return &group->agreement[estimator * PLM_TIME_FIGURES + (size_t)figure];
+    return &group->agreement[estimator * PLM_TIMED_FIGURES + (size_t)figure];
 }
 
-static bool group_has(const struct plm_time_group *g, const struct plm_time_run *run)
+static bool group_has(const struct plm_timed_group *g, const struct plm_timed_run *run)
 {
     return !g->family || (!strcasecmp(g->family, run->row->family) && !strcmp(g->mode, run->row->mode) &&
                           !strcmp(g->card, run->card.id));
 }
 
-static void group_add(struct plm_time_evaluation *e, struct plm_time_group group)
+static void group_add(struct plm_timed_evaluation *e, struct plm_timed_group group)
 {
     e->group = plm_grow(e->group, e->groups, &e->group_room, sizeof *e->group);
     e->group[e->groups++] = group;
 }
 
-static void groups_find(struct plm_time_evaluation *e)
+static void groups_find(struct plm_timed_evaluation *e)
 {
     for (size_t i = 0; i < e->bench->runs; i++) {
-        const struct plm_time_run *run = &e->bench->run[i];
+        const struct plm_timed_run *run = &e->bench->run[i];
         size_t k = 0;
         while (k < e->groups && !group_has(&e->group[k], run))
             k++;
         if (k == e->groups)
-            group_add(e, (struct plm_time_group){run->row->family, run->row->mode, run->card.id, 0, NULL});
+            group_add(e, (struct plm_timed_group){run->row->family, run->row->mode, run->card.id, 0, NULL});
     }
     if (e->groups > 1)
-        group_add(e, (struct plm_time_group){0});
+        group_add(e, (struct plm_timed_group){0});
 }
 
-static void group_figure(const struct plm_time_evaluation *e, const struct plm_time_group *g, size_t estimator,
+static void group_figure(const struct plm_timed_evaluation *e, const struct plm_timed_group *g, size_t estimator,
                          int figure, struct plm_agreement *out)
 {
     double *predicted = plm_calloc(e->bench->runs, sizeof *predicted),
            *measured = plm_calloc(e->bench->runs, sizeof *measured);
     size_t count = 0;
     for (size_t i = 0; i < e->bench->runs; i++) {
-        const struct plm_time_run *run = &e->bench->run[i];
-        const double value = e->estimator[estimator].value[i * PLM_TIME_FIGURES + (size_t)figure];
-        if (!plm_time_evaluation_judged(e, i) || !group_has(g, run) || !(run->row->known >> figure & 1) || isnan(value))
+        const struct plm_timed_run *run = &e->bench->run[i];
+        const double value = e->estimator[estimator].value[i * PLM_TIMED_FIGURES + (size_t)figure];
+        if (!plm_timed_evaluation_judged(e, i) || !group_has(g, run) || !(run->row->known >> figure & 1) ||
+            isnan(value))
             continue;
         predicted[count] = value;
         measured[count++] = run->row->figure[figure];
@@ -166,34 +167,34 @@ static void group_figure(const struct plm_time_evaluation *e, const struct plm_t
     free(measured);
 }
 
-static void groups_judge(struct plm_time_evaluation *e)
+static void groups_judge(struct plm_timed_evaluation *e)
 {
     for (size_t i = 0; i < e->groups; i++) {
-        struct plm_time_group *g = &e->group[i];
-        g->agreement = plm_calloc(e->estimators, PLM_TIME_FIGURES * sizeof *g->agreement);
+        struct plm_timed_group *g = &e->group[i];
+        g->agreement = plm_calloc(e->estimators, PLM_TIMED_FIGURES * sizeof *g->agreement);
         for (size_t k = 0; k < e->bench->runs; k++)
-            g->rows += plm_time_evaluation_judged(e, k) && group_has(g, &e->bench->run[k]);
+            g->rows += plm_timed_evaluation_judged(e, k) && group_has(g, &e->bench->run[k]);
         for (size_t k = 0; k < e->estimators; k++)
-            for (int n = 0; n < PLM_TIME_FIGURES; n++)
+            for (int n = 0; n < PLM_TIMED_FIGURES; n++)
                 if (e->figures >> n & 1)
-                    group_figure(e, g, k, n, &g->agreement[k * PLM_TIME_FIGURES + (size_t)n]);
+                    group_figure(e, g, k, n, &g->agreement[k * PLM_TIMED_FIGURES + (size_t)n]);
     }
 }
 
-static void figures_find(struct plm_time_evaluation *e)
+static void figures_find(struct plm_timed_evaluation *e)
 {
     int first;
-    const int count = plm_time_kind_figures(e->bench->truth->kind, &first);
+    const int count = plm_timed_kind_figures(e->bench->truth->kind, &first);
     for (size_t i = 0; i < e->bench->runs; i++)
         e->figures |= e->bench->run[i].row->known;
     e->figures &= ((1u << count) - 1) << first;
 }
 
-int plm_time_judge(struct plm_time_bench *bench, const struct plm_time_judge_options *options,
-                   struct plm_time_model *model, struct plm_time_evaluation *e, struct plm_error *error)
+int plm_timed_judge(struct plm_timed_bench *bench, const struct plm_timed_judge_options *options,
+                    struct plm_timed_model *model, struct plm_timed_evaluation *e, struct plm_error *error)
 {
     int status;
-    *e = (struct plm_time_evaluation){.bench = bench, .options = *options};
+    *e = (struct plm_timed_evaluation){.bench = bench, .options = *options};
     e->forecast = plm_calloc(bench->runs, sizeof *e->forecast);
     e->fitted = plm_calloc(bench->runs, sizeof *e->fitted);
     e->trained = plm_calloc(bench->runs, sizeof *e->trained);
@@ -201,12 +202,12 @@ int plm_time_judge(struct plm_time_bench *bench, const struct plm_time_judge_opt
     forecasts_make(e, model, e->forecast);
     status = rows_train(e, model, error);
     if (status) {
-        plm_time_evaluation_free(e);
+        plm_timed_evaluation_free(e);
         return status;
     }
     for (size_t i = 0; i < bench->runs; i++) {
         e->failed += !e->forecast[i].known;
-        e->rows += plm_time_evaluation_judged(e, i);
+        e->rows += plm_timed_evaluation_judged(e, i);
     }
     estimators_make(e);
     groups_find(e);
@@ -214,7 +215,7 @@ int plm_time_judge(struct plm_time_bench *bench, const struct plm_time_judge_opt
     return 0;
 }
 
-void plm_time_evaluation_free(struct plm_time_evaluation *e)
+void plm_timed_evaluation_free(struct plm_timed_evaluation *e)
 {
     for (size_t i = 0; i < e->groups; i++)
         free(e->group[i].agreement);
@@ -224,6 +225,6 @@ void plm_time_evaluation_free(struct plm_time_evaluation *e)
     free(e->forecast);
     free(e->fitted);
     free(e->trained);
-    plm_time_correct_free(&e->correct);
-    *e = (struct plm_time_evaluation){0};
+    plm_timed_correct_free(&e->correct);
+    *e = (struct plm_timed_evaluation){0};
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static const struct plm_speeds *speeds_of(const struct plm_time_model *model, const char *card)
+static const struct plm_speeds *speeds_of(const struct plm_timed_model *model, const char *card)
 {
     for (size_t i = 0; i < model->cards; i++)
         if (!strcmp(model->card[i].card, card))
@@ -14,14 +14,14 @@ static const struct plm_speeds *speeds_of(const struct plm_time_model *model, co
     return NULL;
 }
 
-int plm_time_model_read(const struct plm_time_bench *bench, const char *path, const struct plm_install *install,
-                        double host_factor, struct plm_time_model *model, struct plm_error *error)
+int plm_timed_model_read(const struct plm_timed_bench *bench, const char *path, const struct plm_install *install,
+                         double host_factor, struct plm_timed_model *model, struct plm_error *error)
 {
     int status = 0;
-    *model = (struct plm_time_model){.host_factor = host_factor};
+    *model = (struct plm_timed_model){.host_factor = host_factor};
     for (size_t i = 0; i < bench->runs && status == 0; i++) {
         const struct plm_card *card = &bench->run[i].card;
-        struct plm_time_speeds item;
+        struct plm_timed_speeds item;
         if (speeds_of(model, card->id))
             continue;
         strcpy(item.card, card->id);
@@ -32,17 +32,17 @@ int plm_time_model_read(const struct plm_time_bench *bench, const char *path, co
         model->card[model->cards++] = item;
     }
     if (status)
-        plm_time_model_free(model);
+        plm_timed_model_free(model);
     return status;
 }
 
-void plm_time_model_free(struct plm_time_model *model)
+void plm_timed_model_free(struct plm_timed_model *model)
 {
     free(model->card);
-    *model = (struct plm_time_model){0};
+    *model = (struct plm_timed_model){0};
 }
 
-static void forecast_take(const struct plm_timing *t, struct plm_time_forecast *f)
+static void forecast_take(const struct plm_timing *t, struct plm_timed_forecast *f)
 {
     f->known = t->step > 0;
     f->figure[PLM_FIGURE_STEP] = t->step * 1e-6;
@@ -55,13 +55,13 @@ static void forecast_take(const struct plm_timing *t, struct plm_time_forecast *
     memcpy(f->bound, t->bound, sizeof f->bound);
 }
 
-void plm_time_model_ask(const struct plm_time_model *model, struct plm_time_run *run,
-                        struct plm_time_forecast *forecast)
+void plm_timed_model_ask(const struct plm_timed_model *model, struct plm_timed_run *run,
+                         struct plm_timed_forecast *forecast)
 {
     const struct plm_timing_options options = {.host_factor = model->host_factor, .counted = model->counted};
     struct plm_timing timing;
     struct plm_error why;
-    *forecast = (struct plm_time_forecast){0};
+    *forecast = (struct plm_timed_forecast){0};
     if (!run->lane)
         return;
     if (plm_timing_make(run->works, run->lane, &run->card, speeds_of(model, run->card.id), &options, &timing, &why) <

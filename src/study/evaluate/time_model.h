@@ -2,7 +2,7 @@
  * What the time model says about the rows of a bench: constants for each card, forecasts for each row, and the choice
  * of a few constants by rows that were measured.
  *
- * A model belongs to the caller; plm_time_model_free() ends it. Forecasts are plain values. One thread.
+ * A model belongs to the caller; plm_timed_model_free() ends it. Forecasts are plain values. One thread.
  */
 #ifndef PLM_EVALUATE_TIME_MODEL_H
 #define PLM_EVALUATE_TIME_MODEL_H
@@ -12,55 +12,56 @@
 
 struct plm_install;
 
-struct plm_time_speeds {
+struct plm_timed_speeds {
     char card[48];
     struct plm_speeds speeds;
 };
 
-struct plm_time_model {
-    struct plm_time_speeds *card; /* of the bench */
+struct plm_timed_model {
+    struct plm_timed_speeds *card; /* of the bench */
     size_t cards, room;
     double host_factor; /* 0: that of the constants */
     bool counted;       /* the host's time by the number of its calls; set by the caller */
 };
 
-struct plm_time_forecast {
+struct plm_timed_forecast {
     bool known;
-    double figure[PLM_TIME_FIGURES];
+    double figure[PLM_TIMED_FIGURES];
     double step, busy, host, kernels; /* ns; launched per step */
     double bound[PLM_BOUNDS];         /* ns */
 };
 
 /* `path` NULL: each card has the constants of its architecture. Fails with a sentence. */
-int plm_time_model_read(const struct plm_time_bench *bench, const char *path, const struct plm_install *install,
-                        double host_factor, struct plm_time_model *model, struct plm_error *error);
-void plm_time_model_free(struct plm_time_model *model);
+int plm_timed_model_read(const struct plm_timed_bench *bench, const char *path, const struct plm_install *install,
+                         double host_factor, struct plm_timed_model *model, struct plm_error *error);
+void plm_timed_model_free(struct plm_timed_model *model);
 
 /* Of one row; not known, with the reason in the run, if it has no work or the catalogue lacks a figure of its card. */
-void plm_time_model_ask(const struct plm_time_model *model, struct plm_time_run *run,
-                        struct plm_time_forecast *forecast);
+void plm_timed_model_ask(const struct plm_timed_model *model, struct plm_timed_run *run,
+                         struct plm_timed_forecast *forecast);
 
 /* ---- time_fit.c ---- */
 
 enum { PLM_TIME_FIT_MOST = 3 }; /* constants */
 
-struct plm_time_fit {
+struct plm_timed_fit {
     const struct plm_speed *constant[PLM_TIME_FIT_MOST];
     size_t constants;
     double before[PLM_TIME_FIT_MOST], value[PLM_TIME_FIT_MOST];
     size_t rows;              /* that chose them */
     size_t tries;
-    double loss_before, loss; /* what was made small: plm_time_loss() */
+    double loss_before, loss; /* what was made small: plm_timed_loss() */
 };
 
 /* "host_factor,step_us": up to three different constants of time/speeds.def. */
-int plm_time_fit_parse(const char *text, struct plm_time_fit *fit, struct plm_error *error);
+int plm_timed_fit_parse(const char *text, struct plm_timed_fit *fit, struct plm_error *error);
 /* Chooses the constants for these runs of the bench, by a search without derivatives (Nelder and Mead, within the
    bounds of each constant), and leaves them in the model, the same for all cards. */
-void plm_time_fit_make(struct plm_time_bench *bench, const size_t *run, size_t runs, struct plm_time_model *model,
-                       struct plm_time_fit *fit);
+void plm_timed_fit_make(struct plm_timed_bench *bench, const size_t *run, size_t runs, struct plm_timed_model *model,
+                        struct plm_timed_fit *fit);
 /* Step times: the mean of |log(forecast / measured)|. Utilization: the mean over the metrics of 1 - R². */
-double plm_time_loss(struct plm_time_bench *bench, const size_t *run, size_t runs, const struct plm_time_model *model);
+double plm_timed_loss(struct plm_timed_bench *bench, const size_t *run, size_t runs,
+                      const struct plm_timed_model *model);
 
 /* The least of `f` near `x`, in [0, 1] in each of up to PLM_TIME_FIT_MOST directions; how often f was asked. */
 size_t plm_minimum_find(double (*f)(const double *x, void *context), void *context, size_t count, double *x,

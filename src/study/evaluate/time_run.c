@@ -21,7 +21,7 @@ struct chunk {
 };
 
 struct work {
-    struct plm_time_bench *bench;
+    struct plm_timed_bench *bench;
     struct chunk *chunk;
     size_t chunks, room, next;
     size_t done, failed, made;
@@ -32,15 +32,15 @@ struct work {
 
 /* ---- which rows go together ---- */
 
-static bool run_fits(const struct plm_time_bench *bench, const struct chunk *chunk, size_t run)
+static bool run_fits(const struct plm_timed_bench *bench, const struct chunk *chunk, size_t run)
 {
-    const struct plm_time_run *first = &bench->run[chunk->run[0]], *other = &bench->run[run];
+    const struct plm_timed_run *first = &bench->run[chunk->run[0]], *other = &bench->run[run];
     return chunk->runs < CHUNK_ROWS && first->workload == other->workload && !strcmp(first->card.id, other->card.id);
 }
 
 static void chunks_make(struct work *w)
 {
-    const struct plm_time_bench *bench = w->bench;
+    const struct plm_timed_bench *bench = w->bench;
     size_t waiting = 0, most;
     for (size_t i = 0; i < bench->runs; i++)
         waiting += !bench->run[i].known;
@@ -59,7 +59,7 @@ static void chunks_make(struct work *w)
     for (size_t i = 0; i < w->chunks; i++) {
         uint64_t key = PLM_KEY;
         for (size_t k = 0; k < w->chunk[i].runs; k++)
-            key = plm_key_text(key, bench->run[w->chunk[i].run[k]].key);
+            key = plm_rows_key_text(key, bench->run[w->chunk[i].run[k]].key);
         snprintf(w->chunk[i].name, sizeof w->chunk[i].name, "%016llx", (unsigned long long)key);
     }
 }
@@ -77,10 +77,10 @@ static bool chunk_next(void *context, size_t *task)
 /* Its strings are those of the bench, `script` and `record`. */
 static struct plm_chunk chunk_of(const struct work *w, size_t chunk, char script[4096], char record[4096])
 {
-    const struct plm_time_settings *s = w->bench->settings;
-    const struct plm_time_run *first = &w->bench->run[w->chunk[chunk].run[0]];
+    const struct plm_timed_settings *s = w->bench->settings;
+    const struct plm_timed_run *first = &w->bench->run[w->chunk[chunk].run[0]];
     snprintf(script, 4096, "%.3800s/%.200s", s->workloads->folder, first->workload->script);
-    plm_time_record_path(w->bench, w->chunk[chunk].name, record, 4096);
+    plm_timed_record_path(w->bench, w->chunk[chunk].name, record, 4096);
     return (struct plm_chunk){.folder = s->scratch,
                               .name = w->chunk[chunk].name,
                               .record = record,
@@ -91,16 +91,16 @@ static struct plm_chunk chunk_of(const struct work *w, size_t chunk, char script
 }
 
 struct writing {
-    const struct plm_time_bench *bench;
+    const struct plm_timed_bench *bench;
     const struct chunk *chunk;
 };
 
 static void rows_write(FILE *out, void *context)
 {
     const struct writing *w = context;
-    plm_time_run_put_head(out, w->bench);
+    plm_timed_run_put_head(out, w->bench);
     for (size_t i = 0; i < w->chunk->runs; i++)
-        plm_time_run_put(out, w->bench, &w->bench->run[w->chunk->run[i]]);
+        plm_timed_run_put(out, w->bench, &w->bench->run[w->chunk->run[i]]);
 }
 
 static pid_t chunk_start(void *context, size_t chunk, int *failure)
@@ -117,7 +117,7 @@ static int chunk_end(void *context, size_t chunk, int wait_status, const struct 
 {
     struct work *w = context;
     struct chunk *c = &w->chunk[chunk];
-    struct plm_row_end end[CHUNK_ROWS];
+    struct plm_chunk_end end[CHUNK_ROWS];
     char script[4096], record[4096];
     const struct plm_chunk files = chunk_of(w, chunk, script, record);
     size_t failed = 0;
@@ -126,7 +126,7 @@ static int chunk_end(void *context, size_t chunk, int wait_status, const struct 
     (void)usage;
     plm_chunk_ends(&files, end, c->runs);
     for (size_t i = 0; i < c->runs; i++) {
-        struct plm_time_run *run = &w->bench->run[c->run[i]];
+        struct plm_timed_run *run = &w->bench->run[c->run[i]];
         run->known = true;
         run->pid = end[i].pid;
         strcpy(run->record, c->name);
@@ -139,32 +139,32 @@ static int chunk_end(void *context, size_t chunk, int wait_status, const struct 
     w->done += c->runs;
     w->made += c->runs;
     w->failed += failed;
-    return status ? status : plm_time_bench_note(w->bench, c->run, c->runs, error);
+    return status ? status : plm_timed_bench_note(w->bench, c->run, c->runs, error);
 }
-_Static_assert(sizeof((struct plm_time_run *)0)->why == sizeof((struct plm_row_end *)0)->why, "a reason fits");
+_Static_assert(sizeof((struct plm_timed_run *)0)->why == sizeof((struct plm_chunk_end *)0)->why, "a reason fits");
 
 static void progress_show(void *context)
 {
     const struct work *w = context;
-    w->progress(w->done, w->failed, w->bench->runs, plm_clock_now() - w->start, w->made, w->context);
+    w->progress(w->done, w->failed, w->bench->runs, plm_now() - w->start, w->made, w->context);
 }
 
-int plm_time_bench_run(struct plm_time_bench *bench, plm_bench_progress *progress, void *context,
-                       struct plm_error *error)
+int plm_timed_bench_run(struct plm_timed_bench *bench, plm_bench_progress *progress, void *context,
+                        struct plm_error *error)
 {
-    struct work w = {.bench = bench, .start = plm_clock_now(), .progress = progress, .context = context};
-    const struct plm_pool pool = {.jobs = bench->settings->jobs,
-                                  .context = &w,
-                                  .next = chunk_next,
-                                  .start = chunk_start,
-                                  .end = chunk_end,
-                                  .again = "--resume goes on with what is there",
-                                  .progress = progress ? progress_show : NULL};
+    struct work w = {.bench = bench, .start = plm_now(), .progress = progress, .context = context};
+    const struct plm_rows_pool pool = {.jobs = bench->settings->jobs,
+                                       .context = &w,
+                                       .next = chunk_next,
+                                       .start = chunk_start,
+                                       .end = chunk_end,
+                                       .again = "--resume goes on with what is there",
+                                       .progress = progress ? progress_show : NULL};
     int status;
     chunks_make(&w);
     for (size_t i = 0; i < bench->runs; i++)
         w.done += bench->run[i].known;
-    status = plm_pool_run(&pool, error);
+    status = plm_rows_pool_run(&pool, error);
     free(w.chunk);
     return status;
 }

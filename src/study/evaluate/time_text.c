@@ -42,15 +42,15 @@ static void interval(char *out, size_t size, const struct plm_agreement *a, enum
 
 static void agreement_show(const struct plm_page *p, const struct plm_agreement *a, bool metric)
 {
-    struct plm_figure_text text[PLM_AGREE_FIGURES];
+    struct plm_report_figure_text text[PLM_AGREE_FIGURES];
     for (enum plm_agreement_figure i = 0; i < PLM_AGREE_FIGURES; i++) {
         number(text[i].value, sizeof text[i].value, a->value[i], i, metric);
         interval(text[i].interval, sizeof text[i].interval, a, i, metric);
     }
-    plm_figures_show(p, text, PLM_AGREE_FIGURES, CELL, NAMES_MOST + 1 + COUNT_COLUMNS);
+    plm_report_figures_show(p, text, PLM_AGREE_FIGURES, CELL, NAMES_MOST + 1 + COUNT_COLUMNS);
 }
 
-static void heading(const struct plm_page *p, const struct plm_time_group *g)
+static void heading(const struct plm_page *p, const struct plm_timed_group *g)
 {
     static const char *const heads[PLM_AGREE_FIGURES] = {"R2", "Spearman", "mean |e|", "median %", "90th %"};
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_BOLD));
@@ -66,17 +66,17 @@ static void heading(const struct plm_page *p, const struct plm_time_group *g)
     fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
 }
 
-static void group_show(const struct plm_page *p, const struct plm_time_evaluation *e, const struct plm_time_group *g)
+static void group_show(const struct plm_page *p, const struct plm_timed_evaluation *e, const struct plm_timed_group *g)
 {
     heading(p, g);
-    for (int figure = 0; figure < PLM_TIME_FIGURES; figure++) {
+    for (int figure = 0; figure < PLM_TIMED_FIGURES; figure++) {
         if (!(e->figures >> figure & 1))
             continue;
         for (size_t i = 0; i < e->estimators; i++) {
-            const struct plm_agreement *a = plm_time_agreement(e, g, i, figure);
+            const struct plm_agreement *a = plm_timed_agreement(e, g, i, figure);
             if (!a->count)
                 continue;
-            fprintf(p->out, "%-*s ", FIGURE_COLUMNS, plm_time_figure_name(figure));
+            fprintf(p->out, "%-*s ", FIGURE_COLUMNS, plm_timed_figure_name(figure));
             plm_page_name(p, e->estimator[i].name, NAMES_MOST - FIGURE_COLUMNS - 1, 1);
             fprintf(p->out, " %*zu", COUNT_COLUMNS, a->count);
             agreement_show(p, a, figure != PLM_FIGURE_STEP);
@@ -86,7 +86,7 @@ static void group_show(const struct plm_page *p, const struct plm_time_evaluatio
 
 /* ---- rows ---- */
 
-static void run_name(const struct plm_page *p, const struct plm_time_run *run)
+static void run_name(const struct plm_page *p, const struct plm_timed_run *run)
 {
     fputs("  ", p->out);
     plm_page_name(p, *run->row->model ? run->row->model : run->row->family, 44, 1);
@@ -94,14 +94,14 @@ static void run_name(const struct plm_page *p, const struct plm_time_run *run)
 }
 
 /* Step times: by the relative error. Utilization: by the mean error over the metrics. */
-static double run_error(const struct plm_time_evaluation *e, size_t run)
+static double run_error(const struct plm_timed_evaluation *e, size_t run)
 {
-    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[run * PLM_TIME_FIGURES];
-    const struct plm_time_row *row = e->bench->run[run].row;
+    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[run * PLM_TIMED_FIGURES];
+    const struct plm_timed_row *row = e->bench->run[run].row;
     double sum = 0, count = 0;
     if (e->figures >> PLM_FIGURE_STEP & 1)
         return value[0] / row->figure[0] - 1;
-    for (int i = PLM_FIGURE_METRIC; i < PLM_TIME_FIGURES; i++)
+    for (int i = PLM_FIGURE_METRIC; i < PLM_TIMED_FIGURES; i++)
         if (e->figures & row->known & (1u << i)) {
             sum += fabs(value[i] - row->figure[i]);
             count++;
@@ -111,34 +111,34 @@ static double run_error(const struct plm_time_evaluation *e, size_t run)
 
 static void worst_line(const struct plm_page *p, const void *what, const struct plm_miss *m)
 {
-    const struct plm_time_evaluation *e = what;
-    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[m->at * PLM_TIME_FIGURES];
-    const struct plm_time_forecast *f = &(e->options.fit_rows ? e->fitted : e->forecast)[m->at];
-    const struct plm_time_row *row = e->bench->run[m->at].row;
+    const struct plm_timed_evaluation *e = what;
+    const double *value = &e->estimator[e->options.fit_rows ? 1 : 0].value[m->at * PLM_TIMED_FIGURES];
+    const struct plm_timed_forecast *f = &(e->options.fit_rows ? e->fitted : e->forecast)[m->at];
+    const struct plm_timed_row *row = e->bench->run[m->at].row;
     run_name(p, &e->bench->run[m->at]);
     if (e->figures >> PLM_FIGURE_STEP & 1)
         fprintf(p->out, "%9.2f ms measured, %9.2f ms here (GPU %.2f, host %.2f), %+.1f %%\n", row->figure[0], value[0],
                 f->busy * 1e-6, f->host * 1e-6, 100 * m->error);
     else {
-        for (int i = PLM_FIGURE_METRIC; i < PLM_TIME_FIGURES; i++)
+        for (int i = PLM_FIGURE_METRIC; i < PLM_TIMED_FIGURES; i++)
             if (e->figures & row->known & (1u << i))
-                fprintf(p->out, " %s %.3f, here %.3f;", plm_time_figure_name(i), row->figure[i], value[i]);
+                fprintf(p->out, " %s %.3f, here %.3f;", plm_timed_figure_name(i), row->figure[i], value[i]);
         fputc('\n', p->out);
     }
 }
 
-static void worst_show(const struct plm_page *p, const struct plm_time_evaluation *e)
+static void worst_show(const struct plm_page *p, const struct plm_timed_evaluation *e)
 {
     struct plm_miss *list = plm_calloc(e->bench->runs, sizeof *list);
     size_t count = 0;
     for (size_t i = 0; i < e->bench->runs; i++)
-        if (plm_time_evaluation_judged(e, i))
+        if (plm_timed_evaluation_judged(e, i))
             list[count++] = (struct plm_miss){i, run_error(e, i)};
     plm_misses_show(p, list, count, worst_line, e);
     free(list);
 }
 
-static void failures_show(const struct plm_page *p, const struct plm_time_evaluation *e)
+static void failures_show(const struct plm_page *p, const struct plm_timed_evaluation *e)
 {
     size_t shown = 0;
     if (!e->failed)
@@ -157,7 +157,7 @@ static void failures_show(const struct plm_page *p, const struct plm_time_evalua
 
 /* ---- what was chosen ---- */
 
-static void fit_explain(const struct plm_page *p, const struct plm_time_evaluation *e)
+static void fit_explain(const struct plm_page *p, const struct plm_timed_evaluation *e)
 {
     char text[400] = "";
     if (!e->options.fit_rows)
@@ -167,7 +167,7 @@ static void fit_explain(const struct plm_page *p, const struct plm_time_evaluati
                  e->fit.constant[i]->name, e->fit.value[i], e->fit.before[i]);
     plm_page_say(p, "%zu rows, drawn with the seed %llu, chose %s, in %zu tries. No figure above is of these rows.",
                  e->fit.rows, (unsigned long long)e->options.seed, text, e->fit.tries);
-    if (e->floor.known && e->bench->truth->kind == PLM_TIME_STEP)
+    if (e->floor.known && e->bench->truth->kind == PLM_TIMED_STEP)
         plm_page_say(
             p,
             "MACs and activations: %.4g ms per GMAC, %.4g ms per million activations, %.4g ms, from %zu of the "
@@ -175,7 +175,7 @@ static void fit_explain(const struct plm_page *p, const struct plm_time_evaluati
             e->floor.a, e->floor.b, e->floor.c, e->floor.rows);
 }
 
-static void explain(const struct plm_page *p, const struct plm_time_evaluation *e)
+static void explain(const struct plm_page *p, const struct plm_timed_evaluation *e)
 {
     fputc('\n', p->out);
     fit_explain(p, e);
@@ -194,12 +194,12 @@ static void explain(const struct plm_page *p, const struct plm_time_evaluation *
         "R2 is 1 - the squared errors over the squared deviations from the mean; Spearman is the correlation of "
         "ranks; mean |e| is in "
         "%s; median and 90th are of the relative error. In brackets: 95 %% intervals by bootstrap.",
-        e->bench->truth->kind == PLM_TIME_STEP ? "ms" : "percentage points");
+        e->bench->truth->kind == PLM_TIMED_STEP ? "ms" : "percentage points");
 }
 
 static void evaluation_text(const struct plm_page *p, const void *what)
 {
-    const struct plm_time_evaluation *e = what;
+    const struct plm_timed_evaluation *e = what;
     for (size_t i = 0; i < e->groups; i++)
         group_show(p, e, &e->group[i]);
     worst_show(p, e);
@@ -207,11 +207,11 @@ static void evaluation_text(const struct plm_page *p, const void *what)
     explain(p, e);
 }
 
-const struct plm_result plm_time_evaluation_result = {
+const struct plm_result plm_timed_evaluation_result = {
     .schema = "plimsoll.time-evaluation/1",
-    .document = plm_time_evaluation_document,
-    .rows = plm_time_evaluation_rows,
-    .figures = plm_time_evaluation_figures,
+    .document = plm_timed_evaluation_document,
+    .rows = plm_timed_evaluation_rows,
+    .figures = plm_timed_evaluation_figures,
     .text = evaluation_text,
     PLM_RESULT_PAGE_OF(times),
 };

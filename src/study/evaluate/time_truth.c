@@ -28,37 +28,37 @@ enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 static const char *const memory_columns[] = {"ground", "allocated", "reserved", "device_used"};
 static const char *const measured_columns[] = {"infer_step_time",       "train_step_time",       "step_time_ms",
                                                "infer_samples_per_sec", "train_samples_per_sec", "device_mib"};
-static const char *const kind_names[PLM_TIME_KINDS] = {"step-time", "utilization"};
+static const char *const kind_names[PLM_TIMED_KINDS] = {"step-time", "utilization"};
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-const char *plm_time_figure_name(int figure)
+const char *plm_timed_figure_name(int figure)
 {
     return figure == PLM_FIGURE_STEP ? "step_ms" : plm_metric_name((enum plm_metric)(figure - PLM_FIGURE_METRIC));
 }
 
-const char *plm_time_kind_name(enum plm_time_kind kind)
+const char *plm_timed_kind_name(enum plm_timed_kind kind)
 {
     return kind_names[kind];
 }
 
-int plm_time_kind_parse(const char *text, enum plm_time_kind *kind)
+int plm_timed_kind_parse(const char *text, enum plm_timed_kind *kind)
 {
-    for (int i = 0; i < PLM_TIME_KINDS; i++)
+    for (int i = 0; i < PLM_TIMED_KINDS; i++)
         if (!strcmp(text, kind_names[i])) {
-            *kind = (enum plm_time_kind)i;
+            *kind = (enum plm_timed_kind)i;
             return 0;
         }
     return PLM_EINVAL;
 }
 
-int plm_time_kind_figures(enum plm_time_kind kind, int *first)
+int plm_timed_kind_figures(enum plm_timed_kind kind, int *first)
 {
-    *first = kind == PLM_TIME_STEP ? PLM_FIGURE_STEP : PLM_FIGURE_METRIC;
-    return kind == PLM_TIME_STEP ? 1 : PLM_METRICS;
+    *first = kind == PLM_TIMED_STEP ? PLM_FIGURE_STEP : PLM_FIGURE_METRIC;
+    return kind == PLM_TIMED_STEP ? 1 : PLM_METRICS;
 }
 
-bool plm_time_truth_measured(const char *column)
+bool plm_timed_truth_measured(const char *column)
 {
     for (size_t i = 0; i < COUNT(measured_columns); i++)
         if (!strcmp(column, measured_columns[i]))
@@ -69,27 +69,27 @@ bool plm_time_truth_measured(const char *column)
     return false;
 }
 
-static bool metrics_there(const struct plm_table *t)
+static bool metrics_there(const struct plm_csv *t)
 {
     for (int i = 0; i < PLM_METRICS; i++)
-        if (plm_table_column(t, plm_metric_name((enum plm_metric)i)) >= 0)
+        if (plm_csv_column(t, plm_metric_name((enum plm_metric)i)) >= 0)
             return true;
     return false;
 }
 
-static bool steps_there(const struct plm_table *t)
+static bool steps_there(const struct plm_csv *t)
 {
     for (int i = 0; i < LAYOUTS; i++)
-        if (plm_table_column(t, layouts[i].step) >= 0)
+        if (plm_csv_column(t, layouts[i].step) >= 0)
             return true;
     return false;
 }
 
-bool plm_time_truth_recognize(const struct plm_table *t, enum plm_time_kind *kind)
+bool plm_timed_truth_recognize(const struct plm_csv *t, enum plm_timed_kind *kind)
 {
-    *kind = steps_there(t) ? PLM_TIME_STEP : PLM_TIME_UTILIZATION;
+    *kind = steps_there(t) ? PLM_TIMED_STEP : PLM_TIMED_UTILIZATION;
     for (size_t i = 0; i < COUNT(memory_columns); i++)
-        if (plm_table_column(t, memory_columns[i]) >= 0)
+        if (plm_csv_column(t, memory_columns[i]) >= 0)
             return false;
     return steps_there(t) || metrics_there(t);
 }
@@ -97,7 +97,7 @@ bool plm_time_truth_recognize(const struct plm_table *t, enum plm_time_kind *kin
 /* ---- rows ---- */
 
 struct reading {
-    struct plm_time_truth *truth;
+    struct plm_timed_truth *truth;
     const struct layout *layout;
     size_t at;
     struct plm_error *error;
@@ -105,20 +105,20 @@ struct reading {
 
 static const char *cell(const struct reading *r, const char *column)
 {
-    const struct plm_table *t = &r->truth->table;
-    return plm_table_cell(t, r->at, plm_table_column(t, column));
+    const struct plm_csv *t = &r->truth->table;
+    return plm_csv_cell(t, r->at, plm_csv_column(t, column));
 }
 
 /* A number within bounds; 0 if the cell is empty or there is no such column. */
 static int number(const struct reading *r, const char *column, double least, double most, const char *wanted,
                   double *value)
 {
-    const struct plm_table *t = &r->truth->table;
-    const int at = plm_table_column(t, column);
-    const int status = plm_table_real(t, r->at, at, value, r->error);
-    if (status || !*plm_table_cell(t, r->at, at))
+    const struct plm_csv *t = &r->truth->table;
+    const int at = plm_csv_column(t, column);
+    const int status = plm_csv_real(t, r->at, at, value, r->error);
+    if (status || !*plm_csv_cell(t, r->at, at))
         return status;
-    return *value >= least && *value <= most ? 0 : plm_table_wrong(t, r->at, at, wanted, r->error);
+    return *value >= least && *value <= most ? 0 : plm_csv_wrong(t, r->at, at, wanted, r->error);
 }
 
 static int whole(const struct reading *r, const char *column, uint64_t *value)
@@ -126,13 +126,13 @@ static int whole(const struct reading *r, const char *column, uint64_t *value)
     double real;
     int status = number(r, column, 1, 1e9, "a whole number from 1", &real);
     if (status == 0 && real != floor(real))
-        status = plm_table_wrong(&r->truth->table, r->at, plm_table_column(&r->truth->table, column),
-                                 "a whole number from 1", r->error);
+        status = plm_csv_wrong(&r->truth->table, r->at, plm_csv_column(&r->truth->table, column),
+                               "a whole number from 1", r->error);
     *value = status ? 0 : (uint64_t)real;
     return status;
 }
 
-static int figures_read(const struct reading *r, struct plm_time_row *row)
+static int figures_read(const struct reading *r, struct plm_timed_row *row)
 {
     int status = number(r, r->layout->step, 1e-6, 1e9, "a time in ms", &row->figure[PLM_FIGURE_STEP]);
     if (status == 0 && *cell(r, r->layout->step))
@@ -150,9 +150,9 @@ static int figures_read(const struct reading *r, struct plm_time_row *row)
     return status;
 }
 
-static int words_read(const struct reading *r, struct plm_time_row *row)
+static int words_read(const struct reading *r, struct plm_timed_row *row)
 {
-    const struct plm_table *t = &r->truth->table;
+    const struct plm_csv *t = &r->truth->table;
     row->family = cell(r, "family");
     if (!*row->family)
         row->family = r->layout->family ? r->layout->family : "";
@@ -166,14 +166,14 @@ static int words_read(const struct reading *r, struct plm_time_row *row)
     if (!*row->family)
         return plm_fail(r->error, PLM_EFORMAT, "%.300s:%u: the row names no family", t->path, row->line);
     if (*row->mode && strcmp(row->mode, "infer") != 0 && strcmp(row->mode, "train") != 0)
-        return plm_table_wrong(t, r->at, plm_table_column(t, "mode"), "infer or train", r->error);
+        return plm_csv_wrong(t, r->at, plm_csv_column(t, "mode"), "infer or train", r->error);
     return 0;
 }
 
-static int row_read(const struct reading *r, struct plm_time_row *row)
+static int row_read(const struct reading *r, struct plm_timed_row *row)
 {
     int status;
-    *row = (struct plm_time_row){.line = r->truth->table.line[r->at + 1], .at = r->at};
+    *row = (struct plm_timed_row){.line = r->truth->table.line[r->at + 1], .at = r->at};
     status = words_read(r, row);
     if (status == 0)
         status = whole(r, r->layout->batch, &row->batch);
@@ -186,18 +186,18 @@ static int row_read(const struct reading *r, struct plm_time_row *row)
     return status ? status : figures_read(r, row);
 }
 
-static unsigned kind_bits(enum plm_time_kind kind)
+static unsigned kind_bits(enum plm_timed_kind kind)
 {
-    int first, count = plm_time_kind_figures(kind, &first);
+    int first, count = plm_timed_kind_figures(kind, &first);
     return ((1u << count) - 1) << first;
 }
 
-static int layout_read(struct plm_time_truth *truth, const struct layout *layout, struct plm_error *error)
+static int layout_read(struct plm_timed_truth *truth, const struct layout *layout, struct plm_error *error)
 {
     struct reading r = {.truth = truth, .layout = layout, .error = error};
     int status = 0;
     for (; r.at < truth->table.rows && status == 0; r.at++) {
-        struct plm_time_row row;
+        struct plm_timed_row row;
         status = row_read(&r, &row);
         if (status == 0 && !(row.known & kind_bits(truth->kind)))
             truth->without++;
@@ -210,13 +210,13 @@ static int layout_read(struct plm_time_truth *truth, const struct layout *layout
 }
 
 /* Layouts that have a column of their own come first; of those that share batch_size, the last. */
-static int layouts_read(struct plm_time_truth *truth, struct plm_error *error)
+static int layouts_read(struct plm_timed_truth *truth, struct plm_error *error)
 {
-    const struct plm_table *t = &truth->table;
+    const struct plm_csv *t = &truth->table;
     bool found = false;
     int status = 0;
     for (int i = 0; i < LAYOUTS && status == 0; i++)
-        if (plm_table_column(t, layouts[i].known_by) >= 0 && !(found && i >= LAYOUTS - 2)) {
+        if (plm_csv_column(t, layouts[i].known_by) >= 0 && !(found && i >= LAYOUTS - 2)) {
             found = true;
             status = layout_read(truth, &layouts[i], error);
         }
@@ -229,12 +229,12 @@ static int layouts_read(struct plm_time_truth *truth, struct plm_error *error)
         t->path);
 }
 
-int plm_time_truth_read(const char *path, enum plm_time_kind kind, struct plm_time_truth *truth,
-                        struct plm_error *error)
+int plm_timed_truth_read(const char *path, enum plm_timed_kind kind, struct plm_timed_truth *truth,
+                         struct plm_error *error)
 {
     int status;
-    *truth = (struct plm_time_truth){.kind = kind};
-    status = plm_table_read(path, &truth->table, error);
+    *truth = (struct plm_timed_truth){.kind = kind};
+    status = plm_csv_read(path, &truth->table, error);
     if (status)
         return status;
     if (!truth->table.rows)
@@ -243,23 +243,22 @@ int plm_time_truth_read(const char *path, enum plm_time_kind kind, struct plm_ti
         status = layouts_read(truth, error);
     if (status == 0 && !truth->rows)
         status =
-            plm_fail(error, PLM_EFORMAT, "%.300s: no row has a figure for --truth %s", path, plm_time_kind_name(kind));
+            plm_fail(error, PLM_EFORMAT, "%.300s: no row has a figure for --truth %s", path, plm_timed_kind_name(kind));
     if (status)
-        plm_time_truth_free(truth);
+        plm_timed_truth_free(truth);
     return status;
 }
 
-void plm_time_truth_free(struct plm_time_truth *truth)
+void plm_timed_truth_free(struct plm_timed_truth *truth)
 {
     free(truth->row);
-    plm_table_free(&truth->table);
-    *truth = (struct plm_time_truth){0};
+    plm_csv_free(&truth->table);
+    *truth = (struct plm_timed_truth){0};
 }
 
-bool plm_time_row_has(const struct plm_time_truth *truth, const struct plm_time_row *row, const char *pattern)
+bool plm_timed_row_has(const struct plm_timed_truth *truth, const struct plm_timed_row *row, const char *pattern)
 {
-    const struct plm_table *t = &truth->table;
+    const struct plm_csv *t = &truth->table;
     return !pattern || strcasestr(row->family, pattern) || strcasestr(row->model, pattern) ||
-           strcasestr(row->mode, pattern) ||
-           strcasestr(plm_table_cell(t, row->at, plm_table_column(t, "name")), pattern);
+           strcasestr(row->mode, pattern) || strcasestr(plm_csv_cell(t, row->at, plm_csv_column(t, "name")), pattern);
 }

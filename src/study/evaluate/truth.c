@@ -53,20 +53,20 @@ void plm_truth_row_put_mode(struct plm_lines *lines, const struct plm_truth_row 
 }
 
 struct place {
-    const struct plm_table *table;
+    const struct plm_csv *table;
     size_t row;
     struct plm_error *error;
 };
 
 static int wrong(const struct place *p, int column, const char *wanted)
 {
-    return plm_table_wrong(p->table, p->row, column, wanted, p->error);
+    return plm_csv_wrong(p->table, p->row, column, wanted, p->error);
 }
 
 /* Amounts may have a fraction in published files; a byte is a byte. */
 static int real(const struct place *p, int column, double *value)
 {
-    return plm_table_real(p->table, p->row, column, value, p->error);
+    return plm_csv_real(p->table, p->row, column, value, p->error);
 }
 
 static int whole(const struct place *p, int column, uint64_t *value)
@@ -81,7 +81,7 @@ static int whole(const struct place *p, int column, uint64_t *value)
 
 static int truth_value(const struct place *p, int column, bool *given, bool *value)
 {
-    const char *text = plm_table_cell(p->table, p->row, column);
+    const char *text = plm_csv_cell(p->table, p->row, column);
     *value = !strcasecmp(text, "true") || !strcmp(text, "1");
     *given = *text != '\0';
     if (*given && !*value && strcasecmp(text, "false") != 0 && strcmp(text, "0") != 0)
@@ -94,7 +94,7 @@ static void find_tools(struct plm_truth *truth, struct columns *c)
 {
     static const char end[] = "_memory";
     for (size_t i = 0; i < truth->table.columns && truth->tools < PLM_TRUTH_TOOLS; i++) {
-        const char *name = plm_table_name(&truth->table, i);
+        const char *name = plm_csv_name(&truth->table, i);
         size_t length = strlen(name), n = length >= sizeof end ? length - (sizeof end - 1) : 0;
         char wanted[48], *tool = truth->tool[truth->tools];
         if (!n || n >= sizeof truth->tool[0] || strcmp(name + n, end) != 0)
@@ -102,13 +102,13 @@ static void find_tools(struct plm_truth *truth, struct columns *c)
         memcpy(tool, name, n);
         tool[n] = '\0';
         snprintf(wanted, sizeof wanted, "%s_oom", tool);
-        c->tool_oom[truth->tools] = plm_table_column(&truth->table, wanted);
+        c->tool_oom[truth->tools] = plm_csv_column(&truth->table, wanted);
         if (c->tool_oom[truth->tools] < 0)
             continue;
         snprintf(wanted, sizeof wanted, "%s_2nd_oom", tool);
-        c->second[truth->tools] = plm_table_column(&truth->table, wanted);
+        c->second[truth->tools] = plm_csv_column(&truth->table, wanted);
         snprintf(wanted, sizeof wanted, "%s_runtime_ns", tool);
-        c->runtime[truth->tools] = plm_table_column(&truth->table, wanted);
+        c->runtime[truth->tools] = plm_csv_column(&truth->table, wanted);
         c->memory[truth->tools++] = (int)i;
     }
 }
@@ -137,7 +137,7 @@ static int find_columns(struct plm_truth *truth, enum plm_truth_need need, struc
     };
     c->kind[PLM_TRUTH_LESS_FIRST] = -1;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        *wanted[i].column = plm_table_column(&truth->table, wanted[i].name);
+        *wanted[i].column = plm_csv_column(&truth->table, wanted[i].name);
         if (wanted[i].needed && *wanted[i].column < 0)
             return plm_fail(error, PLM_EFORMAT, "%.300s: the head line has no column %s", truth->table.path,
                             wanted[i].name);
@@ -187,16 +187,16 @@ static bool has_ground(const struct plm_truth_row *row)
 static int read_row(const struct place *p, const struct columns *c, enum plm_truth_need need, size_t tools,
                     struct plm_truth_row *row)
 {
-    const struct plm_table *t = p->table;
+    const struct plm_csv *t = p->table;
     uint64_t mode = 0;
     bool given;
     int status;
     row->line = t->line[p->row + 1];
-    row->run = plm_table_cell(t, p->row, c->run);
-    row->family = plm_table_cell(t, p->row, c->family);
-    row->model = plm_table_cell(t, p->row, c->model);
-    row->optimizer = plm_table_cell(t, p->row, c->optimizer);
-    row->gpu = plm_table_cell(t, p->row, c->gpu);
+    row->run = plm_csv_cell(t, p->row, c->run);
+    row->family = plm_csv_cell(t, p->row, c->family);
+    row->model = plm_csv_cell(t, p->row, c->model);
+    row->optimizer = plm_csv_cell(t, p->row, c->optimizer);
+    row->gpu = plm_csv_cell(t, p->row, c->gpu);
     if (!*row->family || !*row->model)
         return plm_fail(p->error, PLM_EFORMAT, "%.300s:%u: %s is empty", t->path, row->line,
                         *row->family ? "model" : "family");
@@ -211,7 +211,7 @@ static int read_row(const struct place *p, const struct columns *c, enum plm_tru
         return status;
     if (mode > 9)
         return wrong(p, c->zero_grad, "a mode from 0 to 9");
-    row->zero_grad = *plm_table_cell(t, p->row, c->zero_grad) ? (int)mode : PLM_TRUTH_ZERO_GRAD_UNKNOWN;
+    row->zero_grad = *plm_csv_cell(t, p->row, c->zero_grad) ? (int)mode : PLM_TRUTH_ZERO_GRAD_UNKNOWN;
     if (!row->batch)
         return wrong(p, c->batch, "a number from 1");
     status = truth_value(p, c->oom, &given, &row->oom);
@@ -228,7 +228,7 @@ int plm_truth_read(const char *path, enum plm_truth_need need, struct plm_truth 
     struct columns c = {0};
     int status;
     *truth = (struct plm_truth){0};
-    status = plm_table_read(path, &truth->table, error);
+    status = plm_csv_read(path, &truth->table, error);
     if (status)
         return status;
     p.table = &truth->table;
@@ -246,6 +246,6 @@ int plm_truth_read(const char *path, enum plm_truth_need need, struct plm_truth 
 void plm_truth_free(struct plm_truth *truth)
 {
     free(truth->row);
-    plm_table_free(&truth->table);
+    plm_csv_free(&truth->table);
     *truth = (struct plm_truth){0};
 }

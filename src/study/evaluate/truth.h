@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/table.h"
+#include "base/csv.h"
 
 enum { PLM_TRUTH_TOOLS = 16, PLM_TRUTH_ZERO_GRAD_UNKNOWN = -1 };
 
@@ -49,7 +49,7 @@ struct plm_truth_row {
 };
 
 struct plm_truth {
-    struct plm_table table;
+    struct plm_csv table;
     struct plm_truth_row *row;
     size_t rows;
     char tool[PLM_TRUTH_TOOLS][32];

@@ -153,7 +153,7 @@ static bool stored_take(const struct checkpoint *c, uint32_t value, struct store
 }
 
 /* Single precision, lowest byte first, as every machine writes it that plimsoll runs on. */
-static int values_read(const struct checkpoint *c, const struct stored *s, struct plm_tensor *tensor)
+static int values_read(const struct checkpoint *c, const struct stored *s, struct plm_network_tensor *tensor)
 {
     unsigned char *bytes = NULL;
     size_t size = 0;
@@ -172,7 +172,7 @@ static int values_read(const struct checkpoint *c, const struct stored *s, struc
 static int tensor_add(struct checkpoint *c, const char *name, const struct stored *s)
 {
     const size_t columns = s->dimensions > 1 ? (size_t)s->shape[s->dimensions - 1] : 1;
-    struct plm_tensor *tensor = plm_network_add(c->network, name, (size_t)s->values / columns, columns);
+    struct plm_network_tensor *tensor = plm_network_add(c->network, name, (size_t)s->values / columns, columns);
     return tensor ? values_read(c, s, tensor) : checkpoint_bad(c, "it has too many values");
 }
 
@@ -305,13 +305,13 @@ static int tensors_take(struct checkpoint *c)
 
 static size_t columns_of(struct plm_network *n, const char *name)
 {
-    const struct plm_tensor *tensor = plm_network_find(n, name);
+    const struct plm_network_tensor *tensor = plm_network_find(n, name);
     return tensor ? tensor->columns : 0;
 }
 
 static size_t rows_of(struct plm_network *n, const char *name)
 {
-    const struct plm_tensor *tensor = plm_network_find(n, name);
+    const struct plm_network_tensor *tensor = plm_network_find(n, name);
     return tensor ? tensor->rows : 0;
 }
 

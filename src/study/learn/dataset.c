@@ -42,10 +42,10 @@ static int rows_draw(struct plm_dataset *d)
    are what was measured. */
 static void columns_carry(struct plm_dataset *d)
 {
-    const bool written = plm_table_column(&d->from, "x_layers") >= 0;
+    const bool written = plm_csv_column(&d->from, "x_layers") >= 0;
     d->carried = plm_calloc(d->from.columns, sizeof *d->carried);
     for (size_t i = 0; i < d->from.columns; i++) {
-        const char *name = plm_table_name(&d->from, i);
+        const char *name = plm_csv_name(&d->from, i);
         d->carried[i] = *name && plm_argument_find(name) < 0 &&
                         !(written ? plm_dataset_writes(name) : !strcmp(name, "family") || !strcmp(name, "row"));
     }
@@ -55,7 +55,7 @@ static int rows_read(struct plm_dataset *d, struct plm_error *error)
 {
     const struct plm_dataset_settings *s = d->settings;
     const enum plm_family family = s->families ? s->family[0] : PLM_FAMILIES;
-    int status = plm_table_read(s->from, &d->from, error);
+    int status = plm_csv_read(s->from, &d->from, error);
     if (status)
         return status;
     columns_carry(d);
@@ -129,7 +129,7 @@ void plm_dataset_free(struct plm_dataset *d)
     }
     free(d->row);
     free(d->carried);
-    plm_table_free(&d->from);
+    plm_csv_free(&d->from);
     kept_close(d);
     *d = (struct plm_dataset){.kept = -1};
 }
@@ -172,14 +172,14 @@ static uint64_t key_of(const struct plm_dataset *d)
                                         "mlp.py",      "cnn.py",         "transformer.py"};
     const struct plm_dataset_settings *s = d->settings;
     char folder[4096];
-    uint64_t key = plm_key_device(PLM_KEY, s->install);
+    uint64_t key = plm_rows_key_device(PLM_KEY, s->install);
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(s->script, '/') - s->script), s->script);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        key = plm_key_file(key, folder, parts[i]);
-    key = plm_key_file(key, s->workloads, "mlp.py");
+        key = plm_rows_key_file(key, folder, parts[i]);
+    key = plm_rows_key_file(key, s->workloads, "mlp.py");
     for (size_t i = 0; i < d->rows && d->row[i].script; i++)
-        key = plm_key_file(key, s->from, d->row[i].script);
-    return d->from.columns ? plm_key_file(key, s->from, "") : key;
+        key = plm_rows_key_file(key, s->from, d->row[i].script);
+    return d->from.columns ? plm_rows_key_file(key, s->from, "") : key;
 }
 
 /* One line: the options, then the key. */
@@ -230,12 +230,12 @@ static void lines_check(struct plm_dataset *d)
     while (plm_dataset_column(d, columns, buffer))
         columns++;
     for (size_t i = 0; i < d->rows; i++) {
-        struct plm_table line;
+        struct plm_csv line;
         if (!d->row[i].line)
             continue;
-        if (plm_table_take("", plm_strdup(d->row[i].line), strlen(d->row[i].line), &line, NULL) == 0) {
+        if (plm_csv_take("", plm_strdup(d->row[i].line), strlen(d->row[i].line), &line, NULL) == 0) {
             const bool fits = line.columns == columns && line.rows == 0;
-            plm_table_free(&line);
+            plm_csv_free(&line);
             if (fits)
                 continue;
         }

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "base/card.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/learn/generate.h"
 
 struct plm_error;
@@ -60,7 +60,7 @@ struct plm_dataset {
     struct plm_dataset_row *row;
     size_t rows, room;
     int kept;              /* settings->kept; -1: it is not open */
-    struct plm_table from; /* zeros: none */
+    struct plm_csv from; /* zeros: none */
     bool *carried;         /* which columns of it are carried over */
 };
 
@@ -73,7 +73,7 @@ int plm_dataset_resume(struct plm_dataset *dataset, bool anew, struct plm_error 
 int plm_dataset_run(struct plm_dataset *dataset, plm_dataset_progress *progress, void *context,
                     struct plm_error *error);
 /* `older` NULL: there is none. */
-int plm_dataset_write(FILE *out, const struct plm_dataset *dataset, const struct plm_table *older,
+int plm_dataset_write(FILE *out, const struct plm_dataset *dataset, const struct plm_csv *older,
                       struct plm_error *error);
 void plm_dataset_free(struct plm_dataset *dataset);
 /* The table is written: removes settings->kept. */

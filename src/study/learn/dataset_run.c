@@ -119,13 +119,13 @@ static void rows_put(FILE *out, void *context)
         fputs(plm_family_name[network->family], out);
         for (int k = 0; k < PLM_ARGUMENT_COUNT; k++) {
             fputc(',', out);
-            plm_table_put_exact(out, network->cell[k]);
+            plm_csv_put_exact(out, network->cell[k]);
         }
         fputc(',', out);
         steps_put(out, network);
         fputc(',', out);
         description_path(w->work, w->task, i, path, sizeof path);
-        plm_table_put_exact(out, path);
+        plm_csv_put_exact(out, path);
         fputc('\n', out);
     }
 }
@@ -146,7 +146,7 @@ static void row_answer(FILE *out, const struct work *w, size_t row, const char *
 }
 
 static void row_label(FILE *out, const struct work *w, const struct task *task, size_t line,
-                      const struct plm_labeller *labeller, struct plm_row_end *end)
+                      const struct plm_labeller *labeller, struct plm_chunk_end *end)
 {
     const struct plm_plan plan = plm_generated_plan(&w->dataset->row[task->row[line]].network);
     struct plm_dataset_answer answer = {.torch = labeller->torch, .stack = labeller->stack, .status = "ok"};
@@ -163,7 +163,7 @@ static void row_label(FILE *out, const struct work *w, const struct task *task, 
     row_answer(out, w, task->row[line], path, &answer);
 }
 
-static bool none_ran(const struct plm_row_end *end, size_t rows)
+static bool none_ran(const struct plm_chunk_end *end, size_t rows)
 {
     while (rows--)
         if (end[rows].pid)
@@ -175,7 +175,7 @@ static bool none_ran(const struct plm_row_end *end, size_t rows)
 static int chunk_read(FILE *out, const struct work *w, const struct task *task, const struct plm_chunk *chunk)
 {
     const struct plm_dataset_settings *s = w->dataset->settings;
-    struct plm_row_end *end = plm_calloc(task->rows, sizeof *end);
+    struct plm_chunk_end *end = plm_calloc(task->rows, sizeof *end);
     struct plm_labeller labeller;
     struct plm_error error;
     int status = 0;
@@ -365,26 +365,26 @@ static int task_end(void *context, size_t index, int wait_status, const struct r
 static void progress_show(void *context)
 {
     const struct work *w = context;
-    w->progress(w->done, w->failed, w->dataset->rows, plm_clock_now() - w->start, w->made, w->context);
+    w->progress(w->done, w->failed, w->dataset->rows, plm_now() - w->start, w->made, w->context);
 }
 
 int plm_dataset_run(struct plm_dataset *dataset, plm_dataset_progress *progress, void *context, struct plm_error *error)
 {
-    struct work w = {.dataset = dataset, .start = plm_clock_now(), .progress = progress, .context = context};
-    const struct plm_pool pool = {.jobs = dataset->settings->jobs,
-                                  .context = &w,
-                                  .next = task_next,
-                                  .start = task_start,
-                                  .end = task_end,
-                                  .again = "run the same command to continue with the rows so far",
-                                  .progress = progress ? progress_show : NULL};
+    struct work w = {.dataset = dataset, .start = plm_now(), .progress = progress, .context = context};
+    const struct plm_rows_pool pool = {.jobs = dataset->settings->jobs,
+                                       .context = &w,
+                                       .next = task_next,
+                                       .start = task_start,
+                                       .end = task_end,
+                                       .again = "run the same command to continue with the rows so far",
+                                       .progress = progress ? progress_show : NULL};
     int status;
     tasks_make(&w);
     for (size_t i = 0; i < dataset->rows; i++) {
         w.done += dataset->row[i].line != NULL;
         w.failed += dataset->row[i].failed;
     }
-    status = plm_pool_run(&pool, error);
+    status = plm_rows_pool_run(&pool, error);
     free(w.task);
     return status;
 }

@@ -15,7 +15,7 @@ static const char *const labels[] = {"torch",        "gpu",           "stack",  
                                      "gract",        "smact",         "smocc",       "fp32a"};
 static const char layers[] = "layers";
 enum { FIRST = sizeof first / sizeof first[0], LABELS = sizeof labels / sizeof labels[0] };
-enum { CELL_MOST = 60000 }; /* bytes; base/table.c takes 64 KiB */
+enum { CELL_MOST = 60000 }; /* bytes; base/csv.c takes 64 KiB */
 #define MEASURED "measured_"
 
 static bool is_in(const char *name, const char *const *list, size_t count)
@@ -37,7 +37,7 @@ static const char *carried_column(const struct plm_dataset *d, size_t index, cha
 {
     for (size_t i = 0; i < d->from.columns; i++)
         if (d->carried[i] && !index--) {
-            const char *name = plm_table_name(&d->from, i);
+            const char *name = plm_csv_name(&d->from, i);
             snprintf(buffer, 128, "%s%.110s", strncmp(name, MEASURED, strlen(MEASURED)) ? MEASURED : "", name);
             return buffer;
         }
@@ -112,15 +112,15 @@ void plm_dataset_put(FILE *out, const struct plm_dataset *d, const struct plm_da
                      const struct plm_dataset_answer *a)
 {
     fprintf(out, "%s,%zu,", row->script ? "script" : plm_family_name[row->network.family], row->number);
-    plm_table_put(out, row->script ? row->script : "");
+    plm_csv_put(out, row->script ? row->script : "");
     for (int i = 0; i < PLM_ARGUMENT_COUNT; i++) {
         fputc(',', out);
-        plm_table_put(out, row->network.cell[i]);
+        plm_csv_put(out, row->network.cell[i]);
     }
     fprintf(out, ",%s,%s,", a->torch, d->settings->card->id);
-    plm_table_put(out, a->stack);
+    plm_csv_put(out, a->stack);
     fputc(',', out);
-    plm_table_put(out, a->status);
+    plm_csv_put(out, a->status);
     fputc(',', out);
     labels_put(out, a->labels);
     fputc(',', out);
@@ -128,7 +128,7 @@ void plm_dataset_put(FILE *out, const struct plm_dataset *d, const struct plm_da
     for (size_t i = 0; i < d->from.columns; i++)
         if (d->carried[i]) {
             fputc(',', out);
-            plm_table_put(out, plm_table_cell(&d->from, row->origin, (int)i));
+            plm_csv_put(out, plm_csv_cell(&d->from, row->origin, (int)i));
         }
     fputc('\n', out);
 }
@@ -136,36 +136,36 @@ void plm_dataset_put(FILE *out, const struct plm_dataset *d, const struct plm_da
 /* ---- all of them ---- */
 
 /* The columns of the older table, then those of the dataset that it lacks. */
-static size_t columns_of(const struct plm_dataset *d, const struct plm_table *older, const char **name,
-                         char buffer[PLM_TABLE_COLUMNS][128])
+static size_t columns_of(const struct plm_dataset *d, const struct plm_csv *older, const char **name,
+                         char buffer[PLM_CSV_COLUMNS][128])
 {
     size_t count = 0;
     const char *column;
     for (size_t i = 0; older && i < older->columns; i++)
-        name[count++] = plm_table_name(older, i);
-    for (size_t i = 0; count < PLM_TABLE_COLUMNS && (column = plm_dataset_column(d, i, buffer[count])); i++)
-        if (!older || plm_table_column(older, column) < 0)
+        name[count++] = plm_csv_name(older, i);
+    for (size_t i = 0; count < PLM_CSV_COLUMNS && (column = plm_dataset_column(d, i, buffer[count])); i++)
+        if (!older || plm_csv_column(older, column) < 0)
             name[count++] = column;
     return count;
 }
 
-static void older_put(FILE *out, const struct plm_table *older, size_t columns)
+static void older_put(FILE *out, const struct plm_csv *older, size_t columns)
 {
     for (size_t row = 0; row < older->rows; row++)
         for (size_t i = 0; i < columns; i++) {
             if (i < older->columns)
-                plm_table_put(out, plm_table_cell(older, row, (int)i));
+                plm_csv_put(out, plm_csv_cell(older, row, (int)i));
             fputc(i + 1 < columns ? ',' : '\n', out);
         }
 }
 
 /* Lines are whole as they are, where there is no older table; else each cell goes to the column of its name. */
-static int lines_put(FILE *out, const struct plm_dataset *d, const struct plm_table *older, const char **name,
+static int lines_put(FILE *out, const struct plm_dataset *d, const struct plm_csv *older, const char **name,
                      size_t columns, struct plm_error *error)
 {
     char buffer[128], *text = NULL;
     size_t size;
-    struct plm_table lines;
+    struct plm_csv lines;
     FILE *all = open_memstream(&text, &size);
     const char *column;
     int status;
@@ -174,7 +174,7 @@ static int lines_put(FILE *out, const struct plm_dataset *d, const struct plm_ta
     for (size_t i = 0; (column = plm_dataset_column(d, i, buffer)); i++) {
         if (i)
             fputc(',', all);
-        plm_table_put(all, column);
+        plm_csv_put(all, column);
     }
     fputc('\n', all);
     for (size_t i = 0; i < d->rows; i++)
@@ -185,26 +185,26 @@ static int lines_put(FILE *out, const struct plm_dataset *d, const struct plm_ta
         free(text);
         return 0;
     }
-    status = plm_table_take("the rows that were made", text, size, &lines, error);
+    status = plm_csv_take("the rows that were made", text, size, &lines, error);
     if (status)
         return status;
     for (size_t row = 0; row < lines.rows; row++)
         for (size_t i = 0; i < columns; i++) {
-            plm_table_put(out, plm_table_cell(&lines, row, plm_table_column(&lines, name[i])));
+            plm_csv_put(out, plm_csv_cell(&lines, row, plm_csv_column(&lines, name[i])));
             fputc(i + 1 < columns ? ',' : '\n', out);
         }
-    plm_table_free(&lines);
+    plm_csv_free(&lines);
     return 0;
 }
 
-int plm_dataset_write(FILE *out, const struct plm_dataset *d, const struct plm_table *older, struct plm_error *error)
+int plm_dataset_write(FILE *out, const struct plm_dataset *d, const struct plm_csv *older, struct plm_error *error)
 {
-    static char buffer[PLM_TABLE_COLUMNS][128];
-    const char *name[PLM_TABLE_COLUMNS];
+    static char buffer[PLM_CSV_COLUMNS][128];
+    const char *name[PLM_CSV_COLUMNS];
     const size_t columns = columns_of(d, older, name, buffer);
     int status;
     for (size_t i = 0; older && i < columns; i++) {
-        plm_table_put(out, name[i]);
+        plm_csv_put(out, name[i]);
         fputc(i + 1 < columns ? ',' : '\n', out);
     }
     if (older)

@@ -109,7 +109,7 @@ static int bind_dense(struct plm_network *n, const char *prefix, size_t in, size
 
 static size_t rows_of(struct plm_network *n, const char *name)
 {
-    const struct plm_tensor *tensor = plm_network_find(n, name);
+    const struct plm_network_tensor *tensor = plm_network_find(n, name);
     return tensor ? tensor->rows : 0;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/description.h"
 #include "study/learn/example_parts.h"
 
@@ -106,25 +106,25 @@ int plm_example_describe(const struct plm_description *description, struct plm_e
 
 /* ---- from a table ---- */
 
-static int numbers_read(const struct plm_table *table, size_t row, double *number, struct plm_error *error)
+static int numbers_read(const struct plm_csv *table, size_t row, double *number, struct plm_error *error)
 {
     for (int i = 0; i < PLM_EXAMPLE_NUMBER_COUNT; i++) {
-        const int column = plm_table_column(table, plm_example_column[i]);
+        const int column = plm_csv_column(table, plm_example_column[i]);
         int status;
-        if (!plm_table_cell(table, row, column)[0])
+        if (!plm_csv_cell(table, row, column)[0])
             continue;
-        status = plm_table_real(table, row, column, &number[i], error);
+        status = plm_csv_real(table, row, column, &number[i], error);
         if (status)
             return status;
         if (number[i] < 0 && number[i] != -1)
-            return plm_table_wrong(table, row, column, "a number from 0, or -1 if unknown", error);
+            return plm_csv_wrong(table, row, column, "a number from 0, or -1 if unknown", error);
     }
     return 0;
 }
 
-int plm_example_read(const struct plm_table *table, size_t row, struct plm_example *example, struct plm_error *error)
+int plm_example_read(const struct plm_csv *table, size_t row, struct plm_example *example, struct plm_error *error)
 {
-    const int column = plm_table_column(table, "layers");
+    const int column = plm_csv_column(table, "layers");
     struct plm_error why = {0};
     int status;
     *example = (struct plm_example){0};
@@ -132,7 +132,7 @@ int plm_example_read(const struct plm_table *table, size_t row, struct plm_examp
     status = numbers_read(table, row, example->number, error);
     if (status)
         return status;
-    status = plm_layers_parse(plm_table_cell(table, row, column), &example->layer, &example->layers, &why);
+    status = plm_layers_parse(plm_csv_cell(table, row, column), &example->layer, &example->layers, &why);
     return status ? plm_fail(error, status, "%.200s:%u: layers: %.200s", table->path, table->line[row + 1], why.text)
                   : 0;
 }

@@ -16,7 +16,7 @@
 
 struct plm_description;
 struct plm_error;
-struct plm_table;
+struct plm_csv;
 
 /* Columns of a table have these names. All are of one forward pass; -1: not known. */
 #define PLM_EXAMPLE_NUMBERS(X)                                                                       \
@@ -82,7 +82,7 @@ struct plm_example {
 int plm_example_describe(const struct plm_description *description, struct plm_example *example,
                          struct plm_error *error);
 /* A row of a table with the columns above and, if it is there, "layers". Columns that are not there are -1. */
-int plm_example_read(const struct plm_table *table, size_t row, struct plm_example *example, struct plm_error *error);
+int plm_example_read(const struct plm_csv *table, size_t row, struct plm_example *example, struct plm_error *error);
 void plm_example_free(struct plm_example *example);
 
 /* The cell "layers": one word a layer, "linear:ELEMENTS:WIDTH:PARAMETERS:FLOPS:INPUT+INPUT", blanks between them. */

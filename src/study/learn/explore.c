@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/rank.h"
-#include "base/table.h"
+#include "base/spearman.h"
+#include "base/csv.h"
 #include "study/estimate/tree.h"
 #include "study/learn/tsne.h"
 
@@ -115,7 +115,7 @@ static int class_number(struct plm_explore *e, int oom, size_t row, int32_t *num
     if (*number == PLM_EXPLORE_OOM || isnan(amount))
         return 0;
     if (class < 0 || class >= PLM_EXPLORE_CLASSES)
-        return plm_table_wrong(e->table, row, e->memory, "an amount of memory that a card could have", error);
+        return plm_csv_wrong(e->table, row, e->memory, "an amount of memory that a card could have", error);
     *number = (int32_t)class;
     return 0;
 }
@@ -168,7 +168,7 @@ const char *plm_explore_class_text(const struct plm_explore *e, size_t class, ch
 /* ---- stairs ---- */
 
 /* The commonest of some numbers, which are sorted; whole KiB, so that rounding parts nothing. */
-static void commonest(const struct plm_rank_place *place, size_t count, double *value, size_t *times)
+static void commonest(const struct plm_spearman_place *place, size_t count, double *value, size_t *times)
 {
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && place[to].value == place[from].value; to++)
@@ -182,7 +182,7 @@ static void commonest(const struct plm_rank_place *place, size_t count, double *
 
 static void stairs_climb(double *kib, size_t rows, struct plm_explore_stairs *s)
 {
-    struct plm_rank_place *place = plm_rank_order(kib, rows), *steps;
+    struct plm_spearman_place *place = plm_spearman_order(kib, rows), *steps;
     double before = NAN;
     for (size_t i = 0; i < rows; i++) {
         if (place[i].value != before && i)
@@ -191,7 +191,7 @@ static void stairs_climb(double *kib, size_t rows, struct plm_explore_stairs *s)
             s->levels = 1;
         before = place[i].value;
     }
-    steps = plm_rank_order(kib, s->levels - 1);
+    steps = plm_spearman_order(kib, s->levels - 1);
     commonest(steps, s->levels - 1, &s->step, &s->steps);
     s->step /= 1024;
     free(place);
@@ -392,7 +392,7 @@ static void shapes_make(struct plm_explore *e)
 
 /* ---- all of it ---- */
 
-static int settings_check(const struct plm_table *table, const struct plm_explore_settings *s, struct plm_error *error)
+static int settings_check(const struct plm_csv *table, const struct plm_explore_settings *s, struct plm_error *error)
 {
     if (s->bin < 0 || s->bin > 1000)
         return plm_fail(error, PLM_EINVAL, "a memory class is 1 to 1000 GB wide, not %d", s->bin);
@@ -413,7 +413,7 @@ static int explore_start(struct plm_explore *e, struct plm_error *error)
     return status ? status : classes_make(e, error);
 }
 
-int plm_explore_make(const struct plm_table *table, const struct plm_explore_settings *settings, struct plm_explore *e,
+int plm_explore_make(const struct plm_csv *table, const struct plm_explore_settings *settings, struct plm_explore *e,
                      struct plm_error *error)
 {
     int status = settings_check(table, settings, error);
@@ -452,7 +452,7 @@ void plm_explore_free(struct plm_explore *e)
     *e = (struct plm_explore){0};
 }
 
-int plm_explore_write(const struct plm_table *table, const struct plm_explore_settings *settings, FILE *out,
+int plm_explore_write(const struct plm_csv *table, const struct plm_explore_settings *settings, FILE *out,
                       struct plm_error *error)
 {
     struct plm_explore e;

@@ -19,7 +19,7 @@
 
 struct plm_error;
 struct plm_page;
-struct plm_table;
+struct plm_csv;
 
 enum {
     PLM_EXPLORE_SHOWN = 4000,  /* rows that a page has; of more, as many are drawn */
@@ -87,7 +87,7 @@ struct plm_explore_column {
     const char *word[PLM_EXPLORE_VALUES];
     size_t words[PLM_EXPLORE_VALUES];
 };
-int plm_explore_columns(const struct plm_table *table, struct plm_explore_column **column, struct plm_error *error);
+int plm_explore_columns(const struct plm_csv *table, struct plm_explore_column **column, struct plm_error *error);
 void plm_explore_columns_free(struct plm_explore_column *column, size_t columns);
 
 /* ---- all of it ---- */
@@ -108,7 +108,7 @@ struct plm_explore_stairs {
 enum { PLM_EXPLORE_NO_CLASS = -1, PLM_EXPLORE_OOM = -2, PLM_EXPLORE_STAIRS = 8 };
 
 struct plm_explore {
-    const struct plm_table *table;
+    const struct plm_csv *table;
     struct plm_explore_settings settings;
     struct plm_explore_column *column;
     size_t columns;
@@ -139,7 +139,7 @@ struct plm_explore {
     size_t thins;
 };
 
-int plm_explore_make(const struct plm_table *table, const struct plm_explore_settings *settings,
+int plm_explore_make(const struct plm_csv *table, const struct plm_explore_settings *settings,
                      struct plm_explore *explore, struct plm_error *error);
 void plm_explore_free(struct plm_explore *explore);
 /* Where there are few rows, in sentences. For plm_explore_make(). */
@@ -155,7 +155,7 @@ int plm_explore_html(FILE *out, const struct plm_explore *explore, struct plm_er
 int plm_explore_text(const struct plm_page *page, const struct plm_explore *explore, struct plm_error *error);
 
 /* Makes it, writes the page and gives it back. */
-int plm_explore_write(const struct plm_table *table, const struct plm_explore_settings *settings, FILE *out,
+int plm_explore_write(const struct plm_csv *table, const struct plm_explore_settings *settings, FILE *out,
                       struct plm_error *error);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/learn/explore.h"
 
-static const double LARGEST = 1e18;  /* either way, as plm_table_real() has it */
+static const double LARGEST = 1e18;  /* either way, as plm_csv_real() has it */
 static const double TWO_DECADES = 100;
 
 const char *plm_explore_role_name(enum plm_explore_role role)
@@ -80,24 +80,24 @@ struct cells {
     size_t count[CELL_WORD + 1], first[CELL_WORD + 1];
 };
 
-static void cells_read(const struct plm_table *t, size_t at, double *value, struct cells *cells)
+static void cells_read(const struct plm_csv *t, size_t at, double *value, struct cells *cells)
 {
     *cells = (struct cells){0};
     for (size_t row = 0; row < t->rows; row++) {
-        const enum cell cell = cell_read(plm_table_cell(t, row, (int)at), &value[row]);
+        const enum cell cell = cell_read(plm_csv_cell(t, row, (int)at), &value[row]);
         if (!cells->count[cell]++)
             cells->first[cell] = row;
     }
 }
 
-static int cells_check(const struct plm_table *t, size_t at, enum content content, const struct cells *c,
+static int cells_check(const struct plm_csv *t, size_t at, enum content content, const struct cells *c,
                        struct plm_error *error)
 {
     /* "nan" among words is a word; alone or among numbers somebody's program failed. */
     const enum cell bad = content == NUMBERS && c->count[CELL_WORD] ? CELL_WORD : CELL_ENDLESS;
     if (content == WORDS || !c->count[bad] || (bad == CELL_ENDLESS && c->count[CELL_WORD]))
         return 0;
-    return plm_table_wrong(t, c->first[bad], (int)at, "a finite number; leave the cell empty if it is unknown", error);
+    return plm_csv_wrong(t, c->first[bad], (int)at, "a finite number; leave the cell empty if it is unknown", error);
 }
 
 /* ---- words ---- */
@@ -107,10 +107,10 @@ static int word_order(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void words_count(const struct plm_table *t, size_t at, struct plm_explore_column *c)
+static void words_count(const struct plm_csv *t, size_t at, struct plm_explore_column *c)
 {
     for (size_t row = 0; row < t->rows; row++) {
-        const char *text = plm_table_cell(t, row, (int)at);
+        const char *text = plm_csv_cell(t, row, (int)at);
         const char *const *found = bsearch(&text, c->word, c->distinct, sizeof c->word[0], word_order);
         c->value[row] = found ? (double)(found - c->word) : NAN;
         if (found)
@@ -118,13 +118,13 @@ static void words_count(const struct plm_table *t, size_t at, struct plm_explore
     }
 }
 
-static void words_make(const struct plm_table *t, size_t at, struct plm_explore_column *c)
+static void words_make(const struct plm_csv *t, size_t at, struct plm_explore_column *c)
 {
     const char **all = plm_calloc(t->rows, sizeof *all);
     size_t count = 0;
     for (size_t row = 0; row < t->rows; row++)
-        if (*plm_table_cell(t, row, (int)at))
-            all[count++] = plm_table_cell(t, row, (int)at);
+        if (*plm_csv_cell(t, row, (int)at))
+            all[count++] = plm_csv_cell(t, row, (int)at);
     qsort(all, count, sizeof *all, word_order);
     for (size_t i = 0; i < count; i++)
         if (!i || strcmp(all[i], all[i - 1])) {
@@ -240,12 +240,12 @@ static void numbers_make(size_t rows, struct plm_explore_column *c)
 
 /* ---- all of it ---- */
 
-static int column_make(const struct plm_table *t, size_t at, struct plm_explore_column *c, struct plm_error *error)
+static int column_make(const struct plm_csv *t, size_t at, struct plm_explore_column *c, struct plm_error *error)
 {
-    const struct known_column known = column_known(plm_table_name(t, at));
+    const struct known_column known = column_known(plm_csv_name(t, at));
     struct cells cells;
     int status;
-    *c = (struct plm_explore_column){.name = plm_table_name(t, at), .role = known.role};
+    *c = (struct plm_explore_column){.name = plm_csv_name(t, at), .role = known.role};
     c->value = plm_calloc(t->rows, sizeof *c->value);
     cells_read(t, at, c->value, &cells);
     status = cells_check(t, at, known.content, &cells, error);
@@ -261,7 +261,7 @@ static int column_make(const struct plm_table *t, size_t at, struct plm_explore_
     return 0;
 }
 
-int plm_explore_columns(const struct plm_table *t, struct plm_explore_column **column, struct plm_error *error)
+int plm_explore_columns(const struct plm_csv *t, struct plm_explore_column **column, struct plm_error *error)
 {
     int status = 0;
     *column = plm_calloc(t->columns, sizeof **column);

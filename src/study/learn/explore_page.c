@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "report/page.h"
 #include "study/learn/explore.h"
 

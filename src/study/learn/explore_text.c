@@ -3,7 +3,7 @@
 
 #include "base/draw.h"
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "base/units.h"
 #include "study/learn/explore.h"
 

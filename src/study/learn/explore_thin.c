@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "base/units.h"
 #include "study/learn/explore.h"
 

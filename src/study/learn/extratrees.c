@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/forest.h"
 #include "study/estimate/model_file.h"
 #include "study/learn/example.h"
@@ -55,8 +55,8 @@ struct model {
 };
 
 /* What the four look at has to be known; of the others -1 is a value like any other. */
-static int numbers_take(const void *context, const struct plm_table *table, size_t row,
-                        const struct plm_example *example, double *x, struct plm_error *error)
+static int numbers_take(const void *context, const struct plm_csv *table, size_t row, const struct plm_example *example,
+                        double *x, struct plm_error *error)
 {
     const bool all = *(const bool *)context;
     (void)table;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/tree.h"
 
 const char *const plm_family_name[PLM_FAMILIES] = {
@@ -227,12 +227,12 @@ static bool is_missing(const struct plm_generated *network, const struct rule *r
            (rule->argument == PLM_ARGUMENT_TRANSITION && strcmp(network->cell[PLM_ARGUMENT_ARCH], "dense") != 0);
 }
 
-static int argument_read(const struct plm_table *table, size_t row, const struct rule *rule,
+static int argument_read(const struct plm_csv *table, size_t row, const struct rule *rule,
                          struct plm_generated *network, struct plm_error *error)
 {
     const char *name = plm_argument_column[rule->argument];
-    const int column = plm_table_column(table, name);
-    const char *text = plm_table_cell(table, row, column);
+    const int column = plm_csv_column(table, name);
+    const char *text = plm_csv_cell(table, row, column);
     char words[160];
     if (!*text && is_missing(network, rule))
         return 0;
@@ -241,31 +241,31 @@ static int argument_read(const struct plm_table *table, size_t row, const struct
                         table->path, name, plm_family_name[network->family]);
     snprintf(words, sizeof words, "one of: %.140s", rule->words ? rule->words : "");
     if (rule->kind == WORD && !is_among(text, rule->words))
-        return plm_table_wrong(table, row, column, words, error);
+        return plm_csv_wrong(table, row, column, words, error);
     if (rule->kind == SHARE && !is_share(text))
-        return plm_table_wrong(table, row, column, "a share from 0 to below 1", error);
+        return plm_csv_wrong(table, row, column, "a share from 0 to below 1", error);
     if (rule->kind != WORD && rule->kind != SHARE && !is_whole(text))
-        return plm_table_wrong(table, row, column, "a whole number from 1", error);
+        return plm_csv_wrong(table, row, column, "a whole number from 1", error);
     snprintf(network->cell[rule->argument], sizeof network->cell[0], "%s", text);
     return 0;
 }
 
-int plm_generated_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_generated *network,
+int plm_generated_read(const struct plm_csv *table, size_t row, enum plm_family family, struct plm_generated *network,
                        struct plm_error *error)
 {
-    const int column = plm_table_column(table, "family");
+    const int column = plm_csv_column(table, "family");
     int status = 0;
     memset(network, 0, sizeof *network);
     if (column < 0 && family == PLM_FAMILIES)
         return plm_fail(error, PLM_EFORMAT, "%.200s has no column \"family\"; give it with --family", table->path);
-    if (column >= 0 && plm_family_find(plm_table_cell(table, row, column), &family, NULL))
-        return plm_table_wrong(table, row, column, "one of: mlp cnn transformer", error);
+    if (column >= 0 && plm_family_find(plm_csv_cell(table, row, column), &family, NULL))
+        return plm_csv_wrong(table, row, column, "one of: mlp cnn transformer", error);
     network->family = family;
     for (size_t i = 0; i < families[family].rules && status == 0; i++)
         status = argument_read(table, row, &families[family].rule[i], network, error);
     if (status == 0 && family == PLM_FAMILY_TRANSFORMER &&
         fmod(number_of(network, PLM_ARGUMENT_WIDTH), number_of(network, PLM_ARGUMENT_HEADS)) > 0)
-        status = plm_table_wrong(table, row, plm_table_column(table, "heads"), "a divisor of the width", error);
+        status = plm_csv_wrong(table, row, plm_csv_column(table, "heads"), "a divisor of the width", error);
     return status;
 }
 

@@ -13,7 +13,7 @@
 #include "study/learn/family.h"
 
 struct plm_error;
-struct plm_table;
+struct plm_csv;
 
 /* The columns that say what a network is; those that do not apply to a family are empty. */
 #define PLM_ARGUMENTS(X)                                                             \
@@ -56,7 +56,7 @@ int plm_family_find(const char *name, enum plm_family *family, struct plm_error 
 void plm_generated_draw(enum plm_family family, uint64_t seed, uint64_t number, struct plm_generated *network);
 /* The network of a row of a table; `family` where the table has no such column (PLM_FAMILIES: it must have one). Fails
    with PLM_EFORMAT and a sentence that names the cell. */
-int plm_generated_read(const struct plm_table *table, size_t row, enum plm_family family, struct plm_generated *network,
+int plm_generated_read(const struct plm_csv *table, size_t row, enum plm_family family, struct plm_generated *network,
                        struct plm_error *error);
 
 /* Steps that have the peak of a whole training: full batches, the smaller one at the end of an epoch, full ones again. */

@@ -39,7 +39,7 @@ __attribute__((format(printf, 4, 5))) static const float *bind(struct binder *b,
 __attribute__((format(printf, 2, 3))) static size_t rows_of(struct binder *b, const char *format, ...)
 {
     char name[PLM_NETWORK_NAME];
-    const struct plm_tensor *tensor;
+    const struct plm_network_tensor *tensor;
     va_list list;
     va_start(list, format);
     vsnprintf(name, sizeof name, format, list);

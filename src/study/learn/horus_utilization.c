@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/boosted.h"
 #include "study/estimate/description.h"
 #include "study/estimate/model_file.h"
@@ -30,7 +30,7 @@ enum { FOLDS = 5 };
 /* ---- learning ---- */
 
 /* The numbers of the table: x has room for all features of all rows, y for all targets. */
-static int read_numbers(const struct plm_table *table, double *x, double *y, struct plm_error *error)
+static int read_numbers(const struct plm_csv *table, double *x, double *y, struct plm_error *error)
 {
     const struct plm_learn_target answer = {.column = target, .most = MOST_PERCENT};
     return plm_learn_numbers(table, plm_described_features, PLM_FEATURES, &answer, x, y, error);
@@ -117,7 +117,7 @@ static const struct plm_tree_feature *features(const void *model, size_t *count)
 static void show(const void *model, const struct plm_page *p)
 {
     const struct plm_boosted *b = model;
-    plm_trees_show(p, "horus-utilization", &b->trees, b->rows, b->seed);
+    plm_learned_trees_show(p, "horus-utilization", &b->trees, b->rows, b->seed);
     fprintf(p->out, "The rows kept the GPU busy for %.1f to %.1f %% of the time.\n", b->low, b->high);
     if (b->held_rows)
         fprintf(p->out, "On held-out rows (%" PRIu64 ", five folds): R%s %.3f, median error %.1f points.\n",
@@ -128,7 +128,7 @@ static void show(const void *model, const struct plm_page *p)
 static void describe(const void *model, struct plm_json *json)
 {
     const struct plm_boosted *b = model;
-    plm_trees_describe(json, &b->trees, b->rows, b->seed);
+    plm_learned_trees_describe(json, &b->trees, b->rows, b->seed);
     plm_json_real(json, "lowest_percent", b->low);
     plm_json_real(json, "highest_percent", b->high);
     if (b->held_rows) {

@@ -57,7 +57,7 @@ static void memory_label(const struct plm_labeller *l, const struct plm_job *job
                          struct plm_labels *labels)
 {
     const struct plm_ladder ladder = plm_ladder(job, lane);
-    const struct plm_context_memory context = plm_context_memory(&job->summary, lane->summary, NULL);
+    const struct plm_ladder_context context = plm_ladder_context(&job->summary, lane->summary, NULL);
     const uint64_t usable = usable_of(l);
     struct plm_bounded bounded;
     labels->known = true;
@@ -161,7 +161,7 @@ int plm_label_process(const struct plm_labeller *l, uint64_t pid, const struct p
 
 int plm_label_job(const struct plm_labeller *l, struct plm_labels *labels, struct plm_error *error)
 {
-    const struct plm_known known = plm_known(l->job);
+    const struct plm_fit_known known = plm_fit_known(l->job);
     const struct plm_timing_options options = timing_options();
     struct plm_timing timing;
     *labels = (struct plm_labels){0};

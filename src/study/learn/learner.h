@@ -24,7 +24,7 @@ struct plm_example;
 struct plm_json;
 struct plm_model_file;
 struct plm_page;
-struct plm_table;
+struct plm_csv;
 struct plm_white_box;
 
 /* ---- what is learned ---- */
@@ -42,10 +42,10 @@ struct plm_target {
 const struct plm_target *plm_target_find(const char *column);
 /* The one that is meant: `wanted`, or, if that is NULL, what was measured, or what the virtual GPU says. A sentence if
    the table does not have it. */
-const struct plm_target *plm_target_choose(const struct plm_table *table, const char *wanted, struct plm_error *error);
+const struct plm_target *plm_target_choose(const struct plm_csv *table, const char *wanted, struct plm_error *error);
 /* Whether a row tells it. A job that PyTorch ends with an error has neither a time of a step nor a share of it: the
    virtual GPU says none (no step_ms), and what was measured is that of a moment. */
-bool plm_target_known(const struct plm_target *target, const struct plm_table *table, size_t row);
+bool plm_target_known(const struct plm_target *target, const struct plm_csv *table, size_t row);
 /* "MiB", "%", "ms" */
 const char *plm_learned_unit_name(enum plm_learned_unit unit);
 
@@ -67,7 +67,7 @@ typedef int plm_lesson_wait(pid_t child, const char *status, void *context);
 struct plm_lesson {
     const struct plm_method *method; /* that learns */
     const char *path;              /* of the table, as it was named */
-    const struct plm_table *table;
+    const struct plm_csv *table;
     const bool *left_out;          /* for each row: learn nothing from it; NULL: all rows */
     const char *target;            /* a column; NULL: see plm_target_choose() */
     uint64_t seed;
@@ -135,7 +135,7 @@ plm_method_explain plm_learned_explain;
 void plm_learned_show(const struct plm_learned_answer *answer, const struct plm_page *page);
 void plm_learned_describe(const struct plm_learned_answer *answer, struct plm_json *json);
 /* By features that were given, else by a description; a sentence if there is neither, or it does not do. */
-int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
+int plm_learned_ask(const struct plm_model *learned, const struct plm_evidence *evidence,
                     struct plm_learned_answer *answer, struct plm_error *error);
 
 /* How far numbers lie outside of the rows' ranges, into outside and feature of the answer. */
@@ -143,15 +143,15 @@ void plm_learned_range(const struct plm_tree_feature *feature, size_t features, 
                        struct plm_learned_answer *answer);
 /* "layers=4,batch=64,activation=relu": every feature of the model once. `activation` stands for activation_sin and
    activation_cos. `x` has PLM_TREE_FEATURES numbers. */
-int plm_features_parse(const struct plm_learned *learned, const char *text, double *x, struct plm_error *error);
+int plm_features_parse(const struct plm_model *learned, const char *text, double *x, struct plm_error *error);
 
 /* For show() and describe(): the features by their importance, or, where that is nothing, with their ranges. */
 void plm_features_show(const struct plm_tree_feature *feature, size_t features, const struct plm_page *page);
 void plm_features_describe(const struct plm_tree_feature *feature, size_t features, struct plm_json *json);
 /* Of trees: how many they are and what they learned from. */
-void plm_trees_show(const struct plm_page *page, const char *method, const struct plm_trees *trees, uint64_t rows,
-                    uint64_t seed);
-void plm_trees_describe(struct plm_json *json, const struct plm_trees *trees, uint64_t rows, uint64_t seed);
+void plm_learned_trees_show(const struct plm_page *page, const char *method, const struct plm_trees *trees,
+                            uint64_t rows, uint64_t seed);
+void plm_learned_trees_describe(struct plm_json *json, const struct plm_trees *trees, uint64_t rows, uint64_t seed);
 const char *plm_squared(const struct plm_page *page); /* the two of R^2 */
 
 #endif

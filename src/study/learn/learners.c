@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 
 #define MIB 1048576.0
 
@@ -69,18 +69,18 @@ const struct plm_target *plm_target_find(const char *column)
     return NULL;
 }
 
-const struct plm_target *plm_target_choose(const struct plm_table *table, const char *wanted, struct plm_error *error)
+const struct plm_target *plm_target_choose(const struct plm_csv *table, const char *wanted, struct plm_error *error)
 {
     const struct plm_target *target;
     if (!wanted)
-        wanted = plm_table_column(table, "measured_device_mib") >= 0 ? "measured_device_mib" : "device_used";
+        wanted = plm_csv_column(table, "measured_device_mib") >= 0 ? "measured_device_mib" : "device_used";
     target = plm_target_find(wanted);
     if (!target)
         plm_fail(error, PLM_EINVAL,
                  "'%.60s' cannot be learned; a target is memory (device_used, reserved, allocated), step_ms or "
                  "utilization (gputl, gract, smact, smocc, fp32a), or one of these with the prefix measured_",
                  wanted);
-    else if (plm_table_column(table, wanted) < 0) {
+    else if (plm_csv_column(table, wanted) < 0) {
         plm_fail(error, PLM_EFORMAT, "%.300s has no column %s; `plimsoll dataset` makes such tables", table->path,
                  wanted);
         target = NULL;
@@ -88,11 +88,11 @@ const struct plm_target *plm_target_choose(const struct plm_table *table, const 
     return target;
 }
 
-bool plm_target_known(const struct plm_target *target, const struct plm_table *table, size_t row)
+bool plm_target_known(const struct plm_target *target, const struct plm_csv *table, size_t row)
 {
-    const int step = target->unit == PLM_LEARNED_MEMORY ? -1 : plm_table_column(table, "step_ms");
-    return *plm_table_cell(table, row, plm_table_column(table, target->column)) &&
-           (step < 0 || *plm_table_cell(table, row, step));
+    const int step = target->unit == PLM_LEARNED_MEMORY ? -1 : plm_csv_column(table, "step_ms");
+    return *plm_csv_cell(table, row, plm_csv_column(table, target->column)) &&
+           (step < 0 || *plm_csv_cell(table, row, step));
 }
 
 const char *plm_learned_unit_name(enum plm_learned_unit unit)
@@ -200,7 +200,7 @@ static int feature_parse(struct features_given *g, char *word, struct plm_error 
                     word);
 }
 
-int plm_features_parse(const struct plm_learned *learned, const char *text, double *x, struct plm_error *error)
+int plm_features_parse(const struct plm_model *learned, const char *text, double *x, struct plm_error *error)
 {
     struct features_given g = {.x = x};
     char *copy, *rest, missing[300];
@@ -226,14 +226,14 @@ const char *plm_squared(const struct plm_page *page)
     return page->utf8 ? "\xc2\xb2" : "^2";
 }
 
-void plm_trees_show(const struct plm_page *p, const char *method, const struct plm_trees *trees, uint64_t rows,
-                    uint64_t seed)
+void plm_learned_trees_show(const struct plm_page *p, const char *method, const struct plm_trees *trees, uint64_t rows,
+                            uint64_t seed)
 {
     fprintf(p->out, "%s%s%s: %zu trees with %zu nodes learned from %" PRIu64 " rows (seed %" PRIu64 ").\n",
             plm_ink(p, PLM_INK_BOLD), method, plm_ink(p, PLM_INK_PLAIN), trees->count, trees->nodes, rows, seed);
 }
 
-void plm_trees_describe(struct plm_json *json, const struct plm_trees *trees, uint64_t rows, uint64_t seed)
+void plm_learned_trees_describe(struct plm_json *json, const struct plm_trees *trees, uint64_t rows, uint64_t seed)
 {
     plm_json_integer(json, "rows", rows);
     plm_json_integer(json, "seed", seed);

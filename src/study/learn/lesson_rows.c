@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/learn/example.h"
 #include "study/learn/learner.h"
 
@@ -14,7 +14,7 @@ static int row_read(const struct plm_lesson *l, size_t row, int column, plm_less
     const size_t at = r->data.rows;
     struct plm_example example;
     struct plm_error why = {0};
-    int status = plm_table_real(l->table, row, column, &r->y[at], error);
+    int status = plm_csv_real(l->table, row, column, &r->y[at], error);
     if (status)
         return status;
     status = plm_example_read(l->table, row, &example, error);
@@ -39,7 +39,7 @@ int plm_lesson_rows_read(const struct plm_lesson *l, size_t features, plm_lesson
     *r = (struct plm_lesson_rows){.target = target};
     if (!target)
         return PLM_EINVAL;
-    column = plm_table_column(l->table, target->column);
+    column = plm_csv_column(l->table, target->column);
     r->x = plm_calloc(most * features, sizeof *r->x);
     r->y = plm_calloc(most, sizeof *r->y);
     r->row = plm_calloc(most, sizeof *r->row);

@@ -12,11 +12,11 @@
 struct plm_error;
 struct plm_example;
 struct plm_lesson;
-struct plm_table;
+struct plm_csv;
 struct plm_target;
 
 /* The features of a row into `x`. */
-typedef int plm_lesson_take(const void *context, const struct plm_table *table, size_t row,
+typedef int plm_lesson_take(const void *context, const struct plm_csv *table, size_t row,
                             const struct plm_example *example, double *x, struct plm_error *error);
 
 struct plm_lesson_rows {

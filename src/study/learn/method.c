@@ -16,7 +16,7 @@
 #define MIB         1048576.0
 #define LEAST_SHOWN 0.005 /* probability of a class that is still worth a line */
 
-static int beside_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
+static int beside_ask(const struct plm_model *learned, const struct plm_evidence *evidence,
                       const struct plm_example *example, struct plm_learned_answer *answer, struct plm_error *error)
 {
     struct plm_outcome outcome;
@@ -28,7 +28,7 @@ static int beside_ask(const struct plm_learned *learned, const struct plm_eviden
     return learned->method->learner->ask_beside(learned->model, example, &box, answer, error);
 }
 
-int plm_learned_ask(const struct plm_learned *learned, const struct plm_evidence *evidence,
+int plm_learned_ask(const struct plm_model *learned, const struct plm_evidence *evidence,
                     struct plm_learned_answer *answer, struct plm_error *error)
 {
     struct plm_example example = {0};

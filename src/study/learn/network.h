@@ -36,7 +36,7 @@ enum plm_network_answer {
     PLM_NETWORK_LOG,     /* exp(first + width * output) */
 };
 
-struct plm_tensor {
+struct plm_network_tensor {
     char name[PLM_NETWORK_NAME];
     size_t rows, columns; /* columns 1: a vector */
     float *value;
@@ -61,7 +61,7 @@ struct plm_network {
     uint64_t folds;
     struct plm_network_score score[PLM_NETWORK_SCORES];
     size_t scores;
-    struct plm_tensor *tensor;
+    struct plm_network_tensor *tensor;
     size_t tensors, tensor_room, values;
     size_t looked_at; /* where the last tensor was found: they are asked for in their order */
     void *parts;      /* the method's own view of the tensors */
@@ -75,9 +75,9 @@ void plm_network_put_head(FILE *out, const struct plm_network *network);
 void plm_network_free(struct plm_network *network);
 
 /* A tensor more, of zeros; NULL: there are too many, or too large ones. */
-struct plm_tensor *plm_network_add(struct plm_network *network, const char *name, size_t rows, size_t columns);
+struct plm_network_tensor *plm_network_add(struct plm_network *network, const char *name, size_t rows, size_t columns);
 /* NULL: there is none of that name. Not for several threads at once, unlike the rest: it is for binding. */
-const struct plm_tensor *plm_network_find(struct plm_network *network, const char *name);
+const struct plm_network_tensor *plm_network_find(struct plm_network *network, const char *name);
 /* Its values; NULL, with a sentence in *error, if it is not there or has another shape. */
 const float *plm_network_need(struct plm_network *network, const char *name, size_t rows, size_t columns,
                               struct plm_error *error);

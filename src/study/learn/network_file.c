@@ -15,23 +15,23 @@ static const char *const kind_name[] = {
 
 /* ---- tensors ---- */
 
-struct plm_tensor *plm_network_add(struct plm_network *n, const char *name, size_t rows, size_t columns)
+struct plm_network_tensor *plm_network_add(struct plm_network *n, const char *name, size_t rows, size_t columns)
 {
-    struct plm_tensor *tensor;
+    struct plm_network_tensor *tensor;
     if (n->tensors == PLM_NETWORK_TENSORS || strlen(name) >= PLM_NETWORK_NAME || !rows || !columns ||
         rows > PLM_NETWORK_VALUES || columns > PLM_NETWORK_VALUES / rows ||
         rows * columns > PLM_NETWORK_VALUES - n->values)
         return NULL;
     n->tensor = plm_grow(n->tensor, n->tensors, &n->tensor_room, sizeof *n->tensor);
     tensor = &n->tensor[n->tensors++];
-    *tensor = (struct plm_tensor){.rows = rows, .columns = columns};
+    *tensor = (struct plm_network_tensor){.rows = rows, .columns = columns};
     strcpy(tensor->name, name);
     tensor->value = plm_calloc(rows * columns, sizeof *tensor->value);
     n->values += rows * columns;
     return tensor;
 }
 
-const struct plm_tensor *plm_network_find(struct plm_network *n, const char *name)
+const struct plm_network_tensor *plm_network_find(struct plm_network *n, const char *name)
 {
     for (size_t i = 0; i < n->tensors; i++) {
         size_t at = (n->looked_at + i) % n->tensors;
@@ -46,7 +46,7 @@ const struct plm_tensor *plm_network_find(struct plm_network *n, const char *nam
 const float *plm_network_need(struct plm_network *n, const char *name, size_t rows, size_t columns,
                               struct plm_error *error)
 {
-    const struct plm_tensor *tensor = plm_network_find(n, name);
+    const struct plm_network_tensor *tensor = plm_network_find(n, name);
     if (!tensor)
         plm_fail(error, PLM_EFORMAT, "the weights of %s lack the tensor %s", n->method->name, name);
     else if (tensor->rows != rows || tensor->columns != columns) {
@@ -77,7 +77,7 @@ void plm_network_put_head(FILE *out, const struct plm_network *n)
     plm_model_file_put_features(out, n->feature, n->features);
 }
 
-static void put_tensor(FILE *out, const struct plm_tensor *t)
+static void put_tensor(FILE *out, const struct plm_network_tensor *t)
 {
     const size_t values = t->rows * t->columns;
     fprintf(out, "tensor %s %zu %zu\n", t->name, t->rows, t->columns);
@@ -156,7 +156,7 @@ static int read_scores(struct plm_model_file *r, struct plm_network *n)
     return status;
 }
 
-static int read_values(struct plm_model_file *r, struct plm_tensor *t)
+static int read_values(struct plm_model_file *r, struct plm_network_tensor *t)
 {
     const size_t values = t->rows * t->columns;
     double *value = plm_calloc(values, sizeof *value);
@@ -170,7 +170,7 @@ static int read_values(struct plm_model_file *r, struct plm_tensor *t)
 static int read_tensor(struct plm_model_file *r, struct plm_network *n)
 {
     uint64_t rows = 0, columns = 0;
-    struct plm_tensor *tensor;
+    struct plm_network_tensor *tensor;
     int status;
     if ((status = plm_model_file_expect(r, "tensor", 3)) ||
         (status = plm_model_file_whole(r, 2, 1, PLM_NETWORK_VALUES, &rows)) ||

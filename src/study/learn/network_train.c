@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/install.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/model_file.h"
 #include "study/learn/example.h"
 #include "study/learn/network.h"
@@ -46,8 +46,8 @@ static int rows_wrong(const struct rows *r, size_t row, const struct plm_error *
 
 static int family_read(const struct rows *r, size_t row, enum plm_family *family, struct plm_error *error)
 {
-    const int column = plm_table_column(r->lesson->table, "family");
-    const char *cell = plm_table_cell(r->lesson->table, row, column);
+    const int column = plm_csv_column(r->lesson->table, "family");
+    const char *cell = plm_csv_cell(r->lesson->table, row, column);
     for (unsigned i = 0; i < PLM_FAMILIES; i++)
         if (!strcmp(cell, plm_family_name[i])) {
             *family = (enum plm_family)i;
@@ -56,16 +56,16 @@ static int family_read(const struct rows *r, size_t row, enum plm_family *family
     if (column < 0)
         return plm_fail(error, PLM_EFORMAT, "%.300s has no column family; `plimsoll dataset` makes such tables",
                         r->lesson->table->path);
-    return plm_table_wrong(r->lesson->table, row, column, "mlp, cnn or transformer", error);
+    return plm_csv_wrong(r->lesson->table, row, column, "mlp, cnn or transformer", error);
 }
 
 /* The row's target; *used is false if it has none. Runs out of memory are the last class, or are left out. */
 static int target_read(const struct rows *r, size_t row, double *y, bool *used, struct plm_error *error)
 {
-    const struct plm_table *t = r->lesson->table;
-    const int column = plm_table_column(t, r->target->column);
-    const bool oom = !strcmp(plm_table_cell(t, row, plm_table_column(t, "oom")), "1");
-    int status = plm_table_real(t, row, column, y, error);
+    const struct plm_csv *t = r->lesson->table;
+    const int column = plm_csv_column(t, r->target->column);
+    const bool oom = !strcmp(plm_csv_cell(t, row, plm_csv_column(t, "oom")), "1");
+    int status = plm_csv_real(t, row, column, y, error);
     *y *= r->target->scale;
     *used = plm_target_known(r->target, t, row) && (!oom || r->target->unit != PLM_LEARNED_MEMORY);
     if (oom && r->target->unit == PLM_LEARNED_MEMORY && r->own->oom > 0 && !r->lesson->regression) {
@@ -73,13 +73,13 @@ static int target_read(const struct rows *r, size_t row, double *y, bool *used, 
         *y = r->own->oom;
     }
     if (status == 0 && *used && (*y < 0 || (*y == 0 && r->target->unit != PLM_LEARNED_UTILIZATION)))
-        status = plm_table_wrong(t, row, column, "above 0", error);
+        status = plm_csv_wrong(t, row, column, "above 0", error);
     return status;
 }
 
 static int rows_choose(struct rows *r, struct plm_error *error)
 {
-    const struct plm_table *t = r->lesson->table;
+    const struct plm_csv *t = r->lesson->table;
     int status = 0;
     r->y = plm_calloc(t->rows, sizeof *r->y);
     r->row = plm_calloc(t->rows, sizeof *r->row);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct plm_error;
-struct plm_table;
+struct plm_csv;
 
 struct plm_learn_target {
     const char *column;
@@ -18,7 +18,7 @@ struct plm_learn_target {
 };
 
 /* x has room for all features of all rows, a row after the other; y for all targets. None may be negative. */
-int plm_learn_numbers(const struct plm_table *table, const char *const *column, size_t features,
+int plm_learn_numbers(const struct plm_csv *table, const char *const *column, size_t features,
                       const struct plm_learn_target *target, double *x, double *y, struct plm_error *error);
 
 #endif

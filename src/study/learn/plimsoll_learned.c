@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "study/estimate/boosted.h"
 #include "study/estimate/folds.h"
 #include "study/estimate/model_file.h"
@@ -177,8 +177,8 @@ struct course {
     double *over; /* what it leaves over */
 };
 
-static int course_take(const void *context, const struct plm_table *table, size_t row,
-                       const struct plm_example *example, double *x, struct plm_error *error)
+static int course_take(const void *context, const struct plm_csv *table, size_t row, const struct plm_example *example,
+                       double *x, struct plm_error *error)
 {
     struct plm_white_box box;
     int status = plm_white_box_read(table, row, &box, error);

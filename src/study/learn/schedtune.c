@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "base/units.h"
 #include "study/estimate/amount.h"
 #include "study/estimate/description.h"
@@ -57,7 +57,7 @@ static const struct {
 static const char target[] = "peak mem usage"; /* in the published table */
 
 /* The numbers of the table: x has room for all features of all rows, y for all targets. */
-static int read_numbers(const struct plm_table *table, double *x, double *y, struct plm_error *error)
+static int read_numbers(const struct plm_csv *table, double *x, double *y, struct plm_error *error)
 {
     const struct plm_learn_target answer = {.column = target, .positive = true};
     const char *column[FEATURES];
@@ -123,7 +123,7 @@ static void show(const void *model, const struct plm_page *p)
 {
     const struct plm_forest *f = model;
     char low[32], high[32];
-    plm_trees_show(p, "schedtune", &f->trees, f->rows, f->seed);
+    plm_learned_trees_show(p, "schedtune", &f->trees, f->rows, f->seed);
     fprintf(p->out, "The rows range from %s to %s MiB: it cannot predict above %s MiB.\n",
             plm_count_text(low, sizeof low, (uint64_t)rint(f->low)),
             plm_count_text(high, sizeof high, (uint64_t)rint(f->high)), high);
@@ -136,7 +136,7 @@ static void show(const void *model, const struct plm_page *p)
 static void describe(const void *model, struct plm_json *json)
 {
     const struct plm_forest *f = model;
-    plm_trees_describe(json, &f->trees, f->rows, f->seed);
+    plm_learned_trees_describe(json, &f->trees, f->rows, f->seed);
     plm_json_integer(json, "lowest", (uint64_t)(f->low * MIB));
     plm_json_integer(json, "highest", (uint64_t)(f->high * MIB));
     if (f->oob_rows) {

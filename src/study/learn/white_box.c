@@ -1,7 +1,7 @@
 #include "study/learn/white_box.h"
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/csv.h"
 #include "fit/outcome.h"
 #include "study/learn/label.h"
 
@@ -12,22 +12,22 @@ _Static_assert((int)PLM_WHITE_METRICS == (int)PLM_LABEL_METRICS, "labels have th
 const char *const plm_white_metric[PLM_WHITE_METRICS] = {"gputl", "gract", "smact", "smocc", "fp32a"};
 
 /* -1 for a cell that is empty or not there. */
-static int cell_read(const struct plm_table *table, size_t row, const char *name, double scale, double *value,
+static int cell_read(const struct plm_csv *table, size_t row, const char *name, double scale, double *value,
                      struct plm_error *error)
 {
-    const int column = plm_table_column(table, name);
+    const int column = plm_csv_column(table, name);
     int status;
     *value = -1;
-    if (!*plm_table_cell(table, row, column))
+    if (!*plm_csv_cell(table, row, column))
         return 0;
-    status = plm_table_real(table, row, column, value, error);
+    status = plm_csv_real(table, row, column, value, error);
     if (status == 0 && *value < 0)
-        status = plm_table_wrong(table, row, column, "0 or more", error);
+        status = plm_csv_wrong(table, row, column, "0 or more", error);
     *value *= scale;
     return status;
 }
 
-int plm_white_box_read(const struct plm_table *table, size_t row, struct plm_white_box *box, struct plm_error *error)
+int plm_white_box_read(const struct plm_csv *table, size_t row, struct plm_white_box *box, struct plm_error *error)
 {
     const struct {
         const char *column;

@@ -11,7 +11,7 @@
 struct plm_error;
 struct plm_labels;
 struct plm_outcome;
-struct plm_table;
+struct plm_csv;
 
 enum { PLM_WHITE_METRICS = 5 };
 extern const char *const plm_white_metric[PLM_WHITE_METRICS]; /* columns: "gputl" to "fp32a" */
@@ -25,7 +25,7 @@ struct plm_white_box {
     double metric[PLM_WHITE_METRICS];
 };
 
-int plm_white_box_read(const struct plm_table *table, size_t row, struct plm_white_box *box, struct plm_error *error);
+int plm_white_box_read(const struct plm_csv *table, size_t row, struct plm_white_box *box, struct plm_error *error);
 /* Memory, and time where there are labels that have it; they may be NULL. */
 void plm_white_box_of(const struct plm_outcome *outcome, const struct plm_labels *labels, struct plm_white_box *box);
 

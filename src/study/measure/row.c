@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/ini.h"
-#include "base/table.h"
+#include "base/csv.h"
 
 uint64_t plm_measured_used(const struct plm_measured *m)
 {
@@ -173,7 +173,7 @@ static void column_put(FILE *out, const struct plm_measured *m, const struct col
     const char *place = (const char *)m + column->place;
     const uint64_t used = plm_measured_used(m);
     switch (column->kind) {
-    case TEXT: plm_table_put(out, place); break;
+    case TEXT: plm_csv_put(out, place); break;
     case NUMBER: fprintf(out, "%" PRIu64, *(const uint64_t *)(const void *)place); break;
     case SWITCH: fputs(*(const bool *)place ? "true" : "false", out); break;
     case USED: fprintf(out, "%" PRIu64, used); break;
@@ -192,7 +192,7 @@ static void column_put(FILE *out, const struct plm_measured *m, const struct col
 
 int plm_measured_check(const char *path, struct plm_error *error)
 {
-    struct plm_table table;
+    struct plm_csv table;
     struct stat info;
     int status;
     if (!strcmp(path, "-"))
@@ -206,17 +206,17 @@ int plm_measured_check(const char *path, struct plm_error *error)
         return plm_fail(error, PLM_EIO, "%.300s is not a file that rows can be appended to", path);
     if (!info.st_size)
         return 0;
-    status = plm_table_read(path, &table, error);
+    status = plm_csv_read(path, &table, error);
     if (status)
         return status;
     for (size_t i = 0; i < COLUMNS && status == 0; i++)
-        if (i >= table.columns || strcmp(plm_table_name(&table, i), columns[i].name) != 0)
+        if (i >= table.columns || strcmp(plm_csv_name(&table, i), columns[i].name) != 0)
             status = plm_fail(error, PLM_EFORMAT, "%.300s has other columns than measure writes: column %zu is not %s",
                               path, i + 1, columns[i].name);
     if (status == 0 && table.columns > COLUMNS)
         status = plm_fail(error, PLM_EFORMAT, "%.300s has other columns than measure writes: it has %zu more", path,
                           table.columns - COLUMNS);
-    plm_table_free(&table);
+    plm_csv_free(&table);
     return status;
 }
 

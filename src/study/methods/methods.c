@@ -18,7 +18,7 @@ const struct plm_method *const plm_methods[PLM_METHODS] = {
 
 /* ---- by name ---- */
 
-const struct plm_method *plm_method_find(const char *name)
+const struct plm_method *plm_methods_find(const char *name)
 {
     for (size_t i = 0; i < PLM_METHODS; i++)
         if (!strcmp(plm_methods[i]->name, name))
@@ -26,9 +26,9 @@ const struct plm_method *plm_method_find(const char *name)
     return NULL;
 }
 
-const struct plm_method *plm_method_find_learner(const char *name)
+const struct plm_method *plm_methods_find_learner(const char *name)
 {
-    const struct plm_method *method = plm_method_find(name);
+    const struct plm_method *method = plm_methods_find(name);
     return method && method->learner ? method : NULL;
 }
 
@@ -36,10 +36,10 @@ static bool is_near(const char *word, const char *name)
 {
     size_t length = strlen(word);
     return (length >= 3 && (strcasestr(name, word) || strcasestr(word, name))) ||
-           plm_word_distance(word, name) <= 1 + length / 4;
+           plm_words_distance(word, name) <= 1 + length / 4;
 }
 
-const char *plm_method_nearest(const char *word, char *buffer, size_t size)
+const char *plm_methods_nearest(const char *word, char *buffer, size_t size)
 {
     size_t used = 0;
     int shown = 0;
@@ -54,13 +54,13 @@ const char *plm_method_nearest(const char *word, char *buffer, size_t size)
 
 /* ---- what they have learned ---- */
 
-int plm_learned_open(const char *path, struct plm_learned *learned, struct plm_error *error)
+int plm_methods_model_open(const char *path, struct plm_model *learned, struct plm_error *error)
 {
     struct plm_model_file file;
     int status = plm_model_file_open(path, &file, error);
-    *learned = (struct plm_learned){0};
+    *learned = (struct plm_model){0};
     if (status == 0) {
-        learned->method = plm_method_find_learner(file.kind);
+        learned->method = plm_methods_find_learner(file.kind);
         status = learned->method
                      ? learned->method->learner->load(learned->method, &file, &learned->model)
                      : plm_fail(error, PLM_EFORMAT, "%.300s is for %s, which is not a learned method", path, file.kind);
@@ -69,14 +69,14 @@ int plm_learned_open(const char *path, struct plm_learned *learned, struct plm_e
     return status;
 }
 
-int plm_learned_save(FILE *out, const struct plm_learned *learned)
+int plm_methods_model_save(FILE *out, const struct plm_model *learned)
 {
     return plm_model_file_save(out, learned->method->name, learned->method->learner->put, learned->model);
 }
 
-void plm_learned_close(struct plm_learned *learned)
+void plm_methods_model_close(struct plm_model *learned)
 {
     if (learned->method)
         learned->method->learner->free(learned->model);
-    *learned = (struct plm_learned){0};
+    *learned = (struct plm_model){0};
 }

@@ -75,7 +75,7 @@ pid_t plm_chunk_start(const struct plm_chunk *chunk, plm_chunk_write *write, voi
 /* ---- its end ---- */
 
 /* "pid,line,status" for each row that ended. */
-static void done_read(const struct plm_chunk *chunk, struct plm_row_end *end, size_t rows)
+static void done_read(const struct plm_chunk *chunk, struct plm_chunk_end *end, size_t rows)
 {
     char path[4096], text[256];
     unsigned long long pid;
@@ -100,7 +100,7 @@ static void done_read(const struct plm_chunk *chunk, struct plm_row_end *end, si
 }
 
 /* "line reason" for those that failed with one. */
-static void errors_read(const struct plm_chunk *chunk, struct plm_row_end *row, size_t rows)
+static void errors_read(const struct plm_chunk *chunk, struct plm_chunk_end *row, size_t rows)
 {
     char path[4096], text[1024];
     FILE *in;
@@ -116,13 +116,13 @@ static void errors_read(const struct plm_chunk *chunk, struct plm_row_end *row, 
         fclose(in);
 }
 
-void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_row_end *end, size_t rows)
+void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_chunk_end *end, size_t rows)
 {
     char log[4096], line[PLM_LAST_LINE];
     plm_chunk_path(chunk, "log", log, sizeof log);
     plm_child_last_line(fopen(log, "re"), false, line);
     for (size_t i = 0; i < rows; i++) {
-        end[i] = (struct plm_row_end){0};
+        end[i] = (struct plm_chunk_end){0};
         snprintf(end[i].why, sizeof end[i].why, "%.190s", line[0] ? line : "it did not come to an end");
     }
     done_read(chunk, end, rows);

@@ -27,7 +27,7 @@ struct plm_chunk {
     const char *const *arguments; /* of the script before --rows FILE, ended by NULL; NULL: none */
 };
 
-struct plm_row_end {
+struct plm_chunk_end {
     uint64_t pid;  /* 0: it has none */
     char why[200]; /* it failed; "": it did not */
 };
@@ -39,7 +39,7 @@ void plm_chunk_path(const struct plm_chunk *chunk, const char *end, char *out, s
 /* As plm_child_start(). */
 pid_t plm_chunk_start(const struct plm_chunk *chunk, plm_chunk_write *write, void *context, int *failure);
 /* One for each row that was written, in order. */
-void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_row_end *end, size_t rows);
+void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_chunk_end *end, size_t rows);
 void plm_chunk_clear(const struct plm_chunk *chunk);
 
 /* The log FROM/NAME.END of something that failed, for the user to read in the folder TO; nothing if they are one. */

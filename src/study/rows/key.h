@@ -10,10 +10,10 @@
 struct plm_install;
 
 #define PLM_KEY 0xcbf29ce484222325ull
-uint64_t plm_key_text(uint64_t key, const char *text);
+uint64_t plm_rows_key_text(uint64_t key, const char *text);
 /* `name` "": the folder itself. One that is not there counts by its path. */
-uint64_t plm_key_file(uint64_t key, const char *folder, const char *name);
+uint64_t plm_rows_key_file(uint64_t key, const char *folder, const char *name);
 /* The virtual GPU: its libraries, and the variables that PyTorch and they look at. */
-uint64_t plm_key_device(uint64_t key, const struct plm_install *install);
+uint64_t plm_rows_key_device(uint64_t key, const struct plm_install *install);
 
 #endif

@@ -18,7 +18,7 @@ struct slot {
 };
 
 struct running {
-    const struct plm_pool *pool;
+    const struct plm_rows_pool *pool;
     struct slot slot[JOBS_MOST];
     int jobs, busy;
 };
@@ -86,7 +86,7 @@ static void tasks_stop(struct running *r)
             plm_child_wait(r->slot[i].pid, NULL, NULL);
 }
 
-int plm_pool_run(const struct plm_pool *pool, struct plm_error *error)
+int plm_rows_pool_run(const struct plm_rows_pool *pool, struct plm_error *error)
 {
     struct running r = {.pool = pool};
     int status = 0;

@@ -13,7 +13,7 @@
 struct plm_error;
 struct rusage;
 
-struct plm_pool {
+struct plm_rows_pool {
     int jobs; /* at the same time */
     void *context;
     /* A task that can be started now; false: none. One that was given is not given again. */
@@ -25,6 +25,6 @@ struct plm_pool {
     void (*progress)(void *context); /* after each change, and five times a second; NULL: nobody looks */
 };
 
-int plm_pool_run(const struct plm_pool *pool, struct plm_error *error);
+int plm_rows_pool_run(const struct plm_rows_pool *pool, struct plm_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "world/seat.h"
+#include "world/rank.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-int plm_seat_make(struct plm_seat *out, unsigned world, unsigned nodes, unsigned per_node, struct plm_error *error)
+int plm_world_rank_make(struct plm_world_rank *out, unsigned world, unsigned nodes, unsigned per_node,
+                        struct plm_error *error)
 {
     if (!world || world > PLM_WORLD_MOST)
         return plm_fail(error, PLM_EINVAL, "a job has 1 to %d ranks", PLM_WORLD_MOST);
@@ -27,26 +28,26 @@ int plm_seat_make(struct plm_seat *out, unsigned world, unsigned nodes, unsigned
     if (per_node > PLM_NODE_GPUS_MOST)
         return plm_fail(error, PLM_EINVAL, "a node has at most %d GPUs, not %u; use more nodes with --nodes",
                         PLM_NODE_GPUS_MOST, per_node);
-    *out = (struct plm_seat){.world = world, .nodes = world / per_node, .per_node = per_node};
+    *out = (struct plm_world_rank){.world = world, .nodes = world / per_node, .per_node = per_node};
     return 0;
 }
 
-int plm_seat_rank(struct plm_seat *seat, const char *word, struct plm_error *error)
+int plm_world_rank_choose(struct plm_world_rank *rank, const char *word, struct plm_error *error)
 {
     char *end;
     unsigned long number;
     if (!strcmp(word, "first") || !strcmp(word, "last")) {
-        seat->rank = word[0] == 'f' ? 0 : seat->world - 1;
+        rank->number = word[0] == 'f' ? 0 : rank->world - 1;
         return 0;
     }
     errno = 0;
     number = strtoul(word, &end, 10);
     if (*end || end == word || errno || word[0] == '-')
         return plm_fail(error, PLM_EINVAL, "--rank is a number, first or last, not '%.60s'", word);
-    if (number >= seat->world)
+    if (number >= rank->world)
         return plm_fail(error, PLM_EINVAL, "there is no rank %.20s: the ranks of a job of %u are 0 to %u", word,
-                        seat->world, seat->world - 1);
-    seat->rank = (unsigned)number;
+                        rank->world, rank->world - 1);
+    rank->number = (unsigned)number;
     return 0;
 }
 
@@ -121,51 +122,51 @@ static char *number_variable(const char *name, unsigned value)
 }
 
 /* As Slurm writes them: the first node has the number 0. */
-static char *nodes_variable(const char *name, const struct plm_seat *p)
+static char *nodes_variable(const char *name, const struct plm_world_rank *p)
 {
     if (p->nodes == 1)
         return plm_asprintf("%s=" NODE_NAME "0", name);
     return plm_asprintf("%s=" NODE_NAME "[0-%u]", name, p->nodes - 1);
 }
 
-static char *per_node_variable(const char *name, const struct plm_seat *p)
+static char *per_node_variable(const char *name, const struct plm_world_rank *p)
 {
     if (p->nodes == 1)
         return number_variable(name, p->per_node);
     return plm_asprintf("%s=%u(x%u)", name, p->per_node, p->nodes);
 }
 
-static char *variable_make(size_t i, const struct plm_seat *p, int port)
+static char *variable_make(size_t i, const struct plm_world_rank *p, int port)
 {
     const char *name = variables[i].name;
     switch (variables[i].value) {
     case TEXT: return plm_asprintf("%s=%s", name, variables[i].text);
-    case RANK: return number_variable(name, p->rank);
+    case RANK: return number_variable(name, p->number);
     case WORLD: return number_variable(name, p->world);
-    case LOCAL: return number_variable(name, plm_seat_local(p));
+    case LOCAL: return number_variable(name, plm_world_rank_local(p));
     case PER_NODE: return number_variable(name, p->per_node);
-    case NODE: return number_variable(name, plm_seat_node(p));
+    case NODE: return number_variable(name, plm_world_rank_node(p));
     case NODES: return number_variable(name, p->nodes);
     case PORT: return number_variable(name, (unsigned)port);
     case NODE_LIST: return nodes_variable(name, p);
     case PER_NODE_LIST: return per_node_variable(name, p);
-    case NODE_NAMED: return plm_asprintf("%s=" NODE_NAME "%u", name, plm_seat_node(p));
+    case NODE_NAMED: return plm_asprintf("%s=" NODE_NAME "%u", name, plm_world_rank_node(p));
     }
     return plm_strdup(name);
 }
 
-char **plm_seat_environment(const struct plm_seat *seat, enum plm_launcher launcher, int port)
+char **plm_world_rank_environment(const struct plm_world_rank *rank, enum plm_launcher launcher, int port)
 {
     const size_t most = sizeof variables / sizeof variables[0];
     char **environment = plm_calloc(most + 1, sizeof *environment);
     size_t count = 0;
     for (size_t i = 0; i < most; i++)
         if (variables[i].of == PLM_LAUNCHER_NONE || variables[i].of == launcher)
-            environment[count++] = variable_make(i, seat, port);
+            environment[count++] = variable_make(i, rank, port);
     return environment;
 }
 
-void plm_seat_environment_free(char **environment)
+void plm_world_rank_environment_free(char **environment)
 {
     for (size_t i = 0; environment && environment[i]; i++)
         free(environment[i]);

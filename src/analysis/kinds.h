@@ -5,15 +5,15 @@
  * those are of a kind that have the same peaks, and the same categories at the peak: equal to the byte, or within a
  * thousandth (base/alike.h). Devices of one process are compared among themselves.
  *
- * plm_ranks_make() fills a struct that the caller frees with plm_ranks_free(), before the job. Read-only on the job; any
- * thread; nothing fails.
+ * plm_job_kinds_make() fills a struct that the caller frees with plm_job_kinds_free(), before the job.
+ * Read-only on the job; any thread; nothing fails.
  */
-#ifndef PLM_ANALYSIS_RANKS_H
-#define PLM_ANALYSIS_RANKS_H
+#ifndef PLM_ANALYSIS_KINDS_H
+#define PLM_ANALYSIS_KINDS_H
 
 #include "analysis/job.h"
 
-struct plm_kind {
+struct plm_job_kind {
     const struct plm_lane *lane; /* that stands for all; NULL: its rank used no device */
     uint32_t rank;               /* of it */
     uint64_t count;              /* of ranks, or of devices of one rank */
@@ -22,24 +22,24 @@ struct plm_kind {
     char *why;                   /* why they are of a kind, for people; "" for one alone */
 };
 
-struct plm_ranks {
-    struct plm_kind *kind; /* largest first, as plm_job_largest() */
+struct plm_job_kinds {
+    struct plm_job_kind *kind; /* largest first, as plm_job_largest() */
     size_t kinds;
     uint64_t count; /* of all of them */
     bool told;      /* by the record; else they were compared */
 };
 
-struct plm_ranks plm_ranks_make(const struct plm_job *job);
-void plm_ranks_free(struct plm_ranks *ranks);
+struct plm_job_kinds plm_job_kinds_make(const struct plm_job *job);
+void plm_job_kinds_free(struct plm_job_kinds *ranks);
 
 /* How much of a category's tensors the process of a lane holds; NULL: not told. */
 const struct plm_shard *plm_lane_shard(const struct plm_job *job, const struct plm_lane *lane,
                                        enum plm_category category);
 
 /* The world that the job was run as rank of, its nodes and the GPUs of each; 0: not told. */
-struct plm_world {
+struct plm_job_world {
     uint32_t ranks, nodes, gpus;
 };
-struct plm_world plm_job_world(const struct plm_job *job);
+struct plm_job_world plm_job_world(const struct plm_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analysis/ranks.h"
+#include "analysis/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct candidate {
 
 static bool lanes_equal(const struct candidate *a, const struct candidate *b)
 {
-    const struct plm_device_summary *x = a->lane->summary, *y = b->lane->summary;
+    const struct plm_summary_device *x = a->lane->summary, *y = b->lane->summary;
     return x->allocated_peak == y->allocated_peak && x->reserved_peak == y->reserved_peak &&
            x->used_peak == y->used_peak && !memcmp(a->category, b->category, sizeof a->category);
 }
@@ -27,7 +27,7 @@ static bool lanes_equal(const struct candidate *a, const struct candidate *b)
 /* `a` is the larger one. Figures that are close mean little if they are for something else. */
 static bool lanes_alike(const struct candidate *a, const struct candidate *b)
 {
-    const struct plm_device_summary *x = a->lane->summary, *y = b->lane->summary;
+    const struct plm_summary_device *x = a->lane->summary, *y = b->lane->summary;
     if (!plm_alike(x->allocated_peak, y->allocated_peak, x->allocated_peak) ||
         !plm_alike(x->reserved_peak, y->reserved_peak, x->reserved_peak) ||
         !plm_alike(x->used_peak, y->used_peak, x->used_peak))
@@ -71,14 +71,14 @@ static struct candidate *candidates_make(const struct plm_job *job)
 
 /* ---- kinds that were compared ---- */
 
-static void kind_add(struct plm_ranks *r, size_t *room, struct plm_kind kind)
+static void kind_add(struct plm_job_kinds *r, size_t *room, struct plm_job_kind kind)
 {
     r->kind = plm_grow(r->kind, r->kinds, room, sizeof *r->kind);
     r->kind[r->kinds++] = kind;
 }
 
 /* The kind whose largest a candidate is like; `first` has that of each. */
-static size_t kind_of(const struct plm_ranks *r, const struct candidate *c, const size_t *first, size_t at)
+static size_t kind_of(const struct plm_job_kinds *r, const struct candidate *c, const size_t *first, size_t at)
 {
     size_t k = 0;
     while (k < r->kinds && !(lanes_comparable(&c[first[k]], &c[at]) && lanes_alike(&c[first[k]], &c[at])))
@@ -110,18 +110,18 @@ static char *members_text(const struct candidate *c, size_t count, size_t kind, 
     return text;
 }
 
-static void kinds_describe(struct plm_ranks *r, const struct candidate *c, size_t count, const size_t *first,
+static void kinds_describe(struct plm_job_kinds *r, const struct candidate *c, size_t count, const size_t *first,
                            const bool *exact)
 {
     for (size_t k = 0; k < r->kinds; k++) {
-        struct plm_kind *kind = &r->kind[k];
+        struct plm_job_kind *kind = &r->kind[k];
         kind->ranks = members_text(c, count, k, false);
         kind->devices = c[first[k]].alone ? NULL : members_text(c, count, k, true);
         kind->why = plm_strdup(kind->count < 2 ? "" : exact[k] ? "identical to the byte" : "within 0.1 %");
     }
 }
 
-static void kinds_compare(const struct plm_job *job, struct plm_ranks *r)
+static void kinds_compare(const struct plm_job *job, struct plm_job_kinds *r)
 {
     struct candidate *c = candidates_make(job);
     size_t *first = plm_calloc(job->lanes, sizeof *first), room = 0;
@@ -129,7 +129,7 @@ static void kinds_compare(const struct plm_job *job, struct plm_ranks *r)
     for (size_t i = 0; i < job->lanes; i++) {
         const size_t k = c[i].kind = kind_of(r, c, first, i);
         if (k == r->kinds) {
-            kind_add(r, &room, (struct plm_kind){.lane = c[i].lane, .rank = (uint32_t)c[i].lane->summary->rank});
+            kind_add(r, &room, (struct plm_job_kind){.lane = c[i].lane, .rank = (uint32_t)c[i].lane->summary->rank});
             first[k] = i;
             exact[k] = true;
         }
@@ -166,7 +166,7 @@ static bool rank_is_new(struct plm_map *seen, uint32_t rank)
 
 static int by_kind_use(const void *a, const void *b)
 {
-    const struct plm_kind *x = a, *y = b;
+    const struct plm_job_kind *x = a, *y = b;
     const uint64_t of_x = x->lane ? x->lane->summary->used_peak : 0, of_y = y->lane ? y->lane->summary->used_peak : 0;
     if (of_x != of_y)
         return of_x < of_y ? 1 : -1;
@@ -174,7 +174,7 @@ static int by_kind_use(const void *a, const void *b)
 }
 
 /* Whether the kinds are the whole world: what else ran was run to find them. */
-static bool kinds_complete(const struct plm_job *job, const struct plm_ranks *r)
+static bool kinds_complete(const struct plm_job *job, const struct plm_job_kinds *r)
 {
     const uint32_t world = plm_job_world(job).ranks;
     uint64_t count = 0;
@@ -184,7 +184,7 @@ static bool kinds_complete(const struct plm_job *job, const struct plm_ranks *r)
 }
 
 /* In a world that is not complete, a rank that ran without being told of stands for itself. */
-static void kinds_told(const struct plm_job *job, struct plm_ranks *r)
+static void kinds_told(const struct plm_job *job, struct plm_job_kinds *r)
 {
     const struct plm_summary *s = &job->summary;
     struct plm_map seen = {0};
@@ -192,36 +192,36 @@ static void kinds_told(const struct plm_job *job, struct plm_ranks *r)
     for (size_t i = 0; i < s->kinds; i++)
         if (rank_is_new(&seen, s->kind[i].rank))
             kind_add(r, &room,
-                     (struct plm_kind){.lane = rank_lane(job, s->kind[i].rank),
-                                       .rank = s->kind[i].rank,
-                                       .count = s->kind[i].count,
-                                       .ranks = plm_strdup(s->kind[i].ranks),
-                                       .why = plm_strdup(s->kind[i].why)});
+                     (struct plm_job_kind){.lane = rank_lane(job, s->kind[i].rank),
+                                           .rank = s->kind[i].rank,
+                                           .count = s->kind[i].count,
+                                           .ranks = plm_strdup(s->kind[i].ranks),
+                                           .why = plm_strdup(s->kind[i].why)});
     for (size_t i = kinds_complete(job, r) ? job->lanes : 0; i < job->lanes; i++) {
         const uint32_t rank = (uint32_t)job->lane[i].summary->rank;
         if (rank_is_new(&seen, rank))
             kind_add(r, &room,
-                     (struct plm_kind){.lane = rank_lane(job, rank),
-                                       .rank = rank,
-                                       .count = 1,
-                                       .ranks = plm_ranges_text(&rank, 1, 1),
-                                       .why = plm_strdup("")});
+                     (struct plm_job_kind){.lane = rank_lane(job, rank),
+                                           .rank = rank,
+                                           .count = 1,
+                                           .ranks = plm_ranges_text(&rank, 1, 1),
+                                           .why = plm_strdup("")});
     }
     plm_map_free(&seen);
     if (r->kinds)
         qsort(r->kind, r->kinds, sizeof *r->kind, by_kind_use);
 }
 
-struct plm_ranks plm_ranks_make(const struct plm_job *job)
+struct plm_job_kinds plm_job_kinds_make(const struct plm_job *job)
 {
-    struct plm_ranks r = {.told = job->summary.kinds > 0};
+    struct plm_job_kinds r = {.told = job->summary.kinds > 0};
     (r.told ? kinds_told : kinds_compare)(job, &r);
     for (size_t k = 0; k < r.kinds; k++)
         r.count += r.kind[k].count;
     return r;
 }
 
-void plm_ranks_free(struct plm_ranks *r)
+void plm_job_kinds_free(struct plm_job_kinds *r)
 {
     for (size_t k = 0; k < r->kinds; k++) {
         free(r->kind[k].ranks);
@@ -229,7 +229,7 @@ void plm_ranks_free(struct plm_ranks *r)
         free(r->kind[k].why);
     }
     free(r->kind);
-    *r = (struct plm_ranks){0};
+    *r = (struct plm_job_kinds){0};
 }
 
 /* ---- what the record tells of ranks ---- */
@@ -250,8 +250,9 @@ static uint32_t config_number(const struct plm_summary *s, const char *key)
     return number > 0 && number <= INT32_MAX ? (uint32_t)number : 0;
 }
 
-struct plm_world plm_job_world(const struct plm_job *job)
+struct plm_job_world plm_job_world(const struct plm_job *job)
 {
     const struct plm_summary *s = &job->summary;
-    return (struct plm_world){config_number(s, "world"), config_number(s, "nodes"), config_number(s, "gpus-per-node")};
+    return (struct plm_job_world){config_number(s, "world"), config_number(s, "nodes"),
+                                  config_number(s, "gpus-per-node")};
 }

@@ -1,10 +1,10 @@
-#include "cli/worlds.h"
+#include "cli/world_sizes.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/ranks.h"
+#include "analysis/kinds.h"
 #include "base/catalogue.h"
 #include "base/draw.h"
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/cli.h"
-#include "cli/held.h"
+#include "cli/rank_memory.h"
 #include "cli/run.h"
 #include "cli/world.h"
 #include "fit/fit.h"
@@ -23,12 +23,12 @@ enum { WORLDS = 32 };
 struct kind {
     char *ranks, *why;
     uint64_t count, allocated, reserved, device_used;
-    struct plm_held held;
+    struct plm_cli_rank_memory memory;
 };
 
 struct world {
     char size[16], record[256];
-    struct plm_world seats;
+    struct plm_job_world layout;
     struct plm_mesh mesh;
     struct kind *kind; /* largest first; none: it failed */
     size_t kinds;
@@ -47,7 +47,7 @@ struct worlds {
 
 /* ---- what is asked for ---- */
 
-bool plm_worlds_wanted(const struct plm_run *run)
+bool plm_cli_world_sizes_wanted(const struct plm_run *run)
 {
     return run->world.world && strchr(run->world.world, ',');
 }
@@ -71,7 +71,7 @@ static void record_name(struct world *world, const struct plm_run *run, char **c
     char name[128];
     const char *given = run->output, *dot = given ? strrchr(given, '.') : NULL;
     const int stem = dot && !strcmp(dot, ".plm") ? (int)(dot - given) : given ? (int)strlen(given) : 0;
-    plm_job_name(name, sizeof name, command);
+    plm_cli_job_name(name, sizeof name, command);
     if (given)
         snprintf(world->record, sizeof world->record, "%.*s.w%s.plm", stem, given, world->size);
     else
@@ -80,7 +80,7 @@ static void record_name(struct world *world, const struct plm_run *run, char **c
 
 /* ---- a world ---- */
 
-static void kind_keep(struct world *world, const struct plm_job *job, const struct plm_kind *kind)
+static void kind_keep(struct world *world, const struct plm_job *job, const struct plm_job_kind *kind)
 {
     if (!kind->lane)
         return;
@@ -90,7 +90,7 @@ static void kind_keep(struct world *world, const struct plm_job *job, const stru
                                                 .allocated = kind->lane->summary->allocated_peak,
                                                 .reserved = kind->lane->summary->reserved_peak,
                                                 .device_used = plm_ladder(job, kind->lane).device_used,
-                                                .held = plm_held_of(job, kind->lane)};
+                                                .memory = plm_cli_rank_memory_of(job, kind->lane)};
 }
 
 static void card_keep(struct worlds *w, const struct plm_job *job)
@@ -105,19 +105,19 @@ static void card_keep(struct worlds *w, const struct plm_job *job)
 static int world_keep(const struct plm_run_end *end, void *context)
 {
     struct worlds *w = context;
-    struct plm_ranks ranks;
+    struct plm_job_kinds ranks;
     struct plm_error error;
     if (end->result) {
         snprintf(w->now->why, sizeof w->now->why, "%s", end->why);
         return end->result;
     }
-    ranks = plm_ranks_make(end->job);
-    w->now->seats = plm_job_world(end->job);
+    ranks = plm_job_kinds_make(end->job);
+    w->now->layout = plm_job_world(end->job);
     w->now->kind = plm_calloc(ranks.kinds, sizeof *w->now->kind);
     for (size_t i = 0; i < ranks.kinds; i++)
         kind_keep(w->now, end->job, &ranks.kind[i]);
-    plm_ranks_free(&ranks);
-    plm_world_mesh(w->now->record, w->now->seats.ranks, &w->now->mesh, &error);
+    plm_job_kinds_free(&ranks);
+    plm_cli_world_mesh(w->now->record, w->now->layout.ranks, &w->now->mesh, &error);
     card_keep(w, end->job);
     return plm_run_judge_card(end);
 }
@@ -136,9 +136,9 @@ static void world_free(struct world *world)
 static void kind_show(const struct plm_page *p, const struct world *world, size_t i)
 {
     const struct kind *kind = &world->kind[i];
-    char seats[32], a[32], r[32], d[32];
-    snprintf(seats, sizeof seats, "%u x %u", world->seats.nodes, world->seats.gpus);
-    fprintf(p->out, "  %7s %9s ", i ? "" : world->size, i ? "" : seats);
+    char layout[32], a[32], r[32], d[32];
+    snprintf(layout, sizeof layout, "%u x %u", world->layout.nodes, world->layout.gpus);
+    fprintf(p->out, "  %7s %9s ", i ? "" : world->size, i ? "" : layout);
     plm_page_name(p, kind->ranks, 16, true);
     fprintf(p->out, " %6llu %11s %11s %11s  %s\n", (unsigned long long)kind->count,
             plm_page_amount(p, a, sizeof a, kind->allocated), plm_page_amount(p, r, sizeof r, kind->reserved),
@@ -157,7 +157,7 @@ static void changes_show(const struct plm_page *p, const struct worlds *w)
         char text[400], axes[200];
         if (!world->kinds)
             continue;
-        if (before && *plm_held_change(text, sizeof text, &before->kind[0].held, &world->kind[0].held)) {
+        if (before && *plm_cli_rank_memory_change(text, sizeof text, &before->kind[0].memory, &world->kind[0].memory)) {
             plm_axes_change(axes, sizeof axes, &before->mesh, &world->mesh);
             plm_page_say(p, "From %s to %s ranks%s%s%s, per rank of the largest kind: %s.", before->size, world->size,
                          *axes ? " (" : "", axes, *axes ? ")" : "", text);
@@ -186,12 +186,12 @@ static void worlds_show(const struct plm_page *p, const struct worlds *w)
     fputc('\n', p->out);
 }
 
-static void held_json(struct plm_json *j, const struct plm_held *held)
+static void memory_json(struct plm_json *j, const struct plm_cli_rank_memory *memory)
 {
     plm_json_object(j, "held");
     for (int i = 0; i < PLM_CATEGORIES; i++)
-        if (held->bytes[i])
-            plm_json_integer(j, plm_category_name((enum plm_category)i), held->bytes[i]);
+        if (memory->bytes[i])
+            plm_json_integer(j, plm_category_name((enum plm_category)i), memory->bytes[i]);
     plm_json_end_object(j);
 }
 
@@ -204,8 +204,8 @@ static void world_json(struct plm_json *j, const struct world *world)
         plm_json_end_object(j);
         return;
     }
-    plm_json_integer(j, "nodes", world->seats.nodes);
-    plm_json_integer(j, "gpus_per_node", world->seats.gpus);
+    plm_json_integer(j, "nodes", world->layout.nodes);
+    plm_json_integer(j, "gpus_per_node", world->layout.gpus);
     plm_json_string(j, "record", world->record);
     plm_json_text(j, "smallest", world->card);
     plm_json_array(j, "kinds");
@@ -217,7 +217,7 @@ static void world_json(struct plm_json *j, const struct world *world)
         plm_json_integer(j, "allocated", world->kind[i].allocated);
         plm_json_integer(j, "reserved", world->kind[i].reserved);
         plm_json_integer(j, "device_used", world->kind[i].device_used);
-        held_json(j, &world->kind[i].held);
+        memory_json(j, &world->kind[i].memory);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
@@ -283,7 +283,7 @@ static int worlds_each(struct worlds *w, const struct plm_run *run, char **comma
     return status;
 }
 
-int plm_worlds_run(struct plm_run *run, char **command)
+int plm_cli_world_sizes_run(struct plm_run *run, char **command)
 {
     struct worlds w = {0};
     struct plm_catalogue catalogue;

@@ -1,10 +1,10 @@
-#include "cli/held.h"
+#include "cli/rank_memory.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/ranks.h"
+#include "analysis/kinds.h"
 #include "report/ranks.h"
 
 struct span {
@@ -21,23 +21,23 @@ static int span_visit(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM
     return moment >= s->to;
 }
 
-struct plm_held plm_held_of(const struct plm_job *job, const struct plm_lane *lane)
+struct plm_cli_rank_memory plm_cli_rank_memory_of(const struct plm_job *job, const struct plm_lane *lane)
 {
-    struct plm_held held = {0};
+    struct plm_cli_rank_memory memory = {0};
     struct span last = {0};
     for (int i = 0; i < PLM_CATEGORIES; i++) {
         const struct plm_shard *shard = plm_lane_shard(job, lane, (enum plm_category)i);
-        held.bytes[i] = shard ? shard->local : 0;
+        memory.bytes[i] = shard ? shard->local : 0;
     }
     if (!lane->steps || !lane->moments)
-        return held;
+        return memory;
     plm_lane_step(lane, lane->steps, &last.from, &last.to);
     plm_lane_sweep(lane, span_visit, &last);
-    held.bytes[PLM_CATEGORY_ACTIVATIONS] = last.most;
-    return held;
+    memory.bytes[PLM_CATEGORY_ACTIVATIONS] = last.most;
+    return memory;
 }
 
-/* As plm_shard_text() of a part; what a larger world makes larger is told as that. */
+/* As plm_report_shard_text() of a part; what a larger world makes larger is told as that. */
 static const char *change_text(char out[24], uint64_t before, uint64_t after)
 {
     const uint64_t apart = before > after ? before - after : after - before;
@@ -46,11 +46,12 @@ static const char *change_text(char out[24], uint64_t before, uint64_t after)
     else if (after > before)
         snprintf(out, 24, "%.1f times", (double)after / (double)before);
     else
-        return plm_shard_text(out, &(struct plm_shard){.local = after, .whole = before});
+        return plm_report_shard_text(out, &(struct plm_shard){.local = after, .whole = before});
     return out;
 }
 
-const char *plm_held_change(char *out, size_t size, const struct plm_held *before, const struct plm_held *after)
+const char *plm_cli_rank_memory_change(char *out, size_t size, const struct plm_cli_rank_memory *before,
+                                       const struct plm_cli_rank_memory *after)
 {
     size_t used = 0;
     char text[24];

@@ -1,4 +1,4 @@
-#include "base/table.h"
+#include "base/csv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 enum { MOST_BYTES = 64 << 20, CELL_BYTES = 64 << 10 };
 
 struct parser {
-    struct plm_table *table;
+    struct plm_csv *table;
     char *at;
     unsigned line;
     size_t cells, cell_room, line_room;
@@ -102,16 +102,16 @@ static int row_read(struct parser *p, size_t *count, struct plm_error *error)
             return status;
         p->table->cell = plm_grow(p->table->cell, p->cells, &p->cell_room, sizeof *p->table->cell);
         p->table->cell[p->cells++] = cell;
-        if (++*count > PLM_TABLE_COLUMNS)
+        if (++*count > PLM_CSV_COLUMNS)
             return plm_fail(error, PLM_EFORMAT, "%.300s:%u: more than %d columns", p->table->path, p->line,
-                            PLM_TABLE_COLUMNS);
+                            PLM_CSV_COLUMNS);
     } while (end == ',');
     return 0;
 }
 
 static int rows_read(struct parser *p, struct plm_error *error)
 {
-    struct plm_table *t = p->table;
+    struct plm_csv *t = p->table;
     while (*p->at) {
         unsigned line = p->line;
         size_t count = 0, row = t->columns ? t->rows + 1 : 0;
@@ -133,46 +133,46 @@ static int rows_read(struct parser *p, struct plm_error *error)
     return t->columns ? 0 : plm_fail(error, PLM_EFORMAT, "%.300s is empty", t->path);
 }
 
-int plm_table_take(const char *name, char *text, size_t size, struct plm_table *table, struct plm_error *error)
+int plm_csv_take(const char *name, char *text, size_t size, struct plm_csv *table, struct plm_error *error)
 {
     struct parser p = {.table = table, .line = 1, .at = text};
     int status;
-    *table = (struct plm_table){.path = plm_strdup(name), .text = text};
+    *table = (struct plm_csv){.path = plm_strdup(name), .text = text};
     if (size >= 3 && !memcmp(p.at, "\xef\xbb\xbf", 3)) /* a byte-order mark */
         p.at += 3;
     status = rows_read(&p, error);
     if (status)
-        plm_table_free(table);
+        plm_csv_free(table);
     return status;
 }
 
-int plm_table_read(const char *path, struct plm_table *table, struct plm_error *error)
+int plm_csv_read(const char *path, struct plm_csv *table, struct plm_error *error)
 {
     char *text = NULL;
     size_t size;
     int status = text_read(path, &text, &size, error);
-    *table = (struct plm_table){0};
+    *table = (struct plm_csv){0};
     if (status == 0 && text)
-        return plm_table_take(path, text, size, table, error);
+        return plm_csv_take(path, text, size, table, error);
     free(text);
     return status;
 }
 
-void plm_table_free(struct plm_table *table)
+void plm_csv_free(struct plm_csv *table)
 {
     free(table->path);
     free(table->text);
     free(table->cell);
     free(table->line);
-    *table = (struct plm_table){0};
+    *table = (struct plm_csv){0};
 }
 
-const char *plm_table_name(const struct plm_table *table, size_t column)
+const char *plm_csv_name(const struct plm_csv *table, size_t column)
 {
     return table->cell[column];
 }
 
-int plm_table_column(const struct plm_table *table, const char *name)
+int plm_csv_column(const struct plm_csv *table, const char *name)
 {
     for (size_t i = 0; i < table->columns; i++)
         if (!strcmp(table->cell[i], name))
@@ -180,21 +180,21 @@ int plm_table_column(const struct plm_table *table, const char *name)
     return -1;
 }
 
-const char *plm_table_cell(const struct plm_table *table, size_t row, int column)
+const char *plm_csv_cell(const struct plm_csv *table, size_t row, int column)
 {
     return column < 0 ? "" : table->cell[(row + 1) * table->columns + (size_t)column];
 }
 
-int plm_table_wrong(const struct plm_table *table, size_t row, int column, const char *wanted, struct plm_error *error)
+int plm_csv_wrong(const struct plm_csv *table, size_t row, int column, const char *wanted, struct plm_error *error)
 {
     return plm_fail(error, PLM_EFORMAT, "%.200s:%u: %.60s is \"%.60s\", which is not %s", table->path,
-                    table->line[row + 1], plm_table_name(table, (size_t)column), plm_table_cell(table, row, column),
+                    table->line[row + 1], plm_csv_name(table, (size_t)column), plm_csv_cell(table, row, column),
                     wanted);
 }
 
-int plm_table_real(const struct plm_table *table, size_t row, int column, double *value, struct plm_error *error)
+int plm_csv_real(const struct plm_csv *table, size_t row, int column, double *value, struct plm_error *error)
 {
-    const char *text = plm_table_cell(table, row, column);
+    const char *text = plm_csv_cell(table, row, column);
     char *end;
     *value = 0;
     if (!*text)
@@ -202,13 +202,13 @@ int plm_table_real(const struct plm_table *table, size_t row, int column, double
     errno = 0;
     *value = strtod(text, &end);
     if (end == text || *end || errno || !isfinite(*value) || fabs(*value) > 1e18)
-        return plm_table_wrong(table, row, column, "a number", error);
+        return plm_csv_wrong(table, row, column, "a number", error);
     return 0;
 }
 
 /* ---- writing ---- */
 
-static void cell_write(const char *text, bool guarded, plm_table_sink *put, void *out)
+static void cell_write(const char *text, bool guarded, plm_csv_sink *put, void *out)
 {
     const bool formula = guarded && is_formula(text);
     const char *quote = formula || strpbrk(text, ",\"") ? "\"" : "";
@@ -222,7 +222,7 @@ static void cell_write(const char *text, bool guarded, plm_table_sink *put, void
     put(out, quote);
 }
 
-void plm_table_write(const char *text, plm_table_sink *put, void *out)
+void plm_csv_write(const char *text, plm_csv_sink *put, void *out)
 {
     cell_write(text, true, put, out);
 }
@@ -232,12 +232,12 @@ static void file_put(void *out, const char *text)
     fputs(text, out);
 }
 
-void plm_table_put(FILE *out, const char *text)
+void plm_csv_put(FILE *out, const char *text)
 {
     cell_write(text, true, file_put, out);
 }
 
-void plm_table_put_exact(FILE *out, const char *text)
+void plm_csv_put_exact(FILE *out, const char *text)
 {
     cell_write(text, false, file_put, out);
 }
@@ -254,7 +254,7 @@ static void cell_begin(struct plm_lines *l)
 void plm_lines_text(struct plm_lines *l, const char *text)
 {
     cell_begin(l);
-    plm_table_put(l->out, text);
+    plm_csv_put(l->out, text);
 }
 
 void plm_lines_cell(struct plm_lines *l, bool known, const char *format, ...)
