@@ -1,0 +1,188 @@
+/* What is read from a record before anything is timed: steps, samples, sites, devices, damage. */
+#include "time_common.h"
+
+/* ---- steps, samples, sites ---- */
+
+/* No optimizer: a call of the model is a step, and the first does not count. */
+static void passes(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    record_begin(unit_path("pass.plm"));
+    for (int i = 0; i < 4; i++) {
+        plm_pen_pass(&pen, 0, &(struct plm_ev_pass){plm_pen_intern(&pen, "model"), 32});
+        plm_pen_module(&pen, 0, &(struct plm_ev_module){plm_pen_intern(&pen, "model"), PLM_PHASE_FORWARD});
+        pause_us(1);
+        kernel_us(i ? 999 : 50000, 0);
+        plm_pen_module(&pen, 0, &(struct plm_ev_module){0, PLM_PHASE_FORWARD});
+        pause_us(1);
+    }
+    record_end();
+    assert_int_equal(plm_works_read(unit_path("pass.plm"), &works, &error), 0);
+    assert_int_equal(plm_works_main(&works)->unit, PLM_STEP_PASS);
+    assert_string_equal(works.card, "round");
+    ask(&round_card, &speeds, 0);
+    assert_int_equal(timing.steps, 3);
+    assert_near(timing.step, 1 * MS, 0.02);
+    assert_near(timing.samples_per_second, 32000, 0.03);
+    forget();
+}
+
+/* Neither: the whole command. */
+static void whole(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    struct plm_error error;
+    (void)state;
+    record_begin(unit_path("whole.plm"));
+    for (int i = 0; i < 4; i++)
+        kernel_us(999, 0);
+    record_end();
+    assert_int_equal(plm_works_read(unit_path("whole.plm"), &works, &error), 0);
+    assert_int_equal(plm_works_main(&works)->unit, PLM_STEP_WHOLE);
+    ask(&round_card, &speeds, 0);
+    assert_near(timing.step, 4 * MS, 0.02);
+    assert_true(timing.samples_per_second <= 0);
+    forget();
+}
+
+static void sites_body(void)
+{
+    plm_pen_context(&pen, 0,
+                    &(struct plm_ev_context){1, plm_pen_intern(&pen, "fc1"), plm_pen_intern(&pen, "aten::linear"),
+                                             plm_pen_intern(&pen, "aten::addmm"), PLM_PHASE_FORWARD, 0});
+    plm_pen_context(&pen, 0,
+                    &(struct plm_ev_context){2, plm_pen_intern(&pen, "fc2"), plm_pen_intern(&pen, "aten::linear"),
+                                             plm_pen_intern(&pen, "aten::addmm"), PLM_PHASE_FORWARD, 0});
+    kernel_in((struct plm_ev_call){.context = 1}, 299);
+    kernel_in((struct plm_ev_call){.context = 2}, 699);
+}
+
+static void sites(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(sites_body, &speeds);
+    assert_int_equal(timing.operators.count, 1);
+    assert_string_equal(timing.operators.item[0].name, "aten::linear");
+    assert_near(timing.operators.item[0].ns, 1 * MS, 0.02);
+    assert_int_equal(timing.modules.count, 2);
+    assert_string_equal(timing.modules.item[0].name, "fc2");
+    assert_near(timing.modules.item[0].ns, 700 * US, 0.02);
+    assert_near(timing.modules.item[1].bound[PLM_BOUND_BANDWIDTH], 300 * US, 0.02);
+    assert_string_equal(timing.classes.item[0].name, "elementwise");
+    forget();
+}
+
+static void two_devices(void)
+{
+    kernel_us(1, 0);
+    for (int i = 0; i < 3; i++)
+        plm_pen_launch(&pen, 1,
+                       &(struct plm_ev_launch){.name = plm_pen_intern(&pen, "vectorized_elementwise_kernel"),
+                                               .grid_x = 1,
+                                               .block_x = 256,
+                                               .counts = PLM_COUNT_ELEMENTS,
+                                               .count = 1});
+}
+
+/* Of several devices of a rank the one that it calls most. */
+static void the_busiest_device(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(two_devices, &speeds);
+    assert_int_equal(works.lanes, 2);
+    assert_int_equal(plm_time_lane(&works, 0)->device, 1);
+    assert_int_equal(plm_works_main(&works)->device, 1);
+    forget();
+}
+
+/* ---- cards ---- */
+
+static struct plm_works lanes(struct plm_work_lane *lane, size_t count)
+{
+    return (struct plm_works){.lane = lane, .lanes = count};
+}
+
+/* Of a rank the lane with most calls; a process that tells none is rank 0; whoever asks for none gets the busiest of
+   all. */
+static void lanes_of_ranks(void **state)
+{
+    struct plm_work_lane lane[] = {{.rank = -1, .calls = 5},
+                                   {.rank = 0, .calls = 7},
+                                   {.rank = 1, .calls = 9},
+                                   {.rank = 1, .calls = 9, .device = 1}};
+    const struct plm_works some = lanes(lane, COUNT(lane)), none = lanes(NULL, 0);
+    (void)state;
+    assert_ptr_equal(plm_time_lane(&some, 0), &lane[1]);
+    assert_ptr_equal(plm_time_lane(&some, 1), &lane[2]);
+    assert_ptr_equal(plm_time_lane(&some, -1), &lane[2]);
+    assert_null(plm_time_lane(&some, 2));
+    assert_null(plm_time_lane(&none, 0));
+    assert_null(plm_time_lane(&none, -1));
+    assert_ptr_equal(plm_time_lane(&(struct plm_works){.lane = lane, .lanes = 1}, 0), &lane[0]);
+}
+
+/* ---- records ---- */
+
+static void records_without_launches(void **state)
+{
+    struct plm_error error;
+    (void)state;
+    record_begin(unit_path("none.plm"));
+    copy(PLM_COPY_PINNED, 100);
+    wait_for(PLM_SYNC_DEVICE, 0, 0);
+    step(1);
+    record_end();
+    assert_int_equal(plm_works_read(unit_path("none.plm"), &works, &error), PLM_ENOTFOUND);
+    assert_contains(error.text, "no kernel launches");
+    assert_true(plm_works_read(unit_path("not-there.plm"), &works, &error) < 0);
+    unit_write(unit_path("none.plm"), "", 0);
+    assert_true(plm_works_read(unit_path("none.plm"), &works, &error) < 0);
+    unit_write(unit_path("none.plm"), "plimsoll?", 9);
+    assert_true(plm_works_read(unit_path("none.plm"), &works, &error) < 0);
+}
+
+/* A record that is cut or damaged somewhere: an answer or a sentence. */
+static void records_damaged(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    const struct plm_timing_options options = {.shares = true};
+    size_t size;
+    char *bytes;
+    (void)state;
+    time_steps(two_streams, &speeds);
+    forget();
+    bytes = unit_read(unit_path("time.plm"), &size);
+    for (size_t i = 0; i < 200; i++) {
+        const size_t at = 4096 + i * 24; /* the first events */
+        const char before = at < size ? bytes[at] : 0;
+        struct plm_error error = {0};
+        if (at >= size)
+            break;
+        bytes[at] = (char)(before ^ 0x41);
+        unit_write(unit_path("damaged.plm"), bytes, i % 5 ? size : at);
+        if (plm_works_read(unit_path("damaged.plm"), &works, &error) == 0) {
+            assert_int_equal(
+                plm_timing_make(&works, plm_works_main(&works), &round_card, &speeds, &options, &timing, &error), 0);
+            assert_true(isfinite(timing.step));
+            forget();
+        } else
+            assert_true(*error.text);
+        bytes[at] = before;
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes),          cmocka_unit_test(whole),
+        cmocka_unit_test(sites),           cmocka_unit_test(the_busiest_device),
+        cmocka_unit_test(lanes_of_ranks),  cmocka_unit_test(records_without_launches),
+        cmocka_unit_test(records_damaged),
+    };
+    return RUN(tests);
+}
