@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/trace/trace.h"
 
 static double cpu_seconds(void)

@@ -1,7 +1,7 @@
 #include "allocator/allocator.h"
 
 #include "allocator/internal.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "torch/facts.h"
 

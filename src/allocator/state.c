@@ -1,5 +1,5 @@
 #include "allocator/internal.h"
-#include "base/error.h"
+#include "common/error.h"
 
 /* ---- what was there ---- */
 

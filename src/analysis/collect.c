@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 enum { NO_LIFE = UINT32_MAX };

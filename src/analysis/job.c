@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/collect.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/search.h"
 

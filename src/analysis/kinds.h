@@ -3,7 +3,7 @@
  *
  * `plimsoll run --world` runs one rank of each kind and tells for which it stands (KIND). In a job whose ranks all ran,
  * those are of a kind that have the same peaks, and the same categories at the peak: equal to the byte, or within a
- * thousandth (base/alike.h). Devices of one process are compared among themselves.
+ * thousandth (common/alike.h). Devices of one process are compared among themselves.
  *
  * plm_job_kinds_make() fills a struct that the caller frees with plm_job_kinds_free(), before the job.
  * Read-only on the job; any thread; nothing fails.

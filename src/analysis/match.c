@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/summary.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "stack/stack_file.h"
 
 enum { PARTS = 4 };

@@ -11,7 +11,7 @@
 #include "analysis/communicators.h"
 #include "base/map.h"
 #include "base/names.h"
-#include "base/overhead.h"
+#include "common/overhead.h"
 #include "record/reader.h"
 
 struct plm_card;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 /* Does the file end in the middle of a line, as one that an editor left? */
 static bool lacks_newline(int file, off_t size)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/install.h"
 
 struct plm_error;

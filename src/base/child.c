@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/input.h"
+#include "common/input.h"
 
 enum { TICK_MS = 100, LOOK_MS = 10, NOT_TOLD = 125, NOT_STARTED = 127 };
 

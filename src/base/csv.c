@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/error.h"
-#include "base/input.h"
-#include "base/printable.h"
+#include "common/error.h"
+#include "common/input.h"
+#include "common/printable.h"
 
 enum { MOST_BYTES = 64 << 20, CELL_BYTES = 64 << 10 };
 

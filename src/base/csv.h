@@ -43,7 +43,7 @@ int plm_csv_real(const struct plm_csv *table, size_t row, int column, double *va
 /* That sentence: "FILE:LINE: NAME is "x", which is not <wanted>". */
 int plm_csv_wrong(const struct plm_csv *table, size_t row, int column, const char *wanted, struct plm_error *error);
 
-/* Writes a cell, quoted where that is needed and safe to show (base/printable.h). */
+/* Writes a cell, quoted where that is needed and safe to show (common/printable.h). */
 void plm_csv_put(FILE *out, const char *text);
 /* Without the apostrophe: for a program of ours that reads it at once. */
 void plm_csv_put_exact(FILE *out, const char *text);

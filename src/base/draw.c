@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "common/printable.h"
 #include "base/units.h"
 
 enum { BAR_MOST = 48, BAR_LEAST = 8, NAME_BYTES = 2048 };

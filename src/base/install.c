@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 /* Where each kind of installation keeps things, relative to the program's folder. */
 struct layout {

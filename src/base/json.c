@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/printable.h"
+#include "common/error.h"
+#include "common/printable.h"
 
 void plm_json_start(struct plm_json *json, FILE *out)
 {

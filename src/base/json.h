@@ -1,6 +1,6 @@
 /*
  * Writes JSON to a stream: commas, quoting and indentation are kept here, so that a document cannot
- * come out malformed, and text of unknown origin is made safe (base/printable.h).
+ * come out malformed, and text of unknown origin is made safe (common/printable.h).
  * Not thread-safe; errors show in the stream.
  */
 #ifndef PLM_JSON_H

@@ -9,7 +9,7 @@
 #endif
 
 #include "base/json_read.h"
-#include "base/utf8.h"
+#include "common/utf8.h"
 
 enum { SPACE = 1, PLAIN = 2 }; /* PLAIN: what a value other than a string, an object or an array is made of */
 static const unsigned char class_of[256] = {

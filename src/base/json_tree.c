@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
+#include "common/error.h"
 
 #define NONE UINT32_MAX
 

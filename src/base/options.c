@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/error.h"
+#include "common/ini.h"
 #include "base/names.h"
 #include "base/output.h"
 #include "base/units.h"

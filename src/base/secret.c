@@ -1,4 +1,5 @@
 #include "base/secret.h"
+#include "common/secret_shape.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -239,7 +240,7 @@ char *plm_secret_mask(const char *word, bool *next)
     if (word[0] == '-' && !word[length]) {
         *next = plm_secret_name(word, length);
         masked = plm_strdup(word);
-        plm_secret_hide(masked);
+        plm_hide_secrets(masked);
         return masked;
     }
     t.out = open_memstream(&masked, &size);
@@ -252,6 +253,6 @@ char *plm_secret_mask(const char *word, bool *next)
             fputc(*t.at++, t.out);
     if (fclose(t.out))
         plm_out_of_memory();
-    plm_secret_hide(masked);
+    plm_hide_secrets(masked);
     return masked;
 }

@@ -5,7 +5,7 @@
  *   --api-key X   --api-key=X   HF_TOKEN=X   trainer.auth.password=X   https://user:X@host/?access_token=X
  *   hf_X   github_pat_X   sk-X   AKIAX   xoxb-X   eyJX.X.X   https://user:X@host
  *
- * The name decides, cut into its parts (api, key): secret.c has the tables. Shapes are in secret_shape.c. Values after a name that starts a word
+ * The name decides, cut into its parts (api, key): secret.c has the tables. Shapes are in common/secret_shape.c. Values after a name that starts a word
  * are masked to the end of the word, those inside one (sh -c "...") to the next blank, quote or separator. Too much
  * is masked rather than too little. What is given is the caller's to free. Any thread; nothing fails.
  */
@@ -20,9 +20,5 @@ bool plm_secret_name(const char *name, size_t length);
 
 /* A copy of one word of a command, masked. *next is false for the first word, and then what this left there. */
 __attribute__((returns_nonnull)) char *plm_secret_mask(const char *word, bool *next);
-
-/* By shape alone: hides what looks like a secret in a text, which becomes shorter or stays. Takes no memory: it is in the
-   user's process too. */
-void plm_secret_hide(char *text);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 #define FAULT(code, name)
 #define STATUS(number, name, of, brief, meaning) {number, PLM_STATUS_##of, brief, meaning},

@@ -150,7 +150,7 @@ void plm_temporary_remove(const char *path)
 
 /* ---- what has another kind of name ---- */
 
-int plm_own_remove(const char *path, int file)
+int plm_ours_remove(const char *path, int file)
 {
     struct stat there, open_one;
     if (fstat(file, &open_one) || lstat(path, &there))

@@ -6,7 +6,7 @@
  *   plm_temporary_folder()   likewise (mkdtemp); files in it are temporary as well
  *   plm_temporary_remove()   one of these, or a file in such a folder; what is neither stays
  *   plm_temporary_forget()   it has got another name, or is to stay
- *   plm_own_remove()         a file by a name that others can guess, which the caller has open and knows to be ours
+ *   plm_ours_remove()        a file by a name that others can guess, which the caller has open and knows to be ours
  *
  * Paths belong to the caller, and stay as they are until they are removed or forgotten. One thread. Signals delete
  * nothing in children that were forked. Signals that are ignored or handled otherwise stay so.
@@ -23,6 +23,6 @@ void plm_temporary_remove(const char *path);
 
 /* Takes the name away from the file that is open as `file`; a link, or another file of that name, stays. 0, or -1 with
    errno. */
-int plm_own_remove(const char *path, int file);
+int plm_ours_remove(const char *path, int file);
 
 #endif

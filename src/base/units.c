@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 static const struct {
     const char *name;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
+#include "common/error.h"
 
 enum { NO_RUN = UINT32_MAX };
 

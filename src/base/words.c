@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/printable.h"
+#include "common/printable.h"
 
 enum { LETTERS_MOST = 63 }; /* of a word that is compared; longer ones are told apart by these */
 

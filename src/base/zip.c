@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 /* Lengths of the fixed parts of records, and how long the comment behind the last one may be. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/printable.h"
+#include "common/error.h"
+#include "common/printable.h"
 #include "base/install.h"
 #include "base/memory.h"
 #include "base/output.h"

@@ -10,8 +10,8 @@
 
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
-#include "base/input.h"
+#include "common/error.h"
+#include "common/input.h"
 #include "base/install.h"
 #include "base/memory.h"
 #include "base/output.h"

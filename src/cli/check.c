@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "base/units.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/symbols.h"
 #include "cli/cli.h"

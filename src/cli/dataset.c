@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/output.h"
 #include "base/csv.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/output.h"
 #include "base/csv.h"
 #include "study/learn/explore.h"

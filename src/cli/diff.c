@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "report/diff.h"

@@ -7,8 +7,8 @@
 
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
-#include "base/printable.h"
+#include "common/error.h"
+#include "common/printable.h"
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

@@ -5,7 +5,7 @@
 
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"

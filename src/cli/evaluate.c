@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/temporary.h"
 #include "base/words.h"
 
@@ -223,7 +223,7 @@ static int lines_check(const char *path, const char *head, bool resume, bool for
                      "%.200s is not a table of `plimsoll evaluate`; rename it, or name another folder with -o", path);
     else if (!resume && !force)
         status = plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it", path);
-    else if (!resume && plm_own_remove(path, file))
+    else if (!resume && plm_ours_remove(path, file))
         status = plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
     close(file);
     return status;

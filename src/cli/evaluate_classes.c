@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/evaluate.h"
 #include "study/evaluate/study.h"
 #include "study/learn/example.h"

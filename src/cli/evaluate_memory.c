@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/evaluate.h"
 #include "study/evaluate/design.h"
 #include "study/evaluate/judge.h"

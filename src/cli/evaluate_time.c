@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/evaluate.h"
 #include "study/evaluate/time_judge.h"
 

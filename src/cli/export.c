@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/output.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

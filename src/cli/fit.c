@@ -6,7 +6,7 @@
 
 #include "analysis/kinds.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/cli.h"

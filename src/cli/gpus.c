@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"

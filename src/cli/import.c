@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/input.h"
+#include "common/error.h"
+#include "common/input.h"
 #include "base/json.h"
 #include "base/output.h"
-#include "base/printable.h"
+#include "common/printable.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "cli/cli.h"

@@ -6,7 +6,7 @@
 
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
 #include "stack/topology.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/printable.h"
-#include "base/secret.h"
+#include "common/printable.h"
+#include "common/secret_shape.h"
 #include "base/words.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -37,7 +37,7 @@ int plm_complain(int status, const char *sentence)
 {
     char shown[2000];
     plm_printable(shown, sizeof shown, sentence);
-    plm_secret_hide(shown);
+    plm_hide_secrets(shown);
     fprintf(stderr, "plimsoll: %s\n", shown);
     complained |= status != PLM_EXIT_OK;
     return status;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

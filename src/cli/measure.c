@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/units.h"
 #include "cli/cli.h"

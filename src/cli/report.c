@@ -3,7 +3,7 @@
 
 #include "analysis/job.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

@@ -4,7 +4,7 @@
 
 #include "analysis/job.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/cli.h"
 #include "cli/report_time.h"
 #include "report/report.h"

@@ -5,7 +5,7 @@
 #ifndef PLM_CLI_REPORT_TIME_H
 #define PLM_CLI_REPORT_TIME_H
 
-#include "base/card.h"
+#include "common/card.h"
 #include "time/table.h"
 
 struct plm_catalogue;

@@ -10,7 +10,7 @@
 #include "analysis/job.h"
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/output.h"
 #include "base/secret.h"

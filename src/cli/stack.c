@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "cli/cli.h"
 #include "record/pen.h"
 #include "stack/folder.h"

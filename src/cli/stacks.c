@@ -3,7 +3,7 @@
 
 #include "analysis/summary.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cli.h"

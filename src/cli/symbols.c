@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/symbols.h"
 #include "base/words.h"

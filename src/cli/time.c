@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

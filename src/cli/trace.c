@@ -9,8 +9,8 @@
 
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
-#include "base/input.h"
+#include "common/error.h"
+#include "common/input.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/secret.h"

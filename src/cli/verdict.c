@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/cli.h"
 #include "fit/known.h"
 

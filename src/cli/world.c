@@ -9,7 +9,7 @@
 
 #include "analysis/summary.h"
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/ranges.h"
 #include "cli/cli.h"

@@ -7,7 +7,7 @@
 #include "analysis/kinds.h"
 #include "base/catalogue.h"
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "device/footprint.h"
 #include "device/internal.h"
 #include "device/values.h"

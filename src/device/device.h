@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/card.h"
+#include "common/card.h"
 
 #define PLM_DEVICES_MAX 64
 #define PLM_PAGE        (2ull << 20) /* granularity of physical memory */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/overhead.h"
+#include "common/overhead.h"
 
 struct plm_card;
 struct plm_kernel;

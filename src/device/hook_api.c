@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alike.h"
-#include "base/period.h"
+#include "common/alike.h"
+#include "common/period.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/internal.h"

@@ -2,7 +2,7 @@
  * CSV (RFC 4180): one row per event, one column per field name of the event table. Fields that an event
  * does not have are empty.
  */
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "export/export.h"
 #include "export/out.h"

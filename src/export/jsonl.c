@@ -1,5 +1,5 @@
 /* JSON Lines: one object per event, with the fields of the event table that it has. */
-#include "base/error.h"
+#include "common/error.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "export/values.h"

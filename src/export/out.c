@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
-#include "base/printable.h"
+#include "common/printable.h"
 #include "base/csv.h"
 
 void plm_out_open(struct plm_out *out, int fd)

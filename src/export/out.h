@@ -32,7 +32,7 @@ void plm_out_hex(struct plm_out *out, uint64_t value); /* "0x7f00" */
 /* Microseconds with three decimals. */
 void plm_out_us(struct plm_out *out, uint64_t ns);
 
-/* Quoted for JSON, or for CSV (RFC 4180) where that is needed. Safe to show whatever the text is (base/printable.h). */
+/* Quoted for JSON, or for CSV (RFC 4180) where that is needed. Safe to show whatever the text is (common/printable.h). */
 void plm_out_json(struct plm_out *out, const char *text);
 void plm_out_csv(struct plm_out *out, const char *text);
 

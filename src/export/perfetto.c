@@ -11,7 +11,7 @@
 
 #include "analysis/job.h"
 #include "base/memory.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "export/values.h"

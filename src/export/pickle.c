@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/printable.h"
+#include "common/printable.h"
 #include "export/out.h"
 
 /* Opcodes, named as in Python's pickletools. */

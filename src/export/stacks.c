@@ -6,7 +6,7 @@
 #include "analysis/job.h"
 #include "base/memory.h"
 #include "base/map.h"
-#include "base/printable.h"
+#include "common/printable.h"
 
 enum { STACK_BYTES = 8192, MODULE_BYTES = 2048 };
 

@@ -1,8 +1,8 @@
 #include "fit/bounded.h"
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "fit/ladder.h"
 #include "fit/replay.h"
 

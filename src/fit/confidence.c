@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/period.h"
+#include "common/period.h"
 #include "base/units.h"
 #include "fit/known.h"
 #include "fit/ladder.h"

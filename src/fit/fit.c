@@ -6,10 +6,10 @@
 
 #include "fit/replay.h"
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "base/card.h"
+#include "common/card.h"
 
 /* Of a card that nobody named: ranges of addresses follow it. */
 #define SOME_CARD (80ull << 30)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
+#include "common/card.h"
 
 #define MOST (1ull << 44) /* no card has more: sums cannot overflow */
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/overhead.h"
+#include "common/overhead.h"
 
 struct plm_card;
 struct plm_summary_device;
@@ -22,7 +22,7 @@ struct plm_ladder_context {
     int lines;
 };
 /* The single place that decides about it: what was measured for the job's software (CONTEXT_MEMORY of the
-   record), else the model of base/overhead.h with what the process told of itself.
+   record), else the model of common/overhead.h with what the process told of itself.
    `card`: another card than the one that was played; NULL: that one. */
 struct plm_ladder_context plm_ladder_context(const struct plm_summary *summary, const struct plm_summary_device *device,
                                              const struct plm_card *card);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "fit/fit.h"
 #include "fit/known.h"
 #include "fit/ladder.h"

@@ -7,9 +7,9 @@
 
 #include "analysis/job.h"
 #include "base/crew.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
-#include "base/card.h"
+#include "common/card.h"
 
 /* Less than one part in a hundred of what is reserved is not worth a setting. */
 enum { WORTH = 100 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "allocator/settings.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "base/unpickle.h"

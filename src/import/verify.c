@@ -8,7 +8,7 @@
 
 #include "allocator/settings.h"
 #include "allocator/allocator.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "torch/facts.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 _Static_assert(sizeof(struct plm_record_header) <= PLM_RECORD_HEADER, "the header fits its place");
 

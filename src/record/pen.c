@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/secret.h"
+#include "common/error.h"
+#include "common/secret_shape.h"
 
 /* Most of the room is never touched. A large model has some ten thousand parameters with long names. */
 enum {
@@ -296,7 +296,7 @@ static uint32_t intern_hidden(struct plm_pen *p, const char *value)
 {
     char text[TEXT_LONGEST + 1] = "";
     strncat(text, value, TEXT_LONGEST);
-    plm_secret_hide(text);
+    plm_hide_secrets(text);
     return plm_pen_intern(p, text);
 }
 

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/own_file.h"
+#include "common/own_file.h"
 #include "record/format.h"
 
 struct plm_writer {

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/input.h"
+#include "common/error.h"
+#include "common/input.h"
 #include "base/memory.h"
 #include "record/fields.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/overhead.h"
+#include "common/overhead.h"
 #include "record/fields.h"
 
 /* ---- text of versions 1 and 2 ---- */

@@ -5,9 +5,9 @@
 
 #include "fit/bounded.h"
 #include "fit/ladder.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/units.h"
-#include "base/printable.h"
+#include "common/printable.h"
 
 static const struct {
     const char *name, *words;

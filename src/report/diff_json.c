@@ -1,5 +1,5 @@
 /* The difference of two jobs for programs: "plimsoll.diff/1", docs/schema/diff-1.json. */
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "report/diff.h"
 #include "report/report.h"

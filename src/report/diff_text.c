@@ -1,7 +1,7 @@
 /* The difference of two jobs for people. */
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "report/diff.h"
 #include "base/draw.h"
 #include "fit/known.h"

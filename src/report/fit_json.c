@@ -1,6 +1,6 @@
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "fit/tune.h"
 #include "report/ranks.h"
 #include "report/report.h"

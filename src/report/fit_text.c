@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/units.h"
 #include "fit/tune.h"
 #include "report/ranks.h"

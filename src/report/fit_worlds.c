@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "fit/fit.h"

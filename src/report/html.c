@@ -2,7 +2,7 @@
 
 #include "fit/ladder.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "fit/fit.h"
 #include "report/html.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "fit/fit.h"
 #include "fit/known.h"
 #include "fit/ladder.h"

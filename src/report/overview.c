@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/units.h"
 #include "fit/fit.h"
 #include "fit/known.h"

@@ -1,7 +1,7 @@
 /* What a job takes of a card that has less than it would take if it could: the same words and fields everywhere. */
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/draw.h"
 #include "base/json.h"
 #include "fit/bounded.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/words.h"
 #include "fit/ladder.h"
 #include "report/overview.h"

@@ -1,5 +1,5 @@
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "report/report.h"
 #include "report/time.h"

@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/units.h"
 #include "report/report.h"
 #include "report/time.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/memory.h"
 #include "base/words.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/error.h"
+#include "common/ini.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

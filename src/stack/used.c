@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "record/reader.h"
 #include "stack/rows.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "time/cost.h"
 #include "time/figures.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "time/speeds.h"
 
 /* ---- the card ---- */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/card.h"
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/card.h"
+#include "common/error.h"
+#include "common/ini.h"
 #include "base/install.h"
 
 const struct plm_speed plm_speed[PLM_SPEEDS] = {

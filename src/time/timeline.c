@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 /* ---- names ---- */

@@ -13,7 +13,7 @@
 #ifndef PLM_TIME_TIMELINE_H
 #define PLM_TIME_TIMELINE_H
 
-#include "base/card.h"
+#include "common/card.h"
 #include "time/speeds.h"
 #include "time/timing.h"
 #include "time/works.h"

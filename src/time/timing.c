@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/memory.h"
 #include "time/clock.h"
 #include "time/cost.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alike.h"
+#include "common/alike.h"
 #include "base/memory.h"
 #include "base/ranges.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 /* ---- tables ---- */
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/own_file.h"
+#include "common/own_file.h"
 
 /* ---- the board ---- */
 

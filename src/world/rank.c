@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 int plm_world_rank_make(struct plm_world_rank *out, unsigned world, unsigned nodes, unsigned per_node,

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "world/peer.h"
 #include "world/store.h"

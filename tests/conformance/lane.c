@@ -13,7 +13,7 @@
 
 #include "fit/replay.h"
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 
 static double now(void)
 {

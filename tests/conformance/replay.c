@@ -18,7 +18,7 @@
 
 #include "allocator/allocator.h"
 #include "base/memory.h"
-#include "base/error.h"
+#include "common/error.h"
 
 static void visit(enum plm_segment_action action, uint64_t address, uint64_t size, uint64_t stream, void *context)
 {

@@ -1,7 +1,7 @@
 /* Boosted trees: files of foreign origin. */
 #include <math.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/boosted.h"
 #include "study/estimate/model_file.h"
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/model_file.h"
 #include "study/learn/network.h"
 #include "fuzz.h"

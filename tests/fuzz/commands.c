@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "base/json_tree.h"
 #include "export/export.h"
 #include "export/out.h"

@@ -1,7 +1,7 @@
 /* plimsoll.ini: settings of every type. */
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/options.h"
 #include "fuzz.h"
 

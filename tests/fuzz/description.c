@@ -1,8 +1,8 @@
 /* Model descriptions, and every method on those that are taken: what was checked once must hold for all of them. */
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "base/card.h"
+#include "common/error.h"
+#include "common/card.h"
 #include "study/estimate/description.h"
 #include "study/methods/methods.h"
 #include "fuzz.h"

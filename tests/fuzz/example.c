@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/csv.h"
 #include "study/estimate/description.h"
 #include "study/learn/example.h"

@@ -1,8 +1,8 @@
 /* Figures of a card, and the constants that come out of them: within their limits, whatever was read. */
 #include <stdlib.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "fuzz.h"
 #include "time/calibrate.h"
 #include "time/figures.h"

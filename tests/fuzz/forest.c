@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/forest.h"
 #include "study/estimate/model_file.h"
 #include "fuzz.h"

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/error.h"
+#include "common/ini.h"
 #include "base/output.h"
-#include "base/utf8.h"
+#include "common/utf8.h"
 
 /* ---- files ---- */
 

@@ -1,8 +1,8 @@
 /* Files that describe GPUs. */
 #include <string.h>
 
-#include "base/error.h"
-#include "base/card.h"
+#include "common/error.h"
+#include "common/card.h"
 #include "fuzz.h"
 
 static const char capabilities[] =

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json_read.h"
 #include "base/json_tree.h"
-#include "base/utf8.h"
+#include "common/utf8.h"
 #include "fuzz.h"
 
 enum way { STRICT, TOLERANT, SKIPPED, RAW };

@@ -1,7 +1,7 @@
 /* Models of whichever method: files of foreign origin, asked about a network. */
 #include <math.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/learn/example.h"
 #include "study/learn/white_box.h"
 #include "study/methods/methods.h"

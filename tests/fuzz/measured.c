@@ -2,7 +2,7 @@
    next one may be added to, and that reads as a truth file. */
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/time_truth.h"
 #include "study/evaluate/truth.h"
 #include "study/measure/row.h"

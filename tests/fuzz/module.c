@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "fuzz.h"

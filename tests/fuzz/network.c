@@ -1,7 +1,7 @@
 /* Weights of networks: files of foreign origin. What is taken must answer with numbers, whatever is asked. */
 #include <math.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/model_file.h"
 #include "study/learn/network.h"
 #include "study/methods/methods.h"

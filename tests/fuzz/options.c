@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "cli/commands.h"
 #include "fuzz.h"
 

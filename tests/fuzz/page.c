@@ -8,7 +8,7 @@
 
 #include "analysis/job.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json_tree.h"
 #include "fuzz.h"
 #include "record_input.h"

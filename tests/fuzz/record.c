@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "fit/ladder.h"
 #include "fuzz.h"
 #include "record_input.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/bench.h"
 #include "study/evaluate/time_bench.h"
 #include "study/learn/dataset.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/time_correct.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* Memory snapshots: a pickle, and a history that need not make sense. What is imported must be a record that can be
    read; replaying it ends with a verdict, and one that is not "same" with a sentence. */
-#include "base/error.h"
+#include "common/error.h"
 #include "fuzz.h"
 #include "import/import.h"
 #include "record/reader.h"

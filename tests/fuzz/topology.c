@@ -1,8 +1,8 @@
 /* Topologies: one that is accepted gives every communicator a need in the order of its range. */
 #include <stdlib.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "fuzz.h"
 #include "shim/nccl/model.h"
 #include "stack/topology.h"

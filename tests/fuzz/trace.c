@@ -1,7 +1,7 @@
 /* Traces of torch.profiler, plain or gzip: what is accepted keeps the promises of trace.h. */
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "fuzz.h"
 #include "study/trace/trace.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/levels.h"
 #include "study/evaluate/time_truth.h"
 #include "study/evaluate/truth.h"

@@ -1,7 +1,7 @@
 /* workloads.ini, as the workloads of a bench and as the levels of a design. */
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/levels.h"
 #include "study/evaluate/workload.h"
 #include "fuzz.h"

@@ -1,7 +1,7 @@
 /* What xMem says of a trace that was accepted: its parts fit together, and it says something in little time. */
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/xmem.h"
 #include "fuzz.h"
 #include "study/trace/trace.h"

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/footprint.h"

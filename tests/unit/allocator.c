@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 /* ---- a simulator with its segment operations written down ---- */

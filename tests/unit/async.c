@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/pool.h"

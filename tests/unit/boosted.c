@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "base/csv.h"
 #include "study/estimate/description.h"
 #include "study/methods/methods.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fit/ladder.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static struct plm_summary_count config[] = {

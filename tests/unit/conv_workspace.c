@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "unit.h"
 
 static struct plm_conv_shape parsed(const char *text)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "record/reader.h"

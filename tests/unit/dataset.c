@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/csv.h"
 #include "study/learn/dataset.h"

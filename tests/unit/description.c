@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/capture.h"
 #include "study/estimate/description.h"
 #include "unit.h"

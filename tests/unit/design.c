@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "study/evaluate/design.h"
 #include "unit.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "record/create.h"
 #include "record/writer.h"
 #include "report/report.h"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "study/evaluate/judge.h"
 #include "record/writer.h"
 #include "unit.h"

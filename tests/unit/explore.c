@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/spearman.h"
 #include "base/csv.h"
 #include "study/learn/tsne.h"

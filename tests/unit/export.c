@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "export/values.h"
 #include "analysis/layout.h"
 #include "export/out.h"

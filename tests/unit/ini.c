@@ -1,9 +1,9 @@
-#include "base/ini.h"
+#include "common/ini.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 /* Pairs as "line:section/key=value;". */

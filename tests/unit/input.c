@@ -1,4 +1,4 @@
-#include "base/input.h"
+#include "common/input.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static struct plm_error error;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static void document(void **state)

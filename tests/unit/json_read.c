@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static struct plm_error error;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static struct plm_error error;

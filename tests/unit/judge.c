@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/judge.h"
 #include "unit.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "fit/fit.h"
 #include "fit/ladder.h"
 #include "fit/outcome.h"

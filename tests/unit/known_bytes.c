@@ -1,7 +1,7 @@
 /* Which bytes of the card are known: a bit for each, whatever the page. */
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/ipc.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "record/create.h"
 #include "record/pen.h"
 #include "time/speeds.h"

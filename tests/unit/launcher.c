@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 #define LINE(...) ((char *const[]){__VA_ARGS__, NULL})

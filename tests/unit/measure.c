@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/truth.h"
 #include "fake_nvml.h"
 #include "study/measure/dcgm.h"

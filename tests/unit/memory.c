@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/ipc.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
-#include "base/card.h"
+#include "common/error.h"
+#include "common/card.h"
 #include "study/estimate/capture.h"
 #include "study/estimate/comparison.h"
 #include "study/estimate/description.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "unit.h"
 
 static bool runs(const void *image, int major, int minor)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "analysis/summary.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "device/device.h"
 #include "report/communicators.h"

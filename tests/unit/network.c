@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/learn/example.h"
 #include "models.h"

@@ -1,9 +1,9 @@
 /* The model of what a process takes beside its allocations, and the ladder that is made of it. */
-#include "base/overhead.h"
+#include "common/overhead.h"
 
 #include "analysis/job.h"
 #include "fit/ladder.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "record/writer.h"
 #include "unit.h"
 

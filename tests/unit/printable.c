@@ -1,4 +1,4 @@
-#include "base/printable.h"
+#include "common/printable.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "record/create.h"
 #include "record/pen.h"
 #include "report/diff.h"

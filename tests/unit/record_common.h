@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
-#include "base/error.h"
-#include "base/overhead.h"
+#include "common/error.h"
+#include "common/overhead.h"
 #include "record/create.h"
 #include "record/fields.h"
 #include "record/told.h"

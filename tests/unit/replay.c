@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 enum { TAKEN = 0, FREED = 1 };

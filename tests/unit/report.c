@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "fit/ladder.h"
-#include "base/error.h"
-#include "base/card.h"
+#include "common/error.h"
+#include "common/card.h"
 #include "record/create.h"
 #include "record/writer.h"
 #include "unit.h"

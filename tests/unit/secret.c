@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "base/secret.h"
+#include "common/secret_shape.h"
 
 #include <stdlib.h>
 
@@ -211,13 +212,13 @@ static void by_shape(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(shapes); i++) {
         char *masked = plm_secret_mask(shapes[i].given, &next);
-        plm_secret_hide(strcpy(text, shapes[i].given));
+        plm_hide_secrets(strcpy(text, shapes[i].given));
         assert_string_equal(text, shapes[i].shown);
         assert_false(strstr(masked, TWENTY) && strncmp(shapes[i].given, "hf_" FORTY "hf_", 46) != 0);
         free(masked);
     }
     for (size_t i = 0; i < COUNT(no_secrets); i++) {
-        plm_secret_hide(strcpy(text, no_secrets[i]));
+        plm_hide_secrets(strcpy(text, no_secrets[i]));
         assert_string_equal(text, no_secrets[i]);
     }
 }

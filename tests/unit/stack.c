@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
-#include "base/card.h"
+#include "common/card.h"
 #include "record/writer.h"
 #include "stack/rows.h"
 #include "unit.h"

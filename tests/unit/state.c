@@ -1,7 +1,7 @@
 /* An allocator that begins with what was there, and gives back what it is told to. */
 #include "allocator/allocator.h"
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 #define BASE (0x302ull << 24) /* below what the simulator itself hands out */

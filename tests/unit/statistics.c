@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/anova.h"
 #include "study/evaluate/metrics.h"
 #include "study/evaluate/random.h"

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 #include "world/peer.h"
 #include "world/store_keys.h"

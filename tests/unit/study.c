@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "fit/outcome.h"
 #include "study/learn/label.h"
 #include "study/learn/white_box.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/evaluate/time_judge.h"
 #include "unit.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "record/create.h"
 #include "record/reader.h"
 

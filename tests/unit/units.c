@@ -1,6 +1,6 @@
 #include "base/units.h"
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static void parses(void **state)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 static int pickles, hostile;

@@ -1,8 +1,8 @@
 /* Resident warps of products, on a card of ten multiprocessors: waves that can be counted. */
 #include <math.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "time/cost.h"
 #include "time/speeds.h"
 #include "unit.h"

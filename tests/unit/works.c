@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "record/create.h"
 #include "record/pen.h"
 #include "time/kernels.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "study/estimate/xmem.h"
 #include "study/estimate/xmem_internal.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "unit.h"
 
 enum { STORED = 0, DEFLATED = 8, LOCAL = 30, CENTRAL = 46, END = 22 };

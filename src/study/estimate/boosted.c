@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/estimate/folds.h"
 

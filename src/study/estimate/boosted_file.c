@@ -1,7 +1,7 @@
 #include <float.h>
 #include <inttypes.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/boosted.h"
 #include "study/estimate/model_file.h"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/error.h"
-#include "base/input.h"
+#include "common/error.h"
+#include "common/input.h"
 #include "base/json_read.h"
 #include "study/estimate/description.h"
 #include "record/format.h"

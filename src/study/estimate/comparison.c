@@ -5,8 +5,8 @@
 #include "analysis/job.h"
 #include "fit/ladder.h"
 #include "base/memory.h"
-#include "base/card.h"
-#include "base/overhead.h"
+#include "common/card.h"
+#include "common/overhead.h"
 
 /* ---- what is asked ---- */
 

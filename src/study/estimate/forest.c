@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/crew.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/estimate/folds.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/forest.h"
 #include "study/estimate/model_file.h"
 

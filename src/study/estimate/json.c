@@ -1,8 +1,8 @@
 /* A comparison for programs: "plimsoll.estimate/1", docs/schema/estimate-1.json. */
 #include "base/json.h"
 
-#include "base/error.h"
-#include "base/card.h"
+#include "common/error.h"
+#include "common/card.h"
 #include "study/estimate/comparison.h"
 
 static void write_cards(struct plm_json *j, const struct plm_comparison *c)

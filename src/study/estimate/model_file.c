@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/error.h"
-#include "base/input.h"
+#include "common/error.h"
+#include "common/input.h"
 #include "base/memory.h"
 
 #define HEAD "plimsoll-model"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/card.h"
+#include "common/error.h"
+#include "common/card.h"
 #include "study/estimate/comparison.h"
 #include "base/draw.h"
 #include "base/memory.h"

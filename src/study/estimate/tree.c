@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 /* Values closer than this are one value, as in scikit-learn. */

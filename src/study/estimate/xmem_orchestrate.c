@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/map.h"
 #include "study/estimate/xmem_internal.h"
 

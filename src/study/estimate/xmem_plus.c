@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "study/estimate/description.h"

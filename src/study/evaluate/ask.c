@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/temporary.h"
 #include "base/status.h"
 #include "study/estimate/capture.h"

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/catalogue.h"
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "study/rows/key.h"
 
 /* Everything that decides what the run comes to; what is in files stands for itself by size and time. */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "study/estimate/method.h"
 #include "fit/outcome.h"
 #include "study/evaluate/truth.h"

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/random.h"
 
 enum { RUNS_MOST = 200000 };

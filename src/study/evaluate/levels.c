@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/error.h"
+#include "common/ini.h"
 
 enum { BATCHES_MOST = 4096, LEVELS_MOST = 4096, NAME = 256 };
 static const char *const keys[PLM_LEVEL_LISTS] = {"models", "optimizers", "batches", "gpus", "zero_grad"};

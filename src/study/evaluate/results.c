@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/append.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "study/evaluate/bench.h"
 
 /* ---- runs ---- */

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "study/evaluate/bench.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 #define CLASS_MIB     1000.0 /* of a GB, as the published classes have it */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/estimate/description.h"
 #include "study/evaluate/study.h"

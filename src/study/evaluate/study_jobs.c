@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "study/estimate/capture.h"

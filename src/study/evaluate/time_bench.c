@@ -7,7 +7,7 @@
 
 #include "base/append.h"
 #include "base/catalogue.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "study/rows/key.h"

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "study/evaluate/bench.h"
 #include "study/evaluate/time_truth.h"
 #include "time/works.h"

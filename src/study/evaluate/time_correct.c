@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/estimate/model_file.h"
 #include "study/learn/correction.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 static const struct plm_speeds *speeds_of(const struct plm_timed_model *model, const char *card)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/evaluate/time_bench.h"
 #include "study/rows/chunk.h"

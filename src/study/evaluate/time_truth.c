@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 
 /* A layout, known by a column. A table may have two of them: timm's benchmark of inference and of training side by

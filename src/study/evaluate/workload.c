@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/card.h"
+#include "common/error.h"
+#include "common/ini.h"
 #include "base/install.h"
 #include "fit/bounded.h"
 #include "fit/outcome.h"

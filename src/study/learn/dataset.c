@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "study/learn/dataset_parts.h"
@@ -144,7 +144,7 @@ void plm_dataset_path(const struct plm_dataset *d, const char *name, char *out, 
 void plm_dataset_clean(const struct plm_dataset *d)
 {
     if (d->kept >= 0)
-        plm_own_remove(d->settings->kept, d->kept);
+        plm_ours_remove(d->settings->kept, d->kept);
 }
 
 char *plm_dataset_text(FILE *in)
@@ -332,7 +332,7 @@ int plm_dataset_resume(struct plm_dataset *d, bool anew, struct plm_error *error
         strcat(settings, "\n");
         status = plm_dataset_keep(d, settings, error);
         if (status) /* without its mark nobody would know whose it is */
-            plm_own_remove(d->settings->kept, d->kept);
+            plm_ours_remove(d->settings->kept, d->kept);
     }
     if (status)
         kept_close(d);

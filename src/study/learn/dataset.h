@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/card.h"
+#include "common/card.h"
 #include "base/csv.h"
 #include "study/learn/generate.h"
 

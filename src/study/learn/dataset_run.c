@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "study/estimate/description.h"

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "study/learn/example.h"
 #include "study/learn/network.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/csv.h"
 #include "report/page.h"

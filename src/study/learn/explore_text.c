@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/csv.h"
 #include "base/units.h"
 #include "study/learn/explore.h"

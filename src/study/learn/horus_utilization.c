@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/csv.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/job.h"
-#include "base/card.h"
-#include "base/error.h"
+#include "common/card.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "fit/bounded.h"
 #include "fit/known.h"

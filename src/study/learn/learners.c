@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/draw.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/csv.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/csv.h"
 #include "study/learn/example.h"

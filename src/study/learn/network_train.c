@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/install.h"
 #include "base/memory.h"
 #include "base/csv.h"

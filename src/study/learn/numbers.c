@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/memory.h"
 #include "base/csv.h"
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/estimate/model_file.h"
 #include "study/learn/ridge.h"
 

@@ -1,6 +1,6 @@
 #include "study/learn/white_box.h"
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/csv.h"
 #include "fit/outcome.h"
 #include "study/learn/label.h"

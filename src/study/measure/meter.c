@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 /* nvmlMemory_t of the first edition. */
 struct memory_info {

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "base/append.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "base/output.h"
-#include "base/ini.h"
+#include "common/ini.h"
 #include "base/csv.h"
 
 uint64_t plm_measured_used(const struct plm_measured *m)

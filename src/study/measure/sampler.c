@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "study/measure/meter.h"
 
 static struct {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/words.h"
 #include "study/estimate/model_file.h"
 

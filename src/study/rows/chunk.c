@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/child.h"
-#include "base/input.h"
+#include "common/input.h"
 #include "base/output.h"
 #include "base/temporary.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/child.h"
-#include "base/error.h"
+#include "common/error.h"
 
 enum { JOBS_MOST = 256 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/error.h"
+#include "common/error.h"
 #include "study/trace/event.h"
 
 static int event_refuse(const struct plm_trace_making *m, const struct plm_trace_event *e, struct plm_error *error,

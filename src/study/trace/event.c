@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json_read.h"
 
 struct reading {

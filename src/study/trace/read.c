@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "common/error.h"
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "study/trace/collect.h"

@@ -1,4 +1,4 @@
-#include "base/overhead.h"
+#include "common/overhead.h"
 
 #include <stdio.h>
 #include <string.h>

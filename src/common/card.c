@@ -1,4 +1,4 @@
-#include "base/card.h"
+#include "common/card.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/ini.h"
+#include "common/error.h"
+#include "common/ini.h"
 
 enum field_type { TEXT, INTEGER, BYTES, MIB, REAL, CAPABILITY, LIST, FLAG };
 

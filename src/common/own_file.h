@@ -14,8 +14,8 @@
  * The structure belongs to the caller. Any thread may use it, without a lock; one opens and closes it. A forked child
  * goes on with it. Nothing here allocates; what fails returns -1 with errno: ESTALE means that the path leads to another file.
  */
-#ifndef PLM_BASE_OWN_FILE_H
-#define PLM_BASE_OWN_FILE_H
+#ifndef PLM_COMMON_OWN_FILE_H
+#define PLM_COMMON_OWN_FILE_H
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/secret.h"
+#include "common/secret_shape.h"
 
 /* What a secret may consist of after its prefix. */
 enum alphabet { ALNUM, UPPER, WORD, DASHED }; /* letters and digits; capitals and digits; also _; also _ and - */
@@ -101,7 +101,7 @@ static const char *password_end(const char *text, size_t *shown)
     return end && end > colon + 1 ? end : NULL;
 }
 
-void plm_secret_hide(char *text)
+void plm_hide_secrets(char *text)
 {
     enum { MASK = 3 };
     const char *from = text;

@@ -1,4 +1,4 @@
-#include "base/own_file.h"
+#include "common/own_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
-#include "base/printable.h"
+#include "common/printable.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "common/utf8.h"
 
 static uint32_t code_point(const unsigned char *p, unsigned length)
 {

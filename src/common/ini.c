@@ -1,4 +1,4 @@
-#include "base/ini.h"
+#include "common/ini.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/input.h"
-#include "base/printable.h"
+#include "common/error.h"
+#include "common/input.h"
+#include "common/printable.h"
 
 enum { LINE_MAX_BYTES = 4096, FILE_MAX_BYTES = 1 << 20 };
 

@@ -1,4 +1,4 @@
-#include "base/input.h"
+#include "common/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "common/error.h"
 
 static const char *kind_name(mode_t mode)
 {

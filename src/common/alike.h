@@ -1,6 +1,6 @@
 /* When two amounts of memory count as the same: steps of a job, ranks of a world. Pure; compiled into the user's process too. */
-#ifndef PLM_BASE_ALIKE_H
-#define PLM_BASE_ALIKE_H
+#ifndef PLM_COMMON_ALIKE_H
+#define PLM_COMMON_ALIKE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * Steps that repeat: each like the one before, or in turns, as those of a GAN's two networks and of accumulated gradients.
  * Pure; any thread. Compiled into the user's process too.
  */
-#ifndef PLM_BASE_PERIOD_H
-#define PLM_BASE_PERIOD_H
+#ifndef PLM_COMMON_PERIOD_H
+#define PLM_COMMON_PERIOD_H
 
 #include <stdbool.h>
 

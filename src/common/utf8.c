@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include "common/utf8.h"
 
 unsigned plm_utf8_length(const char *text)
 {
