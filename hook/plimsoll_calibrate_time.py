@@ -369,7 +369,7 @@ def run():
     except (ImportError, OSError, ValueError) as error:  # ValueError: releases that look for NVIDIA's packages and find none
         raise Broken(f"PyTorch cannot be imported here: {(str(error).splitlines() or [''])[0][:200]}") from error
     if os.environ.get("PLIMSOLL_SHIMS"):
-        raise Broken("times are measured on a real GPU: on the virtual one they mean nothing")
+        raise Broken("--time needs a real GPU: times on the virtual one mean nothing")
     if not torch.cuda.is_available():
         raise Broken("there is no GPU here that PyTorch can use; copy this script to a machine that has one")
     warnings.simplefilter("ignore")  # releases say at times what is of no concern here
