@@ -100,8 +100,9 @@ static int needed_check(const char *path, const struct stat *there, const struct
     if (!needed)
         return 0;
     if (!strcmp(path, needed))
-        return plm_fail(error, PLM_EINVAL, "%.300s is already used by this command for something else", path);
-    return plm_fail(error, PLM_EINVAL, "%.220s is %.220s, which this command needs", path, needed);
+        return plm_fail(error, PLM_EINVAL, "%.300s: this command already uses it for something else", path);
+    return plm_fail(error, PLM_EINVAL, "%.220s is %.220s: this command already uses it for something else", path,
+                    needed);
 }
 
 /* Can a file be made beside it? Told before a command that takes hours, not after it. */

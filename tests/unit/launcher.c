@@ -195,10 +195,10 @@ static void numbers_at_their_limits(void **state)
     struct plm_launcher_line line;
     (void)state;
     line_is(LINE("srun", "-n", "1048576", "t"), "1048576 0 0", "t");
-    line_fails(LINE("srun", "-n", "1048577", "t"), "'1048577' of the launcher's n is no number of ranks or nodes");
-    line_fails(LINE("srun", "-n", "4x", "t"), "'4x' of the launcher's n is no number of ranks or nodes");
-    line_fails(LINE("srun", "-n", "-4", "t"), "'-4' of the launcher's n is no number of ranks or nodes");
-    line_fails(LINE("srun", "-n", "", "t"), "'' of the launcher's n is no number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "1048577", "t"), "'1048577' in the launcher's n is not a number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "4x", "t"), "'4x' in the launcher's n is not a number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "-4", "t"), "'-4' in the launcher's n is not a number of ranks or nodes");
+    line_fails(LINE("srun", "-n", "", "t"), "'' in the launcher's n is not a number of ranks or nodes");
     line_is(LINE("srun", "-N", "131072", "--ntasks-per-node=8", "t"), "1048576 131072 8", "t");
     line_fails(LINE("srun", "-N", "131073", "--ntasks-per-node=8", "t"),
                "the launcher's line asks for more than 1048576 ranks");
@@ -218,9 +218,9 @@ static void numbers_at_their_limits(void **state)
     assert_int_equal(plm_launcher_read(LINE("srun", "torchrun", "--master-port", "1234", "t"), &line, NULL), 0);
     assert_int_equal(line.port, 1234);
     plm_launcher_line_free(&line);
-    line_fails(LINE("torchrun", "--master-port=65536", "t"), "'65536' on the launcher's line is no port");
-    line_fails(LINE("torchrun", "--master-port=-1", "t"), "'-1' on the launcher's line is no port");
-    line_fails(LINE("torchrun", "--master-port=1x", "t"), "'1x' on the launcher's line is no port");
+    line_fails(LINE("torchrun", "--master-port=65536", "t"), "'65536' on the launcher's line is not a port");
+    line_fails(LINE("torchrun", "--master-port=-1", "t"), "'-1' on the launcher's line is not a port");
+    line_fails(LINE("torchrun", "--master-port=1x", "t"), "'1x' on the launcher's line is not a port");
 }
 
 /* Long options may be cut short where they are clear (argparse, getopt_long), of mpirun not; a letter has its value
@@ -230,24 +230,24 @@ static void forms_of_options(void **state)
     (void)state;
     line_is(LINE("/nowhere/torchrun", "--nno=2", "--nproc-per=4", "t"), "8 2 4", "python -u t");
     line_fails(LINE("torchrun", "--no", "t"), /* --node-rank or --no-python */
-               "what '--no' of torchrun means is not known here; leave the launcher out and say --world");
+               "the option '--no' of torchrun is not supported; leave the launcher out and use --world");
     line_fails(LINE("torchrun", "--n", "t"),
-               "what '--n' of torchrun means is not known here; leave the launcher out and say --world");
+               "the option '--n' of torchrun is not supported; leave the launcher out and use --world");
     line_is(LINE("srun", "-n=4", "-K", "-k", "-I", "t"), "4 0 0", "t");
     line_is(LINE("srun", "-n4", "-K1", "--exclusive=user", "--nice=3", "t"), "4 0 0", "t");
     line_is(LINE("srun", "--ntasks=4", "--job-name", "a", "-J", "b", "-c2", "--label", "t"), "4 0 0", "t");
     line_fails(LINE("srun", "--ntasks_per_node=4", "t"),
-               "what '--ntasks_per_node=4' of srun means is not known here; leave the launcher out and say --world");
-    line_fails(LINE("srun", "--job-name"), "the launcher's option --job-name lacks its value");
+               "the option '--ntasks_per_node=4' of srun is not supported; leave the launcher out and use --world");
+    line_fails(LINE("srun", "--job-name"), "the launcher's option --job-name needs a value");
     line_fails(LINE("srun", "-Y", "t"),
-               "what '-Y' of srun means is not known here; leave the launcher out and say --world");
+               "the option '-Y' of srun is not supported; leave the launcher out and use --world");
     line_is(LINE("mpirun", "-np=4", "--npernode=2", "t"), "4 0 2", "t");
     line_is(LINE("orterun", "--np", "4", "-q", "--prefix", "/opt", "t"), "4 0 0", "t");
     line_is(LINE("mpiexec.hydra", "-n", "4", "-genvall", "t"), "4 0 0", "t");
     line_fails(LINE("mpirun", "--npern", "4", "t"),
-               "what '--npern' of mpirun means is not known here; leave the launcher out and say --world");
-    line_fails(LINE("mpirun", "--mca", "btl"), "the launcher's option --mca lacks its value");
-    line_fails(LINE("mpirun", "--mca"), "the launcher's option --mca lacks its value");
+               "the option '--npern' of mpirun is not supported; leave the launcher out and use --world");
+    line_fails(LINE("mpirun", "--mca", "btl"), "the launcher's option --mca needs a value");
+    line_fails(LINE("mpirun", "--mca"), "the launcher's option --mca needs a value");
     line_is(LINE("mpirun", "-np", "2", "--", "-t"), "2 0 0", "-t");
     line_is(LINE("mpirun", "-np", "2", "-"), "2 0 0", "-"); /* a dash alone is no option */
     line_is(LINE("srun", "-n2", "t", ":", "u"), "2 0 0", "t : u"); /* a colon is mpirun's */
@@ -345,9 +345,9 @@ static void files_of_ray(void **state)
     for (size_t i = 0; i < COUNT(files); i++)
         line_is(LINE("ray", "job", "submit", "--runtime-env", ray_file(files[i].text), "./t"), "0 0 0", files[i].words);
     line_fails(LINE("ray", "job", "submit", "--runtime-env-json", "{\"env_vars\": [1]}", "./t"),
-               "the runtime environment's env_vars are no names with values");
+               "the runtime environment's env_vars are not names with values");
     line_fails(LINE("ray", "job", "submit", "--runtime-env-json", "{\"working_dir\": 1}", "./t"),
-               "the runtime environment's working_dir is no path");
+               "the runtime environment's working_dir is not a path");
     for (int i = 0; i < 2; i++) { /* what is behind the end, and a file without end */
         struct plm_launcher_line line;
         struct plm_error error;
@@ -423,7 +423,7 @@ static void ranks(void **state)
     rank_is(8, 0, 0, "", "--rank is a number, first or last, not ''");
     rank_is(8, 0, 0, "3x", "--rank is a number, first or last, not '3x'");
     rank_is(8, 0, 0, "99999999999999999999", "--rank is a number, first or last, not '99999999999999999999'");
-    rank_is(65, 1, 0, "0", "a node has at most 64 GPUs, not 65; --nodes spreads the ranks over more");
+    rank_is(65, 1, 0, "0", "a node has at most 64 GPUs, not 65; use more nodes with --nodes");
     rank_is(12, 3, 0, "5", "3 x 4, rank 5: 1 of node 1");
     rank_is(12, 0, 6, "6", "2 x 6, rank 6: 0 of node 1");
     rank_is(12, 0, 0, "0",

@@ -302,7 +302,7 @@ static void elsewhere(void **state)
     } rows[] = {
         {"--speed", "--speed is for `plimsoll judge time`; this is `plimsoll judge memory`"},
         {"-v", "--speed is for `plimsoll judge time`"},
-        {"--gone", "there is no --gone any more; write --speed"},
+        {"--gone", "--gone was removed; write --speed"},
         {"--sped", "unknown option '--sped'; `plimsoll judge memory --help` lists them"},
     };
     struct plm_error error;

@@ -85,10 +85,10 @@ static void never_what_is_read(void **state)
     snprintf(same, sizeof same, "%s", path);
     unit_write(path, "precious", 8);
     assert_int_equal(put(path, &rule, "x", &error), PLM_EINVAL);
-    assert_contains(error.text, "is already used by this command for something else");
+    assert_contains(error.text, "this command already uses it for something else");
     assert_int_equal(link(path, name), 0);
     assert_int_equal(put(name, &rule, "x", &error), PLM_EINVAL);
-    assert_contains(error.text, "which this command needs");
+    assert_contains(error.text, "this command already uses it for something else");
     assert_holds(path, "precious");
     rule = (struct plm_output_rule){.force = true, .words = (char *[]){"python", (char *)name, NULL}};
     assert_int_equal(put(path, &rule, "x", &error), PLM_EINVAL);
@@ -108,9 +108,9 @@ static void one_name_for_one_output(void **state)
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     snprintf(other, sizeof other, "%s/./twice", folder);
     assert_int_equal(plm_output_check(path, &rule, &error), PLM_EINVAL);
-    assert_contains(error.text, "which this command needs");
+    assert_contains(error.text, "this command already uses it for something else");
     assert_int_equal(plm_output_check((char[]){"-"}, &rule, &error), PLM_EINVAL);
-    assert_contains(error.text, "is already used by this command for something else");
+    assert_contains(error.text, "this command already uses it for something else");
     assert_int_equal(plm_output_check(other, &rule, &error), 0); /* itself */
     snprintf(other, sizeof other, "%s/thrice", folder);
     assert_int_equal(plm_output_check(path, &rule, &error), 0);

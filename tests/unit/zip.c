@@ -185,13 +185,13 @@ static void directories_that_are_wrong(void **state)
     archive_make(0, 0);
     end = size - END;
     archive[end + 16]++; /* where it begins: the entries do not, and it does not end where the record does */
-    open_fails("lies outside");
+    open_fails("is outside");
     archive[end + 16]--;
     archive[end + 12]++;
-    open_fails("lies outside");
+    open_fails("is outside");
     archive[end + 12]--;
     archive[end + 19] = 1; /* 16 MiB behind the end */
-    open_fails("lies outside");
+    open_fails("is outside");
     archive[end + 19] = 0;
     archive[end + 10]++; /* one more entry than there is */
     open_fails("damaged");
@@ -244,17 +244,17 @@ static void entries_that_are_wrong(void **state)
     assert_int_equal(reads("a/data.pkl", "not where"), PLM_EFORMAT);
     row(0)[45] = 0;
     row(0)[10] = 12; /* bzip2 */
-    assert_int_equal(reads("a/data.pkl", "unknown way"), PLM_EFORMAT);
+    assert_int_equal(reads("a/data.pkl", "unknown compression"), PLM_EFORMAT);
     row(0)[10] = STORED;
     row(0)[24]++; /* stored, and larger than it is there */
-    assert_int_equal(reads("a/data.pkl", "unknown way"), PLM_EFORMAT);
+    assert_int_equal(reads("a/data.pkl", "unknown compression"), PLM_EFORMAT);
     row(0)[24]--;
     row(0)[22] = row(0)[26] = 9; /* 576 KiB: more than the archive has */
-    assert_int_equal(reads("a/data.pkl", "cut off"), PLM_EFORMAT);
+    assert_int_equal(reads("a/data.pkl", "is truncated"), PLM_EFORMAT);
     row(0)[22] = row(0)[26] = 0;
     archive[29] = 0xff; /* extra fields without end, of the first local header */
     archive[28] = 0xff;
-    assert_int_equal(reads("a/data.pkl", "cut off"), PLM_EFORMAT);
+    assert_int_equal(reads("a/data.pkl", "is truncated"), PLM_EFORMAT);
     archive[29] = 0;
     archive[28] = 7;
     assert_int_equal(reads("a/data.pkl", ""), 0);
