@@ -167,15 +167,19 @@ class _Optimizers:
 
 
 def _find_copies():
-    """Models that are never called, such as an average of the weights, hold memory too. Once, after the second step."""
+    """Models that are never called, such as an average of the weights, hold memory too. Once, after the second step. A copy was never
+    registered with its parts, and the collector has them in any order: those that are no part of another one come first."""
     module_class = _torch.nn.Module
-    for thing in gc.get_objects():
-        if issubclass(type(thing), module_class) and id(thing) not in names.modules:
-            try:
-                top = names.add(thing)
-            except Exception:
-                continue  # a module that is being made or taken apart
-            _tag_model(top)
+    found = [thing for thing in gc.get_objects() if issubclass(type(thing), module_class) and id(thing) not in names.modules]
+    parts = {id(part) for thing in found for part in (thing.__dict__.get("_modules") or {}).values()}
+    for thing in sorted(found, key=lambda thing: id(thing) in parts):
+        if id(thing) in names.modules:
+            continue
+        try:
+            top = names.add(thing)
+        except Exception:
+            continue  # a module that is being made or taken apart
+        _tag_model(top)
 
 
 # ---- modules ----
