@@ -23,12 +23,12 @@ static const struct plm_command *const commands[] = {&plm_cli_evaluate_memory.co
 #define COMMON(field) offsetof(struct plm_cli_evaluate, field)
 const struct plm_option plm_cli_evaluate_options[] = {
     {"workloads", 0, PLM_OPTION_TEXT, COMMON(workloads), "FOLDER",
-     .help = "scripts of the families, with a workloads.ini", .complete = PLM_COMPLETE_FOLDER, .configurable = true,
-     .own = true},
+     .help = "folder with the workload scripts and their workloads.ini", .complete = PLM_COMPLETE_FOLDER,
+     .configurable = true, .own = true},
     {"python", 0, PLM_OPTION_TEXT, COMMON(python), "PROGRAM",
      .help = "the interpreter that has PyTorch (default python3)", .complete = PLM_COMPLETE_PROGRAM,
      .configurable = true, .own = true},
-    {"seed", 0, PLM_OPTION_NUMBER, COMMON(seed), "N", .help = "of the draws and the bootstrap (default 1)",
+    {"seed", 0, PLM_OPTION_NUMBER, COMMON(seed), "N", .help = "random seed for draws and bootstrap (default 1)",
      .configurable = true},
     {.include = plm_cli_option_force, .at = COMMON(force)},
     {.include = plm_cli_option_json_file, .at = COMMON(file[PLM_RESULT_JSON])},
@@ -44,16 +44,17 @@ const struct plm_option plm_cli_evaluate_options[] = {
 
 #define RUNS(field) offsetof(struct plm_cli_evaluate_runs, field)
 const struct plm_option plm_cli_evaluate_runs_options[] = {
-    {"jobs", 'j', PLM_OPTION_NUMBER, RUNS(jobs), "N", .help = "processes at the same time (default: the processors)",
-     .least = 1, .most = 4096, .configurable = true},
-    {"gpu", 0, PLM_OPTION_TEXT, RUNS(gpu), "NAME", .help = "the card to play instead of each row's own",
+    {"jobs", 'j', PLM_OPTION_NUMBER, RUNS(jobs), "N",
+     .help = "processes to run at the same time (default: one per core)", .least = 1, .most = 4096,
+     .configurable = true},
+    {"gpu", 0, PLM_OPTION_TEXT, RUNS(gpu), "NAME", .help = "simulate this GPU instead of each row's own",
      .complete = PLM_COMPLETE_CARD, .configurable = true},
-    {"stack", 0, PLM_OPTION_TEXT, RUNS(stack), "NAME", .help = "the stack file of the runs, as in run",
+    {"stack", 0, PLM_OPTION_TEXT, RUNS(stack), "NAME", .help = "stack file for the runs, as in run",
      .complete = PLM_COMPLETE_STACK, .among = "auto none", .configurable = true},
-    {"match", 'k', PLM_OPTION_TEXT, RUNS(pattern), "TEXT", .help = "only rows whose names contain it"},
-    {"output", 'o', PLM_OPTION_TEXT, RUNS(folder), "FOLDER", .help = "keep the results there",
+    {"match", 'k', PLM_OPTION_TEXT, RUNS(pattern), "TEXT", .help = "only rows whose name contains TEXT"},
+    {"output", 'o', PLM_OPTION_TEXT, RUNS(folder), "FOLDER", .help = "keep the results in FOLDER",
      .complete = PLM_COMPLETE_FOLDER},
-    {"resume", 0, PLM_OPTION_FLAG, RUNS(resume), .help = "go on with the results that are there"},
+    {"resume", 0, PLM_OPTION_FLAG, RUNS(resume), .help = "continue from the results in the folder"},
     {0},
 };
 
@@ -158,7 +159,7 @@ int plm_cli_evaluate_runs_check(const struct plm_cli_evaluate_runs *runs, struct
     if (runs->folder && !strcmp(runs->folder, "-"))
         return plm_fail(error, PLM_EINVAL, "-o names a folder; --csv - writes a line for each row to standard output");
     if (runs->resume && !runs->folder)
-        return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER, where the results of before are");
+        return plm_fail(error, PLM_EINVAL, "--resume needs -o FOLDER with the earlier results");
     return 0;
 }
 
@@ -222,7 +223,7 @@ static int lines_check(const char *path, const char *head, bool resume, bool for
             plm_fail(error, PLM_EINVAL,
                      "%.200s is not a table of `plimsoll evaluate`; rename it, or name another folder with -o", path);
     else if (!resume && !force)
-        status = plm_fail(error, PLM_EINVAL, "%.200s is there already: --resume goes on with it, -f replaces it", path);
+        status = plm_fail(error, PLM_EINVAL, "%.200s exists; use --resume to continue or -f to replace it", path);
     else if (!resume && plm_ours_remove(path, file))
         status = plm_fail(error, PLM_EIO, "cannot remove %.200s: %s", path, strerror(errno));
     close(file);
@@ -310,7 +311,7 @@ void plm_cli_evaluate_progress(size_t done, size_t failed, size_t all, double se
 
 const struct plm_command plm_command_evaluate = {
     .name = "evaluate",
-    .line = "how good the estimates are, against runs on real cards",
+    .line = "compare estimates with runs on real GPUs",
     .words = "TABLE.csv",
     .options = plm_cli_evaluate_options,
     .sides = commands,

@@ -30,11 +30,10 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"method", 0, PLM_OPTION_TEXT, AT(methods_text), "NAME,...", .help = "methods to ask beside plimsoll, or all",
+    {"method", 0, PLM_OPTION_TEXT, AT(methods_text), "NAME,...", .help = "other methods to compare, or all",
      .complete = PLM_COMPLETE_METHODS, .among = "all", .configurable = true},
-    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE",
-     .help = "what `plimsoll train` made, for the method that it is for", .complete = PLM_COMPLETE_FILE,
-     .configurable = true},
+    {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE", .help = "a model file of `plimsoll train`; it names its method",
+     .complete = PLM_COMPLETE_FILE, .configurable = true},
     {"truth", 0, PLM_OPTION_TEXT, AT(truth_text), "KIND,...",
      .help = "what was measured: allocated, reserved, device or device-less-first (default); with late-sample, "
              "disturbed, virtual: what else counts",
@@ -43,12 +42,12 @@ static const struct plm_option options[] = {
      .help = "which runs: rows (default), grid[,LEVELS] or montecarlo[,N][,LEVELS]; levels are from the file, "
              "workloads or an .ini",
      .among = "rows grid montecarlo"},
-    {"plan", 0, PLM_OPTION_TEXT, AT(plan), "FILE", .help = "write the runs down to be measured, and run nothing",
+    {"plan", 0, PLM_OPTION_TEXT, AT(plan), "FILE", .help = "list the runs to measure, then exit",
      .complete = PLM_COMPLETE_FILE, .among = "csv"},
     {"anova", 0, PLM_OPTION_CHOICE, AT(anova_text), "RESPONSE",
      .help = "what errors depend on: absolute (default), signed or none", .among = "absolute signed none",
      .configurable = true},
-    {"keep", 0, PLM_OPTION_FLAG, AT(keep), .help = "leave the captures in the folder of -o as well"},
+    {"keep", 0, PLM_OPTION_FLAG, AT(keep), .help = "also keep the captures in the -o folder"},
     {.include = plm_cli_evaluate_runs_options, .at = AT(runs)},
     {.include = plm_cli_evaluate_options, .at = AT(common)},
     {.include = plm_cli_option_bytes, .at = AT(common.look.bytes)},
@@ -71,8 +70,7 @@ static int choose_methods(struct request *r, struct plm_error *error)
     for (int i = 0; i < count; i++) {
         const bool memory = plm_method_is_memory(chosen[i]);
         if (!memory && !all)
-            return plm_fail(error, PLM_EINVAL, "%s answers with utilization, and what is compared here is memory",
-                            chosen[i]->name);
+            return plm_fail(error, PLM_EINVAL, "%s estimates utilization, not memory", chosen[i]->name);
         if (memory && chosen[i]->paradigm != PLM_VIRTUAL)
             r->method[r->methods++] = chosen[i];
     }
@@ -115,9 +113,9 @@ static int truth_understand(struct request *r, struct plm_error *error)
             return truth_wrong(word, error);
     }
     if (r->judge.late_sample && r->judge.kind != PLM_TRUTH_LESS_FIRST)
-        return plm_fail(
-            error, PLM_EINVAL,
-            "late-sample is about a first sample that was taken off: --truth device-less-first,late-sample");
+        return plm_fail(error, PLM_EINVAL,
+                        "late-sample corrects a baseline sample, which this truth does not have; use --truth "
+                        "device-less-first,late-sample");
     r->design.kind = r->judge.kind;
     r->design.reference |= r->plan != NULL; /* a plan has what is still to be measured */
     return 0;
@@ -177,7 +175,7 @@ static int request_understand(struct request *r, struct plm_error *error)
     if (status == 0)
         status = plm_cli_evaluate_runs_check(&r->runs, error);
     if (status == 0 && r->keep && !r->runs.folder)
-        status = plm_fail(error, PLM_EINVAL, "--keep needs -o FOLDER, where the captures stay");
+        status = plm_fail(error, PLM_EINVAL, "--keep needs -o FOLDER to keep the captures in");
     if (r->plan)
         r->runs.folder = NULL; /* nothing runs */
     return status;
@@ -344,7 +342,7 @@ static int memory_run(int argc, char **argv)
 const struct plm_cli_evaluate_side plm_cli_evaluate_memory = {
     .command =
         {.name = "evaluate memory",
-         .line = "estimates of peak memory, against what was measured",
+         .line = "compare estimates of peak memory with measurements",
          .words = "[TRUTH.csv]",
          .options = options,
          .complete = PLM_COMPLETE_FILE,

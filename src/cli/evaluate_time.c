@@ -31,7 +31,7 @@ static const struct plm_option options[] = {
      .help = "what was measured: step-time or utilization (default: as the columns say)",
      .among = "step-time utilization", .configurable = true},
     {"tensors", 0, PLM_OPTION_TEXT, AT(tensors_text), "WORD,...",
-     .help = "instead of the row's layout and precision: nchw or nhwc (channels last); amp, fp32, fp16 or bf16",
+     .help = "override the row's layout and precision: nchw or nhwc (channels last); amp, fp32, fp16 or bf16",
      .among = "nchw nhwc amp fp32 fp16 bf16"},
     {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE",
      .help = "constants of the time model (default: the architecture's)", .complete = PLM_COMPLETE_FILE,
@@ -41,13 +41,13 @@ static const struct plm_option options[] = {
              "measured,1.5",
      .among = "measured counted"},
     {"fit", 0, PLM_OPTION_TEXT, AT(fit_text), "N[:NAME,...]",
-     .help = "let N rows choose constants, at most three, and judge by the others"},
+     .help = "fit up to three constants on N rows, judge on the others"},
     {"save-speeds", 0, PLM_OPTION_TEXT, AT(save_speeds), "FILE",
-     .help = "write the constants with those that were chosen", .complete = PLM_COMPLETE_FILE, .among = "ini"},
-    {"learn", 0, PLM_OPTION_NUMBER, AT(learn), "N", .help = "learn a correction from N rows, and judge by the others",
+     .help = "write the constants, including the fitted ones", .complete = PLM_COMPLETE_FILE, .among = "ini"},
+    {"learn", 0, PLM_OPTION_NUMBER, AT(learn), "N", .help = "learn a correction from N rows, judge on the others",
      .least = 1, .most = 1000000},
     {"correction", 0, PLM_OPTION_TEXT, AT(correction), "FOLDER",
-     .help = "use a correction that was learned before; with --learn, keep it there", .complete = PLM_COMPLETE_FOLDER},
+     .help = "use this learned correction; with --learn, save it here", .complete = PLM_COMPLETE_FOLDER},
     {.include = plm_cli_evaluate_runs_options, .at = AT(runs)},
     {.include = plm_cli_evaluate_options, .at = AT(common)},
     {"layout", 0, PLM_OPTION_TEXT, AT(speeds), "LAYOUT", .instead = "write --tensors nhwc"},
@@ -145,7 +145,7 @@ static int request_understand(struct request *r, struct plm_error *error)
         (status = fit_understand(r, error)))
         return status;
     if (!r->fit_rows && r->save_speeds)
-        return plm_fail(error, PLM_EINVAL, "--save-speeds needs --fit N, the rows that choose constants");
+        return plm_fail(error, PLM_EINVAL, "--save-speeds needs --fit N");
     return 0;
 }
 
@@ -331,7 +331,7 @@ static bool time_knows(const struct plm_csv *table)
 
 const struct plm_cli_evaluate_side plm_cli_evaluate_time = {
     .command = {.name = "evaluate time",
-                .line = "step times and utilization, against what was measured",
+                .line = "compare step times and utilization with measurements",
                 .words = "TIMES.csv",
                 .options = options,
                 .complete = PLM_COMPLETE_FILE,

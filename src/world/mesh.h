@@ -36,7 +36,7 @@ struct plm_mesh plm_mesh_make(uint32_t world, const struct plm_mesh_group *group
 
 /* Where a rank stands along an axis, from 0. */
 uint32_t plm_mesh_place(const struct plm_mesh *mesh, int axis, uint32_t rank);
-/* "tp", or "every 8th rank". */
+/* "tp", or "ranks 8 apart". */
 const char *plm_axis_name(const struct plm_axis *axis, char *buffer, size_t size);
 /* The axis of the pipeline, by the name of its groups; else the only one there is, or the only one of that size, in a
    group of which ranks send to each other (0: none do). -1: there is none. */

@@ -217,7 +217,7 @@ static void test_no_truth(void **state)
     (void)state;
     assert_int_equal(plm_levels_read(file("l.ini", "[cnn]\nmodels = A\nbatches = 1, 2\n"), true, &levels, &error), 0);
     assert_int_equal(plm_design_make(&o, &none, &levels, &out, &made, &error), PLM_EINVAL);
-    assert_contains(error.text, "--gpu says which");
+    assert_contains(error.text, "give one with --gpu");
     o.gpu = "rtx3060";
     assert_int_equal(plm_design_make(&o, &none, &levels, &out, &made, &error), PLM_EINVAL);
     assert_contains(error.text, "none of the 2 runs has a truth of the kind device-less-first");

@@ -254,7 +254,7 @@ static void test_refused_tables(void **state)
 {
     (void)state;
     refused("a,b\n1,2\n", &quick, PLM_EFORMAT, "one row");
-    refused("a,b\n", &quick, PLM_EFORMAT, "a head line and no rows");
+    refused("a,b\n", &quick, PLM_EFORMAT, "a header and no rows");
     refused("family,arch\nmlp,pyramid\nmlp,uniform\n", &quick, PLM_EFORMAT, "no column of numbers");
     refused("family,row\nmlp,1\nmlp,2\n", &quick, PLM_EFORMAT, "no column of numbers");
     refused("x_batch,reserved\n8,512\n8,512\n8,512\n", &quick, PLM_EFORMAT, "every row has the same numbers");

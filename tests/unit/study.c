@@ -205,7 +205,7 @@ static void test_bad_splits(void **state)
     options.unseen = NULL;
     options.methods = "virtual,oracle";
     assert_int_equal(plm_study_open(&options, &s, &error), PLM_EINVAL);
-    assert_contains(error.text, "no method \"oracle\"");
+    assert_contains(error.text, "unknown method \"oracle\"");
     plm_study_close(&s);
     options.methods = "virtual";
     options.targets = "beauty";

@@ -369,10 +369,10 @@ static int check_sum(const struct plm_model_file *r)
     snprintf(sum, sizeof sum, "%08" PRIx32, sum_of(r->at, size));
     snprintf(length, sizeof length, "%zu", size);
     if (strcmp(length, r->word[4]) != 0)
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: it has %s bytes after its head line, which says %s",
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: it has %s bytes after its header, which says %s",
                         r->path, length, r->word[4]);
     if (strcmp(sum, r->word[3]) != 0)
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its checksum is %s, but its head line says %s",
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its checksum is %s, but its header says %s",
                         r->path, sum, r->word[3]);
 #endif
     return 0;
@@ -393,7 +393,7 @@ static int read_head(struct plm_model_file *r)
         return plm_fail(error, PLM_EVERSION, "%.300s is a model of version %s, but this plimsoll reads %s", r->path,
                         r->word[1], version);
     if (r->words != 5 || strlen(r->word[2]) >= PLM_TREE_NAME)
-        return plm_fail(error, PLM_EFORMAT, "%.300s is damaged: its head line lacks the kind, checksum or length",
+        return plm_fail(error, PLM_EFORMAT, "%.300s is damaged: its header lacks the kind, checksum or length",
                         r->path);
     strcpy(r->kind, r->word[2]);
     return check_sum(r);

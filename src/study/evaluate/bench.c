@@ -50,7 +50,7 @@ static int describe(const struct plm_bench_settings *s, const struct plm_truth *
         return plm_fail(error, PLM_EFORMAT, "%s: there is no workload for the family \"%.60s\" in %.100s",
                         row_place(truth, row, where, sizeof where), row->family, s->workloads->folder);
     if (!*gpu)
-        return plm_fail(error, PLM_EFORMAT, "%s: the row names no gpu; --gpu says which",
+        return plm_fail(error, PLM_EFORMAT, "%s: the row has no gpu; give one with --gpu",
                         row_place(truth, row, where, sizeof where));
     if (plm_catalogue_find(s->catalogue, gpu, &entry, &why) < 0)
         return plm_fail(error, PLM_EFORMAT, "%s: %.200s", row_place(truth, row, where, sizeof where), why.text);

@@ -152,7 +152,7 @@ static int check_cards(const struct maker *m)
 {
     for (size_t i = 0; i < m->levels->families; i++)
         if (!m->options->gpu && !m->levels->family[i].list[PLM_LEVEL_GPU].count)
-            return plm_fail(m->error, PLM_EINVAL, "the family %s of the design has no gpus; --gpu says which",
+            return plm_fail(m->error, PLM_EINVAL, "the family %s of the design has no gpus; give one with --gpu",
                             m->levels->family[i].name);
     return 0;
 }
@@ -218,11 +218,10 @@ static int nothing(const struct maker *m)
     if (!m->made->runs)
         return plm_fail(m->error, PLM_EINVAL, "no row of %.200s contains \"%.60s\"", m->truth->table.path,
                         m->options->pattern ? m->options->pattern : "");
-    return plm_fail(
-        m->error, PLM_EINVAL,
-        "none of the %zu runs has a truth of the kind %s; --reference virtual holds the methods against the "
-        "virtual GPU instead",
-        m->made->runs, plm_truth_kind_name(m->options->kind));
+    return plm_fail(m->error, PLM_EINVAL,
+                    "none of the %zu runs has a truth of the kind %s; --truth virtual compares the methods with the "
+                    "virtual GPU instead",
+                    m->made->runs, plm_truth_kind_name(m->options->kind));
 }
 
 int plm_design_make(const struct plm_design_options *options, const struct plm_truth *file,

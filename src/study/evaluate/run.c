@@ -166,7 +166,7 @@ int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *c
                                        .next = part_next,
                                        .start = part_start,
                                        .end = part_end,
-                                       .again = "--resume goes on with what is there",
+                                       .again = "use --resume to continue",
                                        .progress = progress ? progress_show : NULL};
     int status;
     w.busy = plm_calloc(bench->runs, sizeof *w.busy);

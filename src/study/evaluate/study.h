@@ -100,7 +100,7 @@ void plm_study_score_make(const double *answer, const double *truth, size_t coun
 
 /* ---- who is asked ---- */
 
-/* What a method asks of its user, one line each: study_demands.c. */
+/* What each method needs, one line each: study_demands.c. */
 enum plm_demand_when { PLM_DEMAND_ONCE, PLM_DEMAND_EACH_CARD, PLM_DEMAND_EACH_JOB, PLM_DEMAND_TIMES };
 const char *plm_demand_when_name(enum plm_demand_when when); /* "once" */
 struct plm_demand {

@@ -96,7 +96,7 @@ int plm_contestants_choose(struct plm_study *s, struct plm_error *error)
             method_add(s, plm_methods_find(word));
         else
             status = plm_fail(error, PLM_EINVAL,
-                              "there is no method \"%.60s\"; `plimsoll train --help` has those that learn, "
+                              "unknown method \"%.60s\"; `plimsoll train --help` lists those that learn, "
                               "`plimsoll estimate --help` all others",
                               word);
     free(words);

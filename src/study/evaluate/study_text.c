@@ -218,7 +218,7 @@ static bool is_demanded(const struct plm_study *s, const struct plm_demand *dema
 static void demands_show(const struct plm_page *p, const struct plm_study *s)
 {
     const char *before = "";
-    plm_page_title(p, "What a method asks of its user");
+    plm_page_title(p, "What each method needs");
     for (size_t i = 0; i < plm_demand_count; i++) {
         const struct plm_demand *d = &plm_demands[i];
         if (!is_demanded(s, d))
@@ -239,7 +239,7 @@ static void reasons_show(const struct plm_page *p, const struct plm_study *s)
             if (!r->why[0] || (t && !strcmp(r->why, plm_study_result(s, c, t - 1, 0)->why)))
                 continue;
             if (!titled)
-                plm_page_title(p, "What could not be asked");
+                plm_page_title(p, "Methods that could not answer");
             titled = true;
             fprintf(p->out, "  %s, %s: ", s->contestant[c].name, s->target[t].target->column);
             plm_page_name(p, r->why, 0, 0);

@@ -204,13 +204,13 @@ static void explain_design(const struct plm_page *p, const struct plm_evaluation
     if (d->without && !d->reference)
         plm_page_say(
             p,
-            "%zu of %zu runs have no row in the truth file and were not made; --truth virtual holds the methods "
-            "against the virtual GPU there, --plan writes them down to be measured.",
+            "%zu of %zu runs have no row in the truth file and were not made; --truth virtual compares the methods "
+            "with the virtual GPU instead; --plan lists the runs to measure.",
             d->without, d->runs);
     if (d->disturbed)
         plm_page_say(p,
-                     "%zu rows were left out because something else moved the card's memory; --truth disturbed "
-                     "uses them.",
+                     "%zu rows marked as disturbed were left out; --truth disturbed "
+                     "includes them.",
                      d->disturbed);
 }
 

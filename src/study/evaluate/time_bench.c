@@ -96,7 +96,7 @@ static int run_make(const struct plm_timed_bench *bench, const struct plm_timed_
                         "%.200s:%u: there is no workload for the family \"%.60s\" in %.100s that takes rows", path,
                         row->line, row->family, s->workloads->folder);
     if (!*gpu)
-        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: the row names no gpu; --gpu says which", path, row->line);
+        return plm_fail(error, PLM_EFORMAT, "%.200s:%u: the row has no gpu; give one with --gpu", path, row->line);
     if (plm_catalogue_find(s->catalogue, gpu, &entry, &why) < 0)
         return plm_fail(error, PLM_EFORMAT, "%.200s:%u: %.200s", path, row->line, why.text);
     run->card = entry->card;
@@ -277,7 +277,7 @@ int plm_timed_bench_load(struct plm_timed_bench *bench, struct plm_error *error)
         run->works = &bench->record[record[i]].works;
         run->lane = lane_of(run->works, run->pid);
         if (!run->lane)
-            snprintf(run->why, sizeof run->why, "it asked the GPU for nothing");
+            snprintf(run->why, sizeof run->why, "it did not use the GPU");
     }
     free(record);
     return 0;

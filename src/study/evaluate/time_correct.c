@@ -196,11 +196,10 @@ int plm_timed_correct_load(const char *folder, struct plm_timed_correct *c, stru
         c->rows = c->ridge[i].rows;
     }
     if (status == 0 && !c->known)
-        status = plm_fail(
-            error, PLM_ENOTFOUND,
-            "there is no correction in %.300s; `plimsoll evaluate TRUTH.csv --learn N --save-correction %.300s` "
-            "makes one",
-            folder, folder);
+        status = plm_fail(error, PLM_ENOTFOUND,
+                          "no correction in %.300s; `plimsoll evaluate time TRUTH.csv --learn N --correction %.300s` "
+                          "makes one",
+                          folder, folder);
     if (status)
         plm_timed_correct_free(c);
     return status;

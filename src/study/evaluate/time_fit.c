@@ -197,7 +197,7 @@ int plm_timed_fit_parse(const char *text, struct plm_timed_fit *fit, struct plm_
                             length < 40 ? (int)length : 40, text);
         for (size_t i = 0; i < fit->constants; i++)
             if (fit->constant[i] == constant)
-                return plm_fail(error, PLM_EINVAL, "--fit: %s stands there twice", constant->name);
+                return plm_fail(error, PLM_EINVAL, "--fit: %s is given twice", constant->name);
         if (fit->constants == PLM_TIME_FIT_MOST)
             return plm_fail(error, PLM_EINVAL, "--fit: at most three constants are fitted");
         fit->constant[fit->constants++] = constant;

@@ -158,7 +158,7 @@ int plm_timed_bench_run(struct plm_timed_bench *bench, plm_bench_progress *progr
                                        .next = chunk_next,
                                        .start = chunk_start,
                                        .end = chunk_end,
-                                       .again = "--resume goes on with what is there",
+                                       .again = "use --resume to continue",
                                        .progress = progress ? progress_show : NULL};
     int status;
     chunks_make(&w);

@@ -165,7 +165,8 @@ static void fit_explain(const struct plm_page *p, const struct plm_timed_evaluat
     for (size_t i = 0; i < e->fit.constants; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s = %.4g (was %.4g)", i ? ", " : "",
                  e->fit.constant[i]->name, e->fit.value[i], e->fit.before[i]);
-    plm_page_say(p, "%zu rows, drawn with the seed %llu, chose %s, in %zu tries. No figure above is of these rows.",
+    plm_page_say(p,
+                 "%zu rows, drawn with seed %llu, were used to fit %s (%zu tries); they are not in the figures above.",
                  e->fit.rows, (unsigned long long)e->options.seed, text, e->fit.tries);
     if (e->floor.known && e->bench->truth->kind == PLM_TIMED_STEP)
         plm_page_say(
@@ -186,7 +187,7 @@ static void explain(const struct plm_page *p, const struct plm_timed_evaluation 
     else if (e->options.correct)
         plm_page_say(p, "The correction was learned before, from %zu rows.", e->options.correct->rows);
     if (!e->options.fit_rows && !e->options.learn_rows)
-        plm_page_say(p, "No row of this table chose a constant.");
+        plm_page_say(p, "No constant was fitted on this table.");
     if (e->bench->truth->without)
         plm_page_say(p, "%zu rows have no figure of this kind and were left out.", e->bench->truth->without);
     plm_page_say(

@@ -224,7 +224,7 @@ static int layouts_read(struct plm_timed_truth *truth, struct plm_error *error)
         return status;
     return plm_fail(
         error, PLM_EFORMAT,
-        "%.300s: the head line has no column batch_size; with it belong family, model, gpu, step_time_ms or gputl, "
+        "%.300s: the header has no column batch_size; with it belong family, model, gpu, step_time_ms or gputl, "
         "gract, smact, smocc, fp32a",
         t->path);
 }
@@ -238,7 +238,7 @@ int plm_timed_truth_read(const char *path, enum plm_timed_kind kind, struct plm_
     if (status)
         return status;
     if (!truth->table.rows)
-        status = plm_fail(error, PLM_EFORMAT, "%.300s has a head line and no rows", path);
+        status = plm_fail(error, PLM_EFORMAT, "%.300s has a header and no rows", path);
     if (status == 0)
         status = layouts_read(truth, error);
     if (status == 0 && !truth->rows)

@@ -139,7 +139,7 @@ static int find_columns(struct plm_truth *truth, enum plm_truth_need need, struc
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         *wanted[i].column = plm_csv_column(&truth->table, wanted[i].name);
         if (wanted[i].needed && *wanted[i].column < 0)
-            return plm_fail(error, PLM_EFORMAT, "%.300s: the head line has no column %s", truth->table.path,
+            return plm_fail(error, PLM_EFORMAT, "%.300s: the header has no column %s", truth->table.path,
                             wanted[i].name);
     }
     find_tools(truth, c);
@@ -234,7 +234,7 @@ int plm_truth_read(const char *path, enum plm_truth_need need, struct plm_truth 
     p.table = &truth->table;
     status = find_columns(truth, need, &c, error);
     if (status == 0 && !truth->table.rows)
-        status = plm_fail(error, PLM_EFORMAT, "%.300s has a head line and no rows", path);
+        status = plm_fail(error, PLM_EFORMAT, "%.300s has a header and no rows", path);
     truth->row = plm_calloc(truth->table.rows, sizeof *truth->row);
     for (; status == 0 && p.row < truth->table.rows; p.row++, truth->rows++)
         status = read_row(&p, &c, need, truth->tools, &truth->row[p.row]);

@@ -90,7 +90,7 @@ static int find_own(const struct plm_install *install, struct plm_workloads *w, 
             return 0;
         }
     }
-    return plm_fail(error, PLM_EIO, "the workloads are not installed; --workloads DIR names their folder");
+    return plm_fail(error, PLM_EIO, "the workloads are not installed; use --workloads FOLDER");
 }
 
 int plm_workloads_read(const char *folder, const struct plm_install *install, struct plm_workloads *w,

@@ -398,7 +398,7 @@ static int settings_check(const struct plm_csv *table, const struct plm_explore_
         return plm_fail(error, PLM_EINVAL, "a memory class is 1 to 1000 GB wide, not %d", s->bin);
     if (table->rows < 2)
         return plm_fail(error, PLM_EFORMAT, "%.300s has %s: there is nothing to compare", table->path,
-                        table->rows ? "one row" : "a head line and no rows");
+                        table->rows ? "one row" : "a header and no rows");
     return 0;
 }
 

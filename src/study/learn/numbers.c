@@ -15,7 +15,7 @@ static int column_of(const struct plm_csv *table, const char *name, int *column,
             *column = (int)i;
             return 0;
         }
-    return plm_fail(error, PLM_EFORMAT, "%.300s: the head line has no column \"%s\"", table->path, name);
+    return plm_fail(error, PLM_EFORMAT, "%.300s: the header has no column \"%s\"", table->path, name);
 }
 
 static int cell_number(const struct plm_csv *table, size_t row, int column, double *value, struct plm_error *error)
