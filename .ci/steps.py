@@ -75,18 +75,18 @@ def torch(version, groups, tier="fast"):
 
 STEPS = [Step(*row) for row in (
     # name, turns, seconds, command
-    ("make demo, make test", ALWAYS, 1250, "tools/fresh-machine --wheels"),
+    ("make demo, make test", ALWAYS, 1130, "tools/fresh-machine --wheels"),
     # Targets that nothing else here calls. Each is the first of its turn that builds, so that it does all by itself.
     ("make bench", (3,), 90, "make bench BENCH_ARGS='--rounds 1 replay'"),
     ("make install", (1,), 60, "make install DESTDIR=build-ci-install"),
     ("make docs", (2,), 60, "make docs"),
     ("make torch", (5,), 250, "make torch VERSION=2.15.0"),
     ("make wheel", (4,), 90, "make wheel"),
-    *((f"lint, sixth {turn}", (turn,), 220, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
+    *((f"lint, sixth {turn}", (turn,), 240, f"env LINT_PART={turn}/{TURNS} make lint") for turn in range(TURNS)),
     ("sanitizers", ALWAYS, 240, "make sanitize"),
     ("threads", ALWAYS, 90, "make tsan STRESS_SECONDS=30"),
     ("fuzz", ALWAYS, 140, "tests/fuzz/run"), # 20,000 executions of each target
-    ("mutants", ALWAYS, 320, f"tests/mutants/run --tenth {SLOT}"),
+    ("mutants", ALWAYS, 400, f"tests/mutants/run --tenth {SLOT}"),
     ("truth", ALWAYS, 130, f"make test TRUTH={TRUTH} TEST_ARGS=truth"),
     ("figures of 2.6.0", (2, 3, 4), 105, torch("2.6.0", FIGURES)),
     ("figures of 2.10.0", (0, 1, 5), 105, torch("2.10.0", FIGURES)),

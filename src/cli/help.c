@@ -88,7 +88,7 @@ static void print_sides(const struct plm_command *c)
         const int n = (int)strlen(plm_side_name(*side)) + 4;
         column = n > column ? n : column;
     }
-    puts("WHAT, which the columns of the table say where it is left out:");
+    puts("WHAT selects what is compared; without it, the columns of the table decide:");
     for (const struct plm_command *const *side = c->sides; *side; side++) {
         printf("  %-*s", column - 2, plm_side_name(*side));
         print_wrapped((*side)->line, column);
