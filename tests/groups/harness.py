@@ -51,6 +51,12 @@ ENVIRONMENT.update(XDG_CONFIG_HOME=str(TMP / "config"), PYTHONDONTWRITEBYTECODE=
 ENVIRONMENT.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 
+def say(text):
+    """A line in one piece: print() writes its end apart, and tests run in threads beside each other."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
 class Skip(Exception):
     """The test is not for this PyTorch or machine; the text says why."""
 
@@ -233,4 +239,4 @@ def main(parallel=False, every=False):
         futures = [pool.submit(outcome, prefix() + name, function)
                    for name, function, only_full in TESTS if every or wanted(name, only_full)]
         for future in concurrent.futures.as_completed(futures):
-            print(future.result(), flush=True)
+            say(future.result())
