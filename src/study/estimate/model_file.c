@@ -372,8 +372,8 @@ static int check_sum(const struct plm_model_file *r)
         return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: it has %s bytes after its header, which says %s",
                         r->path, length, r->word[4]);
     if (strcmp(sum, r->word[3]) != 0)
-        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its checksum is %s, but its header says %s",
-                        r->path, sum, r->word[3]);
+        return plm_fail(r->error, PLM_EFORMAT, "%.300s is damaged: its checksum is %s, but its header says %s", r->path,
+                        sum, r->word[3]);
 #endif
     return 0;
 }
