@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/job.h"
 #include "base/catalogue.h"
 #include "common/error.h"
 #include "base/memory.h"
@@ -57,4 +58,33 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const ch
         card_add(catalogue, common[i], cards, &count, NULL);
     qsort(cards, (size_t)count, sizeof *cards, by_memory);
     return count;
+}
+
+int plm_cards_first(struct plm_catalogue *catalogue, const char *list, const struct plm_catalogue_entry **entry,
+                    struct plm_error *error)
+{
+    struct plm_card cards[PLM_REPORT_CARDS];
+    int status = plm_cards_choose(catalogue, list, NULL, cards, error);
+    char *names = plm_strdup(list);
+    names[strcspn(names, ",")] = '\0';
+    if (status >= 0)
+        status = plm_catalogue_find(catalogue, names, entry, error);
+    free(names);
+    return status < 0 ? status : 0;
+}
+
+uint32_t plm_cards_asked(const struct plm_report_options *options, const char *only)
+{
+    uint32_t asked = 0;
+    for (int i = 0; i < options->cards; i++)
+        if (!only || !strcmp(options->card[i].id, only))
+            asked |= 1u << i;
+    return asked;
+}
+
+uint32_t plm_cards_recorded(const struct plm_report_options *options, const struct plm_job *job)
+{
+    const char *gpu = plm_summary_config(&job->summary, "gpu"),
+               *chosen = plm_summary_config(&job->summary, "gpu-chosen");
+    return gpu && !(chosen && !strcmp(chosen, "default")) ? plm_cards_asked(options, gpu) : 0;
 }

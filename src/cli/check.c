@@ -213,6 +213,7 @@ static int record_judge(const struct request *r, const struct plm_job *job)
         plm_cli_report_time_own(&time, job, r->path, &catalogue, &options);
         options.card = cards;
         options.cards = n > 0 ? n : 0;
+        options.asked = plm_cards_recorded(&options, job);
         options.record = r->path;
     }
     status = check_judge(r, &end);

@@ -55,6 +55,13 @@ struct plm_report_options plm_look_at(const struct plm_look *look);
    job's own and some common ones, by memory. Returns their number, or a negative PLM_E code. */
 int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const char *own, struct plm_card *cards,
                      struct plm_error *error);
+/* The first of a list, if all of them are there; 0 or a negative PLM_E code. */
+int plm_cards_first(struct plm_catalogue *catalogue, const char *list, const struct plm_catalogue_entry **entry,
+                    struct plm_error *error);
+/* options->asked for one of options->card, or for all of them if `only` is NULL. */
+uint32_t plm_cards_asked(const struct plm_report_options *options, const char *only);
+/* The same for the card that the run was given by name. Records of before that was noted do not say whether it was. */
+uint32_t plm_cards_recorded(const struct plm_report_options *options, const struct plm_job *job);
 
 /* estimate.c: the methods of a list "xmem,horus", or "all"; each once. Returns their number, or PLM_EINVAL with a sentence. */
 /* What to write for the options that named models by their kind. */

@@ -190,6 +190,9 @@ static int fit_answer(const struct request *r, struct question *q, const struct 
              plm_fit_table(&q->fit, q->card, q->cards, &q->margin, &table, &error) < 0)
         return plm_fault(&error);
     status = fit_judge(r, &table);
+    options.card = q->card;
+    options.cards = q->cards == 1;
+    options.asked = q->cards == 1; /* of several the table is the answer */
     plm_cli_report_time_make(&time, q->job, r->path[0], q->card, q->cards, &q->catalogue.install, false, &options);
     if ((r->json ? plm_report_fit_json : plm_report_fit_text)(stdout, &table, &options, r->all, &error) < 0)
         status = plm_fault(&error);

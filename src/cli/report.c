@@ -12,7 +12,7 @@
 
 struct request {
     struct plm_look look;
-    bool json, force;
+    bool json, force, full;
     const char *by, *at, *gpu, *html;
     const char *path; /* the record */
 };
@@ -24,6 +24,7 @@ static const struct plm_option options[] = {
      .among = "peak end"},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to check", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
+    {"full", 0, PLM_OPTION_FLAG, AT(full), .help = "everything: steps, times, values that were read, notes"},
     {.include = plm_cli_option_json, .at = AT(json)},
     {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write an HTML page", .complete = PLM_COMPLETE_FILE,
      .among = "html"},
@@ -51,6 +52,7 @@ static int report_understand(const struct request *o, struct plm_report_options 
     *out = plm_look_at(&o->look);
     out->record = o->path;
     out->listed = o->by != NULL;
+    out->full = o->full;
     if (o->by)
         plm_key_parse(o->by, &out->by);
     if (o->at && plm_at_parse(o->at, &out->at))
@@ -83,6 +85,7 @@ static int choose_cards(const struct request *o, const struct plm_job *job, stru
     status = plm_cards_choose(&catalogue, o->gpu, plm_summary_config(&job->summary, "gpu"), shown->cards, error);
     shown->options.card = shown->cards;
     shown->options.cards = status > 0 ? status : 0;
+    shown->options.asked = o->gpu ? plm_cards_asked(&shown->options, NULL) : plm_cards_recorded(&shown->options, job);
     if (status >= 0 && !o->html && (!o->by || o->json)) /* a list of holders has no room for times */
         plm_cli_report_time_own(&shown->time, job, o->path, &catalogue, &shown->options);
     plm_catalogue_free(&catalogue);

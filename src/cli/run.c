@@ -66,6 +66,7 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     if (!allocator)
         allocator = getenv("PYTORCH_CUDA_ALLOC_CONF");
     plm_pen_setting(pen, "gpu", gpu->card.id);
+    plm_pen_setting(pen, "gpu-chosen", o->gpu ? "name" : "default"); /* nobody asked whether it fits on the default */
     snprintf(value, sizeof value, "%d", o->gpus);
     plm_pen_setting(pen, "gpus", value);
     plm_pen_setting(pen, "bounded", o->bounded ? "yes" : "no");
@@ -182,42 +183,67 @@ bool plm_run_quiet(const struct plm_run *run)
     return run->json && !strcmp(run->json, "-");
 }
 
-/* Of a card that the job fits on only if it gives memory back. */
-static int tell_tight(const struct plm_run_end *end, const struct plm_fit_row *row, const char *why)
+/* The best row of those that were asked about. */
+static const struct plm_fit_row *best_of(const struct plm_fit_table *table, const struct plm_report_options *options)
 {
-    char need[32], usable[32];
-    if (!row->need) /* nothing but how it ended there is known */
-        return plm_complain_of(PLM_EXIT_TIGHT, "the job is tight on %s: %s; --allow-tight accepts that", end->card->id,
-                               why);
-    return plm_complain_of(
-        PLM_EXIT_TIGHT,
-        "the job is tight on %s: it needs %s of %s usable, and may need cache flushes; --allow-tight accepts that",
-        end->card->id, plm_size_text(need, sizeof need, row->need), plm_size_text(usable, sizeof usable, row->usable));
+    const struct plm_fit_row *best = NULL;
+    for (size_t i = 0; i < table->rows; i++) {
+        const struct plm_fit_row *row = &table->row[i];
+        if (options->asked >> (row->card - options->card) & 1 && (!best || row->answer.verdict < best->answer.verdict))
+            best = row;
+    }
+    return best;
 }
 
-int plm_run_judge_card(const struct plm_run_end *end)
+static void say_verdict(const struct plm_fit_row *row, const struct plm_fit_known *known, struct plm_error *why)
 {
-    struct plm_fit_table table;
-    struct plm_fit_row row;
     char need[32], usable[32];
+    const char *card = row->card->id;
+    plm_size_text(need, sizeof need, row->need);
+    plm_size_text(usable, sizeof usable, row->usable);
+    if (row->answer.verdict == PLM_UNKNOWN)
+        plm_fail(why, PLM_ENOTFOUND, "cannot tell whether the job fits: %s", known->why);
+    else if (row->answer.verdict == PLM_NO_FIT)
+        plm_fail(why, PLM_EINVAL, "the job does not fit on %s: it needs %s, but only %s is usable", card, need, usable);
+    else if (!row->need) /* nothing but how it ended there is known */
+        plm_fail(why, PLM_EINVAL, "the job is tight on %s: %s; --allow-tight accepts that", card, known->why);
+    else
+        plm_fail(
+            why, PLM_EINVAL,
+            "the job is tight on %s: it needs %s of %s usable, and may need cache flushes; --allow-tight accepts that",
+            card, need, usable);
+}
+
+int plm_run_judge_cards(const struct plm_run_end *end, bool tell)
+{
+    const struct plm_report_options *o = end->options;
+    const struct plm_fit_row *row;
+    struct plm_fit_table table;
+    struct plm_error why;
     int status = plm_cli_known_status(end->job);
-    if (status > PLM_EXIT_NO_FIT || (status && !end->run->gpu))
-        return plm_complain_of(status, "cannot tell whether the job fits: %s", plm_fit_known(end->job).why);
-    if (!end->run->gpu)
-        return PLM_EXIT_OK;
-    table = plm_fit_report(end->job, end->card, 1);
-    row = table.row[0];
-    plm_fit_table_free(&table);
-    status = plm_cli_verdict_status(row.answer.verdict, end->run->allow_tight);
-    if (status == PLM_EXIT_TIGHT)
-        return tell_tight(end, &row, table.known.why);
-    if (status == PLM_EXIT_NOTHING)
-        return plm_complain_of(status, "cannot tell whether the job fits: %s", table.known.why);
-    if (status == PLM_EXIT_OK)
-        return status;
-    return plm_complain_of(status, "the job does not fit on %s: it needs %s, but only %s is usable", end->card->id,
-                           plm_size_text(need, sizeof need, row.need),
-                           plm_size_text(usable, sizeof usable, row.usable));
+    plm_fail(&why, PLM_ENOTFOUND, "cannot tell whether the job fits: %s", plm_fit_known(end->job).why);
+    if (status <= PLM_EXIT_NO_FIT && o->asked) {
+        table = plm_fit_report(end->job, o->card, (size_t)o->cards);
+        row = best_of(&table, o);
+        status = plm_cli_verdict_status(row->answer.verdict, end->run->allow_tight);
+        say_verdict(row, &table.known, &why);
+        plm_fit_table_free(&table);
+    }
+    /* A report has said what the verdict is, but that there is none is a fault. */
+    tell |= status != PLM_EXIT_NO_FIT && status != PLM_EXIT_TIGHT;
+    return status && tell ? plm_complain(status, why.text) : status;
+}
+
+/* Of a command that failed: how far it came, in a line. */
+static void show_until_then(const struct plm_job *job)
+{
+    const struct plm_lane *lane = job->lanes ? plm_job_largest(job) : NULL;
+    char allocated[32], reserved[32];
+    if (lane)
+        printf("Peak until then: %s allocated, %s reserved, %d step%s done (--full shows the report)\n",
+               plm_size_text(allocated, sizeof allocated, lane->summary->allocated_peak),
+               plm_size_text(reserved, sizeof reserved, lane->summary->reserved_peak), job->summary.steps,
+               job->summary.steps == 1 ? "" : "s");
 }
 
 /* What `run` itself shows: the report. */
@@ -226,18 +252,21 @@ static int show_report(const struct plm_run_end *end, void *context)
     const struct plm_output_part document = plm_run_document(end);
     struct plm_error error;
     char reasons[PLM_DOUBTS][256];
+    const bool quiet = plm_run_quiet(end->run);
     int n, json = PLM_EXIT_OK, result = end->result;
     (void)context;
     if (result)
         plm_complain(result, end->why);
     if (plm_output_write_all(&document, 1, &error) < 0)
         json = plm_fault(&error);
-    if (end->job->lanes && !plm_run_quiet(end->run) && plm_report_text(stdout, end->job, end->options, &error))
+    if (result == PLM_EXIT_COMMAND && !quiet && !end->run->full)
+        show_until_then(end->job);
+    else if (end->job->lanes && !quiet && plm_report_text(stdout, end->job, end->options, &error))
         result = plm_fault(&error);
     if (result == PLM_EXIT_OK)
         result = json;
     if (result == PLM_EXIT_OK)
-        result = plm_run_judge_card(end);
+        result = plm_run_judge_cards(end, quiet);
     if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, PLM_DOUBTS, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
     return result;
@@ -269,6 +298,7 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     struct plm_report_options options = plm_look_at(&o->look);
     struct plm_run_end end = {.run = o, .options = &options, .card = &launch->gpu->card};
     struct plm_error error, why = {0};
+    const bool many = o->gpu && strchr(o->gpu, ',');
     struct plm_job *job;
     int n, kept, result;
 
@@ -281,8 +311,10 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
         return plm_complain_of(PLM_EXIT_CANNOT, "%s: the record is incomplete and was not kept; %s", missing.why,
                                missing.help);
     }
-    n = plm_cards_choose(catalogue, NULL, launch->gpu->card.id, cards, &error);
+    n = plm_cards_choose(catalogue, many ? o->gpu : NULL, launch->gpu->card.id, cards, &error);
     options.cards = n > 0 ? n : 0;
+    options.asked = o->gpu ? plm_cards_asked(&options, many ? NULL : launch->gpu->card.id) : 0;
+    options.full = o->full;
     end.job = job;
     end.result = judge_command(command_status, job, o->bounded, &why);
     if (!job->lanes && !end.result)
@@ -291,7 +323,8 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
         end.result = judge_rank(o, &job->summary, &why);
     end.why = why.text;
     if (job->lanes)
-        plm_cli_report_time_make(&time, job, launch->record, &launch->gpu->card, 1, launch->install, true, &options);
+        plm_cli_report_time_make(&time, job, launch->record, many ? cards : &launch->gpu->card,
+                                 many ? (size_t)options.cards : 1, launch->install, true, &options);
     kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
     plm_cli_report_time_free(&time);
@@ -477,8 +510,8 @@ static int run_check(struct plm_run *o, struct plm_cli_assume *assume)
 
 #define RUN(field) offsetof(struct plm_run, field)
 const struct plm_option plm_run_options[] = {
-    {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME",
-     .help = "GPU to simulate (default " PLM_RUN_CARD "; see `plimsoll gpus`)", .complete = PLM_COMPLETE_CARD,
+    {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME,...",
+     .help = "GPU to simulate (default " PLM_RUN_CARD "), and others to judge", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
     {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "number of GPUs (default 1, or from CUDA_VISIBLE_DEVICES)",
      .least = 1, .most = 64, .configurable = true},
@@ -580,7 +613,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
         return plm_fault(&error);
     status = plm_catalogue_load(&catalogue, &install, &error);
     if (status == 0)
-        status = plm_catalogue_find(&catalogue, o->gpu ? o->gpu : PLM_RUN_CARD, &gpu, &error);
+        status = plm_cards_first(&catalogue, o->gpu ? o->gpu : PLM_RUN_CARD, &gpu, &error);
     if (status == 0)
         status = plm_cli_stack_choose(&stacks, &install, o->stack, &gpu->card, &stack, &error);
     if (status == 0)
@@ -606,12 +639,18 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     return status;
 }
 
+static const struct plm_option run_options[] = {
+    {.include = plm_run_options},
+    {"full", 0, PLM_OPTION_FLAG, RUN(full), .help = "show the whole report, not one screen of it", .rare = true},
+    {0},
+};
+
 static int run_run(int argc, char **argv)
 {
     struct plm_run o = PLM_RUN;
     struct plm_error error;
     int rest;
-    if (plm_options_parse(plm_run_options, &o, "run", argc, argv, &rest, &error) < 0)
+    if (plm_options_parse(run_options, &o, "run", argc, argv, &rest, &error) < 0)
         return plm_fault(&error);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
@@ -624,7 +663,7 @@ const struct plm_command plm_command_run = {
     .name = "run",
     .line = "run a command on the virtual GPU and report its peak memory",
     .words = "-- COMMAND...",
-    .options = plm_run_options,
+    .options = run_options,
     .example = {"plimsoll run -- python train.py --batch 64",
                 "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
                 "plimsoll run --gpus 2 --json=report.json -- torchrun --nproc-per-node 2 train.py"},

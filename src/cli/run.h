@@ -17,6 +17,7 @@ struct plm_run {
     const char *gpu, *output, *json, *detail, *assume, *stack, *topology;
     int gpus, steps;
     bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends;
+    bool full; /* the whole report, not a screen of it */
     bool keep; /* the record of a run that failed too: rows of a table may have ended well in it */
     struct plm_look look;
     struct plm_cli_world_options world;
@@ -49,8 +50,9 @@ int plm_run_command(struct plm_run *run, char **command, plm_run_show *show, voi
 
 /* The report that --json asks for, if it does. */
 struct plm_output_part plm_run_document(const struct plm_run_end *end);
-/* Can the run say what the job needs, and does that fit on the card that the user named, if any? An exit status. */
-int plm_run_judge_card(const struct plm_run_end *end);
+/* Can the run say what the job needs, and does that fit on one of the cards that the user named, if any? An exit status; a
+   sentence if there is no verdict, and with `tell` also if it is tight or no. */
+int plm_run_judge_cards(const struct plm_run_end *end, bool tell);
 /* Does the document take stdout? */
 bool plm_run_quiet(const struct plm_run *run);
 

@@ -119,7 +119,7 @@ static int world_keep(const struct plm_run_end *end, void *context)
     plm_job_kinds_free(&ranks);
     plm_cli_world_mesh(w->now->record, w->now->layout.ranks, &w->now->mesh, &error);
     card_keep(w, end->job);
-    return plm_run_judge_card(end);
+    return plm_run_judge_cards(end, true);
 }
 
 static void world_free(struct world *world)

@@ -225,11 +225,13 @@ static struct plm_fit_table table_by_ladder(const struct plm_job *job, const str
                                             const struct plm_margin *margin)
 {
     struct plm_fit_table t = table_make(job, cards, count, margin);
-    t.need.need = plm_ladder_job(job, NULL).device_used;
+    const struct plm_ladder own = plm_ladder_job(job, NULL);
+    t.need = (struct plm_need){.reserved = own.reserved, .need = own.device_used, .low = own.low, .high = own.high};
     for (size_t i = 0; i < t.rows; i++) {
         const struct plm_ladder l = plm_ladder_job(job, t.row[i].card);
         t.row[i].need = l.device_used;
         t.row[i].answer.verdict = plm_ladder_fit(&l, t.row[i].usable);
+        t.row[i].answer.in_range = t.row[i].answer.verdict == PLM_TIGHT;
     }
     return t;
 }

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "base/units.h"
 #include "fit/tune.h"
+#include "report/answer.h"
 #include "report/ranks.h"
 #include "report/report.h"
 #include "report/time.h"
@@ -26,28 +27,48 @@ static void show_doubt(const struct plm_page *p, const struct plm_fit *fit)
 
 /* ---- fit ---- */
 
+/* Of one card the verdict; of several, how many it fits on. */
+static void show_verdict(const struct plm_page *p, const struct plm_fit_table *t, const struct plm_report_options *o)
+{
+    const struct plm_report_asked answer = {t->job, t, o};
+    size_t count[] = {[PLM_FITS] = 0, [PLM_TIGHT] = 0, [PLM_NO_FIT] = 0, [PLM_UNKNOWN] = 0};
+    for (size_t i = 0; i < t->rows; i++)
+        count[t->row[i].answer.verdict]++;
+    if (t->rows == 1) {
+        plm_report_answer(p, &answer, false);
+        return;
+    }
+    fprintf(p->out, "%s%s%s on ", plm_ink(p, PLM_INK_BOLD),
+            plm_ink(p, count[PLM_FITS]    ? PLM_INK_GREEN
+                       : count[PLM_TIGHT] ? PLM_INK_YELLOW
+                                          : PLM_INK_RED),
+            count[PLM_FITS] || !count[PLM_TIGHT] ? "FITS" : "TIGHT");
+    if (!count[PLM_FITS] && !count[PLM_TIGHT])
+        fprintf(p->out, "none of %zu cards", t->rows);
+    else
+        fprintf(p->out, "%zu of %zu cards", count[PLM_FITS] ? count[PLM_FITS] : count[PLM_TIGHT], t->rows);
+    fprintf(p->out, "%s%s\n", plm_ink(p, PLM_INK_PLAIN), count[PLM_UNKNOWN] ? "; some are unknown" : "");
+}
+
 static void show_need(const struct plm_page *p, const struct plm_fit_table *t)
 {
     const char *played = plm_summary_config(&t->job->summary, "gpu");
     const struct plm_need *n = &t->need;
-    char need[32], low[32], high[32], minimum[32], reserved[32], rest[32];
-    fprintf(p->out, "%sIt needs %s%s", plm_ink(p, PLM_INK_BOLD), plm_page_amount(p, need, sizeof need, n->need),
-            plm_ink(p, PLM_INK_PLAIN));
-    if (played) {
-        fputs(" on ", p->out);
-        plm_page_name(p, played, 0, 0);
-    }
-    fprintf(p->out, " (%s to %s): %s reserved by PyTorch, %s %slibraries and context.\n",
-            plm_page_amount(p, low, sizeof low, n->low), plm_page_amount(p, high, sizeof high, n->high),
-            plm_page_amount(p, reserved, sizeof reserved, n->reserved),
-            plm_page_amount(p, rest, sizeof rest, n->need - n->reserved),
-            plm_ladder_job(t->job, NULL).beside ? "other processes, " : "");
+    char need[32], low[32], high[32], minimum[32], reserved[32], rest[32], text[640];
+    int used = snprintf(text, sizeof text,
+                        "It needs %s%s%.200s (%s to %s): %s reserved by PyTorch, %s %slibraries and context. ",
+                        plm_page_amount(p, need, sizeof need, n->need), played ? " on " : "", played ? played : "",
+                        plm_page_amount(p, low, sizeof low, n->low), plm_page_amount(p, high, sizeof high, n->high),
+                        plm_page_amount(p, reserved, sizeof reserved, n->reserved),
+                        plm_page_amount(p, rest, sizeof rest, n->need - n->reserved),
+                        plm_ladder_job(t->job, NULL).beside ? "other processes, " : "");
     plm_page_amount(p, minimum, sizeof minimum, t->minimum);
     if (t->minimum < n->need)
-        fprintf(p->out, "It runs in %s%s with cache flushes (slower).\n",
-                strcmp(minimum, need) ? "" : "a little less than ", minimum);
+        snprintf(text + used, sizeof text - (size_t)used, "It runs in %s%s with cache flushes (slower).",
+                 strcmp(minimum, need) ? "" : "a little less than ", minimum);
     else
-        fputs("With less it runs out of memory, even with cache flushes.\n", p->out);
+        snprintf(text + used, sizeof text - (size_t)used, "With less it runs out of memory, even with cache flushes.");
+    plm_page_sentences(p, "", text);
 }
 
 /* The question most people have, answered for cards and for slices of cards. */
@@ -55,22 +76,23 @@ static void show_answer(const struct plm_page *p, const struct plm_fit_table *t)
 {
     const struct plm_fit_row *card = plm_fit_smallest(t, false), *slice = plm_fit_smallest(t, true);
     bool fits = false;
-    char usable[32];
+    char usable[32], text[320];
+    int n = 0;
     if (t->rows == 1)
         return;
     for (size_t i = 0; i < t->rows; i++)
         fits |= t->row[i].answer.verdict == PLM_FITS;
     if (!card && !slice) {
-        fputs(fits ? "It fits only on cards with a remark.\n" : "It fits on none of these cards.\n", p->out);
+        fputs(fits ? "It fits only on cards with a remark.\n" : "", p->out);
         return;
     }
-    fputs("The smallest that fits: ", p->out);
     if (card)
-        fprintf(p->out, "%s (%s usable)", card->card->id, plm_page_amount(p, usable, sizeof usable, card->usable));
+        n = snprintf(text, sizeof text, "%s (%s usable)", card->card->id,
+                     plm_page_amount(p, usable, sizeof usable, card->usable));
     if (slice)
-        fprintf(p->out, "%s%s (%s)", card ? "; as a MIG slice " : "", slice->card->id,
-                plm_page_amount(p, usable, sizeof usable, slice->usable));
-    fputs(".\n", p->out);
+        snprintf(text + n, sizeof text - (size_t)n, "%s%s (%s)", card ? "; as a MIG slice " : "", slice->card->id,
+                 plm_page_amount(p, usable, sizeof usable, slice->usable));
+    plm_page_say(p, "The smallest that fits: %s.", text);
 }
 
 /* How many of a card it takes, and which of its ranks decide. */
@@ -100,36 +122,54 @@ static void show_unknown(const struct plm_page *p, const struct plm_fit_table *t
         [PLM_KNOWN_TOO_LITTLE] = "It does not fit on cards of this size; larger ones are unknown.",
         [PLM_KNOWN_NOTHING] = "There is no verdict for any card.",
     };
-    char text[320];
-    snprintf(text, sizeof text, "Unknown: %s. %s", t->known.why, then[t->known.what]);
-    plm_page_sentences(p, "", text);
+    if (t->rows == 1)
+        plm_page_sentences(p, "", then[t->known.what]);
+    else
+        plm_page_say(p, "UNKNOWN: %s. %s", t->known.why, then[t->known.what]);
     if (t->known.what != PLM_KNOWN_NOTHING)
         fputs("Record it without --bounded to see what it needs.\n", p->out);
 }
 
-static void remark(const struct plm_page *p, const struct plm_fit_row *row)
+/* What else there is to say of a row: "flushes the cache 3 times; has no bf16". "" if there is nothing. */
+static const char *remark_text(const struct plm_page *p, const struct plm_fit_row *row, char *out, size_t size)
 {
     const struct plm_fit_answer *a = &row->answer;
-    const char *before = "  ";
-    const bool said = plm_takes_row(p, row, before);
-    char lacks[32];
-    if (!said && a->verdict == PLM_TIGHT && a->retries)
-        fprintf(p->out, "  flushes the cache %llu time%s", (unsigned long long)a->retries, a->retries == 1 ? "" : "s");
-    else if (!said && a->in_range)
-        fputs("  within the range", p->out);
-    if (said || a->retries || a->in_range)
-        before = "; ";
-    if (row->better[0]) {
-        fprintf(p->out, "%s%s with ", before, plm_verdict_name(row->then.verdict));
-        plm_page_name(p, row->better, 0, 0);
-        before = "; ";
-    }
-    if (row->lacks) {
-        fprintf(p->out, "%shas no %s", before, plm_fit_lacks_text(row->lacks, lacks));
-        before = "; ";
-    }
+    char lacks[32], takes[32];
+    int n = 0;
+#define SAY(...) (n += n < (int)size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
+    out[0] = '\0';
+    if (plm_takes_less(row))
+        SAY("uses %s", plm_page_amount(p, takes, sizeof takes, a->takes));
+    else if (a->verdict == PLM_TIGHT && a->retries)
+        SAY("flushes the cache %llu time%s", (unsigned long long)a->retries, a->retries == 1 ? "" : "s");
+    else if (a->in_range)
+        SAY("within the range");
+    if (row->better[0])
+        SAY("%s%s with %s", n ? "; " : "", plm_verdict_name(row->then.verdict), row->better);
+    if (row->lacks)
+        SAY("%shas no %s", n ? "; " : "", plm_fit_lacks_text(row->lacks, lacks));
     if (row->card->shared_memory)
-        fprintf(p->out, "%sshares memory with the system", before);
+        SAY("%sshares memory with the system", n ? "; " : "");
+#undef SAY
+    return out;
+}
+
+/* In its column if there is room, else below the row. */
+static void show_remark(const struct plm_page *p, const struct plm_fit_row *row, int column, int width)
+{
+    char text[320];
+    if (!*remark_text(p, row, text, sizeof text)) {
+        fputc('\n', p->out);
+        return;
+    }
+    if (column + width + 2 + plm_page_columns(p, text) <= p->width) {
+        fprintf(p->out, "%*s", width + 2, "");
+        plm_page_name(p, text, 0, 0);
+        fputc('\n', p->out);
+        return;
+    }
+    fputc('\n', p->out);
+    plm_page_sentences(p, "      ", text);
 }
 
 /* Amounts of a line are rounded before they are subtracted, so that it adds up as it stands there. */
@@ -138,13 +178,19 @@ static int64_t line_units(const struct plm_page *p, uint64_t bytes)
     return p->bytes ? (int64_t)bytes : (int64_t)((double)bytes / (1 << 30) * 10 + 0.5);
 }
 
+/* Without a unit: a line below the table says that they are GiB. */
 static const char *line_amount(const struct plm_page *p, char out[32], int64_t units, bool sign)
 {
     if (p->bytes)
         snprintf(out, 32, sign ? "%+lld" : "%lld", (long long)units);
     else
-        snprintf(out, 32, sign ? "%+.1f GiB" : "%.1f GiB", (double)units / 10);
+        snprintf(out, 32, sign ? "%+.1f" : "%.1f", (double)units / 10);
     return out;
+}
+
+static int line_columns(const struct plm_page *p)
+{
+    return p->bytes ? plm_page_amount_columns(p) : 6;
 }
 
 /* How long a step takes there, if that is known of any card. */
@@ -189,7 +235,8 @@ static void show_step_note(const struct plm_page *p, const struct plm_report_opt
 static void show_line(const struct plm_page *p, const struct plm_fit_row *row, const struct plm_report_options *o)
 {
     const int64_t has = line_units(p, row->usable), takes = line_units(p, row->need);
-    int amount = plm_page_amount_columns(p);
+    const char *verdict = plm_verdict_name(row->answer.verdict);
+    const int amount = line_columns(p);
     char usable[32], need[32] = "-", room[32] = "-";
     fputs("  ", p->out);
     plm_page_name(p, row->card->id, CARD, 1);
@@ -198,12 +245,10 @@ static void show_line(const struct plm_page *p, const struct plm_fit_row *row, c
         line_amount(p, room, has - takes, true);
     }
     fprintf(p->out, " %*s%s %*s %*s", amount, line_amount(p, usable, has, false), row->assumed ? "~" : " ", amount,
-            need, amount + 1, room);
+            need, amount + 2, room);
     show_step(p, o, row->card);
-    fprintf(p->out, "  %s%-7s%s", plm_ink(p, inks[row->answer.verdict]), plm_verdict_name(row->answer.verdict),
-            plm_ink(p, PLM_INK_PLAIN));
-    remark(p, row);
-    fputc('\n', p->out);
+    fprintf(p->out, "  %s%s%s", plm_ink(p, inks[row->answer.verdict]), verdict, plm_ink(p, PLM_INK_PLAIN));
+    show_remark(p, row, CARD + 3 * amount + (o->time ? 8 : 0) + 10 + (int)strlen(verdict), 7 - (int)strlen(verdict));
 }
 
 /* Cards far from what is needed say nothing new, except those that the answer names; where that is not known, neither
@@ -254,19 +299,19 @@ static void show_left_out(const struct plm_page *p, const struct plm_fit_table *
 static void show_rows(const struct plm_page *p, const struct plm_fit_table *t, const struct plm_report_options *o,
                       bool all)
 {
-    int amount = plm_page_amount_columns(p);
+    const int amount = line_columns(p);
     size_t small = all ? 0 : rows_alike(t, false), large = all || small == t->rows ? 0 : rows_alike(t, true);
     bool assumed = false;
     fprintf(p->out, "\n  %s%-*s %*s  %*s %*s%s  verdict%s\n", plm_ink(p, PLM_INK_DIM), CARD, "card", amount, "usable",
-            amount, "need", amount + 1, "headroom", o->time ? "    step" : "", plm_ink(p, PLM_INK_PLAIN));
+            amount, "need", amount + 2, "headroom", o->time ? "    step" : "", plm_ink(p, PLM_INK_PLAIN));
     show_left_out(p, t, small, false);
     for (size_t i = small; i < t->rows - large; i++) {
         show_line(p, &t->row[i], o);
         assumed |= t->row[i].assumed;
     }
     show_left_out(p, t, large, true);
-    if (assumed)
-        fprintf(p->out, "  %s~ usable memory is estimated%s\n", plm_ink(p, PLM_INK_DIM), plm_ink(p, PLM_INK_PLAIN));
+    fprintf(p->out, "  %s%s%s%s\n", plm_ink(p, PLM_INK_DIM), p->bytes ? "in bytes" : "in GiB",
+            assumed ? "; ~ usable memory is estimated" : "", plm_ink(p, PLM_INK_PLAIN));
     show_step_note(p, o, t, small, t->rows - large);
 }
 
@@ -276,15 +321,19 @@ int plm_report_fit_text(FILE *out, const struct plm_fit_table *t, const struct p
     const struct plm_page p = plm_report_page_for(out, options);
     bool doubtful = false;
     if (t->fit) {
-        show_need(&p, t);
+        show_verdict(&p, t, options);
         show_answer(&p, t);
+        show_need(&p, t);
         show_ranks(&p, t);
-    } else
+    } else {
+        if (t->rows == 1)
+            show_verdict(&p, t, options);
         show_unknown(&p, t);
+    }
     show_rows(&p, t, options, all || t->rows <= PLM_REPORT_CARDS);
     if (t->fit)
         show_doubt(&p, t->fit);
-    for (size_t i = 0; t->fit && i < t->rows; i++)
+    for (size_t i = 0; t->fit && t->rows > 1 && i < t->rows; i++) /* of one the answer has said what to do */
         doubtful |= t->row[i].answer.verdict != PLM_FITS;
     if (doubtful && options->record) {
         fputs("\nNext: plimsoll tune ", out);

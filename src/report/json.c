@@ -9,6 +9,7 @@
 #include "fit/fit.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
+#include "report/answer.h"
 #include "report/communicators.h"
 #include "report/ranks.h"
 #include "report/report.h"
@@ -263,13 +264,24 @@ static void write_notes(struct plm_json *j, const struct plm_summary *s)
     plm_json_end_array(j);
 }
 
-/* The device that needs most decides. */
-static void write_fits(struct plm_json *j, const struct plm_job *job, const struct plm_report_options *o)
+/* What the first line of the text says. */
+static void write_answer(struct plm_json *j, const struct plm_report_asked *answer)
 {
-    struct plm_fit_table f = plm_fit_report(job, o->card, job->lanes ? (size_t)o->cards : 0);
+    const char *gpu, *verdict = plm_report_answer_verdict(answer, &gpu);
+    char line[2048];
+    plm_json_object(j, "answer");
+    plm_json_text(j, "gpu", gpu);
+    plm_json_text(j, "verdict", verdict);
+    plm_json_string(j, "text", plm_report_answer_line(answer, line, sizeof line));
+    plm_json_end_object(j);
+}
+
+/* The device that needs most decides. */
+static void write_fits(struct plm_json *j, const struct plm_job *job, const struct plm_fit_table *f)
+{
     plm_json_array(j, "fits");
-    for (size_t i = 0; i < f.rows; i++) {
-        const struct plm_fit_row *row = &f.row[i];
+    for (size_t i = 0; i < f->rows; i++) {
+        const struct plm_fit_row *row = &f->row[i];
         plm_json_object(j, NULL);
         plm_json_string(j, "gpu", row->card->id);
         plm_json_integer(j, "usable", row->usable);
@@ -284,21 +296,25 @@ static void write_fits(struct plm_json *j, const struct plm_job *job, const stru
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
-    plm_fit_table_free(&f);
 }
 
 int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
                     struct plm_error *error)
 {
+    struct plm_fit_table fits = plm_fit_report(job, options->card, job->lanes ? (size_t)options->cards : 0);
+    const struct plm_report_asked answer = {job, &fits, options};
     struct plm_json j;
     plm_json_document(&j, out, "plimsoll.report/1");
     write_job(&j, job);
+    if (job->lanes)
+        write_answer(&j, &answer);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < job->lanes; i++)
         write_device(&j, job, &job->lane[i], options);
     plm_json_end_array(&j);
     plm_report_ranks(&j, job);
-    write_fits(&j, job, options);
+    write_fits(&j, job, &fits);
+    plm_fit_table_free(&fits);
     plm_report_time_object(&j, options);
     write_notes(&j, &job->summary);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;

@@ -1,5 +1,6 @@
 #include "report/overview.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,15 @@
 #include "fit/ladder.h"
 #include "report/communicators.h"
 
-enum { HOLDERS = 10, LISTED = 60, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
+enum {
+    HOLDERS = 10,
+
+    BRIEF_CATEGORIES = 4,
+    LISTED = 60,
+    STEP_ROWS = 8,
+    CURVE_LEAST = 12,
+    LABEL = 20
+};
 
 static const char *when_text(struct plm_at at, char *buffer, size_t size)
 {
@@ -63,8 +72,7 @@ static void show_where(const struct plm_page *p, const struct plm_place *place)
     fputc('\n', p->out);
 }
 
-/* Before all figures: whether they are those of the job. */
-static void show_known(const struct plm_page *p, const struct plm_job *job)
+void plm_overview_known(const struct plm_page *p, const struct plm_job *job)
 {
     const struct plm_fit_known known = plm_fit_known(job);
     char text[320];
@@ -78,13 +86,33 @@ static void show_known(const struct plm_page *p, const struct plm_job *job)
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
 }
 
-void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
+/* In a screen: no operators, and the figures are those of the ladder below. */
+static void peak_brief(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
+{
+    struct plm_place peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
+    const struct plm_site *c = peak.context;
+    char text[320] = "";
+    size_t used = 0;
+    if (peak.step)
+        used += (size_t)snprintf(text, sizeof text, "%s step %u, ", peak.after ? "after" : "in", peak.step);
+    if (c)
+        snprintf(text + used, sizeof text - used, "phase %s, %s%.200s%s", plm_phase_name(c->phase),
+                 *c->module ? "module " : "", c->module, *c->module ? ", " : "");
+    fprintf(p->out, "\n%sPeak:%s ", plm_ink(p, PLM_INK_BOLD), plm_ink(p, PLM_INK_PLAIN));
+    plm_page_name(p, text, p->width - 24 > 20 ? p->width - 24 : 20, 0);
+    fprintf(p->out, "rank %d, device %d\n", lane->summary->rank, lane->summary->device);
+}
+
+void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane, bool full)
 {
     const char *gpu = plm_summary_config(&job->summary, "gpu");
     const struct plm_summary_device *d = lane->summary;
     struct plm_place peak = plm_place_at(job, lane, (struct plm_at){PLM_AT_PEAK, 0});
     char a[32], r[32];
-    show_known(p, job);
+    if (!full) {
+        peak_brief(p, job, lane);
+        return;
+    }
     fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s   (rank %d, device %d, ", plm_ink(p, PLM_INK_BOLD),
             plm_page_amount(p, a, sizeof a, d->allocated_peak), plm_page_amount(p, r, sizeof r, d->reserved_peak),
             plm_ink(p, PLM_INK_PLAIN), d->rank, d->device);
@@ -177,11 +205,26 @@ static void explain_range(const struct plm_page *p, const struct plm_job *job, c
         snprintf(out + used, size - used, "; convolution workspaces are estimated");
 }
 
-void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane)
+/* What is not PyTorch's in one rung; the answer has the range. */
+static void ladder_brief(const struct plm_page *p, const struct plm_ladder *l)
+{
+    const uint64_t outside = l->libraries + l->other + l->context;
+    show_rung(p, "tensors (allocated)", 0, l->allocated, l->device_used, "measured");
+    show_rung(p, "reserved by PyTorch", 0, l->reserved, l->device_used, "measured");
+    show_rung(p, outside == l->context ? "+ context" : "+ context, libraries", l->reserved, outside, l->device_used,
+              group_kind(l, l->libraries > l->context ? "libraries" : "context"));
+    show_rung(p, "= device used", 0, l->device_used, l->device_used, "total");
+}
+
+void plm_overview_ladder(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane, bool full)
 {
     struct plm_ladder l = plm_ladder(job, lane);
     uint64_t at = l.device_used - l.context;
     char low[32], high[32], why[320], text[400];
+    if (!full) {
+        ladder_brief(p, &l);
+        return;
+    }
     fputc('\n', p->out);
     show_rung(p, "tensors (allocated)", 0, l.allocated, l.device_used, "measured");
     show_rung(p, "reserved by PyTorch", 0, l.reserved, l.device_used, "measured");
@@ -231,7 +274,7 @@ static void share(const struct plm_page *p, const char *label, uint64_t bytes, u
     fprintf(p->out, "  %5s\n", share_text(text, bytes, whole));
 }
 
-void plm_overview_categories(const struct plm_page *p, const struct plm_place *place, struct plm_at at)
+void plm_overview_categories(const struct plm_page *p, const struct plm_place *place, struct plm_at at, int most)
 {
     const uint64_t whole = place->allocated;
     bool shown[PLM_CATEGORIES] = {false};
@@ -239,8 +282,10 @@ void plm_overview_categories(const struct plm_page *p, const struct plm_place *p
     snprintf(title, sizeof title, "Memory by category at %s: %s allocated", when_text(at, when, sizeof when),
              plm_page_amount(p, amount, sizeof amount, whole));
     plm_page_title(p, title);
-    for (int i; (i = category_next(place->category, shown)) >= 0;)
+    for (int i, n = 0; (!most || n < most) && (i = category_next(place->category, shown)) >= 0; n++)
         share(p, plm_category_name((enum plm_category)i), place->category[i], whole);
+    if (most)
+        return;
     if (200 * place->casts >= whole) /* every program converts a few values */
         share(p, "  incl. cast copies", place->casts, whole);
     share(p, "  incl. CUDA graphs", place->captured, whole);
@@ -283,25 +328,27 @@ static int name_columns(const struct plm_page *p, const struct plm_holders *h, s
     return columns < most ? columns : most;
 }
 
-static void show_remaining(const struct plm_page *p, const struct plm_holders *h, int name)
+static void show_remaining(const struct plm_page *p, const struct plm_holders *h, size_t shown, int name)
 {
     char text[32], label[32];
     uint64_t rest = 0;
-    for (size_t i = HOLDERS; i < h->count; i++)
+    for (size_t i = shown; i < h->count; i++)
         rest += h->item[i].bytes;
-    snprintf(label, sizeof label, "%zu more", h->count - HOLDERS);
+    snprintf(label, sizeof label, "%zu more", h->count - shown);
     fprintf(p->out, "  %s%-*s %*s%s\n", plm_ink(p, PLM_INK_DIM), name, label, plm_page_amount_columns(p),
             plm_page_amount(p, text, sizeof text, rest), plm_ink(p, PLM_INK_PLAIN));
 }
 
 void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                          const struct plm_place *place, struct plm_at at)
+                          const struct plm_place *place, struct plm_at at, int few)
 {
     struct plm_holders h = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE);
     int width = p->width, amount = plm_page_amount_columns(p), name;
-    size_t rows = h.count < HOLDERS ? h.count : HOLDERS;
+    const size_t most = few ? (size_t)few : HOLDERS, rows = h.count < most ? h.count : most;
     char title[96], when[48];
-    snprintf(title, sizeof title, "Memory by module at %s", when_text(at, when, sizeof when));
+    int n = snprintf(title, sizeof title, "Memory by module at %s", when_text(at, when, sizeof when));
+    if (few && h.count > rows)
+        snprintf(title + n, sizeof title - (size_t)n, ": the largest of %zu", h.count);
     plm_page_title(p, title);
     name = name_columns(p, &h, rows, PLM_BY_MODULE, width / 2);
     for (size_t i = 0; i < rows; i++) {
@@ -309,8 +356,8 @@ void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, c
         show_shares(p, &h.item[i], width - name - amount - 5);
         fputc('\n', p->out);
     }
-    if (h.count > rows)
-        show_remaining(p, &h, name);
+    if (!few && h.count > rows)
+        show_remaining(p, &h, rows, name);
     plm_holders_free(&h);
 }
 
@@ -452,16 +499,14 @@ static void fit_title(const struct plm_page *p, const struct plm_fit_table *fits
     plm_page_title(p, title);
 }
 
-void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, const struct plm_report_options *options)
+void plm_overview_fits(const struct plm_page *p, const struct plm_fit_table *fits)
 {
     static const enum plm_ink inks[] = {PLM_INK_GREEN, PLM_INK_YELLOW, PLM_INK_RED, PLM_INK_DIM};
-    struct plm_fit_table fits;
-    if (!options->cards)
+    if (!fits->rows)
         return;
-    fits = plm_fit_report(job, options->card, (size_t)options->cards);
-    fit_title(p, &fits);
-    for (size_t i = 0; i < fits.rows; i++) {
-        const struct plm_fit_row *row = &fits.row[i];
+    fit_title(p, fits);
+    for (size_t i = 0; i < fits->rows; i++) {
+        const struct plm_fit_row *row = &fits->row[i];
         show_amount(p, row->card->id, LABEL, row->usable);
         show_bar(p, 0, row->need, row->usable);
         fprintf(p->out, "  %s%s%s", plm_ink(p, inks[row->answer.verdict]), plm_verdict_name(row->answer.verdict),
@@ -469,7 +514,33 @@ void plm_overview_fits(const struct plm_page *p, const struct plm_job *job, cons
         fit_remark(p, row);
         fputc('\n', p->out);
     }
-    plm_fit_table_free(&fits);
+}
+
+void plm_overview_fits_brief(const struct plm_page *p, const struct plm_fit_table *fits)
+{
+    static const char *const first[] = {[PLM_FITS] = "fits on ",
+                                        [PLM_TIGHT] = "tight on ",
+                                        [PLM_NO_FIT] = "does not fit on ",
+                                        [PLM_UNKNOWN] = "unknown on "};
+    char text[1024], lacks[32];
+    size_t used = 0;
+    for (size_t verdict = 0; verdict < sizeof first / sizeof first[0]; verdict++) {
+        const char *before = first[verdict];
+        for (size_t i = 0; i < fits->rows && used < sizeof text; i++) {
+            const struct plm_fit_row *row = &fits->row[i];
+            if (row->answer.verdict != (enum plm_verdict)verdict)
+                continue;
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s%s%s",
+                                     used && before == first[verdict] ? "; " : "", before, row->card->id,
+                                     row->lacks ? " (no " : "", row->lacks ? plm_fit_lacks_text(row->lacks, lacks) : "",
+                                     row->lacks ? ")" : "");
+            before = ", ";
+        }
+    }
+    if (!used)
+        return;
+    text[0] = (char)toupper((unsigned char)text[0]);
+    plm_page_sentences(p, "", text);
 }
 
 /* ---- --by: everyone who holds memory at a moment, largest first ---- */

@@ -146,10 +146,27 @@ static void show_shards(const struct plm_page *p, const struct plm_report_kinds 
         plm_page_say(p, "Rank %u's share of tensors: %s.", kind->rank, text);
 }
 
-void plm_overview_ranks(const struct plm_page *p, const struct plm_job *job)
+/* "  rank 4 needs most: 17.2 GiB; the mean is 12.3 GiB" */
+static void show_largest(const struct plm_page *p, const struct plm_report_kinds *t)
+{
+    const struct plm_job_kind *kind = &t->ranks.kind[0];
+    char largest[32], mean[32];
+    if (t->ranks.kinds < 2)
+        return;
+    fputs(kind->count == 1 ? "  rank " : "  ranks ", p->out);
+    plm_page_name(p, kind->ranks, LABEL_MOST, 0);
+    fprintf(p->out, " need%s most: %s; the mean is %s\n", kind->count == 1 ? "s" : "",
+            plm_page_amount(p, largest, sizeof largest, t->used.largest),
+            plm_page_amount(p, mean, sizeof mean, t->used.mean));
+}
+
+void plm_overview_ranks(const struct plm_page *p, const struct plm_job *job, bool full)
 {
     struct plm_report_kinds t = plm_report_kinds_make(job);
-    if (t.worth && t.ranks.kinds) {
+    if (t.worth && t.ranks.kinds && !full) {
+        show_title(p, &t);
+        show_largest(p, &t);
+    } else if (t.worth && t.ranks.kinds) {
         show_title(p, &t);
         show_table(p, &t);
         show_imbalance(p, &t);

@@ -35,6 +35,8 @@ struct plm_report_options {
     struct plm_at at;
     const struct plm_card *card; /* whether the job fits on these */
     int cards;
+    uint32_t asked;             /* a bit for each of them that the user asked about: the answer is about these */
+    bool full;                  /* all there is to say, not a screen */
     const struct plm_time_table *time; /* of one card; NULL: not known, and */
     const char *no_time;        /* why; NULL: times are not shown */
 };

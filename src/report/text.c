@@ -3,7 +3,9 @@
 
 #include "common/error.h"
 #include "base/words.h"
+#include "fit/fit.h"
 #include "fit/ladder.h"
+#include "report/answer.h"
 #include "report/overview.h"
 #include "report/time.h"
 
@@ -122,12 +124,10 @@ static void show_confidence(const struct plm_page *p, const struct plm_job *job)
 }
 
 /* To be pasted into a shell, so an unusual name is quoted. */
-static void next_command(const struct plm_page *page, const char *option, const char *record)
+static void next_command(const struct plm_page *page, const char *before, const char *record)
 {
     char *word = plm_words_quote(&record, 1);
-    fputs("\nRecord: ", page->out);
-    plm_page_name(page, record, 0, 0);
-    fprintf(page->out, "\nNext:   plimsoll report %s %s\n", option, word);
+    fprintf(page->out, "%s %s\n", before, word);
     free(word);
 }
 
@@ -146,23 +146,32 @@ static void show_headline(const struct plm_page *p, const struct plm_summary *s)
     fputc('\n', p->out);
 }
 
-static void show_overview(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                          const struct plm_report_options *o)
+static bool is_certain(const struct plm_job *job)
 {
+    char reasons[PLM_DOUBTS][256];
+    int n;
+    return !strcmp(plm_confidence(job, reasons, PLM_DOUBTS, &n), "high");
+}
+
+/* Peak, ladder, categories and modules. */
+static void show_memory(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                        const struct plm_report_options *o)
+{
+    const int less = is_certain(job) ? 0 : 1; /* to make room for the reason */
     struct plm_place place = plm_place_at(job, lane, o->at);
-    char used[32], asked[32];
-    plm_overview_peak(p, job, lane);
+    plm_overview_peak(p, job, lane, o->full);
     plm_takes_played(p, job, o);
-    plm_overview_ladder(p, job, lane);
+    plm_overview_ladder(p, job, lane, o->full);
     if (place.known && job->attributed) {
-        plm_overview_categories(p, &place, o->at);
-        plm_overview_holders(p, job, lane, &place, o->at);
+        plm_overview_categories(p, &place, o->at, o->full ? 0 : 4 - less);
+        plm_overview_holders(p, job, lane, &place, o->at, o->full ? 0 : 3 - less);
     } else if (place.known)
         fputs("\nThis record has no memory categories.\n", p->out);
-    plm_overview_steps(p, lane);
-    plm_overview_ranks(p, job);
-    plm_overview_fits(p, job, o);
-    plm_report_time_section(p, o);
+}
+
+static void show_out_of_memory(const struct plm_page *p, const struct plm_job *job)
+{
+    char used[32], asked[32];
     for (size_t i = 0; i < job->lanes; i++)
         if (job->lane[i].summary->out_of_memory) {
             fprintf(p->out, "\nRank %d ran out of memory: %s used + %s requested.\n", job->lane[i].summary->rank,
@@ -172,12 +181,39 @@ static void show_overview(const struct plm_page *p, const struct plm_job *job, c
         }
 }
 
-static void show_remarks(const struct plm_page *p, const struct plm_job *job)
+/* All there is to say. */
+static void show_full(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                      const struct plm_fit_table *fits, const struct plm_report_options *o)
 {
+    plm_overview_known(p, job);
+    show_memory(p, job, lane, o);
+    plm_overview_steps(p, lane);
+    plm_overview_ranks(p, job, o->full);
+    plm_overview_fits(p, fits);
+    plm_report_time_section(p, o);
+    show_out_of_memory(p, job);
     show_readbacks(p, job);
     show_refused(p, &job->summary.unmodelled);
     show_notes(p, &job->summary);
     show_confidence(p, job);
+}
+
+/* In a screen: what the answer rests on. */
+static void show_screen(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                        const struct plm_fit_table *fits, const struct plm_report_options *o)
+{
+    char reasons[PLM_DOUBTS][256], first[64];
+    const char *level;
+    int n;
+    show_memory(p, job, lane, o);
+    plm_overview_ranks(p, job, o->full);
+    show_out_of_memory(p, job);
+    plm_overview_fits_brief(p, fits);
+    level = plm_confidence(job, reasons, PLM_DOUBTS, &n);
+    if (n && strcmp(level, "high") != 0) {
+        snprintf(first, sizeof first, "Confidence %s: ", level);
+        plm_page_sentences(p, first, reasons[0]);
+    }
 }
 
 struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *o)
@@ -189,16 +225,24 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
                     struct plm_error *error)
 {
     const struct plm_page p = plm_report_page_for(out, options);
+    struct plm_fit_table fits = plm_fit_report(job, options->card, job->lanes ? (size_t)options->cards : 0);
+    const struct plm_report_asked answer = {job, &fits, options};
 
-    show_headline(&p, &job->summary);
-    if (options->listed && job->lanes)
+    if (options->listed)
         plm_listing(&p, job, plm_job_largest(job), options);
     else {
-        if (job->lanes)
-            show_overview(&p, job, plm_job_largest(job), options);
-        show_remarks(&p, job);
+        plm_report_answer(&p, &answer, false);
+        if (options->full)
+            show_headline(&p, &job->summary);
+        (options->full ? show_full : show_screen)(&p, job, plm_job_largest(job), &fits, options);
         if (options->record)
-            next_command(&p, job->attributed ? "--by module" : "--json", options->record);
+            next_command(&p,
+                         !options->full    ? "More: plimsoll report --full"
+                         : job->attributed ? "\nMore: plimsoll report --by module"
+                                           : "\nMore: plimsoll report --json",
+                         options->record);
+        plm_report_answer(&p, &answer, true);
     }
+    plm_fit_table_free(&fits);
     return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

@@ -43,6 +43,10 @@ void plm_report_time_object(struct plm_json *json, const struct plm_report_optio
 /* The row of a card that options->time was asked about; NULL: there is none, or its times are not known. */
 const struct plm_time_row *plm_report_time_of(const struct plm_report_options *options, const struct plm_card *card);
 
+/* "step 125 ms (106-144) on rtx4090, GPU-bound", or without range and bottleneck, or card: "step 125 ms". */
+const char *plm_report_time_brief(char *out, size_t size, const struct plm_work_lane *lane,
+                                  const struct plm_time_row *row, bool range, bool card);
+
 /* "optimizer step", "call of the model", "command": what was counted as a step. */
 const char *plm_report_time_unit(const struct plm_work_lane *lane);
 

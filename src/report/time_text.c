@@ -22,7 +22,7 @@ const char *plm_report_time_unit(const struct plm_work_lane *lane)
 const struct plm_time_row *plm_report_time_of(const struct plm_report_options *o, const struct plm_card *card)
 {
     for (size_t i = 0; o->time && i < o->time->rows; i++)
-        if (o->time->row[i].known && o->time->row[i].card == card)
+        if (o->time->row[i].known && !strcmp(o->time->row[i].card->id, card->id))
             return &o->time->row[i];
     return NULL;
 }
@@ -72,6 +72,25 @@ static void show_sentence(const struct plm_page *p, const char *first, const str
     fputs(plm_ink(p, PLM_INK_BOLD), p->out);
     plm_page_sentences(p, first, text);
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);
+}
+
+const char *plm_report_time_brief(char *out, size_t size, const struct plm_work_lane *lane,
+                                  const struct plm_time_row *row, bool range, bool card)
+{
+    static const char *const subject[] = {[PLM_STEP_OPTIMIZER] = "step",
+                                          [PLM_STEP_BACKWARD] = "step",
+                                          [PLM_STEP_PASS] = "model call",
+                                          [PLM_STEP_WHOLE] = "command"};
+    const struct plm_timing *t = &row->timing;
+    char step[32], ends[48];
+    plm_duration_text(step, sizeof step, t->step);
+    snprintf(out, size, "%s %s%s%s%s%s%s%s", subject[lane->unit], step, range ? " (" : "",
+             range ? range_text(ends, sizeof ends, t) : "", range ? ")" : "", card ? " on " : "",
+             card ? row->card->id : "",
+             !range                   ? ""
+             : plm_time_host_bound(t) ? ", host-bound"
+                                      : ", GPU-bound");
+    return out;
 }
 
 static void show_rates(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_timing *t)

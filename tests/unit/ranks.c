@@ -79,7 +79,7 @@ static void kind_tell(struct plm_pen *pen, uint32_t rank, uint32_t count, const 
 
 static char *written(plm_report_write *write, const struct plm_job *job)
 {
-    const struct plm_report_options options = {.width = 80};
+    const struct plm_report_options options = {.width = 80, .full = true};
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -303,7 +303,7 @@ static struct plm_job *job_of_stages(unsigned stages, unsigned each)
 static char *difference(const struct plm_diff *diff)
 {
     const char *const names[] = {"before.plm", "after.plm"};
-    const struct plm_report_options options = {.width = 80};
+    const struct plm_report_options options = {.width = 80, .full = true};
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);

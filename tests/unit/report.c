@@ -122,6 +122,8 @@ static int drop_job(void **state)
     return 0;
 }
 
+static bool a_screen; /* else --full */
+
 static char *written(plm_report_write *write, const struct plm_job *of, struct plm_report_options options)
 {
     struct plm_error error;
@@ -130,6 +132,7 @@ static char *written(plm_report_write *write, const struct plm_job *of, struct p
     FILE *out = open_memstream(&text, &size);
     options.card = cards;
     options.cards = COUNT(cards);
+    options.full = !a_screen;
     assert_int_equal(write(out, of, &options, &error), 0);
     fclose(out);
     return text;
@@ -196,6 +199,103 @@ static void fits(void **state)
     assert_int_equal(plm_ladder_fit(&l, l.low - 1), PLM_NO_FIT);
     assert_true(context.low < context.bytes);
     assert_true(context.bytes < context.high);
+}
+
+/* ---- the answer: the first line, and the last ---- */
+
+static bool starts_with(const char *t, const char *with)
+{
+    return strncmp(t, with, strlen(with)) == 0;
+}
+
+static bool ends_with(const char *t, const char *with)
+{
+    return strlen(t) >= strlen(with) && !strcmp(t + strlen(t) - strlen(with), with);
+}
+
+static int lines(const char *t)
+{
+    int n = 0;
+    for (; *t; t++)
+        n += *t == '\n';
+    return n;
+}
+
+/* The job uses 1,500 MiB; its range is that of its context. */
+static void answers(void **state)
+{
+    static const struct {
+        uint32_t asked;
+        const char *first, *last, *not;
+    } rows[] = {
+        {1 << 2, "FITS on large: 1.5 GiB of 8.0 GiB usable (1.0-1.6); confidence medium\n\nPeak: ",
+         "\nFITS on large: 1.5 GiB of 8.0 GiB usable; confidence medium\n", "Next: "},
+        {1 << 1, "TIGHT on just: 1.5 GiB of 1.6 GiB usable (1.0-1.6)\n  may run out of memory: ",
+         "\nTIGHT on just: 1.5 GiB of 1.6 GiB usable; confidence medium\n", "too much"},
+        {1 << 0,
+         "DOES NOT FIT on small: 1.5 GiB of 500.0 MiB usable (1.0-1.6); 1.0 GiB too much\n  confidence medium\n",
+         "\nDOES NOT FIT on small: 1.5 GiB of 500.0 MiB usable; confidence medium\n", "cache flushes"},
+        {1 << 2 | 1, "DOES NOT FIT on small: ", "\nFITS on large: 1.5 GiB of 8.0 GiB usable; confidence medium\n",
+         "TIGHT"},
+        {0, "NEEDS 1.5 GiB (1.0-1.6); fits on large (8.0 GiB usable) and larger; confidence medium\n",
+         "\nNEEDS 1.5 GiB; fits on large (8.0 GiB usable) and larger; confidence medium\n", " on small: "},
+    };
+    (void)state;
+    a_screen = true;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *t = written(plm_report_text, job,
+                          (struct plm_report_options){.width = 90, .asked = rows[i].asked, .record = "a.plm"});
+        if (!starts_with(t, rows[i].first) || !ends_with(t, rows[i].last) || strstr(t, rows[i].not))
+            fail_msg("row %zu:\n%s", i, t);
+        free(t);
+    }
+    a_screen = false;
+}
+
+/* What to type next: a setting can give back what is cached, 420 MiB; more than that needs another card. */
+static void next_commands(void **state)
+{
+    static const struct plm_card near[] = {{.id = "near", .memory_usable = 1200 * MIB},
+                                           {.id = "far", .memory_usable = 900 * MIB}};
+    static const char *const next[] = {"\n  Next: plimsoll tune --gpu near 'a b.plm'\n",
+                                       "\n  Next: plimsoll fit 'a b.plm'\n"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct plm_report_options o = {.width = 80, .card = near, .cards = 2, .asked = 1u << i, .record = "a b.plm"};
+        struct plm_error error;
+        char *t = NULL;
+        size_t size;
+        FILE *out = open_memstream(&t, &size);
+        assert_int_equal(plm_report_text(out, job, &o, &error), 0);
+        fclose(out);
+        assert_contains(t, next[i]);
+        assert_null(strstr(t, next[!i]));
+        free(t);
+    }
+}
+
+/* One screen, whatever is asked and however wide; the rest is behind --full. */
+static void one_screen(void **state)
+{
+    (void)state;
+    a_screen = true;
+    for (int width = 80; width <= 200; width += 40)
+        for (uint32_t asked = 0; asked < 8; asked = asked ? asked << 1 : 1) {
+            char *t = written(plm_report_text, job,
+                              (struct plm_report_options){.width = width, .asked = asked, .record = "a.plm"});
+            assert_true(lines(t) <= 24);
+            assert_contains(t, "Peak: in step 3, phase backward, module net.fc, rank 0, device 0\n  tensors "
+                               "(allocated)   480.0 MiB  ");
+            assert_contains(t, "  + context, libraries  600.0 MiB"); /* 20 + 30 + 550 */
+            assert_contains(t, "Memory by module at the peak\n  net.");
+            assert_contains(t, "\nFits on large; tight on just; does not fit on small\nConfidence medium: ");
+            assert_contains(t, "More: plimsoll report --full a.plm\n");
+            assert_null(strstr(t, "Peak of each step"));
+            assert_null(strstr(t, "Note: "));
+            assert_null(strstr(t, "launches"));
+            free(t);
+        }
+    a_screen = false;
 }
 
 static int columns(const char *line)
@@ -563,7 +663,7 @@ static void version_one(void **state)
     t = written(plm_report_text, other, (struct plm_report_options){.width = 80, .record = "one.plm"});
     assert_contains(t, "Peak: 8.2 MiB allocated, 22.0 MiB reserved   (rank 0, device 0, rtx3060)\n  in step 2\n");
     assert_contains(t, "has no memory categories");
-    assert_contains(t, "Next:   plimsoll report --json one.plm\n");
+    assert_contains(t, "More: plimsoll report --json one.plm\n");
     free(t);
     plm_job_free(other);
 }
@@ -621,6 +721,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text),           cmocka_unit_test(fits),          cmocka_unit_test(widths),
+        cmocka_unit_test(answers),        cmocka_unit_test(next_commands), cmocka_unit_test(one_screen),
         cmocka_unit_test(listings),       cmocka_unit_test(places),        cmocka_unit_test(narrow_and_colored),
         cmocka_unit_test(words),          cmocka_unit_test(json),          cmocka_unit_test(many_devices),
         cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),    cmocka_unit_test(ends),
