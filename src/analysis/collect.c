@@ -200,10 +200,6 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
                                                          .captured = said.captured};
     plm_around_add(w, life);
     w->allocated += said.bytes;
-    if (w->allocated > w->lane.peak) {
-        w->lane.peak = w->allocated;
-        w->lane.peak_at = (uint32_t)w->lane.moments;
-    }
     moment_add(w, index << 1);
     return 0;
 }
@@ -304,15 +300,17 @@ static int on_device(struct plm_collect *c, const struct plm_record_event *e)
 {
     struct plm_thread *t = thread_of(c, e);
     struct plm_lane_work *w = lane_of(c, t, e);
+    int status = 0;
     switch (e->type) {
-    case PLM_EV_BLOCK_ALLOC: return block_alloc(c, t, w, e);
+    case PLM_EV_BLOCK_ALLOC: status = block_alloc(c, t, w, e); break;
     case PLM_EV_BLOCK_FREE: block_free(c, w, plm_get_block_free(e).address, e->time_ns); break;
     case PLM_EV_RESERVED: level_add(w, e); break;
     case PLM_EV_CONVOLUTION: convolution_visit(w, e); break;
     case PLM_EV_MEMORY_FREE: segment_free(w, e); break;
     default: segment_alloc(c, w, e);
     }
-    return 0;
+    c->level = (struct plm_summary_level){w->allocated, (uint32_t)w->lane.moments - 1};
+    return status;
 }
 
 /* ---- phases, modules, steps ---- */

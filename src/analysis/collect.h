@@ -82,6 +82,7 @@ struct plm_collect {
     struct plm_lane_work *lane;
     size_t lanes, lane_room;
     size_t steps; /* that ended, of all processes */
+    struct plm_summary_level level; /* of the lane that the last event of a device concerned */
     bool attributed;
 };
 

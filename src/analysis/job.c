@@ -16,8 +16,9 @@ struct work {
 static int event_visit(const struct plm_record_event *e, void *context)
 {
     struct work *w = context;
-    plm_summary_visit(&w->summary, e);
-    return plm_collect_visit(&w->collect, e);
+    const int status = plm_collect_visit(&w->collect, e);
+    plm_summary_visit(&w->summary, e, &w->collect.level);
+    return status;
 }
 
 static void marks_hand_over(struct plm_lane *lane, struct plm_job_conv_marks *collected)

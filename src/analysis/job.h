@@ -100,8 +100,6 @@ struct plm_lane {
     size_t phases, steps;
     struct plm_lane_level *reserved;
     size_t reserveds;
-    uint64_t peak;               /* the most that was allocated */
-    uint32_t peak_at;            /* the first moment of that; no meaning without moments */
     const struct plm_job_conv_marks *convolutions; /* with a workspace; NULL: none */
     struct plm_job_conv_kept *kept;                /* of them; NULL: there are none */
     uint64_t together; /* the most that this and other processes held of its card at a time, without contexts;

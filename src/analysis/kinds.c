@@ -20,7 +20,7 @@ struct candidate {
 static bool lanes_equal(const struct candidate *a, const struct candidate *b)
 {
     const struct plm_summary_device *x = a->lane->summary, *y = b->lane->summary;
-    return x->allocated_peak == y->allocated_peak && x->reserved_peak == y->reserved_peak &&
+    return x->allocated_peak.bytes == y->allocated_peak.bytes && x->reserved_peak == y->reserved_peak &&
            x->used_peak == y->used_peak && !memcmp(a->category, b->category, sizeof a->category);
 }
 
@@ -28,12 +28,12 @@ static bool lanes_equal(const struct candidate *a, const struct candidate *b)
 static bool lanes_alike(const struct candidate *a, const struct candidate *b)
 {
     const struct plm_summary_device *x = a->lane->summary, *y = b->lane->summary;
-    if (!plm_alike(x->allocated_peak, y->allocated_peak, x->allocated_peak) ||
+    if (!plm_alike(x->allocated_peak.bytes, y->allocated_peak.bytes, x->allocated_peak.bytes) ||
         !plm_alike(x->reserved_peak, y->reserved_peak, x->reserved_peak) ||
         !plm_alike(x->used_peak, y->used_peak, x->used_peak))
         return false;
     for (int i = 0; i < PLM_CATEGORIES; i++)
-        if (!plm_alike(a->category[i], b->category[i], x->allocated_peak))
+        if (!plm_alike(a->category[i], b->category[i], x->allocated_peak.bytes))
             return false;
     return true;
 }

@@ -68,7 +68,7 @@ uint32_t plm_lane_moment(const struct plm_lane *lane, struct plm_at at)
 {
     uint32_t from, to;
     if (at.kind == PLM_AT_PEAK)
-        return lane->peak_at;
+        return lane->summary->allocated_peak.moment;
     if (at.kind == PLM_AT_END)
         return (uint32_t)lane->moments - 1;
     plm_lane_step(lane, at.step, &from, &to);
@@ -110,7 +110,7 @@ struct plm_place plm_place_at(const struct plm_job *job, const struct plm_lane *
     uint32_t entry, from, to;
     size_t ended = 0;
     if (!p.known) {
-        place_in_step(job, lane->summary->peak_step, (size_t)lane->summary->steps, &p);
+        place_in_step(job, lane->summary->allocated_peak.step, (size_t)lane->summary->steps, &p);
         return p;
     }
     p.moment = plm_lane_moment(lane, at);

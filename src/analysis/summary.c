@@ -67,11 +67,11 @@ static void raise_to(uint64_t *peak, uint64_t value)
         *peak = value;
 }
 
-static void raise_allocated(struct plm_summary_device *d)
+static void set_allocated(struct plm_summary_device *d, struct plm_summary_level now)
 {
-    if (d->allocated > d->allocated_peak)
-        d->peak_step = (uint32_t)d->steps;
-    raise_to(&d->allocated_peak, d->allocated);
+    d->allocated = now.allocated;
+    if (d->allocated > d->allocated_peak.bytes)
+        d->allocated_peak = (struct plm_summary_peak){d->allocated, now.moment, (uint32_t)d->steps};
     raise_to(&d->current.allocated_peak, d->allocated);
 }
 
@@ -189,7 +189,8 @@ static void memory_visit(struct plm_summary_work *w, struct plm_summary_device *
     raise_to(&d->libraries_peak, d->libraries);
 }
 
-static void on_device(struct plm_summary_work *w, const struct plm_record_event *e)
+static void on_device(struct plm_summary_work *w, const struct plm_record_event *e,
+                      const struct plm_summary_level *level)
 {
     struct plm_summary_device *d = device_at(w, e->process, e->device);
     struct plm_ev_readback readback;
@@ -200,13 +201,12 @@ static void on_device(struct plm_summary_work *w, const struct plm_record_event 
         w->summary->blocks++;
         d->caching = true;
         d->oom_open = false;
-        d->allocated += plm_get_block_alloc(e).bytes;
-        raise_allocated(d);
+        set_allocated(d, level ? *level : (struct plm_summary_level){d->allocated + plm_get_block_alloc(e).bytes, 0});
         break;
     case PLM_EV_BLOCK_FREE:
         w->summary->blocks++;
         d->caching = true;
-        d->allocated = bytes_less(d->allocated, plm_get_block_free(e).bytes);
+        d->allocated = level ? level->allocated : bytes_less(d->allocated, plm_get_block_free(e).bytes);
         break;
     case PLM_EV_RESERVED:
         d->reserved = plm_get_reserved(e).bytes;
@@ -368,7 +368,8 @@ static unsigned types_of(const struct plm_record_event *e)
     }
 }
 
-void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e)
+void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event *e,
+                       const struct plm_summary_level *level)
 {
     struct plm_told t;
     w->last_ns = e->time_ns;
@@ -402,7 +403,7 @@ void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event
     case PLM_EV_MEMORY_ALLOC:
     case PLM_EV_MEMORY_FREE:
     case PLM_EV_OOM:
-    case PLM_EV_READBACK: on_device(w, e); break;
+    case PLM_EV_READBACK: on_device(w, e, level); break;
     default: break;
     }
 }
@@ -421,7 +422,7 @@ static void without_blocks(struct plm_summary_device *d)
 {
     if (d->caching)
         return;
-    d->allocated_peak = d->reserved_peak = d->used_peak;
+    d->allocated_peak.bytes = d->reserved_peak = d->used_peak;
     for (int i = 0; i < d->steps; i++)
         d->step[i].allocated_peak = d->step[i].reserved_peak = d->step[i].used_peak;
 }
@@ -433,7 +434,7 @@ static void tidy(struct plm_summary *s)
     uint32_t last = UINT32_MAX;
     for (int i = 0; i < s->devices; i++) {
         struct plm_summary_device *d = &s->device[i];
-        if (d->used_peak || d->allocated_peak || d->readbacks.count || d->out_of_memory)
+        if (d->used_peak || d->allocated_peak.bytes || d->readbacks.count || d->out_of_memory)
             s->device[kept++] = *d;
         else {
             free(d->step);
@@ -504,7 +505,7 @@ void plm_summary_finish(struct plm_summary_work *w)
 
 static int event_visit(const struct plm_record_event *e, void *context)
 {
-    plm_summary_visit(context, e);
+    plm_summary_visit(context, e, NULL);
     return 0;
 }
 

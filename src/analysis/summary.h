@@ -47,6 +47,13 @@ struct plm_taker {
    NVIDIA's libraries, at the full detail. */
 enum plm_type { PLM_TYPE_BF16, PLM_TYPE_FP8, PLM_TYPES };
 
+/* The most that was allocated, and where: whoever shows either reads it here. */
+struct plm_summary_peak {
+    uint64_t bytes;
+    uint32_t moment; /* the first of it, in the device's lane (job.h); no meaning without a lane, or without blocks */
+    uint32_t step;   /* from 0: that ran then */
+};
+
 struct plm_summary_device {
     uint32_t process;
     int rank, device;
@@ -55,8 +62,8 @@ struct plm_summary_device {
     uint64_t first_ns, last_ns; /* when it was used, or its process ended */
     int status;                 /* that its process exited with; 0 also if that is not told */
     uint64_t allocated, reserved, used, libraries; /* now, while reading; at the end after */
-    uint64_t allocated_peak, reserved_peak, used_peak, libraries_peak;
-    uint32_t peak_step;                            /* 0-based step during which allocated_peak was reached */
+    struct plm_summary_peak allocated_peak;
+    uint64_t reserved_peak, used_peak, libraries_peak;
     struct plm_step *step;
     int steps, step_room;
     struct plm_step current;                       /* since the last step ended */
@@ -118,7 +125,8 @@ struct plm_summary {
 };
 
 /* The events of a record one by one, for whoever goes through them anyway: begin, visit each, finish.
-   finish must be called in any case. */
+   finish must be called in any case. Whoever keeps blocks tells what the event's device holds after it; NULL: the sizes
+   that the record tells are added up, which a record with missing events makes wrong. */
 struct plm_summary_work {
     struct plm_summary *summary;
     struct plm_record *record;
@@ -136,8 +144,13 @@ struct plm_summary_work {
     } *end;
     size_t ends, end_room;
 };
+struct plm_summary_level {
+    uint64_t allocated;
+    uint32_t moment; /* the last of its lane */
+};
 void plm_summary_begin(struct plm_summary_work *work, struct plm_summary *summary, struct plm_record *record);
-void plm_summary_visit(struct plm_summary_work *work, const struct plm_record_event *event);
+void plm_summary_visit(struct plm_summary_work *work, const struct plm_record_event *event,
+                       const struct plm_summary_level *level);
 void plm_summary_finish(struct plm_summary_work *work);
 
 /* All of it at once. */

@@ -371,8 +371,9 @@ static void other_end_write(struct plm_pen *pen, const struct plm_summary *s)
     for (int i = 0; i < s->devices; i++) {
         const struct plm_summary_device *d = &s->device[i];
         plm_pen_other_end(pen, d->device,
-                          &(struct plm_ev_other_end){
-                              .rank = (uint32_t)d->rank, .allocated = d->allocated_peak, .reserved = d->reserved_peak});
+                          &(struct plm_ev_other_end){.rank = (uint32_t)d->rank,
+                                                     .allocated = d->allocated_peak.bytes,
+                                                     .reserved = d->reserved_peak});
     }
 }
 
@@ -415,7 +416,7 @@ static void tell_first(const struct plm_summary *s)
     uint64_t allocated = 0, reserved = 0;
     char first[32], second[32];
     for (int i = 0; i < s->devices; i++) {
-        allocated = s->device[i].allocated_peak > allocated ? s->device[i].allocated_peak : allocated;
+        allocated = s->device[i].allocated_peak.bytes > allocated ? s->device[i].allocated_peak.bytes : allocated;
         reserved = s->device[i].reserved_peak > reserved ? s->device[i].reserved_peak : reserved;
     }
     fprintf(stderr,

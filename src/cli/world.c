@@ -117,7 +117,7 @@ static int outcome_read(const struct work *w, uint32_t rank, struct plm_world_ne
             continue;
         stepped |= d->steps > 0;
         if (d->used_peak >= out->used)
-            *out = (struct plm_world_need){rank, d->allocated_peak, d->reserved_peak, d->used_peak};
+            *out = (struct plm_world_need){rank, d->allocated_peak.bytes, d->reserved_peak, d->used_peak};
     }
     plm_summary_free(&s);
     if (stepped || !w->launch->steps)

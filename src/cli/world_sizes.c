@@ -87,7 +87,7 @@ static void kind_keep(struct world *world, const struct plm_job *job, const stru
     world->kind[world->kinds++] = (struct kind){.ranks = plm_strdup(kind->ranks),
                                                 .why = plm_strdup(kind->why),
                                                 .count = kind->count,
-                                                .allocated = kind->lane->summary->allocated_peak,
+                                                .allocated = kind->lane->summary->allocated_peak.bytes,
                                                 .reserved = kind->lane->summary->reserved_peak,
                                                 .device_used = plm_ladder(job, kind->lane).device_used,
                                                 .memory = plm_cli_rank_memory_of(job, kind->lane)};

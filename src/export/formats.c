@@ -25,7 +25,7 @@ bool plm_export_at(const struct plm_export *export, const struct plm_lane *lane,
         return false;
     switch (export->at.kind) {
     case PLM_AT_END: *moment = (uint32_t)(lane->moments - 1); return true;
-    case PLM_AT_PEAK: *moment = lane->peak_at; return true;
+    case PLM_AT_PEAK: *moment = lane->summary->allocated_peak.moment; return true;
     case PLM_AT_STEP:
         plm_lane_step(lane, export->at.step, &from, &to);
         if (export->at.step > lane->steps && from >= to)

@@ -164,7 +164,7 @@ static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm
     const struct plm_ladder_context context = plm_ladder_context(&job->summary, d, card);
     uint64_t inside = d->reserved_peak + d->libraries_peak, taken = taken_at_peak(d), left = d->used_peak - taken;
     uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
-    struct plm_ladder l = {.allocated = d->allocated_peak,
+    struct plm_ladder l = {.allocated = d->allocated_peak.bytes,
                            .reserved = d->reserved_peak,
                            .libraries = d->libraries_peak,
                            .other = d->used_peak > inside ? d->used_peak - inside : 0,

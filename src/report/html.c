@@ -194,7 +194,7 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
     write_kind(p, lane);
     plm_json_integer(&p->json, "events", lane->moments);
     plm_json_object(&p->json, "peak");
-    plm_json_integer(&p->json, "allocated", d->allocated_peak);
+    plm_json_integer(&p->json, "allocated", d->allocated_peak.bytes);
     plm_json_integer(&p->json, "reserved", d->reserved_peak);
     plm_json_integer(&p->json, "device_used", ladder.device_used);
     plm_json_end_object(&p->json);

@@ -37,7 +37,7 @@ static struct stretches stretches_plan(const struct plm_lane *lane, size_t point
     uint32_t all = (uint32_t)lane->moments;
     if (lane->moments <= points)
         return s;
-    plm_lane_step(lane, step_of(lane, lane->peak_at), &s.from, &s.to);
+    plm_lane_step(lane, step_of(lane, lane->summary->allocated_peak.moment), &s.from, &s.to);
     s.inside = quotient_up(s.to - s.from, points / 2);
     s.outside = quotient_up(all - (s.to - s.from), points / 2);
     return s;
@@ -181,10 +181,10 @@ static void choose_snapshots(const struct plm_lane *lane, size_t lanes, struct p
     o->mapped = plm_calloc(most, sizeof *o->mapped);
     if (!lane->moments)
         return;
-    moment_pick(&p, lane->peak_at);
+    moment_pick(&p, lane->summary->allocated_peak.moment);
     moment_pick(&p, (uint32_t)lane->moments - 1);
     pick_evenly(&p, o->step_peak, o->steps, most / 3);
-    pick_phases(&p, lane, step_of(lane, lane->peak_at), most / 6);
+    pick_phases(&p, lane, step_of(lane, lane->summary->allocated_peak.moment), most / 6);
     pick_phases(&p, lane, 1, most / 6);
     pick_evenly(&p, o->point, o->points, most);
     o->snapshots = p.count;
@@ -192,7 +192,7 @@ static void choose_snapshots(const struct plm_lane *lane, size_t lanes, struct p
     for (size_t i = 0; i < o->snapshots; i++) {
         bool due = (i + 1) * (maps - 1) / o->snapshots > mapped;
         mapped += due;
-        o->mapped[i] = due || o->snapshot[i] == lane->peak_at;
+        o->mapped[i] = due || o->snapshot[i] == lane->summary->allocated_peak.moment;
     }
 }
 

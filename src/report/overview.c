@@ -114,7 +114,7 @@ void plm_overview_peak(const struct plm_page *p, const struct plm_job *job, cons
         return;
     }
     fprintf(p->out, "\n%sPeak: %s allocated, %s reserved%s   (rank %d, device %d, ", plm_ink(p, PLM_INK_BOLD),
-            plm_page_amount(p, a, sizeof a, d->allocated_peak), plm_page_amount(p, r, sizeof r, d->reserved_peak),
+            plm_page_amount(p, a, sizeof a, d->allocated_peak.bytes), plm_page_amount(p, r, sizeof r, d->reserved_peak),
             plm_ink(p, PLM_INK_PLAIN), d->rank, d->device);
     plm_page_name(p, gpu ? gpu : "?", 0, 0);
     fputs(")\n", p->out);

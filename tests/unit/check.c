@@ -14,10 +14,10 @@ static struct plm_summary_count config[] = {
     {.name = (char *)"seconds", .detail = (char *)"1.5"},
 };
 static struct plm_summary_device device[] = {
-    {.rank = 0, .device = 0, .allocated_peak = 1 * GIB, .reserved_peak = 2 * GIB, .used_peak = 2 * GIB},
+    {.rank = 0, .device = 0, .allocated_peak.bytes = 1 * GIB, .reserved_peak = 2 * GIB, .used_peak = 2 * GIB},
     {.rank = 1,
      .device = 0,
-     .allocated_peak = 2 * GIB,
+     .allocated_peak.bytes = 2 * GIB,
      .reserved_peak = 3 * GIB,
      .used_peak = 3 * GIB,
      .other_end = 4 * GIB},

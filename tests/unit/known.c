@@ -40,7 +40,7 @@ static struct made *job_make(struct made *m, uint64_t mib, const char *status, c
         m->step[i] = (struct plm_step){mib * MIB, mib * MIB, mib * MIB};
     for (int i = 0; i < 2; i++) {
         m->device[i] = (struct plm_summary_device){.rank = i,
-                                                   .allocated_peak = mib * MIB,
+                                                   .allocated_peak.bytes = mib * MIB,
                                                    .reserved_peak = mib * MIB,
                                                    .used_peak = mib * MIB,
                                                    .step = m->step,

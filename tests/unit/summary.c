@@ -140,8 +140,8 @@ static void devices(void **state)
     assert_int_equal(s.devices, 3);
     assert_true(child->rank == 0 && first->rank == 1 && second->rank == 1); /* by rank */
     assert_true(first->device == 0 && second->device == 1);
-    assert_int_equal(first->allocated_peak, 300 * MIB);
-    assert_int_equal(child->allocated_peak, 250 * MIB);
+    assert_int_equal(first->allocated_peak.bytes, 300 * MIB);
+    assert_int_equal(child->allocated_peak.bytes, 250 * MIB);
     assert_int_equal(first->allocated, 110 * MIB);
     assert_int_equal(first->reserved_peak, 640 * MIB);
     assert_int_equal(first->libraries_peak, 20 * MIB);
@@ -150,7 +150,7 @@ static void devices(void **state)
     assert_int_equal(first->taker[0].now, 0);
     assert_int_equal(first->taker[0].at_peak, 20 * MIB); /* not what it has at the end */
     assert_int_equal(second->used_peak, 2 * MIB);
-    assert_int_equal(first->peak_step, 1);
+    assert_int_equal(first->allocated_peak.step, 1);
     assert_int_equal(first->steps, 3);
     assert_int_equal(first->step[0].allocated_peak, 100 * MIB);
     assert_int_equal(first->step[1].allocated_peak, 300 * MIB);
@@ -223,7 +223,7 @@ static void odd_records(void **state)
     (void)state;
     assert_int_equal(summary_of_odd_job(&odd), 0);
     assert_int_equal(odd.devices, 1);
-    assert_int_equal(odd.device[0].allocated_peak, 0);
+    assert_int_equal(odd.device[0].allocated_peak.bytes, 0);
     assert_int_equal(odd.device[0].used_peak, 2 * MIB);
     assert_int_equal(odd.device[0].libraries_peak, 2 * MIB);
     assert_true(odd.device[0].steps >= 1 && odd.device[0].steps <= 2);
