@@ -11,13 +11,16 @@
 struct work {
     struct plm_summary_work summary;
     struct plm_collect collect;
+    const struct plm_job_guest *guest; /* NULL: none */
 };
 
 static int event_visit(const struct plm_record_event *e, void *context)
 {
     struct work *w = context;
-    const int status = plm_collect_visit(&w->collect, e);
+    int status = plm_collect_visit(&w->collect, e);
     plm_summary_visit(&w->summary, e, &w->collect.level);
+    if (status == 0 && w->guest)
+        status = w->guest->visit(e, w->guest->context);
     return status;
 }
 
@@ -70,10 +73,13 @@ static void hand_over(struct plm_job *job, struct plm_collect *c)
     c->names.count = 0;
 }
 
-static int read_all(struct plm_job *job, struct plm_record *record, const char *name, struct plm_error *error)
+static int read_all(struct plm_job *job, struct plm_record *record, const char *name, const struct plm_job_guest *guest,
+                    struct plm_error *error)
 {
-    struct work w;
+    struct work w = {.guest = guest};
     int status;
+    if (guest)
+        guest->open(record, guest->context);
     plm_collect_begin(&w.collect, record);
     plm_summary_begin(&w.summary, &job->summary, record);
     status = plm_record_each(record, event_visit, &w, error);
@@ -88,18 +94,8 @@ static int read_all(struct plm_job *job, struct plm_record *record, const char *
     return status;
 }
 
-int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error)
-{
-    struct plm_record *record;
-    int status = plm_record_open(path, &record, error);
-    if (status < 0)
-        return status;
-    status = plm_job_read_record(record, path, out, error);
-    plm_record_free(record);
-    return status;
-}
-
-int plm_job_read_record(struct plm_record *record, const char *name, struct plm_job **out, struct plm_error *error)
+static int record_read(struct plm_record *record, const char *name, const struct plm_job_guest *guest,
+                       struct plm_job **out, struct plm_error *error)
 {
     struct plm_job *job = plm_calloc(1, sizeof *job);
     struct plm_error unused;
@@ -107,12 +103,34 @@ int plm_job_read_record(struct plm_record *record, const char *name, struct plm_
 
     error = error ? error : &unused;
     *error = (struct plm_error){0};
-    status = read_all(job, record, name, error);
+    status = read_all(job, record, name, guest, error);
     if (status == 0)
         *out = job;
     else
         plm_job_free(job);
     return status;
+}
+
+int plm_job_read_record(struct plm_record *record, const char *name, struct plm_job **out, struct plm_error *error)
+{
+    return record_read(record, name, NULL, out, error);
+}
+
+int plm_job_read_along(const char *path, const struct plm_job_guest *guest, struct plm_job **out,
+                       struct plm_error *error)
+{
+    struct plm_record *record;
+    int status = plm_record_open(path, &record, error);
+    if (status < 0)
+        return status;
+    status = record_read(record, path, guest, out, error);
+    plm_record_free(record);
+    return status;
+}
+
+int plm_job_read(const char *path, struct plm_job **out, struct plm_error *error)
+{
+    return plm_job_read_along(path, NULL, out, error);
 }
 
 void plm_job_free(struct plm_job *job)

@@ -21,6 +21,7 @@
 
 struct plm_error;
 struct plm_record;
+struct plm_record_event;
 
 /* Where in the program something happened. Unknown strings are "". */
 struct plm_site {
@@ -120,6 +121,15 @@ struct plm_job {
 int plm_job_read(const char *path, struct plm_job **job, struct plm_error *error);
 /* The same of a record that is open; it stays the caller's, and the job needs it no more. `name` is for sentences. */
 int plm_job_read_record(struct plm_record *record, const char *name, struct plm_job **job, struct plm_error *error);
+/* Who goes through the same reading: `open` before the first event, `visit` with each; what that returns, if not 0, ends
+   the reading and is returned. */
+struct plm_job_guest {
+    void (*open)(struct plm_record *record, void *context);
+    int (*visit)(const struct plm_record_event *event, void *context);
+    void *context;
+};
+int plm_job_read_along(const char *path, const struct plm_job_guest *guest, struct plm_job **job,
+                       struct plm_error *error);
 void plm_job_free(struct plm_job *job); /* nothing for NULL */
 /* The device whose memory decides: the one that takes most of its card. The job must have one. */
 const struct plm_lane *plm_job_largest(const struct plm_job *job);

@@ -194,12 +194,11 @@ static bool lacks_dashes(int argc, char **argv)
 }
 
 /* The verdict, and the report of the record as of a command that has been run; an exit status. */
-static int record_judge(const struct request *r, const struct plm_job *job)
+static int record_judge(const struct request *r, const struct plm_job *job, struct plm_cli_report_time *time)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_report_options options = plm_look_at(&r->run.look);
     struct plm_run_end end = {.run = &r->run, .job = job, .options = &options};
-    struct plm_cli_report_time time = {0};
     struct plm_catalogue catalogue;
     struct plm_error error, why;
     int n, status;
@@ -210,14 +209,13 @@ static int record_judge(const struct request *r, const struct plm_job *job)
     end.card = record_card(job, &catalogue);
     if (r->run.json) {
         n = plm_cards_choose(&catalogue, NULL, plm_summary_config(&job->summary, "gpu"), cards, &error);
-        plm_cli_report_time_own(&time, job, r->path, &catalogue, &options);
+        plm_cli_report_time_own(time, job, &catalogue, &options);
         options.card = cards;
         options.cards = n > 0 ? n : 0;
         options.asked = plm_cards_recorded(&options, job);
         options.record = r->path;
     }
     status = check_judge(r, &end);
-    plm_cli_report_time_free(&time);
     plm_catalogue_free(&catalogue);
     return status;
 }
@@ -237,6 +235,7 @@ static int record_outputs_check(struct request *r)
 
 static int check_record(struct request *r, int argc, char **argv)
 {
+    struct plm_cli_report_time time = {0};
     struct plm_error error;
     struct plm_job *job;
     int words, status;
@@ -253,9 +252,11 @@ static int check_record(struct request *r, int argc, char **argv)
     status = record_outputs_check(r);
     if (status)
         return status;
-    if (plm_job_read(r->path, &job, &error) < 0)
+    if ((r->run.json ? plm_cli_report_time_read(&time, r->path, &job, &error) : plm_job_read(r->path, &job, &error)) <
+        0)
         return plm_fault(&error);
-    status = record_judge(r, job);
+    status = record_judge(r, job, &time);
+    plm_cli_report_time_free(&time);
     plm_job_free(job);
     return status;
 }

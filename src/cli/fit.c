@@ -81,6 +81,7 @@ struct question {
     struct plm_card *card;
     size_t cards;
     struct plm_job *job;
+    struct plm_cli_report_time time;
     struct plm_fit fit;
     struct plm_margin margin;
 };
@@ -88,6 +89,7 @@ struct question {
 static void fit_close(struct question *q)
 {
     plm_fit_close(&q->fit);
+    plm_cli_report_time_free(&q->time);
     plm_job_free(q->job);
     free(q->card);
     plm_catalogue_free(&q->catalogue);
@@ -109,22 +111,25 @@ static int fit_choose(struct question *q, const struct request *r, struct plm_er
     return 0;
 }
 
-/* 0, or the exit status after a complaint. */
-static int fit_open(struct question *q, const struct request *r)
+/* `timed`: with what is needed to time it. 0, or the exit status after a complaint. */
+static int fit_open(struct question *q, const struct request *r, bool timed)
 {
     struct plm_error error;
     if (plm_catalogue_open(&q->catalogue, &error) < 0)
         return plm_fault(&error);
     if (fit_choose(q, r, &error) < 0)
         return plm_fault(&error);
-    if (!r->world && plm_job_read(r->path[0], &q->job, &error) < 0)
+    if (r->world)
+        return 0;
+    if ((timed ? plm_cli_report_time_read(&q->time, r->path[0], &q->job, &error)
+               : plm_job_read(r->path[0], &q->job, &error)) < 0)
         return plm_fault(&error);
     return 0;
 }
 
 typedef int answer_question(const struct request *r, struct question *q, const struct plm_report_options *options);
 
-static int question_run(const struct plm_command *command, int argc, char **argv, answer_question *answer)
+static int question_run(const struct plm_command *command, int argc, char **argv, answer_question *answer, bool timed)
 {
     struct request r = {.look = PLM_LOOK};
     struct question q = {0};
@@ -135,7 +140,7 @@ static int question_run(const struct plm_command *command, int argc, char **argv
         return plm_fault(&error);
     options = plm_look_at(&r.look);
     options.record = r.path[0];
-    status = fit_open(&q, &r);
+    status = fit_open(&q, &r, timed);
     if (status == 0)
         status = answer(&r, &q, &options);
     fit_close(&q);
@@ -180,7 +185,6 @@ static int fit_judge(const struct request *r, const struct plm_fit_table *t)
 static int fit_answer(const struct request *r, struct question *q, const struct plm_report_options *look)
 {
     struct plm_report_options options = *look;
-    struct plm_cli_report_time time;
     struct plm_fit_table table;
     struct plm_error error;
     int status;
@@ -193,10 +197,9 @@ static int fit_answer(const struct request *r, struct question *q, const struct 
     options.card = q->card;
     options.cards = q->cards == 1;
     options.asked = q->cards == 1; /* of several the table is the answer */
-    plm_cli_report_time_make(&time, q->job, r->path[0], q->card, q->cards, &q->catalogue.install, false, &options);
+    plm_cli_report_time_make(&q->time, q->card, q->cards, &q->catalogue.install, false, &options);
     if ((r->json ? plm_report_fit_json : plm_report_fit_text)(stdout, &table, &options, r->all, &error) < 0)
         status = plm_fault(&error);
-    plm_cli_report_time_free(&time);
     plm_fit_table_free(&table);
     return status;
 }
@@ -295,7 +298,7 @@ static int fit_or_worlds(const struct request *r, struct question *q, const stru
 
 static int fit_run(int argc, char **argv)
 {
-    return question_run(&plm_command_fit, argc, argv, fit_or_worlds);
+    return question_run(&plm_command_fit, argc, argv, fit_or_worlds, true);
 }
 
 const struct plm_command plm_command_fit = {
@@ -346,7 +349,7 @@ static int tune_answer(const struct request *r, struct question *q, const struct
 
 static int tune_run(int argc, char **argv)
 {
-    return question_run(&plm_command_tune, argc, argv, tune_answer);
+    return question_run(&plm_command_tune, argc, argv, tune_answer, false);
 }
 
 const struct plm_command plm_command_tune = {

@@ -67,6 +67,12 @@ struct shown {
     struct plm_cli_report_time time;
 };
 
+/* A list of holders has no room for times; a page has its own. */
+static bool shows_times(const struct request *o)
+{
+    return !o->html && (!o->by || o->json);
+}
+
 /* Only --gpu needs the catalogue: what else the report has to say of memory is in the record. */
 static int choose_cards(const struct request *o, const struct plm_job *job, struct shown *shown,
                         struct plm_error *error)
@@ -86,8 +92,8 @@ static int choose_cards(const struct request *o, const struct plm_job *job, stru
     shown->options.card = shown->cards;
     shown->options.cards = status > 0 ? status : 0;
     shown->options.asked = o->gpu ? plm_cards_asked(&shown->options, NULL) : plm_cards_recorded(&shown->options, job);
-    if (status >= 0 && !o->html && (!o->by || o->json)) /* a list of holders has no room for times */
-        plm_cli_report_time_own(&shown->time, job, o->path, &catalogue, &shown->options);
+    if (status >= 0 && shows_times(o))
+        plm_cli_report_time_own(&shown->time, job, &catalogue, &shown->options);
     plm_catalogue_free(&catalogue);
     return status < 0 ? status : 0;
 }
@@ -114,7 +120,8 @@ static int report_run(int argc, char **argv)
 
     if (report_parse(&o, argc, argv, &error) < 0 || report_understand(&o, &shown.options, &error) < 0)
         return plm_fault(&error);
-    if (plm_job_read(o.path, &job, &error) < 0)
+    if ((shows_times(&o) ? plm_cli_report_time_read(&shown.time, o.path, &job, &error)
+                         : plm_job_read(o.path, &job, &error)) < 0)
         return plm_fault(&error);
     if (plm_at_check(job, shown.options.at, &error) < 0 || choose_cards(&o, job, &shown, &error) < 0)
         status = plm_fault(&error);

@@ -9,45 +9,40 @@
 #include "cli/report_time.h"
 #include "report/report.h"
 
-/* A record is read a second time only if something was launched at all. */
-static int works_read(struct plm_cli_report_time *t, const struct plm_job *job, const char *record)
+int plm_cli_report_time_read(struct plm_cli_report_time *t, const char *record, struct plm_job **job,
+                             struct plm_error *error)
 {
-    struct plm_error error;
-    int status = PLM_ENOTFOUND;
-    if (job->summary.launches)
-        status = plm_works_read(record, &t->works, &error);
-    if (status == PLM_ENOTFOUND)
-        snprintf(t->why, sizeof t->why,
-                 "the record has no kernel launches; snapshots and records made with --detail low or off have none");
-    else if (status < 0)
-        snprintf(t->why, sizeof t->why, "%s", error.text);
+    struct plm_build *works = plm_works_begin(&t->works);
+    const int status =
+        plm_job_read_along(record, &(struct plm_job_guest){plm_works_open, plm_works_visit, works}, job, error);
+    t->table = (struct plm_time_table){0};
+    t->launched = plm_works_end(works, status, record, NULL) == 0 && (*job)->summary.launches;
     return status;
 }
 
-void plm_cli_report_time_make(struct plm_cli_report_time *t, const struct plm_job *job, const char *record,
-                              const struct plm_card *card, size_t cards, const struct plm_install *install, bool whole,
-                              struct plm_report_options *options)
+void plm_cli_report_time_make(struct plm_cli_report_time *t, const struct plm_card *card, size_t cards,
+                              const struct plm_install *install, bool whole, struct plm_report_options *options)
 {
     const struct plm_time_question question = {.install = install, .shares = whole, .unmetered = !whole};
     struct plm_error error;
-    t->works = (struct plm_works){0};
-    t->table = (struct plm_time_table){0};
+    if (!t->launched) {
+        options->no_time =
+            "the record has no kernel launches; snapshots and records made with --detail low or off have none";
+        return;
+    }
     t->why[0] = '\0';
     options->no_time = t->why;
-    if (works_read(t, job, record) < 0)
-        return;
     if (plm_time_table_make(&t->works, plm_works_main(&t->works), card, cards, &question, &t->table, &error) < 0)
         snprintf(t->why, sizeof t->why, "%s", error.text);
     else
         options->time = &t->table;
 }
 
-void plm_cli_report_time_own(struct plm_cli_report_time *t, const struct plm_job *job, const char *record,
-                             struct plm_catalogue *catalogue, struct plm_report_options *options)
+void plm_cli_report_time_own(struct plm_cli_report_time *t, const struct plm_job *job, struct plm_catalogue *catalogue,
+                             struct plm_report_options *options)
 {
     const char *gpu = plm_summary_config(&job->summary, "gpu");
     const struct plm_catalogue_entry *entry;
-    *t = (struct plm_cli_report_time){0};
     if (!job->lanes)
         return;
     if (!gpu || plm_catalogue_find(catalogue, gpu, &entry, NULL) < 0) {
@@ -55,7 +50,7 @@ void plm_cli_report_time_own(struct plm_cli_report_time *t, const struct plm_job
         return;
     }
     t->own = entry->card;
-    plm_cli_report_time_make(t, job, record, &t->own, 1, &catalogue->install, true, options);
+    plm_cli_report_time_make(t, &t->own, 1, &catalogue->install, true, options);
 }
 
 void plm_cli_report_time_free(struct plm_cli_report_time *t)

@@ -303,10 +303,11 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     int n, kept, result;
 
     options.card = cards;
-    if (plm_job_read(launch->record, &job, &error) < 0)
+    if (plm_cli_report_time_read(&time, launch->record, &job, &error) < 0)
         return plm_fault(&error);
     if (job->summary.missing.why[0]) {
         const struct plm_record_missing missing = job->summary.missing;
+        plm_cli_report_time_free(&time);
         plm_job_free(job);
         return plm_complain_of(PLM_EXIT_CANNOT, "%s: the record is incomplete and was not kept; %s", missing.why,
                                missing.help);
@@ -323,8 +324,8 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
         end.result = judge_rank(o, &job->summary, &why);
     end.why = why.text;
     if (job->lanes)
-        plm_cli_report_time_make(&time, job, launch->record, many ? cards : &launch->gpu->card,
-                                 many ? (size_t)options.cards : 1, launch->install, true, &options);
+        plm_cli_report_time_make(&time, many ? cards : &launch->gpu->card, many ? (size_t)options.cards : 1,
+                                 launch->install, true, &options);
     kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
     plm_cli_report_time_free(&time);

@@ -391,7 +391,7 @@ static void launch_visit(struct plm_build *b, const struct plm_record_event *e)
         plm_build_launch(b, e, &l);
 }
 
-static int visit(const struct plm_record_event *e, void *context)
+int plm_works_visit(const struct plm_record_event *e, void *context)
 {
     struct plm_build *b = context;
     switch (e->type) {
@@ -456,37 +456,49 @@ static void build_free(struct plm_build *b)
     plm_map_free(&b->by_hash);
     plm_map_free(&b->graph_of);
     plm_map_free(&b->name_of);
+    free(b);
 }
 
-static int record_visit(struct plm_build *b, struct plm_error *error)
+struct plm_build *plm_works_begin(struct plm_works *works)
 {
-    int status;
-    b->threads = plm_record_threads(b->record);
+    struct plm_build *b = plm_calloc(1, sizeof *b);
+    b->works = works;
+    memset(works, 0, sizeof *works);
+    plm_names_add(&works->names, "");
+    works->site = plm_grow(NULL, 0, &works->site_room, sizeof *works->site);
+    works->site[works->sites++] = (struct plm_work_site){"", "", "", PLM_PHASE_OTHER};
+    return b;
+}
+
+void plm_works_open(struct plm_record *record, void *build)
+{
+    struct plm_build *b = build;
+    b->record = record;
+    b->threads = plm_record_threads(record);
     b->thread = plm_calloc(b->threads, sizeof *b->thread);
-    status = plm_record_each(b->record, visit, b, error);
+}
+
+int plm_works_end(struct plm_build *b, int status, const char *name, struct plm_error *error)
+{
+    struct plm_works *works = b->works;
     if (!status)
         lanes_end(b);
+    if (!status && !b->calls)
+        status = plm_fail(error, PLM_ENOTFOUND,
+                          "%s has no kernel launches, so times are unknown; record the job again with `plimsoll run` "
+                          "at full detail (snapshots and records made with --detail low or off have none)",
+                          name);
+    build_free(b);
+    if (status < 0)
+        plm_works_free(works);
     return status;
 }
 
 int plm_works_read_record(struct plm_record *record, const char *name, struct plm_works *works, struct plm_error *error)
 {
-    struct plm_build build = {.works = works, .record = record};
-    int status;
-    memset(works, 0, sizeof *works);
-    plm_names_add(&works->names, "");
-    works->site = plm_grow(NULL, 0, &works->site_room, sizeof *works->site);
-    works->site[works->sites++] = (struct plm_work_site){"", "", "", PLM_PHASE_OTHER};
-    status = record_visit(&build, error);
-    if (!status && !build.calls)
-        status = plm_fail(error, PLM_ENOTFOUND,
-                          "%s has no kernel launches, so times are unknown; record the job again with `plimsoll run` "
-                          "at full detail (snapshots and records made with --detail low or off have none)",
-                          name);
-    build_free(&build);
-    if (status < 0)
-        plm_works_free(works);
-    return status;
+    struct plm_build *b = plm_works_begin(works);
+    plm_works_open(record, b);
+    return plm_works_end(b, plm_record_each(record, plm_works_visit, b, error), name, error);
 }
 
 int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error)

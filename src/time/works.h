@@ -18,7 +18,9 @@
 #include "record/format.h"
 
 struct plm_error;
+struct plm_build;
 struct plm_record;
+struct plm_record_event;
 
 enum plm_work_class {
     PLM_WORK_GEMM,          /* matrix product */
@@ -137,6 +139,12 @@ int plm_works_read(const char *path, struct plm_works *works, struct plm_error *
 /* Of a record that is open already and stays the caller's; `name` is for sentences. */
 int plm_works_read_record(struct plm_record *record, const char *name, struct plm_works *works,
                           struct plm_error *error);
+/* In a reading that somebody else makes: begin, `open` once, `visit` with each event, and end in any case, with how the
+   reading went; it returns that or how it went here. Visits return 0. */
+struct plm_build *plm_works_begin(struct plm_works *works);
+void plm_works_open(struct plm_record *record, void *build);
+int plm_works_visit(const struct plm_record_event *event, void *build);
+int plm_works_end(struct plm_build *build, int status, const char *name, struct plm_error *error);
 void plm_works_free(struct plm_works *works);
 /* The lane with the most calls: what a job is judged by if nobody says which. */
 const struct plm_work_lane *plm_works_main(const struct plm_works *works);

@@ -587,6 +587,45 @@ static void damaged(void **state)
     plm_job_free(job);
 }
 
+struct guest {
+    struct plm_record *record;
+    int blocks, stop_after; /* 0: it never does */
+};
+
+static void guest_open(struct plm_record *record, void *context)
+{
+    ((struct guest *)context)->record = record;
+}
+
+static int guest_visit(const struct plm_record_event *e, void *context)
+{
+    struct guest *g = context;
+    assert_non_null(g->record);
+    g->blocks += e->type == PLM_EV_BLOCK_ALLOC;
+    return g->stop_after && g->blocks == g->stop_after ? -77 : 0;
+}
+
+/* Somebody else sees every event of the same reading, and may end it. */
+static void guests(void **state)
+{
+    struct plm_job *job = unit_job(nonsense);
+    struct guest g = {0};
+    struct plm_error error;
+    (void)state;
+    plm_job_free(job);
+    assert_int_equal(
+        plm_job_read_along(unit_path("job.plm"), &(struct plm_job_guest){guest_open, guest_visit, &g}, &job, &error),
+        0);
+    assert_int_equal(g.blocks, 4);
+    assert_int_equal(job->lane[0].blocks, 4);
+    plm_job_free(job);
+    g = (struct guest){.stop_after = 2};
+    assert_int_equal(
+        plm_job_read_along(unit_path("job.plm"), &(struct plm_job_guest){guest_open, guest_visit, &g}, &job, &error),
+        -77);
+    assert_int_equal(g.blocks, 2);
+}
+
 static void unreadable(void **state)
 {
     struct plm_error error;
@@ -709,6 +748,7 @@ int main(void)
         cmocka_unit_test(tags),
         cmocka_unit_test(tags_of_neighbours),
         cmocka_unit_test(damaged),
+        cmocka_unit_test(guests),
         cmocka_unit_test(unreadable),
         cmocka_unit_test(segments),
         cmocka_unit_test(processes),

@@ -26,13 +26,15 @@ static void strings_read(struct plm_labeller *l)
 int plm_labeller_open(struct plm_labeller *l, const char *path, const struct plm_card *card,
                       const struct plm_speeds *speeds, struct plm_error *error)
 {
+    struct plm_build *works;
     int status;
     *l = (struct plm_labeller){.card = card, .speeds = speeds};
-    status = plm_job_read(path, &l->job, error);
+    works = plm_works_begin(&l->works);
+    status = plm_job_read_along(path, &(struct plm_job_guest){plm_works_open, plm_works_visit, works}, &l->job, error);
+    l->timed = plm_works_end(works, status, path, NULL) == 0; /* a record without launches has none */
     if (status)
         return status;
     strings_read(l);
-    l->timed = plm_works_read(path, &l->works, NULL) == 0; /* a record without launches has none */
     return 0;
 }
 
