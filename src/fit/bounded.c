@@ -48,10 +48,11 @@ int plm_bounded(const struct plm_job *job, const struct plm_card *card, uint64_t
 {
     struct plm_replay_options options = {.total = card->memory_total};
     int status = job->lanes ? plm_replay_settings(&job->summary, &options) : PLM_EINVAL;
+    struct plm_ladders ladders = plm_ladders_make(job);
     bool completes = true;
     *bounded = (struct plm_bounded){0};
     for (size_t i = 0; i < job->lanes && status == 0; i++) {
-        const struct plm_ladder l = plm_ladder_on(job, &job->lane[i], card);
+        const struct plm_ladder l = plm_ladders_on(&ladders, &job->lane[i], card);
         struct plm_bounded b;
         status = job->lane[i].summary->out_of_memory ? PLM_EINVAL : lane_bound(&job->lane[i], &l, options, usable, &b);
         if (status)
@@ -61,5 +62,6 @@ int plm_bounded(const struct plm_job *job, const struct plm_card *card, uint64_t
             *bounded = b;
     }
     bounded->completes = completes;
+    plm_ladders_free(&ladders);
     return status;
 }

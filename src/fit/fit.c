@@ -111,10 +111,11 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
         status = read_settings(fit, error);
     if (status)
         return status;
+    fit->ladders = plm_ladders_make(job);
     fit->lane = plm_calloc(fit->lanes, sizeof *fit->lane);
     for (size_t i = 0; i < fit->lanes; i++) {
         const struct plm_lane *lane = &job->lane[i];
-        struct plm_ladder l = plm_ladder(job, lane);
+        struct plm_ladder l = plm_ladders_on(&fit->ladders, lane, NULL);
         fit->lane[i] = (struct plm_fit_lane){.lane = lane,
                                              .outside = (int64_t)(l.device_used - l.reserved),
                                              .outside_low = (int64_t)(l.low - l.reserved),
@@ -134,6 +135,7 @@ int plm_fit_open(const struct plm_job *job, struct plm_fit *fit, struct plm_erro
 
 void plm_fit_close(struct plm_fit *fit)
 {
+    plm_ladders_free(&fit->ladders);
     free(fit->lane);
     fit->lane = NULL;
 }
@@ -237,9 +239,10 @@ struct shift {
 
 static struct shift shift_of(const struct plm_fit *fit, const struct plm_fit_lane *lane, const struct plm_card *card)
 {
-    const struct plm_ladder here = plm_ladder(fit->job, lane->lane), there = plm_ladder_on(fit->job, lane->lane, card);
-    return (struct shift){(int64_t)(there.device_used - here.device_used), (int64_t)(there.low - here.low),
-                          (int64_t)(there.high - here.high)};
+    const struct plm_ladder there = plm_ladders_on(&fit->ladders, lane->lane, card);
+    return (struct shift){(int64_t)(there.device_used - there.reserved) - lane->outside,
+                          (int64_t)(there.low - there.reserved) - lane->outside_low,
+                          (int64_t)(there.high - there.reserved) - lane->outside_high};
 }
 
 struct plm_need plm_fit_need_on(const struct plm_fit *fit, const struct plm_need *need, const struct plm_card *card)

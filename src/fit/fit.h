@@ -41,6 +41,7 @@ struct plm_fit {
     enum plm_torch torch;
     struct plm_allocator_settings settings; /* the job's own */
     const char *allocator;                  /* their text; "" for the defaults */
+    struct plm_ladders ladders;
     struct plm_fit_lane *lane;
     size_t lanes;
     uint64_t least;                         /* of the device for which it is most */

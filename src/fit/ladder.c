@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
+#include "base/memory.h"
 #include "common/card.h"
 
 #define MOST (1ull << 44) /* no card has more: sums cannot overflow */
@@ -130,12 +131,51 @@ static uint64_t taken_at_peak(const struct plm_summary_device *d)
 /* What the code below adds at most. */
 static_assert(PLM_LADDER_LINES >= 1 + PLM_TAKERS + 2 + PLM_OVERHEAD_LINES, "a ladder has a line for each part");
 
-static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm_lane *lane,
-                                     const struct plm_card *card, bool alone);
+/* All that no card changes: of the process alone, without its context. */
+static struct plm_ladder ladder_bare(const struct plm_job *job, const struct plm_lane *lane)
+{
+    const struct plm_summary_device *d = lane->summary;
+    uint64_t inside = d->reserved_peak + d->libraries_peak, taken = taken_at_peak(d), left = d->used_peak - taken;
+    uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
+    struct plm_ladder l = {.allocated = d->allocated_peak.bytes,
+                           .reserved = d->reserved_peak,
+                           .libraries = d->libraries_peak,
+                           .other = d->used_peak > inside ? d->used_peak - inside : 0,
+                           .device_used = d->used_peak};
+    add_reserved(&l, job, lane, held);
+    add_libraries(&l, d, taken);
+    if (left > held)
+        line_add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED, "allocated by the program itself");
+    for (int i = 0; i < l.lines; i++) {
+        l.low += l.line[i].low;
+        l.high += l.line[i].high;
+    }
+    return l;
+}
+
+struct plm_ladders plm_ladders_make(const struct plm_job *job)
+{
+    struct plm_ladders ladders = {job, plm_calloc(job->lanes, sizeof *ladders.bare)};
+    for (size_t i = 0; i < job->lanes; i++)
+        ladders.bare[i] = ladder_bare(job, &job->lane[i]);
+    return ladders;
+}
+
+void plm_ladders_free(struct plm_ladders *ladders)
+{
+    free(ladders->bare);
+    ladders->bare = NULL;
+}
+
+/* `kept` NULL: it is made. */
+static struct plm_ladder bare_of(const struct plm_job *job, const struct plm_lane *lane, const struct plm_ladders *kept)
+{
+    return kept ? kept->bare[lane - job->lane] : ladder_bare(job, lane);
+}
 
 /* What all held at a time was measured; at the high end their peaks meet. */
 static void add_beside(struct plm_ladder *l, const struct plm_job *job, const struct plm_lane *lane,
-                       const struct plm_card *card)
+                       const struct plm_card *card, const struct plm_ladders *kept)
 {
     const uint64_t own = lane->summary->used_peak, held = lane->together > own ? lane->together - own : 0;
     uint64_t bytes = held, low = held, high = 0;
@@ -145,7 +185,7 @@ static void add_beside(struct plm_ladder *l, const struct plm_job *job, const st
             const struct plm_ladder_context c = plm_ladder_context(&job->summary, job->lane[i].summary, card);
             bytes += c.bytes;
             low += c.low;
-            high += ladder_make(job, &job->lane[i], card, true).high;
+            high += bare_of(job, &job->lane[i], kept).high + c.high;
         }
     line = line_add(l, "other", "other processes", bytes, PLM_LINE_MEASURED,
                     "other processes of the job on this GPU, with their contexts");
@@ -154,40 +194,36 @@ static void add_beside(struct plm_ladder *l, const struct plm_job *job, const st
     l->beside = bytes;
     l->other += bytes;
     l->device_used += bytes;
+    l->low += line->low;
+    l->high += line->high;
 }
 
-/* `alone`: of this process, whoever else uses its card. */
+/* The rest, of a card: other processes that use it, and the context. */
 static struct plm_ladder ladder_make(const struct plm_job *job, const struct plm_lane *lane,
-                                     const struct plm_card *card, bool alone)
+                                     const struct plm_card *card, const struct plm_ladders *kept)
 {
-    const struct plm_summary_device *d = lane->summary;
-    const struct plm_ladder_context context = plm_ladder_context(&job->summary, d, card);
-    uint64_t inside = d->reserved_peak + d->libraries_peak, taken = taken_at_peak(d), left = d->used_peak - taken;
-    uint64_t held = d->reserved_peak < left ? d->reserved_peak : left;
-    struct plm_ladder l = {.allocated = d->allocated_peak.bytes,
-                           .reserved = d->reserved_peak,
-                           .libraries = d->libraries_peak,
-                           .other = d->used_peak > inside ? d->used_peak - inside : 0,
-                           .context = context.bytes,
-                           .device_used = d->used_peak + context.bytes};
-    add_reserved(&l, job, lane, held);
-    add_libraries(&l, d, taken);
-    if (left > held)
-        line_add(&l, "other", "other allocations", left - held, PLM_LINE_MEASURED, "allocated by the program itself");
-    if (lane->together && !alone)
-        add_beside(&l, job, lane, card);
+    const struct plm_ladder_context context = plm_ladder_context(&job->summary, lane->summary, card);
+    struct plm_ladder l = bare_of(job, lane, kept);
+    if (lane->together)
+        add_beside(&l, job, lane, card, kept);
     for (int i = 0; i < context.lines; i++)
         l.line[l.lines++] = context.line[i];
-    for (int i = 0; i < l.lines; i++) {
-        l.low += l.line[i].low;
-        l.high += l.line[i].high;
-    }
+    l.context = context.bytes;
+    l.device_used += context.bytes;
+    l.low += context.low;
+    l.high += context.high;
     return l;
 }
 
 struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card)
 {
-    return ladder_make(job, lane, card, false);
+    return ladder_make(job, lane, card, NULL);
+}
+
+struct plm_ladder plm_ladders_on(const struct plm_ladders *ladders, const struct plm_lane *lane,
+                                 const struct plm_card *card)
+{
+    return ladder_make(ladders->job, lane, card, ladders);
 }
 
 struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane)
@@ -195,12 +231,13 @@ struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *l
     return plm_ladder_on(job, lane, NULL);
 }
 
-struct plm_ladder plm_ladder_job(const struct plm_job *job, const struct plm_card *card)
+struct plm_ladder plm_ladders_job(const struct plm_ladders *ladders, const struct plm_card *card)
 {
+    const struct plm_job *job = ladders->job;
     struct plm_ladder most = {0};
     uint64_t low = 0, high = 0;
     for (size_t i = 0; i < job->lanes; i++) {
-        const struct plm_ladder l = plm_ladder_on(job, &job->lane[i], card);
+        const struct plm_ladder l = plm_ladders_on(ladders, &job->lane[i], card);
         low = l.low > low ? l.low : low;
         high = l.high > high ? l.high : high;
         if (!i || l.device_used > most.device_used)
@@ -208,6 +245,14 @@ struct plm_ladder plm_ladder_job(const struct plm_job *job, const struct plm_car
     }
     most.low = low;
     most.high = high;
+    return most;
+}
+
+struct plm_ladder plm_ladder_job(const struct plm_job *job, const struct plm_card *card)
+{
+    struct plm_ladders ladders = plm_ladders_make(job);
+    const struct plm_ladder most = plm_ladders_job(&ladders, card);
+    plm_ladders_free(&ladders);
     return most;
 }
 

@@ -46,6 +46,18 @@ struct plm_ladder {
 struct plm_ladder plm_ladder(const struct plm_job *job, const struct plm_lane *lane);
 /* On another card: its context is of another size. What the libraries took stays. */
 struct plm_ladder plm_ladder_on(const struct plm_job *job, const struct plm_lane *lane, const struct plm_card *card);
+/* The ladders of all devices of a job, as far as no card changes them: made once, for whoever asks about many cards. The
+   job must outlive it; plm_ladders_free() ends it. Read-only: any thread. */
+struct plm_ladders {
+    const struct plm_job *job;
+    struct plm_ladder *bare; /* per lane of the job: of its process alone, without contexts */
+};
+struct plm_ladders plm_ladders_make(const struct plm_job *job);
+void plm_ladders_free(struct plm_ladders *ladders);
+/* As plm_ladder_on() and plm_ladder_job(). */
+struct plm_ladder plm_ladders_on(const struct plm_ladders *ladders, const struct plm_lane *lane,
+                                 const struct plm_card *card);
+struct plm_ladder plm_ladders_job(const struct plm_ladders *ladders, const struct plm_card *card);
 /* Of all devices: that of the one that takes most, but with the highest low and the highest high that any has. Another
    device may have the wider range, and all of them must fit. The lines are the former's alone. `card` as above. Zeros if
    there is no device. */

@@ -225,14 +225,16 @@ static struct plm_fit_table table_by_ladder(const struct plm_job *job, const str
                                             const struct plm_margin *margin)
 {
     struct plm_fit_table t = table_make(job, cards, count, margin);
-    const struct plm_ladder own = plm_ladder_job(job, NULL);
+    struct plm_ladders ladders = plm_ladders_make(job);
+    const struct plm_ladder own = plm_ladders_job(&ladders, NULL);
     t.need = (struct plm_need){.reserved = own.reserved, .need = own.device_used, .low = own.low, .high = own.high};
     for (size_t i = 0; i < t.rows; i++) {
-        const struct plm_ladder l = plm_ladder_job(job, t.row[i].card);
+        const struct plm_ladder l = plm_ladders_job(&ladders, t.row[i].card);
         t.row[i].need = l.device_used;
         t.row[i].answer.verdict = plm_ladder_fit(&l, t.row[i].usable);
         t.row[i].answer.in_range = t.row[i].answer.verdict == PLM_TIGHT;
     }
+    plm_ladders_free(&ladders);
     return t;
 }
 

@@ -267,6 +267,25 @@ static struct made *shared_make(struct made *m, struct plm_lane_segment segment[
     return m;
 }
 
+/* Made once for all cards, a ladder is what it is when it is made for one. */
+static void assert_kept(const struct plm_job *job, const struct plm_card *cards, size_t count)
+{
+    struct plm_ladders kept = plm_ladders_make(job);
+    for (size_t i = 0; i < job->lanes; i++)
+        for (size_t k = 0; k < count; k++) {
+            const struct plm_ladder once = plm_ladder_on(job, &job->lane[i], &cards[k]),
+                                    many = plm_ladders_on(&kept, &job->lane[i], &cards[k]);
+            assert_int_equal(many.device_used, once.device_used);
+            assert_int_equal(many.beside, once.beside);
+            assert_int_equal(many.low, once.low);
+            assert_int_equal(many.high, once.high);
+            assert_int_equal(many.lines, once.lines);
+        }
+    assert_int_equal(plm_ladders_job(&kept, NULL).device_used, 2 * (3000 + CONTEXT) * MIB);
+    assert_int_equal(plm_ladders_job(&kept, NULL).high, 2 * (3000 + 700) * MIB);
+    plm_ladders_free(&kept);
+}
+
 static void shared_card(void **state)
 {
     const struct plm_card cards[] = {card("for one", 4000), card("for both", 7500)};
@@ -283,6 +302,7 @@ static void shared_card(void **state)
     assert_int_equal(l.device_used, 2 * (3000 + CONTEXT) * MIB);
     assert_int_equal(l.low, 2 * (3000 + 100) * MIB);
     assert_int_equal(l.high, 2 * (3000 + 700) * MIB);
+    assert_kept(&m.job, cards, COUNT(cards));
     t = plm_fit_report(&m.job, cards, COUNT(cards));
     assert_int_equal(t.row[0].answer.verdict, PLM_NO_FIT);
     assert_int_equal(t.row[1].answer.verdict, PLM_FITS);
